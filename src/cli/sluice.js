@@ -1,0 +1,15 @@
+#!/usr/bin/env node
+// The door for every way of starting Sluice. Plain JavaScript that an old Node can still parse, so that it can say in
+// one line what is wrong instead of failing on syntax. In a checkout it runs the sources; in the package, dist/.
+import { existsSync } from 'node:fs';
+
+const wanted = 26;
+if (Number(process.versions.node.split('.')[0]) < wanted) {
+  process.stderr.write(
+    `sluice needs Node ${wanted} or newer and was started by ${process.version}; in a checkout, run "npm ci" and then "npx sluice".\n`,
+  );
+  process.exitCode = 70;
+} else {
+  const source = new URL('./main.ts', import.meta.url);
+  await import(existsSync(source) ? source.href : new URL('../../dist/src/cli/main.js', import.meta.url).href);
+}

@@ -1,0 +1,111 @@
+import type { Format } from '../formats/format.ts';
+import type { Connector } from '../sdk/connector.ts';
+import type { OptionSet, OptionValues } from '../sdk/option.ts';
+import type { Transform } from '../transforms/transform.ts';
+
+/** A whole config, loaded, checked, secrets in place, names resolved. Read-only; a reload makes a new one. */
+export interface Config {
+  /** Absolute path of the file it came from. */
+  readonly file: string;
+  /** The file's folder: relative paths are meant from here. */
+  readonly folder: string;
+  /** Absolute path of the state folder (database, payloads). */
+  readonly state: string;
+  readonly destinations: ReadonlyMap<string, Destination>;
+  readonly sources: ReadonlyMap<string, Source>;
+  readonly jobs: ReadonlyMap<string, Job>;
+}
+
+export type Credentials =
+  | { readonly kind: 'api_key'; readonly key: string }
+  | { readonly kind: 'basic'; readonly user: string; readonly password: string };
+
+/** The account at the service that data is pushed to. */
+export interface Destination {
+  readonly name: string;
+  /** Base URL up to and including the version segment, without a trailing slash. */
+  readonly url: string;
+  readonly credentials: Credentials;
+  /**
+   * Whose purse the requests are paid from. Destinations with equal `account` share limits; by default a hash of the
+   * URL and the credentials, or the config's `account` name.
+   */
+  readonly account: string;
+  /** Client account that everything goes to unless a target names another. */
+  readonly clientId?: string;
+  readonly requestsPerSecond: number;
+  readonly requestsPerDay: number;
+  /** Requests of the day kept back for people at a keyboard: scheduled work stops at requestsPerDay - reserve. */
+  readonly reserveRequests: number;
+  /** Largest payload that is sent. */
+  readonly uploadLimitBytes: number;
+  /** Longest wait for an answer to one request. */
+  readonly timeoutMs: number;
+  /** Attempts at one payload before it is dead. */
+  readonly attempts: number;
+}
+
+export interface Source {
+  readonly name: string;
+  readonly connector: Connector;
+  readonly options: OptionValues<OptionSet>;
+}
+
+/** One step of a job's `transforms`, its JSON Schema already checked. */
+export interface TransformStep {
+  readonly transform: Transform;
+  readonly given: unknown;
+}
+
+/** What a job writes. */
+export type Target =
+  | { readonly kind: 'instance'; readonly instance: string; readonly clientId?: string }
+  /** A declared data source: `apply` creates it and remembers its ids under this name. */
+  | { readonly kind: 'datasource'; readonly declaration: DatasourceDeclaration; readonly clientId?: string }
+  /** A bulk refresh: no rows are pulled. */
+  | { readonly kind: 'refresh'; readonly datasources: readonly string[]; readonly clientId?: string };
+
+export interface DatasourceDeclaration {
+  readonly name: string;
+  readonly description: string;
+  readonly format: 'csv' | 'json' | 'xml';
+  readonly shares: readonly Share[];
+}
+
+export type Share =
+  | { readonly group: string; readonly canEdit: boolean }
+  | { readonly user: string; readonly canEdit: boolean };
+
+export interface Schedule {
+  /** Five-field cron expression. */
+  readonly cron: string;
+  /** IANA zone that the expression is meant in. */
+  readonly timezone: string;
+}
+
+export interface Job {
+  readonly name: string;
+  /** 1-based line of the job in the config, for messages. */
+  readonly line: number;
+  readonly destination: Destination;
+  readonly target: Target;
+  readonly schedule?: Schedule;
+  /** False: the daemon leaves it alone, `sync <job>` still runs it. */
+  readonly enabled: boolean;
+  /** Absent for a bulk refresh. */
+  readonly extract?: Extract;
+  /** Send even when the instance already has these very bytes. */
+  readonly always: boolean;
+  /** Zero rows may replace what the instance shows (invariant 1). */
+  readonly allowEmpty: boolean;
+}
+
+export interface Extract {
+  readonly source: Source;
+  readonly query: OptionValues<OptionSet>;
+  readonly transforms: readonly TransformStep[];
+  readonly format: Format;
+  readonly formatOptions: OptionValues<OptionSet>;
+  /** Longest silence of the source before the run is ended; 0 = wait for ever. */
+  readonly stallTimeoutMs: number;
+}

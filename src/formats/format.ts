@@ -1,0 +1,49 @@
+import type { Batch } from '../sdk/batch.ts';
+import type { Column } from '../sdk/column.ts';
+import type { OptionSet, OptionValues } from '../sdk/option.ts';
+import type { Output } from './output.ts';
+
+/** Turns batches into bytes. Synchronous: the pipeline drains the output between two batches. */
+export interface Encoder {
+  begin(out: Output): void;
+  batch(batch: Batch, out: Output): void;
+  end(out: Output): void;
+}
+
+/** What a checking reader knows when the document has ended. */
+export interface Checked {
+  /** Records where the format has any: csv rows without the header, items of a json array; else undefined. */
+  readonly records: number | undefined;
+}
+
+/**
+ * Reads a document as a stream and accepts or refuses it, in memory that does not grow. Both throw a Problem with code
+ * `FORMAT_INVALID` (family `job`) whose message names the line or byte.
+ */
+export interface Checker {
+  write(chunk: Uint8Array): void;
+  end(): Checked;
+}
+
+/** An output format. The `id` is the word in the config and the service's `format`. */
+export interface Format<O extends OptionSet = OptionSet> {
+  readonly id: 'csv' | 'json' | 'xml';
+  readonly title: string;
+  readonly summary: string;
+  /** With charset, as sent in Content-Type. */
+  readonly mediaType: string;
+  /** With the dot. */
+  readonly fileEnding: string;
+  readonly options: O;
+  /**
+   * Compiles an encoder for these columns. Throws a Problem (family `config`, code `FORMAT_COLUMN_NAME`) when two
+   * column names collide in this format.
+   */
+  encoder(columns: readonly Column[], options: OptionValues<O>): Encoder;
+  checker(): Checker;
+}
+
+/** Declares a format; the identity function, there to infer the option types. */
+export function defineFormat<const O extends OptionSet>(format: Format<O>): Format<O> {
+  return format;
+}

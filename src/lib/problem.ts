@@ -1,0 +1,122 @@
+/**
+ * What the runner does next when it meets a problem. The family, not the text of the message, steers the program.
+ *
+ * - `config`: a person has to mend the config or the command line; that job does not start, the others do.
+ * - `login`: the credentials were refused or have run out; the job is parked until somebody logs in.
+ * - `try_later`: the other side is busy or away; wait, then try again.
+ * - `row`: one row cannot be carried; the run ends unless the job tolerates it.
+ * - `quota`: the day's allowance is spent; what is owed waits in the outbox for the day to turn.
+ * - `job`: this run ends; the next firing starts afresh.
+ * - `bug`: our own mistake; the stack is shown.
+ */
+export type Family = 'config' | 'login' | 'try_later' | 'row' | 'quota' | 'job' | 'bug';
+
+/** Where a problem was met. Every member is optional; whoever knows more adds it with {@link Problem.at}. */
+export interface Where {
+  readonly file?: string;
+  /** 1-based line in `file`. */
+  readonly line?: number;
+  /** 1-based column (character) in `file`. */
+  readonly character?: number;
+  readonly job?: string;
+  readonly source?: string;
+  readonly destination?: string;
+  /** extract, transform, encode, spool, deliver … */
+  readonly stage?: string;
+  /** 1-based number of the row within the run. */
+  readonly row?: number;
+  readonly column?: string;
+}
+
+export interface ProblemInit {
+  /** `AREA_WHAT`, upper case, stable for ever: people search for it and scripts branch on it. */
+  readonly code: string;
+  readonly family: Family;
+  /** What happened, one plain sentence without a full stop. */
+  readonly message: string;
+  readonly where?: Where;
+  /** The value seen, already safe to show. */
+  readonly seen?: string;
+  /** The values that would have been right. */
+  readonly allowed?: string;
+  /** The next command or edit that mends it. */
+  readonly next?: string;
+  /** For `try_later`: how long the other side asked us to wait, in milliseconds. */
+  readonly retryAfterMs?: number;
+  readonly cause?: unknown;
+}
+
+/** The one error class of the product: a stable code, a place, what was seen, what is allowed, what to do next. */
+export class Problem extends Error {
+  readonly code: string;
+  readonly family: Family;
+  readonly where: Where;
+  readonly seen: string | undefined;
+  readonly allowed: string | undefined;
+  readonly next: string | undefined;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(init: ProblemInit) {
+    super(init.message, init.cause === undefined ? undefined : { cause: init.cause });
+    this.name = 'Problem';
+    this.code = init.code;
+    this.family = init.family;
+    this.where = init.where ?? {};
+    this.seen = init.seen;
+    this.allowed = init.allowed;
+    this.next = init.next;
+    this.retryAfterMs = init.retryAfterMs;
+  }
+
+  /** The same problem with more of its place known. What was known before stays. */
+  at(where: Where): Problem {
+    const { code, family, message, seen, allowed, next, retryAfterMs, cause } = this;
+    const known: ProblemInit = {
+      code,
+      family,
+      message,
+      where: { ...where, ...this.where },
+      ...(seen === undefined ? {} : { seen }),
+      ...(allowed === undefined ? {} : { allowed }),
+      ...(next === undefined ? {} : { next }),
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      ...(cause === undefined ? {} : { cause }),
+    };
+    const problem = new Problem(known);
+    if (this.stack !== undefined) problem.stack = this.stack;
+    return problem;
+  }
+}
+
+/** Any thrown thing as a Problem: a Problem stays itself, the rest becomes family `bug` (or the family given). */
+export function toProblem(thrown: unknown, otherwise: { code: string; family: Family }): Problem {
+  if (thrown instanceof Problem) return thrown;
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return new Problem({ ...otherwise, message, cause: thrown });
+}
+
+/** `file:line:character`, as terminals and editors make it clickable; empty when no file is known. */
+export function placeOf(where: Where): string {
+  if (where.file === undefined) return '';
+  return [where.file, where.line, where.character].filter((part) => part !== undefined).join(':');
+}
+
+/** The whole problem as plain lines for a person: what, where, seen, allowed, next. Not yet redacted. */
+export function renderProblem(problem: Problem): string {
+  const { where } = problem;
+  const scope = [
+    where.job && `job ${where.job}`,
+    where.source && `source ${where.source}`,
+    where.destination && `destination ${where.destination}`,
+    where.stage && `stage ${where.stage}`,
+    where.row && `row ${where.row}`,
+    where.column && `column ${where.column}`,
+  ].filter(Boolean);
+  const lines = [`${problem.code}: ${problem.message}`];
+  const place = [placeOf(where), scope.join(', ')].filter((part) => part !== '').join('  ');
+  if (place !== '') lines.push(`  where    ${place}`);
+  if (problem.seen !== undefined) lines.push(`  seen     ${problem.seen}`);
+  if (problem.allowed !== undefined) lines.push(`  allowed  ${problem.allowed}`);
+  if (problem.next !== undefined) lines.push(`  next     ${problem.next}`);
+  return lines.join('\n');
+}

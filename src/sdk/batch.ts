@@ -1,0 +1,84 @@
+import type { Column, ColumnType } from './column.ts';
+
+/**
+ * One cell as a JavaScript value. Whatever the column's type, a string is taken to be its canonical text already, so
+ * `integer` may be a bigint, a safe number or a string of digits, and `decimal` is best kept a string. `null` is
+ * absent; the empty string is empty; they never mix.
+ */
+export type Value = string | number | bigint | boolean | Uint8Array | null;
+
+/**
+ * Cells that are still the source's bytes: UTF-8, canonical text of the column's type. The bytes of row `r` start at
+ * `spans[2 * (r * stride + slot)]` and end before the number that follows; a negative start is null. Columns that come
+ * from one wire message share `bytes` and `spans` (stride = columns on the wire); a column that a driver had to rewrite
+ * brings its own (stride 1, slot 0). The bytes must not change after the batch was handed on.
+ */
+export interface ByteCells {
+  readonly kind: 'bytes';
+  readonly bytes: Buffer;
+  readonly spans: Int32Array;
+  readonly stride: number;
+  readonly slot: number;
+}
+
+/** Cells that are JavaScript values: made by a transform, or by a source that has no bytes to offer. */
+export interface ValueCells {
+  readonly kind: 'values';
+  readonly values: readonly Value[];
+}
+
+export type Cells = ByteCells | ValueCells;
+
+/**
+ * About a thousand rows, by column. `cells[c]` holds column `columns[c]`. All batches of a run carry the same `columns`
+ * array (the same reference), so an encoder compiles once. `rows` maps visible row numbers to stored ones: a filter,
+ * a limit or a sort changes only that. Without it, row i is stored row i.
+ */
+export interface Batch {
+  readonly columns: readonly Column[];
+  readonly cells: readonly Cells[];
+  /** Visible rows. */
+  readonly length: number;
+  /** Stored row of each visible row; at least `length` long. */
+  readonly rows?: Int32Array;
+}
+
+/** A batch from JavaScript values, row by row: `rows[r][c]`. For sources without bytes, and for tests. */
+export function batchOf(columns: readonly Column[], rows: readonly (readonly Value[])[]): Batch {
+  const cells = columns.map((_, c): ValueCells => ({ kind: 'values', values: rows.map((row) => row[c] ?? null) }));
+  return { columns, cells, length: rows.length };
+}
+
+/** The stored row number of visible row `i`. */
+export function storedRow(batch: Batch, i: number): number {
+  return batch.rows === undefined ? i : batch.rows[i]!;
+}
+
+/** Canonical text of stored row `r`, or null. Decodes bytes; a lone surrogate of a value stays as it is here. */
+export function cellText(cells: Cells, type: ColumnType, r: number): string | null {
+  if (cells.kind === 'values') return valueText(cells.values[r] ?? null, type);
+  const at = 2 * (r * cells.stride + cells.slot);
+  const start = cells.spans[at]!;
+  return start < 0 ? null : cells.bytes.toString('utf8', start, cells.spans[at + 1]!);
+}
+
+/** The canonical text of a value. Numbers of type `integer` must be whole; see {@link ColumnType} for the table. */
+export function valueText(value: Value, type: ColumnType): string | null {
+  if (value === null || typeof value === 'string') return value;
+  if (typeof value === 'number') return numberText(value, type);
+  if (typeof value === 'boolean' || typeof value === 'bigint') return String(value);
+  return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64');
+}
+
+function numberText(value: number, type: ColumnType): string {
+  if (Object.is(value, -0)) return type === 'float' ? '-0' : '0';
+  if (type === 'integer' && Number.isInteger(value)) return BigInt(value).toString();
+  return String(value);
+}
+
+/** All cells of the visible rows as text, row by row. For previews and tests, never for the hot path. */
+export function batchText(batch: Batch): (string | null)[][] {
+  return Array.from({ length: batch.length }, (_, i) =>
+    batch.columns.map((column, c) => cellText(batch.cells[c]!, column.type, storedRow(batch, i))),
+  );
+}

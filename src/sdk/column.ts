@@ -1,0 +1,55 @@
+/**
+ * The types that a column can declare, and the one canonical text of each. Every format writes this text (quoted or
+ * escaped as the format needs), every driver delivers it, every transform can rely on it. Nothing between a source and
+ * the payload may turn an exact value into a float.
+ *
+ * | type          | canonical text                                                                        |
+ * |---------------|---------------------------------------------------------------------------------------|
+ * | `text`        | the text itself                                                                       |
+ * | `uuid`        | lower case, with hyphens                                                              |
+ * | `integer`     | `-?digits`, any length, no leading zeros                                              |
+ * | `decimal`     | `-?digits[.digits]`, scale kept (`1.50`), no exponent; or `NaN`, `Infinity`, `-Infinity` |
+ * | `float`       | shortest text that reads back as the same number, exponent allowed; or the three above |
+ * | `boolean`     | `true`, `false`                                                                       |
+ * | `date`        | `YYYY-MM-DD`                                                                          |
+ * | `time`        | `HH:MM:SS[.fraction]`, with offset where the source keeps one                          |
+ * | `timestamp`   | `YYYY-MM-DDTHH:MM:SS[.fraction]`: wall-clock time, no zone                            |
+ * | `timestamptz` | the same with `Z` or `±HH:MM`: an instant                                             |
+ * | `json`        | one JSON value, as text (arrays and composites of a database too)                      |
+ * | `binary`      | base64 with padding (RFC 4648 section 4)                                              |
+ */
+export type ColumnType =
+  | 'text'
+  | 'uuid'
+  | 'integer'
+  | 'decimal'
+  | 'float'
+  | 'boolean'
+  | 'date'
+  | 'time'
+  | 'timestamp'
+  | 'timestamptz'
+  | 'json'
+  | 'binary';
+
+/** All column types, in the order of the table above. */
+export const columnTypes: readonly ColumnType[] = [
+  'text',
+  'uuid',
+  'integer',
+  'decimal',
+  'float',
+  'boolean',
+  'date',
+  'time',
+  'timestamp',
+  'timestamptz',
+  'json',
+  'binary',
+];
+
+/** A column as the extract declares it. Names are any text, unique within a run. */
+export interface Column {
+  readonly name: string;
+  readonly type: ColumnType;
+}

@@ -1,0 +1,72 @@
+import type { Batch } from './batch.ts';
+import type { Column } from './column.ts';
+import type { OptionSet, OptionValues } from './option.ts';
+
+/** Writes one line to the log. The text is constant, the facts go into fields; both are redacted on the way out. */
+export interface ConnectorLog {
+  debug(message: string, facts?: object): void;
+  info(message: string, facts?: object): void;
+  warn(message: string, facts?: object): void;
+}
+
+/** What every call of a connector gets. */
+export interface SourceContext<S extends OptionSet> {
+  /** The source's options, checked, defaults filled in. */
+  readonly source: OptionValues<S>;
+  /** Relative paths in options are meant from here: the folder of the config file. */
+  readonly folder: string;
+  /** Aborted when the run is stopped: close everything and throw the signal's reason, within a second. */
+  readonly signal: AbortSignal;
+  readonly log: ConnectorLog;
+}
+
+/** What an extract gets beyond that. */
+export interface ExtractContext<S extends OptionSet, Q extends OptionSet> extends SourceContext<S> {
+  /** The job's `query`, checked, defaults filled in. */
+  readonly query: OptionValues<Q>;
+  /** A private, empty folder for this run; removed when the run ends, however it ends. */
+  readonly scratch: string;
+}
+
+/** An extract that has begun: its columns are known, its rows come as they are asked for. */
+export interface Extraction {
+  readonly columns: readonly Column[];
+  /**
+   * Batches of about a thousand rows, every one with this very `columns` array. Pulling is the back-pressure: nothing
+   * is read ahead beyond a small bound. Leaving the loop early (`return()`) must free connection and files. A failure
+   * throws; it never looks like the end.
+   */
+  readonly batches: AsyncIterable<Batch>;
+}
+
+/**
+ * The plugin that reads one kind of source. `id` is the file's name and the word in the config. Nothing here may work
+ * per row asynchronously; throw {@link Problem}s, so that the runner knows whether to wait, to ask for a login or to give up.
+ */
+export interface Connector<S extends OptionSet = OptionSet, Q extends OptionSet = OptionSet> {
+  readonly id: string;
+  readonly title: string;
+  /** One sentence: what it reads. */
+  readonly summary: string;
+  /** Options of the source: where it is and who we are there. */
+  readonly source: S;
+  /** Options of a job's `query`: what to read. */
+  readonly query: Q;
+  /** The option of `query` that is meant when a job writes `query: text` instead of a map. */
+  readonly shorthand?: keyof Q & string;
+  /** Rules between options that no schema can say. Returns problems of family `config`; touches no network. */
+  validate?(given: {
+    source: OptionValues<S>;
+    query?: OptionValues<Q>;
+  }): readonly { option: string; message: string }[];
+  /** The smallest real call that proves address and credentials. Resolves to one sentence about what was found. */
+  check(context: SourceContext<S>): Promise<string>;
+  extract(context: ExtractContext<S, Q>): Promise<Extraction>;
+}
+
+/** Declares a connector; the identity function, there to infer the option types. */
+export function defineConnector<const S extends OptionSet, const Q extends OptionSet>(
+  connector: Connector<S, Q>,
+): Connector<S, Q> {
+  return connector;
+}

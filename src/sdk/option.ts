@@ -1,0 +1,126 @@
+/**
+ * An option is declared once: name (the key it stands under), type, default, sentence, example, secret or not. Config
+ * checking, the JSON Schema for editors, the reference page and the sample file all come out of that declaration.
+ */
+
+/** A JSON Schema (2020-12) node, as plain data. */
+export type JsonSchema = { readonly [key: string]: unknown };
+
+/** One declared option. `T` is what the code gets after defaults are filled in; it exists only in the type checker. */
+export interface Option<T> {
+  readonly schema: JsonSchema;
+  /** Must be given by the user. */
+  readonly required: boolean;
+  /** Registered for redaction as soon as it is read; never shown. */
+  readonly secret: boolean;
+  readonly about: string;
+  readonly example?: unknown;
+  readonly default?: T;
+}
+
+export type OptionSet = { readonly [name: string]: Option<unknown> };
+
+/** What the code gets for a set of options: optional ones without a default may be undefined. */
+export type OptionValues<S extends OptionSet> = { readonly [K in keyof S]: S[K] extends Option<infer T> ? T : never };
+
+interface About {
+  /** One sentence for the reference page and the editor's hover. */
+  readonly about: string;
+  readonly example?: unknown;
+  readonly secret?: boolean;
+}
+type Required_ = About & { readonly required: true };
+type Defaulted<T> = About & { readonly default: T };
+
+function declare<T>(schema: JsonSchema, given: About & { required?: true; default?: T }): Option<T> {
+  const secret = given.secret ?? false;
+  return {
+    schema: {
+      ...schema,
+      description: given.about,
+      ...(given.default === undefined ? {} : { default: given.default }),
+      ...(given.example === undefined ? {} : { examples: [given.example] }),
+      ...(secret ? { writeOnly: true } : {}),
+    },
+    required: given.required ?? false,
+    secret,
+    about: given.about,
+    ...(given.example === undefined ? {} : { example: given.example }),
+    ...(given.default === undefined ? {} : { default: given.default }),
+  };
+}
+
+interface Builder<T, X> {
+  (given: Required_ & X): Option<T>;
+  (given: Defaulted<T> & X): Option<T>;
+  (given: About & X): Option<T | undefined>;
+}
+
+function builder<T, X extends object>(schemaOf: (given: X) => JsonSchema): Builder<T, X> {
+  return ((given: About & X & { required?: true; default?: T }) => declare<T>(schemaOf(given), given)) as Builder<T, X>;
+}
+
+type Bounds = { readonly minimum?: number; readonly maximum?: number };
+const bounds = ({ minimum, maximum }: Bounds): JsonSchema => ({
+  ...(minimum === undefined ? {} : { minimum }),
+  ...(maximum === undefined ? {} : { maximum }),
+});
+
+function choice<const C extends string>(choices: readonly C[], given: Required_ | Defaulted<C>): Option<C>;
+function choice<const C extends string>(choices: readonly C[], given: About): Option<C | undefined>;
+function choice<const C extends string>(
+  choices: readonly C[],
+  given: About & { required?: true; default?: C },
+): Option<C> {
+  return declare<C>({ enum: choices }, given);
+}
+
+/** The builders. Names of options are nouns in snake_case with the unit in the name (`timeout_seconds`). */
+export const option = {
+  /** Any text. `pattern` is an ECMAScript regular expression. */
+  text: builder<string, { readonly pattern?: string }>(({ pattern }) => ({
+    type: 'string',
+    ...(pattern === undefined ? {} : { pattern }),
+  })),
+  integer: builder<number, Bounds>((given) => ({ type: 'integer', ...bounds(given) })),
+  number: builder<number, Bounds>((given) => ({ type: 'number', ...bounds(given) })),
+  boolean: builder<boolean, object>(() => ({ type: 'boolean' })),
+  /** One word out of a fixed list. */
+  choice,
+  /** A list whose items follow `items`. */
+  list: <T>(items: JsonSchema, given: About & { required?: true; default?: readonly T[] }): Option<readonly T[]> =>
+    declare<readonly T[]>(
+      { type: 'array', items },
+      { ...given, ...(given.required ? {} : { default: given.default ?? [] }) },
+    ),
+  /** A map from any name to a value that follows `values`. */
+  map: <T>(
+    values: JsonSchema,
+    given: About & { default?: Readonly<Record<string, T>> },
+  ): Option<Readonly<Record<string, T>>> =>
+    declare<Readonly<Record<string, T>>>(
+      { type: 'object', additionalProperties: values },
+      { ...given, default: given.default ?? {} },
+    ),
+  /** Anything that the builders above cannot say: a JSON Schema of your own. */
+  schema: <T>(schema: JsonSchema, given: About & { required?: true; default?: T }): Option<T> =>
+    declare<T>(schema, given),
+};
+
+/** The JSON Schema of a whole set: an object that refuses unknown keys. */
+export function schemaOf(set: OptionSet): JsonSchema {
+  const names = Object.keys(set);
+  const required = names.filter((name) => set[name]!.required);
+  return {
+    type: 'object',
+    additionalProperties: false,
+    properties: Object.fromEntries(names.map((name) => [name, set[name]!.schema])),
+    ...(required.length === 0 ? {} : { required }),
+  };
+}
+
+/** The values given, with the defaults of the others filled in. Expects values that already passed the schema. */
+export function withDefaults<S extends OptionSet>(set: S, given: Readonly<Record<string, unknown>>): OptionValues<S> {
+  const filled = Object.keys(set).map((name) => [name, given[name] ?? set[name]!.default]);
+  return Object.fromEntries(filled) as OptionValues<S>;
+}

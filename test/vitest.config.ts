@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+
+/** One place for how tests run. Servers are private to a test file, on free ports, so files run side by side. */
+export default defineConfig({
+  root: new URL('..', import.meta.url).pathname,
+  test: {
+    include: ['test/**/*.test.ts'],
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    teardownTimeout: 20_000,
+  },
+});
