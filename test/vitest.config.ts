@@ -1,5 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
+const report = process.env['SLUICE_TEST_REPORT'];
+
 /** One place for how tests run. Servers are private to a test file, on free ports, so files run side by side. */
 export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
@@ -7,8 +9,9 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 60_000,
+    testTimeout: 120_000,
     hookTimeout: 60_000,
     teardownTimeout: 20_000,
+    reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
   },
 });

@@ -1,0 +1,38 @@
+import { spawn } from 'node:child_process';
+
+/** What one run of a command cost. Times in seconds, memory as the largest resident set of any of its processes in MB. */
+export interface Cost {
+  readonly wall: number;
+  readonly cpu: number;
+  readonly peakMb: number;
+  /** Last line of standard output. */
+  readonly said: string;
+}
+
+/** Runs a shell command under GNU time. Throws with its standard error when it fails. */
+export async function measure(command: string, env: NodeJS.ProcessEnv = {}): Promise<Cost> {
+  const started = process.hrtime.bigint();
+  const child = spawn('/usr/bin/time', ['-f', '@@ %U %S %M', 'bash', '-c', `set -o pipefail; ${command}`], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let out = '';
+  let err = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', resolve);
+  });
+  const wall = Number(process.hrtime.bigint() - started) / 1e9;
+  const figures = /@@ ([\d.]+) ([\d.]+) (\d+)/.exec(err);
+  if (code !== 0 || figures === null) throw new Error(`exit ${code}: ${command}\n${err}\n${out}`);
+  const [, user, system, kilobytes] = figures;
+  return { wall, cpu: Number(user) + Number(system), peakMb: Number(kilobytes) / 1024, said: out.trim().split('\n').at(-1) ?? '' };
+}
+
+/** The run in the middle when ordered by wall time. */
+export function median(costs: readonly Cost[]): Cost {
+  const ordered = [...costs].sort((a, b) => a.wall - b.wall);
+  return ordered[Math.floor(ordered.length / 2)]!;
+}

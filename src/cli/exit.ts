@@ -1,0 +1,16 @@
+/** What the process answers to whoever started it. Scripts branch on these; they never change their meaning. */
+export const exit = {
+  ok: 0,
+  /** Some job failed; the others are done. */
+  failed: 1,
+  /** The config or the command line has a fault; nothing was sent. */
+  usage: 2,
+  /** The destination refuses our credentials; what is owed stays owed. */
+  refused: 3,
+  /** The day's allowance is spent; what is owed waits for midnight Eastern, nothing is lost. */
+  waiting: 4,
+  /** A bug of ours. */
+  bug: 70,
+  interrupted: 130,
+  terminated: 143,
+} as const;

@@ -1,0 +1,67 @@
+import { readdir } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { Command, CommanderError } from 'commander';
+import { Problem, renderProblem, toProblem } from '../lib/problem.ts';
+import { redact } from '../lib/redact.ts';
+import type { CliCommand } from './command.ts';
+import { exit } from './exit.ts';
+import { version } from './version.ts';
+
+const commandsFolder = new URL('./commands/', import.meta.url);
+
+/** The order in which help lists the commands: as a newcomer meets them. New ones follow by name. */
+const order = ['demo', 'init', 'check', 'sync', 'run', 'status', 'apply', 'serve'];
+
+async function loadCommands(): Promise<CliCommand[]> {
+  const files = (await readdir(commandsFolder)).filter((file) => /^[a-z-]+\.[tj]s$/.test(file));
+  const rank = (file: string): number => (order.indexOf(basename(file).replace(/\..*$/, '')) + 1 || 99);
+  files.sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
+  return Promise.all(files.map(async (file) => (await import(new URL(file, commandsFolder).href)).default as CliCommand));
+}
+
+function buildProgram(commands: readonly CliCommand[]): Command {
+  const program = new Command('sluice')
+    .description('Carries rows from databases, files and APIs to dashboard data sources: paced, whole, every time.')
+    .version(version)
+    .exitOverride()
+    .showHelpAfterError('(run "sluice <command> --help" for what it takes)')
+    .showSuggestionAfterError()
+    .addHelpText('after', '\nStart here:\n  sluice demo                 see it work, nothing needed\n  sluice init                 write a first config\n  sluice sync --dry-run       look at what would be sent');
+  for (const command of commands) command.register(program);
+  for (const command of program.commands) command.exitOverride().configureHelp({ showGlobalOptions: false });
+  return program;
+}
+
+const familyExit: Partial<Record<Problem['family'], number>> = {
+  config: exit.usage,
+  login: exit.refused,
+  quota: exit.waiting,
+  bug: exit.bug,
+};
+
+/** Says what went wrong on standard error and sets the exit code; the loop then ends by itself. */
+function report(thrown: unknown): void {
+  if (thrown instanceof CommanderError) {
+    process.exitCode = thrown.exitCode === 0 ? exit.ok : exit.usage;
+    return;
+  }
+  const problem = toProblem(thrown, { code: 'BUG', family: 'bug' });
+  process.stderr.write(`${redact(renderProblem(problem))}\n`);
+  if (problem.family === 'bug') {
+    const stack = problem.cause instanceof Error ? problem.cause.stack : problem.stack;
+    process.stderr.write(`${redact(stack ?? '')}\nThis is a fault of Sluice. Please report it with the lines above.\n`);
+  }
+  process.exitCode = familyExit[problem.family] ?? exit.failed;
+}
+
+/** A reader that went away (`sluice status | head`) is not an error of ours. */
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+});
+
+try {
+  const program = buildProgram(await loadCommands());
+  await program.parseAsync(process.argv);
+} catch (thrown) {
+  report(thrown);
+}

@@ -1,0 +1,37 @@
+import { pino } from 'pino';
+import { redact } from './redact.ts';
+
+export type Level = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+export const levels: readonly Level[] = ['debug', 'info', 'warn', 'error', 'silent'];
+
+/** One structured line a call; the message is constant text, what varies stands in the facts. */
+export interface Log {
+  debug(message: string, facts?: object): void;
+  info(message: string, facts?: object): void;
+  warn(message: string, facts?: object): void;
+  error(message: string, facts?: object): void;
+  /** A log that adds these facts to each line. */
+  with(facts: object): Log;
+}
+
+/** JSON lines to a file descriptor (2 = standard error), every line redacted by value on its way out. */
+export function openLog({ level, descriptor = 2 }: { level: Level; descriptor?: number }): Log {
+  const logger = pino(
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, hooks: { streamWrite: redact } },
+    pino.destination({ dest: descriptor, sync: true }),
+  );
+  return wrap(logger);
+}
+
+/** For callers that must hand a log on and want to hear nothing. */
+export const quietLog: Log = wrap(pino({ level: 'silent' }));
+
+function wrap(logger: pino.Logger): Log {
+  return {
+    debug: (message, facts = {}) => logger.debug(facts, message),
+    info: (message, facts = {}) => logger.info(facts, message),
+    warn: (message, facts = {}) => logger.warn(facts, message),
+    error: (message, facts = {}) => logger.error(facts, message),
+    with: (facts) => wrap(logger.child(facts)),
+  };
+}

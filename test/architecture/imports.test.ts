@@ -1,0 +1,88 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const root = resolve(import.meta.dirname, '../..');
+
+/** Who may import whom among our own rooms. What is not listed is refused. */
+const allowed: Record<string, readonly string[]> = {
+  lib: [],
+  sdk: ['lib'],
+  connectors: ['#sdk', 'connectors'],
+  formats: ['sdk', 'lib'],
+  transforms: ['sdk', 'lib'],
+  pipeline: ['formats', 'transforms', 'sdk', 'lib', 'config'],
+  schedule: ['lib'],
+  state: ['lib', 'pipeline'],
+  config: ['sdk', 'lib', 'formats', 'transforms', 'schedule'],
+  delivery: ['state', 'pipeline', 'config', 'lib'],
+  daemon: ['config', 'delivery', 'formats', 'pipeline', 'schedule', 'sdk', 'state', 'transforms', 'lib'],
+  service: ['formats', 'sdk', 'lib'],
+  cli: ['config', 'daemon', 'delivery', 'formats', 'pipeline', 'schedule', 'sdk', 'service', 'state', 'transforms', 'lib', 'connectors'],
+};
+
+/** Payload and Config are nouns that the next stage may know; running code of a stage is not. */
+const nounsOnly: Record<string, Record<string, readonly string[]>> = {
+  state: { pipeline: ['payload.ts'] },
+  delivery: { pipeline: ['payload.ts'], config: ['config.ts'] },
+  pipeline: { config: ['config.ts'] },
+};
+
+interface Import {
+  readonly file: string;
+  readonly target: string;
+}
+
+function sourcesBelow(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(file, 'utf8');
+  const pattern = /(?:from\s*|import\s*\(\s*|import\s+)['"]([^'"]+)['"]/g;
+  return [...text.matchAll(pattern)]
+    .map((match) => match[1]!)
+    .filter((target) => target.startsWith('.') || target.startsWith('#'))
+    .map((target) => ({ file, target: target.startsWith('#') ? target : resolve(dirname(file), target) }));
+}
+
+function roomOf(path: string): string {
+  const parts = relative(root, path).split('/');
+  return parts[0] === 'src' ? parts[1]! : parts[0]!;
+}
+
+function faultOf({ file, target }: Import): string | undefined {
+  const from = roomOf(file);
+  const to = target.startsWith('#') ? target.split('/')[0]! : roomOf(target);
+  if (from === to && from !== 'connectors') return undefined;
+  const said = `${relative(root, file)} may not import ${target.startsWith('#') ? target : relative(root, target)}`;
+  if (!(allowed[from] ?? []).includes(to)) return said;
+  const nouns = nounsOnly[from]?.[to];
+  return nouns !== undefined && !nouns.includes(relative(root, target).split('/').at(-1)!) ? said : undefined;
+}
+
+const imports = ['src', 'connectors'].flatMap(sourcesBelow).flatMap(importsOf);
+
+describe('the rooms of the house', () => {
+  it('are found at all, so that this test cannot pass by looking at nothing', () => {
+    expect(imports.length).toBeGreaterThan(50);
+  });
+
+  it('import only what the picture in src/ARCHITECTURE.md allows', () => {
+    expect(imports.map(faultOf).filter((fault) => fault !== undefined)).toEqual([]);
+  });
+
+  it('refuse an import that crosses the wall between daemon and service', () => {
+    const crossing = { file: join(root, 'src/daemon/x.ts'), target: join(root, 'src/service/index.ts') };
+    expect(faultOf(crossing)).toContain('src/daemon/x.ts may not import src/service/index.ts');
+  });
+
+  it('never end the process by force', () => {
+    const forced = ['src', 'connectors']
+      .flatMap(sourcesBelow)
+      .filter((file) => /process\.(exit|reallyExit|abort)\s*\(/.test(readFileSync(file, 'utf8')));
+    expect(forced.map((file) => relative(root, file))).toEqual([]);
+  });
+});
