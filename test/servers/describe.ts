@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import { hasMariadb, startMariadb } from './mariadb.ts';
+import { hasPostgres, startPostgres } from './postgres.ts';
+import type { ServerSettings, TestServer } from './server.ts';
+
+const kinds = {
+  PostgreSQL: { isInstalled: hasPostgres, start: startPostgres, packages: 'postgresql' },
+  MariaDB: { isInstalled: hasMariadb, start: startMariadb, packages: 'mariadb-server-core mariadb-client-core' },
+};
+
+export type ServerKind = keyof typeof kinds;
+
+export interface Suite {
+  /** The servers that the suite needs; each is started once for the whole suite. */
+  readonly servers: ServerKind | readonly ServerKind[];
+  readonly settings?: ServerSettings;
+}
+
+/**
+ * A `describe` over real servers. The body gets a function that gives the running server of a kind (the first one
+ * without an argument); call it inside tests and hooks only. Where a machine lacks a server, the suite says by name
+ * what it did not run; with `CI` set that is a failure.
+ */
+export function describeWithServer(
+  { servers, settings }: Suite,
+  title: string,
+  body: (server: (kind?: ServerKind) => TestServer) => void,
+): void {
+  const wanted: readonly ServerKind[] = typeof servers === 'string' ? [servers] : servers;
+  const missing = wanted.filter((kind) => !kinds[kind].isInstalled());
+  if (missing.length === 0) describeRunning({ wanted, title, body, ...(settings === undefined ? {} : { settings }) });
+  else reportMissing(title, missing);
+}
+
+interface Running {
+  readonly wanted: readonly ServerKind[];
+  readonly title: string;
+  readonly settings?: ServerSettings;
+  readonly body: (server: (kind?: ServerKind) => TestServer) => void;
+}
+
+function describeRunning({ wanted, title, settings, body }: Running): void {
+  const running = new Map<ServerKind, TestServer>();
+  describe(title, () => {
+    beforeAll(async () => {
+      for (const kind of wanted) running.set(kind, await kinds[kind].start(settings));
+    });
+    afterAll(async () => {
+      for (const server of running.values()) await server.stop();
+    });
+    body((kind = wanted[0]!) => {
+      const server = running.get(kind);
+      if (server === undefined) throw new Error(`${kind} is not running here`);
+      return server;
+    });
+  });
+}
+
+/** What a machine without the servers gets instead of the suite. */
+export function reportMissing(title: string, missing: readonly ServerKind[]): void {
+  const packages = missing.map((kind) => kinds[kind].packages).join(' ');
+  const message = `${missing.join(' and ')} not found on this machine: apt-get install ${packages}`;
+  if (isCi()) {
+    it(title, () => Promise.reject(new Error(message)));
+    return;
+  }
+  process.stderr.write(`NOT RUN: ${title}. ${message}\n`);
+  it.skip(`${title} (not run: ${message})`, () => {});
+}
+
+function isCi(): boolean {
+  const ci = process.env.CI;
+  return ci !== undefined && ci !== '' && ci !== 'false' && ci !== '0';
+}

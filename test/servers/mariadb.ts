@@ -1,0 +1,77 @@
+import { join } from 'node:path';
+import mysql from 'mysql2';
+import { findProgram, launch, ServerFolder, type ServerSettings, type TestServer } from './server.ts';
+
+const folders = ['/usr/sbin', '/usr/libexec'];
+const user = 'sluice';
+const password = 'maria-test-password';
+const database = 'test';
+
+function programs(): { install: string | undefined; mariadbd: string | undefined } {
+  return { install: findProgram('mariadb-install-db', folders), mariadbd: findProgram('mariadbd', folders) };
+}
+
+export function hasMariadb(): boolean {
+  const { install, mariadbd } = programs();
+  return install !== undefined && mariadbd !== undefined;
+}
+
+/** Starts a private MariaDB: utf8mb4, user `sluice` with all rights, database `test`, everything in its own folder. */
+export async function startMariadb({ settings = {}, tls }: ServerSettings = {}): Promise<TestServer> {
+  const { install, mariadbd } = programs();
+  if (install === undefined || mariadbd === undefined) {
+    throw new Error('MariaDB (mariadb-install-db, mariadbd) is not installed');
+  }
+  const folder = await ServerFolder.make('mariadb');
+  const data = `--datadir=${join(folder.path, 'data')}`;
+  await folder.run(install, ['--no-defaults', data, ...installFlags]);
+  const first = await folder.write('first.sql', firstStatements);
+  const all = {
+    socket: join(folder.path, 'socket'),
+    'pid-file': join(folder.path, 'pid'),
+    'init-file': first,
+    'bind-address': '127.0.0.1',
+    'character-set-server': 'utf8mb4',
+    ...(tls === undefined ? {} : await tlsSettings(folder, tls)),
+    ...settings,
+  };
+  const flags = Object.entries(all).map(([name, value]) => `--${name}=${value}`);
+  const { port, server } = await launch({
+    start: (port) => folder.start(mariadbd, ['--no-defaults', data, `--port=${port}`, '--skip-log-bin', ...flags]),
+    answers: connectOnce,
+  });
+  return {
+    url: `mysql://${user}:${password}@127.0.0.1:${port}/${database}`,
+    host: '127.0.0.1',
+    port,
+    user,
+    password,
+    database,
+    folder: folder.path,
+    stop: () => server.stop(),
+    kill: () => server.kill('SIGKILL'),
+  };
+}
+
+const installFlags = ['--auth-root-authentication-method=normal', '--skip-test-db', '--innodb-log-file-size=8M'];
+
+/** One statement a line, as the server's init-file demands. */
+const firstStatements = [
+  `CREATE DATABASE ${database} CHARACTER SET utf8mb4;`,
+  `CREATE USER '${user}'@'127.0.0.1' IDENTIFIED BY '${password}';`,
+  `GRANT ALL ON *.* TO '${user}'@'127.0.0.1' WITH GRANT OPTION;`,
+  '',
+].join('\n');
+
+async function tlsSettings(folder: ServerFolder, { cert, key }: { cert: string; key: string }) {
+  return { 'ssl-cert': await folder.write('server.crt', cert), 'ssl-key': await folder.write('server.key', key) };
+}
+
+async function connectOnce(port: number): Promise<void> {
+  const connection = mysql.createConnection({ host: '127.0.0.1', port, user, password, database });
+  await new Promise<void>((resolve, reject) => {
+    connection.on('error', reject);
+    connection.connect((failure) => (failure === null ? resolve() : reject(failure)));
+  });
+  connection.destroy();
+}

@@ -1,0 +1,243 @@
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { accessSync, constants, globSync } from 'node:fs';
+import { chmod, chown, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** A private server that runs until `stop()`, or until the process that started it is gone, however it went. */
+export interface TestServer {
+  /** Ready to use: scheme, user, password, host, port, database. */
+  readonly url: string;
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+  readonly database: string;
+  /** The server's private folder; its user may write here, everybody may read. Removed with the server. */
+  readonly folder: string;
+  /** Ends the server at once and removes its folder. */
+  stop(): Promise<void>;
+  /** Kills the server as a power cut would; connections see a reset. `stop()` is still due. */
+  kill(): Promise<void>;
+}
+
+export interface ServerSettings {
+  /** Settings in the server's own words: `{max_connections: 5}`. */
+  readonly settings?: Readonly<Record<string, string | number>>;
+  /** PEM files; with them the server offers TLS. */
+  readonly tls?: { readonly cert: string; readonly key: string };
+}
+
+/** The file of a program: first in PATH, then in the folders given (globs allowed); undefined when it is nowhere. */
+export function findProgram(name: string, folders: readonly string[] = []): string | undefined {
+  const inPath = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, name));
+  const elsewhere = folders.flatMap((folder) => globSync(join(folder, name)));
+  return [...inPath, ...elsewhere].find(isProgram);
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+interface Identity {
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+/** PostgreSQL refuses to run as root; so when we are root, servers run as `postgres`, or as `nobody` without one. */
+function serverIdentity(): Identity {
+  if (process.getuid?.() !== 0) return {};
+  const name = ['postgres', 'nobody'].find((user) => idOf('-u', user) !== undefined);
+  if (name === undefined) throw new Error('test servers need a user "postgres" or "nobody" when the tests run as root');
+  return { uid: idOf('-u', name)!, gid: idOf('-g', name)! };
+}
+
+function idOf(flag: string, user: string): number | undefined {
+  try {
+    return Number(execFileSync('id', [flag, user], { stdio: ['ignore', 'pipe', 'ignore'] }));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A private folder that the server's user owns, with the tools to fill it. */
+export class ServerFolder {
+  readonly path: string;
+  readonly identity: Identity;
+
+  private constructor(path: string, identity: Identity) {
+    this.path = path;
+    this.identity = identity;
+  }
+
+  static async make(name: string): Promise<ServerFolder> {
+    const folder = new ServerFolder(await mkdtemp(join(tmpdir(), `sluice-${name}-`)), serverIdentity());
+    await folder.#hand(folder.path, 0o755);
+    return folder;
+  }
+
+  async #hand(path: string, mode: number): Promise<void> {
+    await chmod(path, mode);
+    if (this.identity.uid !== undefined) await chown(path, this.identity.uid, this.identity.gid!);
+  }
+
+  /** Writes a file that only the server's user may read, as both servers demand of private keys. */
+  async write(name: string, content: string): Promise<string> {
+    const path = join(this.path, name);
+    await writeFile(path, content);
+    await this.#hand(path, 0o600);
+    return path;
+  }
+
+  /** Runs a program as the server's user and waits for its end; when it fails, the folder goes with it. */
+  async run(program: string, args: readonly string[]): Promise<void> {
+    try {
+      await this.#run(program, args);
+    } catch (failure) {
+      await this.#remove();
+      throw failure;
+    }
+  }
+
+  async #run(program: string, args: readonly string[]): Promise<void> {
+    await run(program, args, { ...this.identity, cwd: this.path, env: { ...process.env, HOME: this.path } });
+  }
+
+  /** Starts a program under a supervisor; what it says is kept in `server.log` of the folder. */
+  async start(program: string, args: readonly string[]): Promise<Supervised> {
+    const log = await open(join(this.path, 'server.log'), 'a');
+    // The supervisor waits on a pipe that we hold. Whatever ends us, SIGKILL included, ends the pipe, and with it the
+    // server and its folder. Signals to our terminal's group do not reach it: it has its own session.
+    const child = spawn('/bin/sh', ['-c', supervisor, 'sh', this.path, program, ...args], {
+      ...this.identity,
+      cwd: this.path,
+      detached: true,
+      stdio: ['pipe', 'pipe', log.fd],
+    });
+    await log.close();
+    return new Supervised(child, this.path);
+  }
+
+  async #remove(): Promise<void> {
+    await rm(this.path, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/**
+ * SIGQUIT makes PostgreSQL end at once with all its children, which a SIGKILL of its parent alone would leave behind.
+ * MariaDB is a single process.
+ */
+const supervisor = `
+  folder=$1; shift
+  "$@" >&2 </dev/null &
+  server=$!
+  echo $server
+  read -r word
+  kill -QUIT $server 2>/dev/null; kill -KILL $server 2>/dev/null
+  wait $server 2>/dev/null
+  cd /; [ "$word" = keep ] || rm -rf "$folder"
+`;
+
+/** A server process and the supervisor that ends it. */
+export class Supervised {
+  readonly #child: ChildProcess;
+  readonly #folder: string;
+  readonly #gone: Promise<void>;
+  readonly #pid: Promise<number>;
+
+  constructor(child: ChildProcess, folder: string) {
+    this.#child = child;
+    this.#folder = folder;
+    this.#gone = new Promise((resolve) => child.once('close', () => resolve()));
+    this.#pid = new Promise((resolve) => child.stdout!.once('data', (line: Buffer) => resolve(Number(line))));
+    child.stdin!.on('error', () => {});
+  }
+
+  /** True until the server itself (not its supervisor) has ended. */
+  async isAlive(): Promise<boolean> {
+    return signal(await this.#pid, 0);
+  }
+
+  async kill(name: NodeJS.Signals): Promise<void> {
+    signal(await this.#pid, name);
+    while (await this.isAlive()) await wait(10);
+  }
+
+  async stop({ keepFolder = false } = {}): Promise<void> {
+    this.#child.stdin!.end(keepFolder ? 'keep\n' : '');
+    await this.#gone;
+  }
+
+  async lastWords(): Promise<string> {
+    const log = await readFile(join(this.#folder, 'server.log'), 'utf8').catch(() => '');
+    return log.split('\n').slice(-12).join('\n');
+  }
+}
+
+function signal(pid: number, name: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, name);
+  } catch {
+    return false;
+  }
+}
+
+/** A port of 127.0.0.1 that nobody listens on at this moment. */
+export async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve, reject) => {
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', resolve);
+  });
+  const address = probe.address();
+  await new Promise((resolve) => probe.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no port was given');
+  return address.port;
+}
+
+interface Launch {
+  /** Starts the server on the port. */
+  start(port: number): Promise<Supervised>;
+  /** One try to connect; rejects as long as the server does not answer. */
+  answers(port: number): Promise<void>;
+}
+
+const startPatienceMs = 30_000;
+
+/** Starts on a free port and waits until it answers; takes another port when somebody was faster on this one. */
+export async function launch({ start, answers }: Launch, triesLeft = 3): Promise<{ port: number; server: Supervised }> {
+  const port = await freePort();
+  const server = await start(port);
+  const failure = await untilAnswers(server, () => answers(port));
+  if (failure === undefined) return { port, server };
+  const words = await server.lastWords();
+  if (triesLeft > 1 && /in use/i.test(words)) {
+    await server.stop({ keepFolder: true });
+    return launch({ start, answers }, triesLeft - 1);
+  }
+  await server.stop();
+  throw new Error(`the server did not start: ${String(failure)}\n${words}`);
+}
+
+async function untilAnswers(server: Supervised, answers: () => Promise<void>): Promise<unknown> {
+  const end = Date.now() + startPatienceMs;
+  for (;;) {
+    const failure = await answers().then(
+      () => undefined,
+      (thrown: unknown) => thrown ?? new Error('no answer'),
+    );
+    if (failure === undefined) return undefined;
+    if (Date.now() > end || !(await server.isAlive())) return failure;
+    await wait(25);
+  }
+}
