@@ -28,7 +28,12 @@ export async function measure(command: string, env: NodeJS.ProcessEnv = {}): Pro
   const figures = /@@ ([\d.]+) ([\d.]+) (\d+)/.exec(err);
   if (code !== 0 || figures === null) throw new Error(`exit ${code}: ${command}\n${err}\n${out}`);
   const [, user, system, kilobytes] = figures;
-  return { wall, cpu: Number(user) + Number(system), peakMb: Number(kilobytes) / 1024, said: out.trim().split('\n').at(-1) ?? '' };
+  return {
+    wall,
+    cpu: Number(user) + Number(system),
+    peakMb: Number(kilobytes) / 1024,
+    said: out.trim().split('\n').at(-1) ?? '',
+  };
 }
 
 /** The run in the middle when ordered by wall time. */

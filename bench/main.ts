@@ -1,0 +1,173 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { bytesText, countText } from '../src/cli/figures.ts';
+import { renderTable } from '../src/cli/table.ts';
+import { startMariadb } from '../test/servers/mariadb.ts';
+import { startPostgres } from '../test/servers/postgres.ts';
+import type { TestServer } from '../test/servers/server.ts';
+import { type Case, casesFor, configFor, jobOf } from './cases.ts';
+import { fillMariadb, fillPostgres, shell } from './data.ts';
+import { type Cost, measure, median } from './measure.ts';
+import { verifyRows } from './verify.ts';
+
+/**
+ * `npm run bench -- [--rows 1000000] [--runs 5] [--only TEXT]`: moves a table to a loopback receiver, our way and the
+ * way of a pipe in a shell, turn about in one run. Our way is the whole `sluice sync`: process start, config, extract,
+ * encode, spool with hash and fsync, outbox, PUT, receipt.
+ */
+interface Options {
+  readonly rows: number;
+  readonly runs: number;
+  readonly only: string;
+}
+
+interface Bench {
+  readonly folder: string;
+  readonly options: Options;
+  readonly pg: TestServer;
+  readonly maria: TestServer;
+}
+
+interface Sink {
+  readonly url: string;
+  /** `<bytes> <sha256>` of the last body. */
+  last(): Promise<string>;
+  stop(): void;
+}
+
+function readOptions(): Options {
+  const given = new Map<string, string>();
+  for (let i = 2; i < process.argv.length; i += 2) given.set(process.argv[i]!, process.argv[i + 1] ?? '');
+  return {
+    rows: Number(given.get('--rows') ?? 1_000_000),
+    runs: Number(given.get('--runs') ?? 5),
+    only: given.get('--only') ?? '',
+  };
+}
+
+async function startSink(folder: string, keep?: string): Promise<Sink> {
+  const ready = join(folder, `sink-${Math.random().toString(36).slice(2)}`);
+  const last = `${ready}.last`;
+  const script = new URL('sink.ts', import.meta.url).pathname;
+  const child = spawn(process.execPath, [script, ready, last, ...(keep === undefined ? [] : [keep])], {
+    stdio: 'inherit',
+  });
+  while (!existsSync(ready) || (await readFile(ready, 'utf8')) === '') await wait(20);
+  const port = await readFile(ready, 'utf8');
+  return { url: `http://127.0.0.1:${port}/api/1.0`, last: () => readFile(last, 'utf8'), stop: () => child.kill() };
+}
+
+const main = new URL('../src/cli/main.ts', import.meta.url).pathname;
+
+async function writeConfig(bench: Bench, cases: readonly Case[], sink: Sink): Promise<string> {
+  const file = join(bench.folder, `config-${sink.url.replace(/\D/g, '')}.json`);
+  await writeFile(
+    file,
+    configFor({ cases, pg: bench.pg, maria: bench.maria, sink: sink.url, state: join(bench.folder, 'state') }),
+  );
+  return file;
+}
+
+const ours = (one: Case, config: string): string =>
+  `"${process.execPath}" "${main}" sync ${jobOf(one)} --config "${config}" --json >/dev/null`;
+
+/** Runs our side once with the body kept, compares it with the reference, and says which bytes are the right ones. */
+async function verify(bench: Bench, one: Case): Promise<string> {
+  const file = join(bench.folder, 'kept');
+  const reference = join(bench.folder, `reference-${one.source}.csv`);
+  const sink = await startSink(bench.folder, file);
+  try {
+    await measure(ours(one, await writeConfig(bench, [one], sink)));
+    await verifyRows({ file, format: one.format }, reference, one.transformed);
+    return await sink.last();
+  } finally {
+    sink.stop();
+    await rm(file, { force: true });
+  }
+}
+
+async function writeReferences({ folder, pg }: Bench): Promise<void> {
+  const select = `select id, customer, country, amount, to_char(created_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') created_at, note from orders order by id`;
+  await shell(
+    `psql -q "${pg.url}" -c "\\copy (${select}) to stdout with (format csv, header, null '\\N')" > ${folder}/reference-pg.csv`,
+    '',
+  );
+  await shell(`cp ${folder}/reference-pg.csv ${folder}/reference-maria.csv`, '');
+}
+
+/** One case, turn about: pipe, ours, pipe, ours … so that a noisy neighbour hits both. */
+async function runCase(bench: Bench, one: Case, right: string): Promise<{ pipe: Cost; ours: Cost }> {
+  const sink = await startSink(bench.folder);
+  try {
+    const config = await writeConfig(bench, [one], sink);
+    const costs = { pipe: [] as Cost[], ours: [] as Cost[] };
+    for (let run = 0; run < bench.options.runs; run++) {
+      costs.pipe.push(await measure(one.pipe, { SINK: `${sink.url}/datasource-instances/pipe/data` }));
+      costs.ours.push(await measure(ours(one, config)));
+      if ((await sink.last()) !== right)
+        throw new Error(`${one.name}: the bytes of run ${run + 1} are not the checked ones`);
+    }
+    return { pipe: median(costs.pipe), ours: median(costs.ours) };
+  } finally {
+    sink.stop();
+  }
+}
+
+function verdict(ratio: number, one: Case): string {
+  if (ratio <= one.aim) return 'aim met';
+  return ratio <= one.floor ? `aim ${one.aim} missed` : `FLOOR ${one.floor} BROKEN`;
+}
+
+function rowOf(one: Case, cost: { pipe: Cost; ours: Cost }): string[] {
+  const ratio = cost.ours.wall / cost.pipe.wall;
+  const seconds = (value: number): string => value.toFixed(2);
+  return [
+    one.name,
+    seconds(cost.pipe.wall),
+    seconds(cost.ours.wall),
+    ratio.toFixed(2),
+    verdict(ratio, one),
+    seconds(cost.pipe.cpu),
+    seconds(cost.ours.cpu),
+    cost.pipe.peakMb.toFixed(0),
+    cost.ours.peakMb.toFixed(0),
+  ];
+}
+
+async function runAll(bench: Bench): Promise<string[][]> {
+  await fillPostgres(bench.pg, bench.options.rows);
+  await fillMariadb(bench.pg, bench.maria);
+  await writeReferences(bench);
+  const table: string[][] = [];
+  for (const one of casesFor(bench).filter(({ name }) => name.includes(bench.options.only))) {
+    const right = await verify(bench, one);
+    process.stderr.write(
+      `${one.name}: ${countText(bench.options.rows)} rows checked, ${bytesText(Number(right.split(' ')[0]))}\n`,
+    );
+    const row = rowOf(one, await runCase(bench, one, right));
+    process.stderr.write(`  ${row.slice(1).join('  ')}\n`);
+    table.push(row);
+  }
+  return table;
+}
+
+const options = readOptions();
+const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
+const pg = await startPostgres();
+const maria = await startMariadb({ settings: { local_infile: 1 } });
+try {
+  const table = await runAll({ folder, options, pg, maria });
+  const right = { align: 'right' as const };
+  const titles = ['case', 'pipe s', 'sluice s', 'ratio', 'verdict', 'pipe cpu', 'sluice cpu', 'pipe MB', 'sluice MB'];
+  const columns = titles.map((title, c) => (c === 0 || c === 4 ? { title } : { title, ...right }));
+  process.stdout.write(
+    `\n${countText(options.rows)} rows, medians of ${options.runs}, Node ${process.version}, ${cpus().length} cores\n\n${renderTable(columns, table)}\n`,
+  );
+} finally {
+  await Promise.all([pg.stop(), maria.stop()]);
+  await rm(folder, { recursive: true, force: true });
+}
