@@ -32,5 +32,8 @@ export function durationText(milliseconds: number): string {
 
 /** An instant as UTC to the second: `2026-11-21 05:00:00Z`. */
 export function instantText(epochMs: number): string {
-  return new Date(epochMs).toISOString().replace('T', ' ').replace(/\.\d+Z$/, 'Z');
+  return new Date(epochMs)
+    .toISOString()
+    .replace('T', ' ')
+    .replace(/\.\d+Z$/, 'Z');
 }

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Command, CommanderError } from 'commander';
-import { Problem, renderProblem, toProblem } from '../lib/problem.ts';
+import { type Problem, renderProblem, toProblem } from '../lib/problem.ts';
 import { redact } from '../lib/redact.ts';
 import type { CliCommand } from './command.ts';
 import { exit } from './exit.ts';
@@ -14,9 +14,11 @@ const order = ['demo', 'init', 'check', 'sync', 'run', 'status', 'apply', 'serve
 
 async function loadCommands(): Promise<CliCommand[]> {
   const files = (await readdir(commandsFolder)).filter((file) => /^[a-z-]+\.[tj]s$/.test(file));
-  const rank = (file: string): number => (order.indexOf(basename(file).replace(/\..*$/, '')) + 1 || 99);
+  const rank = (file: string): number => order.indexOf(basename(file).replace(/\..*$/, '')) + 1 || 99;
   files.sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
-  return Promise.all(files.map(async (file) => (await import(new URL(file, commandsFolder).href)).default as CliCommand));
+  return Promise.all(
+    files.map(async (file) => (await import(new URL(file, commandsFolder).href)).default as CliCommand),
+  );
 }
 
 function buildProgram(commands: readonly CliCommand[]): Command {
@@ -26,7 +28,10 @@ function buildProgram(commands: readonly CliCommand[]): Command {
     .exitOverride()
     .showHelpAfterError('(run "sluice <command> --help" for what it takes)')
     .showSuggestionAfterError()
-    .addHelpText('after', '\nStart here:\n  sluice demo                 see it work, nothing needed\n  sluice init                 write a first config\n  sluice sync --dry-run       look at what would be sent');
+    .addHelpText(
+      'after',
+      '\nStart here:\n  sluice demo                 see it work, nothing needed\n  sluice init                 write a first config\n  sluice sync --dry-run       look at what would be sent',
+    );
   for (const command of commands) command.register(program);
   for (const command of program.commands) command.exitOverride().configureHelp({ showGlobalOptions: false });
   return program;

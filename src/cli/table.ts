@@ -5,7 +5,8 @@ export interface TableColumn {
 }
 
 const segments = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
-const wide = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u3000-\u303f\uff01-\uff60]|\p{Emoji_Presentation}/u;
+const wide =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u3000-\u303f\uff01-\uff60]|\p{Emoji_Presentation}/u;
 
 /** Terminal cells that a text takes: East Asian and emoji count two, combining marks nothing. */
 export function cellsOf(text: string): number {
@@ -38,13 +39,20 @@ export function clip(text: string, width: number): string {
 }
 
 /** A plain table: titles, a rule, one line a row, two spaces between columns. Cells are clipped to `widest`. */
-export function renderTable(columns: readonly TableColumn[], rows: readonly (readonly string[])[], widest = 60): string {
+export function renderTable(
+  columns: readonly TableColumn[],
+  rows: readonly (readonly string[])[],
+  widest = 60,
+): string {
   const shown = rows.map((row) => row.map((cell) => clip(printable(cell), widest)));
   const widths = columns.map((column, c) =>
     Math.max(cellsOf(column.title), ...shown.map((row) => cellsOf(row[c] ?? ''))),
   );
   const line = (cells: readonly string[]): string =>
-    columns.map((column, c) => pad(cells[c] ?? '', widths[c]!, column.align ?? 'left')).join('  ').trimEnd();
+    columns
+      .map((column, c) => pad(cells[c] ?? '', widths[c]!, column.align ?? 'left'))
+      .join('  ')
+      .trimEnd();
   const rule = widths.map((width) => '─'.repeat(width)).join('  ');
   return [line(columns.map((column) => column.title)), rule, ...shown.map(line)].join('\n');
 }

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { bytesText, countText, durationText, instantText } from '../../src/cli/figures.ts';
+import { Progress } from '../../src/cli/progress.ts';
+import { cellsOf, clip, renderTable } from '../../src/cli/table.ts';
+
+describe('a table', () => {
+  it('lines up its columns also where names are wide, and aligns numbers to the right', () => {
+    const text = renderTable(
+      [{ title: 'job' }, { title: 'rows', align: 'right' }],
+      [
+        ['売上', '5'],
+        ['orders', '1 000'],
+      ],
+    );
+    expect(text).toBe('job      rows\n──────  ─────\n売上        5\norders  1 000');
+  });
+
+  it('shows control characters instead of obeying them', () => {
+    expect(renderTable([{ title: 'x' }], [['a\u001b[2Jb\nc']])).toContain('a␛[2Jb␊c');
+  });
+
+  it('cuts a long cell and says so with an ellipsis', () => {
+    expect(clip('abcdef', 4)).toBe('abc…');
+    expect(cellsOf(clip('売上売上売上', 5))).toBeLessThanOrEqual(5);
+  });
+});
+
+describe('figures', () => {
+  it.each([
+    [0, '0 B'],
+    [999, '999 B'],
+    [1000, '1.00 kB'],
+    [999_499, '999 kB'],
+    [999_500, '1.00 MB'],
+    [10_485_760, '10.5 MB'],
+  ])('%d bytes read %s', (bytes, text) => expect(bytesText(bytes)).toBe(text));
+
+  it('group thousands and name spans of time', () => {
+    expect(countText(1_000_000)).toBe('1 000 000');
+    expect([340, 12_400, 185_000, 7_800_000].map(durationText)).toEqual([
+      '340 ms',
+      '12.4 s',
+      '3 min 05 s',
+      '2 h 10 min',
+    ]);
+    expect(instantText(0)).toBe('1970-01-01 00:00:00Z');
+  });
+});
+
+describe('progress', () => {
+  function piped(isTTY: boolean): { progress: Progress; text: () => string } {
+    let text = '';
+    const screen = { isTTY, columns: 60, write: (piece: string) => (text += piece) };
+    return { progress: new Progress(screen, () => 2000), text: () => text };
+  }
+
+  it('writes plain lines and only changes of state where the output is piped', () => {
+    const { progress, text } = piped(false);
+    progress.refresh('orders', { state: 'reading', startedAt: 1000 });
+    progress.refresh('orders', { rows: 500, bytes: 2000 });
+    progress.refresh('orders', { state: 'delivered' });
+    progress.stop();
+    expect(text()).toBe(
+      'orders                reading\norders                delivered     500 rows, 2.00 kB, 500 rows/s, 1.0 s\n',
+    );
+  });
+
+  it('draws over its own lines on a terminal and never past its width', () => {
+    const { progress, text } = piped(true);
+    progress.refresh('a job with a name that is longer than the terminal is wide, really', { state: 'reading' });
+    progress.stop();
+    const [before, line, after] = text().split(/(?<=\[2K)|(?=\n)/);
+    expect([before, after]).toEqual(['\r\u001b[2K', '\n']);
+    expect(cellsOf(line ?? '')).toBeLessThanOrEqual(59);
+  });
+});
