@@ -1,0 +1,184 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { Problem, registerSecret } from '#sdk';
+import type { DriverName, QueryValues, SourceValues, TlsOptions } from './options.ts';
+
+/** What a driver needs to connect, wherever in the options it stood. */
+export interface Address {
+  readonly driver: DriverName;
+  readonly host: string;
+  readonly port: number;
+  readonly database: string | undefined;
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+}
+
+interface Fault {
+  readonly option: string;
+  readonly message: string;
+}
+
+const schemes: Readonly<Record<string, DriverName>> = {
+  'postgres:': 'postgres',
+  'postgresql:': 'postgres',
+  'mysql:': 'mysql',
+  'mariadb:': 'mariadb',
+};
+const defaultPort: Readonly<Record<DriverName, number>> = { postgres: 5432, mysql: 3306, mariadb: 3306, sqlite: 0 };
+const beside = ['host', 'port', 'database', 'user', 'password'] as const;
+
+/** The driver that is meant, or undefined when neither option says it. */
+export function driverOf(source: SourceValues): DriverName | undefined {
+  if (source.driver !== undefined) return source.driver;
+  if (source.file !== undefined && source.url === undefined) return 'sqlite';
+  return source.url === undefined ? undefined : schemes[URL.parse(source.url)?.protocol ?? ''];
+}
+
+/** The address out of a url or out of the separate options. Expects options that {@link faultsOf} has nothing against. */
+export function addressOf(source: SourceValues): Address {
+  const driver = driverOf(source) ?? 'postgres';
+  const url = source.url === undefined ? undefined : URL.parse(source.url);
+  const given = url ? partsOf(url) : source;
+  // A password inside a url is known as a secret only as part of it; drivers show it alone.
+  if (given.password !== undefined) registerSecret(given.password);
+  return {
+    driver,
+    host: given.host ?? 'localhost',
+    port: given.port ?? defaultPort[driver],
+    database: given.database,
+    user: given.user,
+    password: given.password,
+  };
+}
+
+function partsOf(url: URL) {
+  const text = (part: string) => (part === '' ? undefined : decodeURIComponent(part));
+  return {
+    host: text(url.hostname.replace(/^\[(.*)\]$/, '$1')),
+    port: url.port === '' ? undefined : Number(url.port),
+    database: text(url.pathname.slice(1)),
+    user: text(url.username),
+    password: text(url.password),
+  };
+}
+
+/** Everything that is wrong with the options together, without any network. */
+export function faultsOf({ source, query }: { source: SourceValues; query?: QueryValues }): Fault[] {
+  const driver = driverOf(source);
+  return [
+    ...urlFaults(source),
+    ...(driver === 'sqlite' ? fileFaults(source) : serverFaults(source, driver)),
+    ...tlsFaults(source.tls),
+    ...(query?.sql.trim() === ''
+      ? [{ option: 'sql', message: 'is empty; write the statement that returns the rows' }]
+      : []),
+  ];
+}
+
+function urlFaults({ url, driver, ...source }: SourceValues): Fault[] {
+  if (url === undefined) return [];
+  const parsed = URL.parse(url);
+  const meant = schemes[parsed?.protocol ?? ''];
+  if (!parsed || meant === undefined) {
+    return [{ option: 'url', message: 'must begin with postgres://, mysql:// or mariadb:// and be a whole url' }];
+  }
+  const twice = beside.filter((name) => source[name] !== undefined);
+  return [
+    ...twice.map((option) => ({ option, message: 'stands in the url already; keep one of the two' })),
+    ...(driver !== undefined && driver !== meant && !(isMysql(driver) && isMysql(meant))
+      ? [{ option: 'driver', message: `is ${driver}, but the url is one of ${meant}` }]
+      : []),
+    ...(parsed.search === ''
+      ? []
+      : [{ option: 'url', message: 'may not carry ?settings; write tls and timeouts as options' }]),
+    ...(canDecode(parsed) ? [] : [{ option: 'url', message: 'has a % that is no escape; write % as %25' }]),
+  ];
+}
+
+function canDecode(url: URL): boolean {
+  try {
+    partsOf(url);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isMysql(driver: DriverName): boolean {
+  return driver === 'mysql' || driver === 'mariadb';
+}
+
+function fileFaults(source: SourceValues): Fault[] {
+  const useless = [...beside, 'url' as const].filter((name) => source[name] !== undefined);
+  return [
+    ...(source.file === undefined ? [{ option: 'file', message: 'is missing: SQLite reads a file' }] : []),
+    ...useless.map((option) => ({ option, message: 'means nothing to SQLite; take it out' })),
+    ...(source.tls.mode === 'off' ? [] : [{ option: 'tls', message: 'means nothing to SQLite; take it out' }]),
+    ...(source.statement_timeout_seconds === 0
+      ? []
+      : [{ option: 'statement_timeout_seconds', message: 'means nothing to SQLite; take it out' }]),
+  ];
+}
+
+function serverFaults(source: SourceValues, driver: DriverName | undefined): Fault[] {
+  const nowhere = driver === undefined && source.url === undefined;
+  const nobody = driver !== undefined && addressOfUser(source) === undefined;
+  return [
+    ...(nowhere ? [{ option: 'driver', message: 'is missing: write driver, or a url that says it' }] : []),
+    ...(source.file === undefined ? [] : [{ option: 'file', message: 'is for SQLite alone' }]),
+    ...(nobody ? [{ option: source.url === undefined ? 'user' : 'url', message: 'names no user' }] : []),
+  ];
+}
+
+function addressOfUser(source: SourceValues): string | undefined {
+  return source.url === undefined ? source.user : URL.parse(source.url)?.username || undefined;
+}
+
+function tlsFaults(tls: TlsOptions): Fault[] {
+  const files = [tls.ca_file, tls.cert_file, tls.key_file, tls.servername].some((given) => given !== undefined);
+  return [
+    ...(tls.mode === 'off' && files ? [{ option: 'tls', message: 'is off, yet names files; set mode to verify' }] : []),
+    ...((tls.cert_file === undefined) === (tls.key_file === undefined)
+      ? []
+      : [{ option: 'tls', message: 'needs cert_file and key_file together' }]),
+  ];
+}
+
+/** TLS settings with the files read; undefined when TLS is off. */
+export interface Tls {
+  readonly rejectUnauthorized: boolean;
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  readonly servername?: string;
+}
+
+export async function readTls(tls: TlsOptions, folder: string): Promise<Tls | undefined> {
+  if (tls.mode === 'off') return undefined;
+  const [ca, cert, key] = await Promise.all(
+    [tls.ca_file, tls.cert_file, tls.key_file].map((name) =>
+      name === undefined ? undefined : readPem(resolve(folder, name)),
+    ),
+  );
+  return {
+    rejectUnauthorized: tls.mode === 'verify',
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key }),
+    ...(tls.servername === undefined ? {} : { servername: tls.servername }),
+  };
+}
+
+async function readPem(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    throw new Problem({
+      code: 'DB_TLS_FILE',
+      family: 'config',
+      message: `a file of the tls options cannot be read: ${path}`,
+      next: 'mend the path or the rights of the file',
+      cause,
+    });
+  }
+}

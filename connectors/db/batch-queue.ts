@@ -1,0 +1,90 @@
+import type { Batch } from '#sdk';
+
+/** What a queue may ask of the socket behind it. */
+export interface Tap {
+  pause(): void;
+  resume(): void;
+}
+
+/** Enough for the reader to find the next batch waiting, little enough to stay flat. */
+const mostBatches = 8;
+const mostBytes = 1024 * 1024;
+
+/** Batches on their way from a socket to a reader; pauses the socket while more than a few wait. */
+export class BatchQueue {
+  readonly #tap: Tap;
+  readonly #waiting: { batch: Batch; bytes: number }[] = [];
+  #bytes = 0;
+  #paused = false;
+  #ended = false;
+  #failure: { reason: unknown } | undefined;
+  #wake: (() => void) | undefined;
+
+  constructor(tap: Tap) {
+    this.#tap = tap;
+  }
+
+  /** True while the reader has more waiting than it needs. */
+  get isFull(): boolean {
+    return this.#paused;
+  }
+
+  push(batch: Batch, bytes: number): void {
+    this.#waiting.push({ batch, bytes });
+    this.#bytes += bytes;
+    if (!this.#paused && (this.#waiting.length >= mostBatches || this.#bytes >= mostBytes)) {
+      this.#paused = true;
+      this.#tap.pause();
+    }
+    this.#stir();
+  }
+
+  /** The result is complete: the reader gets what waits, then the end. */
+  end(): void {
+    this.#ended = true;
+    this.#stir();
+  }
+
+  /** The result will never be complete: the reader gets the reason at once. The first reason counts. */
+  fail(reason: unknown): void {
+    this.#failure ??= { reason };
+    this.#stir();
+  }
+
+  /** The next batch, or undefined at the end. Throws what `fail` was told. */
+  async next(): Promise<Batch | undefined> {
+    while (this.#waiting.length === 0 && !this.#ended && this.#failure === undefined) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    if (this.#failure !== undefined) throw this.#failure.reason;
+    return this.#take();
+  }
+
+  #take(): Batch | undefined {
+    const first = this.#waiting.shift();
+    if (first === undefined) return undefined;
+    this.#bytes -= first.bytes;
+    if (this.#paused && this.#waiting.length <= mostBatches / 2 && this.#bytes <= mostBytes / 2) {
+      this.#paused = false;
+      this.#tap.resume();
+    }
+    return first.batch;
+  }
+
+  #stir(): void {
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.();
+  }
+}
+
+/** The queue as the batches of an extraction; `leave` runs once, however the reader goes. */
+export async function* batchesOf(queue: BatchQueue, leave: () => Promise<void>): AsyncGenerator<Batch, void, void> {
+  try {
+    for (let batch = await queue.next(); batch !== undefined; batch = await queue.next()) yield batch;
+  } finally {
+    await leave();
+  }
+}

@@ -1,0 +1,158 @@
+import { type Batch, type ByteCells, type Cells, type Column, Problem } from '#sdk';
+
+/**
+ * What has to happen to a column's bytes before they are canonical.
+ *
+ * - `in place`: the text fits where it stands; `fix` rewrites it and moves `spans[at]`, `spans[at + 1]`.
+ * - `boolean`: one look at the first byte says which of the two words it is.
+ * - `rewrite`: anything else; the column gets bytes of its own.
+ */
+export type Fix =
+  | { readonly how: 'in place'; readonly fix: (bytes: Buffer, spans: Int32Array, at: number) => void }
+  | { readonly how: 'boolean'; readonly isTrue: (bytes: Buffer, start: number, end: number) => boolean }
+  | { readonly how: 'rewrite'; readonly text: (bytes: Buffer, start: number, end: number) => string };
+
+/** A column of the result and how its bytes become canonical. */
+export interface WireColumn {
+  readonly column: Column;
+  readonly fix?: Fix;
+}
+
+/** Rows as they came off the wire: `bytes` with the spans of `length` rows of `width` cells. */
+export interface WireRows {
+  readonly bytes: Buffer;
+  readonly spans: Int32Array;
+  readonly length: number;
+  /** Rows of the run that came before these. */
+  readonly before: number;
+}
+
+/** Turns wire rows into a batch; the work is done column by column, and only for columns that need any. */
+export class BatchMaker {
+  readonly columns: readonly Column[];
+  readonly #wire: readonly WireColumn[];
+
+  constructor(wire: readonly WireColumn[]) {
+    this.#wire = wire;
+    this.columns = wire.map(({ column }) => column);
+  }
+
+  make(rows: WireRows): Batch {
+    const cells = this.#wire.map((wire, slot) => this.#cells(wire, slot, rows));
+    return { columns: this.columns, cells, length: rows.length };
+  }
+
+  #cells({ fix }: WireColumn, slot: number, rows: WireRows): Cells {
+    const stride = this.#wire.length;
+    if (fix?.how === 'rewrite') return this.#rewritten(fix.text, slot, rows);
+    if (fix?.how === 'boolean') return booleans(fix.isTrue, { ...rows, stride, slot });
+    if (fix?.how === 'in place') this.#mend(fix.fix, slot, rows);
+    return { kind: 'bytes', bytes: rows.bytes, spans: rows.spans, stride, slot };
+  }
+
+  #mend(fix: (bytes: Buffer, spans: Int32Array, at: number) => void, slot: number, rows: WireRows): void {
+    const { bytes, spans, length } = rows;
+    const step = 2 * this.#wire.length;
+    let r = 0;
+    try {
+      for (let at = 2 * slot; r < length; r++, at += step) if (spans[at]! >= 0) fix(bytes, spans, at);
+    } catch (thrown) {
+      throw this.#placed(thrown, slot, rows.before + r + 1);
+    }
+  }
+
+  #rewritten(text: (bytes: Buffer, start: number, end: number) => string, slot: number, rows: WireRows): ByteCells {
+    const step = 2 * this.#wire.length;
+    const own = new OwnBytes(rows.length);
+    let r = 0;
+    try {
+      for (let at = 2 * slot; r < rows.length; r++, at += step) {
+        const start = rows.spans[at]!;
+        own.add(start < 0 ? null : text(rows.bytes, start, rows.spans[at + 1]!));
+      }
+    } catch (thrown) {
+      throw this.#placed(thrown, slot, rows.before + r + 1);
+    }
+    return own.cells();
+  }
+
+  #placed(thrown: unknown, slot: number, row: number): unknown {
+    return thrown instanceof Problem ? thrown.at({ row, column: this.columns[slot]!.name }) : thrown;
+  }
+}
+
+/** Cells of one column that bring their own bytes. */
+class OwnBytes {
+  readonly #spans: Int32Array;
+  #bytes: Buffer;
+  #filled = 0;
+  #rows = 0;
+
+  constructor(rows: number) {
+    this.#spans = new Int32Array(2 * rows);
+    this.#bytes = Buffer.allocUnsafe(16 * rows);
+  }
+
+  add(text: string | null): void {
+    const at = 2 * this.#rows++;
+    this.#spans[at] = text === null ? -1 : this.#filled;
+    if (text === null) return;
+    const most = 3 * text.length;
+    if (this.#filled + most > this.#bytes.length) this.#grow(this.#filled + most);
+    this.#filled += this.#bytes.write(text, this.#filled, 'utf8');
+    this.#spans[at + 1] = this.#filled;
+  }
+
+  #grow(least: number): void {
+    const larger = Buffer.allocUnsafe(Math.max(least, 2 * this.#bytes.length));
+    this.#bytes.copy(larger, 0, 0, this.#filled);
+    this.#bytes = larger;
+  }
+
+  cells(): ByteCells {
+    return { kind: 'bytes', bytes: this.#bytes, spans: this.#spans, stride: 1, slot: 0 };
+  }
+}
+
+const words = Buffer.from('truefalse');
+
+interface BooleanRows extends WireRows {
+  readonly stride: number;
+  readonly slot: number;
+}
+
+/** All cells of the column point into the same nine bytes. */
+function booleans(
+  isTrue: (bytes: Buffer, start: number, end: number) => boolean,
+  { bytes, spans, length, stride, slot }: BooleanRows,
+): ByteCells {
+  const own = new Int32Array(2 * length);
+  for (let r = 0, at = 2 * slot; r < length; r++, at += 2 * stride) {
+    const start = spans[at]!;
+    if (start < 0) {
+      own[2 * r] = -1;
+      continue;
+    }
+    const truth = isTrue(bytes, start, spans[at + 1]!);
+    own[2 * r] = truth ? 0 : 4;
+    own[2 * r + 1] = truth ? 4 : 9;
+  }
+  return { kind: 'bytes', bytes: words, spans: own, stride: 1, slot: 0 };
+}
+
+/** Refuses names that stand twice: a record could keep only one of them. */
+export function refuseDuplicates(columns: readonly Column[]): void {
+  const seen = new Set<string>();
+  for (const { name } of columns) {
+    if (seen.has(name)) {
+      throw new Problem({
+        code: 'DB_DUPLICATE_COLUMN',
+        family: 'job',
+        message: `the result has two columns named ${JSON.stringify(name)}`,
+        where: { column: name },
+        next: 'give one of them another name in the query: select … as other_name',
+      });
+    }
+    seen.add(name);
+  }
+}

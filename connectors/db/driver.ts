@@ -1,0 +1,16 @@
+import type { ConnectorLog, Extraction } from '#sdk';
+import type { QueryValues, SourceValues } from './options.ts';
+
+/** What a driver gets: the checked options of the source and the usual context of a connector. */
+export interface Door {
+  readonly source: SourceValues;
+  readonly folder: string;
+  readonly signal: AbortSignal;
+  readonly log: ConnectorLog;
+}
+
+/** One kind of database: how to prove that it can be reached, and how to read one query. */
+export interface Driver {
+  check(door: Door): Promise<string>;
+  extract(door: Door, query: QueryValues): Promise<Extraction>;
+}

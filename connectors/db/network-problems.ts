@@ -1,0 +1,94 @@
+import { Problem, type ProblemInit } from '#sdk';
+
+/** Codes of Node's network errors that mean: nobody there now, ask again later. */
+const away: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nobody listens there',
+  ECONNRESET: 'the connection was reset',
+  EPIPE: 'the connection was closed',
+  ETIMEDOUT: 'there was no answer in time',
+  EHOSTUNREACH: 'there is no route to the host',
+  ENETUNREACH: 'there is no route to the network',
+  EAI_AGAIN: 'the name service did not answer',
+  ENOTFOUND: 'the name is not known',
+};
+
+interface Thrown {
+  readonly code?: unknown;
+  readonly message?: unknown;
+  readonly errors?: unknown;
+}
+
+/** Code and message of anything thrown; a connect to several addresses fails with a bundle of errors. */
+export function seenIn(thrown: unknown): { code: string; message: string } {
+  const { code, message, errors } = (thrown ?? {}) as Thrown;
+  const first = Array.isArray(errors) ? (errors[0] as Thrown | undefined) : undefined;
+  return { code: String(code ?? first?.code ?? ''), message: String(message || first?.message || thrown) };
+}
+
+/** The problem behind an error of the network or of TLS, or undefined when it is of another kind. */
+export function networkProblem(thrown: unknown, place: string): Problem | undefined {
+  const { code, message } = seenIn(thrown);
+  const because = away[code];
+  if (because !== undefined) return unreachable({ place, because, seen: message, cause: thrown });
+  return isTls(code, message) ? tlsRefused({ place, seen: message, cause: thrown }) : undefined;
+}
+
+function isTls(code: string, message: string): boolean {
+  const certificate = /CERT|SELF_SIGNED|UNABLE_TO_|^ERR_TLS_|^ERR_SSL_|^ERR_OSSL_|^HANDSHAKE_|EPROTO/.test(code);
+  return certificate || /does not support (SSL|secure)|establishing an SSL/i.test(message);
+}
+
+interface Seen {
+  readonly place: string;
+  readonly seen: string;
+  readonly cause: unknown;
+}
+
+export function unreachable({ place, because, seen, cause }: Seen & { readonly because: string }): Problem {
+  return new Problem({
+    code: 'DB_UNREACHABLE',
+    family: 'try_later',
+    message: `the database at ${place} cannot be reached: ${because}`,
+    seen,
+    next: 'check host, port and that the server runs; `sluice check --connect` tries again',
+    cause,
+  });
+}
+
+function tlsRefused({ place, seen, cause }: Seen): Problem {
+  return new Problem({
+    code: 'DB_TLS_REFUSED',
+    family: 'config',
+    message: `no trusted TLS connection to ${place}`,
+    seen,
+    next: 'mend the tls options: ca_file names the authority, servername the name in the certificate',
+    cause,
+  });
+}
+
+export function connectTimeout(place: string, seconds: number): Problem {
+  return new Problem({
+    code: 'DB_CONNECT_TIMEOUT',
+    family: 'try_later',
+    message: `the database at ${place} did not answer within ${seconds} s`,
+    next: 'check host and firewall, or raise connect_timeout_seconds',
+  });
+}
+
+/** The connection broke while rows were on their way: the result is not complete and never will be. */
+export function connectionLost(place: string, cause: unknown): Problem {
+  return new Problem({
+    code: 'DB_CONNECTION_LOST',
+    family: 'try_later',
+    message: `the connection to ${place} was lost before the result was complete`,
+    seen: seenIn(cause).message,
+    next: 'the run starts anew; when it happens again, look into the server log',
+    cause,
+  });
+}
+
+/** What a server said about a statement, as a problem of the family given. */
+export function serverProblem(init: Omit<ProblemInit, 'message'> & { place: string; said: string }): Problem {
+  const { place, said, ...rest } = init;
+  return new Problem({ ...rest, message: `the database at ${place} answered: ${said}` });
+}

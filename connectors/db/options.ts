@@ -1,0 +1,97 @@
+import { type OptionValues, option } from '#sdk';
+
+export const drivers = ['postgres', 'mysql', 'mariadb', 'sqlite'] as const;
+export type DriverName = (typeof drivers)[number];
+
+/** TLS towards the server. `require` encrypts and checks nothing; `verify` also checks certificate and name. */
+export interface TlsOptions {
+  readonly mode: 'off' | 'require' | 'verify';
+  readonly ca_file?: string;
+  readonly cert_file?: string;
+  readonly key_file?: string;
+  readonly servername?: string;
+}
+
+const tlsSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['mode'],
+  properties: {
+    mode: {
+      enum: ['off', 'require', 'verify'],
+      description: 'require encrypts but believes any server; verify also checks its certificate and name.',
+    },
+    ca_file: { type: 'string', description: 'PEM file of the authority that signed the server certificate.' },
+    cert_file: { type: 'string', description: 'PEM file of our own certificate, where the server wants one.' },
+    key_file: { type: 'string', description: 'PEM file of the key to our own certificate.' },
+    servername: { type: 'string', description: 'The name that the certificate must carry, when it is not the host.' },
+  },
+};
+
+export const source = {
+  driver: option.choice(drivers, {
+    about: 'Which kind of database it is; may be left out where the url says it.',
+    example: 'postgres',
+  }),
+  url: option.text({
+    about: 'Address, user, password and database in one line, instead of the separate options.',
+    example: `postgres://reader:\${env:DB_PASSWORD}@db.example.com/shop`,
+    secret: true,
+  }),
+  host: option.text({ about: 'Name or address of the server.', example: 'db.example.com' }),
+  port: option.integer({
+    minimum: 1,
+    maximum: 65_535,
+    about: 'Port of the server; 5432 for PostgreSQL and 3306 for MySQL and MariaDB when left out.',
+  }),
+  database: option.text({ about: 'Name of the database.', example: 'shop' }),
+  user: option.text({ about: 'Who we are there; one that may only read is best.', example: 'reader' }),
+  password: option.text({ about: 'The password of that user.', example: `\${env:DB_PASSWORD}`, secret: true }),
+  file: option.text({
+    about: 'The file of a SQLite database, meant from the folder of the config file.',
+    example: 'data/shop.sqlite',
+  }),
+  tls: option.schema<TlsOptions>(tlsSchema, {
+    about: 'Encryption on the way to the server.',
+    default: { mode: 'off' },
+    example: { mode: 'verify', ca_file: 'ca.pem' },
+  }),
+  connect_timeout_seconds: option.number({
+    minimum: 0.1,
+    default: 10,
+    about: 'How long connecting and logging in may take.',
+  }),
+  statement_timeout_seconds: option.number({
+    minimum: 0,
+    default: 0,
+    about: 'How long the server may work on the query before it gives up; 0 is no limit.',
+  }),
+};
+
+/** A value bound to a placeholder of the query. */
+export type Parameter = string | number | boolean | null;
+
+export const query = {
+  sql: option.text({
+    required: true,
+    about: 'One statement that returns rows; it runs in a read-only transaction.',
+    example: 'select id, customer, amount from orders where country = $1 order by id',
+  }),
+  parameters: option.list<Parameter>(
+    { type: ['string', 'number', 'boolean', 'null'] },
+    {
+      about:
+        'Values for the placeholders, in order: $1, $2 … for PostgreSQL, ? for the others. Never pasted into the text.',
+      example: ['DE'],
+    },
+  ),
+  fetch_rows: option.integer({
+    minimum: 0,
+    default: 10_000,
+    about:
+      'PostgreSQL: rows per slice of the server-side cursor; 0 runs the query in one go, which lets the server work in parallel.',
+  }),
+};
+
+export type SourceValues = OptionValues<typeof source>;
+export type QueryValues = OptionValues<typeof query>;

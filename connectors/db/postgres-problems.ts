@@ -1,0 +1,80 @@
+import { type ConnectorLog, Problem } from '#sdk';
+import { connectionLost, networkProblem, seenIn, serverProblem } from './network-problems.ts';
+
+/** The fields of an ErrorResponse that we read. https://www.postgresql.org/docs/current/protocol-error-fields.html */
+interface ServerError {
+  readonly code?: string;
+  readonly severity?: string;
+  readonly position?: string;
+  readonly detail?: string;
+  readonly hint?: string;
+  readonly routine?: string;
+}
+
+type Family = 'config' | 'login' | 'try_later' | 'job';
+interface Rule {
+  readonly sqlstate: RegExp;
+  readonly family: Family;
+  readonly code: string;
+  readonly next: string;
+}
+
+/** One table from SQLSTATE to what happens next; the first match counts. Appendix A of the PostgreSQL manual. */
+const rules: readonly Rule[] = [
+  { sqlstate: /^28/, family: 'login', code: 'DB_LOGIN_REFUSED', next: 'check user and password of the source' },
+  { sqlstate: /^3D000/, family: 'config', code: 'DB_NO_DATABASE', next: 'mend the option database' },
+  {
+    sqlstate: /^25006/,
+    family: 'job',
+    code: 'DB_WRITE_REFUSED',
+    next: 'a source is only read: write a query that changes nothing',
+  },
+  { sqlstate: /^08P01/, family: 'job', code: 'DB_QUERY_FAILED', next: 'give one parameter for each of $1, $2 …' },
+  {
+    sqlstate: /^57014/,
+    family: 'job',
+    code: 'DB_STATEMENT_CANCELLED',
+    next: 'raise statement_timeout_seconds or make the query faster',
+  },
+  {
+    sqlstate: /^(08|53|57P|58|40001|40P01|55P03|25P0[34])/,
+    family: 'try_later',
+    code: 'DB_SERVER_BUSY',
+    next: 'the run is tried again',
+  },
+];
+const otherwise = { family: 'job', code: 'DB_QUERY_FAILED', next: 'mend the query; the server says where' } as const;
+
+/** Whatever pg threw, as a problem. */
+export function postgresProblem(thrown: unknown, place: string): Problem {
+  if (thrown instanceof Problem) return thrown;
+  const error = (thrown ?? {}) as ServerError;
+  if (error.severity === undefined || error.code === undefined) return clientProblem(thrown, place);
+  const { family, code, next } = rules.find(({ sqlstate }) => sqlstate.test(error.code!)) ?? otherwise;
+  const said = [seenIn(thrown).message, error.detail, error.hint].filter(Boolean).join('; ');
+  return serverProblem({ place, said, family, code, next, seen: stateOf(error), cause: thrown });
+}
+
+function stateOf({ code, position }: ServerError): string {
+  return position === undefined ? `SQLSTATE ${code}` : `SQLSTATE ${code} at character ${position} of the query`;
+}
+
+function clientProblem(thrown: unknown, place: string): Problem {
+  const network = networkProblem(thrown, place);
+  if (network !== undefined) return network;
+  const { message } = seenIn(thrown);
+  if (!/^SASL|password/i.test(message)) return connectionLost(place, thrown);
+  return new Problem({
+    code: 'DB_LOGIN_REFUSED',
+    family: 'login',
+    message: `the database at ${place} wants a password that it was not given`,
+    seen: message,
+    next: 'set the option password',
+    cause: thrown,
+  });
+}
+
+/** Notices are the server talking to whoever wrote the query. */
+export function logNotice(log: ConnectorLog): (notice: { message: string | undefined }) => void {
+  return ({ message }) => log.debug('the database says', { notice: message });
+}

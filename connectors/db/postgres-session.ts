@@ -1,0 +1,255 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { type ConnectionOptions, checkServerIdentity } from 'node:tls';
+import pg from 'pg';
+import type { Batch, Column } from '#sdk';
+import { type Address, addressOf, readTls, type Tls } from './address.ts';
+import { BatchQueue, batchesOf } from './batch-queue.ts';
+import { BatchMaker, refuseDuplicates, type WireColumn } from './cells.ts';
+import type { Door } from './driver.ts';
+import { connectTimeout, seenIn } from './network-problems.ts';
+import type { QueryValues } from './options.ts';
+import { logNotice, postgresProblem } from './postgres-problems.ts';
+import { Description, Portal } from './postgres-statement.ts';
+import { PostgresTap, wireOf } from './postgres-tap.ts';
+import { isUnknown, type TypeRow, typeOf, typeQuery } from './postgres-types.ts';
+import { SpanBlock } from './span-block.ts';
+
+/** How long we wait for a server to acknowledge that it stopped; after that the run ends without it. */
+const cancelPatienceMs = 800;
+
+interface Found extends Omit<TypeRow, 'oid' | 'inner'> {
+  readonly oid: string;
+  readonly inner: string;
+}
+
+/** One connection to PostgreSQL. */
+export class PostgresSession {
+  readonly place: string;
+  readonly #client: pg.Client;
+  readonly #config: pg.ClientConfig;
+  #broken: unknown;
+  #onBroken: (reason: unknown) => void = () => {};
+
+  private constructor(place: string, config: pg.ClientConfig) {
+    this.place = place;
+    this.#config = config;
+    this.#client = new pg.Client(config);
+    this.#client.on('error', (reason) => {
+      this.#broken ??= reason;
+      this.#onBroken(reason);
+    });
+  }
+
+  /** Connects and logs in; throws a problem, or the signal's reason. */
+  static async open({ source, folder, signal, log }: Door): Promise<PostgresSession> {
+    signal.throwIfAborted();
+    const address = addressOf(source);
+    const tls = await readTls(source.tls, folder);
+    const config = configOf({ address, tls, timeoutMs: source.connect_timeout_seconds * 1000 });
+    const session = new PostgresSession(`${address.host}:${address.port}`, config);
+    session.#client.on('notice', logNotice(log));
+    const stop = () => session.#drop();
+    signal.addEventListener('abort', stop);
+    try {
+      await session.#client.connect();
+    } catch (thrown) {
+      session.#drop();
+      signal.throwIfAborted();
+      if (seenIn(thrown).message === 'timeout expired') {
+        throw connectTimeout(session.place, source.connect_timeout_seconds);
+      }
+      throw postgresProblem(thrown, session.place);
+    } finally {
+      signal.removeEventListener('abort', stop);
+    }
+    return session;
+  }
+
+  /** One row of text by a statement of our own. */
+  async row(sql: string): Promise<readonly string[]> {
+    const { rows } = await this.#query<string[]>({ text: sql, rowMode: 'array' });
+    return (rows[0] ?? []).map(String);
+  }
+
+  async #query<R extends unknown[] | object>(query: pg.QueryConfig | pg.QueryArrayConfig) {
+    try {
+      return (await this.#client.query(query)) as unknown as { rows: R[] };
+    } catch (thrown) {
+      throw postgresProblem(thrown, this.place);
+    }
+  }
+
+  /** Begins the transaction in which nothing can be written and all rows are of one moment. */
+  async begin(statementTimeoutSeconds: number): Promise<void> {
+    const timeoutMs = Math.ceil(statementTimeoutSeconds * 1000);
+    await this.#query({
+      text: `begin transaction isolation level repeatable read, read only; set local datestyle = 'ISO, YMD';
+        set local timezone = 'UTC'; set local intervalstyle = 'iso_8601'; set local bytea_output = 'hex';
+        set local extra_float_digits = 3; set local client_encoding = 'UTF8'; set local xmloption = 'content';
+        set local statement_timeout = ${timeoutMs}`,
+    });
+  }
+
+  /** What the statement would return. */
+  async describe(sql: string): Promise<readonly WireColumn[]> {
+    const fields = await this.#fields(sql);
+    const catalog = await this.#lookUp(fields.map(({ dataTypeID }) => dataTypeID).filter(isUnknown));
+    const wire = fields.map(({ name, dataTypeID }): WireColumn => {
+      const { type, fix } = typeOf(dataTypeID, catalog);
+      const column: Column = { name, type };
+      return fix === undefined ? { column } : { column, fix };
+    });
+    refuseDuplicates(wire.map(({ column }) => column));
+    return wire;
+  }
+
+  async #fields(sql: string): Promise<readonly pg.FieldDef[]> {
+    try {
+      return await this.#client.query(new Description(sql)).fields;
+    } catch (thrown) {
+      throw postgresProblem(thrown, this.place);
+    }
+  }
+
+  async #lookUp(oids: readonly number[]): Promise<ReadonlyMap<number, TypeRow>> {
+    if (oids.length === 0) return new Map();
+    const list = `{${[...new Set(oids)].join(',')}}`;
+    const { rows } = await this.#query<Found>({ text: typeQuery, values: [list] });
+    return new Map(rows.map((row) => [Number(row.oid), { ...row, oid: Number(row.oid), inner: Number(row.inner) }]));
+  }
+
+  /**
+   * Runs a described statement; batches come as they are asked for. `leave` runs once at the end, told whether all
+   * rows were read: only then the connection is of further use.
+   */
+  read(
+    wire: readonly WireColumn[],
+    { sql, parameters, fetch_rows }: QueryValues,
+    { signal, leave }: { readonly signal: AbortSignal; readonly leave: (whole: boolean) => Promise<void> },
+  ): { readonly columns: readonly Column[]; readonly batches: AsyncIterable<Batch> } {
+    const maker = new BatchMaker(wire);
+    const { stream, parser } = wireOf(this.#client);
+    let whole = false;
+    let isWaiting = false;
+    const queue = new BatchQueue({
+      pause: () => stream.pause(),
+      resume: () => {
+        stream.resume();
+        if (isWaiting) portal.proceed();
+        isWaiting = false;
+      },
+    });
+    const fail = (thrown: unknown) => queue.fail(postgresProblem(thrown, this.place));
+    let tap: PostgresTap | undefined;
+    const portal = new Portal({
+      sql,
+      parameters,
+      rows: fetch_rows,
+      begin: () => {
+        tap = new PostgresTap({
+          wire: { stream, parser },
+          block: new SpanBlock(maker, queue),
+          width: wire.length,
+          onFault: fail,
+        });
+      },
+      suspended: () => {
+        if (queue.isFull) isWaiting = true;
+        else portal.proceed();
+      },
+      complete: () => tap?.flush(),
+      ready: () => {
+        tap?.release();
+        whole = true;
+        queue.end();
+      },
+      fail: (reason) => {
+        tap?.release();
+        fail(reason);
+      },
+    });
+    this.#onBroken = fail;
+    const abort = () => queue.fail(signal.reason);
+    const start = () => {
+      signal.addEventListener('abort', abort);
+      if (signal.aborted) abort();
+      else if (this.#broken !== undefined) fail(this.#broken);
+      else this.#client.query(portal);
+    };
+    const end = async () => {
+      signal.removeEventListener('abort', abort);
+      await leave(whole);
+    };
+    return { columns: maker.columns, batches: lazily(start, () => batchesOf(queue, end)) };
+  }
+
+  /** Says goodbye in order. */
+  async close(): Promise<void> {
+    await this.#client.query('commit').catch(() => {});
+    await this.#client.end().catch(() => {});
+  }
+
+  /** Stops whatever the server is doing for us, and hangs up. */
+  async cancel(): Promise<void> {
+    const cancelled = this.#requestCancel();
+    this.#drop();
+    await Promise.race([cancelled, wait(cancelPatienceMs)]);
+  }
+
+  #drop(): void {
+    (this.#client as unknown as { connection: pg.Connection }).connection.stream.destroy();
+  }
+
+  /** A CancelRequest goes over a connection of its own, encrypted like the first one. */
+  async #requestCancel(): Promise<void> {
+    const { processID, secretKey } = this.#client as unknown as { processID: number | null; secretKey: number };
+    if (processID === null) return;
+    const { ssl, host, port } = this.#config;
+    const connection = new pg.Connection({ ssl }) as unknown as Messenger;
+    await new Promise<void>((resolve) => {
+      const go = () => connection.cancel(processID, secretKey);
+      connection.on('connect', () => (ssl ? connection.requestSsl() : go()));
+      connection.on('sslconnect', go);
+      connection.on('end', () => resolve());
+      connection.on('error', () => resolve());
+      connection.connect(port!, host!);
+    });
+  }
+}
+
+/** The part of pg's Connection that a CancelRequest needs; its published types leave it out. */
+interface Messenger {
+  on(event: 'connect' | 'sslconnect' | 'end' | 'error', listener: () => void): void;
+  connect(port: number, host: string): void;
+  requestSsl(): void;
+  cancel(processId: number, secretKey: number): void;
+}
+
+/** Nothing is asked of the server before the first batch is. */
+async function* lazily(start: () => void, batches: () => AsyncGenerator<Batch>): AsyncGenerator<Batch> {
+  const inner = batches();
+  start();
+  yield* inner;
+}
+
+function configOf({ address, tls, timeoutMs }: { address: Address; tls: Tls | undefined; timeoutMs: number }) {
+  return {
+    host: address.host,
+    port: address.port,
+    user: address.user,
+    database: address.database ?? address.user,
+    // A function, so that neither PGPASSWORD nor ~/.pgpass slips in when no password is given.
+    password: () => address.password ?? '',
+    ssl: tls === undefined ? false : secure(tls),
+    connectionTimeoutMillis: timeoutMs,
+    application_name: 'sluice',
+    keepAlive: true,
+  } satisfies pg.ClientConfig;
+}
+
+/** pg always asks for the host's certificate; another name, where one is given, has to be checked by hand. */
+function secure(tls: Tls): ConnectionOptions {
+  const { servername } = tls;
+  if (servername === undefined) return { ...tls };
+  return { ...tls, checkServerIdentity: (_host, certificate) => checkServerIdentity(servername, certificate) };
+}

@@ -1,0 +1,147 @@
+import type { Connection, FieldDef, Submittable } from 'pg';
+import { Problem } from '#sdk';
+import type { Parameter } from './options.ts';
+
+/**
+ * The messages that pg hands to a Submittable, the documented way to speak the extended protocol through it.
+ * https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-EXT-QUERY
+ */
+abstract class Statement implements Submittable {
+  abstract submit(connection: Connection): void;
+  abstract handleReadyForQuery(connection: Connection): void;
+  abstract handleError(error: unknown, connection: Connection): void;
+  handleRowDescription(_message: { fields: FieldDef[] }): void {}
+  handlePortalSuspended(_connection: Connection): void {}
+  handleCommandComplete(_message: unknown, _connection: Connection): void {}
+  handleEmptyQuery(_connection: Connection): void {}
+  handleDataRow(_message: unknown): void {}
+  handleCopyInResponse(_connection: Connection): void {}
+  handleCopyData(_message: unknown): void {}
+}
+
+/** The methods of pg's connection that we call; its published types know an older shape of them. */
+interface Extended {
+  parse(query: { name: string; text: string; types: number[] }): void;
+  bind(config: { portal: string; statement: string; values: (string | null)[] }): void;
+  describe(message: { type: 'S' | 'P'; name: string }): void;
+  execute(config: { portal: string; rows: number }): void;
+  flush(): void;
+  sync(): void;
+}
+
+function extended(connection: Connection): Extended {
+  return connection as unknown as Extended;
+}
+
+/** Parses a statement and asks what it would return, without running it. */
+export class Description extends Statement {
+  readonly fields: Promise<readonly FieldDef[]>;
+  readonly #sql: string;
+  #resolve: (fields: readonly FieldDef[]) => void = () => {};
+  #reject: (reason: unknown) => void = () => {};
+  #found: readonly FieldDef[] | undefined;
+
+  constructor(sql: string) {
+    super();
+    this.#sql = sql;
+    this.fields = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  submit(connection: Connection): void {
+    const wire = extended(connection);
+    wire.parse({ name: '', text: this.#sql, types: [] });
+    wire.describe({ type: 'S', name: '' });
+    wire.sync();
+  }
+
+  override handleRowDescription({ fields }: { fields: FieldDef[] }): void {
+    this.#found = fields;
+  }
+
+  handleReadyForQuery(): void {
+    if (this.#found !== undefined) this.#resolve(this.#found);
+    else this.#reject(noRows());
+  }
+
+  handleError(error: unknown): void {
+    this.#reject(error);
+  }
+}
+
+function noRows(): Problem {
+  return new Problem({
+    code: 'DB_NO_RESULT',
+    family: 'job',
+    message: 'the statement returns no rows, not even zero of them',
+    next: 'write a select, or another statement that has a result',
+  });
+}
+
+export interface PortalSettings {
+  readonly sql: string;
+  readonly parameters: readonly Parameter[];
+  /** Rows per Execute; 0 asks for all at once. */
+  readonly rows: number;
+  /** Called before the first row can come. */
+  readonly begin: (connection: Connection) => void;
+  /** A slice is complete and there is more; answer with {@link Portal.proceed}. */
+  readonly suspended: () => void;
+  /** All rows are here. */
+  readonly complete: () => void;
+  /** The connection is free again. */
+  readonly ready: () => void;
+  readonly fail: (reason: unknown) => void;
+}
+
+/** Runs a statement through the unnamed portal, slice by slice. */
+export class Portal extends Statement {
+  readonly #settings: PortalSettings;
+  #connection: Connection | undefined;
+
+  constructor(settings: PortalSettings) {
+    super();
+    this.#settings = settings;
+  }
+
+  submit(connection: Connection): void {
+    this.#connection = connection;
+    const { sql, parameters, begin } = this.#settings;
+    const values = parameters.map((value) => (value === null ? null : String(value)));
+    const wire = extended(connection);
+    begin(connection);
+    wire.parse({ name: '', text: sql, types: [] });
+    wire.bind({ portal: '', statement: '', values });
+    this.proceed();
+  }
+
+  /** Asks for the next slice. With all rows in one slice the end is asked for in the same breath. */
+  proceed(): void {
+    const { rows } = this.#settings;
+    const wire = extended(this.#connection!);
+    wire.execute({ portal: '', rows });
+    if (rows === 0) wire.sync();
+    else wire.flush();
+  }
+
+  override handlePortalSuspended(): void {
+    this.#settings.suspended();
+  }
+
+  override handleCommandComplete(): void {
+    this.#settings.complete();
+    if (this.#settings.rows > 0) extended(this.#connection!).sync();
+  }
+
+  handleReadyForQuery(): void {
+    this.#settings.ready();
+  }
+
+  handleError(error: unknown): void {
+    this.#settings.fail(error);
+    // After an error the server skips everything up to a Sync; with all rows in one slice that was sent already.
+    if (this.#settings.rows > 0) extended(this.#connection!).sync();
+  }
+}

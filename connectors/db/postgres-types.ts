@@ -1,0 +1,149 @@
+import type { ColumnType } from '#sdk';
+import type { Fix } from './cells.ts';
+import { arrayReader } from './postgres-array.ts';
+
+/** What a PostgreSQL type becomes. `element` is how one value is written inside a JSON array. */
+export interface PostgresType {
+  readonly type: ColumnType;
+  readonly fix?: Fix;
+}
+
+const SPACE = 0x20;
+const T = 0x54;
+const Z = 0x5a;
+
+/** `2024-01-01 00:00:00` → `2024-01-01T00:00:00`; `infinity` and years BC stay as the server wrote them. */
+function timestamp(bytes: Buffer, spans: Int32Array, at: number): void {
+  const start = spans[at]!;
+  const end = spans[at + 1]!;
+  if (!isClock(bytes, end)) return;
+  for (let i = start + 10; i < end; i++) {
+    if (bytes[i] !== SPACE) continue;
+    bytes[i] = T;
+    return;
+  }
+}
+
+/** BC and the infinities end in a letter. */
+function isClock(bytes: Buffer, end: number): boolean {
+  const last = bytes[end - 1]!;
+  return last >= 0x30 && last <= 0x39;
+}
+
+/** `2024-01-01 00:00:00+00` → `2024-01-01T00:00:00Z`: the session's time zone is UTC, so the offset is always `+00`. */
+function timestamptz(bytes: Buffer, spans: Int32Array, at: number): void {
+  const end = spans[at + 1]!;
+  if (!isClock(bytes, end)) return;
+  timestamp(bytes, spans, at);
+  bytes[end - 3] = Z;
+  spans[at + 1] = end - 2;
+}
+
+/** `04:05:06+02` → `04:05:06+02:00`. */
+function timetz(bytes: Buffer, start: number, end: number): string {
+  const text = bytes.toString('latin1', start, end);
+  return /[+-]\d\d$/.test(text) ? `${text}:00` : text;
+}
+
+const base64 = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');
+const hex = new Uint8Array(256);
+for (let digit = 0; digit < 16; digit++) hex[digit.toString(16).charCodeAt(0)] = digit;
+
+/** `\x686921` → `aGkh`, where it stands: base64 is always shorter than hex, so the writer never overtakes the reader. */
+function bytea(bytes: Buffer, spans: Int32Array, at: number): void {
+  const start = spans[at]!;
+  const end = spans[at + 1]!;
+  const byteAt = (i: number) => (hex[bytes[i]!]! << 4) | hex[bytes[i + 1]!]!;
+  let o = start;
+  let i = start + 2;
+  for (; i + 6 <= end; i += 6) {
+    const three = (byteAt(i) << 16) | (byteAt(i + 2) << 8) | byteAt(i + 4);
+    bytes[o++] = base64[three >> 18]!;
+    bytes[o++] = base64[(three >> 12) & 63]!;
+    bytes[o++] = base64[(three >> 6) & 63]!;
+    bytes[o++] = base64[three & 63]!;
+  }
+  const left = (end - i) / 2;
+  if (left > 0) {
+    const three = (byteAt(i) << 16) | (left === 2 ? byteAt(i + 2) << 8 : 0);
+    bytes[o++] = base64[three >> 18]!;
+    bytes[o++] = base64[(three >> 12) & 63]!;
+    bytes[o++] = left === 2 ? base64[(three >> 6) & 63]! : 0x3d;
+    bytes[o++] = 0x3d;
+  }
+  spans[at + 1] = o;
+}
+
+const boolean: PostgresType = {
+  type: 'boolean',
+  fix: { how: 'boolean', isTrue: (bytes, start) => bytes[start] === 0x74 },
+};
+const text: PostgresType = { type: 'text' };
+
+/** Fixed object ids of pg_type.dat. Everything that is not here is looked up: arrays, and types that people made. */
+const scalars: ReadonlyMap<number, PostgresType> = new Map<number, PostgresType>([
+  [16, boolean],
+  [17, { type: 'binary', fix: { how: 'in place', fix: bytea } }],
+  [20, { type: 'integer' }],
+  [21, { type: 'integer' }],
+  [23, { type: 'integer' }],
+  [26, { type: 'integer' }],
+  [114, { type: 'json' }],
+  [3802, { type: 'json' }],
+  [700, { type: 'float' }],
+  [701, { type: 'float' }],
+  [1700, { type: 'decimal' }],
+  [1082, { type: 'date' }],
+  [1083, { type: 'time' }],
+  [1266, { type: 'time', fix: { how: 'rewrite', text: timetz } }],
+  [1114, { type: 'timestamp', fix: { how: 'in place', fix: timestamp } }],
+  [1184, { type: 'timestamptz', fix: { how: 'in place', fix: timestamptz } }],
+  [2950, { type: 'uuid' }],
+  // "char", name, text, char(n), varchar, money, interval, bit, bit varying: text without a look into the catalog.
+  ...[18, 19, 25, 1042, 1043, 790, 1186, 1560, 1562].map((oid): [number, PostgresType] => [oid, text]),
+]);
+
+/** One row of pg_type, as {@link typeQuery} asks for it. */
+export interface TypeRow {
+  readonly oid: number;
+  /** The element of a true array, the base of a domain, else 0. */
+  readonly inner: number;
+  readonly is_array: boolean;
+  /** Between the elements of an array of this type. */
+  readonly delimiter: string;
+}
+
+/**
+ * Types by object id, with everything that they are made of. `$1` is a list of object ids.
+ * int2vector and oidvector have elements too, but are no arrays on the wire; only array_in reads `{…}`.
+ */
+export const typeQuery = `
+  with recursive need (oid) as (
+    select pg_catalog.unnest($1::pg_catalog.oid[])
+    union
+    select case t.typtype when 'd' then t.typbasetype else t.typelem end
+    from need join pg_catalog.pg_type t on t.oid = need.oid
+    where t.typtype = 'd' or t.typinput = 'pg_catalog.array_in'::pg_catalog.regproc
+  )
+  select t.oid::pg_catalog.int8::pg_catalog.text as oid,
+    (case t.typtype when 'd' then t.typbasetype else t.typelem end)::pg_catalog.int8::pg_catalog.text as inner,
+    t.typinput = 'pg_catalog.array_in'::pg_catalog.regproc as is_array, t.typdelim::pg_catalog.text as delimiter
+  from need join pg_catalog.pg_type t on t.oid = need.oid
+  where t.typtype = 'd' or t.typinput = 'pg_catalog.array_in'::pg_catalog.regproc or t.typdelim <> ','`;
+
+/** True for types that only the catalog can explain. */
+export function isUnknown(oid: number): boolean {
+  return !scalars.has(oid);
+}
+
+/** What the type becomes; `catalog` holds what was looked up. What nobody knows stays text. */
+export function typeOf(oid: number, catalog: ReadonlyMap<number, TypeRow>): PostgresType {
+  const known = scalars.get(oid);
+  if (known !== undefined) return known;
+  const row = catalog.get(oid);
+  if (row === undefined || row.inner === 0) return text;
+  const inner = typeOf(row.inner, catalog);
+  if (!row.is_array) return inner;
+  const delimiter = catalog.get(row.inner)?.delimiter ?? ',';
+  return { type: 'json', fix: { how: 'rewrite', text: arrayReader(inner, delimiter) } };
+}

@@ -1,0 +1,41 @@
+import type { Extraction } from '#sdk';
+import type { Door, Driver } from './driver.ts';
+import type { QueryValues } from './options.ts';
+import { PostgresSession } from './postgres-session.ts';
+
+/** PostgreSQL, and what speaks its protocol. */
+export const postgres: Driver = {
+  async check(door) {
+    const session = await PostgresSession.open(door);
+    try {
+      const [version, user, database] = await session.row(
+        "select current_setting('server_version'), current_user::text, current_database()::text",
+      );
+      return `PostgreSQL ${version?.split(' ')[0]} as ${user} on ${database}`;
+    } finally {
+      await session.close();
+    }
+  },
+  extract,
+};
+
+async function extract(door: Door, query: QueryValues): Promise<Extraction> {
+  const { source, signal } = door;
+  const session = await PostgresSession.open(door);
+  const hangUp = () => void session.cancel();
+  signal.addEventListener('abort', hangUp);
+  try {
+    await session.begin(source.statement_timeout_seconds);
+    const wire = await session.describe(query.sql);
+    const leave = async (whole: boolean) => {
+      signal.removeEventListener('abort', hangUp);
+      await (whole ? session.close() : session.cancel());
+    };
+    return session.read(wire, query, { signal, leave });
+  } catch (thrown) {
+    signal.removeEventListener('abort', hangUp);
+    await session.cancel();
+    signal.throwIfAborted();
+    throw thrown;
+  }
+}
