@@ -6,8 +6,12 @@ import type { JsonSchema } from '../sdk/option.ts';
 export interface Prepared {
   /** The columns after this transform: the same array for the whole run. */
   readonly columns: readonly Column[];
-  /** One batch in, at most one out; null when nothing of it is left. Never changes its input. */
-  apply(batch: Batch): Batch | null;
+  /**
+   * One batch in, at most one out; null when nothing of it is left. Never changes its input, and keeps stored row
+   * numbers as they are, so that `before` (rows of the run ahead of the batch's stored row 0, 0 when not given) plus a
+   * stored row number names a row of the source for as long as nothing was sorted.
+   */
+  apply(batch: Batch, before?: number): Batch | null;
   /** What was held back until the end (a sort), after the last batch. */
   finish?(): Iterable<Batch>;
   /** True once no further input can change the result (a limit that is reached): the source is not read on. */

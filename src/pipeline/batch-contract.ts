@@ -1,0 +1,39 @@
+import { Problem } from '../lib/problem.ts';
+import type { Batch } from '../sdk/batch.ts';
+import type { Column } from '../sdk/column.ts';
+
+/** A source whose columns share a name gives rows that no format and no expression could address. */
+export function checkColumns(columns: readonly Column[]): void {
+  const seen = new Set<string>();
+  for (const { name } of columns) {
+    if (seen.has(name)) throw twice(name);
+    seen.add(name);
+  }
+}
+
+function twice(name: string): Problem {
+  return new Problem({
+    code: 'SOURCE_COLUMN_TWICE',
+    family: 'config',
+    message: `The source gives two columns named "${name}"`,
+    where: { column: name },
+    next: 'Give one of them another name in the query',
+  });
+}
+
+/** What every connector promises about its batches (see `Extraction`); a breach is our bug or the plugin's. */
+export function checkBatch(batch: Batch, columns: readonly Column[]): void {
+  if (batch.columns !== columns) throw breach('a batch does not carry the columns array of its extract');
+  if (batch.cells.length !== columns.length)
+    throw breach(`a batch has ${batch.cells.length} columns of cells for ${columns.length} columns`);
+  if (batch.rows !== undefined && batch.rows.length < batch.length)
+    throw breach(`a batch of ${batch.length} rows maps only ${batch.rows.length}`);
+}
+
+function breach(message: string): Problem {
+  return new Problem({
+    code: 'CONNECTOR_BATCH',
+    family: 'bug',
+    message: `The connector broke its contract: ${message}`,
+  });
+}

@@ -1,0 +1,132 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Extract } from '../config/config.ts';
+import type { Encoder } from '../formats/format.ts';
+import { Output } from '../formats/output.ts';
+import type { Clock } from '../lib/clock.ts';
+import { toProblem } from '../lib/problem.ts';
+import type { Batch } from '../sdk/batch.ts';
+import type { Column } from '../sdk/column.ts';
+import type { ConnectorLog } from '../sdk/connector.ts';
+import { Chain } from './chain.ts';
+import { ownedPrefix } from './living.ts';
+import { Source } from './source.ts';
+import { spoolProblem } from './spool-problem.ts';
+
+/** Where encoded bytes go. */
+export interface Sink {
+  /** Takes the pieces; each is handed to `recycle` when its memory may be used again. Await the promise, if any. */
+  write(pieces: readonly Buffer[], recycle: (piece: Buffer) => void): Promise<void> | undefined;
+}
+
+export interface CarryGiven {
+  readonly extract: Extract;
+  /** Folder of the config file. */
+  readonly folder: string;
+  /** The folder in which the connector's scratch folder is made. */
+  readonly spool: string;
+  /** Id of the run. */
+  readonly run: string;
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  readonly log: ConnectorLog;
+  readonly sink: Sink;
+  /** After every batch. */
+  readonly onProgress: (carried: Carried) => void;
+  /** Every batch as it is encoded. */
+  readonly onBatch?: (batch: Batch) => void;
+}
+
+/** What has been carried so far; the same object from beginning to end. */
+export interface Carried {
+  columns: readonly Column[];
+  /** Rows that the source gave. */
+  rowsRead: number;
+  /** Rows that were encoded. */
+  rows: number;
+  bytes: number;
+}
+
+/** Extract, transform, encode, from the source's first row to the last byte handed to the sink. */
+export async function carry(given: CarryGiven): Promise<Carried> {
+  given.signal.throwIfAborted();
+  const scratch = await makeScratch(given);
+  const source = new Source({ ...given, scratch });
+  try {
+    return await new Carrier(given, source).run();
+  } finally {
+    await source.close();
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+async function makeScratch({ spool, run }: CarryGiven): Promise<string> {
+  const scratch = join(spool, `${ownedPrefix()}${run}.scratch`);
+  try {
+    await mkdir(scratch, { recursive: true, mode: 0o700 });
+    return scratch;
+  } catch (error) {
+    throw spoolProblem(error, spool);
+  }
+}
+
+class Carrier {
+  readonly #given: CarryGiven;
+  readonly #source: Source;
+  readonly #out = new Output();
+  readonly #recycle = (piece: Buffer) => this.#out.recycle(piece);
+  readonly #carried: Carried = { columns: [], rowsRead: 0, rows: 0, bytes: 0 };
+
+  constructor(given: CarryGiven, source: Source) {
+    this.#given = given;
+    this.#source = source;
+  }
+
+  async run(): Promise<Carried> {
+    const { extract } = this.#given;
+    const chain = new Chain(extract.transforms, await this.#source.open());
+    const encoder = extract.format.encoder(chain.columns, extract.formatOptions);
+    this.#carried.columns = chain.columns;
+    encoding(() => encoder.begin(this.#out));
+    await this.#drainSource(chain, encoder);
+    for (const held of chain.finish()) await this.#encode(held, encoder);
+    encoding(() => encoder.end(this.#out));
+    await this.#handOn(true);
+    return this.#carried;
+  }
+
+  async #drainSource(chain: Chain, encoder: Encoder): Promise<void> {
+    while (!chain.satisfied) {
+      const before = this.#source.rows;
+      const batch = await this.#source.next();
+      if (batch === undefined) return;
+      this.#carried.rowsRead = this.#source.rows;
+      const shaped = chain.apply(batch, before);
+      if (shaped !== null) await this.#encode(shaped, encoder);
+      this.#given.onProgress(this.#carried);
+    }
+  }
+
+  async #encode(batch: Batch, encoder: Encoder): Promise<void> {
+    this.#given.signal.throwIfAborted();
+    encoding(() => encoder.batch(batch, this.#out));
+    this.#carried.rows += batch.length;
+    this.#given.onBatch?.(batch);
+    await this.#handOn(false);
+  }
+
+  async #handOn(all: boolean): Promise<void> {
+    const pieces = this.#out.take(all);
+    if (pieces.length === 0) return;
+    for (const piece of pieces) this.#carried.bytes += piece.length;
+    await this.#given.sink.write(pieces, this.#recycle);
+  }
+}
+
+function encoding(work: () => void): void {
+  try {
+    work();
+  } catch (thrown) {
+    throw toProblem(thrown, { code: 'ENCODER_THREW', family: 'bug' }).at({ stage: 'encode' });
+  }
+}

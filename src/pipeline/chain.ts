@@ -1,0 +1,82 @@
+import type { TransformStep } from '../config/config.ts';
+import { Problem, type Where } from '../lib/problem.ts';
+import type { Batch } from '../sdk/batch.ts';
+import type { Column } from '../sdk/column.ts';
+import type { Prepared } from '../transforms/transform.ts';
+
+interface Step {
+  readonly prepared: Prepared;
+  readonly where: Where;
+}
+
+/** A job's transforms in their order, made ready for one run. */
+export class Chain {
+  /** The columns of what comes out. */
+  readonly columns: readonly Column[];
+  readonly #steps: readonly Step[];
+
+  /** Throws Problems of family `config` that say which step does not fit the columns that reach it. */
+  constructor(transforms: readonly TransformStep[], columns: readonly Column[]) {
+    const steps: Step[] = [];
+    for (const { transform, given } of transforms) {
+      const where = { stage: `transform ${steps.length + 1} (${transform.id})` };
+      const prepared = placed(where, () => transform.prepare(given, columns));
+      steps.push({ prepared, where });
+      columns = prepared.columns;
+    }
+    this.#steps = steps;
+    this.columns = columns;
+  }
+
+  /** True once no further batch can change the result. */
+  get satisfied(): boolean {
+    return this.#steps.some(({ prepared }) => prepared.satisfied === true);
+  }
+
+  /** One batch of the source, of whose run `before` rows came earlier; what is left of it, or null. */
+  apply(batch: Batch, before: number): Batch | null {
+    return this.#through(0, batch, before);
+  }
+
+  /** What the steps held back, in order, after the last batch. */
+  *finish(): Iterable<Batch> {
+    for (const [index, { prepared, where }] of this.#steps.entries()) {
+      for (const held of placedEach(where, prepared.finish?.() ?? [])) {
+        const batch = this.#through(index + 1, held, 0);
+        if (batch !== null) yield batch;
+        if (this.#satisfiedAfter(index)) break;
+      }
+    }
+  }
+
+  #through(from: number, batch: Batch, before: number): Batch | null {
+    let current: Batch | null = batch;
+    for (let index = from; current !== null && index < this.#steps.length; index++) {
+      const { prepared, where } = this.#steps[index]!;
+      const input: Batch = current;
+      current = placed(where, () => prepared.apply(input, before));
+    }
+    return current !== null && current.length > 0 ? current : null;
+  }
+
+  #satisfiedAfter(index: number): boolean {
+    return this.#steps.some(({ prepared }, other) => other > index && prepared.satisfied === true);
+  }
+}
+
+function placed<T>(where: Where, work: () => T): T {
+  try {
+    return work();
+  } catch (thrown) {
+    throw thrown instanceof Problem ? thrown.at(where) : thrown;
+  }
+}
+
+function* placedEach(where: Where, batches: Iterable<Batch>): Iterable<Batch> {
+  const iterator = batches[Symbol.iterator]();
+  for (;;) {
+    const step = placed(where, () => iterator.next());
+    if (step.done === true) return;
+    yield step.value;
+  }
+}

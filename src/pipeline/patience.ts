@@ -1,0 +1,61 @@
+import type { Clock } from '../lib/clock.ts';
+
+interface PatienceGiven {
+  readonly clock: Clock;
+  /** Longest single wait, milliseconds; 0 = for ever. */
+  readonly limitMs: number;
+  readonly signal: AbortSignal;
+  /** What a wait ends with that took too long. */
+  readonly exhausted: (waitedMs: number) => Error;
+}
+
+/**
+ * Waits for the source, but not for ever: a wait ends early when the run is stopped or when it alone takes longer than
+ * the limit. One timer and one listener for the whole run, so that a wait costs one promise and nothing piles up on a
+ * promise that lives long.
+ */
+export class Patience {
+  readonly #given: PatienceGiven;
+  readonly #over = new AbortController();
+  readonly #onAbort = () => this.#giveUp?.(this.#given.signal.reason);
+  #since = 0;
+  #giveUp: ((reason: unknown) => void) | undefined;
+
+  constructor(given: PatienceGiven) {
+    this.#given = given;
+    given.signal.addEventListener('abort', this.#onAbort);
+    if (given.limitMs > 0) void this.#watch();
+  }
+
+  /** The promise's outcome, or the reason for not waiting any longer. What comes after that is dropped in silence. */
+  wait<T>(promise: Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const { signal, clock } = this.#given;
+      this.#since = clock.monotonic();
+      this.#giveUp = reject;
+      if (signal.aborted) reject(signal.reason);
+      promise.then(resolve, reject).finally(() => {
+        if (this.#giveUp === reject) this.#giveUp = undefined;
+      });
+    });
+  }
+
+  end(): void {
+    this.#given.signal.removeEventListener('abort', this.#onAbort);
+    this.#over.abort();
+  }
+
+  async #watch(): Promise<void> {
+    const { clock, limitMs, exhausted } = this.#given;
+    try {
+      for (let pause = limitMs; ; ) {
+        await clock.sleep(pause, this.#over.signal);
+        const waited = this.#giveUp === undefined ? 0 : clock.monotonic() - this.#since;
+        if (waited >= limitMs) return this.#giveUp?.(exhausted(waited));
+        pause = limitMs - waited;
+      }
+    } catch {
+      // Only `end` breaks the sleep.
+    }
+  }
+}

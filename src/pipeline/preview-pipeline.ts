@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { toProblem } from '../lib/problem.ts';
+import { type Batch, batchText } from '../sdk/batch.ts';
+import type { Column } from '../sdk/column.ts';
+import { type CarryGiven, carry } from './carry.ts';
+import { progressReporter } from './progress.ts';
+import type { PipelineGiven } from './run-pipeline.ts';
+
+export type PreviewGiven = Omit<PipelineGiven, 'spool'> & {
+  /** How many of the first rows to keep. */
+  readonly rows: number;
+};
+
+/** What a run would send. */
+export interface Preview {
+  readonly columns: readonly Column[];
+  /** The first rows as canonical text, null for absent. */
+  readonly firstRows: readonly (readonly (string | null)[])[];
+  readonly rows: number;
+  readonly rowsRead: number;
+  readonly bytes: number;
+  /** The payload's hash, so that "unchanged" can be told without sending. */
+  readonly sha256: string;
+  readonly format: 'csv' | 'json' | 'xml';
+}
+
+/** The whole of a run, but for its payload: every row is read, shaped, encoded and hashed, and no file is left behind. */
+export async function previewPipeline(given: PreviewGiven): Promise<Preview> {
+  const spool = await mkdtemp(join(tmpdir(), 'sluice-preview-'));
+  const hash = createHash('sha256');
+  const firstRows: (string | null)[][] = [];
+  const sink: CarryGiven['sink'] = {
+    write(pieces, recycle) {
+      for (const piece of pieces) hash.update(piece);
+      pieces.forEach(recycle);
+      return undefined;
+    },
+  };
+  const onBatch = (batch: Batch) => {
+    const missing = given.rows - firstRows.length;
+    if (missing > 0) firstRows.push(...batchText({ ...batch, length: Math.min(missing, batch.length) }));
+  };
+  try {
+    const carried = await carry({ ...given, spool, sink, onBatch, onProgress: progressReporter(given) });
+    return { ...carried, firstRows, sha256: hash.digest('hex'), format: given.extract.format.id };
+  } catch (thrown) {
+    if (given.signal.aborted) throw given.signal.reason;
+    throw toProblem(thrown, { code: 'PIPELINE_THREW', family: 'bug' }).at({ job: given.job });
+  } finally {
+    await rm(spool, { recursive: true, force: true });
+  }
+}

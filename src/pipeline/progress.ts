@@ -1,0 +1,25 @@
+import type { Clock } from '../lib/clock.ts';
+import type { Emit } from '../lib/events.ts';
+import type { Carried } from './carry.ts';
+import type { PipelineEvents } from './events.ts';
+
+/** Four times a second is as often as anybody looks. */
+const intervalMs = 250;
+
+interface ProgressGiven {
+  readonly clock: Clock;
+  readonly emit: Emit<PipelineEvents>;
+  readonly job: string;
+  readonly run: string;
+}
+
+/** A reporter of progress that speaks at most every 250 ms, unless told that this is the `last` word. */
+export function progressReporter({ clock, emit, job, run }: ProgressGiven): (carried: Carried, last?: boolean) => void {
+  let spoken = clock.monotonic();
+  return ({ rowsRead, bytes }, last = false) => {
+    const now = clock.monotonic();
+    if (!last && now - spoken < intervalMs) return;
+    spoken = now;
+    emit('extract.progressed', { job, run, rows: rowsRead, bytes });
+  };
+}

@@ -1,0 +1,159 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Extract } from '../config/config.ts';
+import type { Clock } from '../lib/clock.ts';
+import { Problem, toProblem } from '../lib/problem.ts';
+import type { Batch } from '../sdk/batch.ts';
+import type { Column } from '../sdk/column.ts';
+import type { ConnectorLog, Extraction } from '../sdk/connector.ts';
+import { checkBatch, checkColumns } from './batch-contract.ts';
+import { Patience } from './patience.ts';
+
+/** How long a source may take to close after it was told to stop; afterwards it is left behind. */
+const closeMs = 2000;
+/** A source that never waits would keep timers, signals and heartbeats from running; this lets them in. */
+const turnMs = 25;
+
+export interface SourceGiven {
+  readonly extract: Extract;
+  /** Folder of the config file. */
+  readonly folder: string;
+  /** Private folder of this run. */
+  readonly scratch: string;
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  readonly log: ConnectorLog;
+}
+
+/**
+ * A connector at work, held to its contract: it is waited for only so long, its batches are checked, and it is closed
+ * however the run ends. Whatever it throws comes out as a Problem that names the source.
+ */
+export class Source {
+  readonly #given: SourceGiven;
+  readonly #patience: Patience;
+  readonly #stop = new AbortController();
+  readonly #onAbort = () => this.#stop.abort(this.#given.signal.reason);
+  #columns: readonly Column[] = [];
+  #iterator: AsyncIterator<Batch> | undefined;
+  #rows = 0;
+  #turned: number;
+
+  constructor(given: SourceGiven) {
+    const { signal, clock, extract } = given;
+    this.#given = given;
+    this.#turned = clock.monotonic();
+    if (signal.aborted) this.#onAbort();
+    signal.addEventListener('abort', this.#onAbort);
+    this.#patience = new Patience({
+      clock,
+      signal,
+      limitMs: extract.stallTimeoutMs,
+      exhausted: (waited) => this.#stalled(waited),
+    });
+  }
+
+  /** Rows handed on so far. */
+  get rows(): number {
+    return this.#rows;
+  }
+
+  /** Connects and asks; resolves to the columns of all batches to come. */
+  async open(): Promise<readonly Column[]> {
+    const started = this.#start();
+    try {
+      const extraction = await this.#patience.wait(started);
+      this.#iterator = extraction.batches[Symbol.asyncIterator]();
+      this.#columns = extraction.columns;
+      checkColumns(extraction.columns);
+      return extraction.columns;
+    } catch (thrown) {
+      if (this.#iterator === undefined) started.then(closeUnread, () => {});
+      throw this.#blamed(thrown);
+    }
+  }
+
+  /** The next batch that has rows; undefined at the end. */
+  async next(): Promise<Batch | undefined> {
+    try {
+      for (;;) {
+        await this.#takeTurn();
+        const step = await this.#patience.wait(Promise.resolve(this.#iterator!.next()));
+        if (step.done === true) return this.#ended();
+        checkBatch(step.value, this.#columns);
+        this.#rows += step.value.length;
+        if (step.value.length > 0) return step.value;
+      }
+    } catch (thrown) {
+      throw this.#blamed(thrown);
+    }
+  }
+
+  /** Lets go of the source: connection and files are free when this resolves, or it was left behind and said so. */
+  async close(): Promise<void> {
+    this.#patience.end();
+    this.#given.signal.removeEventListener('abort', this.#onAbort);
+    const iterator = this.#iterator;
+    this.#iterator = undefined;
+    if (iterator?.return !== undefined) await this.#return(iterator);
+    this.#stop.abort();
+  }
+
+  #start(): Promise<Extraction> {
+    const { extract, folder, scratch, log } = this.#given;
+    const { connector, options } = extract.source;
+    const context = { source: options, query: extract.query, folder, scratch, signal: this.#stop.signal, log };
+    return Promise.try(() => connector.extract(context));
+  }
+
+  async #takeTurn(): Promise<void> {
+    const now = this.#given.clock.monotonic();
+    if (now - this.#turned < turnMs) return;
+    this.#turned = now;
+    await nextTurn();
+  }
+
+  #ended(): undefined {
+    this.#iterator = undefined;
+    return undefined;
+  }
+
+  async #return(iterator: AsyncIterator<Batch>): Promise<void> {
+    const { clock, log, extract } = this.#given;
+    const enough = new AbortController();
+    const late = clock.sleep(closeMs, enough.signal).then(
+      () => log.warn('The source did not close in time and was left behind', { source: extract.source.name }),
+      () => {},
+    );
+    const returned = Promise.try(() => iterator.return?.()).catch((error: unknown) =>
+      log.warn('The source did not close cleanly', { source: extract.source.name, error: String(error) }),
+    );
+    await Promise.race([returned, late]);
+    enough.abort();
+  }
+
+  #blamed(thrown: unknown): unknown {
+    const { signal, extract } = this.#given;
+    if (signal.aborted) return signal.reason;
+    if (!this.#stop.signal.aborted) this.#stop.abort(thrown);
+    const problem = toProblem(thrown, { code: 'CONNECTOR_THREW', family: 'bug' });
+    return problem.at({ source: extract.source.name, stage: 'extract' });
+  }
+
+  #stalled(waitedMs: number): Problem {
+    const seconds = Math.round(waitedMs / 1000);
+    const asking = this.#iterator === undefined ? 'while connecting and asking' : 'between two batches';
+    return new Problem({
+      code: 'SOURCE_STALLED',
+      family: 'try_later',
+      message: `The source was silent for ${seconds} s ${asking}`,
+      seen: `${this.#rows} rows so far`,
+      allowed: `at most ${this.#given.extract.stallTimeoutMs / 1000} s of silence`,
+      next: 'Look for a lock or a slow plan at the source; where such pauses are normal, raise the stall timeout',
+    });
+  }
+}
+
+/** An extract that arrived after nobody waited for it any more. */
+function closeUnread(extraction: Extraction): void {
+  void Promise.try(() => extraction.batches[Symbol.asyncIterator]().return?.()).catch(() => {});
+}

@@ -1,0 +1,162 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ownedPrefix } from './living.ts';
+import { spoolProblem } from './spool-problem.ts';
+
+/** Encoding runs ahead of the disk by at most this much. */
+const inFlightLimit = 2 * 1024 * 1024;
+/** What is synced while encoding goes on need not be waited for at the end. */
+const syncEvery = 16 * 1024 * 1024;
+
+/** A payload that has reached the disk: whole, under its hash, synced. */
+export interface Sealed {
+  readonly sha256: string;
+  readonly path: string;
+  readonly bytes: number;
+  /** A file with these bytes was there already and was kept. */
+  readonly reused: boolean;
+}
+
+/**
+ * A payload on its way to the disk: hashed as it is written, under a temporary name until {@link seal}. Writes overlap
+ * with encoding. All methods throw Problems that name the folder. After a failure only {@link discard} may be called.
+ */
+export class SpoolFile {
+  readonly #folder: string;
+  readonly #temporary: string;
+  readonly #handle: FileHandle;
+  readonly #hash = createHash('sha256');
+  #bytes = 0;
+  #inFlight = 0;
+  #unsynced = 0;
+  #sync: Promise<void> | undefined;
+  #failure: unknown;
+  #wake: (() => void) | undefined;
+
+  private constructor(folder: string, temporary: string, handle: FileHandle) {
+    this.#folder = folder;
+    this.#temporary = temporary;
+    this.#handle = handle;
+  }
+
+  /** Opens a new temporary file in the folder, which is made where it is missing. */
+  static async open(folder: string): Promise<SpoolFile> {
+    const temporary = join(folder, `${ownedPrefix()}${randomBytes(4).toString('hex')}.part`);
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      return new SpoolFile(folder, temporary, await open(temporary, 'wx', 0o600));
+    } catch (error) {
+      throw spoolProblem(error, folder);
+    }
+  }
+
+  /**
+   * Starts writing the pieces; each is given back through `recycle` once it is on its way to the disk. The promise, when
+   * there is one, must be awaited before more is written: it is how the disk slows the encoder down.
+   */
+  write(pieces: readonly Buffer[], recycle: (piece: Buffer) => void): Promise<void> | undefined {
+    for (const piece of pieces) this.#start(piece, recycle);
+    this.#throwFailure();
+    return this.#inFlight > inFlightLimit ? this.#drain(inFlightLimit) : undefined;
+  }
+
+  /** Everything written and synced, the file renamed to its hash, the folder synced: from here on a crash cannot lose it. */
+  async seal(ending: string): Promise<Sealed> {
+    await this.#drain(0);
+    await this.#sync;
+    this.#throwFailure();
+    const sha256 = this.#hash.digest('hex');
+    const path = join(this.#folder, sha256 + ending);
+    try {
+      await this.#handle.sync();
+      await this.#handle.close();
+      const reused = (await sizeOf(path)) === this.#bytes;
+      await (reused ? rm(this.#temporary) : rename(this.#temporary, path));
+      await syncFolder(this.#folder);
+      return { sha256, path, bytes: this.#bytes, reused };
+    } catch (error) {
+      throw spoolProblem(error, this.#folder);
+    }
+  }
+
+  /** Removes the temporary file. Never throws: it runs when something has already gone wrong. */
+  async discard(): Promise<void> {
+    await this.#handle.close().catch(() => {});
+    await rm(this.#temporary, { force: true }).catch(() => {});
+  }
+
+  #start(piece: Buffer, recycle: (piece: Buffer) => void): void {
+    this.#hash.update(piece);
+    const position = this.#bytes;
+    this.#bytes += piece.length;
+    this.#inFlight += piece.length;
+    writeAll(this.#handle, piece, position).then(
+      () => this.#written(piece, recycle),
+      (error) => this.#fail(error),
+    );
+  }
+
+  #written(piece: Buffer, recycle: (piece: Buffer) => void): void {
+    this.#inFlight -= piece.length;
+    this.#unsynced += piece.length;
+    recycle(piece);
+    if (this.#unsynced >= syncEvery && this.#sync === undefined) this.#syncBehind();
+    this.#wake?.();
+  }
+
+  #syncBehind(): void {
+    this.#unsynced = 0;
+    this.#sync = this.#handle
+      .datasync()
+      .catch((error) => this.#fail(error))
+      .finally(() => {
+        this.#sync = undefined;
+      });
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= error;
+    this.#wake?.();
+  }
+
+  #throwFailure(): void {
+    if (this.#failure !== undefined) throw spoolProblem(this.#failure, this.#folder);
+  }
+
+  async #drain(limit: number): Promise<void> {
+    while (this.#inFlight > limit && this.#failure === undefined) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    this.#throwFailure();
+  }
+}
+
+/** The system may write less than it was given (near a limit, or interrupted); the rest follows until it refuses. */
+async function writeAll(handle: FileHandle, piece: Buffer, position: number): Promise<void> {
+  for (let done = 0; done < piece.length; ) {
+    const { bytesWritten } = await handle.write(piece, done, piece.length - done, position + done);
+    done += bytesWritten;
+  }
+}
+
+async function sizeOf(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).size;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** A rename survives a power cut only once the folder itself is synced. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

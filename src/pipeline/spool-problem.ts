@@ -1,0 +1,46 @@
+import { Problem } from '../lib/problem.ts';
+
+/** No room: on the disk, in the user's quota, or under the limit on file size. */
+const full = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
+/** Nothing that waiting would mend. */
+const forbidden = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENAMETOOLONG']);
+
+/** A failure of the file system in the payload folder, as a Problem that names the folder. */
+export function spoolProblem(error: unknown, folder: string): Problem {
+  if (error instanceof Problem) return error;
+  const { code = 'unknown', message } = error as NodeJS.ErrnoException;
+  if (full.has(code)) return diskFull(code, folder, error);
+  if (forbidden.has(code)) return folderRefused(message, folder, error);
+  return new Problem({
+    code: 'SPOOL_FAILED',
+    family: 'try_later',
+    message: `Writing a payload into ${folder} failed`,
+    where: { stage: 'spool' },
+    seen: message,
+    cause: error,
+  });
+}
+
+function diskFull(code: string, folder: string, cause: unknown): Problem {
+  return new Problem({
+    code: 'DISK_FULL',
+    family: 'try_later',
+    message: `There is no room for the payload in ${folder}`,
+    where: { stage: 'spool' },
+    seen: code,
+    next: `Free some space there, or move the state folder to a larger disk`,
+    cause,
+  });
+}
+
+function folderRefused(message: string, folder: string, cause: unknown): Problem {
+  return new Problem({
+    code: 'SPOOL_REFUSED',
+    family: 'config',
+    message: `Payloads cannot be written into ${folder}`,
+    where: { stage: 'spool' },
+    seen: message,
+    next: 'Give the user that Sluice runs as write access to the state folder',
+    cause,
+  });
+}

@@ -1,0 +1,40 @@
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ownerOf, stateOf } from './living.ts';
+import { spoolProblem } from './spool-problem.ts';
+
+/** Where the maker cannot be asked (another container on the same volume), a day without a write counts as dead. */
+const silentMs = 24 * 60 * 60 * 1000;
+
+/**
+ * Removes what processes that died left half done in the payload folder: temporary files and scratch folders. What a
+ * living process is writing, and every finished payload, stays. Returns the names removed; a missing folder has none.
+ */
+export async function sweepSpool(folder: string, now: number = Date.now()): Promise<string[]> {
+  const removed: string[] = [];
+  for (const name of await namesIn(folder)) {
+    const path = join(folder, name);
+    if (!(await isLeftover(path, name, now))) continue;
+    await rm(path, { recursive: true, force: true });
+    removed.push(name);
+  }
+  return removed;
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw spoolProblem(error, folder);
+  }
+}
+
+async function isLeftover(path: string, name: string, now: number): Promise<boolean> {
+  const owner = ownerOf(name);
+  if (owner === undefined) return false;
+  const state = stateOf(owner);
+  if (state !== 'unknown') return state === 'dead';
+  const found = await stat(path).catch(() => undefined);
+  return found !== undefined && now - found.mtimeMs > silentMs;
+}

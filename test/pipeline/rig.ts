@@ -1,0 +1,106 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { Extract } from '../../src/config/config.ts';
+import { defineFormat } from '../../src/formats/format.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { Events } from '../../src/lib/events.ts';
+import type { PipelineEvents } from '../../src/pipeline/events.ts';
+import type { PipelineGiven } from '../../src/pipeline/run-pipeline.ts';
+import { type Batch, batchOf, batchText, type Value } from '../../src/sdk/batch.ts';
+import type { Column } from '../../src/sdk/column.ts';
+import { type Connector, defineConnector, type ExtractContext } from '../../src/sdk/connector.ts';
+import type { OptionSet } from '../../src/sdk/option.ts';
+
+export const columns: readonly Column[] = [
+  { name: 'id', type: 'integer' },
+  { name: 'name', type: 'text' },
+];
+
+/** A format that is easy to read in a test: one line a row, cells between bars, null as a dash. */
+export const barFormat = defineFormat({
+  id: 'csv',
+  title: 'Bars',
+  summary: 'For tests.',
+  mediaType: 'text/plain',
+  fileEnding: '.csv',
+  options: {},
+  encoder: (columnsOut) => ({
+    begin: (out) => out.text(`${columnsOut.map((column) => column.name).join('|')}\n`),
+    batch: (batch, out) => {
+      for (const row of batchText(batch)) out.text(`${row.map((cell) => cell ?? '-').join('|')}\n`);
+    },
+    end: (out) => out.text('.\n'),
+  }),
+  checker: () => ({ write: () => {}, end: () => ({ records: undefined }) }),
+});
+
+type AnyContext = ExtractContext<OptionSet, OptionSet>;
+
+/** A connector whose batches come from a generator of the test. */
+export function connectorOf(
+  batches: (context: AnyContext) => AsyncIterable<Batch>,
+  sourceColumns: readonly Column[] = columns,
+): Connector {
+  return defineConnector({
+    id: 'test',
+    title: 'Test',
+    summary: 'Made by a test.',
+    source: {},
+    query: {},
+    check: async () => 'fine',
+    extract: async (context) => ({ columns: sourceColumns, batches: batches(context) }),
+  });
+}
+
+export function extractOf(connector: Connector, more: Partial<Extract> = {}): Extract {
+  return {
+    source: { name: 'shop', connector, options: {} },
+    query: {},
+    transforms: [],
+    format: barFormat,
+    formatOptions: {},
+    stallTimeoutMs: 0,
+    ...more,
+  };
+}
+
+/** A source of one batch per list of rows. */
+export function rowsConnector(...lists: readonly (readonly (readonly Value[])[])[]): Connector {
+  return connectorOf(async function* () {
+    for (const rows of lists) yield batchOf(columns, rows);
+  });
+}
+
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-pipeline-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export interface Heard {
+  readonly name: keyof PipelineEvents;
+  readonly facts: PipelineEvents[keyof PipelineEvents];
+}
+
+/** Everything runPipeline wants, and what it said. */
+export function rig(extract: Extract, more: Partial<PipelineGiven> = {}): { given: PipelineGiven; heard: Heard[] } {
+  const heard: Heard[] = [];
+  const events = new Events<PipelineEvents>();
+  events.listen((name, facts) => heard.push({ name, facts }));
+  const log = { debug: () => {}, info: () => {}, warn: () => {} };
+  const given: PipelineGiven = {
+    extract,
+    folder: '/',
+    spool: join(temporaryFolder(), 'payloads'),
+    signal: new AbortController().signal,
+    clock: systemClock,
+    emit: events.emit,
+    log,
+    job: 'orders',
+    run: 'r1',
+    ...more,
+  };
+  return { given, heard };
+}

@@ -1,0 +1,294 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { Problem } from '../../src/lib/problem.ts';
+import { runPipeline } from '../../src/pipeline/run-pipeline.ts';
+import { batchOf } from '../../src/sdk/batch.ts';
+import { columns, connectorOf, extractOf, rig, rowsConnector } from './rig.ts';
+
+const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+
+async function problemOf(promise: Promise<unknown>): Promise<Problem> {
+  const thrown = await promise.then(
+    () => expect.fail('it did not fail'),
+    (error: unknown) => error,
+  );
+  expect(thrown).toBeInstanceOf(Problem);
+  return thrown as Problem;
+}
+
+describe('a run of the pipeline', () => {
+  it('leaves one file, named by the hash of its bytes, and nothing else', async () => {
+    const { given } = rig(
+      extractOf(
+        rowsConnector(
+          [
+            [1, 'a'],
+            [2n, null],
+          ],
+          [[3, 'ü']],
+        ),
+      ),
+    );
+    const payload = await runPipeline(given);
+    const bytes = readFileSync(payload.path);
+    expect(bytes.toString()).toBe('id|name\n1|a\n2|-\n3|ü\n.\n');
+    expect(payload).toMatchObject({ rows: 3, bytes: bytes.length, sha256: sha256(bytes), format: 'csv', columns });
+    expect(readdirSync(given.spool)).toEqual([`${payload.sha256}.csv`]);
+    expect(statSync(payload.path).mode & 0o077).toBe(0);
+  });
+
+  it('dates a payload by the moment its extract began', async () => {
+    const instants = [1000, 5000, 9000];
+    const clock = { now: () => instants.shift()!, monotonic: () => 0, sleep: async () => {} };
+    const { given } = rig(extractOf(rowsConnector([[1, 'a']])), { clock });
+    expect((await runPipeline(given)).asOf).toBe(1000);
+  });
+
+  it('makes a payload of zero rows and says so', async () => {
+    const { given } = rig(extractOf(rowsConnector()));
+    const payload = await runPipeline(given);
+    expect(payload.rows).toBe(0);
+    expect(readFileSync(payload.path, 'utf8')).toBe('id|name\n.\n');
+  });
+
+  it('keeps the file that is there already when the bytes are the same', async () => {
+    const { given, heard } = rig(extractOf(rowsConnector([[1, 'a']])));
+    const first = await runPipeline(given);
+    const before = statSync(first.path).ino;
+    const second = await runPipeline(given);
+    expect(second.path).toBe(first.path);
+    expect(statSync(second.path).ino).toBe(before);
+    expect(readdirSync(given.spool)).toHaveLength(1);
+    expect(heard.filter(({ name }) => name === 'payload.spooled').map(({ facts }) => facts)).toMatchObject([
+      { reused: false },
+      { reused: true },
+    ]);
+  });
+
+  it('replaces a file of that name that has lost its end', async () => {
+    const { given } = rig(extractOf(rowsConnector([[1, 'a']])));
+    const first = await runPipeline(given);
+    const whole = readFileSync(first.path);
+    writeFileSync(first.path, whole.subarray(0, 3));
+    await runPipeline(given);
+    expect(readFileSync(first.path)).toEqual(whole);
+  });
+
+  it('writes many pieces in order although the writes overlap', async () => {
+    const wide = 'x'.repeat(1000);
+    const connector = connectorOf(async function* () {
+      for (let b = 0; b < 60; b++)
+        yield batchOf(
+          columns,
+          Array.from({ length: 500 }, (_, r) => [b * 500 + r, wide]),
+        );
+    });
+    const { given } = rig(extractOf(connector));
+    const payload = await runPipeline(given);
+    const bytes = readFileSync(payload.path);
+    expect(bytes.length).toBeGreaterThan(30_000_000);
+    expect(sha256(bytes)).toBe(payload.sha256);
+    const ids = bytes.toString('latin1').split('\n').slice(1, -2);
+    expect(ids.findIndex((line, i) => line !== `${i}|${wide}`)).toBe(-1);
+    expect(ids).toHaveLength(30_000);
+  });
+
+  it('tells what happens: started, how far, spooled only when the file is there', async () => {
+    const { given, heard } = rig(extractOf(rowsConnector([[1, 'a']])));
+    let there = false;
+    const emit: typeof given.emit = (name, facts) => {
+      if (name === 'payload.spooled') there = existsSync((facts as { payload: { path: string } }).payload.path);
+      given.emit(name, facts);
+    };
+    const payload = await runPipeline({ ...given, emit });
+    expect(there).toBe(true);
+    expect(heard.map(({ name }) => name)).toEqual(['extract.started', 'extract.progressed', 'payload.spooled']);
+    expect(heard[1]!.facts).toEqual({ job: 'orders', run: 'r1', rows: 1, bytes: payload.bytes });
+    expect(JSON.parse(JSON.stringify(heard))).toEqual(heard);
+  });
+
+  it('speaks of progress at most every 250 milliseconds', async () => {
+    let now = 0;
+    const clock = { now: () => now, monotonic: () => now, sleep: async () => {} };
+    const connector = connectorOf(async function* () {
+      for (let b = 1; b <= 100; b++) {
+        now += 10;
+        yield batchOf(columns, [[b, 'a']]);
+      }
+    });
+    const { given, heard } = rig(extractOf(connector), { clock });
+    await runPipeline(given);
+    const rows = heard.filter(({ name }) => name === 'extract.progressed').map(({ facts }) => facts);
+    expect(rows.map((facts) => (facts as { rows: number }).rows)).toEqual([25, 50, 75, 100, 100]);
+  });
+});
+
+describe('a run that fails', () => {
+  it('leaves no file, names the source, and says that it failed', async () => {
+    const connector = connectorOf(async function* () {
+      yield batchOf(columns, [[1, 'a']]);
+      throw new Problem({ code: 'DB_GONE', family: 'try_later', message: 'The server went away' });
+    });
+    const { given, heard } = rig(extractOf(connector));
+    const problem = await problemOf(runPipeline(given));
+    expect(problem).toMatchObject({ code: 'DB_GONE', family: 'try_later' });
+    expect(problem.where).toMatchObject({ job: 'orders', source: 'shop', stage: 'extract' });
+    expect(readdirSync(given.spool)).toEqual([]);
+    expect(heard.at(-1)).toMatchObject({ name: 'extract.failed', facts: { code: 'DB_GONE', rows: 1 } });
+  });
+
+  it('calls an error that no connector should throw a bug', async () => {
+    const connector = connectorOf(async function* () {
+      yield* [];
+      throw new TypeError('x is not a function');
+    });
+    const { given } = rig(extractOf(connector));
+    expect(await problemOf(runPipeline(given))).toMatchObject({ code: 'CONNECTOR_THREW', family: 'bug' });
+  });
+
+  it('refuses batches with another columns array than the one announced', async () => {
+    const connector = connectorOf(async function* () {
+      yield batchOf([...columns], [[1, 'a']]);
+    });
+    const { given } = rig(extractOf(connector));
+    expect(await problemOf(runPipeline(given))).toMatchObject({ code: 'CONNECTOR_BATCH', family: 'bug' });
+    expect(readdirSync(given.spool)).toEqual([]);
+  });
+
+  it('refuses two columns of one name', async () => {
+    const twice = [columns[0]!, columns[0]!];
+    const connector = connectorOf(async function* () {
+      yield batchOf(twice, [[1, 2]]);
+    }, twice);
+    const { given } = rig(extractOf(connector));
+    expect(await problemOf(runPipeline(given))).toMatchObject({ code: 'SOURCE_COLUMN_TWICE', family: 'config' });
+  });
+
+  it('says so when the payload folder cannot be made', async () => {
+    const { given } = rig(extractOf(rowsConnector([[1, 'a']])));
+    writeFileSync(join(given.spool, '..', 'file'), '');
+    const spool = join(given.spool, '..', 'file', 'payloads');
+    const problem = await problemOf(runPipeline({ ...given, spool }));
+    expect(problem).toMatchObject({ code: 'SPOOL_REFUSED', family: 'config' });
+    expect(problem.message).toContain(spool);
+  });
+});
+
+describe('a source that falls silent', () => {
+  it('ends the run after the stall timeout with what is known, and is told to stop', async () => {
+    let told: unknown;
+    const connector = connectorOf(async function* ({ signal }) {
+      yield batchOf(columns, [[1, 'a']]);
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      told = signal.reason;
+    });
+    const { given } = rig(extractOf(connector, { stallTimeoutMs: 50 }));
+    const problem = await problemOf(runPipeline(given));
+    expect(problem).toMatchObject({ code: 'SOURCE_STALLED', family: 'try_later', seen: '1 rows so far' });
+    expect(problem.where).toMatchObject({ job: 'orders', source: 'shop', stage: 'extract' });
+    expect(told).toMatchObject({ code: 'SOURCE_STALLED' });
+    expect(readdirSync(given.spool)).toEqual([]);
+  });
+
+  it('is noticed while it connects, too', async () => {
+    const connector = { ...connectorOf(async function* () {}), extract: () => new Promise<never>(() => {}) };
+    const { given } = rig(extractOf(connector, { stallTimeoutMs: 30 }));
+    const problem = await problemOf(runPipeline(given));
+    expect(problem.code).toBe('SOURCE_STALLED');
+    expect(problem.message).toContain('while connecting');
+  });
+
+  it('may be slow as long as every single wait is short enough', async () => {
+    let now = 0;
+    const waits: (() => void)[] = [];
+    const clock = {
+      now: () => now,
+      monotonic: () => now,
+      sleep: (_: number, signal?: AbortSignal) =>
+        new Promise<void>((resolve, reject) => {
+          waits.push(resolve);
+          signal?.addEventListener('abort', () => reject(signal.reason));
+        }),
+    };
+    const connector = connectorOf(async function* () {
+      for (let b = 0; b < 5; b++) {
+        now += 90;
+        for (const wake of waits.splice(0)) wake();
+        await new Promise((resolve) => setImmediate(resolve));
+        yield batchOf(columns, [[b, 'a']]);
+      }
+    });
+    const { given } = rig(extractOf(connector, { stallTimeoutMs: 100 }), { clock });
+    expect((await runPipeline(given)).rows).toBe(5);
+  });
+});
+
+describe('a run that is stopped', () => {
+  it('rejects with the reason, closes the source and leaves nothing behind', async () => {
+    const stop = new AbortController();
+    let closed = false;
+    const connector = connectorOf(async function* () {
+      try {
+        for (let id = 0; ; id++) {
+          if (id === 3) stop.abort(new Error('enough'));
+          yield batchOf(columns, [[id, 'a']]);
+        }
+      } finally {
+        closed = true;
+      }
+    });
+    const { given, heard } = rig(extractOf(connector), { signal: stop.signal });
+    await expect(runPipeline(given)).rejects.toThrow('enough');
+    expect(closed).toBe(true);
+    expect(readdirSync(given.spool)).toEqual([]);
+    expect(heard.at(-1)).toMatchObject({ name: 'extract.failed', facts: { code: 'RUN_STOPPED' } });
+  });
+
+  it('is stopped although the source never lets the event loop turn', async () => {
+    const connector = connectorOf(async function* () {
+      for (;;) yield batchOf(columns, []);
+    });
+    const endless = connectorOf(async function* () {
+      for (let id = 0; ; id++) yield batchOf(columns, [[id, 'a']]);
+    });
+    for (const one of [connector, endless]) {
+      const { given } = rig(extractOf(one), { signal: AbortSignal.timeout(60) });
+      await expect(runPipeline(given)).rejects.toThrow(/timeout/i);
+      expect(readdirSync(given.spool)).toEqual([]);
+    }
+  });
+
+  it('starts nothing when it was stopped before it began', async () => {
+    let asked = false;
+    const connector = connectorOf(async function* () {
+      asked = true;
+      yield batchOf(columns, []);
+    });
+    const { given } = rig(extractOf(connector), { signal: AbortSignal.abort(new Error('not today')) });
+    await expect(runPipeline(given)).rejects.toThrow('not today');
+    expect(asked).toBe(false);
+  });
+});
+
+describe('the scratch folder', () => {
+  it('is private, empty, and gone afterwards, also when the run fails', async () => {
+    const seen: string[] = [];
+    for (const failing of [false, true]) {
+      const connector = connectorOf(async function* ({ scratch }) {
+        seen.push(scratch);
+        expect(readdirSync(scratch)).toEqual([]);
+        expect(statSync(scratch).mode & 0o077).toBe(0);
+        await mkdir(join(scratch, 'deep', 'er'), { recursive: true });
+        yield batchOf(columns, [[1, 'a']]);
+        if (failing) throw new Problem({ code: 'X_Y', family: 'job', message: 'no' });
+      });
+      const { given } = rig(extractOf(connector));
+      await runPipeline(given).catch(() => {});
+    }
+    expect(seen).toHaveLength(2);
+    expect(seen.filter((path) => existsSync(path))).toEqual([]);
+  });
+});
