@@ -3,7 +3,16 @@ import type { Column } from '../sdk/column.ts';
 import type { OptionSet, OptionValues } from '../sdk/option.ts';
 import type { Output } from './output.ts';
 
-/** Turns batches into bytes. Synchronous: the pipeline drains the output between two batches. */
+/**
+ * Turns batches into bytes. Synchronous: the pipeline drains the output between two batches.
+ *
+ * What comes out is UTF-8, always. Lone surrogates of values become U+FFFD. Cells that come as bytes are taken at their
+ * word while they are encoded; then each finished piece is checked as a whole, and `Output` throws `FORMAT_UTF8` (family
+ * `job`) instead of handing on one that is not UTF-8. That costs a few per cent and misses nothing.
+ *
+ * `batch` throws `FORMAT_VALUE` (family `row`, with row and column) for a value that its column's type cannot be written
+ * as in this format: `abc` in an `integer` column of a JSON document.
+ */
 export interface Encoder {
   begin(out: Output): void;
   batch(batch: Batch, out: Output): void;
@@ -18,7 +27,8 @@ export interface Checked {
 
 /**
  * Reads a document as a stream and accepts or refuses it, in memory that does not grow. Both throw a Problem with code
- * `FORMAT_INVALID` (family `job`) whose message names the line or byte.
+ * `FORMAT_INVALID` (family `job`) whose message names line and byte; the same one wherever the document is cut into chunks.
+ * Bytes that are not UTF-8, and documents of nothing but white space, are refused by every format.
  */
 export interface Checker {
   write(chunk: Uint8Array): void;

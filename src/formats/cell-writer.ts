@@ -1,0 +1,41 @@
+import type { Output } from './output.ts';
+import { mostReserved } from './output.ts';
+import { characterEnd } from './utf8.ts';
+
+/** A byte of a cell becomes at most this many bytes (`\u0000` in JSON). */
+export const mostGrowth = 6;
+/** Cells up to this size are written in one go; larger ones in slices of it. */
+export const sliceBytes = Math.floor(mostReserved / mostGrowth) - 64;
+
+/** Copies the bytes `start..end` of `from` into `to` at `at`, escaped, and returns where it stopped. The room is there. */
+export type Escape = (to: Buffer, at: number, from: Buffer, start: number, end: number) => number;
+
+/** How cells of one kind are written in one format. */
+export interface CellWriter {
+  /** A cell of at most {@link sliceBytes}; may write up to {@link mostGrowth} times its size and 16 bytes more. */
+  readonly small: Escape;
+  /** A cell of any size. */
+  large(out: Output, from: Buffer, start: number, end: number): void;
+}
+
+/** Runs an escaping copy over a cell of any size, in slices that end between characters. */
+export function writeSlices(copy: Escape, out: Output, from: Buffer, [start, end]: readonly [number, number]): void {
+  for (let p = start; p < end; ) {
+    const stop = characterEnd(from, p, Math.min(p + sliceBytes, end), end);
+    out.reserve((stop - p) * mostGrowth + 16);
+    out.position = copy(out.buffer, out.position, from, p, stop);
+    p = stop;
+  }
+}
+
+/** A writer whose escape looks at one character at a time, so that slices of a large cell need nothing of each other. */
+export function cellWriter(small: Escape): CellWriter {
+  return { small, large: (out, from, start, end) => writeSlices(small, out, from, [start, end]) };
+}
+
+/** Copies as is: numbers, times, and whatever else needs no escape in a format. */
+export const plain: CellWriter = cellWriter((to, at, from, start, end) => {
+  if (end - start > 64) return at + from.copy(to, at, start, end);
+  while (start < end) to[at++] = from[start++]!;
+  return at;
+});

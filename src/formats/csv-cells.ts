@@ -1,0 +1,82 @@
+import type { CellWriter, Escape } from './cell-writer.ts';
+import { writeSlices } from './cell-writer.ts';
+import type { Output } from './output.ts';
+
+const quote = 34;
+const lf = 10;
+const cr = 13;
+const space = 32;
+
+/** Separators that a reader may guess from the first line. */
+export const separators: readonly string[] = [',', ';', '\t', '|'];
+
+/** What makes a cell need quotes, besides quotes and line ends. */
+export interface QuoteRules {
+  /** One-byte characters that must not stand outside quotes. */
+  readonly separators: readonly string[];
+  /** The text that stands for null; a cell with just this text is quoted. */
+  readonly nullText: string;
+}
+
+/**
+ * Writes cells of a CSV document (RFC 4180): quoted when they contain a separator, a quote, CR or LF; when they are
+ * empty, begin or end with white space, or read like the null text; quotes inside doubled.
+ */
+export function csvCells({ separators: among, nullText }: QuoteRules): CellWriter {
+  const special = new Uint8Array(256);
+  for (const character of ['"', '\r', '\n', ...among]) special[character.charCodeAt(0)] = 1;
+  const nullBytes = Buffer.from(nullText, 'utf8');
+  const odd = (from: Buffer, start: number, end: number): boolean =>
+    from[start]! <= space || from[end - 1]! <= space || same(from, start, end, nullBytes);
+
+  const small: Escape = (to, at, from, start, end) => {
+    if (start === end || odd(from, start, end)) return quoted(to, at, from, start, end);
+    let o = at;
+    for (let p = start; p < end; p++) {
+      const byte = from[p]!;
+      if (special[byte] === 1) return quoted(to, at, from, start, end);
+      to[o++] = byte;
+    }
+    return o;
+  };
+
+  const large = (out: Output, from: Buffer, start: number, end: number): void => {
+    const cell = from.subarray(start, end);
+    const quotes = odd(from, start, end) || cell.some((byte) => special[byte] === 1);
+    if (!quotes) {
+      out.bytes(cell);
+      return;
+    }
+    out.text('"');
+    writeSlices(doubled, out, from, [start, end]);
+    out.text('"');
+  };
+  return { small, large };
+}
+
+const quoted: Escape = (to, at, from, start, end) => {
+  to[at++] = quote;
+  at = doubled(to, at, from, start, end);
+  to[at++] = quote;
+  return at;
+};
+
+const doubled: Escape = (to, at, from, start, end) => {
+  for (let p = start; p < end; p++) {
+    const byte = from[p]!;
+    if (byte === quote) to[at++] = quote;
+    to[at++] = byte;
+  }
+  return at;
+};
+
+function same(from: Buffer, start: number, end: number, text: Buffer): boolean {
+  if (end - start !== text.length) return false;
+  for (let k = 0; k < text.length; k++) if (from[start + k] !== text[k]) return false;
+  return true;
+}
+
+/** The bytes of a line end. */
+export function lineEnd(name: 'lf' | 'crlf'): Buffer {
+  return Buffer.from(name === 'lf' ? [lf] : [cr, lf]);
+}

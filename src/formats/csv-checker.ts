@@ -1,0 +1,73 @@
+import { CsvFirstRecord, longestFirstRecord } from './csv-first-record.ts';
+import { CsvScanner } from './csv-scanner.ts';
+import type { Checked, Checker } from './format.ts';
+import { invalid } from './invalid.ts';
+import { Utf8Gate } from './utf8-gate.ts';
+
+const byteOrderMark = Buffer.from('\ufeff', 'utf8');
+
+/**
+ * Checks a CSV document as RFC 4180 has it: the same number of fields in every record, quotes only around whole fields,
+ * every quote closed. Lines end with LF, CRLF or CR; the delimiter is told from the first record. A byte order mark, and
+ * empty lines at the very end, are let pass.
+ */
+export class CsvChecker implements Checker {
+  readonly #gate = new Utf8Gate(
+    (bytes) => this.#accept(bytes),
+    () => this.#refusal(),
+  );
+  #first: CsvFirstRecord | undefined = new CsvFirstRecord();
+  #scanner: CsvScanner | undefined;
+  #began = false;
+  #visible = false;
+  #skipped = 0;
+
+  write(chunk: Uint8Array): void {
+    this.#gate.write(chunk);
+  }
+
+  end(): Checked {
+    this.#gate.end();
+    if (!this.#visible) throw invalid('CSV', 'the document is empty', { line: 1, byte: 0 });
+    return { records: this.#scan().end() - 1 };
+  }
+
+  #accept(bytes: Buffer): void {
+    if (!this.#began) bytes = this.#begin(bytes);
+    this.#visible ||= bytes.some((byte) => byte > 32);
+    if (this.#first === undefined) this.#scan().accept(bytes);
+    else if (this.#first.hold(bytes)) this.#release(this.#first);
+  }
+
+  /** The gate hands on whole characters, so the mark is never cut. */
+  #begin(bytes: Buffer): Buffer {
+    this.#began = true;
+    if (!byteOrderMark.equals(bytes.subarray(0, 3))) return bytes;
+    this.#skipped = 3;
+    return bytes.subarray(3);
+  }
+
+  #release(first: CsvFirstRecord): void {
+    if (first.tooLong) throw tooLong();
+    this.#scan();
+  }
+
+  /** The scanner; the first call makes it and feeds it what was held back. */
+  #scan(): CsvScanner {
+    if (this.#scanner !== undefined) return this.#scanner;
+    this.#scanner = new CsvScanner(this.#first!.delimiter, this.#skipped);
+    const held = this.#first!.bytes;
+    this.#first = undefined;
+    this.#scanner.accept(held);
+    return this.#scanner;
+  }
+
+  #refusal(): Error {
+    return this.#scan().invalid('a byte that is not UTF-8');
+  }
+}
+
+function tooLong(): Error {
+  const what = `the first record does not end within ${longestFirstRecord} bytes`;
+  return invalid('CSV', what, { line: 1, byte: longestFirstRecord });
+}

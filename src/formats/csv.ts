@@ -1,0 +1,97 @@
+import type { Column, ColumnType } from '../sdk/column.ts';
+import type { OptionValues } from '../sdk/option.ts';
+import { option } from '../sdk/option.ts';
+import type { CellWriter } from './cell-writer.ts';
+import { plain } from './cell-writer.ts';
+import { csvCells, lineEnd, separators } from './csv-cells.ts';
+import { CsvChecker } from './csv-checker.ts';
+import { defineFormat } from './format.ts';
+import { writtenNames } from './names.ts';
+import type { ColumnFrame } from './row-encoder.ts';
+import { RowEncoder } from './row-encoder.ts';
+
+const options = {
+  delimiter: option.choice([',', ';', '\t', '|'], {
+    about: 'The character between two fields. The service recognizes it by the first line.',
+    default: ',',
+  }),
+  header: option.boolean({ about: 'Whether the first line carries the names of the columns.', default: true }),
+  line_end: option.choice(['lf', 'crlf'], { about: 'How a line ends.', default: 'lf' }),
+  null_text: option.text({
+    about:
+      'What stands for a missing value, always without quotes. An empty text is written "" and so stays different.',
+    default: '',
+    pattern: '^[^",;|\\t\\r\\n ]*$',
+  }),
+  bom: option.boolean({
+    about: 'Whether to begin with a UTF-8 byte order mark, which Excel needs to read the text as UTF-8.',
+    default: false,
+  }),
+};
+
+type CsvOptions = OptionValues<typeof options>;
+
+/** Canonical texts without any character that could need quotes under one of the four delimiters. */
+const neverQuoted: ReadonlySet<ColumnType> = new Set<ColumnType>([
+  'uuid',
+  'integer',
+  'decimal',
+  'float',
+  'boolean',
+  'date',
+  'time',
+  'timestamp',
+  'timestamptz',
+]);
+
+/**
+ * CSV as RFC 4180 has it, in UTF-8. What a reader guesses from the first line stays guessable: the header, and without
+ * one the first row, are quoted wherever any of the four delimiters occurs.
+ */
+export const csv = defineFormat({
+  id: 'csv',
+  title: 'CSV',
+  summary: 'Comma-separated lines (RFC 4180) with a header; null is an empty field, an empty text is "".',
+  mediaType: 'text/csv; charset=utf-8',
+  fileEnding: '.csv',
+  options,
+  encoder: (columns, given) => new RowEncoder(framing(columns, given)),
+  checker: () => new CsvChecker(),
+});
+
+function framing(columns: readonly Column[], given: CsvOptions): ConstructorParameters<typeof RowEncoder>[0] {
+  const { delimiter, header, null_text: nullText } = given;
+  const eol = lineEnd(given.line_end);
+  const nothing = Buffer.alloc(0);
+  const begin = [given.bom ? '\ufeff' : '', header ? headerLine(columns, delimiter) + eol.toString() : ''].join('');
+  const careful = columns.map((_, c) => frame(c, given, csvCells({ separators, nullText })));
+  return {
+    columns,
+    frames: columns.map(({ type }, c) => frame(c, given, csvCells({ separators: [delimiter], nullText }), type)),
+    ...(header ? {} : { firstFrames: careful }),
+    begin: Buffer.from(begin, 'utf8'),
+    firstLead: nothing,
+    lead: nothing,
+    tail: eol,
+    end: nothing,
+    endEmpty: nothing,
+  };
+}
+
+function frame(c: number, given: CsvOptions, text: CellWriter, type: ColumnType = 'text'): ColumnFrame {
+  const before = c === 0 ? '' : given.delimiter;
+  const safe = given.null_text === '' && neverQuoted.has(type);
+  return {
+    before: Buffer.from(before),
+    after: Buffer.alloc(0),
+    absent: Buffer.from(before + given.null_text, 'utf8'),
+    writer: safe ? plain : text,
+    valueWriter: text,
+  };
+}
+
+function headerLine(columns: readonly Column[], delimiter: string): string {
+  return writtenNames(columns, 'a CSV header', (name) => name.toWellFormed())
+    .map((name) => (/^[^\s",;|]+( +[^\s",;|]+)*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`))
+    .join(delimiter);
+}

@@ -1,0 +1,102 @@
+import type { Column, ColumnType } from '../sdk/column.ts';
+import type { OptionValues } from '../sdk/option.ts';
+import { option } from '../sdk/option.ts';
+import type { CellWriter } from './cell-writer.ts';
+import { plain } from './cell-writer.ts';
+import { defineFormat } from './format.ts';
+import { numberCells, safeIntegerCells, stringCells } from './json-cells.ts';
+import { JsonChecker } from './json-checker.ts';
+import { writtenNames } from './names.ts';
+import type { ColumnFrame } from './row-encoder.ts';
+import { RowEncoder } from './row-encoder.ts';
+import type { TextCheck } from './staging.ts';
+
+const options = {
+  exact_numbers: option.choice(['number', 'string'], {
+    about:
+      'How numbers that a 64-bit float cannot hold are written: as JSON numbers with all their digits, or integers beyond 2^53-1 and all decimals as strings.',
+    default: 'number',
+  }),
+};
+
+type Exact = OptionValues<typeof options>['exact_numbers'];
+
+/** What stands for a column type: the writer of its cells, whether quotes stand around them, what values must satisfy. */
+interface Kind {
+  readonly writer: CellWriter;
+  readonly valueWriter?: CellWriter;
+  readonly quoted: boolean;
+  readonly check?: TextCheck;
+}
+
+const integerText = /^-?(0|[1-9][0-9]*)$/;
+const numberText = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$|^(NaN|-?Infinity)$/;
+const text: Kind = { writer: stringCells, quoted: true };
+/** Canonical text without quotes, backslashes and control characters; a value might still be anything. */
+const vouched: Kind = { writer: plain, valueWriter: stringCells, quoted: true };
+const number: Kind = { writer: numberCells, quoted: false, check: (given) => numberText.test(given) };
+const integer = { quoted: false, check: (given: string) => integerText.test(given) };
+
+const kinds: Record<ColumnType, (exact: Exact) => Kind> = {
+  text: () => text,
+  uuid: () => vouched,
+  integer: (exact) => ({ ...integer, writer: exact === 'string' ? safeIntegerCells : plain }),
+  decimal: (exact) => (exact === 'string' ? { ...number, writer: plain, quoted: true } : number),
+  float: () => number,
+  boolean: () => ({ writer: plain, quoted: false, check: (given) => given === 'true' || given === 'false' }),
+  date: () => vouched,
+  time: () => vouched,
+  timestamp: () => vouched,
+  timestamptz: () => vouched,
+  json: () => ({ writer: plain, quoted: false, check: isJson }),
+  binary: () => vouched,
+};
+
+/** An array of objects, one on a line. Members stand in the order of the columns; null is `null`. */
+export const json = defineFormat({
+  id: 'json',
+  title: 'JSON',
+  summary: 'An array of objects (RFC 8259), one on a line; numbers keep all their digits.',
+  mediaType: 'application/json; charset=utf-8',
+  fileEnding: '.json',
+  options,
+  encoder: (columns, given) => new RowEncoder(framing(columns, given.exact_numbers)),
+  checker: () => new JsonChecker(),
+});
+
+function framing(columns: readonly Column[], exact: Exact): ConstructorParameters<typeof RowEncoder>[0] {
+  const names = writtenNames(columns, 'a JSON object', (name) => name.toWellFormed());
+  return {
+    columns,
+    frames: columns.map(({ type }, c) =>
+      frame(`${c === 0 ? '' : ','}${JSON.stringify(names[c])}:`, kinds[type](exact)),
+    ),
+    begin: Buffer.alloc(0),
+    firstLead: Buffer.from('[\n{'),
+    lead: Buffer.from(',\n{'),
+    tail: Buffer.from('}'),
+    end: Buffer.from('\n]\n'),
+    endEmpty: Buffer.from('[]\n'),
+  };
+}
+
+function frame(name: string, kind: Kind): ColumnFrame {
+  const mark = kind.quoted ? '"' : '';
+  return {
+    before: Buffer.from(name + mark, 'utf8'),
+    after: Buffer.from(mark),
+    absent: Buffer.from(`${name}null`, 'utf8'),
+    writer: kind.writer,
+    valueWriter: kind.valueWriter ?? kind.writer,
+    ...(kind.check === undefined ? {} : { check: kind.check }),
+  };
+}
+
+function isJson(given: string): boolean {
+  try {
+    JSON.parse(given);
+    return true;
+  } catch {
+    return false;
+  }
+}

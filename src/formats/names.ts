@@ -1,0 +1,32 @@
+import { Problem } from '../lib/problem.ts';
+import type { Column } from '../sdk/column.ts';
+
+/**
+ * The names of the columns as a format writes them. Throws `FORMAT_COLUMN_NAME` when two come out the same, naming both.
+ */
+export function writtenNames(columns: readonly Column[], format: string, write: (name: string) => string): string[] {
+  const seen = new Map<string, string>();
+  return columns.map(({ name }) => {
+    const written = write(name);
+    const other = seen.get(written);
+    if (other !== undefined) throw collision(other, name, { written, format });
+    seen.set(written, name);
+    return written;
+  });
+}
+
+function collision(first: string, second: string, { written, format }: { written: string; format: string }): Problem {
+  const both = first === second ? `Two columns are called ${JSON.stringify(first)}` : mapped(first, second, written);
+  return new Problem({
+    code: 'FORMAT_COLUMN_NAME',
+    family: 'config',
+    message: `${both}, and ${format} needs a name of its own for each`,
+    seen: `${JSON.stringify(first)} and ${JSON.stringify(second)}`,
+    allowed: 'names that differ once they are written',
+    next: 'Give one of them another name: an alias in the query, or the rename transform',
+  });
+}
+
+function mapped(first: string, second: string, written: string): string {
+  return `The columns ${JSON.stringify(first)} and ${JSON.stringify(second)} are both written as ${JSON.stringify(written)}`;
+}

@@ -1,0 +1,96 @@
+import { Problem } from '../lib/problem.ts';
+import type { Batch, ByteCells, ValueCells } from '../sdk/batch.ts';
+import type { Column } from '../sdk/column.ts';
+import type { CellWriter } from './cell-writer.ts';
+import type { Encoder } from './format.ts';
+import type { Output } from './output.ts';
+import { writeRows } from './row-loop.ts';
+import type { TextCheck } from './staging.ts';
+import { Staging } from './staging.ts';
+
+/** What stands around a cell of one column, and how the cell itself is written. */
+export interface ColumnFrame {
+  readonly before: Buffer;
+  readonly after: Buffer;
+  /** Instead of `before`, cell and `after` when the cell is null. */
+  readonly absent: Buffer;
+  /** For cells that come as bytes: canonical text of the column's type, as the source promises. */
+  readonly writer: CellWriter;
+  /** For cells that come as JavaScript values, whose text nobody has vouched for. */
+  readonly valueWriter: CellWriter;
+  /** What the text of a value must satisfy. */
+  readonly check?: TextCheck;
+}
+
+/** A format reduced to the constant bytes around its cells. Compiled once per column set. */
+export interface Framing {
+  readonly columns: readonly Column[];
+  readonly frames: readonly ColumnFrame[];
+  /** Used instead of `frames` for the first row alone. */
+  readonly firstFrames?: readonly ColumnFrame[];
+  readonly begin: Buffer;
+  /** Before the first row, and before every other. */
+  readonly firstLead: Buffer;
+  readonly lead: Buffer;
+  /** After every row. */
+  readonly tail: Buffer;
+  /** After the last row, and instead of it when there was none. */
+  readonly end: Buffer;
+  readonly endEmpty: Buffer;
+}
+
+/** Encodes batches by a framing. Bytes go to bytes; values are staged as bytes first, one column of a batch at a time. */
+export class RowEncoder implements Encoder {
+  readonly #framing: Framing;
+  readonly #staging: readonly Staging[];
+  #rows = 0;
+
+  constructor(framing: Framing) {
+    this.#framing = framing;
+    this.#staging = framing.columns.map((column, c) => new Staging(column, framing.frames[c]!.check));
+  }
+
+  begin(out: Output): void {
+    out.bytes(this.#framing.begin);
+  }
+
+  batch(batch: Batch, out: Output): void {
+    if (batch.length === 0) return;
+    const cells = batch.cells.map((column, c) => (column.kind === 'bytes' ? column : this.#stage(batch, column, c)));
+    const staged = batch.cells.map((column) => column.kind === 'values');
+    const { firstFrames, frames, firstLead, lead, tail } = this.#framing;
+    const source = { cells, staged, rows: batch.rows };
+    if (this.#rows > 0) writeRows(source, out, { frames, lead, tail, from: 0, to: batch.length });
+    else {
+      writeRows(source, out, { frames: firstFrames ?? frames, lead: firstLead, tail, from: 0, to: 1 });
+      writeRows(source, out, { frames, lead, tail, from: 1, to: batch.length });
+    }
+    this.#rows += batch.length;
+  }
+
+  end(out: Output): void {
+    out.bytes(this.#rows === 0 ? this.#framing.endEmpty : this.#framing.end);
+  }
+
+  #stage(batch: Batch, cells: ValueCells, c: number): ByteCells {
+    try {
+      return this.#staging[c]!.stage(batch, cells);
+    } catch (thrown) {
+      throw thrown instanceof Problem ? rowOfRun(thrown, this.#rows) : thrown;
+    }
+  }
+}
+
+/** Staging counts rows within the batch; people count them within the run. */
+function rowOfRun(problem: Problem, before: number): Problem {
+  const { code, family, message, where, seen = '', allowed = '', next = '' } = problem;
+  return new Problem({
+    code,
+    family,
+    message,
+    where: { ...where, row: before + (where.row ?? 0) },
+    seen,
+    allowed,
+    next,
+  });
+}

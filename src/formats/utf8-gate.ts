@@ -1,0 +1,67 @@
+import { isUtf8 } from 'node:buffer';
+import { characterLength, validPrefix } from './utf8.ts';
+
+/** Takes whole characters of valid UTF-8. */
+export type Accept = (valid: Buffer) => void;
+
+const nothing = Buffer.alloc(0);
+
+/**
+ * Lets through valid UTF-8 in whole characters, whatever the chunks are. What stands before a wrong byte still goes
+ * through first, so that the answer does not depend on how the document was cut: the first fault is the one reported.
+ */
+export class Utf8Gate {
+  readonly #accept: Accept;
+  readonly #refuse: () => Error;
+  #carry: Buffer = nothing;
+
+  /** `refuse` makes the error for a wrong byte, after everything before it was accepted. */
+  constructor(accept: Accept, refuse: () => Error) {
+    this.#accept = accept;
+    this.#refuse = refuse;
+  }
+
+  write(chunk: Uint8Array): void {
+    let bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    if (this.#carry.length > 0) bytes = this.#join(bytes);
+    const end = wholeEnd(bytes);
+    this.#pass(bytes.subarray(0, end));
+    this.#carry = Buffer.from(bytes.subarray(end));
+  }
+
+  /** Throws when the document ends inside a character. */
+  end(): void {
+    if (this.#carry.length > 0) throw this.#refuse();
+  }
+
+  /** Completes the carried character, passes it on, and returns the rest of the chunk. */
+  #join(chunk: Buffer): Buffer {
+    const missing = characterLength(this.#carry[0]!) - this.#carry.length;
+    const first = Buffer.concat([this.#carry, chunk.subarray(0, missing)]);
+    this.#carry = nothing;
+    if (chunk.length < missing) return first;
+    this.#pass(first);
+    return chunk.subarray(missing);
+  }
+
+  #pass(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    if (isUtf8(bytes)) {
+      this.#accept(bytes);
+      return;
+    }
+    const good = validPrefix(bytes);
+    if (good > 0) this.#accept(bytes.subarray(0, good));
+    throw this.#refuse();
+  }
+}
+
+/** Where the last whole character ends; bytes that cannot become one count as whole, to be refused at once. */
+function wholeEnd(bytes: Buffer): number {
+  for (let back = 1; back <= 3 && back <= bytes.length; back++) {
+    const byte = bytes[bytes.length - back]!;
+    if (byte >= 0xc0) return characterLength(byte) > back ? bytes.length - back : bytes.length;
+    if (byte < 0x80) return bytes.length;
+  }
+  return bytes.length;
+}

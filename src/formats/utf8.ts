@@ -1,0 +1,34 @@
+import { isUtf8 } from 'node:buffer';
+
+/**
+ * The largest end at or below `wanted` that does not stand inside a character; `last` is where the text itself ends.
+ * Bytes that are no UTF-8 give `wanted` back: whoever looks at the piece finds them out.
+ */
+export function characterEnd(bytes: Uint8Array, start: number, wanted: number, last: number): number {
+  if (wanted >= last) return wanted;
+  let end = wanted;
+  while (end > start && wanted - end < 4 && (bytes[end]! & 0xc0) === 0x80) end--;
+  return end === start || wanted - end === 4 ? wanted : end;
+}
+
+/** Bytes of the character that begins with this byte. */
+export function characterLength(lead: number): number {
+  if (lead >= 0xf0) return 4;
+  if (lead >= 0xe0) return 3;
+  return lead >= 0xc0 ? 2 : 1;
+}
+
+/** How many bytes from the start are whole valid characters. */
+export function validPrefix(bytes: Uint8Array): number {
+  let good = 0;
+  for (let bad = bytes.length; bad - good > 16; ) {
+    const middle = characterEnd(bytes, good, good + ((bad - good) >> 1), bytes.length);
+    if (isUtf8(bytes.subarray(good, middle))) good = middle;
+    else bad = middle;
+  }
+  for (;;) {
+    const next = good + characterLength(bytes[good] ?? 0);
+    if (next > bytes.length || !isUtf8(bytes.subarray(good, next))) return good;
+    good = next;
+  }
+}

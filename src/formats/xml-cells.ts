@@ -1,0 +1,49 @@
+import type { CellWriter, Escape } from './cell-writer.ts';
+import { cellWriter } from './cell-writer.ts';
+
+/** For each byte: 0 = stands as it is, else an index into `replacements`; 5 may begin U+FFFE or U+FFFF. */
+const classes = new Uint8Array(256).fill(1, 0, 32);
+classes[9] = 0;
+classes[10] = 0;
+classes[13] = 2;
+classes[0x26] = 3;
+classes[0x3c] = 4;
+classes[0x3e] = 6;
+classes[0xef] = 5;
+
+const replacement = Buffer.from('\ufffd', 'utf8');
+const replacements: readonly Buffer[] = [
+  Buffer.alloc(0),
+  replacement,
+  Buffer.from('&#13;'),
+  Buffer.from('&amp;'),
+  Buffer.from('&lt;'),
+  replacement,
+  Buffer.from('&gt;'),
+];
+
+const escaped: Escape = (to, at, from, start, end) => {
+  for (let p = start; p < end; p++) {
+    const byte = from[p]!;
+    const how = classes[byte]!;
+    if (how === 0 || (how === 5 && !isNoncharacter(from, p, end))) {
+      to[at++] = byte;
+      continue;
+    }
+    if (how === 5) p += 2;
+    const instead = replacements[how]!;
+    for (let k = 0; k < instead.length; k++) to[at++] = instead[k]!;
+  }
+  return at;
+};
+
+/** U+FFFE and U+FFFF, which XML 1.0 cannot carry. */
+function isNoncharacter(from: Buffer, p: number, end: number): boolean {
+  return p + 2 < end && from[p + 1] === 0xbf && from[p + 2]! >= 0xbe;
+}
+
+/**
+ * Character data of XML 1.0: `&`, `<`, `>` as entities, CR as `&#13;` (a reader would turn it into LF), tabs and LF as
+ * they are, characters that XML cannot carry as U+FFFD.
+ */
+export const xmlCells: CellWriter = cellWriter(escaped);

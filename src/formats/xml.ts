@@ -1,0 +1,57 @@
+import type { Column, ColumnType } from '../sdk/column.ts';
+import type { OptionValues } from '../sdk/option.ts';
+import { option } from '../sdk/option.ts';
+import { plain } from './cell-writer.ts';
+import { defineFormat } from './format.ts';
+import { writtenNames } from './names.ts';
+import { RowEncoder } from './row-encoder.ts';
+import { xmlCells } from './xml-cells.ts';
+import { XmlChecker } from './xml-checker.ts';
+import { elementName } from './xml-names.ts';
+
+const namePattern = '^(?![Xx][Mm][Ll])[A-Za-z_][A-Za-z0-9_.-]{0,199}$';
+
+const options = {
+  root: option.text({ about: 'The name of the outermost element.', default: 'rows', pattern: namePattern }),
+  row: option.text({ about: 'The name of the element of one row.', default: 'row', pattern: namePattern }),
+};
+
+/** Column types whose text may hold a character that XML has to escape. */
+const escaped: ReadonlySet<ColumnType> = new Set<ColumnType>(['text', 'json']);
+
+/** One element a row, one element a column inside it: no element for null, an empty one for empty text. */
+export const xml = defineFormat({
+  id: 'xml',
+  title: 'XML',
+  summary: 'One element for each row and in it one for each column (XML 1.0); null is left out.',
+  mediaType: 'application/xml; charset=utf-8',
+  fileEnding: '.xml',
+  options,
+  encoder: (columns, given) => new RowEncoder(framing(columns, given)),
+  checker: () => new XmlChecker(),
+});
+
+function framing(
+  columns: readonly Column[],
+  { root, row }: OptionValues<typeof options>,
+): ConstructorParameters<typeof RowEncoder>[0] {
+  const names = writtenNames(columns, 'XML', elementName);
+  const open = Buffer.from(`<${row}>`);
+  const end = Buffer.from(`</${root}>\n`);
+  return {
+    columns,
+    frames: columns.map(({ type }, c) => ({
+      before: Buffer.from(`<${names[c]}>`, 'utf8'),
+      after: Buffer.from(`</${names[c]}>`, 'utf8'),
+      absent: Buffer.alloc(0),
+      writer: escaped.has(type) ? xmlCells : plain,
+      valueWriter: xmlCells,
+    })),
+    begin: Buffer.from(`<?xml version="1.0" encoding="UTF-8"?>\n<${root}>\n`),
+    firstLead: open,
+    lead: open,
+    tail: Buffer.from(`</${row}>\n`),
+    end,
+    endEmpty: end,
+  };
+}
