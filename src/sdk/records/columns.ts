@@ -1,0 +1,60 @@
+import { Problem } from '../../lib/problem.ts';
+import type { Column, ColumnType } from '../column.ts';
+import { faultIn, type RecordInput, shorten } from './input.ts';
+import type { RecordSettings } from './options.ts';
+
+/** The columns of the table: first the one that names the input, where one is asked for. */
+export function withInputColumn({ inputColumn }: RecordSettings, columns: readonly Column[]): readonly Column[] {
+  if (inputColumn === undefined) return columns;
+  if (!columns.some(({ name }) => name === inputColumn)) return [{ name: inputColumn, type: 'text' }, ...columns];
+  throw new Problem({
+    code: 'RECORDS_INPUT_COLUMN',
+    family: 'config',
+    message: 'the data has a column of that name already',
+    seen: inputColumn,
+    next: 'give the column with the name of the input another name',
+  });
+}
+
+/**
+ * The columns found, with the types that the job gives. With `strict`, a type for a column that is not there is a
+ * fault: it is a misspelt name; data without any record cannot tell.
+ */
+export function columnsOf(
+  found: readonly Column[],
+  { types, strict }: { types: Readonly<Record<string, ColumnType>>; strict: boolean },
+): Column[] {
+  const stray = Object.keys(types).find((name) => !found.some((column) => column.name === name));
+  if (stray !== undefined && strict) {
+    throw new Problem({
+      code: 'RECORDS_TYPES',
+      family: 'config',
+      message: `\`types\` names a column that the data does not have`,
+      seen: stray,
+      allowed: shorten(found.map(({ name }) => name).join(', '), 400),
+    });
+  }
+  return found.map(({ name, type }) => ({ name, type: Object.hasOwn(types, name) ? types[name]! : type }));
+}
+
+/** The problem of data that has a column which `columns` does not name. */
+export function unknownColumn(input: RecordInput, name: string, columns: readonly Column[], row?: number): Problem {
+  return faultIn(input, {
+    code: 'RECORDS_UNKNOWN_COLUMN',
+    message: `the data has ${JSON.stringify(name)}, which \`columns\` does not name`,
+    spot: { column: name, ...(row === undefined ? {} : { row }) },
+    seen: name,
+    allowed: shorten(columns.map((column) => column.name).join(', '), 400),
+    next: 'add it to `columns`, or set `ignore_unknown: true`',
+  });
+}
+
+/** The problem of data that lacks a column which `columns` names. */
+export function missingColumn(input: RecordInput, name: string, names: readonly string[]): Problem {
+  return faultIn(input, {
+    code: 'RECORDS_MISSING_COLUMN',
+    message: `the data has no column ${JSON.stringify(name)}, which \`columns\` names`,
+    spot: { column: name },
+    seen: shorten(names.join(', '), 400),
+  });
+}

@@ -1,0 +1,121 @@
+import type { Batch, Cells } from '../batch.ts';
+import type { Column } from '../column.ts';
+import type { Extraction } from '../connector.ts';
+import { columnsOf, missingColumn, unknownColumn, withInputColumn } from './columns.ts';
+import { openCsv, type RawRows } from './csv-table.ts';
+import { faultIn, type RecordInput } from './input.ts';
+import type { RecordSettings } from './options.ts';
+import type { RecordReader, SurveyAsk, Surveyed } from './reader.ts';
+import { constantCells, retype } from './retype.ts';
+
+/** Reads CSV documents that all have the same columns, in whatever order each of them has them. */
+export class CsvReader implements RecordReader {
+  readonly #settings: RecordSettings;
+  readonly #inputs: RecordInput[] = [];
+  #names: readonly string[] | undefined;
+
+  constructor(settings: RecordSettings) {
+    this.#settings = settings;
+  }
+
+  async survey(input: RecordInput, ask: SurveyAsk = {}): Promise<Surveyed> {
+    this.#inputs.push(input);
+    const table = await openCsv(input, this.#settings);
+    try {
+      this.#accept(input, table.names);
+      if (!ask.count) return { records: undefined, values: new Map() };
+      let records = 0;
+      for await (const { rows } of table.rows) records += rows;
+      return { records, values: new Map() };
+    } finally {
+      await table.close();
+    }
+  }
+
+  extraction(): Extraction {
+    const columns = this.#columns();
+    const all = withInputColumn(this.#settings, columns);
+    return { columns: all, batches: this.#batches(all, columns) };
+  }
+
+  #columns(): readonly Column[] {
+    const names = this.#names ?? [];
+    const { columns, types, header } = this.#settings;
+    if (columns.length > 0) return columns.map(({ name, type }) => ({ name, type: type ?? 'text' }));
+    return columnsOf(
+      names.map((name) => ({ name, type: 'text' })),
+      { types, strict: header || names.length > 0 },
+    );
+  }
+
+  /** The first input's names hold for all; what stands in another order is put in order. */
+  #accept(input: RecordInput, names: readonly string[]): void {
+    this.#declare(input, names);
+    if (this.#names === undefined || this.#names.length === 0) this.#names = names;
+    const { columns, header } = this.#settings;
+    if (columns.length > 0 || (names.length === 0 && !header)) return;
+    const known = new Set(this.#names);
+    if (names.length === known.size && names.every((name) => known.has(name))) return;
+    throw faultIn(input, {
+      code: 'CSV_COLUMNS_DIFFER',
+      message: `its columns are not those of ${this.#inputs[0]!.name}`,
+      spot: { line: 1 },
+      seen: names.join(', '),
+      allowed: [...known].join(', '),
+      next: 'read files with other columns in a job of their own, or name the ones you want with `columns`',
+    });
+  }
+
+  #declare(input: RecordInput, names: readonly string[]): void {
+    const { columns, header, ignore_unknown } = this.#settings;
+    if (columns.length === 0) return;
+    if (header) {
+      const missing = columns.find(({ name }) => !names.includes(name));
+      if (missing !== undefined) throw missingColumn(input, missing.name, names);
+      const unknown = names.find((name) => !columns.some((column) => column.name === name));
+      if (unknown !== undefined && !ignore_unknown) throw unknownColumn(input, unknown, columns);
+    } else if (names.length !== 0 && names.length !== columns.length) {
+      throw faultIn(input, {
+        code: 'CSV_RAGGED',
+        message: `a row has ${names.length} cells where \`columns\` names ${columns.length}`,
+        spot: { line: this.#settings.skip_rows + 1 },
+      });
+    }
+  }
+
+  async *#batches(all: readonly Column[], columns: readonly Column[]): AsyncGenerator<Batch> {
+    for (const input of this.#inputs) {
+      const table = await openCsv(input, this.#settings);
+      try {
+        const slots = columns.map(({ name }, c) => this.#slotOf(table.names, name, c));
+        const lead = all.length > columns.length ? [constantCells(input.name, 4096)] : [];
+        for await (const raw of table.rows) {
+          const cells: Cells[] = [...lead];
+          columns.forEach((column, c) => {
+            cells.push(typedCells({ input, raw, column, slot: slots[c]! }));
+          });
+          yield { columns: all, cells, length: raw.rows };
+        }
+      } finally {
+        await table.close();
+      }
+    }
+  }
+
+  #slotOf(names: readonly string[], name: string, position: number): number {
+    return this.#settings.header ? names.indexOf(name) : position;
+  }
+}
+
+interface Slot {
+  readonly input: RecordInput;
+  readonly raw: RawRows;
+  readonly column: Column;
+  readonly slot: number;
+}
+
+function typedCells({ input, raw, column, slot }: Slot): Cells {
+  const cells = raw.cells(slot);
+  if (column.type === 'text') return cells;
+  return retype({ input, column, cells, rows: raw.rows, spotOf: (r) => ({ line: raw.lineOf(r) }) });
+}

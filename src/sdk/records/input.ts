@@ -1,0 +1,49 @@
+import { Problem, type Where } from '../../lib/problem.ts';
+
+/** One document to read records from: a file, or one page of an answer. */
+export interface RecordInput {
+  /** What a person calls it in an error: a path, or `page 3`. */
+  readonly name: string;
+  /** The file it is, where it is one: errors then point into it. */
+  readonly file?: string;
+  /** Opens the bytes from the start. Called again for a second pass, so it must give the same bytes each time. */
+  open(): AsyncIterable<Uint8Array>;
+}
+
+/** Where in an input something was met. */
+export interface Spot {
+  readonly line?: number;
+  readonly row?: number;
+  readonly column?: string;
+}
+
+interface Fault {
+  readonly code: string;
+  readonly family?: 'row' | 'job';
+  readonly message: string;
+  readonly spot?: Spot;
+  readonly seen?: string;
+  readonly allowed?: string;
+  readonly next?: string;
+}
+
+/** A problem with the content of an input; the message begins with the input's name and line. */
+export function faultIn(input: RecordInput, fault: Fault): Problem {
+  const { spot = {}, seen, allowed, next } = fault;
+  const where: Where = { ...(input.file === undefined ? {} : { file: input.file }), ...spot };
+  const place = spot.line === undefined ? input.name : `${input.name}, line ${spot.line}`;
+  return new Problem({
+    code: fault.code,
+    family: fault.family ?? 'job',
+    message: `${place}: ${fault.message}`,
+    where,
+    ...(seen === undefined ? {} : { seen }),
+    ...(allowed === undefined ? {} : { allowed }),
+    ...(next === undefined ? {} : { next }),
+  });
+}
+
+/** A value short enough for one line of an error. */
+export function shorten(text: string, most = 60): string {
+  return text.length <= most ? text : `${text.slice(0, most)}…`;
+}

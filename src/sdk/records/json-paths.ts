@@ -1,0 +1,133 @@
+import type { Column, ColumnType } from '../column.ts';
+
+/** Kinds of JSON values, as bits, so that all that a path ever held is one number. */
+export const kind = {
+  null: 1,
+  boolean: 2,
+  integer: 4,
+  fraction: 8,
+  exponent: 16,
+  string: 32,
+  empty: 64,
+  container: 128,
+} as const;
+
+const numbers = kind.integer | kind.fraction | kind.exponent;
+const scalars = kind.boolean | numbers | kind.string;
+const everything = scalars | kind.empty | kind.container;
+
+/** One path inside the records. */
+export interface PathNode {
+  /** Keys from the record down, joined by dots. */
+  readonly path: string;
+  /** 1 for a key of the record itself. */
+  readonly depth: number;
+  /** The key as UTF-8 with its closing quote, to be compared with the next bytes; empty where it needs escapes. */
+  readonly key: Buffer;
+  /** In order of first appearance, which the next record most likely repeats. */
+  readonly children: PathNode[];
+  /** Place among its parent's children. */
+  readonly index: number;
+  /** By the key's UTF-8 bytes read as latin1. */
+  readonly byKey: Map<string, PathNode>;
+  /** Kinds met so far. */
+  seen: number;
+  /** Objects here become columns of their own; otherwise they stay json. */
+  descend: boolean;
+  /** Which cell of the row; -1 for none. */
+  slot: number;
+  /** Values keep their JSON text: quotes, escapes and all. */
+  raw: boolean;
+  /** Kinds whose text is canonical for the column's type as it stands. */
+  natural: number;
+}
+
+/** All paths of the records, as a tree that follows the keys. */
+export class JsonPaths {
+  readonly root: PathNode;
+  /** Called with each path that is met for the first time, before its first value. */
+  meet: (node: PathNode) => void = () => undefined;
+  readonly #flatten: number;
+  readonly #met: PathNode[] = [];
+
+  /** Objects are taken apart down to depth `flatten`. */
+  constructor(flatten: number) {
+    this.#flatten = flatten;
+    this.root = { ...this.#node('', 0, ''), descend: true };
+  }
+
+  /** The child of that key, made when it is new. `id` is the key's UTF-8 bytes read as latin1. */
+  child(parent: PathNode, id: string): PathNode {
+    const known = parent.byKey.get(id);
+    if (known !== undefined) return known;
+    const key = Buffer.from(id, 'latin1').toString('utf8');
+    const path = parent.depth === 0 ? key : `${parent.path}.${key}`;
+    const node: PathNode = { ...this.#node(path, parent.depth + 1, key), index: parent.children.length };
+    this.meet(node);
+    parent.byKey.set(id, node);
+    parent.children.push(node);
+    this.#met.push(node);
+    return node;
+  }
+
+  /**
+   * The columns that the data showed, in order of first appearance. A path that was only ever null or `{}` beside
+   * records in which it holds an object is no column: its parts are.
+   */
+  columns(): Column[] {
+    const seen = new Map<string, number>();
+    for (const node of this.#met) {
+      const isParent = node.children.length > 0 && (node.seen & (scalars | kind.container)) === 0;
+      if (node.seen !== 0 && !isParent) seen.set(node.path, (seen.get(node.path) ?? 0) | node.seen);
+    }
+    return [...seen].map(([name, kinds]) => ({ name, type: typeOf(kinds) }));
+  }
+
+  /** Every path met. */
+  all(): readonly PathNode[] {
+    return this.#met;
+  }
+
+  #node(path: string, depth: number, key: string): PathNode {
+    const needsEscapes = /["\\\p{Cc}]/u.test(key);
+    return {
+      path,
+      depth,
+      key: Buffer.from(needsEscapes ? '' : `${key}"`, 'utf8'),
+      children: [],
+      index: 0,
+      byKey: new Map(),
+      seen: 0,
+      descend: depth <= this.#flatten,
+      slot: -1,
+      raw: false,
+      natural: everything,
+    };
+  }
+}
+
+/** The narrowest type that holds all these kinds exactly. */
+function typeOf(seen: number): ColumnType {
+  if ((seen & (kind.empty | kind.container)) !== 0) return 'json';
+  const held = seen & scalars;
+  if (held === kind.boolean) return 'boolean';
+  if (held === 0 || (held & ~numbers) !== 0) return 'text';
+  if ((held & kind.exponent) !== 0) return 'float';
+  return (held & kind.fraction) !== 0 ? 'decimal' : 'integer';
+}
+
+/** Kinds whose JSON text is the canonical text of a type already. */
+export const naturalKinds: Record<ColumnType, number> = {
+  text: everything,
+  json: everything,
+  boolean: kind.boolean,
+  integer: kind.integer,
+  decimal: kind.integer | kind.fraction,
+  float: numbers,
+  uuid: 0,
+  date: 0,
+  time: 0,
+  timestamp: 0,
+  timestamptz: 0,
+  binary: 0,
+};

@@ -1,0 +1,146 @@
+import type { Batch, ByteCells, Cells } from '../batch.ts';
+import type { Column, ColumnType } from '../column.ts';
+import type { Extraction } from '../connector.ts';
+import { columnsOf, unknownColumn, withInputColumn } from './columns.ts';
+import { faultIn, type RecordInput } from './input.ts';
+import { JsonPaths, kind, naturalKinds, type PathNode } from './json-paths.ts';
+import type { JsonScanner } from './json-scanner.ts';
+import { JsonWalk } from './json-walk.ts';
+import type { RecordSettings } from './options.ts';
+import type { RecordReader, SurveyAsk, Surveyed } from './reader.ts';
+import { constantCells, retype } from './retype.ts';
+
+const mostColumns = 16_384;
+
+/**
+ * Reads json and jsonl. Without `columns` the data is read twice: once for the union of all keys and the types that
+ * hold for every record, once for the rows. Numbers keep the digits that the source wrote.
+ */
+export class JsonReader implements RecordReader {
+  readonly #settings: RecordSettings;
+  readonly #inputs: RecordInput[] = [];
+  readonly #paths: JsonPaths;
+  #surveying: RecordInput | undefined;
+
+  constructor(settings: RecordSettings) {
+    this.#settings = settings;
+    this.#paths = new JsonPaths(settings.flatten);
+    this.#paths.meet = () => {
+      if (this.#paths.all().length >= mostColumns) throw tooManyColumns(this.#surveying!);
+    };
+  }
+
+  async survey(input: RecordInput, ask: SurveyAsk = {}): Promise<Surveyed> {
+    this.#inputs.push(input);
+    const { columns } = this.#settings;
+    if (columns.length > 0 && !ask.count && !ask.values?.length) return { records: undefined, values: new Map() };
+    this.#surveying = input;
+    const walk = this.#walk(input, { paths: this.#paths, width: 0, wanted: ask.values ?? [] });
+    for await (const _ of walk.rows());
+    return { records: walk.scanner.recordsBefore + walk.scanner.rows, values: walk.values };
+  }
+
+  extraction(): Extraction {
+    const columns = this.#columns();
+    const all = withInputColumn(this.#settings, columns);
+    return { columns: all, batches: this.#batches(all, columns) };
+  }
+
+  #columns(): readonly Column[] {
+    const { columns, types } = this.#settings;
+    if (columns.length > 0) return columns.map(({ name, type }) => ({ name, type: type ?? 'text' }));
+    const found = this.#paths.columns();
+    return columnsOf(found, { types, strict: found.length > 0 });
+  }
+
+  #walk(input: RecordInput, given: { paths: JsonPaths; width: number; wanted: readonly string[] }): JsonWalk {
+    const { encoding, blockBytes, records, format } = this.#settings;
+    return new JsonWalk({ input, encoding, blockBytes, records: records ?? '', lines: format === 'jsonl', ...given });
+  }
+
+  async *#batches(all: readonly Column[], columns: readonly Column[]): AsyncGenerator<Batch> {
+    for (const input of this.#inputs) {
+      const paths = this.#boundPaths(input, columns);
+      const walk = this.#walk(input, { paths, width: columns.length, wanted: [] });
+      const lead = all.length > columns.length ? [constantCells(input.name, 4096)] : [];
+      for await (const _ of walk.rows()) {
+        this.#refuseStrayValues(input, paths, columns);
+        const cells = columns.map((column, slot) => typedCells({ input, scanner: walk.scanner, column, slot }));
+        yield { columns: all, cells: [...lead, ...cells], length: walk.scanner.rows };
+      }
+    }
+  }
+
+  get #isDeclared(): boolean {
+    return this.#settings.columns.length > 0;
+  }
+
+  /** Fresh paths for one input, in which every path finds its place in the row as it is met. */
+  #boundPaths(input: RecordInput, columns: readonly Column[]): JsonPaths {
+    const slots = new Map(columns.map(({ name }, slot) => [name, slot]));
+    const expected = new Set(this.#isDeclared ? columns.flatMap(prefixes) : this.#paths.all().map(({ path }) => path));
+    const paths = new JsonPaths(this.#settings.flatten);
+    paths.meet = (node) => {
+      const slot = slots.get(node.path);
+      if (slot === undefined && !expected.has(node.path)) return this.#stray(input, node, columns);
+      if (slot !== undefined) place(node, slot, columns[slot]!.type);
+      if (this.#isDeclared && !expected.has(node.path)) node.descend = false;
+    };
+    return paths;
+  }
+
+  #stray(input: RecordInput, node: PathNode, columns: readonly Column[]): void {
+    if (!this.#isDeclared) throw changed(input, node.path);
+    if (!this.#settings.ignore_unknown) throw unknownColumn(input, node.path, columns);
+    node.descend = false;
+  }
+
+  /** A value where `columns` expects an object with the columns inside would be lost. */
+  #refuseStrayValues(input: RecordInput, paths: JsonPaths, columns: readonly Column[]): void {
+    if (!this.#isDeclared || this.#settings.ignore_unknown) return;
+    const stray = paths.all().find((node) => node.slot < 0 && (node.seen & ~(kind.null | kind.empty)) !== 0);
+    if (stray !== undefined) throw unknownColumn(input, stray.path, columns);
+  }
+}
+
+function place(node: PathNode, slot: number, type: ColumnType): void {
+  node.slot = slot;
+  node.raw = type === 'json';
+  node.natural = naturalKinds[type];
+}
+
+interface Slot {
+  readonly input: RecordInput;
+  readonly scanner: JsonScanner;
+  readonly column: Column;
+  readonly slot: number;
+}
+
+function typedCells({ input, scanner, column, slot }: Slot): Cells {
+  const { bytes, spans, dirty, rows, recordsBefore } = scanner;
+  const cells: ByteCells = { kind: 'bytes', bytes, spans, stride: dirty.length, slot };
+  if (dirty[slot] === 0) return cells;
+  return retype({ input, column, cells, rows, spotOf: (r) => ({ row: recordsBefore + r + 1 }) });
+}
+
+/** `a.b.c` lies inside `a` and `a.b`. */
+function prefixes({ name }: Column): string[] {
+  const parts = name.split('.');
+  return parts.slice(1).map((_, i) => parts.slice(0, i + 1).join('.'));
+}
+
+function tooManyColumns(input: RecordInput) {
+  return faultIn(input, {
+    code: 'RECORDS_TOO_MANY_COLUMNS',
+    message: `the records have more than ${mostColumns} different keys`,
+    next: 'keep objects whose keys are data as json with `flatten: 0`, or name the wanted ones with `columns`',
+  });
+}
+
+function changed(input: RecordInput, path: string) {
+  return faultIn(input, {
+    code: 'RECORDS_CHANGED',
+    message: `${JSON.stringify(path)} was not there when the data was read for the first time: it has changed meanwhile`,
+    next: 'run the job again',
+  });
+}

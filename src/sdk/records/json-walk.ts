@@ -1,0 +1,257 @@
+import { Blocks } from './blocks.ts';
+import { openUtf8 } from './encoding.ts';
+import { faultIn, type RecordInput, shorten } from './input.ts';
+import type { JsonPaths } from './json-paths.ts';
+import { JsonScanner } from './json-scanner.ts';
+
+export interface WalkInit {
+  readonly input: RecordInput;
+  readonly encoding: string | undefined;
+  readonly blockBytes: number | undefined;
+  readonly paths: JsonPaths;
+  /** Path of the records, keys and indices joined by dots; '' is the document itself. */
+  readonly records: string;
+  /** One value after another, instead of one document. */
+  readonly lines: boolean;
+  /** Cells of a row; 0 only surveys. */
+  readonly width: number;
+  /** Paths of single values outside the records that are wanted. */
+  readonly wanted: readonly string[];
+}
+
+const mostRows = 4096;
+
+/**
+ * One pass over a JSON document: down to the records, through them, and on to the end, so that a document that was cut
+ * off is noticed. Yields whenever the scanner holds rows that must be taken before its block is left.
+ */
+export class JsonWalk {
+  readonly scanner: JsonScanner;
+  /** The wanted values that were met, as text. */
+  readonly values = new Map<string, string>();
+  readonly #init: WalkInit;
+  readonly #blocks: Blocks;
+  readonly #met: string[] = [];
+  #pos = 0;
+  #betweenItems = false;
+  #capacity = 256;
+  #found = false;
+
+  constructor(init: WalkInit) {
+    this.#init = init;
+    this.scanner = new JsonScanner(init.input, init.paths);
+    this.#blocks = new Blocks(init.input, openUtf8(init.input, init.encoding), init.blockBytes);
+  }
+
+  async *rows(): AsyncGenerator<void> {
+    try {
+      this.#begin();
+      yield* this.#init.lines ? this.#lines() : this.#document();
+    } finally {
+      await this.#blocks.close();
+    }
+  }
+
+  async *#document(): AsyncGenerator<void> {
+    yield* this.#value('');
+    if ((await this.#peek()) !== -1) throw this.scanner.fault(this.#pos, 'more follows after the end of the document');
+    if (!this.#found) throw this.#notFound();
+  }
+
+  async *#lines(): AsyncGenerator<void> {
+    for (;;) {
+      while (this.#next()) {
+        const end = this.scanner.record(this.#pos);
+        if (end < 0) break;
+        this.#pos = end;
+      }
+      const isFull = this.scanner.rows === this.#capacity;
+      yield* this.#hand();
+      if (isFull || (await this.#more())) continue;
+      if ((await this.#peek()) === -1) return;
+      throw this.#cutOff();
+    }
+  }
+
+  /** Whether another record may begin in this block, in a row that is free. */
+  #next(): boolean {
+    this.#pos = this.scanner.space(this.#pos);
+    return this.scanner.rows < this.#capacity && this.#pos < this.scanner.bytes.length;
+  }
+
+  async *#value(path: string): AsyncGenerator<void> {
+    if (path === this.#init.records) {
+      this.#found = true;
+      return yield* this.#records();
+    }
+    const byte = await this.#peek();
+    if (this.#leadsOn(path) && (byte === 123 || byte === 91)) return yield* this.#inside(path, true);
+    if (this.#init.wanted.includes(path)) return await this.#capture(path);
+    await this.#skip();
+  }
+
+  #leadsOn(path: string): boolean {
+    const prefix = path === '' ? '' : `${path}.`;
+    return [this.#init.records, ...this.#init.wanted].some((target) => target.startsWith(prefix));
+  }
+
+  /** The members of an object or the items of an array; those that matter are walked, the others skipped. */
+  async *#inside(path: string, matters: boolean): AsyncGenerator<void> {
+    const isObject = (await this.#peek()) === 123;
+    const close = isObject ? 125 : 93;
+    this.#pos++;
+    if ((await this.#peek()) === close) return this.#step();
+    for (let index = 0; ; index++) {
+      const name = isObject ? await this.#key() : String(index);
+      if (path === '' && matters && this.#met.length < 20) this.#met.push(name);
+      if (matters) yield* this.#value(path === '' ? name : `${path}.${name}`);
+      else await this.#skip();
+      const byte = await this.#peek();
+      if (byte === close) return this.#step();
+      if (byte !== 44) throw await this.#unexpected("',' or the end");
+      this.#pos++;
+    }
+  }
+
+  #step(): void {
+    this.#pos++;
+  }
+
+  async #key(): Promise<string> {
+    if ((await this.#peek()) !== 34) throw await this.#unexpected('a key');
+    const [start, end] = await this.#token();
+    const text = this.scanner.bytes.toString('utf8', start, end);
+    if ((await this.#peek()) !== 58) throw await this.#unexpected("':'");
+    this.#pos++;
+    return JSON.parse(text) as string;
+  }
+
+  async #token(): Promise<[number, number]> {
+    await this.#peek();
+    for (;;) {
+      const start = this.#pos;
+      const end = this.scanner.skip(start);
+      if (end >= 0) {
+        this.#pos = end;
+        return [start, end];
+      }
+      if (!(await this.#more())) throw this.#cutOff();
+    }
+  }
+
+  async #capture(path: string): Promise<void> {
+    const [start, end] = await this.#token();
+    const value: unknown = JSON.parse(this.scanner.bytes.toString('utf8', start, end));
+    if (value === null || typeof value === 'object') return;
+    const text = typeof value === 'string' ? value : this.scanner.bytes.toString('utf8', start, end);
+    this.values.set(path, text);
+  }
+
+  async #skip(): Promise<void> {
+    const byte = await this.#peek();
+    const end = this.scanner.skip(this.#pos);
+    if (end >= 0) this.#pos = end;
+    else if (byte !== 123 && byte !== 91) await this.#token();
+    else for await (const _ of this.#inside('', false));
+  }
+
+  async *#records(): AsyncGenerator<void> {
+    const byte = await this.#peek();
+    if (byte === 110) return void (await this.#token());
+    if (byte === 91) return yield* this.#array();
+    for (let end = -1; end < 0; ) {
+      end = this.scanner.record(this.#pos);
+      if (end >= 0) this.#pos = end;
+      else if (!(await this.#more())) throw this.#cutOff();
+    }
+    yield* this.#hand();
+  }
+
+  async *#array(): AsyncGenerator<void> {
+    this.#pos++;
+    if ((await this.#peek()) === 93) return this.#step();
+    for (let isOpen = true; isOpen; ) {
+      isOpen = this.#scanArray();
+      const isFull = this.scanner.rows === this.#capacity;
+      yield* this.#hand();
+      if (isOpen && !isFull && !(await this.#more())) throw this.#cutOff();
+    }
+  }
+
+  /** Reads on through the array at hand; false when it is closed, true when the block or the batch is at its end. */
+  #scanArray(): boolean {
+    while (this.#next()) {
+      if (this.#betweenItems) {
+        const byte = this.scanner.bytes[this.#pos];
+        if (byte !== 44 && byte !== 93) throw this.scanner.fault(this.#pos, "expected ',' or ']'");
+        this.#pos++;
+        this.#betweenItems = false;
+        if (byte === 93) return false;
+        continue;
+      }
+      const end = this.scanner.record(this.#pos);
+      if (end < 0) return true;
+      this.#pos = end;
+      this.#betweenItems = true;
+    }
+    return true;
+  }
+
+  async *#hand(): AsyncGenerator<void> {
+    if (this.scanner.rows === 0) return;
+    const isFull = this.scanner.rows === this.#capacity;
+    yield;
+    if (isFull) this.#capacity = Math.min(this.#capacity * 2, this.#mostRows());
+    this.#begin();
+  }
+
+  #begin(): void {
+    this.scanner.begin(this.#init.width, this.#capacity);
+  }
+
+  /** A wide table has fewer rows in a batch, so that the batch stays small. */
+  #mostRows(): number {
+    return Math.max(256, Math.min(mostRows, Math.floor(262_144 / Math.max(1, this.#init.width))));
+  }
+
+  /** The next byte that is no white space, -1 at the end of the input. */
+  async #peek(): Promise<number> {
+    for (;;) {
+      this.#pos = this.scanner.space(this.#pos);
+      const byte = this.scanner.bytes[this.#pos];
+      if (byte !== undefined) return byte;
+      if (!(await this.#more())) return -1;
+    }
+  }
+
+  async #more(): Promise<boolean> {
+    const hasMore = await this.#blocks.refill(this.#pos);
+    if (hasMore) this.#pos = 0;
+    this.scanner.bytes = this.#blocks.bytes;
+    this.scanner.last = this.#blocks.last;
+    this.scanner.offset = this.#blocks.offset;
+    return hasMore;
+  }
+
+  async #unexpected(expected: string): Promise<Error> {
+    return (await this.#peek()) === -1 ? this.#cutOff() : this.scanner.fault(this.#pos, `expected ${expected}`);
+  }
+
+  #cutOff() {
+    return faultIn(this.#init.input, {
+      code: 'JSON_TRUNCATED',
+      message: 'the JSON ends in the middle of a value: the data was cut off',
+      next: 'fetch or write the data again',
+    });
+  }
+
+  #notFound() {
+    return faultIn(this.#init.input, {
+      code: 'RECORDS_NOT_FOUND',
+      message: `there is nothing at the path of the records`,
+      seen: this.#init.records,
+      allowed: shorten(this.#met.join(', ') || 'the document itself', 400),
+      next: 'set `records` to where the records stand, keys joined by dots',
+    });
+  }
+}

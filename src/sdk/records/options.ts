@@ -1,0 +1,115 @@
+import type { Column, ColumnType } from '../column.ts';
+import { columnTypes } from '../column.ts';
+import { type OptionValues, option } from '../option.ts';
+
+/** The formats that records can be read from. `jsonl` is one JSON value a line. */
+export const recordFormats = ['csv', 'json', 'jsonl', 'xml'] as const;
+export type RecordFormat = (typeof recordFormats)[number];
+
+/** The options of a job's `query` that every connector which reads documents shares: same word, same meaning. */
+export const recordOptions = {
+  format: option.choice(recordFormats, {
+    about: 'What the data is. Told by the ending of the name or by the content type when absent.',
+    example: 'csv',
+  }),
+  encoding: option.text({
+    about: 'Encoding of the text. A byte-order mark in the data wins; without both it is UTF-8.',
+    example: 'windows-1252',
+  }),
+  records: option.text({
+    about: 'Where the records stand: keys joined by dots (json), or the path or name of the repeated element (xml).',
+    example: 'data.items',
+  }),
+  flatten: option.integer({
+    about: 'Objects inside a record become columns with dotted names down to this depth; 0 keeps them as json.',
+    default: 8,
+    minimum: 0,
+    maximum: 32,
+  }),
+  types: option.map<ColumnType>(
+    { enum: columnTypes },
+    { about: 'Types of columns by name; values are checked against them.', example: { amount: 'decimal' } },
+  ),
+  columns: option.list<Column>(
+    {
+      type: 'object',
+      additionalProperties: false,
+      required: ['name'],
+      properties: { name: { type: 'string' }, type: { enum: columnTypes, default: 'text' } },
+    },
+    {
+      about: 'Exactly these columns, in this order; the data is then read once instead of twice.',
+      example: [{ name: 'id', type: 'integer' }],
+    },
+  ),
+  ignore_unknown: option.boolean({
+    about: 'With `columns`: leave out what the data has beyond them, instead of refusing it.',
+    default: false,
+  }),
+  delimiter: option.text({ about: 'csv: what stands between two cells.', default: ',', example: ';' }),
+  quote: option.text({ about: 'csv: what stands around a cell; empty when nothing does.', default: '"' }),
+  escape: option.text({
+    about: 'csv: what stands before a quote inside a quoted cell. The quote itself when absent.',
+    example: '\\',
+  }),
+  header: option.boolean({
+    about: 'csv: the first row holds the names of the columns; otherwise they are column1, column2 and so on.',
+    default: true,
+  }),
+  skip_rows: option.integer({ about: 'csv: lines to leave out before the header.', default: 0, minimum: 0 }),
+  comment: option.text({ about: 'csv: lines that begin with this are left out.', example: '#' }),
+  null_text: option.text({
+    about: 'csv: an unquoted cell with exactly this text is absent (null). A quoted one never is.',
+    default: '',
+    example: '\\N',
+  }),
+};
+
+export type RecordQuery = OptionValues<typeof recordOptions>;
+
+/** What a reader needs: the options, with the format decided, and the column that names the input, if any. */
+export interface RecordSettings extends RecordQuery {
+  readonly format: RecordFormat;
+  /** Adds a first column of this name that holds each input's name. */
+  readonly inputColumn?: string | undefined;
+  /** Bytes that are scanned at a time; a few, where a test wants every cell cut. */
+  readonly blockBytes?: number | undefined;
+}
+
+const endings: Record<string, RecordFormat> = {
+  csv: 'csv',
+  tsv: 'csv',
+  json: 'json',
+  jsonl: 'jsonl',
+  ndjson: 'jsonl',
+  xml: 'xml',
+};
+
+/** The format that a file name's ending tells; `.gz` behind it does not matter. */
+export function formatOfName(name: string): RecordFormat | undefined {
+  const ending = /\.([a-z]+)(?:\.gz)?$/i.exec(name)?.[1]?.toLowerCase();
+  return ending === undefined || !Object.hasOwn(endings, ending) ? undefined : endings[ending];
+}
+
+/** The format that a Content-Type header tells (RFC 6838; `+json` and `+xml` suffixes count), if it tells one. */
+export function formatOfMediaType(header: string | undefined): RecordFormat | undefined {
+  const type = header?.split(';')[0]?.trim().toLowerCase() ?? '';
+  if (/^(?:application|text)\/(?:x-)?(?:ndjson|jsonl|jsonlines|json-seq|json-lines)$/.test(type)) return 'jsonl';
+  if (/[/+](?:x-)?json$/.test(type)) return 'json';
+  if (/[/+](?:x-)?xml$/.test(type)) return 'xml';
+  if (/[/](?:x-)?(?:csv|tab-separated-values|comma-separated-values)$/.test(type)) return 'csv';
+  return undefined;
+}
+
+/** Faults that the options show among themselves, before any data is seen. */
+export function recordFaults(query: RecordQuery): { option: string; message: string }[] {
+  const faults: { option: string; message: string }[] = [];
+  if (query.delimiter === '') faults.push({ option: 'delimiter', message: 'must not be empty' });
+  if (query.quote.length > 1) faults.push({ option: 'quote', message: 'must be one character, or empty for none' });
+  if (query.delimiter !== '' && query.delimiter === query.quote)
+    faults.push({ option: 'quote', message: 'must differ from the delimiter' });
+  if (/[\r\n]/.test(query.delimiter)) faults.push({ option: 'delimiter', message: 'must not hold a line break' });
+  const names = query.columns.map((column) => column.name);
+  if (new Set(names).size < names.length) faults.push({ option: 'columns', message: 'names a column twice' });
+  return faults;
+}

@@ -1,0 +1,51 @@
+import type { Extraction } from '../connector.ts';
+import { CsvReader } from './csv-reader.ts';
+import type { RecordInput } from './input.ts';
+import { JsonReader } from './json-reader.ts';
+import type { RecordSettings } from './options.ts';
+import { XmlReader } from './xml-reader.ts';
+
+/**
+ * Reads the records of one or more inputs as one table. First every input is shown to it, in order; what can only be
+ * known from all of them (the union of keys, the types) is known then; then the rows are read.
+ */
+export interface RecordReader {
+  /**
+   * Looks at one more input. Resolves to the number of its records when `count` is asked for or when it had to be read
+   * anyway. `found` gets the scalars that were asked for in {@link Surveyed}.
+   */
+  survey(input: RecordInput, ask?: SurveyAsk): Promise<Surveyed>;
+  /** The table of all inputs surveyed, each opened once more. */
+  extraction(): Extraction;
+}
+
+export interface SurveyAsk {
+  /** The number of records is wanted, even if that costs a pass over the data. */
+  readonly count?: boolean;
+  /** json: paths (keys joined by dots) of single values outside the records that are wanted: a cursor, a next link. */
+  readonly values?: readonly string[];
+}
+
+export interface Surveyed {
+  /** Records of this input; undefined when nobody asked and nothing had to be read. */
+  readonly records: number | undefined;
+  /** Text of each wanted value that is there and not null. */
+  readonly values: ReadonlyMap<string, string>;
+}
+
+/** A reader for the settings' format. */
+export function recordReader(settings: RecordSettings): RecordReader {
+  if (settings.format === 'csv') return new CsvReader(settings);
+  if (settings.format === 'xml') return new XmlReader(settings);
+  return new JsonReader(settings);
+}
+
+/** Reads all inputs as one table: surveys each, then gives columns and batches. */
+export async function readRecords(
+  inputs: Iterable<RecordInput> | AsyncIterable<RecordInput>,
+  settings: RecordSettings,
+): Promise<Extraction> {
+  const reader = recordReader(settings);
+  for await (const input of inputs) await reader.survey(input);
+  return reader.extraction();
+}

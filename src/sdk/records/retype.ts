@@ -1,0 +1,52 @@
+import { type ByteCells, type Cells, cellText, type Value } from '../batch.ts';
+import type { Column } from '../column.ts';
+import { canonicalText } from './canonical.ts';
+import { faultIn, type RecordInput, type Spot, shorten } from './input.ts';
+
+export interface Retyping {
+  readonly input: RecordInput;
+  readonly column: Column;
+  readonly cells: Cells;
+  readonly rows: number;
+  /** Where stored row `r` of the batch stands in the input. */
+  spotOf(r: number): Spot;
+}
+
+/**
+ * The cells of a column whose texts were written by somebody else, brought into the canonical form of its type. Cells
+ * that are canonical already stay the bytes they are. The first value that does not fit is a problem of family `row`.
+ */
+export function retype(given: Retyping): Cells {
+  const values: Value[] = [];
+  let changed = false;
+  for (let r = 0; r < given.rows; r++) {
+    const text = cellText(given.cells, 'text', r);
+    const canonical = text === null ? null : fitted(given, text, r);
+    changed ||= canonical !== text;
+    values.push(canonical);
+  }
+  return changed ? { kind: 'values', values } : given.cells;
+}
+
+function fitted({ input, column, spotOf }: Retyping, text: string, r: number): string | null {
+  const canonical = canonicalText(text, column.type);
+  if (canonical !== undefined) return canonical;
+  // Spreadsheets leave blanks where there is no number; only a text can be blank.
+  if (text.trim() === '' && column.type !== 'binary') return null;
+  throw faultIn(input, {
+    code: 'RECORDS_VALUE',
+    family: 'row',
+    message: `column ${column.name} holds a value that is no ${column.type}`,
+    spot: { ...spotOf(r), column: column.name },
+    seen: shorten(text),
+    next: `mend the value, or declare the column as text under \`types\``,
+  });
+}
+
+/** Cells that all hold the same text; `rows` is the most that any batch has. */
+export function constantCells(text: string, rows: number): ByteCells {
+  const bytes = Buffer.from(text, 'utf8');
+  const spans = new Int32Array(2 * rows);
+  for (let r = 0; r < rows; r++) spans[2 * r + 1] = bytes.length;
+  return { kind: 'bytes', bytes, spans, stride: 1, slot: 0 };
+}

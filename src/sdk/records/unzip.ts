@@ -1,0 +1,61 @@
+import { pipeline, Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { faultIn, type RecordInput } from './input.ts';
+
+/**
+ * The bytes of an input, unpacked when they begin with gzip's magic number (RFC 1952), whatever the file is called.
+ * No text format begins with these two bytes. Several members one after another are one document.
+ */
+export async function* openUnzipped(input: RecordInput): AsyncGenerator<Uint8Array> {
+  const chunks = input.open()[Symbol.asyncIterator]();
+  try {
+    const head = await firstBytes(chunks);
+    const whole = joined(head, chunks);
+    if (head[0] === 0x1f && head[1] === 0x8b) yield* gunzipped(input, whole);
+    else yield* whole;
+  } finally {
+    await chunks.return?.();
+  }
+}
+
+async function firstBytes(chunks: AsyncIterator<Uint8Array>): Promise<Buffer> {
+  let head = Buffer.alloc(0);
+  while (head.length < 2) {
+    const next = await chunks.next();
+    if (next.done) break;
+    head = Buffer.concat([head, next.value]);
+  }
+  return head;
+}
+
+async function* joined(head: Buffer, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  if (head.length > 0) yield head;
+  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
+}
+
+async function* gunzipped(input: RecordInput, packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const source = Readable.from(packed, { objectMode: true, highWaterMark: 2 });
+  const unzip = createGunzip({ chunkSize: 128 * 1024 });
+  // The reader below meets every error as well; without a callback pipeline would throw it into the void.
+  pipeline(source, unzip, () => undefined);
+  try {
+    yield* unzip as AsyncIterable<Buffer>;
+  } catch (error) {
+    throw isZlibError(error) ? brokenGzip(input, error) : error;
+  } finally {
+    source.destroy();
+    unzip.destroy();
+  }
+}
+
+function isZlibError(error: unknown): error is Error & { code: string } {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('Z_');
+}
+
+function brokenGzip(input: RecordInput, error: Error) {
+  return faultIn(input, {
+    code: 'RECORDS_GZIP',
+    message: `the gzip data is damaged or cut off (${error.message})`,
+    next: 'fetch or write the file again',
+  });
+}

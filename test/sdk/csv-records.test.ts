@@ -1,0 +1,312 @@
+import { gzipSync } from 'node:zlib';
+import { parse } from 'csv-parse/sync';
+import fc from 'fast-check';
+import iconv from 'iconv-lite';
+import { expect, test } from 'vitest';
+import { declared, inputOf, readTable } from './inputs.ts';
+
+test('absent and empty stay apart: an unquoted empty cell is null, a quoted one is the empty string', async () => {
+  const { rows } = await readTable(inputOf('a,b,c\n1,,""\n'), 'csv');
+  expect(rows).toEqual([['1', null, '']]);
+});
+
+test('null_text names the unquoted text that is absent; then an unquoted empty cell is empty', async () => {
+  const { rows } = await readTable(inputOf('a,b,c\n\\N,,"\\N"\n'), 'csv', { null_text: '\\N' });
+  expect(rows).toEqual([[null, '', '\\N']]);
+});
+
+test('quoted cells keep delimiters, line breaks of every kind and doubled quotes', async () => {
+  const { rows } = await readTable(inputOf('a,b\r\n"x,""y""","1\r\n2\n3\r4"\r\n'), 'csv');
+  expect(rows).toEqual([['x,"y"', '1\r\n2\n3\r4']]);
+});
+
+test('line ends may be mixed, and the last row needs none', async () => {
+  const { rows } = await readTable(inputOf('a,b\n1,2\r\n3,4\r5,6'), 'csv');
+  expect(rows).toEqual([
+    ['1', '2'],
+    ['3', '4'],
+    ['5', '6'],
+  ]);
+});
+
+test('without a header the columns are numbered and the first row is data, doubled quotes included', async () => {
+  const table = await readTable(inputOf('"a""b",2\n3,4\n'), 'csv', { header: false });
+  expect(declared(table)).toBe('column1:text column2:text');
+  expect(table.rows).toEqual([
+    ['a"b', '2'],
+    ['3', '4'],
+  ]);
+});
+
+test('a column without a name is called after its position, and two of one name are refused', async () => {
+  expect((await readTable(inputOf('a,,c\n1,2,3\n'), 'csv')).columns.map(({ name }) => name)).toEqual([
+    'a',
+    'column2',
+    'c',
+  ]);
+  await expect(readTable(inputOf('a,b,a\n'), 'csv')).rejects.toMatchObject({
+    code: 'CSV_HEADER',
+    where: { column: 'a' },
+  });
+});
+
+test('skip_rows and comment leave lines out, and errors still count them', async () => {
+  const text = 'made by hand\n"also, junk\n# a remark, here\na;b\n1;2\n#3;4\n\n5;6\n7\n';
+  const options = { skip_rows: 2, comment: '#', delimiter: ';' };
+  await expect(readTable(inputOf(text), 'csv', options)).rejects.toMatchObject({
+    code: 'CSV_RAGGED',
+    where: { line: 9 },
+  });
+  const { rows } = await readTable(inputOf(text.replace('7\n', '')), 'csv', options);
+  expect(rows).toEqual([
+    ['1', '2'],
+    ['5', '6'],
+  ]);
+});
+
+test('a row of the wrong width is refused with its line, behind quoted line breaks too', async () => {
+  const text = 'a,b\n"1\n\r\n2",x\n3,4,5\n';
+  for (const size of [1, 3, 1000]) {
+    await expect(readTable(inputOf(text, size), 'csv', { blockBytes: size })).rejects.toMatchObject({
+      code: 'CSV_RAGGED',
+      seen: '3',
+      allowed: '2',
+      where: { line: 5 },
+    });
+  }
+});
+
+test('a quote that is never closed names the line where its row begins', async () => {
+  await expect(readTable(inputOf('a,b\n1,2\n3,"x\ny\nz'), 'csv')).rejects.toMatchObject({
+    code: 'CSV_QUOTE',
+    where: { line: 3 },
+  });
+});
+
+test('text after a closing quote and a quote inside a bare cell are refused, never guessed', async () => {
+  await expect(readTable(inputOf('a,b\n"x"y,2\n'), 'csv')).rejects.toMatchObject({
+    code: 'CSV_QUOTE',
+    where: { line: 2 },
+  });
+  await expect(readTable(inputOf('a,b\n1,5" pipe\n'), 'csv')).rejects.toMatchObject({ code: 'CSV_QUOTE' });
+  const { rows } = await readTable(inputOf('a,b\n1,5" pipe\n'), 'csv', { quote: '' });
+  expect(rows).toEqual([['1', '5" pipe']]);
+});
+
+test('no data at all is refused where a header is expected, and a header alone is an empty table', async () => {
+  await expect(readTable(inputOf(''), 'csv')).rejects.toMatchObject({ code: 'CSV_HEADER' });
+  await expect(readTable(inputOf('\n\n'), 'csv')).rejects.toMatchObject({ code: 'CSV_HEADER' });
+  expect(await readTable(inputOf('a,b'), 'csv')).toMatchObject({ columns: [{ name: 'a' }, { name: 'b' }], rows: [] });
+  expect(await readTable(inputOf(''), 'csv', { header: false })).toEqual({ columns: [], rows: [] });
+});
+
+test('in a table of one column an empty line is a row whose cell is absent', async () => {
+  expect((await readTable(inputOf('a\n1\n\n2\n'), 'csv')).rows).toEqual([['1'], [null], ['2']]);
+});
+
+test('types are checked and brought into canonical form; a value that does not fit names line and column', async () => {
+  const types = { n: 'integer', d: 'decimal', f: 'float', b: 'boolean', t: 'timestamptz', day: 'date' };
+  const head = 'n,d,f,b,t,day\n';
+  const { rows, columns } = await readTable(
+    inputOf(`${head}007, +1.50 ,1e3,YES,2026-01-02 03:04:05+0100,2024-02-29\n9223372036854775808,.5,,,,\n`),
+    'csv',
+    { types },
+  );
+  expect(columns.map(({ type }) => type)).toEqual(['integer', 'decimal', 'float', 'boolean', 'timestamptz', 'date']);
+  expect(rows).toEqual([
+    ['7', '1.50', '1000', 'true', '2026-01-02T03:04:05+01:00', '2024-02-29'],
+    ['9223372036854775808', '0.5', null, null, null, null],
+  ]);
+  await expect(readTable(inputOf(`${head}1,2,3,t,,\n1,x,3,t,,\n`), 'csv', { types })).rejects.toMatchObject({
+    code: 'RECORDS_VALUE',
+    family: 'row',
+    seen: 'x',
+    where: { line: 3, column: 'd' },
+  });
+  await expect(readTable(inputOf(head), 'csv', { types: { misspelt: 'date' } })).rejects.toMatchObject({
+    code: 'RECORDS_TYPES',
+    family: 'config',
+  });
+});
+
+test('columns picks and orders; what the data has beyond them is refused unless it may be ignored', async () => {
+  const columns = [{ name: 'c', type: 'integer' }, { name: 'a' }];
+  await expect(readTable(inputOf('a,b,c\n1,2,03\n'), 'csv', { columns })).rejects.toMatchObject({
+    code: 'RECORDS_UNKNOWN_COLUMN',
+    seen: 'b',
+  });
+  const table = await readTable(inputOf('a,b,c\n1,2,03\n'), 'csv', { columns, ignore_unknown: true });
+  expect(declared(table)).toBe('c:integer a:text');
+  expect(table.rows).toEqual([['3', '1']]);
+  await expect(readTable(inputOf('a\n1\n'), 'csv', { columns })).rejects.toMatchObject({
+    code: 'RECORDS_MISSING_COLUMN',
+  });
+});
+
+test('several inputs with the same columns in another order are one table, with the input named', async () => {
+  const inputs = [inputOf('a,b\n1,2\n', 100, 'one.csv'), inputOf('b,a\n4,3\n', 100, 'two.csv')];
+  const table = await readTable(inputs, 'csv', { inputColumn: 'file' });
+  expect(declared(table)).toBe('file:text a:text b:text');
+  expect(table.rows).toEqual([
+    ['one.csv', '1', '2'],
+    ['two.csv', '3', '4'],
+  ]);
+  const other = inputOf('a,c\n', 100, 'three.csv');
+  await expect(readTable([...inputs, other], 'csv')).rejects.toMatchObject({
+    code: 'CSV_COLUMNS_DIFFER',
+    message: expect.stringContaining('three.csv'),
+  });
+  await expect(readTable(inputs, 'csv', { inputColumn: 'a' })).rejects.toMatchObject({ code: 'RECORDS_INPUT_COLUMN' });
+});
+
+test.each(['utf-16le', 'utf-16be', 'utf-8'])('a byte-order mark says %s, whatever the option says', async (name) => {
+  const text = 'naïve,b\n漢字 😀,2\n';
+  const bytes = iconv.encode(text, name, { addBOM: true });
+  for (const size of [1, 2, 5, 1000]) {
+    const table = await readTable(inputOf(bytes, size), 'csv', { encoding: 'windows-1252' });
+    expect(table).toMatchObject({ columns: [{ name: 'naïve' }, { name: 'b' }], rows: [['漢字 😀', '2']] });
+  }
+});
+
+test.each([
+  ['windows-1252', 'a,b\n€ “Ü”,2\n'],
+  ['utf-16le', 'a,b\n漢 😀,2\n'],
+  ['shift_jis', 'a,b\n漢字 表,2\n'],
+  ['gb18030', 'a,b\n漢字 😀,2\n'],
+  ['cp437', 'a,b\nÜber ╬,2\n'],
+])('%s is read by name, however the bytes are cut', async (name, text) => {
+  const expected = text.split('\n')[1]!.split(',');
+  for (const size of [1, 3, 1000]) {
+    const { rows } = await readTable(inputOf(iconv.encode(text, name), size), 'csv', { encoding: name });
+    expect(rows).toEqual([expected]);
+  }
+});
+
+test('bytes that are not UTF-8 are refused with their position, however they are cut', async () => {
+  const bytes = Buffer.from('a,b\n1,M\xfcller\n', 'latin1');
+  for (const size of [1, 4, 1000]) {
+    await expect(readTable(inputOf(bytes, size), 'csv')).rejects.toMatchObject({
+      code: 'RECORDS_ENCODING',
+      message: 'input: byte 8 is not UTF-8',
+      next: expect.stringContaining('windows-1252'),
+    });
+  }
+  await expect(readTable(inputOf(Buffer.from('a\n\xe6\xbc', 'latin1')), 'csv')).rejects.toMatchObject({
+    code: 'RECORDS_ENCODING',
+  });
+  await expect(readTable(inputOf('a'), 'csv', { encoding: 'klingon' })).rejects.toMatchObject({
+    code: 'RECORDS_ENCODING_NAME',
+  });
+});
+
+test('gzip is recognised by its first bytes, also in several members, and refused when it is cut off', async () => {
+  const members = Buffer.concat([gzipSync('a,b\n1,2\n'), gzipSync('3,4\n')]);
+  for (const size of [1, 1000]) {
+    expect((await readTable(inputOf(members, size), 'csv')).rows).toEqual([
+      ['1', '2'],
+      ['3', '4'],
+    ]);
+  }
+  const cut = gzipSync('a,b\n1,2\n').subarray(0, -6);
+  await expect(readTable(inputOf(cut), 'csv')).rejects.toMatchObject({ code: 'RECORDS_GZIP' });
+});
+
+test('delimiters of several characters and an escape of its own are read as well', async () => {
+  const text = 'a||b\n"x \\" y"||\n""||NULL\n';
+  const { rows } = await readTable(inputOf(text), 'csv', { delimiter: '||', escape: '\\' });
+  expect(rows).toEqual([
+    ['x " y', null],
+    ['', 'NULL'],
+  ]);
+  await expect(readTable(inputOf('a||b\n1\n'), 'csv', { delimiter: '||' })).rejects.toMatchObject({
+    code: 'CSV_RAGGED',
+    where: { line: 2 },
+  });
+  await expect(readTable(inputOf('a||b\n1||"2\n'), 'csv', { delimiter: '||' })).rejects.toMatchObject({
+    code: 'CSV_QUOTE',
+  });
+});
+
+test('a table wider than a header should be, and very long cells, are no trouble', async () => {
+  const names = Array.from({ length: 3000 }, (_, i) => `c${i}`);
+  const long = 'x'.repeat(1_500_000);
+  const { rows } = await readTable(inputOf(`${names.join()}\n${names.join()}\n`, 1000), 'csv');
+  expect(rows).toEqual([names]);
+  expect((await readTable(inputOf(`a,b\n"${long}\n",2\n`, 60_000), 'csv')).rows).toEqual([[`${long}\n`, '2']]);
+});
+
+const soundCell = fc.oneof(
+  fc.constantFrom(
+    '',
+    '""',
+    'a',
+    ' ',
+    '"a""b"',
+    '""""',
+    '"a\nb"',
+    '"a\r\nb"',
+    '"\r"',
+    '"a,b"',
+    'ü',
+    '漢😀',
+    '\u0000',
+    '#',
+    '##x',
+  ),
+  fc.stringMatching(/^[^\r\n",\uFEFF]*$/, { maxLength: 6 }),
+);
+const wildCell = fc.oneof(
+  soundCell,
+  fc.constantFrom('"', 'x"y', '"a"b', '"""'),
+  fc.string({ unit: 'grapheme', maxLength: 6 }),
+);
+const lineEnd = fc.constantFrom('\n', '\r\n', '\r');
+
+test('the scanner says what csv-parse says on any document, however it is cut into chunks', async () => {
+  const documents = fc.record({
+    rows: fc.oneof(
+      {
+        weight: 4,
+        arbitrary: fc.array(fc.array(soundCell, { minLength: 3, maxLength: 3 }), { minLength: 1, maxLength: 8 }),
+      },
+      {
+        weight: 1,
+        arbitrary: fc.array(fc.array(wildCell, { minLength: 2, maxLength: 3 }), { minLength: 1, maxLength: 8 }),
+      },
+    ),
+    end: lineEnd,
+    size: fc.integer({ min: 1, max: 40 }),
+    comment: fc.constantFrom(undefined, '#', '##'),
+  });
+  let read = 0;
+  await fc.assert(
+    fc.asyncProperty(documents, async ({ rows, end, size, comment }) => {
+      const text = Buffer.from(rows.map((row) => row.join(',')).join(end), 'utf8').toString('utf8');
+      const options = { header: false, ...(comment === undefined ? {} : { comment }) };
+      const expected = await outcome(async () => parsed(text, comment));
+      if (expected !== 'refused') read++;
+      expect(await outcome(() => scanned(text, size, options))).toEqual(expected);
+    }),
+    { numRuns: 3000 },
+  );
+  // Most documents must have been sound, or the comparison shows little.
+  expect(read).toBeGreaterThan(1500);
+});
+
+async function scanned(text: string, size: number, options: Record<string, unknown>) {
+  return (await readTable(inputOf(text, size), 'csv', { ...options, blockBytes: size })).rows;
+}
+
+function parsed(text: string, comment: string | undefined) {
+  const rows = parse(text, {
+    record_delimiter: ['\r\n', '\n', '\r'],
+    skip_empty_lines: true,
+    ...(comment === undefined ? {} : { comment, comment_no_infix: true }),
+    cast: (value, { quoting }) => (value === '' && !quoting ? null : value),
+  });
+  return rows as unknown[];
+}
+
+async function outcome(run: () => Promise<unknown>): Promise<unknown> {
+  return await run().catch(() => 'refused');
+}
