@@ -99,7 +99,6 @@ export class CsvScanner {
           for (;;) {
             byte = bytes[i];
             if (byte === quote) {
-              if (i + 1 === end && !last) break scanning;
               if (bytes[i + 1] !== quote) break;
               pairs = true;
               i++;

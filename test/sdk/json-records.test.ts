@@ -1,0 +1,287 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { declared, inputOf, readTable } from './inputs.ts';
+
+const json = (value: unknown) => inputOf(JSON.stringify(value));
+
+test('the columns are the union of all keys in order of first appearance, and a missing key is absent', async () => {
+  const table = await readTable(json([{ b: 'x' }, { a: '', b: null }, { c: 'z', b: 'y' }]), 'json');
+  expect(declared(table)).toBe('b:text a:text c:text');
+  expect(table.rows).toEqual([
+    ['x', null, null],
+    [null, '', null],
+    ['y', null, 'z'],
+  ]);
+});
+
+test('numbers keep the digits of the source, beyond 2^53 and in every scale', async () => {
+  const text =
+    '[{"i":9223372036854775807,"d":1.50,"e":1.0,"x":12345678901234567890123456789012345678.9},{"e":1E5,"i":-0,"d":7}]';
+  const table = await readTable(inputOf(text), 'json');
+  expect(declared(table)).toBe('i:integer d:decimal e:float x:decimal');
+  expect(table.rows).toEqual([
+    ['9223372036854775807', '1.50', '1.0', '12345678901234567890123456789012345678.9'],
+    ['-0', '7', '1E5', null],
+  ]);
+});
+
+test('a type must hold for every record: what is mixed is text, or json where lists are among it', async () => {
+  const rows = [
+    { m: 1, j: 'a', b: true, n: null },
+    { m: 'x', j: [1, { k: 'é' }], b: false },
+    { m: false, j: 2.5 },
+  ];
+  const table = await readTable(json(rows), 'json');
+  expect(declared(table)).toBe('m:text j:json b:boolean n:text');
+  expect(table.rows).toEqual([
+    ['1', '"a"', 'true', null],
+    ['x', '[1,{"k":"é"}]', 'false', null],
+    ['false', '2.5', null, null],
+  ]);
+});
+
+test('objects become columns with dotted names, to the depth that is asked for', async () => {
+  const rows = [{ a: { b: 1, c: { d: 'x' } } }, { a: null }, { a: { b: 2, c: {} } }];
+  expect(declared(await readTable(json(rows), 'json'))).toBe('a.b:integer a.c.d:text');
+  expect(declared(await readTable(json(rows), 'json', { flatten: 1 }))).toBe('a.b:integer a.c:json');
+  const flat = await readTable(json(rows), 'json', { flatten: 0 });
+  expect(declared(flat)).toBe('a:json');
+  expect(flat.rows).toEqual([['{"b":1,"c":{"d":"x"}}'], [null], ['{"b":2,"c":{}}']]);
+});
+
+test('a value and an object under one key are both kept', async () => {
+  const table = await readTable(json([{ a: 5 }, { a: { x: 1 } }]), 'json');
+  expect(table).toMatchObject({
+    columns: [{ name: 'a' }, { name: 'a.x' }],
+    rows: [
+      ['5', null],
+      [null, '1'],
+    ],
+  });
+});
+
+test('white space inside a json cell is taken out, inside its strings it stays', async () => {
+  const { rows } = await readTable(inputOf('[ { "a" : [ 1 ,\n "x  \\" y" , { "b" : [ ] } ] } ]'), 'json');
+  expect(rows).toEqual([['[1,"x  \\" y",{"b":[]}]']]);
+});
+
+test('escapes of every kind are resolved, in keys too; a lone surrogate becomes U+FFFD', async () => {
+  const text = String.raw`[{"k\u00e9\n":"\"\\\/\b\f\n\r\t\u0000\u00fc\u6f22\ud83d\ude00","l":"a\ud800b\udc00\ud800\u0041"}]`;
+  for (const blockBytes of [1, 7, 1000]) {
+    const { columns, rows } = await readTable(inputOf(text, 3), 'json', { blockBytes });
+    expect(columns.map(({ name }) => name)).toEqual(['ké\n', 'l']);
+    expect(rows).toEqual([['"\\/\b\f\n\r\t\0ü漢😀', 'a\ufffdb\ufffd\ufffdA']]);
+  }
+});
+
+test('records stand where the path says, past anything else, and values beside them can be picked', async () => {
+  const text =
+    '{"meta":{"total":2,"deep":[[{"data":{}}]]},"data":{"x":[1],"items":[{"id":1},{"id":2}],"@next":"u?a=1"}}';
+  for (const blockBytes of [1, 5, 1000]) {
+    const { rows } = await readTable(inputOf(text), 'json', { records: 'data.items', blockBytes });
+    expect(rows).toEqual([['1'], ['2']]);
+  }
+  expect(
+    (await readTable(inputOf('{"pages":[{"i":[{"a":1}]},{"i":[{"a":2}]}]}'), 'json', { records: 'pages.1.i' })).rows,
+  ).toEqual([['2']]);
+  expect((await readTable(inputOf('{"odata.value":[{"a":1}]}'), 'json', { records: 'odata.value' })).rows).toEqual([
+    ['1'],
+  ]);
+  expect((await readTable(inputOf('{"items":null}'), 'json', { records: 'items' })).rows).toEqual([]);
+});
+
+test('nothing at the path of the records is a fault that lists what is there', async () => {
+  await expect(readTable(inputOf('{"error":"no","code":3}'), 'json', { records: 'data' })).rejects.toMatchObject({
+    code: 'RECORDS_NOT_FOUND',
+    seen: 'data',
+    allowed: 'error, code',
+  });
+});
+
+test('without a path, the document is the list of records, or the one record', async () => {
+  expect((await readTable(json({ a: 1, b: { c: 'x' } }), 'json')).rows).toEqual([['1', 'x']]);
+  expect(await readTable(json([]), 'json')).toEqual({ columns: [], rows: [] });
+  expect(await readTable(json(['a', 2, null]), 'json')).toMatchObject({
+    columns: [{ name: 'value' }],
+    rows: [['a'], ['2'], [null]],
+  });
+});
+
+test('jsonl holds one value a line, in whatever line ends, the last one unended', async () => {
+  for (const blockBytes of [1, 4, 1000]) {
+    const table = await readTable(inputOf('{"a":1}\r\n\n{"a":2}\n{"a":3}'), 'jsonl', { blockBytes });
+    expect(table.rows).toEqual([['1'], ['2'], ['3']]);
+  }
+  expect((await readTable(inputOf('1\n23'), 'jsonl', { blockBytes: 1 })).rows).toEqual([['1'], ['23']]);
+  expect((await readTable(inputOf(''), 'jsonl')).rows).toEqual([]);
+});
+
+test.each([
+  '[{"a":1},{"a":2',
+  '[{"a":1},{"a":2}',
+  '[{"a":1}',
+  '{"x":[{"a":1}]',
+  '[',
+  '',
+  '{"x":[{"a":1}],"y":"',
+  '[{"a":tr',
+])('a document that was cut off is refused: %j', async (text) => {
+  for (const blockBytes of [1, 1000]) {
+    const given = { blockBytes, ...(text.startsWith('{') ? { records: 'x' } : {}) };
+    await expect(readTable(inputOf(text), 'json', given)).rejects.toMatchObject({ code: 'JSON_TRUNCATED' });
+  }
+});
+
+test.each([
+  '[{"a":1,}]',
+  '[{"a":01}]',
+  '[{"a":.5}]',
+  '[{"a":1.}]',
+  '[{"a":+1}]',
+  '[{"a":nul}]',
+  '[{a:1}]',
+  "[{'a':1}]",
+  '[{"a":"\n"}]',
+  '[{"a":"\\x"}]',
+  '[{"a":"\\u12g4"}]',
+  '[1,]',
+  '[1 2]',
+  '[1]]',
+  '[1] x',
+  '{"a":NaN}',
+  '[{"a" 1}]',
+  '[{"a":[1,]}]',
+  '[{"a":{"b":}}]',
+  '[{"a":1e}]',
+])('what is no JSON is refused with the byte where it stops being it: %j', async (text) => {
+  for (const blockBytes of [1, 1000]) {
+    await expect(readTable(inputOf(text), 'json', { blockBytes })).rejects.toMatchObject({
+      code: 'JSON_SYNTAX',
+      message: expect.stringMatching(/^input: byte \d+: /),
+    });
+  }
+});
+
+test('a key twice in one record is refused, also where only the dotted names meet', async () => {
+  await expect(readTable(inputOf('[{"a":1,"a":2}]'), 'json')).rejects.toMatchObject({ code: 'JSON_SYNTAX' });
+  await expect(readTable(inputOf('[{"a.b":1,"a":{"b":2}}]'), 'json')).rejects.toMatchObject({ code: 'JSON_SYNTAX' });
+});
+
+test('nesting without end is refused instead of overflowing the stack', async () => {
+  const deep = `[{"a":${'['.repeat(100_000)}`;
+  await expect(readTable(inputOf(deep), 'json')).rejects.toMatchObject({ code: 'JSON_SYNTAX' });
+  await expect(readTable(inputOf(`{"x":${deep}`), 'json', { records: 'y' })).rejects.toMatchObject({
+    code: 'JSON_SYNTAX',
+  });
+});
+
+test('types given by the job are checked and made canonical', async () => {
+  const rows = [{ at: '2026-01-02 03:04:05Z', d: 1e21, id: 'ABCDEF00-0000-0000-0000-000000000000' }];
+  const types = { at: 'timestamptz', d: 'decimal', id: 'uuid' };
+  const table = await readTable(json(rows), 'json', { types });
+  expect(table.rows).toEqual([
+    ['2026-01-02T03:04:05Z', '1000000000000000000000', 'abcdef00-0000-0000-0000-000000000000'],
+  ]);
+  await expect(readTable(json([{ d: 1 }, { d: 'x' }]), 'json', { types: { d: 'decimal' } })).rejects.toMatchObject({
+    code: 'RECORDS_VALUE',
+    family: 'row',
+    where: { row: 2, column: 'd' },
+  });
+});
+
+test('with columns given the data is opened once; what is beyond them is refused or left out', async () => {
+  let opened = 0;
+  const inner = json([{ id: 1, x: { y: 'a', z: 2 }, extra: { deep: 1 } }]);
+  const input = {
+    name: 'once',
+    open: () => {
+      opened++;
+      return inner.open();
+    },
+  };
+  const columns = [{ name: 'x.y' }, { name: 'id', type: 'integer' }, { name: 'none' }];
+  const table = await readTable(input, 'json', { columns, ignore_unknown: true });
+  expect(opened).toBe(1);
+  expect(table.rows).toEqual([['a', '1', null]]);
+  await expect(readTable(input, 'json', { columns })).rejects.toMatchObject({
+    code: 'RECORDS_UNKNOWN_COLUMN',
+    seen: 'x.z',
+  });
+  await expect(readTable(json([{ x: 5 }]), 'json', { columns: [{ name: 'x.y' }] })).rejects.toMatchObject({
+    code: 'RECORDS_UNKNOWN_COLUMN',
+    seen: 'x',
+  });
+  const whole = await readTable(json([{ x: { y: 1 } }]), 'json', { columns: [{ name: 'x', type: 'json' }] });
+  expect(whole.rows).toEqual([['{"y":1}']]);
+});
+
+test('several inputs are one table: union of keys, one type for all', async () => {
+  const table = await readTable([json([{ a: 1 }]), json([{ b: 'x', a: 1.5 }])], 'json', { inputColumn: 'src' });
+  expect(declared(table)).toBe('src:text a:decimal b:text');
+  expect(table.rows).toEqual([
+    ['input', '1', null],
+    ['input', '1.5', 'x'],
+  ]);
+});
+
+test('data that grows a key between the two passes is noticed', async () => {
+  let opened = 0;
+  const input = { name: 'f', open: () => (opened++ === 0 ? json([{ a: 1 }]) : json([{ a: 1, b: 2 }])).open() };
+  await expect(readTable(input, 'json')).rejects.toMatchObject({ code: 'RECORDS_CHANGED' });
+});
+
+const scalar = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 8 }),
+  fc.constantFrom('', '"', '\\', '\n', '漢', '😀', '\u2028'),
+  fc.integer(),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.boolean(),
+  fc.constant(null),
+);
+const record = fc.dictionary(
+  fc.oneof(
+    fc.constantFrom('a', 'b', 'ü'),
+    fc.string({ maxLength: 3 }).filter((key) => !key.includes('.') && key !== '__proto__'),
+  ),
+  fc.oneof(scalar, fc.array(fc.jsonValue(), { maxLength: 3 })),
+  { maxKeys: 5 },
+);
+
+test('every value comes back as JSON.parse reads it, however the text is laid out and cut', async () => {
+  const documents = fc.record({
+    records: fc.array(record, { maxLength: 8 }),
+    indent: fc.constantFrom(0, 1, 4),
+    blockBytes: fc.integer({ min: 1, max: 50 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(documents, async ({ records, indent, blockBytes }) => {
+      const table = await readTable(inputOf(JSON.stringify(records, null, indent), 7), 'json', { blockBytes });
+      const names = [...new Set(records.flatMap((each) => Object.keys(each)))];
+      expect(new Set(table.columns.map(({ name }) => name))).toEqual(new Set(names));
+      expect(table.rows.length).toBe(records.length);
+      for (const [r, row] of table.rows.entries()) {
+        for (const [c, { name, type }] of table.columns.entries()) {
+          const value = Object.hasOwn(records[r]!, name) ? records[r]![name]! : null;
+          expectSame(value, row[c]!, type);
+        }
+      }
+    }),
+    { numRuns: 1500 },
+  );
+});
+
+function expectSame(value: unknown, text: string | null, type: string) {
+  if (value === null) expect(text).toBe(null);
+  else if (type === 'json') expect(JSON.parse(text!)).toEqual(JSON.parse(JSON.stringify(value)));
+  else if (typeof value === 'number') expect(Number(text)).toBe(Object.is(value, -0) ? 0 : value);
+  else expect(text).toBe(String(value));
+}
+
+test('many rows over many blocks keep their number and their order', async () => {
+  const text = Array.from({ length: 30_000 }, (_, i) => `{"i":${i},"s":"row \\"${i}\\""}`).join('\n');
+  const { rows } = await readTable(inputOf(text, 10_000), 'jsonl', { blockBytes: 50_000 });
+  expect(rows.length).toBe(30_000);
+  rows.forEach((row, i) => {
+    if (row[0] !== String(i) || row[1] !== `row "${i}"`) throw new Error(`row ${i} is ${JSON.stringify(row)}`);
+  });
+});

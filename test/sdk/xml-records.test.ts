@@ -1,0 +1,86 @@
+import iconv from 'iconv-lite';
+import { expect, test } from 'vitest';
+import { declared, inputOf, readTable } from './inputs.ts';
+
+test('children become columns, attributes too, and absent differs from empty', async () => {
+  const text =
+    '<rows><row id="1"><a>x</a><b/></row><row><b> y </b><a xsi:nil="true"/><c><d u="m">5</d></c></row></rows>';
+  for (const size of [1, 1000]) {
+    const table = await readTable(inputOf(text, size), 'xml');
+    expect(declared(table)).toBe('@id:text a:text b:text c.d.@u:text c.d:text');
+    expect(table.rows).toEqual([
+      ['1', 'x', '', null, null],
+      [null, null, ' y ', 'm', '5'],
+    ]);
+  }
+});
+
+test('entities, CDATA and character references are text; foreign entities are refused and nothing is expanded', async () => {
+  const { rows } = await readTable(inputOf('<r><i><a>&lt;&amp;&#x1F600;<![CDATA[</row>&x;]]></a></i></r>'), 'xml');
+  expect(rows).toEqual([['<&😀</row>&x;']]);
+  const bomb = '<!DOCTYPE r [<!ENTITY a "aaaa"><!ENTITY x SYSTEM "file:///etc/passwd">]><r>\n<i><a>&a;&x;</a></i></r>';
+  await expect(readTable(inputOf(bomb), 'xml')).rejects.toMatchObject({ code: 'XML_SYNTAX', where: { line: 2 } });
+});
+
+test('records are found by path or by name, namespaces and all', async () => {
+  const text =
+    '<s:e xmlns:s="u"><head><item>no</item></head><body><ns:item k="1"><v>a</v></ns:item><ns:item><v>b</v></ns:item></body></s:e>';
+  expect((await readTable(inputOf(text), 'xml', { records: 's:e/body/ns:item' })).rows).toEqual([
+    ['1', 'a'],
+    [null, 'b'],
+  ]);
+  expect((await readTable(inputOf(text), 'xml', { records: 'ns:item' })).rows.length).toBe(2);
+  expect((await readTable(inputOf(text), 'xml', { records: 'head/item' }).catch((error) => error)).code).toBe(
+    'RECORDS_NOT_FOUND',
+  );
+  await expect(readTable(inputOf(text), 'xml')).rejects.toMatchObject({
+    code: 'RECORDS_NOT_FOUND',
+    seen: 'head, body',
+  });
+});
+
+test('a part that repeats inside a record is a json list in every record', async () => {
+  const text = '<r><i><t>x</t><t>y"</t></i><i><t>z</t></i><i/></r>';
+  const table = await readTable(inputOf(text), 'xml');
+  expect(declared(table)).toBe('t:json');
+  expect(table.rows).toEqual([['["x","y\\""]'], ['["z"]'], [null]]);
+});
+
+test('records without children hold their text, and text beside children is kept', async () => {
+  expect(await readTable(inputOf('<r><i>a</i><i>b</i></r>'), 'xml')).toMatchObject({
+    columns: [{ name: '#text' }],
+    rows: [['a'], ['b']],
+  });
+  const mixed = await readTable(inputOf('<r><i><p>hello <b>you</b></p></i></r>'), 'xml');
+  expect(declared(mixed)).toBe('p.b:text p.#text:text');
+});
+
+test.each(['<r><i><a>x</a></i>', '<r><i><a>x</b></i></r>', '<r><i>&nope;</i></r>', '', '<r/><r/>'])(
+  'what is no whole XML is refused: %j',
+  async (text) => {
+    await expect(readTable(inputOf(text), 'xml')).rejects.toMatchObject({ code: 'XML_SYNTAX' });
+  },
+);
+
+test('the encoding that the declaration names is believed', async () => {
+  const bytes = iconv.encode('<?xml version="1.0" encoding="ISO-8859-1"?><r><i><a>Müller</a></i></r>', 'latin1');
+  expect((await readTable(inputOf(bytes, 5), 'xml')).rows).toEqual([['Müller']]);
+});
+
+test('types and columns are held to, with line and column named', async () => {
+  const text = '<r>\n<i><n>1</n></i>\n<i><n>x</n></i>\n</r>';
+  await expect(readTable(inputOf(text), 'xml', { types: { n: 'integer' } })).rejects.toMatchObject({
+    code: 'RECORDS_VALUE',
+    where: { line: 3, row: 2, column: 'n' },
+  });
+  await expect(readTable(inputOf(text), 'xml', { columns: [{ name: 'm' }] })).rejects.toMatchObject({
+    code: 'RECORDS_UNKNOWN_COLUMN',
+  });
+  expect((await readTable(inputOf(text), 'xml', { columns: [{ name: 'n' }] })).rows).toEqual([['1'], ['x']]);
+});
+
+test('many records keep their number and their order', async () => {
+  const text = `<r>${Array.from({ length: 5000 }, (_, i) => `<i><n>${i}</n><t>漢${i}</t></i>`).join('')}</r>`;
+  const { rows } = await readTable(inputOf(text, 10_001), 'xml');
+  expect(rows).toEqual(Array.from({ length: 5000 }, (_, i) => [String(i), `漢${i}`]));
+});
