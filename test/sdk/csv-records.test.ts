@@ -101,7 +101,10 @@ test('no data at all is refused where a header is expected, and a header alone i
 });
 
 test('in a table of one column an empty line is a row whose cell is absent', async () => {
-  expect((await readTable(inputOf('a\n1\n\n2\n'), 'csv')).rows).toEqual([['1'], [null], ['2']]);
+  for (const blockBytes of [1, 2, 3, 100]) {
+    expect((await readTable(inputOf('a\n1\n\n2\n'), 'csv', { blockBytes })).rows).toEqual([['1'], [null], ['2']]);
+    expect((await readTable(inputOf('a\r\n"1"\r\n2\r\n'), 'csv', { blockBytes })).rows).toEqual([['1'], ['2']]);
+  }
 });
 
 test('types are checked and brought into canonical form; a value that does not fit names line and column', async () => {

@@ -1,6 +1,6 @@
 import { faultIn, type RecordInput, shorten } from './input.ts';
 import { type JsonPaths, kind, type PathNode } from './json-paths.ts';
-import { compactInPlace, digitsEnd, isHex, keyEnd, plain, unescapeInPlace } from './json-text.ts';
+import { compactInPlace, digitsEnd, isHex, keyEnd, unescapeInPlace } from './json-text.ts';
 
 const mostDepth = 256;
 const absent = -1;
@@ -220,17 +220,20 @@ export class JsonScanner {
   /** The closing quote of the string whose content begins at `pos`. */
   string(pos: number): number {
     const { bytes } = this;
+    const end = bytes.length;
     this.#escaped = false;
-    for (;;) {
-      while (plain[bytes[pos]!] === 1) pos++;
-      const byte = bytes[pos];
+    while (pos < end) {
+      const byte = bytes[pos]!;
       if (byte === 34) return pos;
-      if (byte !== 92) return this.#wrong(pos, 'a character of a string (control characters must be escaped)');
-      this.#escaped = true;
-      const length = this.#escape(pos);
-      if (length < 0) return -1;
-      pos += length;
+      if (byte === 92) {
+        this.#escaped = true;
+        const length = this.#escape(pos);
+        if (length < 0) return -1;
+        pos += length;
+      } else if (byte >= 32) pos++;
+      else return this.#wrong(pos, 'a character of a string (control characters must be escaped)');
     }
+    return -1;
   }
 
   #escape(pos: number): number {

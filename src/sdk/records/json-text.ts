@@ -1,9 +1,3 @@
-/** Bytes that may stand in a string as they are: all but quote, backslash and control characters. */
-export const plain = new Uint8Array(256).fill(1);
-plain.fill(0, 0, 32);
-plain[34] = 0;
-plain[92] = 0;
-
 const quote = 34;
 const backslash = 92;
 
