@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process';
+import type { Environment } from './variables.ts';
+
+/** Longest that a command may take, and most that it may say. */
+const limits = { timeout: 10_000, maxBuffer: 1024 * 1024 };
+
+export type Ran = { readonly ok: true; readonly output: string } | { readonly ok: false; readonly reason: string };
+
+/**
+ * Runs a program and hands back what it wrote to standard output. No shell is started: words are split at blanks, quotes
+ * and backslashes group them, and nothing else has a meaning. Its standard error is not repeated, for it may hold what
+ * must stay secret.
+ */
+export function runCommand(line: string, { cwd, env }: { cwd: string; env: Environment }): Promise<Ran> {
+  const words = splitWords(line);
+  if (words === undefined) return Promise.resolve({ ok: false, reason: 'The command has a quote that is not closed' });
+  const [program, ...args] = words;
+  if (program === undefined) return Promise.resolve({ ok: false, reason: 'The command is empty' });
+  return new Promise((done) => {
+    const child = execFile(program, args, { cwd, env: { ...env }, ...limits, killSignal: 'SIGKILL' }, (error, output) =>
+      done(error === null ? { ok: true, output } : { ok: false, reason: reasonOf(program, error) }),
+    );
+    child.stdin?.end();
+  });
+}
+
+function reasonOf(program: string, error: Error & { code?: unknown; killed?: boolean; signal?: unknown }): string {
+  if (error.code === 'ENOENT') return `The command "${program}" was not found`;
+  if (error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return `The command "${program}" wrote more than 1 MB`;
+  if (error.killed) return `The command "${program}" did not end within ${limits.timeout / 1000} seconds`;
+  if (typeof error.code === 'number') return `The command "${program}" ended with exit code ${error.code}`;
+  return `The command "${program}" could not be run (${String(error.code ?? error.signal)})`;
+}
+
+/** Words as a shell would split them, without anything else a shell would do. Undefined when a quote stays open. */
+export function splitWords(line: string): string[] | undefined {
+  const words: string[] = [];
+  let word: string | undefined;
+  let quote = '';
+  for (let i = 0; i < line.length; i++) {
+    const c = line[i]!;
+    if (quote === '' && /\s/.test(c)) {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+    } else if (c === '\\' && quote !== "'" && i + 1 < line.length) word = (word ?? '') + line[++i];
+    else if (quote === '' && (c === '"' || c === "'")) {
+      quote = c;
+      word ??= '';
+    } else if (c === quote) quote = '';
+    else word = (word ?? '') + c;
+  }
+  if (quote !== '') return undefined;
+  return word === undefined ? words : [...words, word];
+}

@@ -1,0 +1,207 @@
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  type Scalar,
+  type Document as Yaml,
+} from 'yaml';
+import { Problem, type Where } from '../lib/problem.ts';
+
+/** A place in the config as a JSON pointer: `/jobs/orders/format`. The root is the empty string. */
+export type Path = string;
+
+/** A config file's text as plain data, with the place of every key and value. */
+export interface Document {
+  /** As given by the caller: what messages show. */
+  readonly file: string;
+  readonly value: unknown;
+  /** Faults of the text itself: syntax, duplicate keys, numbers too large to be exact. */
+  readonly problems: readonly Problem[];
+  /** Where the key (or, for `value`, what stands behind it) is written; the nearest parent when it is not. */
+  place(path: Path, part?: 'key' | 'value'): Where;
+  /** Where `text` begins inside the value at `path`; the value's own place when it is not found there. */
+  placeWithin(path: Path, text: string): Where;
+}
+
+/** The pointer of a member of `path`. */
+export function below(path: Path, key: string | number): Path {
+  return `${path}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+interface Span {
+  readonly key?: number;
+  readonly value: number;
+  readonly end: number;
+}
+
+/** More nodes than any honest config has; a few aliases of aliases reach it at once. */
+const mostNodes = 100_000;
+
+/** Parses YAML (and so JSON). Never throws for what a person wrote: what is wrong stands in `problems`. */
+export function readDocument(file: string, text: string): Document {
+  const lines = new LineCounter();
+  const yaml = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    uniqueKeys: false,
+    intAsBigInt: true,
+    keepSourceTokens: false,
+  });
+  const placeAt = (offset: number): Where => {
+    const { line, col } = lines.linePos(offset);
+    return { file, line, character: col };
+  };
+  const problems = [...yaml.errors, ...yaml.warnings].map((fault) => {
+    const where = placeAt(fault.pos[0]);
+    return syntaxProblem(fault, { where, line: text.split('\n')[where.line! - 1] ?? '' });
+  });
+  const reader = new Reader(yaml, placeAt, problems);
+  const value = problems.length === 0 ? reader.read(yaml.contents, '') : undefined;
+  const spanOf = (path: Path): Span =>
+    reader.spans.get(path) ?? (path === '' ? { value: 0, end: 0 } : spanOf(parent(path)));
+  return {
+    file,
+    value,
+    problems,
+    place: (path, part = 'value') => {
+      const span = spanOf(path);
+      return placeAt(part === 'key' ? (span.key ?? span.value) : span.value);
+    },
+    placeWithin: (path, wanted) => {
+      const { value: start, end } = spanOf(path);
+      const found = text.slice(start, end).indexOf(wanted);
+      return placeAt(start + Math.max(found, 0));
+    },
+  };
+}
+
+function parent(path: Path): Path {
+  return path.slice(0, path.lastIndexOf('/'));
+}
+
+function syntaxProblem(fault: { message: string }, { where, line }: { where: Where; line: string }): Problem {
+  return new Problem({
+    code: 'CONFIG_SYNTAX',
+    family: 'config',
+    message: `The file is not valid YAML: ${fault.message.replace(/\s+/g, ' ').replace(/\.$/, '')}`,
+    where,
+    next: mendOf(line),
+  });
+}
+
+/** The two lines that everybody writes once: a cron expression and a variable, each without the quotes it needs. */
+function mendOf(line: string): string {
+  const cron = /^\s*(?:-\s*)?(\w+):\s*([*@][^"'#]*?)\s*$/.exec(line);
+  if (cron) return `Put the value in quotes: ${cron[1]}: "${cron[2]}"`;
+  const variable = /[{[].*?(\$\{[^}]*\})/.exec(line);
+  if (variable) return `Inside of braces a variable has to stand in quotes: "${variable[1]}"`;
+  return 'Look at this line and the one above it: indentation, a missing colon or an open quote are the usual causes';
+}
+
+/** Walks the nodes once, building plain values and remembering where each stands. */
+class Reader {
+  readonly spans = new Map<Path, Span>();
+  readonly #yaml: Yaml;
+  readonly #placeAt: (offset: number) => Where;
+  readonly #problems: Problem[];
+  readonly #open = new Set<Node>();
+  #nodes = 0;
+
+  constructor(yaml: Yaml, placeAt: (offset: number) => Where, problems: Problem[]) {
+    this.#yaml = yaml;
+    this.#placeAt = placeAt;
+    this.#problems = problems;
+  }
+
+  read(node: Node | null | undefined, path: Path, key?: number): unknown {
+    const span = { value: node?.range?.[0] ?? key ?? 0, end: node?.range?.[1] ?? key ?? 0 };
+    this.spans.set(path, key === undefined ? span : { ...span, key });
+    if (node === null || node === undefined || this.#isTooMuch(node)) return null;
+    if (isAlias(node)) return this.read(node.resolve(this.#yaml), path, key);
+    if (isScalar(node)) return this.#scalar(node);
+    this.#open.add(node);
+    const value = isMap(node)
+      ? Object.fromEntries(this.#entries(node, path))
+      : isSeq(node)
+        ? node.items.map((item, i) => this.read(item as Node, below(path, i)))
+        : null;
+    this.#open.delete(node);
+    return value;
+  }
+
+  #isTooMuch(node: Node): boolean {
+    if (++this.#nodes < mostNodes && !this.#open.has(node)) return false;
+    if (this.#problems.every((problem) => problem.code !== 'CONFIG_ALIASES')) {
+      this.#report('CONFIG_ALIASES', 'An alias (*name) repeats itself without end', node.range?.[0] ?? 0);
+    }
+    return true;
+  }
+
+  #scalar(node: Scalar): unknown {
+    if (typeof node.value !== 'bigint') return node.value;
+    if (node.value <= Number.MAX_SAFE_INTEGER && node.value >= Number.MIN_SAFE_INTEGER) return Number(node.value);
+    this.#problems.push(
+      new Problem({
+        code: 'CONFIG_NUMBER',
+        family: 'config',
+        message: 'This whole number is too large to be kept exactly',
+        where: this.#placeAt(node.range?.[0] ?? 0),
+        seen: String(node.value),
+        next: `Put it in quotes: "${node.value}"`,
+      }),
+    );
+    return String(node.value);
+  }
+
+  #entries(node: Extract<Node, { items: unknown }>, path: Path): Map<string, unknown> {
+    const entries = new Map<string, unknown>();
+    const first = new Map<string, number>();
+    const merged: Node[] = [];
+    for (const pair of (isMap(node) ? node.items : []) as { key: Node; value: Node | null }[]) {
+      const at = pair.key.range?.[0] ?? 0;
+      const name = isScalar(pair.key) ? String(pair.key.source ?? pair.key.value) : undefined;
+      if (name === undefined) this.#report('CONFIG_SYNTAX', 'A key must be plain text', at);
+      else if (name === '<<' && pair.value !== null) merged.push(pair.value);
+      else if (first.has(name)) this.#duplicate(name, at, first.get(name)!);
+      else {
+        first.set(name, at);
+        entries.set(name, this.read(pair.value, below(path, name), at));
+      }
+    }
+    for (const source of merged) this.#merge(source, path, entries);
+    return entries;
+  }
+
+  /** `<<: *defaults`: what stands in the map itself goes before what is merged in. */
+  #merge(source: Node, path: Path, entries: Map<string, unknown>): void {
+    const target = isAlias(source) ? source.resolve(this.#yaml) : source;
+    if (isSeq(target)) for (const item of target.items) this.#merge(item as Node, path, entries);
+    if (!isMap(target) || this.#isTooMuch(target)) return;
+    const kept = new Map([...this.spans].filter(([known]) => known.startsWith(`${path}/`)));
+    this.#open.add(target);
+    for (const [name, value] of this.#entries(target, path)) if (!entries.has(name)) entries.set(name, value);
+    this.#open.delete(target);
+    for (const [known, span] of kept) this.spans.set(known, span);
+  }
+
+  #duplicate(name: string, at: number, first: number): void {
+    this.#problems.push(
+      new Problem({
+        code: 'CONFIG_DUPLICATE_KEY',
+        family: 'config',
+        message: `"${name}" stands twice in the same place; only one of the two could count`,
+        where: this.#placeAt(at),
+        seen: `first in line ${this.#placeAt(first).line}`,
+        next: 'Delete or rename one of the two',
+      }),
+    );
+  }
+
+  #report(code: string, message: string, offset: number): void {
+    this.#problems.push(new Problem({ code, family: 'config', message, where: this.#placeAt(offset) }));
+  }
+}

@@ -1,0 +1,211 @@
+import type { Format } from '../formats/format.ts';
+import { nearest } from '../lib/nearest.ts';
+import type { Problem } from '../lib/problem.ts';
+import { type OptionSet, type OptionValues, schemaOf, withDefaults } from '../sdk/option.ts';
+import type { Extract, Source, Target, TransformStep } from './config.ts';
+import type { Faults } from './faults.ts';
+import { findNamed, type JobContext } from './load-job.ts';
+import { reportRules } from './load-source.ts';
+import { isMap } from './load-top.ts';
+import { partAt } from './member.ts';
+import { registerSecrets } from './secrets.ts';
+import { jobOptions } from './settings.ts';
+import { validatePart } from './validate.ts';
+import type { Part } from './variables.ts';
+
+/** A job in the making. */
+export interface Draft {
+  readonly part: Part;
+  readonly given: Readonly<Record<string, unknown>>;
+  readonly faults: Faults;
+  /** Faults of the source and the destination that the job names: they keep it out, but are reported there. */
+  readonly blamed: Problem[];
+}
+
+/** Source, query, transforms and format of a job. Undefined when any of them has a fault. */
+export function loadExtract(draft: Draft, target: Target | undefined, context: JobContext): Extract | undefined {
+  const source = findSource(draft, context);
+  const query = source === undefined ? undefined : loadQuery(draft, source);
+  const transforms = loadTransforms(draft, context);
+  const format = loadFormat(draft, target, context);
+  if (source === undefined || query === undefined || format === undefined) return undefined;
+  const { stall_timeout_seconds } = withDefaults(jobOptions, draft.given);
+  return {
+    source,
+    query,
+    transforms,
+    format: format.format,
+    formatOptions: format.options,
+    stallTimeoutMs: stall_timeout_seconds * 1000,
+  };
+}
+
+function findSource(draft: Draft, { sources }: JobContext): Source | undefined {
+  const name = draft.given.source;
+  if (typeof name === 'string') return findNamed({ name, option: 'source', all: sources }, draft);
+  if (name === undefined) {
+    draft.faults.add({
+      code: 'CONFIG_MISSING_OPTION',
+      message: 'This job does not say which source it reads',
+      path: draft.part.path,
+      on: 'key',
+      allowed: [...sources.keys()].join(', ') || 'none: the config has no sources',
+      next: 'Add a line: source: NAME',
+    });
+  }
+  return undefined;
+}
+
+function loadQuery({ part, faults }: Draft, { connector, options }: Source): OptionValues<OptionSet> | undefined {
+  const before = faults.problems.length;
+  const at = partAt(part, 'query');
+  const required = Object.keys(connector.query).filter((name) => connector.query[name]!.required);
+  if (at.value === undefined && required.length > 0) {
+    const main = connector.query[connector.shorthand ?? required[0]!]!;
+    faults.add({
+      code: 'CONFIG_MISSING_OPTION',
+      message: '"query" is missing from this job: nothing says what to read',
+      path: part.path,
+      on: 'key',
+      allowed: connector.shorthand === undefined ? Object.keys(connector.query).join(', ') : main.about,
+      next: `Add a line: query: ${connector.shorthand === undefined ? `{${required[0]}: …}` : String(main.example ?? '…')}`,
+    });
+    return undefined;
+  }
+  const query =
+    typeof at.value === 'string' ? fromShorthand(at, { connector, faults }) : { ...at, value: at.value ?? {} };
+  if (query === undefined || !isMap(query.value)) return undefined;
+  registerSecrets(query, connector.query);
+  validatePart(query, { schema: schemaOf(connector.query), noun: `query (connector ${connector.id})`, faults });
+  if (faults.problems.length > before) return undefined;
+  const values = withDefaults(connector.query, query.value as Record<string, unknown>);
+  reportRules(connector, { source: options, query: values }, { path: at.path, faults });
+  return values;
+}
+
+function fromShorthand(
+  at: Part,
+  { connector, faults }: { connector: Source['connector']; faults: Faults },
+): Part | undefined {
+  const name = connector.shorthand;
+  if (name === undefined) {
+    faults.add({
+      code: 'CONFIG_WRONG_VALUE',
+      message: `The connector "${connector.id}" takes no plain text as query`,
+      path: at.path,
+      seen: JSON.stringify(at.value),
+      allowed: `a map of ${Object.keys(connector.query).join(', ')}`,
+    });
+    return undefined;
+  }
+  const inner = partAt(at, name).path;
+  const variable = at.resolved.get(at.path);
+  return {
+    ...at,
+    value: { [name]: at.value },
+    resolved: variable === undefined ? at.resolved : new Map([...at.resolved, [inner, variable]]),
+    broken: at.broken.has(at.path) ? new Set([...at.broken, inner]) : at.broken,
+  };
+}
+
+function loadTransforms({ part, given, faults }: Draft, context: JobContext): TransformStep[] {
+  const list = given.transforms;
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((item: unknown, i) => {
+    const entries = isMap(item) ? Object.keys(item) : [];
+    const step =
+      entries.length === 1 ? loadTransform(partAt(part, 'transforms', i), entries[0]!, { faults, context }) : undefined;
+    return step === undefined ? [] : [step];
+  });
+}
+
+function loadTransform(
+  at: Part,
+  id: string,
+  { faults, context }: { faults: Faults; context: JobContext },
+): TransformStep | undefined {
+  const transform = context.transforms.find((known) => known.id === id);
+  const given = partAt(at, id);
+  if (transform === undefined) {
+    const known = context.transforms.map((one) => one.id);
+    const meant = nearest(id, known);
+    faults.add({
+      code: 'CONFIG_UNKNOWN_TRANSFORM',
+      message: `There is no transform "${id}"`,
+      path: given.path,
+      on: 'key',
+      allowed: known.join(', '),
+      ...(meant === undefined ? {} : { next: `Did you mean "${meant}"?` }),
+    });
+    return undefined;
+  }
+  const before = faults.problems.length;
+  validatePart(given, { schema: transform.schema, noun: `transform (${id})`, faults });
+  if (faults.problems.length > before || given.broken.size > 0) return undefined;
+  for (const message of transform.check?.(given.value) ?? []) {
+    faults.add({ code: 'CONFIG_TRANSFORM', message, path: given.path });
+  }
+  return { transform, given: given.value };
+}
+
+interface ChosenFormat {
+  readonly format: Format;
+  readonly options: OptionValues<OptionSet>;
+}
+
+function loadFormat(
+  { part, given, faults }: Draft,
+  target: Target | undefined,
+  context: JobContext,
+): ChosenFormat | undefined {
+  const written = given.format;
+  const declared = target?.kind === 'datasource' ? target.declaration.format : undefined;
+  const at = partAt(part, 'format');
+  const known = context.formats.map(({ id }) => id);
+  const id = written === undefined ? declared : isMap(written) ? (written.type ?? declared) : written;
+  if (id === undefined) {
+    if (written !== undefined || target?.kind !== 'datasource') {
+      const message =
+        written === undefined ? 'This job does not say which format it writes' : 'This format does not say its type';
+      const next = written === undefined ? 'Add a line: format: csv' : 'Add a line: type: csv';
+      faults.add({
+        code: 'CONFIG_MISSING_OPTION',
+        message,
+        path: written === undefined ? part.path : at.path,
+        on: 'key',
+        allowed: known.join(', '),
+        next,
+      });
+    }
+    return undefined;
+  }
+  const typeAt = isMap(written) ? partAt(at, 'type') : at;
+  if (at.broken.has(typeAt.path)) return undefined;
+  const format = context.formats.find((one) => one.id === id);
+  if (format === undefined) {
+    if (typeof id !== 'string' && !isMap(written)) return undefined;
+    const meant = nearest(String(id), known);
+    faults.add({
+      code: 'CONFIG_UNKNOWN_FORMAT',
+      message: `There is no format "${String(id)}"`,
+      path: typeAt.path,
+      allowed: known.join(', '),
+      ...(meant === undefined ? {} : { next: `Did you mean "${meant}"?` }),
+    });
+    return undefined;
+  }
+  if (declared !== undefined && declared !== format.id) {
+    faults.add({
+      code: 'CONFIG_TARGET',
+      message: `The job writes ${format.id}, but its data source is declared as ${declared}`,
+      path: typeAt.path,
+      next: `Leave out "format", or declare the data source as ${format.id}`,
+    });
+  }
+  const { type: _, ...options } = isMap(written) ? written : {};
+  const own: Part = { ...at, value: options };
+  const before = faults.problems.length;
+  validatePart(own, { schema: schemaOf(format.options), noun: `format (${format.id})`, faults });
+  if (faults.problems.length > before) return undefined;
+  return { format, options: withDefaults(format.options, own.value as Record<string, unknown>) };
+}

@@ -1,0 +1,131 @@
+import { nearest } from '../lib/nearest.ts';
+import { cronFault } from '../schedule/cron.ts';
+import { schemaOf, withDefaults } from '../sdk/option.ts';
+import type { Destination, Job, Schedule, Source } from './config.ts';
+import type { Faults } from './faults.ts';
+import type { LoadContext, Outcome } from './load.ts';
+import { type Draft, loadExtract } from './load-extract.ts';
+import { loadTarget } from './load-target.ts';
+import { checkTimezone, isMap } from './load-top.ts';
+import { type Member, memberPath, openMember, partAt } from './member.ts';
+import { jobOptions } from './settings.ts';
+import { validatePart } from './validate.ts';
+import type { Part } from './variables.ts';
+
+export interface JobContext extends LoadContext {
+  readonly destinations: ReadonlyMap<string, Outcome<Destination>>;
+  readonly sources: ReadonlyMap<string, Outcome<Source>>;
+}
+
+/** Loads one job. Every option is looked at even when another has a fault already. */
+export async function loadJob(member: Member, context: JobContext): Promise<Outcome<Job>> {
+  const { name, faults } = member;
+  const part = await openMember(member, { env: context.env, ...context.top });
+  validatePart(part, { schema: schemaOf(jobOptions), noun: 'job', faults });
+  if (!isMap(part.value)) return { problems: faults.problems };
+
+  const draft: Draft = { part, given: part.value, faults, blamed: [] };
+  const destination = findDestination(draft, context);
+  const target = loadTarget(draft);
+  const extract = target?.kind === 'refresh' ? refuseExtract(draft) : loadExtract(draft, target, context);
+  const schedule = loadSchedule(draft, context.top.timezone);
+  const problems = [...draft.blamed, ...faults.problems];
+  if (problems.length > 0 || destination === undefined || target === undefined) return { problems };
+
+  const values = withDefaults(jobOptions, draft.given);
+  const job: Job = {
+    name,
+    line: context.document.place(memberPath(member), 'key').line ?? 1,
+    destination,
+    target,
+    ...(schedule === undefined ? {} : { schedule }),
+    ...(extract === undefined ? {} : { extract }),
+    enabled: values.enabled,
+    always: values.always,
+    allowEmpty: values.allow_empty,
+  };
+  return { value: job, problems: [] };
+}
+
+function findDestination(draft: Draft, { destinations }: JobContext): Destination | undefined {
+  const { given, part, faults } = draft;
+  const known = [...destinations.keys()];
+  const name = given.destination ?? (known.length === 1 ? known[0] : undefined);
+  if (typeof name === 'string') return findNamed({ name, option: 'destination', all: destinations }, draft);
+  if (name === undefined && known.length > 1) {
+    faults.add({
+      code: 'CONFIG_MISSING_OPTION',
+      message: 'This job does not say which destination it writes to, and there are several',
+      path: part.path,
+      on: 'key',
+      allowed: known.join(', '),
+      next: 'Add a line: destination: NAME',
+    });
+  }
+  return undefined;
+}
+
+interface Named<T> {
+  readonly name: string;
+  readonly option: 'source' | 'destination';
+  readonly all: ReadonlyMap<string, Outcome<T>>;
+}
+
+/** The source or destination of that name. One that has faults itself is blamed with them, so that they are not lost. */
+export function findNamed<T>({ name, option, all }: Named<T>, { part, faults, blamed }: Draft): T | undefined {
+  const outcome = all.get(name);
+  if (outcome !== undefined) {
+    blamed.push(...outcome.problems);
+    return outcome.value;
+  }
+  const path = partAt(part, option).path;
+  if (part.broken.has(path)) return undefined;
+  const meant = nearest(name, all.keys());
+  faults.add({
+    code: `CONFIG_UNKNOWN_${option === 'source' ? 'SOURCE' : 'DESTINATION'}`,
+    message: `There is no ${option} "${name}"`,
+    path,
+    allowed: [...all.keys()].join(', ') || `none: the config has no ${option}s`,
+    next: meant === undefined ? `Name one of these, or add it under "${option}s"` : `Did you mean "${meant}"?`,
+  });
+  return undefined;
+}
+
+/** A bulk refresh pulls no rows, so whatever says how to pull or shape them would be silently ignored. */
+function refuseExtract({ given, part, faults }: Draft): undefined {
+  for (const option of ['source', 'query', 'transforms', 'format']) {
+    if (given[option] === undefined) continue;
+    faults.add({
+      code: 'CONFIG_REFRESH',
+      message: `A bulk refresh pulls no rows, so it has no use for "${option}"`,
+      path: partAt(part, option).path,
+      on: 'key',
+      next: `Delete "${option}", or write an instance instead of a refresh`,
+    });
+  }
+}
+
+function loadSchedule({ given, part, faults }: Draft, defaultZone: string): Schedule | undefined {
+  const written = given.schedule;
+  const isPlain = typeof written === 'string';
+  const { cron, timezone } = isPlain ? { cron: written, timezone: undefined } : isMap(written) ? written : {};
+  const at = partAt(part, 'schedule');
+  const zone =
+    timezone === undefined ? defaultZone : checkTimezone(timezone, { path: partAt(at, 'timezone').path, faults });
+  if (typeof cron !== 'string') return undefined;
+  checkCron(cron, { at: isPlain ? at : partAt(at, 'cron'), faults });
+  return zone === undefined ? undefined : { cron: cron.trim().replace(/\s+/g, ' '), timezone: zone };
+}
+
+function checkCron(cron: string, { at, faults }: { at: Part; faults: Faults }): void {
+  const fault = at.broken.has(at.path) ? undefined : cronFault(cron);
+  if (fault === undefined) return;
+  faults.add({
+    code: 'CONFIG_CRON',
+    message: `The schedule cannot be used: ${fault}`,
+    path: at.path,
+    seen: JSON.stringify(cron),
+    allowed: 'minute (0-59), hour (0-23), day of month (1-31), month (1-12 or JAN-DEC), day of week (0-7 or SUN-SAT)',
+    next: 'For example "*/15 * * * *" is every quarter of an hour, "30 6 * * MON-FRI" is 6:30 on working days',
+  });
+}

@@ -1,0 +1,98 @@
+import { nearest } from '../lib/nearest.ts';
+import { Problem } from '../lib/problem.ts';
+import type { Connector } from '../sdk/connector.ts';
+import { type OptionSet, type OptionValues, schemaOf, withDefaults } from '../sdk/option.ts';
+import type { Source } from './config.ts';
+import { below } from './document.ts';
+import type { Faults } from './faults.ts';
+import type { LoadContext, Outcome } from './load.ts';
+import { isMap } from './load-top.ts';
+import { type Member, memberPath, openMember } from './member.ts';
+import { registerSecrets } from './secrets.ts';
+import { sourceOptions } from './settings.ts';
+import { validatePart } from './validate.ts';
+
+export async function loadSource(member: Member, context: LoadContext): Promise<Outcome<Source>> {
+  const { name, faults } = member;
+  const path = memberPath(member);
+  const part = await openMember(member, { env: context.env, ...context.top });
+  const connector = findConnector(part.value, { path, faults, context });
+  if (connector === undefined) return { problems: faults.problems };
+
+  const options = { ...sourceOptions, ...connector.source };
+  registerSecrets(part, options);
+  validatePart(part, { schema: schemaOf(options), noun: `source (connector ${connector.id})`, faults });
+  if (faults.problems.length > 0) return { problems: faults.problems };
+
+  const values: OptionValues<OptionSet> = withDefaults(connector.source, part.value as Record<string, unknown>);
+  reportRules(connector, { source: values }, { path, faults });
+  return faults.problems.length > 0
+    ? { problems: faults.problems }
+    : { value: { name, connector, options: values }, problems: [] };
+}
+
+function findConnector(
+  value: unknown,
+  { path, faults, context }: { path: string; faults: Faults; context: LoadContext },
+): Connector | undefined {
+  const known = [...context.catalogue.connectors.keys()];
+  const allowed = known.join(', ');
+  if (!isMap(value)) {
+    faults.add({
+      code: 'CONFIG_WRONG_VALUE',
+      message: 'A source has to be a map of options',
+      path,
+      allowed: 'connector: NAME, and its options beside it',
+    });
+    return undefined;
+  }
+  const id = value.connector;
+  if (id === undefined || id === null || typeof id !== 'string') {
+    const what =
+      id === undefined ? 'This source does not say which connector reads it' : 'The connector has to be a name';
+    faults.add({
+      code: 'CONFIG_MISSING_OPTION',
+      message: what,
+      path,
+      on: 'key',
+      allowed,
+      next: 'Add a line: connector: NAME',
+    });
+    return undefined;
+  }
+  const connector = context.catalogue.connectors.get(id);
+  if (connector !== undefined) return connector;
+  const meant = nearest(id, known);
+  const isBroken = context.catalogue.problems.some((problem) => problem.message.includes(`"${id}"`));
+  faults.add({
+    code: 'CONFIG_UNKNOWN_CONNECTOR',
+    message: isBroken
+      ? `The connector "${id}" cannot be used; what is wrong with it is said separately`
+      : `There is no connector "${id}"`,
+    path: below(path, 'connector'),
+    allowed,
+    ...(meant === undefined ? {} : { next: `Did you mean "${meant}"?` }),
+  });
+  return undefined;
+}
+
+type Given = Parameters<NonNullable<Connector['validate']>>[0];
+
+/** Reports what the connector's own rules find, each at the option that it names; a rule that throws is a fault of the plugin. */
+export function reportRules(
+  connector: Connector,
+  given: Given,
+  { path, faults }: { path: string; faults: Faults },
+): void {
+  try {
+    for (const { option, message } of connector.validate?.(given) ?? []) {
+      faults.add({ code: 'CONFIG_RULE', message, path: below(path, option) });
+    }
+  } catch (thrown) {
+    const message =
+      thrown instanceof Problem
+        ? thrown.message
+        : `The connector "${connector.id}" failed while checking its options: ${(thrown as Error).message}`;
+    faults.add({ code: 'CONFIG_RULE', message, path, cause: thrown });
+  }
+}

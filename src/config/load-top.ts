@@ -1,0 +1,113 @@
+import { resolve } from 'node:path';
+import { nearest } from '../lib/nearest.ts';
+import { knownTimezones, timezoneFault } from '../schedule/cron.ts';
+import { option, schemaOf, withDefaults } from '../sdk/option.ts';
+import type { Document } from './document.ts';
+import type { Faults } from './faults.ts';
+import { topOptions } from './settings.ts';
+import { validatePart } from './validate.ts';
+import { type Environment, resolvePart } from './variables.ts';
+
+/** The top level of the file, its three maps not yet looked into. */
+export interface Top {
+  readonly folder: string;
+  /** Absolute. */
+  readonly state: string;
+  readonly timezone: string;
+  readonly allowCommands: boolean;
+  /** Absolute. */
+  readonly connectors?: string;
+  readonly destinations: ReadonlyMap<string, unknown>;
+  readonly sources: ReadonlyMap<string, unknown>;
+  readonly jobs: ReadonlyMap<string, unknown>;
+}
+
+const named = (about: string, required?: true) =>
+  option.schema<Record<string, unknown>>({ type: 'object' }, { about, ...(required ? { required } : {}) });
+
+/** The three maps: each name is yours to choose. */
+export const topMaps = {
+  destinations: named('Where data is pushed to: accounts at the service, by name.', true),
+  sources: named('Where data is pulled from, by name.'),
+  jobs: named('What is pulled, shaped and pushed, by name.', true),
+};
+
+/** Reads what stands at the top level. Faults there are the file's, so nothing of it can be used. */
+export async function readTop(
+  document: Document,
+  { env, folder, faults }: { env: Environment; folder: string; faults: Faults },
+): Promise<Top> {
+  const written = isMap(document.value) ? document.value : undefined;
+  if (document.value === null) {
+    faults.add({
+      code: 'CONFIG_EMPTY',
+      message: 'The config is empty',
+      path: '',
+      next: 'Write a first one with "sluice init"',
+    });
+  } else if (written === undefined) {
+    faults.add({
+      code: 'CONFIG_SYNTAX',
+      message: 'The config has to be a map of options',
+      path: '',
+      allowed: 'lines of the form name: value',
+    });
+  }
+  const scalars = pick(written ?? {}, (name) => !Object.hasOwn(topMaps, name));
+  const allowCommands = scalars.allow_commands === true;
+  const part = await resolvePart({ path: '', value: scalars }, { env, folder, allowCommands }, faults);
+  part.value = {
+    ...(part.value as object),
+    ...pick(written ?? {}, (name, value) => Object.hasOwn(topMaps, name) && value !== null),
+  };
+  if (written !== undefined)
+    validatePart(part, { schema: schemaOf({ ...topOptions, ...topMaps }), noun: 'config', faults });
+  const values = withDefaults(topOptions, part.value as Record<string, unknown>);
+  const timezone = checkTimezone(values.timezone, { path: '/timezone', faults });
+  const connectors = typeof values.connectors === 'string' ? values.connectors : undefined;
+  return {
+    folder,
+    state: resolve(folder, String(values.state)),
+    timezone: timezone ?? 'UTC',
+    allowCommands,
+    ...(connectors === undefined ? {} : { connectors: resolve(folder, connectors) }),
+    destinations: entriesOf(written, 'destinations'),
+    sources: entriesOf(written, 'sources'),
+    jobs: entriesOf(written, 'jobs'),
+  };
+}
+
+/** The zone when there is one of that name; otherwise a fault with the nearest name. */
+export function checkTimezone(
+  timezone: unknown,
+  { path, faults }: { path: string; faults: Faults },
+): string | undefined {
+  if (typeof timezone !== 'string') return undefined;
+  const fault = timezoneFault(timezone);
+  if (fault === undefined) return timezone;
+  const meant = nearest(timezone, knownTimezones());
+  faults.add({
+    code: 'CONFIG_TIMEZONE',
+    message: `"${timezone}" cannot be used as a time zone: ${fault}`,
+    path,
+    allowed: 'an IANA name such as Europe/Berlin, America/New_York or UTC',
+    ...(meant === undefined ? {} : { next: `Did you mean "${meant}"?` }),
+  });
+  return undefined;
+}
+
+export function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function pick(
+  map: Record<string, unknown>,
+  isWanted: (name: string, value: unknown) => boolean,
+): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(map).filter(([name, value]) => isWanted(name, value)));
+}
+
+function entriesOf(top: Record<string, unknown> | undefined, name: string): ReadonlyMap<string, unknown> {
+  const map = top?.[name];
+  return new Map(isMap(map) ? Object.entries(map) : []);
+}

@@ -1,0 +1,174 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import type { Format } from '../formats/format.ts';
+import { formats as ownFormats } from '../formats/index.ts';
+import { Problem } from '../lib/problem.ts';
+import { transforms as ownTransforms } from '../transforms/index.ts';
+import type { Transform } from '../transforms/transform.ts';
+import { type Catalogue, loadCatalogue } from './catalogue.ts';
+import type { Config, Destination, Job, Source } from './config.ts';
+import { type Document, readDocument } from './document.ts';
+import { Faults } from './faults.ts';
+import { loadDestination } from './load-destination.ts';
+import { loadJob } from './load-job.ts';
+import { loadSource } from './load-source.ts';
+import { readTop, type Top } from './load-top.ts';
+import type { Member } from './member.ts';
+import { refuseSharedTargets } from './shared-targets.ts';
+import type { Environment } from './variables.ts';
+
+export interface LoadOptions {
+  /** Where `${env:…}` looks; the process's own by default. */
+  readonly env?: Environment;
+  readonly formats?: readonly Format[];
+  readonly transforms?: readonly Transform[];
+  /** Collects the connectors, with the folder that the config names. */
+  readonly catalogue?: (extraFolder?: string) => Promise<Catalogue>;
+}
+
+export interface Loaded {
+  /**
+   * The config with every part that has no fault. Absent when the file as a whole cannot be used: not readable, not
+   * YAML, or a fault at its top level.
+   */
+  readonly config?: Config;
+  /** Every fault, by line. Empty: all of the file is in `config`. */
+  readonly problems: readonly Problem[];
+  /** What is worth a look and stops nothing. */
+  readonly warnings: readonly Problem[];
+  /**
+   * Jobs that stand in the file but not in `config`, each with what keeps it out: its own faults and those of the source
+   * and destination that it names.
+   */
+  readonly refused: ReadonlyMap<string, readonly Problem[]>;
+}
+
+/** What one name of the config came to: the thing, or what is wrong with it. */
+export interface Outcome<T> {
+  readonly value?: T;
+  readonly problems: readonly Problem[];
+}
+
+/** What jobs, sources and destinations are loaded against. */
+export interface LoadContext {
+  readonly document: Document;
+  readonly top: Top;
+  readonly env: Environment;
+  readonly catalogue: Catalogue;
+  readonly formats: readonly Format[];
+  readonly transforms: readonly Transform[];
+}
+
+/**
+ * Loads and checks a config file: YAML, variables, secrets, names, every rule that can be told without a network. Finds
+ * every fault at once; one bad job hides no other. Never throws for what a person wrote.
+ */
+export async function loadConfig(file: string, options: LoadOptions = {}): Promise<Loaded> {
+  const text = await readText(file);
+  if (text instanceof Problem) return { problems: [text], warnings: [], refused: new Map() };
+  const document = readDocument(file, text);
+  if (document.value === undefined) return { problems: document.problems, warnings: [], refused: new Map() };
+  return loadDocument(document, options);
+}
+
+async function readText(file: string): Promise<string | Problem> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    const isAbsent = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    return new Problem({
+      code: 'CONFIG_UNREADABLE',
+      family: 'config',
+      message: isAbsent ? `There is no config at ${file}` : `The config ${file} cannot be read`,
+      where: { file },
+      ...(isAbsent ? {} : { seen: (error as Error).message }),
+      next: isAbsent
+        ? 'Write a first one with "sluice init", or name yours with --config FILE'
+        : 'Mend the permissions of the file',
+      cause: error,
+    });
+  }
+}
+
+async function loadDocument(document: Document, options: LoadOptions): Promise<Loaded> {
+  const env = options.env ?? process.env;
+  const folder = dirname(resolve(document.file));
+  const faults = new Faults(document);
+  const top = await readTop(document, { env, folder, faults });
+  const isUsable = document.problems.length === 0 && faults.problems.length === 0;
+  const catalogue = await (options.catalogue ?? loadCatalogue)(top.connectors);
+  const formats = options.formats ?? ownFormats;
+  const transforms = options.transforms ?? ownTransforms;
+  const context: LoadContext = { document, top, env, catalogue, formats, transforms };
+
+  const destinations = await loadAll('destinations', (member) => loadDestination(member, context));
+  const sources = await loadAll('sources', (member) => loadSource(member, context));
+  const known = { destinations: destinations.outcomes, sources: sources.outcomes };
+  const jobs = await loadAll('jobs', (member) => loadJob(member, { ...context, ...known }));
+  const shared = refuseSharedTargets(jobs.outcomes, document);
+
+  const problems = [...document.problems, ...catalogue.problems, ...faults.problems];
+  problems.push(...destinations.problems, ...sources.problems, ...jobs.problems);
+  problems.push(...[...shared.values()].flat());
+  const warnings = [faults, destinations, sources, jobs].flatMap((part) => part.warnings);
+  const refused = refusedJobs(jobs.outcomes, shared);
+  const config: Config = {
+    file: resolve(document.file),
+    folder,
+    state: top.state,
+    destinations: good<Destination>(destinations.outcomes),
+    sources: good<Source>(sources.outcomes),
+    jobs: good<Job>(jobs.outcomes, refused),
+  };
+  return { ...(isUsable ? { config } : {}), problems: byLine(unique(problems)), warnings: byLine(warnings), refused };
+
+  /** Loads every member of a map, each with its own faults. */
+  async function loadAll<T>(map: Member['map'], load: (member: Member) => Promise<Outcome<T>>): Promise<Group<T>> {
+    const outcomes = new Map<string, Outcome<T>>();
+    const own: Faults[] = [];
+    for (const [name, value] of top[map]) {
+      const faults = new Faults(document, { [map.slice(0, -1)]: name });
+      own.push(faults);
+      outcomes.set(name, await load({ map, name, value, faults }));
+    }
+    return { outcomes, problems: own.flatMap((made) => made.problems), warnings: own.flatMap((made) => made.warnings) };
+  }
+}
+
+interface Group<T> {
+  readonly outcomes: ReadonlyMap<string, Outcome<T>>;
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+}
+
+function good<T>(
+  outcomes: ReadonlyMap<string, Outcome<T>>,
+  without: ReadonlyMap<string, unknown> = new Map(),
+): Map<string, T> {
+  const entries = [...outcomes].flatMap(([name, { value }]): [string, T][] =>
+    value === undefined || without.has(name) ? [] : [[name, value]],
+  );
+  return new Map(entries);
+}
+
+function refusedJobs(
+  jobs: ReadonlyMap<string, Outcome<Job>>,
+  shared: ReadonlyMap<string, readonly Problem[]>,
+): Map<string, readonly Problem[]> {
+  const refused = new Map<string, readonly Problem[]>();
+  for (const [name, { problems }] of jobs) {
+    const all = [...problems, ...(shared.get(name) ?? [])];
+    if (all.length > 0) refused.set(name, all);
+  }
+  return refused;
+}
+
+function unique(problems: readonly Problem[]): Problem[] {
+  return [...new Set(problems)];
+}
+
+function byLine(problems: readonly Problem[]): Problem[] {
+  return [...problems].sort(
+    (a, b) => (a.where.line ?? 0) - (b.where.line ?? 0) || (a.where.character ?? 0) - (b.where.character ?? 0),
+  );
+}

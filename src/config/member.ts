@@ -1,0 +1,35 @@
+import { below, type Path } from './document.ts';
+import type { Faults } from './faults.ts';
+import { nameSchema } from './settings.ts';
+import { type Part, resolvePart, type VariableSettings } from './variables.ts';
+
+/** One named member of `destinations`, `sources` or `jobs`, as written. */
+export interface Member {
+  readonly map: 'destinations' | 'sources' | 'jobs';
+  readonly name: string;
+  readonly value: unknown;
+  readonly faults: Faults;
+}
+
+export function memberPath({ map, name }: Member): Path {
+  return below(`/${map}`, name);
+}
+
+/** The member with its variables resolved, its name checked. */
+export function openMember(member: Member, settings: VariableSettings): Promise<Part> {
+  const path = memberPath(member);
+  if (!new RegExp(String(nameSchema.pattern), 'u').test(member.name)) {
+    const allowed = String(nameSchema.description);
+    member.faults.add({ code: 'CONFIG_NAME', message: `"${member.name}" cannot be a name`, path, on: 'key', allowed });
+  }
+  return resolvePart({ path, value: member.value }, settings, member.faults);
+}
+
+/** One option of a part as a part of its own. */
+export function partAt(part: Part, ...keys: (string | number)[]): Part {
+  const value = keys.reduce<unknown>(
+    (at, key) => (at as Record<string, unknown> | undefined | null)?.[key],
+    part.value,
+  );
+  return { ...part, path: keys.reduce<Path>(below, part.path), value };
+}

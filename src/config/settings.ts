@@ -1,0 +1,237 @@
+import { type JsonSchema, type OptionSet, option } from '../sdk/option.ts';
+
+/**
+ * Every option that the config itself knows, declared once. Checking, the schema for editors, the reference page and
+ * the test of the sample file all come out of these declarations; connectors, formats and transforms bring their own.
+ */
+
+/** The service takes at most this many requests in any second, whatever the plan. */
+const mostRequestsPerSecond = 5;
+/** The service refuses larger data. */
+export const serviceUploadLimit = 10 * 1024 * 1024;
+
+/** A variable as it is written in a config. */
+const placeholder = (variable: string): string => `\${env:${variable}}`;
+
+const name = { type: 'string', minLength: 1 } as const;
+
+export const topOptions = {
+  version: option.schema<1>({ const: 1 }, { about: 'Version of this file format.', default: 1 }),
+  state: option.text({
+    about:
+      'Folder for what must survive a restart: what is owed, what was sent, the count of the day. Relative to this file.',
+    default: './sluice-state',
+  }),
+  timezone: option.text({
+    about: 'IANA time zone that schedules are meant in, unless a schedule names its own.',
+    default: 'UTC',
+    example: 'Europe/Berlin',
+  }),
+  allow_commands: option.boolean({
+    about: 'Allow ${cmd:…}: whoever can edit this file can then run programs as the user that Sluice runs as.',
+    default: false,
+  }),
+  connectors: option.text({
+    about:
+      'Folder of your own connectors, one file each; the file name is the word for `connector`. Relative to this file.',
+    example: './my-connectors',
+  }),
+} satisfies OptionSet;
+
+export const destinationOptions = {
+  url: option.text({
+    required: true,
+    about: 'Base address of the service, up to and including the version.',
+    example: 'https://app.example.com/api/1.0',
+  }),
+  api_key: option.text({
+    secret: true,
+    about: 'API key of the user to act as. Either this or `basic`.',
+    example: placeholder('SLUICE_API_KEY'),
+  }),
+  basic: option.schema<{ user: string; password: string } | undefined>(
+    {
+      type: 'object',
+      additionalProperties: false,
+      properties: {
+        user: { ...name, description: 'E-mail address of the user.' },
+        password: { ...name, writeOnly: true, description: 'Password of the user.' },
+      },
+      required: ['user', 'password'],
+    },
+    {
+      about: 'User and password to log in with. Either this or `api_key`.',
+      example: { user: 'me@example.com', password: placeholder('SLUICE_PASSWORD') },
+    },
+  ),
+  client_id: option.text({
+    about: 'Client account that everything goes to, unless a target names another.',
+    example: '0123456789abcdef0123456789abcdef',
+  }),
+  account: option.text({
+    about:
+      'Name of the purse that requests are paid from. Destinations with the same name share their limits; by default those with the same address and credentials do.',
+    example: 'agency',
+  }),
+  requests_per_second: option.integer({
+    minimum: 1,
+    maximum: mostRequestsPerSecond,
+    default: mostRequestsPerSecond,
+    about: 'Most requests in any second. The service takes 5.',
+  }),
+  requests_per_day: option.integer({
+    minimum: 1,
+    default: 1000,
+    about: 'Requests that your plan allows in a day, midnight to midnight in New York.',
+  }),
+  reserve_requests: option.integer({
+    minimum: 0,
+    default: 0,
+    about: 'Requests of the day that scheduled work leaves for people at a keyboard.',
+  }),
+  upload_limit_bytes: option.integer({
+    minimum: 1,
+    default: serviceUploadLimit,
+    about: 'Largest payload that is sent; a larger one fails the job before anything is sent. The service takes 10 MB.',
+  }),
+  timeout_seconds: option.integer({
+    minimum: 1,
+    maximum: 86_400,
+    default: 60,
+    about: 'Longest wait for the answer to one request.',
+  }),
+  attempts: option.integer({
+    minimum: 1,
+    maximum: 1000,
+    default: 8,
+    about: 'Attempts at one payload before it is put aside as dead.',
+  }),
+} satisfies OptionSet;
+
+/** A source's own option, beside those of its connector. */
+export const sourceOptions = {
+  connector: option.text({ required: true, about: 'What reads this source: the name of a connector.', example: 'db' }),
+} satisfies OptionSet;
+
+/** `query`, `transforms`, `format` and `target` are checked deeper by what they name. */
+export const jobOptions = {
+  source: option.text({
+    about: 'Name of the source to read. Every job has one, but for a bulk refresh.',
+    example: 'shop',
+  }),
+  query: option.schema<string | Record<string, unknown> | undefined>(
+    { type: ['string', 'object'] },
+    {
+      about: "What to read: options of the source's connector, or the one that it takes as plain text.",
+      example: 'select * from orders',
+    },
+  ),
+  transforms: option.schema<readonly unknown[]>(
+    { type: 'array', items: { type: 'object', minProperties: 1, maxProperties: 1 } },
+    { about: 'Steps that shape the rows, in this order, each a map with one key.', default: [] },
+  ),
+  format: option.schema<string | Record<string, unknown> | undefined>(
+    { type: ['string', 'object'] },
+    { about: 'What the rows become: the name of a format, or a map of `type` and its options.', example: 'csv' },
+  ),
+  target: option.schema<string | Record<string, unknown>>(
+    { type: ['string', 'object'] },
+    {
+      required: true,
+      about:
+        'What the job writes: the id of a data-source instance, or a map with `instance`, `datasource` or `refresh`.',
+      example: '0123456789abcdef0123456789abcdef',
+    },
+  ),
+  destination: option.text({
+    about: 'Name of the destination. May be left out when there is exactly one.',
+    example: 'main',
+  }),
+  schedule: option.schema<string | { cron: string; timezone?: string } | undefined>(
+    {
+      anyOf: [
+        { type: 'string' },
+        {
+          type: 'object',
+          additionalProperties: false,
+          properties: {
+            cron: { type: 'string', description: 'Five fields: minute, hour, day of month, month, day of week.' },
+            timezone: { type: 'string', description: 'IANA time zone of this schedule.' },
+          },
+          required: ['cron'],
+        },
+      ],
+    },
+    {
+      about:
+        'When the daemon runs the job: a cron expression of five fields, or a map of `cron` and `timezone`. Without it the job runs only when asked to.',
+      example: '*/15 * * * *',
+    },
+  ),
+  enabled: option.boolean({
+    about: 'False: the daemon leaves the job alone; `sluice sync <job>` still runs it.',
+    default: true,
+  }),
+  always: option.boolean({ about: 'Send even when the instance already has these very bytes.', default: false }),
+  allow_empty: option.boolean({
+    about:
+      'Let a result without rows replace what the instance shows. Otherwise such a run fails and the old data stays.',
+    default: false,
+  }),
+  stall_timeout_seconds: option.integer({
+    minimum: 0,
+    maximum: 604_800,
+    default: 300,
+    about: 'Longest silence of the source before the run is ended; 0 waits for ever.',
+  }),
+} satisfies OptionSet;
+
+const shareSchema: JsonSchema = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    group: { ...name, description: 'Id of the group to share with.' },
+    user: { ...name, description: 'Id of the user to share with.' },
+    can_edit: { type: 'boolean', default: false, description: 'May change it as well as see it.' },
+  },
+};
+
+/** A data source that `sluice apply` creates and keeps as declared. */
+export const datasourceOptions = {
+  name: option.schema<string>(name, { required: true, about: 'Name of the data source.', example: 'Orders' }),
+  description: option.text({ about: 'What it holds.', default: '', example: 'Orders of the last 90 days' }),
+  format: option.choice(['csv', 'json', 'xml'], { about: "What it holds the data as; by default the job's format." }),
+  shares: option.list<{ group?: string; user?: string; can_edit?: boolean }>(shareSchema, {
+    about: 'Groups and users that may see it.',
+    example: [{ group: '0123456789abcdef0123456789abcdef', can_edit: false }],
+  }),
+} satisfies OptionSet;
+
+/** Exactly one of the first three. */
+export const targetOptions = {
+  instance: option.schema<string | undefined>(name, {
+    about: 'Id of the data-source instance to write.',
+    example: '0123456789abcdef0123456789abcdef',
+  }),
+  datasource: option.schema<Record<string, unknown> | undefined>(
+    { type: 'object' },
+    { about: 'A data source that `sluice apply` creates; the job then writes its instance.' },
+  ),
+  refresh: option.schema<readonly string[] | undefined>(
+    { type: 'array', items: name, minItems: 1, uniqueItems: true },
+    {
+      about: 'Ids of data sources that the service is asked to fetch anew; the job pulls no rows.',
+      example: ['0123456789abcdef0123456789abcdef'],
+    },
+  ),
+  client_id: option.text({
+    about: "Client account that this goes to, instead of the destination's.",
+    example: '0123456789abcdef0123456789abcdef',
+  }),
+} satisfies OptionSet;
+
+/** Names of destinations, sources and jobs: they are typed on command lines and stand in logs and file names. */
+export const nameSchema: JsonSchema = {
+  pattern: '^[\\p{L}\\p{N}][\\p{L}\\p{N}._-]{0,99}$',
+  description: 'letters, digits, and - _ . after the first; at most 100',
+};

@@ -1,0 +1,44 @@
+import type { Problem } from '../lib/problem.ts';
+import type { Job } from './config.ts';
+import type { Document } from './document.ts';
+import { below } from './document.ts';
+import { Faults } from './faults.ts';
+import type { Outcome } from './load.ts';
+
+/**
+ * Two jobs that write one instance would overwrite each other for ever, so the later one is refused. A job that is
+ * switched off counts for nothing: people keep variants of a job side by side that way.
+ */
+export function refuseSharedTargets(
+  jobs: ReadonlyMap<string, Outcome<Job>>,
+  document: Document,
+): Map<string, Problem[]> {
+  const writers = new Map<string, Job>();
+  const refused = new Map<string, Problem[]>();
+  for (const { value: job } of jobs.values()) {
+    const key = job?.enabled ? targetKey(job) : undefined;
+    if (job === undefined || key === undefined) continue;
+    const first = writers.get(key);
+    if (first === undefined) writers.set(key, job);
+    else refused.set(job.name, [sharedProblem(job, first, document)]);
+  }
+  return refused;
+}
+
+function targetKey({ target, destination }: Job): string | undefined {
+  if (target.kind === 'refresh') return undefined;
+  if (target.kind === 'instance') return JSON.stringify([destination.url, target.instance]);
+  const client = target.clientId ?? destination.clientId;
+  return JSON.stringify([destination.url, destination.account, client ?? '', 'name', target.declaration.name]);
+}
+
+function sharedProblem(job: Job, first: Job, document: Document): Problem {
+  const faults = new Faults(document, { job: job.name });
+  faults.add({
+    code: 'CONFIG_TARGET_TAKEN',
+    message: `The job "${first.name}" (line ${first.line}) writes the same target; each would overwrite the other`,
+    path: `${below('/jobs', job.name)}/target`,
+    next: 'Give one of them another target, or switch one off with "enabled: false"',
+  });
+  return faults.problems[0]!;
+}

@@ -1,0 +1,211 @@
+import { Errors } from 'typebox/schema';
+import { Settings } from 'typebox/system';
+import { nearest } from '../lib/nearest.ts';
+import type { JsonSchema } from '../sdk/option.ts';
+import { below, type Path } from './document.ts';
+import type { Fault, Faults } from './faults.ts';
+import { kindOf, showValue } from './seen.ts';
+import type { Part } from './variables.ts';
+import { allowedBy, nodeAt } from './wording.ts';
+
+/** The library stops collecting at eight; a person wants to hear of every fault at once. */
+Settings.Set({ maxErrors: 10_000 });
+
+export interface SchemaError {
+  readonly keyword: string;
+  readonly schemaPath: string;
+  readonly instancePath: string;
+  readonly params: object;
+}
+
+/**
+ * Checks a part of the config against a JSON Schema and reports every fault with its place. Values that were one
+ * variable and nothing else become numbers or booleans in `part.value` where the schema wants that. `noun` is what
+ * messages call the thing: "source", "job", "destination".
+ */
+export function validatePart(
+  part: Part,
+  { schema, noun, faults }: { schema: JsonSchema; noun: string; faults: Faults },
+): void {
+  convertVariables(part, schema);
+  for (const error of distinct(errorsOf(schema, part.value))) {
+    const path = part.path + error.instancePath;
+    if (isBroken(part, path)) continue;
+    for (const fault of faultsOf(error, { part, schema, noun })) faults.add(fault);
+  }
+}
+
+function errorsOf(schema: JsonSchema, value: unknown): SchemaError[] {
+  return Errors(schema, value)[1];
+}
+
+function isBroken(part: Part, path: Path): boolean {
+  return [...part.broken].some((broken) => broken === path || broken.startsWith(`${path}/`));
+}
+
+/** `requests_per_day: ${env:N}` is text until the schema says that it should be a number. */
+function convertVariables(part: Part, schema: JsonSchema): void {
+  for (const error of errorsOf(schema, part.value)) {
+    if (error.keyword !== 'type' || !part.resolved.get(part.path + error.instancePath)?.whole) continue;
+    const wanted = [(error.params as { type: string | string[] }).type].flat();
+    part.value = changed(part.value, error.instancePath.split('/').slice(1), (text) => converted(text, wanted));
+  }
+}
+
+function converted(value: unknown, wanted: readonly string[]): unknown {
+  if (typeof value !== 'string') return value;
+  const text = value.trim();
+  if (wanted.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true';
+  const isNumber =
+    /^-?\d+(\.\d+)?$/.test(text) && String(Number(text)) === text.replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '');
+  return isNumber && (wanted.includes('number') || wanted.includes('integer')) ? Number(text) : value;
+}
+
+function changed(value: unknown, [key, ...rest]: string[], change: (old: unknown) => unknown): unknown {
+  if (key === undefined) return change(value);
+  const name = key.replaceAll('~1', '/').replaceAll('~0', '~');
+  if (Array.isArray(value)) return value.map((item, i) => (String(i) === name ? changed(item, rest, change) : item));
+  const map = value as Record<string, unknown>;
+  return { ...map, [name]: changed(map[name], rest, change) };
+}
+
+/** Of an anyOf, the one branch that was meant speaks; where none was, the alternatives are named once. */
+function distinct(errors: readonly SchemaError[]): SchemaError[] {
+  const forks = errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf');
+  return errors.filter((error) => {
+    if (['if', 'additionalProperties', 'propertyNames'].includes(error.keyword)) return false;
+    if (forks.includes(error)) return meantBranch(error, errors) === undefined;
+    return forks.every((fork) => {
+      const branch = branchOf(error, fork);
+      return branch === undefined || branch === meantBranch(fork, errors);
+    });
+  });
+}
+
+function branchOf(error: SchemaError, fork: SchemaError): string | undefined {
+  const prefix = `${fork.schemaPath}/${fork.keyword}/`;
+  return error.schemaPath.startsWith(prefix) ? error.schemaPath.slice(prefix.length).split('/')[0] : undefined;
+}
+
+/** The only branch whose type and fixed words fit the value; where several do, the only one with all it requires. */
+function meantBranch(fork: SchemaError, errors: readonly SchemaError[]): string | undefined {
+  const inside = errors.flatMap((error) => {
+    const branch = branchOf(error, fork);
+    return branch === undefined ? [] : [{ branch, error }];
+  });
+  const without = (isOther: (error: SchemaError) => boolean): string[] => {
+    const others = new Set(inside.filter(({ error }) => isOther(error)).map(({ branch }) => branch));
+    return [...new Set(inside.map(({ branch }) => branch))].filter((branch) => !others.has(branch));
+  };
+  const isMisfit = ({ keyword, instancePath }: SchemaError): boolean =>
+    keyword === 'const' || (['type', 'enum'].includes(keyword) && instancePath === fork.instancePath);
+  const fitting = without(isMisfit);
+  if (fitting.length === 1) return fitting[0];
+  const complete = without((error) => isMisfit(error) || error.keyword === 'required');
+  return complete.length === 1 ? complete[0] : undefined;
+}
+
+interface Around {
+  readonly part: Part;
+  readonly schema: JsonSchema;
+  readonly noun: string;
+}
+
+function faultsOf(error: SchemaError, around: Around): Fault[] {
+  const path = around.part.path + error.instancePath;
+  const params = error.params as { requiredProperties?: string[] };
+  if (error.keyword === 'boolean') return [unknownOption(error, path, around)];
+  if (error.keyword === 'required')
+    return (params.requiredProperties ?? []).map((name) => missing({ name, path, error, around }));
+  if (error.schemaPath.includes('/propertyNames')) return [wrongName(error, path, around)];
+  return [wrongValue(error, path, around)];
+}
+
+function wrongName(error: SchemaError, path: Path, { schema }: Around): Fault {
+  const name = error.instancePath.slice(error.instancePath.lastIndexOf('/') + 1);
+  return {
+    code: 'CONFIG_NAME',
+    message: `"${name}" cannot be a name here`,
+    path,
+    on: 'key',
+    allowed: String(nodeAt(schema, error.schemaPath)?.description ?? allowedBy(error, undefined)),
+  };
+}
+
+function unknownOption(error: SchemaError, path: Path, { schema, noun }: Around): Fault {
+  const cut = error.instancePath.lastIndexOf('/');
+  const name = error.instancePath
+    .slice(cut + 1)
+    .replaceAll('~1', '/')
+    .replaceAll('~0', '~');
+  const owner = nodeAt(schema, error.schemaPath.replace(/\/(additionalProperties|unevaluatedProperties)$/, ''));
+  const known = Object.keys((owner?.properties as object | undefined) ?? {});
+  const meant = nearest(name, known);
+  const inside = cut <= 0 ? noun : `"${error.instancePath.slice(1, cut).split('/').at(-1)}"`;
+  return {
+    code: 'CONFIG_UNKNOWN_OPTION',
+    message: `"${name}" is not an option of ${cut <= 0 ? `this ${inside}` : inside}`,
+    path,
+    on: 'key',
+    allowed: known.join(', ') || 'none',
+    ...(meant === undefined ? {} : { next: `Did you mean "${meant}"?` }),
+  };
+}
+
+function missing({
+  name,
+  path,
+  error,
+  around,
+}: {
+  name: string;
+  path: Path;
+  error: SchemaError;
+  around: Around;
+}): Fault {
+  const owner = nodeAt(around.schema, error.schemaPath);
+  const node = ((owner?.properties ?? {}) as Record<string, JsonSchema>)[name];
+  const example = (node?.examples as unknown[] | undefined)?.[0];
+  const inside = error.instancePath === '' ? `this ${around.noun}` : `"${error.instancePath.split('/').at(-1)}"`;
+  const about = node?.description;
+  return {
+    code: 'CONFIG_MISSING_OPTION',
+    message: `"${name}" is missing from ${inside}`,
+    path,
+    on: 'key',
+    ...(typeof about === 'string' ? { allowed: about } : {}),
+    next: `Add a line: ${name}: ${example === undefined ? '…' : typeof example === 'string' ? example : JSON.stringify(example)}`,
+  };
+}
+
+function wrongValue(error: SchemaError, path: Path, { part, schema }: Around): Fault {
+  const node = nodeAt(schema, error.schemaPath);
+  const value = error.instancePath
+    .split('/')
+    .slice(1)
+    .reduce<unknown>(
+      (at, key) => (at as Record<string, unknown> | undefined)?.[key.replaceAll('~1', '/').replaceAll('~0', '~')],
+      part.value,
+    );
+  const variable = part.resolved.get(path);
+  const shown = node?.writeOnly === true ? `${kindOf(value)} (a secret, not shown)` : showValue(value);
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  const isItem = /^\d+$/.test(name);
+  const wantsText = node?.type === 'string' && typeof value === 'number';
+  const choices = node?.enum as unknown[] | undefined;
+  const meant = typeof value === 'string' ? nearest(value, (choices ?? []).map(String)) : undefined;
+  return {
+    code: 'CONFIG_WRONG_VALUE',
+    message: isItem ? `Item ${Number(name) + 1} of this list does not fit` : `The value of "${name}" does not fit`,
+    path,
+    seen: variable === undefined ? shown : `${shown}, from ${variable.written}`,
+    allowed: allowedBy(error, node),
+    ...(wantsText ? { next: `Put it in quotes: "${String(value)}"` } : {}),
+    ...(meant === undefined ? {} : { next: `Did you mean "${meant}"?` }),
+  };
+}
+
+/** The pointer of an option of a part. */
+export function optionPath(part: Part, ...keys: (string | number)[]): Path {
+  return keys.reduce<Path>(below, part.path);
+}

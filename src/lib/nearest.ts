@@ -1,0 +1,38 @@
+/**
+ * The known word that somebody most likely meant, or undefined when none is close. Counts insertions, deletions,
+ * replacements and swapped neighbours; one slip is forgiven for every three characters, at least one.
+ */
+export function nearest(word: string, known: Iterable<string>): string | undefined {
+  let best: { word: string; slips: number } | undefined;
+  const wanted = plain(word);
+  for (const candidate of known) {
+    const slips = slipsBetween(wanted, plain(candidate));
+    if (slips > Math.max(1, Math.floor(Math.max(word.length, candidate.length) / 3))) continue;
+    if (best === undefined || slips < best.slips) best = { word: candidate, slips };
+  }
+  return best?.word;
+}
+
+/** camelCase, kebab-case and snake_case of one name are the same word to the person who typed it. */
+function plain(word: string): string {
+  return word.toLowerCase().replace(/[-_\s]/g, '');
+}
+
+/** Optimal string alignment distance. */
+function slipsBetween(a: string, b: string): number {
+  let older: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1];
+      let slips = Math.min(last[j]! + 1, row[j - 1]! + 1, last[j - 1]! + (same ? 0 : 1));
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      if (swapped) slips = Math.min(slips, older[j - 2]! + 1);
+      row.push(slips);
+    }
+    older = last;
+    last = row;
+  }
+  return last[b.length]!;
+}

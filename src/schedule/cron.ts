@@ -1,0 +1,88 @@
+import { Cron } from 'croner';
+
+/**
+ * When a cron expression fires, as pure calendar: no clock, no timers.
+ *
+ * On the two days a year when clocks change, the rule is that of Debian's cron:
+ * - An expression whose minute and hour are plain values, lists or ranges means times of day. Each fires exactly once a
+ *   day: a time that the spring change leaves out fires at the moment that the clock jumps (several of one gap fire once,
+ *   together), a time that the autumn change repeats fires the first time only.
+ * - An expression with `*` or a step in minute or hour means an interval. It follows real time: it goes on through the
+ *   repeated hour, and what the missing hour would have held does not fire.
+ *
+ * When both day of month and day of week are given, either is enough (POSIX). Five fields, names (MON, JAN), `L`, `W`, `#`
+ * and the nicknames @hourly, @daily, @weekly, @monthly, @yearly.
+ */
+export interface CronSchedule {
+  readonly cron: string;
+  /** IANA name. */
+  readonly timezone: string;
+}
+
+/** Compiling costs some 50 µs; a daemon asks for the same few expressions every minute. */
+const compiled = new Map<string, Cron>();
+const mostCompiled = 1000;
+
+function compile({ cron, timezone }: CronSchedule): Cron {
+  const key = `${timezone} ${cron}`;
+  const known = compiled.get(key);
+  if (known !== undefined) return known;
+  const made = new Cron(cron, { timezone, mode: '5-part', fixedTimeRule: 'no-wildcard', paused: true });
+  if (compiled.size >= mostCompiled) compiled.clear();
+  compiled.set(key, made);
+  return made;
+}
+
+/** The first firing strictly after `after` (epoch milliseconds); null when there is none, ever. */
+export function nextFiring(schedule: CronSchedule, after: number): number | null {
+  return compile(schedule).nextRun(new Date(after))?.getTime() ?? null;
+}
+
+/** The firings with `after` < firing <= `until`, in order, computed as they are asked for. */
+export function* firingsBetween(schedule: CronSchedule, after: number, until: number): Generator<number> {
+  let at = nextFiring(schedule, after);
+  while (at !== null && at <= until) {
+    yield at;
+    at = nextFiring(schedule, at);
+  }
+}
+
+/** Why this is not a cron expression that ever fires, in a plain sentence; undefined when it is one. */
+export function cronFault(cron: string): string | undefined {
+  const fields = cron.trim().split(/\s+/).filter(Boolean);
+  const isNickname = fields.length === 1 && fields[0]!.startsWith('@');
+  if (!isNickname && fields.length !== 5) return `a schedule has five fields, this one has ${fields.length}`;
+  try {
+    // A whole cycle of the calendar (leap years and weekdays repeat after 28 years) decides whether a date exists.
+    const from = Date.UTC(2024, 0, 1);
+    return nextFiring({ cron, timezone: 'UTC' }, from) === null
+      ? 'there is no such date, so it would never fire'
+      : undefined;
+  } catch (error) {
+    return reasonOf(error as Error, cron);
+  }
+}
+
+/** Why this is not an IANA time zone; undefined when it is one. */
+export function timezoneFault(timezone: string): string | undefined {
+  try {
+    if (/^[+-]/.test(timezone)) return 'an offset has no clock changes; name a place instead';
+    new Intl.DateTimeFormat('en', { timeZone: timezone });
+    return undefined;
+  } catch {
+    return 'there is no such time zone';
+  }
+}
+
+/** All zones that this machine knows, for suggestions. */
+export function knownTimezones(): readonly string[] {
+  return ['UTC', ...Intl.supportedValuesOf('timeZone')];
+}
+
+function reasonOf(error: Error, cron: string): string {
+  const said = error.message.replace(/^CronPattern: /, '').replace(/^Syntax error, /, '');
+  if (cron.trim().startsWith('@')) return `${cron.trim()} is not one of @hourly, @daily, @weekly, @monthly, @yearly`;
+  const backwards = /larger than to value: '([^']+)'/.exec(said);
+  if (backwards) return `the range ${backwards[1]} runs backwards; write it as two ranges joined by a comma`;
+  return said.charAt(0).toLowerCase() + said.slice(1).replace(/\.$/, '');
+}

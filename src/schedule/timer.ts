@@ -1,0 +1,102 @@
+import { schedule as startTask } from 'node-cron';
+import { type Clock, systemClock } from '../lib/clock.ts';
+
+/** A firing that stands in the plan. */
+export interface Due {
+  readonly job: string;
+  /** Epoch milliseconds; in the past or the future. */
+  readonly at: number;
+}
+
+export interface TimerHooks {
+  /** All planned firings as they are written down; asked for at every look. */
+  dueAt(): Iterable<Due>;
+  /**
+   * Called for each firing whose instant has come, in order of the instants. Has to move the job's plan on before it
+   * returns, else the next look fires it again. What it starts, it does not wait for.
+   */
+  fire(job: string, at: number): void;
+  /** A hook threw: that firing is lost to this look alone. */
+  failed(error: unknown): void;
+}
+
+export interface Timer {
+  /** Looks at once, then at the start of every minute. */
+  start(hooks: TimerHooks): void;
+  /** Looks now: after a reload, or when a plan was changed. */
+  look(): void;
+  /** No hook is called any more; nothing keeps the process alive. */
+  stop(): void;
+}
+
+/** How often the clock is compared with the one that never jumps. */
+const guardMs = 5_000;
+/** A jump beyond this starts the tick afresh. */
+const jumpMs = 30_000;
+const silent = { info() {}, warn() {}, error() {}, debug() {} };
+
+/**
+ * The only place that waits for schedules. The tick is a heartbeat, once a minute: what is due is read from the plan and
+ * compared with the clock, so no firing is lost to a suspended machine or a busy process, and no wait is ever long enough
+ * to overflow a timer. node-cron reckons from the tick it expects next, which after a jump of the clock may be years
+ * away in either direction; the guard sees the jump and starts the tick afresh.
+ */
+export function createTimer(clock: Clock = systemClock): Timer {
+  let hooks: TimerHooks | undefined;
+  let tick: { destroy(): unknown } | undefined;
+  let guard: NodeJS.Timeout | undefined;
+  let offset = 0;
+
+  const clockOffset = (): number => clock.now() - clock.monotonic();
+  const look = (): void => {
+    if (hooks !== undefined) fireDue(hooks, clock.now());
+  };
+  const startTick = (): void => {
+    void tick?.destroy();
+    offset = clockOffset();
+    tick = startTask('* * * * *', look, {
+      timezone: 'UTC',
+      noOverlap: true,
+      missedExecutionTolerance: 24 * 60 * 60 * 1000,
+      logger: silent,
+    });
+  };
+  const watchClock = (): void => {
+    if (Math.abs(clockOffset() - offset) < jumpMs) return;
+    startTick();
+    look();
+  };
+  return {
+    start(given) {
+      this.stop();
+      hooks = given;
+      startTick();
+      guard = setInterval(watchClock, guardMs);
+      look();
+    },
+    look,
+    stop() {
+      hooks = undefined;
+      void tick?.destroy();
+      tick = undefined;
+      clearInterval(guard);
+    },
+  };
+}
+
+function fireDue(hooks: TimerHooks, now: number): void {
+  try {
+    const due = [...hooks.dueAt()].filter(({ at }) => at <= now).sort((a, b) => a.at - b.at);
+    for (const { job, at } of due) attempt(hooks, () => hooks.fire(job, at));
+  } catch (error) {
+    hooks.failed(error);
+  }
+}
+
+function attempt(hooks: TimerHooks, work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    hooks.failed(error);
+  }
+}

@@ -1,0 +1,178 @@
+import { resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { configWith, goodJob, id, lines, load } from './fixtures.ts';
+
+describe('a config without a fault', () => {
+  it('loads with every default filled in', async () => {
+    const { config, problems, warnings, refused } = await load(configWith(goodJob));
+    expect({ problems, warnings, refused: [...refused] }).toEqual({ problems: [], warnings: [], refused: [] });
+    const job = config!.jobs.get('orders')!;
+    expect(job).toMatchObject({
+      name: 'orders',
+      line: 12,
+      target: { kind: 'instance', instance: id('a') },
+      enabled: true,
+      always: false,
+      allowEmpty: false,
+    });
+    expect(job.schedule).toBeUndefined();
+    expect(job.extract).toMatchObject({ query: { sql: 'select 1' }, transforms: [], stallTimeoutMs: 300_000 });
+    expect(job.extract!.format.id).toBe('csv');
+    expect(job.extract!.source.options).toMatchObject({ host: 'db.example.com', port: 5432, mode: 'fast' });
+    expect(job.destination).toMatchObject({
+      url: 'http://127.0.0.1:8080/api/1.0',
+      credentials: { kind: 'api_key', key: 'abcdefabcdef' },
+      requestsPerSecond: 5,
+      requestsPerDay: 1000,
+      reserveRequests: 0,
+      uploadLimitBytes: 10_485_760,
+      timeoutMs: 60_000,
+      attempts: 8,
+    });
+    expect(config!.state).toBe(resolve(config!.folder, 'sluice-state'));
+  });
+
+  it('takes every form of target, format, query and schedule', async () => {
+    const { config, problems } = await load(
+      configWith(
+        `  a:
+    source: shop
+    query: {sql: select 1, limit: 5}
+    transforms: [{select: [id]}, {filter: 'id > 1'}]
+    format: {type: csv}
+    target: {instance: ${id('a')}, client_id: ${id('c')}}
+    schedule: {cron: '0  9 * * MON', timezone: America/New_York}
+    stall_timeout_seconds: 0
+  b:
+    source: shop
+    query: select 2
+    target:
+      datasource: {name: Orders, description: All, format: json, shares: [{group: g1, can_edit: true}, {user: u1}]}
+    schedule: '*/15 * * * *'
+  c:
+    target: {refresh: [${id('d')}]}
+    enabled: false
+`,
+        'timezone: Europe/Berlin',
+      ),
+    );
+    expect(problems).toEqual([]);
+    const [a, b, c] = [...config!.jobs.values()];
+    expect(a!.target).toEqual({ kind: 'instance', instance: id('a'), clientId: id('c') });
+    expect(a!.schedule).toEqual({ cron: '0 9 * * MON', timezone: 'America/New_York' });
+    expect(a!.extract!.transforms.map(({ transform, given }) => [transform.id, given])).toEqual([
+      ['select', ['id']],
+      ['filter', 'id > 1'],
+    ]);
+    expect(a!.extract!.stallTimeoutMs).toBe(0);
+    expect(b!.target).toEqual({
+      kind: 'datasource',
+      declaration: {
+        name: 'Orders',
+        description: 'All',
+        format: 'json',
+        shares: [
+          { group: 'g1', canEdit: true },
+          { user: 'u1', canEdit: false },
+        ],
+      },
+    });
+    expect(b!.extract!.format.id).toBe('json');
+    expect(b!.schedule).toEqual({ cron: '*/15 * * * *', timezone: 'Europe/Berlin' });
+    expect(c).toMatchObject({ target: { kind: 'refresh', datasources: [id('d')] }, enabled: false });
+    expect(c!.extract).toBeUndefined();
+  });
+
+  it('may be written as JSON', async () => {
+    const text = JSON.stringify({
+      destinations: { main: { url: 'https://x.example/api/1.0/', basic: { user: 'u', password: 'pppp' } } },
+      jobs: { r: { target: { refresh: [id('a')] } } },
+    });
+    const { config, problems } = await load(text);
+    expect(problems).toEqual([]);
+    expect(config!.destinations.get('main')).toMatchObject({
+      url: 'https://x.example/api/1.0',
+      credentials: { kind: 'basic', user: 'u', password: 'pppp' },
+    });
+  });
+
+  it('shares what is written once through anchors and merge keys, the nearer value winning', async () => {
+    const { config, problems } = await load(
+      configWith(`  a: &base
+    source: shop
+    query: select 1
+    format: csv
+    target: ${id('a')}
+    stall_timeout_seconds: 7
+  b:
+    <<: *base
+    target: ${id('b')}
+`),
+    );
+    expect(problems).toEqual([]);
+    const b = config!.jobs.get('b')!;
+    expect(b.target).toEqual({ kind: 'instance', instance: id('b') });
+    expect(b.extract!.stallTimeoutMs).toBe(7000);
+  });
+
+  it('gives destinations with the same address and key one purse, and others their own', async () => {
+    const destination = (name: string, more: string) => `  ${name}: {url: https://x.example/api/1.0, ${more}}\n`;
+    const { config } = await load(
+      `destinations:\n${destination('a', 'api_key: k1k1k1')}${destination('b', 'api_key: k1k1k1, client_id: x1')}${destination(
+        'c',
+        'api_key: k2k2k2',
+      )}${destination('d', 'api_key: k3k3k3, account: agency')}jobs: {r: {destination: a, target: {refresh: [${id('a')}]}}}`,
+    );
+    const account = (name: string) => config!.destinations.get(name)!.account;
+    expect(account('a')).toBe(account('b'));
+    expect(account('a')).not.toBe(account('c'));
+    expect(account('a')).not.toContain('k1k1k1');
+    expect(account('d')).toBe('agency');
+  });
+});
+
+describe('what cannot be a config at all', () => {
+  it('is said with its line when the YAML is broken', async () => {
+    const { config, problems } = await load('version: 1\njobs:\n  a: [1, 2\n  b: 3\n');
+    expect(config).toBeUndefined();
+    expect(problems[0]!.code).toBe('CONFIG_SYNTAX');
+    expect(problems[0]!.where.line).toBeGreaterThanOrEqual(3);
+  });
+
+  it('names the quotes that a cron expression needs', async () => {
+    const { problems } = await load(configWith(`${goodJob}    schedule: */15 * * * *\n`));
+    expect(problems[0]).toMatchObject({ code: 'CONFIG_SYNTAX', where: { line: 17 } });
+    expect(problems[0]!.next).toContain('schedule: "*/15 * * * *"');
+  });
+
+  it('names the quotes that a variable needs inside braces', async () => {
+    const { problems } = await load('destinations:\n  main: {url: http://x/api/1.0, api_key: ${env:KEY}}\njobs: {}\n');
+    expect(problems[0]!.next).toContain('"${env:KEY}"');
+  });
+
+  it('is refused when it is empty, a list, or not there', async () => {
+    expect((await load('')).problems.map(({ code }) => code)).toEqual(['CONFIG_EMPTY']);
+    expect((await load('- a\n')).problems.map(({ code }) => code)).toEqual(['CONFIG_SYNTAX']);
+    const { loadConfig } = await import('../../src/config/load.ts');
+    const [absent] = (await loadConfig('/nowhere/sluice.yaml')).problems;
+    expect(absent).toMatchObject({ code: 'CONFIG_UNREADABLE', next: expect.stringContaining('sluice init') });
+  });
+
+  it('reports duplicate keys with both lines', async () => {
+    const { config, problems } = await load(configWith(`${goodJob}    format: json\n`));
+    expect(config).toBeUndefined();
+    expect(lines(problems)).toEqual(['17:5 CONFIG_DUPLICATE_KEY']);
+    expect(problems[0]!.seen).toBe('first in line 15');
+  });
+
+  it('ends at aliases that contain themselves or multiply without end', async () => {
+    expect((await load('jobs: &a\n  x: *a\n')).problems.map(({ code }) => code)).toContain('CONFIG_ALIASES');
+    const bomb = Array.from({ length: 12 }, (_, i) => `x${i}: &x${i} [${Array(9).fill(i === 0 ? '1' : `*x${i - 1}`)}]`);
+    expect((await load(bomb.join('\n'))).problems.map(({ code }) => code)).toContain('CONFIG_ALIASES');
+  });
+
+  it('keeps whole numbers exact or says that it cannot', async () => {
+    const { problems } = await load(configWith(goodJob.replace('select 1', '12345678901234567890')));
+    expect(problems).toMatchObject([{ code: 'CONFIG_NUMBER', next: 'Put it in quotes: "12345678901234567890"' }]);
+  });
+});
