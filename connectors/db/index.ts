@@ -1,10 +1,11 @@
 import { defineConnector, Problem } from '#sdk';
 import { driverOf, faultsOf } from './address.ts';
 import type { Driver } from './driver.ts';
+import { mysql } from './mysql.ts';
 import { type DriverName, query, type SourceValues, source } from './options.ts';
 import { postgres } from './postgres.ts';
 
-const byName: Readonly<Record<DriverName, Driver>> = { postgres, mysql: postgres, mariadb: postgres, sqlite: postgres };
+const byName: Readonly<Record<DriverName, Driver>> = { postgres, mysql, mariadb: mysql, sqlite: postgres };
 
 function driverFor(given: SourceValues): Driver {
   const name = driverOf(given);

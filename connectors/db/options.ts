@@ -66,6 +66,10 @@ export const source = {
     default: 0,
     about: 'How long the server may work on the query before it gives up; 0 is no limit.',
   }),
+  zero_dates: option.choice(['refuse', 'null'], {
+    default: 'refuse',
+    about: 'MySQL and MariaDB: what a date like 0000-00-00, which is in no calendar, becomes: an error, or null.',
+  }),
 };
 
 /** A value bound to a placeholder of the query. */

@@ -1,0 +1,246 @@
+import { connect, isIP, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import mysql, { type Connection, type ConnectionOptions } from 'mysql2';
+import type { Batch, Column, Extraction } from '#sdk';
+import { type Address, addressOf, readTls, type Tls } from './address.ts';
+import { BatchQueue, batchesOf } from './batch-queue.ts';
+import { BatchMaker, refuseDuplicates, type WireColumn } from './cells.ts';
+import type { Door } from './driver.ts';
+import { mysqlProblem } from './mysql-problems.ts';
+import { readRows, streamOf } from './mysql-rows.ts';
+import { type Field, mysqlType, type ZeroDates } from './mysql-types.ts';
+import { SpanBlock } from './span-block.ts';
+
+/** How long we wait for a server to acknowledge that it stopped; after that the run ends without it. */
+const killPatienceMs = 800;
+/** A day: how long the server keeps a result for a reader that is busy elsewhere. Its own limit is one minute. */
+const writePatienceSeconds = 86_400;
+
+/** One connection to MySQL or MariaDB. */
+export class MysqlSession {
+  readonly #connection: Connection;
+  readonly #config: ConnectionOptions;
+  readonly #problem: (thrown: unknown) => Error;
+  #onBroken: (reason: unknown) => void = () => {};
+
+  private constructor(config: ConnectionOptions, problem: (thrown: unknown) => Error) {
+    this.#config = config;
+    this.#problem = problem;
+    this.#connection = mysql.createConnection(config);
+    this.#connection.on('error', (reason) => this.#onBroken(reason));
+  }
+
+  /** Connects and logs in; throws a problem, or the signal's reason. */
+  static async open({ source, folder, signal }: Door): Promise<MysqlSession> {
+    signal.throwIfAborted();
+    const address = addressOf(source);
+    const connectSeconds = source.connect_timeout_seconds;
+    const config = configOf({ address, tls: await readTls(source.tls, folder), timeoutMs: connectSeconds * 1000 });
+    const place = `${address.host}:${address.port}`;
+    const session = new MysqlSession(config, (thrown) => mysqlProblem(thrown, { place, connectSeconds }));
+    try {
+      await session.#until(signal, (settle) => session.#connection.connect((failure) => settle(failure)));
+      return session;
+    } catch (thrown) {
+      session.#drop();
+      throw thrown;
+    }
+  }
+
+  /** Runs a step that reports to a callback; a broken connection or the signal end it too. */
+  async #until(signal: AbortSignal, step: (settle: (failure: unknown) => void) => void): Promise<void> {
+    let abort = () => {};
+    try {
+      await new Promise<void>((resolve, reject) => {
+        abort = () => reject(signal.reason);
+        const settle = (failure: unknown) => (failure ? reject(this.#problem(failure)) : resolve());
+        signal.addEventListener('abort', abort);
+        this.#onBroken = settle;
+        if (signal.aborted) abort();
+        else step(settle);
+      });
+    } finally {
+      signal.removeEventListener('abort', abort);
+    }
+  }
+
+  /** Runs statements of our own, one after the other; their results are dropped. */
+  async run(statements: readonly string[], signal: AbortSignal): Promise<void> {
+    for (const sql of statements) {
+      await this.#until(signal, (settle) => this.#connection.query(sql, (failure) => settle(failure)));
+    }
+  }
+
+  /** Begins the transaction in which nothing can be written and all rows are of one moment. */
+  async begin({ source, signal }: Door): Promise<void> {
+    await this.run(
+      [
+        `set names utf8mb4`,
+        `set session time_zone = '+00:00', net_write_timeout = ${writePatienceSeconds}`,
+        ...(await this.#timeout(source.statement_timeout_seconds)),
+        // Both: a statement that changes tables ends a read-only transaction first, and would then be free to.
+        'set session transaction isolation level repeatable read, read only',
+        'start transaction with consistent snapshot, read only',
+      ],
+      signal,
+    );
+  }
+
+  /** MariaDB counts in seconds, MySQL in milliseconds, and each knows only its own variable. */
+  async #timeout(seconds: number): Promise<readonly string[]> {
+    if (seconds === 0) return [];
+    return this.isMariadb
+      ? [`set session max_statement_time = ${seconds}`]
+      : [`set session max_execution_time = ${Math.ceil(seconds * 1000)}`];
+  }
+
+  get isMariadb(): boolean {
+    return /mariadb/i.test(this.serverVersion);
+  }
+
+  /** As the server introduced itself, `5.5.5-10.11.6-MariaDB-log` for instance. */
+  get serverVersion(): string {
+    const { _handshakePacket: handshake } = this.#connection as unknown as {
+      _handshakePacket?: { serverVersion?: string };
+    };
+    return handshake?.serverVersion ?? '';
+  }
+
+  /** Runs the statement; resolves when its columns are known, and its rows come as they are asked for. */
+  async read(sql: string, { signal, zeroDates, leave }: Reading): Promise<Extraction> {
+    const stream = streamOf(this.#connection);
+    const queue = new BatchQueue({ pause: () => stream.pause(), resume: () => stream.resume() });
+    let columns: readonly Column[] = [];
+    let whole = false;
+    await this.#until(signal, (settle) => {
+      const fail = (thrown: unknown) => {
+        queue.fail(this.#problem(thrown));
+        settle(thrown);
+      };
+      this.#onBroken = fail;
+      readRows(this.#connection, {
+        sql,
+        begin: (fields) => {
+          const maker = new BatchMaker(fields.map((field) => wireOf(field, zeroDates)));
+          columns = maker.columns;
+          refuseDuplicates(columns);
+          settle(undefined);
+          return new SpanBlock(maker, queue);
+        },
+        end: () => {
+          whole = true;
+          queue.end();
+        },
+        fail,
+      });
+      this.#onBroken = fail;
+    });
+    const abort = () => queue.fail(signal.reason);
+    signal.addEventListener('abort', abort);
+    if (signal.aborted) abort();
+    const end = async () => {
+      signal.removeEventListener('abort', abort);
+      await leave(whole);
+    };
+    return { columns, batches: batchesOf(queue, end) satisfies AsyncIterable<Batch> };
+  }
+
+  /** One row of text by a statement of our own. */
+  async row(sql: string, signal: AbortSignal): Promise<readonly string[]> {
+    let found: readonly string[] = [];
+    await this.#until(signal, (settle) =>
+      this.#connection.query({ sql, rowsAsArray: true }, (failure, rows) => {
+        if (!failure) found = ((rows as unknown as unknown[][])[0] ?? []).map(String);
+        settle(failure);
+      }),
+    );
+    return found;
+  }
+
+  /** Says goodbye in order. */
+  async close(): Promise<void> {
+    this.#onBroken = () => {};
+    await Promise.race([new Promise<void>((resolve) => this.#connection.end(() => resolve())), wait(killPatienceMs)]);
+    this.#drop();
+  }
+
+  /** Stops whatever the server is doing for us, and hangs up. */
+  async cancel(): Promise<void> {
+    this.#onBroken = () => {};
+    const { threadId } = this.#connection;
+    this.#drop();
+    if (threadId) await Promise.race([this.#kill(threadId), wait(killPatienceMs)]);
+  }
+
+  #drop(): void {
+    this.#connection.destroy();
+    streamOf(this.#connection).destroy();
+  }
+
+  /** A server that computes does not notice that we hung up; it is told over a connection of its own. */
+  async #kill(threadId: number): Promise<void> {
+    const helper = mysql.createConnection({ ...this.#config, connectTimeout: killPatienceMs });
+    await new Promise<void>((resolve) => {
+      helper.on('error', () => resolve());
+      helper.query(`kill ${threadId}`, () => resolve());
+    });
+    helper.destroy();
+    streamOf(helper).destroy();
+  }
+}
+
+interface Reading {
+  readonly signal: AbortSignal;
+  readonly zeroDates: ZeroDates;
+  /** Runs once at the end, told whether all rows were read. */
+  readonly leave: (whole: boolean) => Promise<void>;
+}
+
+function wireOf(field: Field, zeroDates: ZeroDates): WireColumn {
+  const { type, fix } = mysqlType(field, zeroDates);
+  const column: Column = { name: field.name, type };
+  return fix === undefined ? { column } : { column, fix };
+}
+
+interface ConfigParts {
+  readonly address: Address;
+  readonly tls: Tls | undefined;
+  readonly timeoutMs: number;
+}
+
+function configOf({ address, tls, timeoutMs }: ConfigParts): ConnectionOptions {
+  const { host, port, user, password, database } = address;
+  return {
+    // The name that a certificate is checked against; the socket below is what really connects.
+    host: tls?.servername ?? host,
+    port,
+    ...(user === undefined ? {} : { user }),
+    ...(password === undefined ? {} : { password }),
+    ...(database === undefined ? {} : { database }),
+    charset: 'utf8mb4',
+    connectTimeout: timeoutMs,
+    stream: () => socketTo(host, port),
+    // No file of ours is anybody's business, and the meaning of a query is not for a driver to change.
+    flags: ['-LOCAL_FILES', '-IGNORE_SPACE', '-FOUND_ROWS'],
+    ...(tls === undefined ? {} : { ssl: secure(tls) }),
+  };
+}
+
+function secure({ rejectUnauthorized, ca, cert, key }: Tls) {
+  return {
+    rejectUnauthorized,
+    verifyIdentity: rejectUnauthorized,
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key }),
+  };
+}
+
+/**
+ * mysql2 gives TLS no name to check when the host is an address, and Node then checks against `localhost`, unless the
+ * socket itself remembers its host as it does for names. If Node ever stops asking it, the check fails, never passes.
+ */
+function socketTo(host: string, port: number): Socket {
+  const socket = connect({ host, port, keepAlive: true, noDelay: true });
+  return isIP(host) === 0 ? socket : Object.assign(socket, { _host: host });
+}

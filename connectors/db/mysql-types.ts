@@ -1,0 +1,145 @@
+import { type ColumnType, Problem } from '#sdk';
+import type { Fix } from './cells.ts';
+
+/** What a field of MySQL's text protocol says about itself; mysql2's own type leaves parts of it out. */
+export interface Field {
+  readonly name: string;
+  readonly columnType: number;
+  readonly characterSet: number;
+  readonly flags: number;
+  /** MariaDB's extended metadata: `uuid`, `inet6` …; they travel as text. */
+  readonly extendedTypeName?: string;
+  /** MariaDB's extended metadata: `json` for its alias of longtext. */
+  readonly extendedFormat?: string;
+}
+
+export interface MysqlType {
+  readonly type: ColumnType;
+  readonly fix?: Fix;
+}
+
+/** What a date like `0000-00-00` becomes. */
+export type ZeroDates = 'refuse' | 'null';
+
+const zerofill = 64;
+const binaryCharset = 63;
+const ZERO = 0x30;
+const T = 0x54;
+const Z = 0x5a;
+
+/** MySQL may hold dates that no calendar has: month or day 00. True after they were dealt with. */
+function isNoDate(bytes: Buffer, spans: Int32Array, at: number, zeroDates: ZeroDates): boolean {
+  const start = spans[at]!;
+  const isZero = (i: number) => bytes[start + i] === ZERO && bytes[start + i + 1] === ZERO;
+  if (!isZero(5) && !isZero(8)) return false;
+  if (zeroDates === 'refuse') throw noSuchDate(bytes.toString('latin1', start, spans[at + 1]));
+  spans[at] = -1;
+  spans[at + 1] = -1;
+  return true;
+}
+
+function noSuchDate(seen: string): Problem {
+  return new Problem({
+    code: 'DB_NO_SUCH_DATE',
+    family: 'row',
+    message: 'a date of the database is in no calendar',
+    seen,
+    next: 'set zero_dates: null on the source, or keep it as text in the query: cast(… as char)',
+  });
+}
+
+function date(zeroDates: ZeroDates): Fix {
+  return { how: 'in place', fix: (bytes, spans, at) => void isNoDate(bytes, spans, at, zeroDates) };
+}
+
+/** `2024-01-01 00:00:00` → `2024-01-01T00:00:00`. */
+function datetime(zeroDates: ZeroDates): Fix {
+  return {
+    how: 'in place',
+    fix(bytes, spans, at) {
+      if (!isNoDate(bytes, spans, at, zeroDates)) bytes[spans[at]! + 10] = T;
+    },
+  };
+}
+
+/**
+ * `2024-01-01 00:00:00` → `2024-01-01T00:00:00Z`: the session's time zone is UTC. The text moves one byte to the left,
+ * over the byte that held its length, which makes room for the Z.
+ */
+function timestamp(zeroDates: ZeroDates): Fix {
+  return {
+    how: 'in place',
+    fix(bytes, spans, at) {
+      if (isNoDate(bytes, spans, at, zeroDates)) return;
+      const start = spans[at]! - 1;
+      const last = spans[at + 1]! - 1;
+      for (let i = start; i < last; i++) bytes[i] = bytes[i + 1]!;
+      bytes[start + 10] = T;
+      bytes[last] = Z;
+      spans[at] = start;
+    },
+  };
+}
+
+/** YEAR is the one integer that is sent with leading zeros: `0000`. */
+const year: Fix = {
+  how: 'in place',
+  fix(bytes, spans, at) {
+    const last = spans[at + 1]! - 1;
+    while (spans[at]! < last && bytes[spans[at]!] === ZERO) spans[at] = spans[at]! + 1;
+  },
+};
+
+const bit: Fix = {
+  how: 'rewrite',
+  text: (bytes, start, end) => BigInt(`0x0${bytes.toString('hex', start, end)}`).toString(),
+};
+
+const base64: Fix = { how: 'rewrite', text: (bytes, start, end) => bytes.toString('base64', start, end) };
+
+/** https://mariadb.com/kb/en/result-set-packets/#field-types */
+export function mysqlType(field: Field, zeroDates: ZeroDates): MysqlType {
+  const { columnType, flags, extendedFormat, extendedTypeName } = field;
+  if (extendedFormat === 'json') return { type: 'json' };
+  if (extendedTypeName === 'uuid') return { type: 'uuid' };
+  if (extendedTypeName === 'inet4' || extendedTypeName === 'inet6') return { type: 'text' };
+  // ZEROFILL is a way of showing: its leading zeros are what the table's owner wants to see.
+  if ((flags & zerofill) !== 0 && columnType !== 13) return { type: 'text' };
+  switch (columnType) {
+    case 1:
+    case 2:
+    case 3:
+    case 8:
+    case 9:
+      return { type: 'integer' };
+    case 4:
+    case 5:
+      return { type: 'float' };
+    case 0:
+    case 246:
+      return { type: 'decimal' };
+    case 7:
+      return { type: 'timestamptz', fix: timestamp(zeroDates) };
+    case 10:
+    case 14:
+      return { type: 'date', fix: date(zeroDates) };
+    case 11:
+      return { type: 'time' };
+    case 12:
+      return { type: 'timestamp', fix: datetime(zeroDates) };
+    case 13:
+      return { type: 'integer', fix: year };
+    case 16:
+      return { type: 'integer', fix: bit };
+    case 245:
+      return { type: 'json' };
+    default:
+      return stringType(field);
+  }
+}
+
+/** Texts, blobs and everything unknown: the character set `binary` is what tells bytes from text. */
+function stringType({ columnType, characterSet }: Field): MysqlType {
+  const isNull = columnType === 6;
+  return characterSet === binaryCharset && !isNull ? { type: 'binary', fix: base64 } : { type: 'text' };
+}

@@ -1,0 +1,43 @@
+import type { Extraction } from '#sdk';
+import type { Door, Driver } from './driver.ts';
+import { MysqlSession } from './mysql-session.ts';
+import { statementsOf } from './mysql-statement.ts';
+import type { QueryValues } from './options.ts';
+
+/** MySQL and MariaDB. */
+export const mysql: Driver = {
+  async check(door) {
+    const session = await MysqlSession.open(door);
+    try {
+      const [version, user, database] = await session.row(
+        "select version(), substring_index(current_user(), '@', 1), coalesce(database(), 'no database')",
+        door.signal,
+      );
+      return `${session.isMariadb ? 'MariaDB' : 'MySQL'} ${version?.split('-')[0]} as ${user} on ${database}`;
+    } finally {
+      await session.close();
+    }
+  },
+  extract,
+};
+
+async function extract(door: Door, query: QueryValues): Promise<Extraction> {
+  const { source, signal } = door;
+  const session = await MysqlSession.open(door);
+  const hangUp = () => void session.cancel();
+  const leave = async (whole: boolean) => {
+    signal.removeEventListener('abort', hangUp);
+    await (whole ? session.close() : session.cancel());
+  };
+  signal.addEventListener('abort', hangUp);
+  try {
+    await session.begin(door);
+    const statements = statementsOf(query);
+    await session.run(statements.slice(0, -1), signal);
+    return await session.read(statements.at(-1)!, { signal, zeroDates: source.zero_dates, leave });
+  } catch (thrown) {
+    await leave(false);
+    signal.throwIfAborted();
+    throw thrown;
+  }
+}
