@@ -1,0 +1,65 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { Refusal } from '../http/refusal.ts';
+import type { Limits } from '../limits/limits.ts';
+import { type Account, accountById } from '../store/accounts.ts';
+import type { Database } from '../store/database.ts';
+import { roleOf, type User, userByEmail, userByKey } from '../store/users.ts';
+import { hashKey } from './keys.ts';
+import { verifyPassword } from './passwords.ts';
+import type { Permission } from './permissions.ts';
+
+/** Who is asking, and what they may do. */
+export interface Caller {
+  readonly user: User;
+  /** The account that the caller belongs to, and whose limits the call is paid from. */
+  readonly company: Account;
+  readonly isAdmin: boolean;
+  readonly permissions: ReadonlySet<Permission>;
+}
+
+export interface Credentials {
+  readonly headers: IncomingHttpHeaders;
+  /** Where the request came from. */
+  readonly address: string;
+}
+
+/** Tells who is asking. A key decides where there is one, whatever else is sent. */
+export async function authenticate(db: Database, limits: Limits, given: Credentials): Promise<Caller> {
+  const user = await userOf(db, limits, given);
+  const company = accountById(db, user.accountId)!;
+  return { user, company, ...roleOf(db, user) };
+}
+
+function userOf(db: Database, limits: Limits, { headers, address }: Credentials): User | Promise<User> {
+  const key = headers['kf-api-key'];
+  if (typeof key === 'string' && key !== '') return userOfKey(db, limits, key, address);
+  const basic = /^basic\s+(\S+)\s*$/i.exec(headers.authorization ?? '')?.[1];
+  if (basic !== undefined) return userOfPassword(db, limits, basic, address);
+  limits.countFailure(address);
+  if (headers.authorization !== undefined) throw invalid();
+  throw new Refusal('auth_not_provided', 'This operation requires authentication');
+}
+
+/** A good key passes even from an address that has failed too often: a key cannot be guessed, so nothing is lost. */
+function userOfKey(db: Database, limits: Limits, key: string, address: string): User {
+  const user = userByKey(db, hashKey(key));
+  if (user !== undefined && user.isLockedOut === 0) return user;
+  limits.countFailure(address);
+  throw invalid();
+}
+
+/** A password can be guessed: the attempt counts before it is looked at, and is given back when it was right. */
+async function userOfPassword(db: Database, limits: Limits, basic: string, address: string): Promise<User> {
+  const forgive = limits.countFailure(address);
+  const text = Buffer.from(basic, 'base64').toString('utf8');
+  const colon = text.indexOf(':');
+  const user = colon < 0 ? undefined : userByEmail(db, text.slice(0, colon));
+  const right = await verifyPassword(colon < 0 ? '' : text.slice(colon + 1), user?.password ?? null);
+  if (!right || user === undefined || user.isLockedOut !== 0) throw invalid();
+  forgive();
+  return user;
+}
+
+function invalid(): Refusal {
+  return new Refusal('auth_fail', 'The credentials you provided are invalid');
+}

@@ -1,0 +1,82 @@
+import { Type } from 'typebox';
+import type { Call } from './endpoint.ts';
+import { forbidden, notFound } from './http/refusal.ts';
+import { canEdit, canSee, type Datasource, datasourceById } from './store/datasources.ts';
+import { type Instance, instanceById } from './store/instances.ts';
+
+/** The connectors that a data source can name, as they are answered. */
+export const connectors = [
+  'db',
+  'ftp',
+  'simple_rest',
+  'box',
+  'comscore',
+  'dropbox',
+  'facebook',
+  'google_adwords',
+  'google_analytics',
+  'google_drive',
+  'google_spreadsheets',
+  'hubspot',
+  'iformbuilder',
+  'marketo',
+  'omniture',
+  'radian6',
+  'salesforce',
+  'searchMetrics',
+  'shopify',
+  'survey_monkey',
+  'versature',
+  'xero',
+  'xmla',
+] as const;
+
+const day = 86_400;
+const intervals = [0, 60, 300, 900, 1800, 3600, 7200, 10_800, 14_400, 43_200];
+
+/** Seconds between two refreshes; 0 = not by schedule. */
+export const refreshInterval = Type.Union(
+  [Type.Enum(intervals), Type.Integer({ minimum: day, multipleOf: day, maximum: Number.MAX_SAFE_INTEGER })],
+  { default: 0, 'x-rule': `must be one of ${intervals.join(', ')}, or a multiple of ${day}` },
+);
+
+/** A source that the caller may see, by the id in the path; anything else does not exist for them. */
+export function findDatasource({ parts, account, caller, params }: Call, id = params.id!): Datasource {
+  const source = datasourceById(parts.db, id);
+  if (source === undefined || source.accountId !== account.id || !canSee(parts.db, source, caller)) {
+    throw notFound(`Data source not found: ${id}`);
+  }
+  return source;
+}
+
+/** The same, for callers who are about to change it. */
+export function findEditable(call: Call): Datasource {
+  return editable(call, findDatasource(call));
+}
+
+export function editable({ parts, caller }: Call, source: Datasource): Datasource {
+  if (!canEdit(parts.db, source, caller)) throw forbidden('The data source is shared with you to see, not to change');
+  return source;
+}
+
+export interface Found {
+  readonly instance: Instance;
+  readonly source: Datasource;
+}
+
+/** An instance whose source the caller may see. */
+export function findInstance(call: Call): Found {
+  const { id } = call.params as { id: string };
+  const instance = instanceById(call.parts.db, id);
+  const source = instance && datasourceById(call.parts.db, instance.datasourceId);
+  if (instance === undefined || source?.accountId !== call.account.id || !canSee(call.parts.db, source, call.caller)) {
+    throw notFound(`Data source instance not found: ${id}`);
+  }
+  return { instance, source };
+}
+
+export function findEditableInstance(call: Call): Found {
+  const found = findInstance(call);
+  editable(call, found.source);
+  return found;
+}

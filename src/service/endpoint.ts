@@ -1,0 +1,83 @@
+import type { Readable } from 'node:stream';
+import type { Static, TObject, TProperties, TSchema } from 'typebox';
+import type { Caller } from './auth/authenticate.ts';
+import type { Permission } from './auth/permissions.ts';
+import type { IncomingBody } from './http/body.ts';
+import type { Meta } from './http/envelope.ts';
+import type { Parts } from './parts.ts';
+import type { Account } from './store/accounts.ts';
+
+/** One request that has been authenticated, counted, allowed and validated. */
+export interface Call<Q = unknown, B = unknown> {
+  readonly parts: Parts;
+  readonly caller: Caller;
+  /** Whose assets are meant: the caller's company, or the client named by `client_id`. */
+  readonly account: Account;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Q;
+  readonly body: B;
+  /** The body as it comes, for the endpoints that store it. */
+  readonly incoming: IncomingBody;
+}
+
+/** What `do` gives back: the envelope's parts, or bytes that go out as they are. */
+export type Outcome =
+  | { readonly data?: object; readonly meta?: Meta }
+  | { readonly stream: Readable; readonly headers: Readonly<Record<string, string>> };
+
+/** Where the behaviour is laid down: the service's document, or a decision where the document is silent. */
+export type Basis = 'document' | 'decided';
+
+/**
+ * One method on one path, as data and two functions. The steps of every call, in this order: authenticate, count,
+ * allow, validate, scope (all from what is declared here), find, do, answer. OpenAPI is made of the same declarations.
+ */
+export interface Endpoint {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Relative to the base URL, parameters in braces. */
+  readonly path: `/${string}`;
+  readonly summary: string;
+  readonly basis: Basis;
+  /** Any one of these is enough; none = every authenticated caller. */
+  readonly permission: readonly Permission[];
+  /** Takes `client_id` in the query, and in a JSON body. Naming one needs `client.access`. */
+  readonly client: boolean;
+  readonly query: TProperties;
+  /** The fields of a JSON body; `data` = the body is stored as it comes; absent = no body is read. */
+  readonly body?: TProperties | 'data';
+  readonly answer: {
+    readonly status: 200 | 201;
+    /** `bytes` = not an envelope. */
+    readonly data: TSchema | 'bytes';
+  };
+  /** Looks up what the path names; refuses with 404 (or what the document's table says) when the caller may not see it. */
+  readonly find?: (call: Call) => unknown;
+  readonly do: (call: Call, found: unknown) => Outcome | Promise<Outcome>;
+}
+
+/** A kind of asset: its name and everything that can be done with it over HTTP. One file of resources/ each. */
+export interface Resource {
+  readonly name: string;
+  readonly summary: string;
+  readonly endpoints: readonly Endpoint[];
+}
+
+interface Declared<Q extends TProperties, B extends TProperties | 'data', F>
+  extends Omit<Endpoint, 'query' | 'body' | 'find' | 'do' | 'client'> {
+  readonly client?: boolean;
+  readonly query?: Q;
+  readonly body?: B;
+  readonly find?: (call: Call<Static<TObject<Q>>>) => F;
+  readonly do: (call: Call<Static<TObject<Q>>, BodyOf<B>>, found: F) => Outcome | Promise<Outcome>;
+}
+
+type BodyOf<B> = B extends TProperties ? Static<TObject<B>> : undefined;
+
+/** Declares an endpoint; there to infer the types of query, body and what was found. Takes `client_id` unless told. */
+export function defineEndpoint<
+  F = undefined,
+  Q extends TProperties = object & TProperties,
+  B extends TProperties | 'data' = 'data',
+>(declared: Declared<Q, B, F>): Endpoint {
+  return { client: true, query: {}, ...declared } as unknown as Endpoint;
+}

@@ -1,0 +1,124 @@
+import { METHODS } from 'node:http';
+import type { Socket } from 'node:net';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Endpoint, Resource } from '../endpoint.ts';
+import type { Parts } from '../parts.ts';
+import { runnerOf } from '../run-endpoint.ts';
+import { type Answer, exchange } from './exchange.ts';
+import { badRequest } from './refusal.ts';
+import type { LoggedRequest, RequestLog } from './request-log.ts';
+
+/** Both spellings of the version; the first is the one that is shown. */
+export const prefixes = ['/api/1.0', '/api/1'] as const;
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    entry: LoggedRequest;
+  }
+}
+
+interface Logging {
+  readonly parts: Parts;
+  readonly requestLog: RequestLog;
+}
+
+/** The HTTP side: one route a path, which answers every method itself, so that 405 can say what is allowed. */
+export function buildApp(parts: Parts, resources: readonly Resource[], requestLog: RequestLog): FastifyInstance {
+  const app = Fastify({
+    logger: false,
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    connectionTimeout: parts.bodyIdleMs * 2,
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
+    frameworkErrors: (_error, request, reply) => {
+      void refuseAtOnce(request, reply, { parts, requestLog });
+    },
+    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket),
+  });
+  const unknown = METHODS.filter((method) => method !== 'CONNECT' && !app.supportedMethods.includes(method));
+  for (const method of unknown) app.addHttpMethod(method, { hasBody: true });
+  readBodiesOurselves(app);
+  keepRequestLog(app, parts, requestLog);
+  routeAll(app, parts, resources);
+  return app;
+}
+
+/** The steps read the body, after the caller was allowed; Fastify hands it on untouched, whatever its type says. */
+function readBodiesOurselves(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  app.server.on('checkContinue', (request, response) => app.routing(request, response));
+}
+
+function keepRequestLog(app: FastifyInstance, parts: Parts, requestLog: RequestLog): void {
+  app.decorateRequest('entry', null as unknown as LoggedRequest);
+  app.addHook('onRequest', (request, reply, done) => {
+    begin(request, reply, { parts, requestLog });
+    // A content type that Fastify cannot parse would be refused before any step of ours ran.
+    delete request.raw.headers['content-type'];
+    done();
+  });
+}
+
+function begin(request: FastifyRequest, { raw }: FastifyReply, { parts, requestLog }: Logging): void {
+  const entry: LoggedRequest = {
+    arrived: parts.clock.monotonic(),
+    method: request.method,
+    path: request.raw.url!.split('?', 1)[0]!,
+    from: `${request.socket.remoteAddress}:${request.socket.remotePort}`,
+    credentials: null,
+    company: null,
+    status: null,
+  };
+  request.entry = entry;
+  requestLog.begin(entry);
+  raw.once('close', () => {
+    if (raw.writableFinished) entry.status = raw.statusCode;
+    requestLog.end(entry);
+  });
+}
+
+function routeAll(app: FastifyInstance, parts: Parts, resources: readonly Resource[]): void {
+  const byPath = Map.groupBy(
+    resources.flatMap((resource) => resource.endpoints),
+    (endpoint) => endpoint.path,
+  );
+  for (const [path, endpoints] of byPath) {
+    const answer = answerBy(endpoints);
+    const route = path.replaceAll(/\{(\w+)\}/g, ':$1');
+    for (const prefix of prefixes) app.all(prefix + route, handler(parts, answer));
+  }
+  app.setNotFoundHandler(handler(parts, { kind: 'unknown path' }));
+}
+
+function answerBy(endpoints: readonly Endpoint[]): Answer {
+  const methods = new Map(
+    endpoints.map((endpoint) => [endpoint.method as string, { endpoint, run: runnerOf(endpoint) }]),
+  );
+  return { kind: 'path', methods };
+}
+
+function handler(parts: Parts, answer: Answer) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    await exchange({ parts, request, reply, answer });
+    return reply;
+  };
+}
+
+/** A path that the router cannot decode: no hook has run yet. */
+async function refuseAtOnce(request: FastifyRequest, reply: FastifyReply, logging: Logging): Promise<void> {
+  begin(request, reply, logging);
+  const refusal = badRequest('The path is not valid');
+  await exchange({ parts: logging.parts, request, reply, answer: { kind: 'refusal', refusal } });
+}
+
+/** What is not HTTP at all has no route and no caller. */
+function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return;
+  const timedOut = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  const text = timedOut ? 'The request did not arrive in time' : 'The request is not valid HTTP';
+  const body = JSON.stringify({ meta: { success: false, status: 400, error_code: 'bad_request', error_desc: text } });
+  const head = ['HTTP/1.1 400 Bad Request', 'content-type: application/json; charset=utf-8', 'connection: close'];
+  socket.end(`${head.join('\r\n')}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+}

@@ -1,0 +1,81 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { badRequest } from './refusal.ts';
+
+const jsonLimit = 1024 * 1024;
+const poison = new Set(['__proto__', 'constructor', 'prototype']);
+
+/** A request's body, not read until somebody asks for it. */
+export interface IncomingBody {
+  /** What the client announced; undefined for a chunked body. */
+  readonly announcedBytes: number | undefined;
+  /**
+   * The body as it arrives; may be asked for once. A client that waits for `100 Continue` gets it now, so one that is
+   * refused before has sent nothing. Throws when the client goes away or falls silent.
+   */
+  chunks(): AsyncGenerator<Buffer, void>;
+}
+
+export function incomingBody(request: IncomingMessage, response: ServerResponse, idleMs: number): IncomingBody {
+  const length = request.headers['content-length'];
+  return {
+    announcedBytes: length === undefined ? undefined : Number(length),
+    async *chunks() {
+      if (/100-continue/i.test(request.headers.expect ?? '')) response.writeContinue();
+      // Leaving the loop early must not destroy the connection: the refusal still has to go out on it.
+      yield* withIdleLimit(request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>, idleMs);
+    },
+  };
+}
+
+async function* withIdleLimit(reader: AsyncIterableIterator<Buffer>, idleMs: number): AsyncGenerator<Buffer, void> {
+  const silence = Promise.withResolvers<never>();
+  silence.promise.catch(() => undefined);
+  const timer = setTimeout(() => silence.reject(badRequest(silent(idleMs))), idleMs);
+  try {
+    for (;;) {
+      const next = await Promise.race([reader.next(), silence.promise]);
+      if (next.done === true) return;
+      timer.refresh();
+      yield next.value;
+      timer.refresh();
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const silent = (idleMs: number): string => `The body stopped arriving for ${idleMs / 1000} seconds`;
+
+/** Reads a JSON object; an empty body is an empty object. Keys that could reach a prototype are dropped. */
+export async function readJson(incoming: IncomingBody): Promise<Record<string, unknown>> {
+  const text = await readText(incoming);
+  if (text.trim() === '') return {};
+  const value = parse(text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw badRequest('The body must be a JSON object');
+  }
+  return value as Record<string, unknown>;
+}
+
+async function readText(incoming: IncomingBody): Promise<string> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of incoming.chunks()) {
+    bytes += piece.length;
+    if (bytes > jsonLimit) throw badRequest(`The body is larger than ${jsonLimit} bytes`);
+    pieces.push(piece);
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(pieces));
+  } catch {
+    throw badRequest('The body is not valid UTF-8');
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text, (key, value: unknown) => (poison.has(key) ? undefined : value));
+  } catch (thrown) {
+    throw badRequest(`The body is not valid JSON: ${(thrown as Error).message}`);
+  }
+}

@@ -1,0 +1,27 @@
+import type { Refusal } from './refusal.ts';
+
+/** What an endpoint may add to `meta` beside success and status. */
+export interface Meta {
+  readonly location?: string;
+  readonly instance_location?: string;
+  readonly count?: number;
+  readonly total?: number;
+}
+
+/** The body of every answer that worked. */
+export function successBody(status: number, { data = {}, meta = {} }: { data?: object; meta?: Meta }): string {
+  return JSON.stringify({ meta: { success: true, status, ...meta }, data });
+}
+
+/** The body of every refusal; it has no `data`. `id` is what the log line of the same refusal carries. */
+export function refusalBody(refusal: Refusal, id: string): string {
+  return JSON.stringify({
+    meta: {
+      success: false,
+      status: refusal.status,
+      error_code: refusal.code,
+      error_desc: refusal.message,
+      error_id: id,
+    },
+  });
+}

@@ -1,0 +1,100 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { newId } from '../../lib/ids.ts';
+import { redact } from '../../lib/redact.ts';
+import { authenticate, type Caller } from '../auth/authenticate.ts';
+import { hashKey } from '../auth/keys.ts';
+import type { Endpoint, Outcome } from '../endpoint.ts';
+import type { Parts } from '../parts.ts';
+import type { Run } from '../run-endpoint.ts';
+import { incomingBody } from './body.ts';
+import { refusalBody, successBody } from './envelope.ts';
+import { notFound, Refusal } from './refusal.ts';
+
+/** What stands behind a path. */
+export type Answer =
+  | { readonly kind: 'path'; readonly methods: ReadonlyMap<string, { endpoint: Endpoint; run: Run }> }
+  | { readonly kind: 'unknown path' }
+  | { readonly kind: 'refusal'; readonly refusal: Refusal };
+
+export interface Exchange {
+  readonly parts: Parts;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly answer: Answer;
+}
+
+/** One request from its first byte to its answer: authenticate, count, then the endpoint's own steps. */
+export async function exchange(given: Exchange): Promise<void> {
+  try {
+    const caller = await authenticateAndCount(given);
+    const { endpoint, run } = chosen(given.answer, given.request.method);
+    const { parts, request, reply } = given;
+    const incoming = incomingBody(request.raw, reply.raw, parts.bodyIdleMs);
+    const params = request.params as Record<string, string>;
+    const query = request.query as Record<string, unknown>;
+    send(reply, endpoint, await run({ parts, caller, params, query, incoming }));
+  } catch (thrown) {
+    refuse(given, thrown);
+  }
+}
+
+async function authenticateAndCount({ parts, request }: Exchange): Promise<Caller> {
+  request.entry.credentials = credentialsShown(request);
+  const { headers, socket } = request.raw;
+  const address = socket.remoteAddress ?? 'unknown';
+  const caller = await authenticate(parts.db, parts.limits, { headers, address });
+  request.entry.company = caller.company.id;
+  parts.limits.countCall(caller.company, request.entry.arrived);
+  return caller;
+}
+
+function credentialsShown({ headers }: FastifyRequest): string | null {
+  const key = headers['kf-api-key'];
+  if (typeof key === 'string' && key !== '') return `key ${hashKey(key).toString('hex', 0, 4)}`;
+  return headers.authorization === undefined ? null : 'authorization';
+}
+
+function chosen(answer: Answer, method: string): { endpoint: Endpoint; run: Run } {
+  if (answer.kind === 'refusal') throw answer.refusal;
+  if (answer.kind === 'unknown path') throw notFound('There is nothing at this path');
+  const found = answer.methods.get(method);
+  if (found !== undefined) return found;
+  const allowed = [...answer.methods.keys()].join(', ');
+  throw new Refusal('method_not_allowed', `${method} is not supported here, only ${allowed}`, { allow: allowed });
+}
+
+function send(reply: FastifyReply, { answer }: Endpoint, outcome: Outcome): void {
+  reply.code(answer.status);
+  if ('stream' in outcome) {
+    void reply.headers(outcome.headers).send(outcome.stream);
+    return;
+  }
+  void reply.header('content-type', json).send(successBody(answer.status, outcome));
+}
+
+const json = 'application/json; charset=utf-8';
+
+function refuse({ parts, request, reply }: Exchange, thrown: unknown): void {
+  const id = newId();
+  // The client went away in the middle of its body: there is nobody to answer.
+  if (request.raw.destroyed && !request.raw.complete) {
+    parts.log.info('request given up by the client', { error_id: id, path: request.entry.path });
+    reply.hijack();
+    return;
+  }
+  const refusal =
+    thrown instanceof Refusal ? thrown : new Refusal('internal_error', 'Something went wrong in the service');
+  if (refusal !== thrown)
+    parts.log.error('request failed', { error_id: id, path: request.entry.path, error: traced(thrown) });
+  else parts.log.debug('request refused', { error_id: id, path: request.entry.path, error_code: refusal.code });
+  const headers = { ...refusal.headers, 'content-type': json, ...challenge(refusal) };
+  void reply.code(refusal.status).headers(headers).send(refusalBody(refusal, id));
+}
+
+function traced(thrown: unknown): string {
+  return redact(thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown));
+}
+
+function challenge({ code }: Refusal): Record<string, string> {
+  return code === 'auth_not_provided' || code === 'auth_fail' ? { 'www-authenticate': 'Basic realm="sluice"' } : {};
+}

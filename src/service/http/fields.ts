@@ -1,0 +1,23 @@
+import { Type } from 'typebox';
+
+/** Schemas of fields that several resources have, and how their values are written. */
+export const isoTime = Type.String({ format: 'date-time' });
+export const isoTimeOrNull = Type.Union([isoTime, Type.Null()]);
+export const idAndName = Type.Object({ id: Type.String(), name: Type.String() });
+export const nothing = Type.Object({});
+
+export const someName = Type.String({
+  minLength: 1,
+  maxLength: 255,
+  pattern: '\\S',
+  'x-rule': 'must be a text of 1 to 255 characters',
+});
+export const someText = Type.String({ maxLength: 10_000 });
+export const propertyMap = Type.Record(Type.String(), Type.Unknown(), {
+  'x-rule': 'must be an object of names and values',
+});
+
+/** Milliseconds as an ISO 8601 UTC text; null stays null. */
+export function timeText(milliseconds: number | null): string | null {
+  return milliseconds === null ? null : new Date(milliseconds).toISOString();
+}

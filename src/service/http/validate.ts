@@ -1,0 +1,87 @@
+import { type TObject, type TProperties, Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { badRequest } from './refusal.ts';
+
+/** What a property's schema may say beyond JSON Schema. */
+interface Property {
+  readonly type?: string;
+  readonly enum?: readonly unknown[];
+  readonly default?: unknown;
+  /** The rule in words, shown when a value breaks it. */
+  readonly 'x-rule'?: string;
+  /** Values are matched without regard to case and read as written in `enum`. */
+  readonly 'x-any-case'?: boolean;
+}
+
+type Properties = Readonly<Record<string, Property>>;
+type Fields = Record<string, unknown>;
+
+interface Fault {
+  readonly keyword: string;
+  readonly schemaPath: string;
+  readonly instancePath: string;
+  readonly params: { readonly requiredProperties?: readonly string[]; readonly allowedValues?: readonly unknown[] };
+  readonly message: string;
+}
+
+/** Checks the fields of a query or a body: fills in defaults, refuses with 400 naming the field and its rule. */
+export type Validate = (given: Fields) => Fields;
+
+export function queryValidator(properties: TProperties): Validate {
+  return validator(properties, fromText);
+}
+
+/** Null fields of a body count as not given; unknown ones are let through and read by nobody. */
+export function bodyValidator(properties: TProperties): Validate {
+  return validator(properties, (value, property) => (value === null ? undefined : inListedCase(value, property)));
+}
+
+function validator(properties: TProperties, read: (value: unknown, property: Property) => unknown): Validate {
+  const schema = Type.Object(properties);
+  const compiled = Compile(schema);
+  return (given) => {
+    const fields: Fields = {};
+    for (const [name, property] of Object.entries(properties as Properties)) {
+      const value = Object.hasOwn(given, name) ? read(given[name], property) : undefined;
+      const chosen = value === undefined ? property.default : value;
+      if (chosen !== undefined) fields[name] = chosen;
+    }
+    if (!compiled.Check(fields)) throw badRequest(inWords([...compiled.Errors(fields)] as unknown as Fault[], schema));
+    return fields;
+  };
+}
+
+/** A query's text as the value it stands for. What is not of the declared type stays text, and fails the check. */
+function fromText(value: unknown, { type }: Property): unknown {
+  if (type === 'integer' && typeof value === 'string' && /^-?\d{1,15}$/.test(value)) return Number(value);
+  if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
+  return value;
+}
+
+function inListedCase(value: unknown, property: Property): unknown {
+  if (property['x-any-case'] !== true || typeof value !== 'string') return value;
+  return property.enum?.find((word) => String(word).toLowerCase() === value.toLowerCase()) ?? value;
+}
+
+function inWords(faults: readonly Fault[], schema: TObject): string {
+  const fault = faults[0]!;
+  const missing = fault.params.requiredProperties?.[0];
+  const path = [...fault.instancePath.split('/').slice(1), ...(missing === undefined ? [] : [missing])].join('.');
+  if (missing !== undefined) return `Field "${path}" is required`;
+  const allowed = fault.params.allowedValues;
+  const rule =
+    ruleAt(schema, fault.schemaPath) ??
+    (allowed === undefined ? fault.message : `must be one of ${allowed.join(', ')}`);
+  return `Field "${path}" ${rule}`;
+}
+
+/** The words of the outermost schema on the way to the fault that has any. */
+function ruleAt(schema: object, schemaPath: string): string | undefined {
+  let node: unknown = schema;
+  for (const step of schemaPath.split('/').slice(1)) {
+    node = (node as Record<string, unknown> | undefined)?.[step];
+    const rule = (node as Property | undefined)?.['x-rule'];
+    if (rule !== undefined) return rule;
+  }
+  return undefined;
+}

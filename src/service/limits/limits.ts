@@ -1,0 +1,59 @@
+import type { Clock } from '../../lib/clock.ts';
+import { Refusal } from '../http/refusal.ts';
+import type { Account } from '../store/accounts.ts';
+import type { Database } from '../store/database.ts';
+import { callsOfDay, countCall, dailyAllowance, secondAllowance } from './allowance.ts';
+import { easternCalendar } from './eastern-day.ts';
+import { FailedLogins } from './failed-logins.ts';
+import { SlidingSecond } from './sliding-second.ts';
+
+/** The service's limits. Switched off they refuse nobody, but calls are counted all the same. */
+export class Limits {
+  readonly #db: Database;
+  readonly #clock: Clock;
+  readonly #enforced: boolean;
+  readonly #day = easternCalendar();
+  readonly #seconds = new SlidingSecond();
+  readonly #failures = new FailedLogins();
+
+  constructor(given: { db: Database; clock: Clock; enforced: boolean }) {
+    this.#db = given.db;
+    this.#clock = given.clock;
+    this.#enforced = given.enforced;
+  }
+
+  /** Counts a call of a company, or refuses it; what is refused is not counted. `arrived` is monotonic. */
+  countCall(company: Account, arrived: number): void {
+    const now = this.#clock.now();
+    const day = this.#day(now);
+    if (this.#enforced) {
+      const most = secondAllowance(company);
+      const wait = this.#seconds.wait(company.id, arrived, most);
+      if (wait > 0) throw tooFast(most, wait);
+      const allowance = dailyAllowance(company);
+      if (callsOfDay(this.#db, company, day) >= allowance) throw dayIsSpent(allowance, day.end - now);
+      this.#seconds.take(company.id, arrived);
+    }
+    countCall(this.#db, company, day);
+  }
+
+  /** Refuses an address that has failed too often; otherwise counts a failure that the caller may take back. */
+  countFailure(address: string): () => void {
+    const now = this.#clock.monotonic();
+    const wait = this.#enforced ? this.#failures.wait(address, now) : 0;
+    if (wait > 0) throw new Refusal('rate_limited', 'Too many requests with failed authentication', retryAfter(wait));
+    return this.#failures.count(address, now);
+  }
+}
+
+function tooFast(most: number, wait: number): Refusal {
+  return new Refusal('rate_limited', `Too many requests: at most ${most} in one second`, retryAfter(wait));
+}
+
+function dayIsSpent(allowance: number, wait: number): Refusal {
+  return new Refusal('daily_limit_reached', `The ${allowance} requests of today are used up`, retryAfter(wait));
+}
+
+function retryAfter(milliseconds: number): Record<string, string> {
+  return { 'retry-after': String(Math.max(1, Math.ceil(milliseconds / 1000))) };
+}

@@ -1,0 +1,41 @@
+const second = 1000;
+/** Arrivals are judged a little out of order (a password takes longer to check than a key); none is this late. */
+const memory = 60 * second;
+
+/**
+ * At most so many calls in any one second, wherever the second begins. Calls are placed where they arrived, not where
+ * they were judged, so the answer does not depend on how long the steps before took.
+ */
+export class SlidingSecond {
+  readonly #arrivals = new Map<string, number[]>();
+
+  /** Milliseconds until a call of this company would pass; 0 when one arriving at `time` passes now. */
+  wait(company: string, time: number, most: number): number {
+    const past = this.#arrivals.get(company) ?? [];
+    const at = insertionPoint(past, time);
+    let wait = 0;
+    // With the new call in place, each run of most+1 neighbours that holds it must span a second or more.
+    for (let first = Math.max(0, at - most); first <= at; first++) {
+      const last = first + most - 1;
+      if (last >= past.length) break;
+      const from = first === at ? time : past[first]!;
+      const to = last < at ? time : past[last]!;
+      if (to - from < second) wait = Math.max(wait, past[first]! + second - time);
+    }
+    return wait;
+  }
+
+  /** Remembers a call that was let through. */
+  take(company: string, time: number): void {
+    const past = this.#arrivals.get(company) ?? [];
+    past.splice(insertionPoint(past, time), 0, time);
+    while (past.length > 0 && past[0]! < past.at(-1)! - memory) past.shift();
+    this.#arrivals.set(company, past);
+  }
+}
+
+function insertionPoint(sorted: readonly number[], time: number): number {
+  let at = sorted.length;
+  while (at > 0 && sorted[at - 1]! > time) at--;
+  return at;
+}

@@ -1,0 +1,66 @@
+import { Type } from 'typebox';
+import { findDatasource } from '../datasource-rules.ts';
+import type { Call } from '../endpoint.ts';
+import { forbidden, Refusal } from '../http/refusal.ts';
+import type { Datasource } from '../store/datasources.ts';
+import { instancesOf } from '../store/instances.ts';
+
+const failure = Type.Object({ error: Type.String(), status: Type.Integer(), success: Type.Literal(false) });
+
+export const bulkRefreshAnswer = Type.Object({
+  op_requested: Type.Literal('refresh'),
+  success: Type.Boolean(),
+  total_datasources_requested: Type.Integer(),
+  total_instances_requested: Type.Integer(),
+  queue_status: Type.Integer(),
+  total_instances_queued: Type.Integer(),
+  failed_results: Type.Optional(
+    Type.Object({ description: Type.String(), invalid_datasources: Type.Record(Type.String(), failure) }),
+  ),
+});
+
+interface Failure {
+  readonly error: string;
+  readonly status: number;
+  readonly success: false;
+}
+
+/** Queues what can be queued and reports the rest; an id that fails stops no other. */
+export function bulkRefresh(call: Call, requested: readonly string[]): object {
+  const failed = new Map<string, Failure>();
+  const sources = [...new Set(requested)].flatMap((id) => refreshable(call, id, failed));
+  const instances = sources.map((source) => ({
+    source,
+    ids: instancesOf(call.parts.db, source.id).map(({ id }) => id),
+  }));
+  const queued = instances.filter(({ source }) => source.noRefresh === 0).flatMap(({ ids }) => ids);
+  call.parts.refreshes.request(queued);
+  return {
+    op_requested: 'refresh',
+    success: failed.size === 0,
+    total_datasources_requested: requested.length,
+    total_instances_requested: instances.flatMap(({ ids }) => ids).length,
+    queue_status: failed.size === 0 ? 200 : 207,
+    total_instances_queued: queued.length,
+    ...(failed.size === 0 ? {} : { failed_results: describeFailures(failed) }),
+  };
+}
+
+function refreshable(call: Call, id: string, failed: Map<string, Failure>): Datasource[] {
+  try {
+    const source = findDatasource(call, id);
+    if (source.disabled === 1) throw forbidden(`Data source is disabled: ${id}`);
+    return [source];
+  } catch (thrown) {
+    if (!(thrown instanceof Refusal)) throw thrown;
+    failed.set(id, { error: thrown.message, status: thrown.status, success: false });
+    return [];
+  }
+}
+
+function describeFailures(failed: ReadonlyMap<string, Failure>): object {
+  return {
+    description: 'Some datasources/instances failed to queue.',
+    invalid_datasources: Object.fromEntries(failed),
+  };
+}

@@ -1,0 +1,18 @@
+import type { FormatId } from '../uploads/receive.ts';
+
+/** What the service asks for when an instance is to be refreshed. */
+export interface PullRequest {
+  /** One of the service's connector names. */
+  readonly connector: string;
+  readonly format: FormatId;
+  /** The instance's properties. */
+  readonly properties: Readonly<Record<string, unknown>>;
+  /** Aborted when the service ends or the pull takes too long. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Reads a data source with its own connector and yields the document in its format. Handed in by whoever starts the
+ * service. Throws a Problem with a sentence that its user can read.
+ */
+export type Pull = (request: PullRequest) => AsyncIterable<Uint8Array>;

@@ -1,0 +1,133 @@
+import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import { Problem } from '../../lib/problem.ts';
+import { redact } from '../../lib/redact.ts';
+import type { Database } from '../store/database.ts';
+import { datasourceById } from '../store/datasources.ts';
+import { instanceById, noteFailure, propertiesOf } from '../store/instances.ts';
+import type { Blobs } from '../uploads/blobs.ts';
+import { publish } from '../uploads/publish.ts';
+import { receive } from '../uploads/receive.ts';
+import type { Pull } from './pull.ts';
+import { enqueue, type Queued, resume, settle, takeNext } from './queue.ts';
+
+const longestPullMs = 10 * 60_000;
+
+interface WorkerParts {
+  readonly db: Database;
+  readonly blobs: Blobs;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly uploadLimitBytes: number;
+  readonly pull: Pull | undefined;
+}
+
+/** Takes instances out of the durable queue, one after the other, and stores what their connectors yield. */
+export class RefreshWorker {
+  readonly #parts: WorkerParts;
+  readonly #stop = new AbortController();
+  #running: Promise<void> | undefined;
+
+  constructor(parts: WorkerParts) {
+    this.#parts = parts;
+  }
+
+  /** Goes on with what an earlier life of the service left in the queue. */
+  start(): void {
+    resume(this.#parts.db);
+    this.#wake();
+  }
+
+  /** Queues instances; within a transaction of the caller's, if there is one. */
+  request(instanceIds: readonly string[]): void {
+    const { db, clock } = this.#parts;
+    db.durably(() => {
+      for (const id of instanceIds) enqueue(db, id, clock.now());
+    });
+    // Not before the caller's transaction has ended.
+    setImmediate(() => this.#wake());
+  }
+
+  /** Gives up what is under way (it stays in the queue) and ends. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  #wake(): void {
+    if (this.#running !== undefined || this.#stop.signal.aborted) return;
+    this.#running = this.#drain().finally(() => {
+      this.#running = undefined;
+    });
+  }
+
+  async #drain(): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      const next = takeNext(this.#parts.db);
+      if (next === undefined) return;
+      await this.#refresh(next);
+    }
+  }
+
+  async #refresh({ position, instanceId }: Queued): Promise<void> {
+    const { db, log } = this.#parts;
+    try {
+      await this.#pullInto(instanceId);
+      log.info('refreshed', { instance: instanceId });
+    } catch (thrown) {
+      if (this.#stop.signal.aborted) return;
+      const message = redact(readable(thrown));
+      db.durably(() => noteFailure(db, instanceId, message));
+      log.warn('refresh failed', { instance: instanceId, error: message });
+    }
+    db.durably(() => settle(db, position));
+  }
+
+  async #pullInto(instanceId: string): Promise<void> {
+    const { db, blobs, clock, pull, uploadLimitBytes } = this.#parts;
+    const instance = instanceById(db, instanceId);
+    const source = instance && datasourceById(db, instance.datasourceId);
+    if (source === undefined || source.disabled === 1) return;
+    if (pull === undefined) throw noConnector(source.connector);
+    const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(longestPullMs)]);
+    const { connector, format } = source;
+    const chunks = untilAborted(pull({ connector, format, properties: propertiesOf(db, instanceId), signal }), signal);
+    const received = await receive(blobs, { chunks, format, limitBytes: uploadLimitBytes });
+    await publish({ db, blobs, now: clock.now() }, instanceId, received);
+  }
+}
+
+function noConnector(connector: string): Problem {
+  return new Problem({
+    code: 'SERVICE_NO_CONNECTOR',
+    family: 'config',
+    message: `this service has no connector ${connector}, so it cannot fetch data by itself`,
+    next: 'push the data with PUT /datasource-instances/{id}/data',
+  });
+}
+
+function readable(thrown: unknown): string {
+  if (thrown instanceof Problem && thrown.next !== undefined) return `${thrown.message}; ${thrown.next}`;
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/** A connector that does not listen to its signal must not keep the service from ending. */
+async function* untilAborted(chunks: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array, void> {
+  const aborted = Promise.withResolvers<never>();
+  aborted.promise.catch(() => undefined);
+  const abort = (): void => aborted.reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  const reader = chunks[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      const next = await Promise.race([reader.next(), aborted.promise]);
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } finally {
+    signal.removeEventListener('abort', abort);
+    if (!signal.aborted) await reader.return?.();
+    else void reader.return?.()?.catch?.(() => undefined);
+  }
+}

@@ -1,0 +1,204 @@
+import { Type } from 'typebox';
+import { formatById } from '../../formats/index.ts';
+import { type Found, findDatasource, findEditable, findEditableInstance, findInstance } from '../datasource-rules.ts';
+import type { Call, Outcome, Resource } from '../endpoint.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { isoTimeOrNull, nothing, propertyMap, timeText } from '../http/fields.ts';
+import { listMeta, pageQuery } from '../http/page.ts';
+import { badRequest, forbidden, notFound } from '../http/refusal.ts';
+import type { Datasource } from '../store/datasources.ts';
+import {
+  deleteProperty,
+  type Instance,
+  instanceById,
+  instancesOf,
+  propertiesOf,
+  setProperties,
+  visibleInstances,
+} from '../store/instances.ts';
+import { publish } from '../uploads/publish.ts';
+import { receive } from '../uploads/receive.ts';
+
+const instanceSchema = Type.Object({
+  id: Type.String(),
+  datasource_id: Type.String(),
+  datasource_name: Type.String(),
+  refresh_fail_count: Type.Integer(),
+  last_error: Type.Union([Type.String(), Type.Null()]),
+  data_size: Type.Integer(),
+  date_last_refresh: isoTimeOrNull,
+});
+
+function describe(instance: Instance): object {
+  return {
+    id: instance.id,
+    datasource_id: instance.datasourceId,
+    datasource_name: instance.datasourceName,
+    refresh_fail_count: instance.refreshFailCount,
+    last_error: instance.lastError,
+    data_size: instance.dataSize,
+    date_last_refresh: timeText(instance.dateLastRefresh),
+  };
+}
+
+/** Stores the body as the instance's data: checked, whole, or not at all. */
+async function store({ parts, incoming }: Call, { instance, source }: Found): Promise<Outcome> {
+  if (source.disabled === 1) throw forbidden('The data source is disabled');
+  const received = await receive(parts.blobs, {
+    chunks: incoming.chunks(),
+    announcedBytes: incoming.announcedBytes,
+    format: source.format,
+    limitBytes: parts.uploadLimitBytes,
+  });
+  await publish({ db: parts.db, blobs: parts.blobs, now: parts.clock.now() }, instance.id, received);
+  return {};
+}
+
+/** The one instance of a source that is not dynamic. */
+function onlyInstance({ parts }: Call, source: Datasource): Found {
+  const [instance, ...others] = instancesOf(parts.db, source.id);
+  if (instance === undefined || others.length > 0 || source.isDynamic === 1) {
+    throw badRequest('The data source is dynamic: push to one of its instances, /datasource-instances/{id}/data');
+  }
+  return { instance, source };
+}
+
+/** The stored bytes as they came. An upload may take the file away between look-up and opening; then look again. */
+async function show({ parts }: Call, { instance, source }: Found, tries = 3): Promise<Outcome> {
+  if (instance.blob === null || instance.sha256 === null)
+    throw notFound(`The instance has no data yet: ${instance.id}`);
+  try {
+    const stream = await parts.blobs.open(instance.blob);
+    const headers = {
+      'content-type': formatById(source.format).mediaType,
+      'content-length': String(instance.dataSize),
+      etag: `"${instance.sha256}"`,
+    };
+    return { stream, headers };
+  } catch (thrown) {
+    const now = instanceById(parts.db, instance.id);
+    if (tries === 0 || now === undefined || now.blob === instance.blob) throw thrown;
+    return show({ parts } as Call, { instance: now, source }, tries - 1);
+  }
+}
+
+const permission = ['dashboard.library'] as const;
+
+const resource: Resource = {
+  name: 'datasource-instances',
+  summary: 'Copies of data sources, each with its own properties and data',
+  endpoints: [
+    defineEndpoint({
+      method: 'GET',
+      path: '/datasource-instances',
+      summary: 'The instances of the data sources that the caller sees',
+      basis: 'decided',
+      permission,
+      query: { ...pageQuery, datasource_id: Type.Optional(Type.String({ minLength: 1 })) },
+      answer: { status: 200, data: Type.Object({ datasources: Type.Array(instanceSchema) }) },
+      find: (call) =>
+        call.query.datasource_id === undefined ? undefined : findDatasource(call, call.query.datasource_id),
+      do: ({ parts, account, caller, query }, source) => {
+        const listed = visibleInstances(parts.db, { account, caller, datasourceId: source?.id }, query);
+        return { data: { datasources: listed.items.map(describe) }, meta: listMeta(listed) };
+      },
+    }),
+    defineEndpoint({
+      method: 'GET',
+      path: '/datasource-instances/{id}',
+      summary: 'One instance',
+      basis: 'decided',
+      permission,
+      answer: { status: 200, data: instanceSchema },
+      find: (call) => findInstance(call),
+      do: (_call, { instance }) => ({ data: describe(instance) }),
+    }),
+    defineEndpoint({
+      method: 'GET',
+      path: '/datasource-instances/{id}/data',
+      summary: 'The data of an instance, byte for byte as it came',
+      basis: 'decided',
+      permission,
+      answer: { status: 200, data: 'bytes' },
+      find: (call) => findInstance(call),
+      do: (call, found) => show(call, found),
+    }),
+    defineEndpoint({
+      method: 'PUT',
+      path: '/datasource-instances/{id}/data',
+      summary: 'Replaces the data of an instance',
+      basis: 'document',
+      permission,
+      body: 'data',
+      answer: { status: 200, data: nothing },
+      find: (call) => findEditableInstance(call),
+      do: (call, found) => store(call, found),
+    }),
+    defineEndpoint({
+      method: 'PUT',
+      path: '/datasources/{id}/data',
+      summary: 'The same, by the id of a data source that is not dynamic',
+      basis: 'decided',
+      permission,
+      body: 'data',
+      answer: { status: 200, data: nothing },
+      find: (call) => onlyInstance(call, findEditable(call)),
+      do: (call, found) => store(call, found),
+    }),
+    defineEndpoint({
+      method: 'GET',
+      path: '/datasource-instances/{id}/properties',
+      summary: 'How an instance connects',
+      basis: 'document',
+      permission,
+      answer: { status: 200, data: Type.Object({ properties: propertyMap }) },
+      find: (call) => findInstance(call),
+      do: ({ parts }, { instance }) => ({ data: { properties: propertiesOf(parts.db, instance.id) } }),
+    }),
+    defineEndpoint({
+      method: 'PUT',
+      path: '/datasource-instances/{id}/properties',
+      summary: 'Sets properties; those that are not named stay',
+      basis: 'document',
+      permission,
+      body: { properties: propertyMap },
+      answer: { status: 200, data: nothing },
+      find: (call) => findEditableInstance(call),
+      do: ({ parts, body }, { instance }) => {
+        parts.db.durably(() => setProperties(parts.db, instance.id, body.properties));
+        return {};
+      },
+    }),
+    defineEndpoint({
+      method: 'DELETE',
+      path: '/datasource-instances/{id}/properties',
+      summary: 'Removes one property',
+      basis: 'document',
+      permission,
+      query: { name: Type.String({ minLength: 1 }) },
+      answer: { status: 200, data: nothing },
+      find: (call) => findEditableInstance(call),
+      do: ({ parts, query }, { instance }) => {
+        const found = parts.db.durably(() => deleteProperty(parts.db, instance.id, query.name));
+        if (!found) throw notFound(`The instance has no property "${query.name}"`);
+        return {};
+      },
+    }),
+    defineEndpoint({
+      method: 'POST',
+      path: '/datasource-instances/{id}/@/refresh',
+      summary: 'Queues an instance to be fetched anew by its connector',
+      basis: 'document',
+      permission,
+      body: {},
+      answer: { status: 200, data: Type.Object({ op_requested: Type.Literal('refresh') }) },
+      find: (call) => findInstance(call),
+      do: ({ parts }, { instance, source }) => {
+        if (source.disabled === 1) throw forbidden('The data source is disabled');
+        if (source.noRefresh === 0) parts.refreshes.request([instance.id]);
+        return { data: { op_requested: 'refresh' } };
+      },
+    }),
+  ],
+};
+export default resource;

@@ -1,0 +1,212 @@
+import { Type } from 'typebox';
+import { newId } from '../../lib/ids.ts';
+import { createInstances } from '../datasource-instancing.ts';
+import { connectors, findDatasource, findEditable, refreshInterval } from '../datasource-rules.ts';
+import type { Call, Resource } from '../endpoint.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { isoTime, isoTimeOrNull, nothing, propertyMap, someName, someText, timeText } from '../http/fields.ts';
+import { listMeta, pageQuery } from '../http/page.ts';
+import { bulkRefresh, bulkRefreshAnswer } from '../refresh/bulk.ts';
+import {
+  type Datasource,
+  deleteDatasource,
+  insertDatasource,
+  setDisabled,
+  updateDatasource,
+  visibleDatasources,
+} from '../store/datasources.ts';
+import { instancesOf } from '../store/instances.ts';
+
+const listItem = {
+  id: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  refresh_interval: Type.Integer(),
+  date_last_refresh: isoTimeOrNull,
+  is_dynamic: Type.Boolean(),
+};
+
+const detail = {
+  ...listItem,
+  company: Type.String(),
+  connector: Type.String(),
+  format: Type.String(),
+  created_by: Type.Union([Type.String(), Type.Null()]),
+  disabled: Type.Boolean(),
+  date_created: isoTime,
+};
+
+const formats = ['json', 'csv', 'xml'] as const;
+
+const createBody = {
+  name: someName,
+  description: Type.Optional(someText),
+  format: Type.Enum(formats, { default: 'json' }),
+  connector: Type.Enum(connectors, { default: 'simple_rest', 'x-any-case': true }),
+  refresh_interval: refreshInterval,
+  properties: Type.Optional(propertyMap),
+  no_refresh: Type.Optional(Type.Boolean()),
+};
+
+const changeBody = {
+  name: Type.Optional(someName),
+  description: Type.Optional(someText),
+  refresh_interval: Type.Optional(refreshInterval),
+};
+
+function describeListed(source: Datasource): object {
+  return {
+    id: source.id,
+    name: source.name,
+    description: source.description,
+    refresh_interval: source.refreshInterval,
+    date_last_refresh: timeText(source.dateLastRefresh),
+    is_dynamic: source.isDynamic === 1,
+  };
+}
+
+function describe(source: Datasource): object {
+  return {
+    ...describeListed(source),
+    company: source.accountId,
+    connector: source.connector,
+    format: source.format,
+    created_by: source.createdBy,
+    disabled: source.disabled === 1,
+    date_created: timeText(source.createdAt),
+  };
+}
+
+interface Created {
+  name: string;
+  description?: string;
+  format: (typeof formats)[number];
+  connector: string;
+  refresh_interval: number;
+  properties?: Record<string, unknown>;
+  no_refresh?: boolean;
+}
+
+/** Creates the source and its instances; answers the id of the source and of the first instance. */
+function create({ parts, caller, account, body }: Call<unknown, Created>): { id: string; instanceId: string } {
+  const { no_refresh: inProperties, ...properties } = body.properties ?? {};
+  const source = {
+    id: newId(),
+    accountId: account.id,
+    name: body.name,
+    description: body.description ?? '',
+    connector: body.connector,
+    format: body.format,
+    refreshInterval: body.refresh_interval,
+    noRefresh: (body.no_refresh ?? (inProperties === true || inProperties === 'true')) ? 1 : 0,
+    properties: JSON.stringify(properties),
+    createdBy: caller.user.id,
+    createdAt: parts.clock.now(),
+  } as const;
+  return parts.db.durably(() => createInstances(parts.db, { source, properties }, insertDatasource));
+}
+
+async function remove({ parts }: Call, source: Datasource): Promise<void> {
+  const blobs = instancesOf(parts.db, source.id).flatMap(({ blob }) => blob ?? []);
+  parts.db.durably(() => deleteDatasource(parts.db, source.id));
+  for (const blob of blobs) await parts.blobs.remove(blob);
+}
+
+const switching = (word: 'enable' | 'disable') =>
+  defineEndpoint({
+    method: 'POST',
+    path: `/datasources/{id}/@/${word}`,
+    summary: word === 'enable' ? 'Lets a data source take data again' : 'Lets a data source take no more data',
+    basis: 'decided',
+    permission: ['datasource.edit'],
+    body: {},
+    answer: { status: 200, data: nothing },
+    find: (call) => findEditable(call),
+    do: ({ parts }, source) => {
+      parts.db.durably(() => setDisabled(parts.db, source.id, word === 'disable'));
+      return {};
+    },
+  });
+
+const resource: Resource = {
+  name: 'datasources',
+  summary: 'Where the data of dashboards comes from, or is pushed to',
+  endpoints: [
+    defineEndpoint({
+      method: 'GET',
+      path: '/datasources',
+      summary: 'The data sources that the caller sees',
+      basis: 'document',
+      permission: ['dashboard.library'],
+      query: pageQuery,
+      answer: { status: 200, data: Type.Object({ datasources: Type.Array(Type.Object(listItem)) }) },
+      do: ({ parts, account, caller, query }) => {
+        const listed = visibleDatasources(parts.db, account, caller, query);
+        return { data: { datasources: listed.items.map(describeListed) }, meta: listMeta(listed) };
+      },
+    }),
+    defineEndpoint({
+      method: 'GET',
+      path: '/datasources/{id}',
+      summary: 'One data source with its details',
+      basis: 'document',
+      permission: ['dashboard.library'],
+      answer: { status: 200, data: Type.Object(detail) },
+      find: (call) => findDatasource(call),
+      do: (_call, source) => ({ data: describe(source) }),
+    }),
+    defineEndpoint({
+      method: 'POST',
+      path: '/datasources',
+      summary: 'Creates a data source and its instance',
+      basis: 'document',
+      permission: ['datasource.create'],
+      body: createBody,
+      answer: { status: 201, data: nothing },
+      do: (call) => {
+        const { id, instanceId } = create(call);
+        return { meta: { location: `/datasources/${id}`, instance_location: `/datasource-instances/${instanceId}` } };
+      },
+    }),
+    defineEndpoint({
+      method: 'PUT',
+      path: '/datasources/{id}',
+      summary: 'Changes name, description or refresh interval',
+      basis: 'document',
+      permission: ['datasource.edit'],
+      body: changeBody,
+      answer: { status: 200, data: nothing },
+      find: (call) => findEditable(call),
+      do: ({ parts, body }, source) => {
+        parts.db.durably(() => updateDatasource(parts.db, source.id, body));
+        return {};
+      },
+    }),
+    defineEndpoint({
+      method: 'DELETE',
+      path: '/datasources/{id}',
+      summary: 'Removes a data source, its instances and their data',
+      basis: 'document',
+      permission: ['datasource.delete'],
+      answer: { status: 200, data: nothing },
+      find: (call) => findEditable(call),
+      do: async (call, source) => {
+        await remove(call, source);
+        return {};
+      },
+    }),
+    defineEndpoint({
+      method: 'POST',
+      path: '/datasources/@/refresh',
+      summary: 'Queues every instance of several data sources',
+      basis: 'document',
+      permission: ['datasource.edit'],
+      body: { datasources: Type.Array(Type.String(), { minItems: 1, 'x-rule': 'must be a list of data source ids' }) },
+      answer: { status: 200, data: bulkRefreshAnswer },
+      do: (call) => ({ data: bulkRefresh(call, call.body.datasources) }),
+    }),
+    switching('enable'),
+    switching('disable'),
+  ],
+};
+export default resource;

@@ -1,0 +1,57 @@
+import { Type } from 'typebox';
+import type { Call, Resource } from '../endpoint.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { idAndName, isoTime, isoTimeOrNull, timeText } from '../http/fields.ts';
+import { groupsOf } from '../store/users.ts';
+
+const profile = Type.Object({
+  id: Type.String(),
+  company: idAndName,
+  first_name: Type.String(),
+  last_name: Type.String(),
+  email: Type.String(),
+  date_last_login: isoTimeOrNull,
+  date_created: isoTime,
+  is_locked_out: Type.Boolean(),
+  tab_instances: Type.Optional(Type.Array(Type.Object({}))),
+  groups: Type.Optional(Type.Array(idAndName)),
+  permissions: Type.Optional(Type.Array(Type.String())),
+});
+
+function describe({ caller }: Call): object {
+  const { user, company } = caller;
+  return {
+    id: user.id,
+    company: { id: company.id, name: company.name },
+    first_name: user.firstName,
+    last_name: user.lastName,
+    email: user.email,
+    date_last_login: timeText(user.dateLastLogin),
+    date_created: timeText(user.createdAt),
+    is_locked_out: user.isLockedOut === 1,
+  };
+}
+
+function describeFully(call: Call): object {
+  const { caller, parts } = call;
+  return { ...describe(call), groups: groupsOf(parts.db, caller.user), permissions: [...caller.permissions].sort() };
+}
+
+const resource: Resource = {
+  name: 'profile',
+  summary: 'The user that a call is made for',
+  endpoints: [
+    defineEndpoint({
+      method: 'GET',
+      path: '/profile',
+      summary: 'Who the credentials belong to',
+      basis: 'decided',
+      permission: [],
+      client: false,
+      query: { full: Type.Boolean({ default: false }) },
+      answer: { status: 200, data: profile },
+      do: (call) => ({ data: call.query.full ? describeFully(call) : describe(call) }),
+    }),
+  ],
+};
+export default resource;

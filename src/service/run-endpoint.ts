@@ -1,0 +1,59 @@
+import type { Caller } from './auth/authenticate.ts';
+import type { Call, Endpoint, Outcome } from './endpoint.ts';
+import { type IncomingBody, readJson } from './http/body.ts';
+import { badRequest, lacking, notFound } from './http/refusal.ts';
+import { bodyValidator, queryValidator } from './http/validate.ts';
+import type { Parts } from './parts.ts';
+import { type Account, clientOf } from './store/accounts.ts';
+
+/** A request as it reaches an endpoint: its caller is known and the call is counted. */
+export interface Received {
+  readonly parts: Parts;
+  readonly caller: Caller;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly incoming: IncomingBody;
+}
+
+/** Runs one endpoint's steps after authenticate and count: allow, validate, scope, find, do. */
+export type Run = (received: Received) => Promise<Outcome>;
+
+/** Compiles an endpoint's declarations once. */
+export function runnerOf(endpoint: Endpoint): Run {
+  const validateQuery = queryValidator(endpoint.query);
+  const validateBody = typeof endpoint.body === 'object' ? bodyValidator(endpoint.body) : undefined;
+  return async (received) => {
+    allow(endpoint, received.caller);
+    const query = validateQuery(received.query);
+    const json = validateBody === undefined ? {} : await readJson(received.incoming);
+    const body = validateBody?.(json);
+    const account = scope(endpoint, received, json);
+    const { parts, caller, params, incoming } = received;
+    const call: Call = { parts, caller, account, params, query, body, incoming };
+    return endpoint.do(call, endpoint.find?.(call));
+  };
+}
+
+function allow({ permission }: Endpoint, caller: Caller): void {
+  if (permission.length > 0 && !permission.some((name) => caller.permissions.has(name))) throw lacking(permission);
+}
+
+/** The account whose assets are meant. */
+function scope(endpoint: Endpoint, received: Received, json: Readonly<Record<string, unknown>>): Account {
+  const { caller, parts } = received;
+  const id = endpoint.client ? clientIdOf(received.query.client_id, json.client_id) : undefined;
+  if (id === undefined) return caller.company;
+  if (!caller.permissions.has('client.access')) throw lacking(['client.access']);
+  const client = clientOf(parts.db, caller.company, id);
+  if (client === undefined) throw notFound(`Client not found: ${id}`);
+  return client;
+}
+
+function clientIdOf(...given: readonly unknown[]): string | undefined {
+  const ids = new Set(given.filter((id) => id !== undefined && id !== null));
+  if (ids.size > 1) throw badRequest('Field "client_id" is given twice, with different values');
+  const [id] = ids;
+  if (id === undefined) return undefined;
+  if (typeof id !== 'string' || id === '') throw badRequest('Field "client_id" must be a non-empty string');
+  return id;
+}

@@ -1,0 +1,147 @@
+import { mkdir } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { type Clock, systemClock } from '../lib/clock.ts';
+import { type Log, quietLog } from '../lib/log.ts';
+import { Problem } from '../lib/problem.ts';
+import { collectResources } from './collect.ts';
+import { createFirstCompany } from './first-company.ts';
+import { loadFixtures } from './fixtures/load.ts';
+import { buildApp, prefixes } from './http/app.ts';
+import { RequestLog } from './http/request-log.ts';
+import { Limits } from './limits/limits.ts';
+import type { Parts } from './parts.ts';
+import type { Pull } from './refresh/pull.ts';
+import { RefreshWorker } from './refresh/worker.ts';
+import { hasAccounts } from './store/accounts.ts';
+import { Database } from './store/database.ts';
+import { knownBlobs } from './store/instances.ts';
+import type { Blobs } from './uploads/blobs.ts';
+import { FolderBlobs } from './uploads/folder-blobs.ts';
+import { MemoryBlobs } from './uploads/memory-blobs.ts';
+
+export interface ServiceOptions {
+  /** Address to listen on; 127.0.0.1 unless told. */
+  readonly host?: string;
+  /** 0, the default, takes a free one. */
+  readonly port?: number;
+  /** A folder that keeps everything, or memory that forgets it. */
+  readonly data: { readonly folder: string } | 'memory';
+  /** A YAML or JSON file of companies; see docs/service.md. */
+  readonly fixtures?: string;
+  /** Largest document that an instance takes; 10,485,760 unless told. */
+  readonly uploadLimitBytes?: number;
+  /** False: no call is refused for being one too many; calls are counted all the same. */
+  readonly limits?: boolean;
+  /** Requests as JSON lines, one for each that has ended. */
+  readonly requestLogFile?: string;
+  /** Longest silence of a client in the middle of a body; 60,000 ms unless told. */
+  readonly bodyIdleMs?: number;
+  readonly clock?: Clock;
+  /** Fetches data for refreshes; without it a refresh fails with a sentence that says so. */
+  readonly pull?: Pull;
+  readonly log?: Log;
+}
+
+export interface RunningService {
+  /** Base URL with the version segment, without a trailing slash. */
+  readonly url: string;
+  readonly port: number;
+  /** The key of the first admin, on the one start that created it. */
+  readonly firstKey?: string;
+  readonly requestLog: RequestLog;
+  /** Ends within a few seconds: running requests get two, a refresh under way goes back to the queue. */
+  close(): Promise<void>;
+}
+
+const tenMegabytes = 10_485_760;
+const graceMs = 2_000;
+
+/** Starts the service. Throws a Problem when the data folder, the fixtures or the address cannot be used. */
+export async function startService(options: ServiceOptions): Promise<RunningService> {
+  if (options.data !== 'memory') await mkdir(options.data.folder, { recursive: true, mode: 0o700 });
+  const db = await Database.open(options.data);
+  try {
+    const parts = await assemble(db, options);
+    const firstKey = await fill(parts, options.fixtures);
+    await sweep(parts);
+    const requestLog = new RequestLog(options.requestLogFile);
+    const app = buildApp(parts, await collectResources(), requestLog);
+    const port = await listen(app, options);
+    parts.refreshes.start();
+    const url = `http://${hostInUrl(options.host ?? '127.0.0.1')}:${port}${prefixes[0]}`;
+    const close = closer({ app, parts, requestLog });
+    return { url, port, requestLog, close, ...(firstKey === undefined ? {} : { firstKey }) };
+  } catch (thrown) {
+    db.close();
+    throw thrown;
+  }
+}
+
+async function assemble(db: Database, options: ServiceOptions): Promise<Parts> {
+  const { clock = systemClock, log = quietLog, uploadLimitBytes = tenMegabytes, data, pull } = options;
+  const blobs: Blobs = data === 'memory' ? new MemoryBlobs() : await FolderBlobs.open(join(data.folder, 'documents'));
+  const limits = new Limits({ db, clock, enforced: options.limits ?? true });
+  const refreshes = new RefreshWorker({ db, blobs, clock, log, uploadLimitBytes, pull });
+  return { db, blobs, limits, refreshes, clock, log, uploadLimitBytes, bodyIdleMs: options.bodyIdleMs ?? 60_000 };
+}
+
+/** Loads the fixtures, or makes an empty service usable. */
+async function fill({ db, clock }: Parts, fixtures: string | undefined): Promise<string | undefined> {
+  if (fixtures !== undefined) await loadFixtures(db, fixtures, clock.now());
+  return hasAccounts(db) ? undefined : createFirstCompany(db, clock.now());
+}
+
+async function sweep({ db, blobs, log }: Parts): Promise<void> {
+  const orphans = await blobs.sweep(knownBlobs(db));
+  if (orphans > 0) log.info('swept documents that no instance shows', { orphans });
+}
+
+async function listen(app: FastifyInstance, { host = '127.0.0.1', port = 0 }: ServiceOptions): Promise<number> {
+  try {
+    await app.listen({ host, port });
+    return (app.server.address() as AddressInfo).port;
+  } catch (thrown) {
+    await app.close();
+    throw new Problem({
+      code: 'SERVICE_ADDRESS',
+      family: 'config',
+      message: `the service cannot listen on ${host}:${port}: ${(thrown as Error).message}`,
+      next: 'name another --host or --port; --port 0 takes a free one',
+      cause: thrown,
+    });
+  }
+}
+
+/** An address that means "all of them" is reached at the loopback one; an IPv6 address stands in brackets. */
+function hostInUrl(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+function closer(given: { app: FastifyInstance; parts: Parts; requestLog: RequestLog }): () => Promise<void> {
+  let closing: Promise<void> | undefined;
+  return () => {
+    closing ??= close(given);
+    return closing;
+  };
+}
+
+async function close({
+  app,
+  parts,
+  requestLog,
+}: {
+  app: FastifyInstance;
+  parts: Parts;
+  requestLog: RequestLog;
+}): Promise<void> {
+  const timer = setTimeout(() => app.server.closeAllConnections(), graceMs);
+  const refreshes = parts.refreshes.stop();
+  await app.close();
+  clearTimeout(timer);
+  await refreshes;
+  await requestLog.close();
+  parts.db.close();
+}

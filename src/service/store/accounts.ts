@@ -1,0 +1,30 @@
+import type { Plan } from '../limits/allowance.ts';
+import type { Database } from './database.ts';
+
+/** A company, or a client account of one. */
+export interface Account {
+  readonly id: string;
+  readonly name: string;
+  /** The company that this client belongs to; null for a company. */
+  readonly parentId: string | null;
+  /** A client without a plan of its own has its company's. */
+  readonly plan: Plan;
+  readonly requestsPerDay: number | null;
+  readonly requestsPerSecond: number | null;
+}
+
+const columns = `a.id, a.name, a.parent_id as parentId, coalesce(a.plan, p.plan, 'starter') as plan,
+  a.requests_per_day as requestsPerDay, a.requests_per_second as requestsPerSecond`;
+const from = 'from accounts a left join accounts p on p.id = a.parent_id';
+
+export function accountById(db: Database, id: string): Account | undefined {
+  return db.get<Account>(`select ${columns} ${from} where a.id = ?`, id);
+}
+
+export function clientOf(db: Database, company: Account, id: string): Account | undefined {
+  return db.get<Account>(`select ${columns} ${from} where a.id = ? and a.parent_id = ?`, id, company.id);
+}
+
+export function hasAccounts(db: Database): boolean {
+  return db.get('select 1 from accounts limit 1') !== undefined;
+}

@@ -1,0 +1,101 @@
+import { join } from 'node:path';
+import SQLite from 'better-sqlite3';
+import { Problem } from '../../lib/problem.ts';
+import { migrate } from './migrate.ts';
+
+export type Cell = string | number | bigint | Buffer | null;
+
+/**
+ * The service's own database: synchronous, statements prepared once, one process at a time. An ordinary commit
+ * survives the death of the process; what is made {@link durably} survives the loss of power as well.
+ */
+export class Database {
+  readonly #db: SQLite.Database;
+  readonly #statements = new Map<string, SQLite.Statement>();
+
+  private constructor(db: SQLite.Database) {
+    this.#db = db;
+  }
+
+  /** Opens (and creates or migrates) the database in this folder, or one in memory. */
+  static async open(data: { readonly folder: string } | 'memory'): Promise<Database> {
+    const db = new SQLite(data === 'memory' ? ':memory:' : join(data.folder, 'service.db'), { timeout: 500 });
+    try {
+      configure(db);
+      await migrate(db);
+    } catch (thrown) {
+      db.close();
+      throw openingProblem(thrown, data);
+    }
+    return new Database(db);
+  }
+
+  get<T>(sql: string, ...values: readonly Cell[]): T | undefined {
+    return this.#prepare(sql).get(...values) as T | undefined;
+  }
+
+  all<T>(sql: string, ...values: readonly Cell[]): T[] {
+    return this.#prepare(sql).all(...values) as T[];
+  }
+
+  /** Runs a statement that returns no rows; answers how many rows it changed. */
+  run(sql: string, ...values: readonly Cell[]): number {
+    return this.#prepare(sql).run(...values).changes;
+  }
+
+  /** All or nothing. May be nested. */
+  transaction<T>(work: () => T): T {
+    return this.#db.transaction(work).immediate();
+  }
+
+  /**
+   * A transaction that is on the disk before this returns. Counting calls does without that (it happens on every
+   * request and a lost count harms nobody); what a caller was told is stored does not.
+   */
+  durably<T>(work: () => T): T {
+    if (this.#db.inTransaction) return this.transaction(work);
+    this.#db.pragma('synchronous = FULL');
+    try {
+      return this.transaction(work);
+    } finally {
+      this.#db.pragma('synchronous = NORMAL');
+    }
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  #prepare(sql: string): SQLite.Statement {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#db.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+}
+
+function configure(db: SQLite.Database): void {
+  // Held until the process ends, however it ends: a second service on the same folder would sweep away uploads that
+  // the first one is still receiving.
+  db.pragma('locking_mode = EXCLUSIVE');
+  db.pragma('journal_mode = WAL');
+  db.pragma('synchronous = NORMAL');
+  db.pragma('foreign_keys = ON');
+}
+
+function openingProblem(thrown: unknown, data: { readonly folder: string } | 'memory'): unknown {
+  if (!(thrown instanceof SQLite.SqliteError) || data === 'memory') return thrown;
+  const busy = thrown.code.startsWith('SQLITE_BUSY');
+  return new Problem({
+    code: busy ? 'SERVICE_DATA_IN_USE' : 'SERVICE_DATA_UNREADABLE',
+    family: 'config',
+    message: busy
+      ? 'another service is running on this data folder'
+      : `the database of this data folder cannot be opened: ${thrown.message}`,
+    where: { file: join(data.folder, 'service.db') },
+    next: busy ? 'stop the other one, or name another folder with --data' : 'name another folder with --data',
+    cause: thrown,
+  });
+}

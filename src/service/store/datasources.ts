@@ -1,0 +1,113 @@
+import type { Caller } from '../auth/authenticate.ts';
+import type { Listed, Page } from '../http/page.ts';
+import type { FormatId } from '../uploads/receive.ts';
+import type { Account } from './accounts.ts';
+import type { Database } from './database.ts';
+
+export interface Datasource {
+  readonly id: string;
+  readonly accountId: string;
+  readonly name: string;
+  readonly description: string;
+  readonly connector: string;
+  readonly format: FormatId;
+  readonly refreshInterval: number;
+  readonly isDynamic: 0 | 1;
+  readonly noRefresh: 0 | 1;
+  readonly disabled: 0 | 1;
+  /** As given on creation, references to user properties unresolved. */
+  readonly properties: string;
+  readonly createdBy: string | null;
+  readonly createdAt: number;
+  /** The latest of its instances; null before the first data. */
+  readonly dateLastRefresh: number | null;
+}
+
+const columns = `d.id, d.account_id as accountId, d.name, d.description, d.connector, d.format,
+  d.refresh_interval as refreshInterval, d.is_dynamic as isDynamic, d.no_refresh as noRefresh, d.disabled,
+  d.properties, d.created_by as createdBy, d.created_at as createdAt,
+  (select max(i.date_last_refresh) from datasource_instances i where i.datasource_id = d.id) as dateLastRefresh`;
+
+export function datasourceById(db: Database, id: string): Datasource | undefined {
+  return db.get<Datasource>(`select ${columns} from datasources d where d.id = ?`, id);
+}
+
+/** Who sees what: everything for an admin, else what one created and what is shared with one or a group of one's own. */
+const visible = `(? or d.created_by = ? or exists (
+  select 1 from datasource_shares s where s.datasource_id = d.id and (
+    (s.kind = 'user' and s.holder_id = ?) or
+    (s.kind = 'group' and s.holder_id in (select group_id from group_members where user_id = ?)))))`;
+
+/** The condition on `datasources d` that leaves what this caller may see, and the values of its placeholders. */
+export function visibleTo(caller: Caller): { sql: string; values: [number, string, string, string] } {
+  const { id } = caller.user;
+  return { sql: visible, values: [seesAll(caller) ? 1 : 0, id, id, id] };
+}
+
+function seesAll(caller: Caller): boolean {
+  return caller.isAdmin || caller.permissions.has('admin.datasource');
+}
+
+export function visibleDatasources(db: Database, account: Account, caller: Caller, page: Page): Listed<Datasource> {
+  const where = `from datasources d where d.account_id = ? and ${visible}`;
+  const given = [account.id, ...visibleTo(caller).values];
+  const sql = `select ${columns} ${where} order by d.created_at, d.id limit ? offset ?`;
+  const items = db.all<Datasource>(sql, ...given, page.limit, page.offset);
+  return { items, total: db.get<{ n: number }>(`select count(*) as n ${where}`, ...given)!.n };
+}
+
+export function canSee(db: Database, source: Datasource, caller: Caller): boolean {
+  const sql = `select 1 from datasources d where d.id = ? and ${visible}`;
+  return db.get(sql, source.id, ...visibleTo(caller).values) !== undefined;
+}
+
+/** Shared to be seen is not shared to be changed. */
+export function canEdit(db: Database, source: Datasource, caller: Caller): boolean {
+  if (seesAll(caller) || source.createdBy === caller.user.id) return true;
+  const sql = `select 1 from datasource_shares s where s.datasource_id = ? and s.can_edit = 1 and (
+    (s.kind = 'user' and s.holder_id = ?) or
+    (s.kind = 'group' and s.holder_id in (select group_id from group_members where user_id = ?)))`;
+  return db.get(sql, source.id, caller.user.id, caller.user.id) !== undefined;
+}
+
+export function insertDatasource(db: Database, source: Omit<Datasource, 'dateLastRefresh' | 'disabled'>): void {
+  db.run(
+    `insert into datasources (id, account_id, name, description, connector, format, refresh_interval, is_dynamic,
+      no_refresh, properties, created_by, created_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    source.id,
+    source.accountId,
+    source.name,
+    source.description,
+    source.connector,
+    source.format,
+    source.refreshInterval,
+    source.isDynamic,
+    source.noRefresh,
+    source.properties,
+    source.createdBy,
+    source.createdAt,
+  );
+}
+
+export function updateDatasource(
+  db: Database,
+  id: string,
+  given: { name?: string; description?: string; refresh_interval?: number },
+): void {
+  db.run(
+    `update datasources set name = coalesce(?, name), description = coalesce(?, description),
+      refresh_interval = coalesce(?, refresh_interval) where id = ?`,
+    given.name ?? null,
+    given.description ?? null,
+    given.refresh_interval ?? null,
+    id,
+  );
+}
+
+export function setDisabled(db: Database, id: string, disabled: boolean): void {
+  db.run('update datasources set disabled = ? where id = ?', disabled ? 1 : 0, id);
+}
+
+export function deleteDatasource(db: Database, id: string): void {
+  db.run('delete from datasources where id = ?', id);
+}

@@ -1,0 +1,95 @@
+import type { Caller } from '../auth/authenticate.ts';
+import type { Listed, Page } from '../http/page.ts';
+import type { Received } from '../uploads/receive.ts';
+import type { Account } from './accounts.ts';
+import type { Database } from './database.ts';
+import { visibleTo } from './datasources.ts';
+
+/** A copy of a data source, with properties and data of its own. */
+export interface Instance {
+  readonly id: string;
+  readonly datasourceId: string;
+  readonly datasourceName: string;
+  readonly blob: string | null;
+  readonly sha256: string | null;
+  readonly dataSize: number;
+  readonly dateLastRefresh: number | null;
+  readonly refreshFailCount: number;
+  readonly lastError: string | null;
+}
+
+const columns = `i.id, i.datasource_id as datasourceId, d.name as datasourceName, i.blob, i.sha256,
+  i.data_size as dataSize, i.date_last_refresh as dateLastRefresh, i.refresh_fail_count as refreshFailCount,
+  i.last_error as lastError`;
+const from = 'from datasource_instances i join datasources d on d.id = i.datasource_id';
+
+export function instanceById(db: Database, id: string): Instance | undefined {
+  return db.get<Instance>(`select ${columns} ${from} where i.id = ?`, id);
+}
+
+export function instancesOf(db: Database, datasourceId: string): Instance[] {
+  return db.all<Instance>(`select ${columns} ${from} where d.id = ? order by i.created_at, i.id`, datasourceId);
+}
+
+export function visibleInstances(
+  db: Database,
+  { account, caller, datasourceId }: { account: Account; caller: Caller; datasourceId: string | undefined },
+  page: Page,
+): Listed<Instance> {
+  const seen = visibleTo(caller);
+  const where = `${from} where d.account_id = ? and (? is null or d.id = ?) and ${seen.sql}`;
+  const given = [account.id, datasourceId ?? null, datasourceId ?? null, ...seen.values];
+  const sql = `select ${columns} ${where} order by i.created_at, i.id limit ? offset ?`;
+  const items = db.all<Instance>(sql, ...given, page.limit, page.offset);
+  return { items, total: db.get<{ n: number }>(`select count(*) as n ${where}`, ...given)!.n };
+}
+
+export function insertInstance(
+  db: Database,
+  given: { id: string; datasourceId: string; dynamicKey: string; createdAt: number },
+): void {
+  db.run(
+    'insert into datasource_instances (id, datasource_id, dynamic_key, created_at) values (?, ?, ?, ?)',
+    given.id,
+    given.datasourceId,
+    given.dynamicKey,
+    given.createdAt,
+  );
+}
+
+/** Lets an instance show a new document. Answers whether the instance was still there. */
+export function showData(db: Database, id: string, { blob, bytes, sha256 }: Received, now: number): boolean {
+  const sql = `update datasource_instances set blob = ?, data_size = ?, sha256 = ?, date_last_refresh = ?,
+    refresh_fail_count = 0, last_error = null where id = ?`;
+  return db.run(sql, blob, bytes, sha256, now, id) === 1;
+}
+
+export function noteFailure(db: Database, id: string, message: string): void {
+  const sql = `update datasource_instances set refresh_fail_count = refresh_fail_count + 1, last_error = ? where id = ?`;
+  db.run(sql, message, id);
+}
+
+export function knownBlobs(db: Database): Set<string> {
+  const rows = db.all<{ blob: string }>('select blob from datasource_instances where blob is not null');
+  return new Set(rows.map(({ blob }) => blob));
+}
+
+/** Property names and values, values as the JSON that they were given as. */
+export function propertiesOf(db: Database, instanceId: string): Record<string, unknown> {
+  const sql = 'select name, value from instance_properties where instance_id = ? order by name';
+  const rows = db.all<{ name: string; value: string }>(sql, instanceId);
+  return Object.fromEntries(rows.map(({ name, value }) => [name, JSON.parse(value) as unknown]));
+}
+
+export function setProperties(db: Database, instanceId: string, properties: Readonly<Record<string, unknown>>): void {
+  const sql = `insert into instance_properties (instance_id, name, value) values (?, ?, ?)
+    on conflict do update set value = excluded.value`;
+  for (const [name, value] of Object.entries(properties)) {
+    if (value !== null) db.run(sql, instanceId, name, JSON.stringify(value));
+  }
+}
+
+/** Answers whether there was such a property. */
+export function deleteProperty(db: Database, instanceId: string, name: string): boolean {
+  return db.run('delete from instance_properties where instance_id = ? and name = ?', instanceId, name) === 1;
+}

@@ -1,0 +1,79 @@
+/** Who there is: companies and their clients, roles, users, keys, groups, and what each company has spent. */
+export const sql = `
+create table accounts (
+  id text primary key,
+  parent_id text references accounts(id) on delete cascade,
+  name text not null,
+  plan text,
+  status text not null default 'active',
+  requests_per_day integer,
+  requests_per_second integer,
+  created_at integer not null
+) strict;
+create index accounts_by_parent on accounts(parent_id, created_at, id);
+
+create table roles (
+  id text primary key,
+  account_id text not null references accounts(id) on delete cascade,
+  name text not null,
+  description text not null default '',
+  built_in text,
+  permissions text not null default '[]',
+  created_at integer not null,
+  unique (account_id, name)
+) strict;
+
+create table users (
+  id text primary key,
+  account_id text not null references accounts(id) on delete cascade,
+  role_id text references roles(id) on delete set null,
+  email text not null,
+  first_name text not null default '',
+  last_name text not null default '',
+  password text,
+  is_locked_out integer not null default 0,
+  date_last_login integer,
+  created_at integer not null
+) strict;
+create unique index users_by_email on users(lower(email));
+create index users_by_account on users(account_id, created_at, id);
+create index users_by_role on users(role_id);
+
+create table api_keys (
+  hash blob primary key,
+  user_id text not null references users(id) on delete cascade,
+  created_at integer not null
+) strict;
+
+create table groups (
+  id text primary key,
+  account_id text not null references accounts(id) on delete cascade,
+  name text not null,
+  description text not null default '',
+  created_at integer not null,
+  unique (account_id, name)
+) strict;
+
+create table group_members (
+  group_id text not null references groups(id) on delete cascade,
+  user_id text not null references users(id) on delete cascade,
+  primary key (group_id, user_id)
+) strict, without rowid;
+create index group_members_by_user on group_members(user_id);
+
+create table user_properties (
+  account_id text not null references accounts(id) on delete cascade,
+  name text not null,
+  user_id text not null references users(id) on delete cascade,
+  value text not null,
+  primary key (account_id, name, user_id)
+) strict, without rowid;
+
+create table api_usage (
+  account_id text not null references accounts(id) on delete cascade,
+  day text not null,
+  used integer not null,
+  allowance integer not null,
+  primary key (account_id, day)
+) strict, without rowid;
+`;

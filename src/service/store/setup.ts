@@ -1,0 +1,126 @@
+import { newId } from '../../lib/ids.ts';
+import { builtInRoles } from '../auth/permissions.ts';
+import type { Plan } from '../limits/allowance.ts';
+import type { Database } from './database.ts';
+
+/** Writing accounts and their people, for the first company and for fixtures. */
+
+export interface AccountGiven {
+  readonly id: string;
+  readonly name: string;
+  readonly parentId?: string;
+  readonly plan?: Plan;
+  readonly status?: string;
+  readonly requestsPerDay?: number;
+  readonly requestsPerSecond?: number;
+  readonly createdAt: number;
+}
+
+/** Creates an account, or brings the one with this id to what is given. */
+export function insertAccount(db: Database, given: AccountGiven): string {
+  db.run(
+    `insert into accounts (id, parent_id, name, plan, status, requests_per_day, requests_per_second, created_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do update set name = excluded.name, plan = excluded.plan,
+     status = excluded.status, requests_per_day = excluded.requests_per_day,
+     requests_per_second = excluded.requests_per_second`,
+    given.id,
+    given.parentId ?? null,
+    given.name,
+    given.plan ?? null,
+    given.status ?? 'active',
+    given.requestsPerDay ?? null,
+    given.requestsPerSecond ?? null,
+    given.createdAt,
+  );
+  return given.id;
+}
+
+/** Makes sure that an account has the built-in roles; answers all of its roles, name to id. */
+export function insertBuiltInRoles(db: Database, accountId: string, now: number): Map<string, string> {
+  for (const name of builtInRoles) {
+    db.run(
+      `insert into roles (id, account_id, name, built_in, created_at) values (?, ?, ?, ?, ?)
+       on conflict (account_id, name) do update set built_in = excluded.built_in`,
+      newId(),
+      accountId,
+      name,
+      name,
+      now,
+    );
+  }
+  const rows = db.all<{ id: string; name: string }>('select id, name from roles where account_id = ?', accountId);
+  return new Map(rows.map(({ id, name }) => [name, id]));
+}
+
+export interface UserGiven {
+  readonly id: string;
+  readonly accountId: string;
+  readonly roleId: string;
+  readonly email: string;
+  readonly firstName: string;
+  readonly lastName: string;
+  /** Its hash. */
+  readonly password?: string;
+  readonly createdAt: number;
+}
+
+/** Creates a user, or brings the one with this id to what is given; without a password the old one stays. */
+export function insertUser(db: Database, given: UserGiven): string {
+  db.run(
+    `insert into users (id, account_id, role_id, email, first_name, last_name, password, created_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do update set role_id = excluded.role_id, email = excluded.email,
+     first_name = excluded.first_name, last_name = excluded.last_name,
+     password = coalesce(excluded.password, password)`,
+    given.id,
+    given.accountId,
+    given.roleId,
+    given.email,
+    given.firstName,
+    given.lastName,
+    given.password ?? null,
+    given.createdAt,
+  );
+  return given.id;
+}
+
+export function insertKey(db: Database, { hash, userId, now }: { hash: Buffer; userId: string; now: number }): void {
+  const sql = 'insert into api_keys (hash, user_id, created_at) values (?, ?, ?) on conflict do nothing';
+  db.run(sql, hash, userId, now);
+}
+
+/** Creates a role, or gives the one with this name these permissions. */
+export function insertRole(
+  db: Database,
+  {
+    accountId,
+    name,
+    permissions,
+    now,
+  }: { accountId: string; name: string; permissions: readonly string[]; now: number },
+): void {
+  db.run(
+    `insert into roles (id, account_id, name, permissions, created_at) values (?, ?, ?, ?, ?)
+     on conflict (account_id, name) do update set permissions = excluded.permissions`,
+    newId(),
+    accountId,
+    name,
+    JSON.stringify(permissions),
+    now,
+  );
+}
+
+export function insertGroup(
+  db: Database,
+  { id, accountId, name, now }: { id: string; accountId: string; name: string; now: number },
+): void {
+  const sql = `insert into groups (id, account_id, name, created_at) values (?, ?, ?, ?)
+    on conflict (id) do update set name = excluded.name`;
+  db.run(sql, id, accountId, name, now);
+}
+
+/** Makes these users the group's members, and nobody else. */
+export function setMembers(db: Database, groupId: string, userIds: readonly string[]): void {
+  db.run('delete from group_members where group_id = ?', groupId);
+  const sql = 'insert into group_members (group_id, user_id) values (?, ?) on conflict do nothing';
+  for (const userId of userIds) db.run(sql, groupId, userId);
+}

@@ -1,0 +1,33 @@
+import { forbidden, notFound } from '../http/refusal.ts';
+import type { Database } from '../store/database.ts';
+import { datasourceById } from '../store/datasources.ts';
+import { instanceById, showData } from '../store/instances.ts';
+import type { Blobs } from './blobs.ts';
+import type { Received } from './receive.ts';
+
+/**
+ * Swaps what an instance shows: one transaction, on the disk when this returns. A crash before it leaves the old data
+ * and an orphan, a crash after it the new data and an orphan; start-up sweeps orphans.
+ */
+export async function publish(
+  { db, blobs, now }: { db: Database; blobs: Blobs; now: number },
+  instanceId: string,
+  received: Received,
+): Promise<void> {
+  try {
+    const old = db.durably(() => swap(db, instanceId, { received, now }));
+    if (old !== null) await blobs.remove(old);
+  } catch (thrown) {
+    await blobs.remove(received.blob);
+    throw thrown;
+  }
+}
+
+/** The instance may have been deleted or disabled while the document was coming in. */
+function swap(db: Database, instanceId: string, { received, now }: { received: Received; now: number }): string | null {
+  const instance = instanceById(db, instanceId);
+  if (instance === undefined) throw notFound(`Data source instance not found: ${instanceId}`);
+  if (datasourceById(db, instance.datasourceId)!.disabled === 1) throw forbidden('The data source is disabled');
+  showData(db, instanceId, received, now);
+  return instance.blob;
+}

@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+import { formatById } from '../../formats/index.ts';
+import { Problem } from '../../lib/problem.ts';
+import { badRequest, Refusal } from '../http/refusal.ts';
+import type { Blobs } from './blobs.ts';
+
+export type FormatId = 'csv' | 'json' | 'xml';
+
+/** A whole document, checked and safe, that no instance shows yet. */
+export interface Received {
+  readonly blob: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+interface Incoming {
+  readonly chunks: AsyncIterable<Uint8Array>;
+  readonly format: FormatId;
+  readonly limitBytes: number;
+  /** What the sender said it would send, where it said so. */
+  readonly announcedBytes?: number | undefined;
+}
+
+/**
+ * Takes a document as it streams in: counts, hashes, checks and stores it in one pass, in memory that does not grow.
+ * Throws a Refusal for a document that is too large, empty or not of the format; nothing of it is kept then.
+ */
+export async function receive(blobs: Blobs, incoming: Incoming): Promise<Received> {
+  if ((incoming.announcedBytes ?? 0) > incoming.limitBytes) throw tooLarge(incoming.limitBytes);
+  const writer = await blobs.begin();
+  try {
+    const hash = createHash('sha256');
+    const checker = formatById(incoming.format).checker();
+    let bytes = 0;
+    for await (const chunk of incoming.chunks) {
+      bytes += chunk.length;
+      if (bytes > incoming.limitBytes) throw tooLarge(incoming.limitBytes);
+      hash.update(chunk);
+      checker.write(chunk);
+      await writer.write(asBuffer(chunk));
+    }
+    if (bytes === 0) throw badRequest(`The data is empty, which is not valid ${incoming.format}`);
+    checker.end();
+    return { blob: await writer.finish(), bytes, sha256: hash.digest('hex') };
+  } catch (thrown) {
+    await writer.abandon();
+    throw asRefusal(thrown, incoming.format);
+  }
+}
+
+function asBuffer(chunk: Uint8Array): Buffer {
+  return Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+}
+
+function tooLarge(limitBytes: number): Refusal {
+  return new Refusal('data_too_large', `The data is larger than the ${limitBytes} bytes that a data source may hold`);
+}
+
+function asRefusal(thrown: unknown, format: FormatId): unknown {
+  if (!(thrown instanceof Problem) || thrown.code !== 'FORMAT_INVALID') return thrown;
+  return badRequest(`The data is not valid ${format}: ${thrown.message}`);
+}
