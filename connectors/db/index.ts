@@ -4,8 +4,9 @@ import type { Driver } from './driver.ts';
 import { mysql } from './mysql.ts';
 import { type DriverName, query, type SourceValues, source } from './options.ts';
 import { postgres } from './postgres.ts';
+import { sqlite } from './sqlite.ts';
 
-const byName: Readonly<Record<DriverName, Driver>> = { postgres, mysql, mariadb: mysql, sqlite: postgres };
+const byName: Readonly<Record<DriverName, Driver>> = { postgres, mysql, mariadb: mysql, sqlite };
 
 function driverFor(given: SourceValues): Driver {
   const name = driverOf(given);

@@ -1,0 +1,44 @@
+import { Problem, type ProblemInit } from '#sdk';
+import { seenIn } from './network-problems.ts';
+
+type Rule = Pick<ProblemInit, 'family' | 'code' | 'next'> & { readonly codes: RegExp };
+
+/** Primary and extended result codes. https://www.sqlite.org/rescode.html */
+const rules: readonly Rule[] = [
+  {
+    codes: /^SQLITE_(BUSY|LOCKED|PROTOCOL|IOERR|NOMEM)/,
+    family: 'try_later',
+    code: 'DB_SERVER_BUSY',
+    next: 'the run is tried again',
+  },
+  {
+    codes: /^SQLITE_(CANTOPEN|PERM|AUTH)/,
+    family: 'config',
+    code: 'DB_NO_FILE',
+    next: 'mend the option file or the rights of the file',
+  },
+  { codes: /^SQLITE_NOTADB/, family: 'config', code: 'DB_NO_FILE', next: 'name a SQLite database in the option file' },
+  {
+    codes: /^SQLITE_READONLY/,
+    family: 'job',
+    code: 'DB_WRITE_REFUSED',
+    next: 'a source is only read: write a query that changes nothing',
+  },
+];
+const otherwise = { family: 'job', code: 'DB_QUERY_FAILED', next: 'mend the query' } as const;
+
+/** Whatever better-sqlite3 threw, as a problem. */
+export function sqliteProblem(thrown: unknown, path: string): Problem {
+  if (thrown instanceof Problem) return thrown;
+  const { code, message } = seenIn(thrown);
+  const noFolder = /directory does not exist/.test(message);
+  const rule = rules.find(({ codes }) => codes.test(noFolder ? 'SQLITE_CANTOPEN' : code)) ?? otherwise;
+  return new Problem({
+    family: rule.family,
+    code: rule.code,
+    message: `SQLite on ${path}: ${message}`,
+    ...(rule.next === undefined ? {} : { next: rule.next }),
+    ...(code === '' ? {} : { seen: code }),
+    cause: thrown,
+  });
+}

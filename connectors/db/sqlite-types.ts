@@ -1,0 +1,104 @@
+import type { ColumnType, Value } from '#sdk';
+
+/** What better-sqlite3 hands out when integers are kept exact. */
+export type SqliteValue = bigint | number | string | Uint8Array | null;
+
+/** The canonical value, or undefined when the stored value is not of the type. */
+type Convert = (value: Exclude<SqliteValue, null>) => Value | undefined;
+
+const timestamp = /^(\d{4,}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)$/;
+const timestamptz = /^(\d{4,}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?(Z|[+-]\d\d:\d\d)$/i;
+
+const like =
+  (shape: RegExp): Convert =>
+  (value) =>
+    typeof value === 'string' && shape.test(value) ? value : undefined;
+
+const converters: Readonly<Record<ColumnType, Convert>> = {
+  integer: (value) => (typeof value === 'bigint' ? value : undefined),
+  float: (value) => (typeof value === 'number' || typeof value === 'bigint' ? value : undefined),
+  decimal: (value) => {
+    if (typeof value === 'bigint') return value;
+    if (typeof value === 'number') return plainNumber(value);
+    return like(/^-?\d+(\.\d+)?$/)(value);
+  },
+  boolean: (value) => (value === 0n ? false : value === 1n ? true : undefined),
+  date: like(/^\d{4,}-\d\d-\d\d$/),
+  time: like(/^\d\d:\d\d(:\d\d(\.\d+)?)?$/),
+  timestamp: (value) => joined(value, timestamp),
+  timestamptz: (value) => joined(value, timestamptz),
+  uuid: (value) => {
+    const text = like(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i)(value);
+    return typeof text === 'string' ? text.toLowerCase() : undefined;
+  },
+  json: (value) => (typeof value === 'string' && isJson(value) ? value : undefined),
+  text: (value) => (value instanceof Uint8Array ? undefined : String(value)),
+  binary: (value) => (value instanceof Uint8Array ? value : undefined),
+};
+
+/** SQLite's own date functions leave out seconds when nobody asked for them; the canonical text has them. */
+function joined(value: Exclude<SqliteValue, null>, shape: RegExp): string | undefined {
+  const match = typeof value === 'string' ? shape.exec(value) : null;
+  if (match === null) return undefined;
+  const [, day, clock, zone = ''] = match;
+  return `${day}T${clock!.length === 5 ? `${clock}:00` : clock}${zone.toUpperCase()}`;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The shortest digits of the number, without an exponent. */
+function plainNumber(value: number): string {
+  const [digits, exponent] = String(value).split('e');
+  if (exponent === undefined) return digits!;
+  const sign = value < 0 ? '-' : '';
+  const [whole, fraction = ''] = digits!.replace('-', '').split('.') as [string, string?];
+  const point = whole.length + Number(exponent);
+  const all = whole + fraction;
+  if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${all}`;
+  return `${sign}${all.padEnd(point, '0')}`;
+}
+
+/** What may stand in a column nobody declared: the narrowest type that holds all of the first rows. */
+const anything: readonly ColumnType[] = ['integer', 'float', 'binary', 'text'];
+
+/**
+ * What a declared type proposes, best first. SQLite's own rules of affinity go by parts of the word too.
+ * https://www.sqlite.org/datatype3.html#determination_of_column_affinity
+ */
+const declared: readonly (readonly [RegExp, readonly ColumnType[]])[] = [
+  [/BOOL/, ['boolean', 'integer', 'text']],
+  [/JSON/, ['json', 'text']],
+  [/UUID|GUID/, ['uuid', 'text', 'binary']],
+  [/DATETIME|TIMESTAMP/, ['timestamp', 'timestamptz', 'integer', 'float', 'text']],
+  [/DATE/, ['date', 'timestamp', 'timestamptz', 'integer', 'float', 'text']],
+  [/^TIME/, ['time', 'integer', 'float', 'text']],
+  [/INT/, ['integer']],
+  [/CHAR|CLOB|TEXT/, ['text']],
+  [/BLOB|BINARY/, ['binary', 'text']],
+  [/REAL|FLOA|DOUB/, ['float']],
+  [/NUMERIC|DECIMAL|MONEY/, ['decimal', 'text']],
+];
+
+function candidatesFor(declaration: string | null): readonly ColumnType[] {
+  const word = (declaration ?? '').toUpperCase();
+  return declared.find(([pattern]) => pattern.test(word))?.[1] ?? anything;
+}
+
+/** The type of a column: the first proposal that all the values given fit, else the last one. */
+export function sqliteType(declaration: string | null, values: readonly SqliteValue[]): ColumnType {
+  const candidates = candidatesFor(declaration);
+  const fits = (type: ColumnType) => values.every((value) => value === null || converters[type](value) !== undefined);
+  return candidates.find(fits) ?? candidates.at(-1)!;
+}
+
+/** The value as the column's type wants it; undefined when it is of another kind. */
+export function sqliteValue(type: ColumnType, value: SqliteValue): Value | undefined {
+  return value === null ? null : converters[type](value);
+}
