@@ -6,6 +6,7 @@ import { plain } from './cell-writer.ts';
 import { defineFormat } from './format.ts';
 import { numberCells, safeIntegerCells, stringCells } from './json-cells.ts';
 import { JsonChecker } from './json-checker.ts';
+import { isInteger, isJson, isNumber } from './json-texts.ts';
 import { writtenNames } from './names.ts';
 import type { ColumnFrame } from './row-encoder.ts';
 import { RowEncoder } from './row-encoder.ts';
@@ -29,13 +30,11 @@ interface Kind {
   readonly check?: TextCheck;
 }
 
-const integerText = /^-?(0|[1-9][0-9]*)$/;
-const numberText = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$|^(NaN|-?Infinity)$/;
 const text: Kind = { writer: stringCells, quoted: true };
 /** Canonical text without quotes, backslashes and control characters; a value might still be anything. */
 const vouched: Kind = { writer: plain, valueWriter: stringCells, quoted: true };
-const number: Kind = { writer: numberCells, quoted: false, check: (given) => numberText.test(given) };
-const integer = { quoted: false, check: (given: string) => integerText.test(given) };
+const number: Kind = { writer: numberCells, quoted: false, check: isNumber };
+const integer = { quoted: false, check: isInteger };
 
 const kinds: Record<ColumnType, (exact: Exact) => Kind> = {
   text: () => text,
@@ -90,13 +89,4 @@ function frame(name: string, kind: Kind): ColumnFrame {
     valueWriter: kind.valueWriter ?? kind.writer,
     ...(kind.check === undefined ? {} : { check: kind.check }),
   };
-}
-
-function isJson(given: string): boolean {
-  try {
-    JSON.parse(given);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -21,47 +21,80 @@ export interface Stretch {
   readonly to: number;
 }
 
-/** Room for the constants around a cell and the quotes that a writer adds. */
+/** Room for the quotes that a writer adds, and for constants that are copied by whole words. */
 const slack = 32;
+
+/** Copying in a loop beats a native call up to about this many bytes. */
+const shortCopy = 64;
+
+/** Constant bytes as little-endian words, the last one padded: four bytes at a time is three times as fast as one. */
+class Constant {
+  readonly words: Int32Array;
+  readonly length: number;
+  readonly bytes: Buffer;
+
+  constructor(bytes: Buffer) {
+    const padded = Buffer.alloc(Math.ceil(bytes.length / 4) * 4);
+    bytes.copy(padded);
+    this.words = Int32Array.from({ length: padded.length / 4 }, (_, k) => padded.readInt32LE(4 * k));
+    this.length = bytes.length;
+    this.bytes = bytes;
+  }
+}
+
+/** Writes a constant at `position`; up to three bytes behind it are spoilt. */
+function put(to: DataView, position: number, { words, length }: Constant): number {
+  for (let k = 0; k < words.length; k++) to.setInt32(position + 4 * k, words[k]!, true);
+  return position + length;
+}
+
+const viewOf = (bytes: Buffer): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 
 /**
  * The one row loop of all formats. Everything is in local arrays and the output in local variables, because this loop
  * runs once per cell and property loads would cost more than the copying does.
  */
 export function writeRows({ cells, staged, rows }: Source, out: Output, stretch: Stretch): void {
-  const { frames, lead, tail, from, to } = stretch;
+  const { frames, from, to } = stretch;
   const count = frames.length;
+  const lead = new Constant(stretch.lead);
+  const tail = new Constant(stretch.tail);
   const writers: CellWriter[] = frames.map((frame, c) => (staged[c] ? frame.valueWriter : frame.writer));
   const plainly = writers.map((writer) => writer === plain);
-  const befores = frames.map((frame) => frame.before);
-  const afters = frames.map((frame) => frame.after);
+  const befores = frames.map((frame) => new Constant(frame.before));
+  const afters = frames.map((frame) => new Constant(frame.after));
+  const absents = frames.map((frame) => new Constant(frame.absent));
   const around = frames.map((frame) => frame.before.length + frame.after.length + slack);
   const sources = cells.map((column) => column.bytes);
+  const views = sources.map(viewOf);
   const spans = cells.map((column) => column.spans);
   const strides = cells.map((column) => 2 * column.stride);
   const slots = cells.map((column) => 2 * column.slot);
-  const perRow = lead.length + tail.length;
+  const perRow = lead.length + tail.length + slack;
   let { buffer, position } = out;
+  let view = viewOf(buffer);
 
   for (let i = from; i < to; i++) {
     if (position + perRow > buffer.length) {
       out.position = position;
       out.reserve(perRow);
       ({ buffer, position } = out);
+      view = viewOf(buffer);
     }
-    for (let k = 0; k < lead.length; k++) buffer[position++] = lead[k]!;
+    position = put(view, position, lead);
     const stored = rows === undefined ? i : rows[i]!;
     for (let c = 0; c < count; c++) {
       const span = spans[c]!;
       const at = (staged[c]! ? i : stored) * strides[c]! + slots[c]!;
       let start = span[at]!;
       if (start < 0) {
-        const { absent } = frames[c]!;
-        if (position + absent.length > buffer.length) {
+        const absent = absents[c]!;
+        if (position + absent.length + slack > buffer.length) {
           out.position = position;
-          out.bytes(absent);
+          out.bytes(absent.bytes);
           ({ buffer, position } = out);
-        } else for (let k = 0; k < absent.length; k++) buffer[position++] = absent[k]!;
+          view = viewOf(buffer);
+        } else position = put(view, position, absent);
         continue;
       }
       const end = span[at + 1]!;
@@ -69,29 +102,33 @@ export function writeRows({ cells, staged, rows }: Source, out: Output, stretch:
       if (position + room > buffer.length) {
         out.position = position;
         if (room > mostReserved) {
-          out.bytes(befores[c]!);
+          out.bytes(befores[c]!.bytes);
           writers[c]!.large(out, sources[c]!, start, end);
-          out.bytes(afters[c]!);
+          out.bytes(afters[c]!.bytes);
           ({ buffer, position } = out);
+          view = viewOf(buffer);
           continue;
         }
         out.reserve(room);
         ({ buffer, position } = out);
+        view = viewOf(buffer);
       }
-      const before = befores[c]!;
-      for (let k = 0; k < before.length; k++) buffer[position++] = before[k]!;
+      position = put(view, position, befores[c]!);
       const source = sources[c]!;
-      if (plainly[c]! && end - start <= 64) while (start < end) buffer[position++] = source[start++]!;
-      else position = writers[c]!.small(buffer, position, source, start, end);
-      const after = afters[c]!;
-      for (let k = 0; k < after.length; k++) buffer[position++] = after[k]!;
+      if (plainly[c]! && end - start <= shortCopy) {
+        const words = views[c]!;
+        for (; start + 4 <= end; start += 4, position += 4) view.setInt32(position, words.getInt32(start, true), true);
+        while (start < end) buffer[position++] = source[start++]!;
+      } else position = writers[c]!.small(buffer, position, source, start, end);
+      position = put(view, position, afters[c]!);
     }
-    if (position + tail.length > buffer.length) {
+    if (position + tail.length + slack > buffer.length) {
       out.position = position;
-      out.reserve(tail.length);
+      out.reserve(tail.length + slack);
       ({ buffer, position } = out);
+      view = viewOf(buffer);
     }
-    for (let k = 0; k < tail.length; k++) buffer[position++] = tail[k]!;
+    position = put(view, position, tail);
   }
   out.position = position;
 }
