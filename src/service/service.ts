@@ -8,7 +8,7 @@ import { Problem } from '../lib/problem.ts';
 import { collectResources } from './collect.ts';
 import { createFirstCompany } from './first-company.ts';
 import { loadFixtures } from './fixtures/load.ts';
-import { buildApp, prefixes } from './http/app.ts';
+import { type App, buildApp, prefixes } from './http/app.ts';
 import { RequestLog } from './http/request-log.ts';
 import { Limits } from './limits/limits.ts';
 import type { Parts } from './parts.ts';
@@ -68,7 +68,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     await sweep(parts);
     const requestLog = new RequestLog(options.requestLogFile);
     const app = buildApp(parts, await collectResources(), requestLog);
-    const port = await listen(app, options);
+    const port = await listen(app.server, options);
     parts.refreshes.start();
     const url = `http://${hostInUrl(options.host ?? '127.0.0.1')}:${port}${prefixes[0]}`;
     const close = closer({ app, parts, requestLog });
@@ -120,7 +120,7 @@ function hostInUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-function closer(given: { app: FastifyInstance; parts: Parts; requestLog: RequestLog }): () => Promise<void> {
+function closer(given: { app: App; parts: Parts; requestLog: RequestLog }): () => Promise<void> {
   let closing: Promise<void> | undefined;
   return () => {
     closing ??= close(given);
@@ -128,20 +128,12 @@ function closer(given: { app: FastifyInstance; parts: Parts; requestLog: Request
   };
 }
 
-async function close({
-  app,
-  parts,
-  requestLog,
-}: {
-  app: FastifyInstance;
-  parts: Parts;
-  requestLog: RequestLog;
-}): Promise<void> {
-  const timer = setTimeout(() => app.server.closeAllConnections(), graceMs);
+async function close({ app, parts, requestLog }: { app: App; parts: Parts; requestLog: RequestLog }): Promise<void> {
+  const timer = setTimeout(() => app.server.server.closeAllConnections(), graceMs);
   const refreshes = parts.refreshes.stop();
-  await app.close();
+  await app.server.close();
   clearTimeout(timer);
-  await refreshes;
+  await Promise.all([refreshes, app.settled()]);
   await requestLog.close();
   parts.db.close();
 }

@@ -22,8 +22,14 @@ interface Logging {
   readonly requestLog: RequestLog;
 }
 
+export interface App {
+  readonly server: FastifyInstance;
+  /** Resolves when no request is being worked on any more. */
+  settled(): Promise<void>;
+}
+
 /** The HTTP side: one route a path, which answers every method itself, so that 405 can say what is allowed. */
-export function buildApp(parts: Parts, resources: readonly Resource[], requestLog: RequestLog): FastifyInstance {
+export function buildApp(parts: Parts, resources: readonly Resource[], requestLog: RequestLog): App {
   const app = Fastify({
     logger: false,
     exposeHeadRoutes: false,
@@ -40,8 +46,9 @@ export function buildApp(parts: Parts, resources: readonly Resource[], requestLo
   for (const method of unknown) app.addHttpMethod(method, { hasBody: true });
   readBodiesOurselves(app);
   keepRequestLog(app, parts, requestLog);
-  routeAll(app, parts, resources);
-  return app;
+  const running = new Set<Promise<void>>();
+  routeAll(app, { parts, running }, resources);
+  return { server: app, settled: async () => void (await Promise.allSettled(running)) };
 }
 
 /** The steps read the body, after the caller was allowed; Fastify hands it on untouched, whatever its type says. */
@@ -79,7 +86,12 @@ function begin(request: FastifyRequest, { raw }: FastifyReply, { parts, requestL
   });
 }
 
-function routeAll(app: FastifyInstance, parts: Parts, resources: readonly Resource[]): void {
+interface Routing {
+  readonly parts: Parts;
+  readonly running: Set<Promise<void>>;
+}
+
+function routeAll(app: FastifyInstance, routing: Routing, resources: readonly Resource[]): void {
   const byPath = Map.groupBy(
     resources.flatMap((resource) => resource.endpoints),
     (endpoint) => endpoint.path,
@@ -87,9 +99,9 @@ function routeAll(app: FastifyInstance, parts: Parts, resources: readonly Resour
   for (const [path, endpoints] of byPath) {
     const answer = answerBy(endpoints);
     const route = path.replaceAll(/\{(\w+)\}/g, ':$1');
-    for (const prefix of prefixes) app.all(prefix + route, handler(parts, answer));
+    for (const prefix of prefixes) app.all(prefix + route, handler(routing, answer));
   }
-  app.setNotFoundHandler(handler(parts, { kind: 'unknown path' }));
+  app.setNotFoundHandler(handler(routing, { kind: 'unknown path' }));
 }
 
 function answerBy(endpoints: readonly Endpoint[]): Answer {
@@ -99,9 +111,11 @@ function answerBy(endpoints: readonly Endpoint[]): Answer {
   return { kind: 'path', methods };
 }
 
-function handler(parts: Parts, answer: Answer) {
+function handler({ parts, running }: Routing, answer: Answer) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    await exchange({ parts, request, reply, answer });
+    const one = exchange({ parts, request, reply, answer });
+    running.add(one);
+    await one.finally(() => running.delete(one));
     return reply;
   };
 }

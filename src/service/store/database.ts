@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { Problem } from '../../lib/problem.ts';
@@ -19,7 +20,7 @@ export class Database {
 
   /** Opens (and creates or migrates) the database in this folder, or one in memory. */
   static async open(data: { readonly folder: string } | 'memory'): Promise<Database> {
-    const db = new SQLite(data === 'memory' ? ':memory:' : join(data.folder, 'service.db'), { timeout: 500 });
+    const db = new SQLite(data === 'memory' ? ':memory:' : await privateFile(data.folder), { timeout: 500 });
     try {
       configure(db);
       await migrate(db);
@@ -74,6 +75,13 @@ export class Database {
     }
     return statement;
   }
+}
+
+/** Created before SQLite does it, which would let everybody on the machine read the hashes in it. */
+async function privateFile(folder: string): Promise<string> {
+  const path = join(folder, 'service.db');
+  await writeFile(path, '', { flag: 'a', mode: 0o600 });
+  return path;
 }
 
 function configure(db: SQLite.Database): void {

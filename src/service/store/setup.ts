@@ -11,8 +11,8 @@ export interface AccountGiven {
   readonly parentId?: string;
   readonly plan?: Plan;
   readonly status?: string;
-  readonly requestsPerDay?: number;
-  readonly requestsPerSecond?: number;
+  readonly requestsPerDay?: number | null;
+  readonly requestsPerSecond?: number | null;
   readonly createdAt: number;
 }
 

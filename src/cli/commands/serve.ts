@@ -1,0 +1,111 @@
+import { rename, writeFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import type { Log } from '../../lib/log.ts';
+import { Problem } from '../../lib/problem.ts';
+import type { Pull } from '../../service/refresh/pull.ts';
+import type { RunningService } from '../../service/service.ts';
+import type { CliCommand } from '../command.ts';
+
+export interface ServeOptions {
+  readonly host: string;
+  readonly port: number;
+  /** A folder, or memory that leaves nothing behind. */
+  readonly data: { readonly folder: string } | 'memory';
+  readonly fixtures?: string;
+  /** Gets `{"url", "pid"}` once the service listens. */
+  readonly readyFile?: string;
+  readonly uploadLimitBytes?: number;
+  readonly limits: boolean;
+  readonly requestLogFile?: string;
+  readonly pull?: Pull;
+  readonly log: Log;
+}
+
+/** Starts the service, says where it is, and shows the first admin's key on the one start that made it. */
+export async function serve(options: ServeOptions): Promise<RunningService> {
+  const { startService } = await import('../../service/service.ts');
+  const service = await startService(options);
+  options.log.info('service is listening', { url: service.url, pid: process.pid });
+  if (service.firstKey !== undefined) sayKey(service.firstKey);
+  if (options.readyFile !== undefined) await writeReadyFile(options.readyFile, service.url);
+  return service;
+}
+
+/** On standard output, never in the log: a log is kept, a key must not be. */
+function sayKey(key: string): void {
+  process.stdout.write(`Created the company "Local" with one admin. Its API key, shown this once:\n\n  ${key}\n\n`);
+}
+
+/** Whoever waits for the file must never see half of it. */
+async function writeReadyFile(file: string, url: string): Promise<void> {
+  const unfinished = `${file}.${process.pid}.part`;
+  await writeFile(unfinished, `${JSON.stringify({ url, pid: process.pid })}\n`);
+  await rename(unfinished, file);
+}
+
+interface Flags {
+  readonly host: string;
+  readonly port: string;
+  readonly data: string;
+  readonly memory?: true;
+  readonly fixtures?: string;
+  readonly readyFile?: string;
+  readonly uploadLimit?: string;
+  readonly requestLog?: string;
+  readonly limits: boolean;
+}
+
+/** A flag that is a whole number, or a Problem that names the flag. */
+function wholeNumber(flag: string, text: string, [least, most]: readonly [number, number]): number {
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= least && value <= most) return value;
+  const allowed = `a whole number from ${least} to ${most}`;
+  throw new Problem({ code: 'CLI_OPTION', family: 'config', message: `${flag} is not right`, seen: text, allowed });
+}
+
+function optionsOf(flags: Flags): Omit<ServeOptions, 'log'> {
+  const { host, port, data, memory, fixtures, readyFile, uploadLimit, requestLog, limits } = flags;
+  return {
+    host,
+    port: wholeNumber('--port', port, [0, 65_535]),
+    data: memory === true ? 'memory' : { folder: data },
+    limits,
+    ...(fixtures === undefined ? {} : { fixtures }),
+    ...(readyFile === undefined ? {} : { readyFile }),
+    ...(requestLog === undefined ? {} : { requestLogFile: requestLog }),
+    ...(uploadLimit === undefined
+      ? {}
+      : { uploadLimitBytes: wholeNumber('--upload-limit', uploadLimit, [1, Number.MAX_SAFE_INTEGER]) }),
+  };
+}
+
+/** Runs until SIGINT or SIGTERM, then ends cleanly. */
+async function run(flags: Flags): Promise<void> {
+  const { openLog } = await import('../../lib/log.ts');
+  const log = openLog({ level: 'info' });
+  const stopped = Promise.withResolvers<NodeJS.Signals>();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stopped.resolve);
+  const service = await serve({ ...optionsOf(flags), log });
+  const signal = await stopped.promise;
+  log.info('service is stopping', { signal });
+  await service.close();
+}
+
+const command: CliCommand = {
+  register(program: Command): void {
+    program
+      .command('serve')
+      .description('Starts the embedded service: the place to push to while developing and testing.')
+      .option('--host <address>', 'address to listen on', '127.0.0.1')
+      .option('--port <number>', 'port to listen on; 0 takes a free one', '8080')
+      .option('--data <folder>', 'where everything is kept', 'sluice-service')
+      .option('--memory', 'keep everything in memory and leave nothing behind')
+      .option('--fixtures <file>', 'companies, users and keys to start with (YAML or JSON)')
+      .option('--ready-file <file>', 'gets {"url", "pid"} once the service listens')
+      .option('--upload-limit <bytes>', 'largest document that a data source takes (default: 10485760)')
+      .option('--request-log <file>', 'write every request as a line of JSON')
+      .option('--no-limits', 'refuse no call for being one too many')
+      .action(run);
+  },
+};
+export default command;
