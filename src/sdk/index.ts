@@ -1,7 +1,7 @@
 /** The one door for connector authors: `import { defineConnector, option, Problem } from '#sdk'`. */
 export type { ProblemInit } from '../lib/problem.ts';
 export { Problem } from '../lib/problem.ts';
-export { registerSecret } from '../lib/redact.ts';
+export { redact, registerSecret } from '../lib/redact.ts';
 export type { Batch, ByteCells, Cells, Value, ValueCells } from './batch.ts';
 export { batchOf, batchText, cellText, storedRow, valueText } from './batch.ts';
 export type { Column, ColumnType } from './column.ts';

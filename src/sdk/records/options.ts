@@ -1,6 +1,7 @@
 import type { Column, ColumnType } from '../column.ts';
 import { columnTypes } from '../column.ts';
 import { type OptionValues, option } from '../option.ts';
+import { isKnownEncoding } from './encoding.ts';
 
 /** The formats that records can be read from. `jsonl` is one JSON value a line. */
 export const recordFormats = ['csv', 'json', 'jsonl', 'xml'] as const;
@@ -108,6 +109,8 @@ export function recordFaults(query: RecordQuery): { option: string; message: str
   if (query.quote.length > 1) faults.push({ option: 'quote', message: 'must be one character, or empty for none' });
   if (query.delimiter !== '' && query.delimiter === query.quote)
     faults.push({ option: 'quote', message: 'must differ from the delimiter' });
+  if (query.encoding !== undefined && !isKnownEncoding(query.encoding))
+    faults.push({ option: 'encoding', message: 'no encoding has this name' });
   if (/[\r\n]/.test(query.delimiter)) faults.push({ option: 'delimiter', message: 'must not hold a line break' });
   const names = query.columns.map((column) => column.name);
   if (new Set(names).size < names.length) faults.push({ option: 'columns', message: 'names a column twice' });

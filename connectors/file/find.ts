@@ -1,0 +1,77 @@
+import type { Stats } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { relative, resolve, sep } from 'node:path';
+import { glob, isDynamicPattern } from 'tinyglobby';
+import { Problem } from '#sdk';
+
+export interface FoundFile {
+  /** Absolute. */
+  readonly path: string;
+  /** As seen from the source's folder, with `/`; absolute when it lies elsewhere. */
+  readonly name: string;
+}
+
+/**
+ * The files that a path or a glob means, in the order of their names. A file that is called exactly like the pattern
+ * is that file, whatever brackets stand in its name. Nothing found is a problem: an export that did not come must not
+ * look like an empty one.
+ */
+export async function findFiles(folder: string, path: string): Promise<FoundFile[]> {
+  const exact = resolve(folder, path);
+  const stats = await statsOf(exact);
+  if (stats?.isFile()) return [named(folder, exact)];
+  if (stats !== undefined) throw notAFile(path, stats.isDirectory());
+  if (!isDynamicPattern(path)) throw notFound(folder, path);
+  const found = await glob(path, { cwd: folder, absolute: true, onlyFiles: true, expandDirectories: false });
+  if (found.length === 0) throw notFound(folder, path);
+  return found.sort((a, b) => (a < b ? -1 : 1)).map((file) => named(folder, file));
+}
+
+function named(folder: string, path: string): FoundFile {
+  const inside = relative(folder, path);
+  return { path, name: inside.startsWith('..') ? path : inside.split(sep).join('/') };
+}
+
+/** Undefined when nothing is there; anything else that is in the way is a problem. */
+async function statsOf(path: string): Promise<Stats | undefined> {
+  try {
+    return await stat(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw unreadable(path, error);
+  }
+}
+
+/** The problem of a file or folder that the system does not let us read. */
+export function unreadable(path: string, error: unknown): Problem {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return new Problem({
+    code: 'FILE_UNREADABLE',
+    family: 'job',
+    message: `${path} cannot be read`,
+    seen: code ?? message,
+    next: 'look at the permissions of the file and of the folders above it',
+    cause: error,
+  });
+}
+
+function notFound(folder: string, path: string): Problem {
+  return new Problem({
+    code: 'FILE_NOT_FOUND',
+    family: 'job',
+    message: isDynamicPattern(path) ? 'no file matches the pattern' : 'the file is not there',
+    seen: path,
+    next: `relative paths are meant from ${folder}`,
+  });
+}
+
+function notAFile(path: string, isFolder: boolean): Problem {
+  return new Problem({
+    code: 'FILE_NOT_A_FILE',
+    family: 'job',
+    message: isFolder ? 'the path is a folder' : 'the path is no plain file',
+    seen: path,
+    ...(isFolder ? { next: `name the files in it, for example \`path: ${path.replace(/\/+$/, '')}/*.csv\`` } : {}),
+  });
+}

@@ -1,0 +1,70 @@
+import type { BigIntStats } from 'node:fs';
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import { Problem, type RecordInput } from '#sdk';
+import { type FoundFile, unreadable } from './find.ts';
+
+const chunkBytes = 256 * 1024;
+
+/**
+ * A file as an input that must stay what it was when it was first looked at. Whoever writes it anew, appends to it or
+ * puts another one in its place while we read would give us half of one version and half of another.
+ */
+export async function watchFile({ path, name }: FoundFile, signal: AbortSignal): Promise<RecordInput> {
+  const before = await look(path);
+  return { name, file: path, open: () => read({ path, name, before, signal }) };
+}
+
+interface Watched {
+  readonly path: string;
+  readonly name: string;
+  readonly before: BigIntStats;
+  readonly signal: AbortSignal;
+}
+
+async function* read({ path, name, before, signal }: Watched): AsyncGenerator<Uint8Array> {
+  signal.throwIfAborted();
+  const handle = await opened(path);
+  try {
+    refuseChange(name, before, await handle.stat({ bigint: true }));
+    yield* handle.createReadStream({ highWaterMark: chunkBytes, autoClose: false, signal }) as AsyncIterable<Buffer>;
+    refuseChange(name, before, await look(path));
+  } catch (error) {
+    // A stream that was aborted says so in words of its own.
+    signal.throwIfAborted();
+    throw error instanceof Problem || !isSystemError(error) ? error : unreadable(path, error);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function opened(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, 'r');
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+async function look(path: string): Promise<BigIntStats> {
+  try {
+    return await stat(path, { bigint: true });
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+function isSystemError(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error;
+}
+
+function refuseChange(name: string, before: BigIntStats, now: BigIntStats): void {
+  const isSame = before.size === now.size && before.mtimeNs === now.mtimeNs && before.ino === now.ino;
+  if (isSame) return;
+  throw new Problem({
+    code: 'FILE_CHANGED',
+    family: 'try_later',
+    message: `${name} was written to while it was being read`,
+    seen: `${now.size} bytes, ${before.size} before`,
+    next: 'write to another name and rename the file when it is complete',
+  });
+}

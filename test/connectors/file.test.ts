@@ -1,0 +1,195 @@
+import { execFile } from 'node:child_process';
+import { appendFile, mkdir, mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import file from '../../connectors/file/index.ts';
+import { contextOf, extractTable } from './harness.ts';
+
+let folder = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sluice-file-'));
+});
+afterEach(async () => await rm(folder, { recursive: true, force: true }));
+
+const put = (name: string, content: string | Buffer) => writeFile(join(folder, name), content);
+const extract = (query: Record<string, unknown>, source = {}) => extractTable(file, { source, query, folder });
+
+test('the ending tells the format, also behind .gz, and tabs stand between the cells of .tsv', async () => {
+  await put('a.csv', 'x,y\n1,2\n');
+  await put('a.tsv', 'x\ty\n1\t2,3\n');
+  await put('a.json', '[{"x":1,"y":"2"}]');
+  await put('a.ndjson', '{"x":1,"y":"2"}\n');
+  await put('a.XML', '<r><i><x>1</x><y>2</y></i></r>');
+  await put('a.csv.gz', gzipSync('x,y\n1,2\n'));
+  for (const path of ['a.csv', 'a.json', 'a.ndjson', 'a.XML', 'a.csv.gz']) {
+    expect((await extract({ path })).rows).toEqual([['1', '2']]);
+  }
+  expect((await extract({ path: 'a.tsv' })).rows).toEqual([['1', '2,3']]);
+});
+
+test('a file whose name tells nothing needs a format, and gzip is known by its bytes alone', async () => {
+  await put('export', gzipSync('x\n1\n'));
+  await expect(extract({ path: 'export' })).rejects.toMatchObject({ code: 'FILE_FORMAT', family: 'config' });
+  expect((await extract({ path: 'export', format: 'csv' })).rows).toEqual([['1']]);
+});
+
+test('a glob reads all its files in the order of their names, and path_column says which', async () => {
+  await mkdir(join(folder, 'sub', 'deep'), { recursive: true });
+  await put('sub/b.csv', 'y,x\n4,3\n');
+  await put('sub/a.csv', 'x,y\n1,2\n');
+  await put('sub/deep/c.csv.gz', gzipSync('x,y\n5,6\n'));
+  const { columns, rows } = await extract({ path: '**/*.csv*', path_column: 'file' }, { folder: 'sub' });
+  expect(columns.map(({ name }) => name)).toEqual(['file', 'x', 'y']);
+  expect(rows).toEqual([
+    ['a.csv', '1', '2'],
+    ['b.csv', '3', '4'],
+    ['deep/c.csv.gz', '5', '6'],
+  ]);
+});
+
+test('csv files with other columns are refused by name; json files have the union of their keys', async () => {
+  await put('a.csv', 'x,y\n1,2\n');
+  await put('b.csv', 'x,z\n1,2\n');
+  await expect(extract({ path: '*.csv' })).rejects.toMatchObject({
+    code: 'CSV_COLUMNS_DIFFER',
+    where: { file: join(folder, 'b.csv') },
+  });
+  await put('a.json', '[{"x":1}]');
+  await put('b.json', '[{"z":"q","x":2.5}]');
+  expect(await extract({ path: '*.json' })).toEqual({
+    columns: [
+      { name: 'x', type: 'decimal' },
+      { name: 'z', type: 'text' },
+    ],
+    rows: [
+      ['1', null],
+      ['2.5', 'q'],
+    ],
+  });
+});
+
+test('nothing found is a problem, never an empty table', async () => {
+  await expect(extract({ path: 'none.csv' })).rejects.toMatchObject({ code: 'FILE_NOT_FOUND', family: 'job' });
+  await expect(extract({ path: '*.csv' })).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' });
+  await expect(extract({ path: '.' })).rejects.toMatchObject({ code: 'FILE_NOT_A_FILE' });
+});
+
+test('a file with brackets in its name is found by that name', async () => {
+  await put('sales[1].csv', 'x\n7\n');
+  await put('sales1.csv', 'x\n8\n');
+  expect((await extract({ path: 'sales[1].csv' })).rows).toEqual([['7']]);
+  expect((await extract({ path: 'sales{1,2}.csv' })).rows).toEqual([['8']]);
+});
+
+test('errors point into the file', async () => {
+  await put('a.csv', 'x,y\n1,2\n1\n');
+  const where = { file: join(folder, 'a.csv'), line: 3 };
+  await expect(extract({ path: 'a.csv' })).rejects.toMatchObject({ code: 'CSV_RAGGED', where });
+});
+
+const change = {
+  'appended to': (path: string) => appendFile(path, '9,9\n'),
+  'written anew in the same size': async (path: string) => {
+    const handle = await open(path, 'r+');
+    await handle.write('z', 0);
+    await handle.close();
+  },
+  'replaced by another': async (path: string) => {
+    await writeFile(`${path}.new`, 'x,y\n1,2\n');
+    await rename(`${path}.new`, path);
+  },
+};
+
+test.each(Object.entries(change))('a file that is %s while it is read is a reason to try later', async (_, act) => {
+  const path = join(folder, 'a.csv');
+  await writeFile(path, `x,y\n${'1,2\n'.repeat(300_000)}`);
+  const { batches } = await file.extract(contextOf(file, { source: {}, query: { path }, folder }));
+  const reading = (async () => {
+    let rows = 0;
+    for await (const batch of batches) {
+      if (rows === 0) await act(path);
+      rows += batch.length;
+    }
+  })();
+  await expect(reading).rejects.toMatchObject({ code: 'FILE_CHANGED', family: 'try_later' });
+});
+
+test('a run that is stopped throws the reason', async () => {
+  await put('a.csv', `x,y\n${'1,2\n'.repeat(300_000)}`);
+  const stop = new AbortController();
+  const { batches } = await file.extract(
+    contextOf(file, { source: {}, query: { path: 'a.csv' }, folder, signal: stop.signal }),
+  );
+  const reason = new Error('stopped by the test');
+  const reading = (async () => {
+    for await (const _ of batches) stop.abort(reason);
+  })();
+  await expect(reading).rejects.toBe(reason);
+});
+
+test('leaving early closes the file', async () => {
+  await put('a.csv', `x,y\n${'1,2\n'.repeat(300_000)}`);
+  const { batches } = await file.extract(contextOf(file, { source: {}, query: { path: 'a.csv' }, folder }));
+  for await (const _ of batches) break;
+  const { readdir, readlink } = await import('node:fs/promises');
+  const links = await Promise.all(
+    (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
+  );
+  expect(links.filter((link) => link.startsWith(folder))).toEqual([]);
+});
+
+test('check says what the folder holds, or why it cannot be read', async () => {
+  await put('a.csv', 'x\n');
+  const at = (source: Record<string, unknown>) => contextOf(file, { source, query: { path: 'x' }, folder });
+  expect(await file.check(at({}))).toBe(`${folder} is there and holds 1 files`);
+  await expect(file.check(at({ folder: 'missing' }))).rejects.toMatchObject({
+    code: 'FILE_UNREADABLE',
+    seen: 'ENOENT',
+  });
+});
+
+test('options that cannot go together are told before anything is read', () => {
+  const faults = (query: Record<string, unknown>) =>
+    file.validate?.({
+      source: { folder: undefined },
+      query: contextOf(file, { source: {}, query: { path: 'x', ...query }, folder }).query,
+    }) ?? [];
+  expect(faults({})).toEqual([]);
+  expect(faults({ delimiter: '"' }).map(({ option }) => option)).toEqual(['quote']);
+  expect(faults({ delimiter: '' }).map(({ option }) => option)).toEqual(['delimiter']);
+  expect(faults({ encoding: 'klingon' }).map(({ option }) => option)).toEqual(['encoding']);
+  expect(faults({ columns: [{ name: 'a' }, { name: 'a' }] }).map(({ option }) => option)).toEqual(['columns']);
+});
+
+const readerChild = fileURLToPath(new URL('file-reader-child.ts', import.meta.url));
+
+test.each(['csv', 'jsonl', 'json'])('a million rows of %s are read inside a heap of 24 MB', async (format) => {
+  const path = join(folder, `big.${format}`);
+  await writeMillion(path, format);
+  const { stdout } = await promisify(execFile)(process.execPath, ['--max-old-space-size=24', readerChild, path], {
+    timeout: 50_000,
+  });
+  expect(JSON.parse(stdout)).toMatchObject({ rows: 1_000_000, sum: 499999500000 });
+});
+
+async function writeMillion(path: string, format: string): Promise<void> {
+  const handle = await open(path, 'w');
+  if (format === 'csv') await handle.write('id,name,note\n');
+  if (format === 'json') await handle.write('[');
+  for (let from = 0; from < 1_000_000; from += 10_000) {
+    const lines = Array.from({ length: 10_000 }, (_, i) => line(from + i, format));
+    await handle.write(lines.join(''));
+  }
+  if (format === 'json') await handle.write(']');
+  await handle.close();
+}
+
+function line(id: number, format: string): string {
+  if (format === 'csv') return `${id},Jürgen ${id},"a ""quoted"", note"\n`;
+  const record = `{"id":${id},"name":"Jürgen ${id}","note":"a \\"quoted\\", note"}`;
+  return format === 'json' ? `${id === 0 ? '' : ','}${record}` : `${record}\n`;
+}

@@ -1,0 +1,49 @@
+import {
+  type Batch,
+  batchText,
+  type Column,
+  type Connector,
+  type ExtractContext,
+  type OptionSet,
+  withDefaults,
+} from '../../src/sdk/index.ts';
+
+interface Run {
+  readonly source: Record<string, unknown>;
+  readonly query: Record<string, unknown>;
+  readonly folder: string;
+  readonly scratch?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** The context of a run, as the pipeline would make it, without a log. */
+export function contextOf<S extends OptionSet, Q extends OptionSet>(
+  connector: Connector<S, Q>,
+  { source, query, folder, scratch = folder, signal = new AbortController().signal }: Run,
+): ExtractContext<S, Q> {
+  const silent = () => undefined;
+  return {
+    source: withDefaults(connector.source, source),
+    query: withDefaults(connector.query, query),
+    folder,
+    scratch,
+    signal,
+    log: { debug: silent, info: silent, warn: silent },
+  };
+}
+
+export interface Table {
+  readonly columns: readonly Column[];
+  readonly rows: (string | null)[][];
+}
+
+/** Everything that one extract gives. */
+export async function extractTable<S extends OptionSet, Q extends OptionSet>(
+  connector: Connector<S, Q>,
+  run: Run,
+): Promise<Table> {
+  const { columns, batches } = await connector.extract(contextOf(connector, run));
+  const rows: (string | null)[][] = [];
+  for await (const batch of batches) rows.push(...batchText(batch as Batch));
+  return { columns, rows };
+}
