@@ -1,0 +1,33 @@
+import { Kysely } from 'kysely';
+import { sqliteDialect } from './sqlite.ts';
+import type { Tables } from './tables.ts';
+
+interface Shared {
+  readonly db: Kysely<Tables>;
+  users: number;
+}
+
+/**
+ * One connection per file and process. SQLite waits for a lock by blocking the thread, so a second connection of the
+ * same thread would wait for a transaction that cannot go on until the wait is over.
+ */
+const open = new Map<string, Shared>();
+
+/** The database in `file`, shared with everybody in this process; `close` is for one user, the last one closes it. */
+export function useDatabase(file: string): { db: Kysely<Tables>; close(): Promise<void> } {
+  const shared = open.get(file) ?? { db: new Kysely<Tables>({ dialect: sqliteDialect(file) }), users: 0 };
+  shared.users += 1;
+  open.set(file, shared);
+  let closed = false;
+  return {
+    db: shared.db,
+    async close() {
+      if (closed) return;
+      closed = true;
+      shared.users -= 1;
+      if (shared.users > 0) return;
+      open.delete(file);
+      await shared.db.destroy();
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import { statSync } from 'node:fs';
+import type { Store } from './store.ts';
+import type { OutboxRow, RunRow } from './tables.ts';
+
+export interface Healed {
+  /** Runs whose process died under them. */
+  readonly interrupted: readonly RunRow[];
+  /** Payloads whose file is gone or has another size: dead now. */
+  readonly damaged: readonly OutboxRow[];
+  /** Files that nothing wanted. */
+  readonly swept: readonly string[];
+}
+
+/**
+ * What every start does first: closes the runs of dead processes, puts damaged payloads aside, sweeps files that no
+ * one wants. Harmless beside other processes. One damaged payload never stops the rest (R25).
+ */
+export async function heal(store: Store): Promise<Healed> {
+  const interrupted = await store.runs.interruptOrphans();
+  const damaged: OutboxRow[] = [];
+  for (const row of await store.outbox.inState('owed')) {
+    const message = damageOf(row);
+    if (message === undefined) continue;
+    if (await store.outbox.bury(row.id, { code: 'PAYLOAD_DAMAGED', message })) damaged.push(row);
+  }
+  const swept = await store.payloads.sweep();
+  await store.owners.bury();
+  return { interrupted, damaged, swept };
+}
+
+function damageOf({ path, bytes }: OutboxRow): string | undefined {
+  const size = statSync(path, { throwIfNoEntry: false })?.size;
+  if (size === bytes) return undefined;
+  return size === undefined
+    ? `The payload's file ${path} is gone`
+    : `The payload has ${size} bytes instead of ${bytes}`;
+}

@@ -1,0 +1,52 @@
+import { newId } from '../lib/ids.ts';
+import { Owners } from './owners.ts';
+import { atomically, type Ground } from './part.ts';
+
+/** Something that one process at a time may do: `job:<name>`, `instance:<key>`. Give it back with `release`. */
+export interface Lease {
+  readonly name: string;
+  release(): Promise<void>;
+}
+
+/** Leases end with `release` or with the process that holds them, whichever comes first (R11, R29). */
+export class Leases {
+  readonly #ground: Ground;
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
+  }
+
+  /** The lease, or undefined while a living process (this one included) holds it. */
+  take(name: string): Promise<Lease | undefined> {
+    return atomically(this.#ground, async (inside) => {
+      const owners = new Owners(inside);
+      const held = await inside.db.selectFrom('leases').selectAll().where('name', '=', name).executeTakeFirst();
+      if (held !== undefined && !(await owners.isDead(held.owner))) return undefined;
+      await owners.beat();
+      const mine = { owner: inside.processes.self, token: newId(), taken_at: Math.round(inside.clock.now()) };
+      const taken = await inside.db
+        .insertInto('leases')
+        .values({ name, ...mine })
+        .onConflict((conflict) =>
+          conflict
+            .column('name')
+            .doUpdateSet(mine)
+            .where('leases.token', '=', held?.token ?? ''),
+        )
+        .returning('token')
+        .executeTakeFirst();
+      return taken && { name, release: () => this.#release(name, mine.token) };
+    });
+  }
+
+  /** Who holds the lease now; undefined when nobody alive does. */
+  async holder(name: string): Promise<{ owner: string; takenAt: number } | undefined> {
+    const held = await this.#ground.db.selectFrom('leases').selectAll().where('name', '=', name).executeTakeFirst();
+    if (held === undefined || (await new Owners(this.#ground).isDead(held.owner))) return undefined;
+    return { owner: held.owner, takenAt: held.taken_at };
+  }
+
+  async #release(name: string, token: string): Promise<void> {
+    await this.#ground.db.deleteFrom('leases').where('name', '=', name).where('token', '=', token).execute();
+  }
+}

@@ -1,0 +1,59 @@
+import { type Kysely, sql } from 'kysely';
+import { Problem } from '../lib/problem.ts';
+import { type Migration, migrations } from './migrations/index.ts';
+import type { Tables } from './tables.ts';
+
+/**
+ * Brings the database to the newest schema. All steps run in one transaction that takes the write lock at its start,
+ * so of two processes that start together one migrates and the other finds it done. A database that a newer Sluice
+ * wrote is refused with `STATE_NEWER` before anything is written.
+ */
+export async function migrate(
+  db: Kysely<Tables>,
+  options: { now: number; folder: string; steps?: readonly Migration[] },
+): Promise<void> {
+  const steps = options.steps ?? migrations;
+  if ((await versionOf(db, options.folder, steps)) === newest(steps)) return;
+  await db.transaction().execute(async (transaction) => {
+    await transaction.schema
+      .createTable('migrations')
+      .ifNotExists()
+      .addColumn('number', 'integer', (column) => column.primaryKey())
+      .addColumn('name', 'text', (column) => column.notNull())
+      .addColumn('at', 'bigint', (column) => column.notNull())
+      .execute();
+    const version = await versionOf(transaction, options.folder, steps);
+    for (const step of steps.filter(({ number }) => number > version)) {
+      await step.up(transaction as unknown as Kysely<unknown>);
+      await transaction
+        .insertInto('migrations')
+        .values({ number: step.number, name: step.name, at: options.now })
+        .execute();
+    }
+  });
+}
+
+async function versionOf(db: Kysely<Tables>, folder: string, steps: readonly Migration[]): Promise<number> {
+  const tables = await db.introspection.getTables();
+  if (!tables.some(({ name }) => name === 'migrations')) return 0;
+  const row = await db
+    .selectFrom('migrations')
+    .select(sql<number | null>`max(number)`.as('version'))
+    .executeTakeFirst();
+  const version = row?.version ?? 0;
+  if (version > newest(steps)) throw newerState(folder, version, newest(steps));
+  return version;
+}
+
+const newest = (steps: readonly Migration[]) => Math.max(0, ...steps.map(({ number }) => number));
+
+function newerState(folder: string, seen: number, known: number): Problem {
+  return new Problem({
+    code: 'STATE_NEWER',
+    family: 'config',
+    message: `The state in ${folder} was written by a newer Sluice; nothing in it was changed`,
+    seen: `schema ${seen}`,
+    allowed: `schema ${known} or older`,
+    next: 'run the newer Sluice, or name another state folder in the config',
+  });
+}

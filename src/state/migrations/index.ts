@@ -1,0 +1,11 @@
+import type { Kysely } from 'kysely';
+import { up as theStore } from './001-the-store.ts';
+
+/** One numbered step of the schema. A step that has been released is never changed; a new one is added. */
+export interface Migration {
+  readonly number: number;
+  readonly name: string;
+  up(db: Kysely<unknown>): Promise<void>;
+}
+
+export const migrations: readonly Migration[] = [{ number: 1, name: 'the-store', up: theStore }];

@@ -1,0 +1,285 @@
+import { statSync } from 'node:fs';
+import { Problem } from '../lib/problem.ts';
+import { redact } from '../lib/redact.ts';
+import type { Payload } from '../pipeline/payload.ts';
+import { atomically, type Ground } from './part.ts';
+import { type InstanceKey, newest, Receipts } from './receipts.ts';
+import { Runs } from './runs.ts';
+import type { OutboxRow, OutboxState } from './tables.ts';
+
+/** What becomes owed: a payload, where it goes, and on whose behalf. */
+export interface Owing {
+  readonly run: string;
+  readonly job: string;
+  /** Name and base URL of the destination. */
+  readonly destination: { readonly name: string; readonly url: string };
+  readonly clientId?: string;
+  readonly instance: string;
+  readonly payload: Payload;
+  readonly mediaType: string;
+  /** Send even when the instance already has these bytes. */
+  readonly always: boolean;
+}
+
+export type Owed =
+  | { readonly state: 'owed'; readonly id: number; readonly superseded: readonly OutboxRow[] }
+  /** Newer data is there or on its way. */
+  | { readonly state: 'superseded'; readonly id: number; readonly superseded: readonly OutboxRow[] }
+  /** The instance has these very bytes: nothing is owed. */
+  | { readonly state: 'unchanged'; readonly superseded: readonly OutboxRow[] };
+
+export interface Trouble {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** The durable list of payloads that are owed (invariants 2 and 3). */
+export class Outbox {
+  readonly #ground: Ground;
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
+  }
+
+  /**
+   * Makes a payload owed, in one transaction with its run. It supersedes what was owed or dead for the same instance;
+   * it is superseded itself where newer data has been owed or tried already; it is not recorded where the instance is
+   * known to hold the same bytes. The file has to be there.
+   */
+  owe(owing: Owing): Promise<Owed> {
+    return atomically(this.#ground, async (inside) => {
+      assertWhole(owing.payload);
+      const key = instanceOf(owing);
+      const receipt = await new Receipts(inside).find(key);
+      const waiting = await outstanding(inside, key);
+      const owed = waiting.filter(({ state }) => state === 'owed').map(({ as_of }) => as_of);
+      if (newest(inside.clock.now(), [...owed, receipt?.tried_as_of]) > owing.payload.asOf) {
+        return { state: 'superseded', id: await record(inside, owing, 'superseded'), superseded: [] };
+      }
+      const { payload } = owing;
+      const outbox = new Outbox(inside);
+      for (const row of waiting) await outbox.#supersede(row);
+      const same = receipt?.certain === 1 && receipt.sha256 === payload.sha256 && receipt.format === payload.format;
+      if (same && !owing.always) {
+        await new Receipts(inside).renew(key, payload.asOf);
+        await new Runs(inside).settle(owing.run, { state: 'unchanged', rows: payload.rows, bytes: payload.bytes });
+        return { state: 'unchanged', superseded: waiting };
+      }
+      return { state: 'owed', id: await record(inside, owing, 'owed'), superseded: waiting };
+    });
+  }
+
+  /**
+   * A request for the payload is about to begin: counts the attempt and puts the receipt in doubt, so that a crash in
+   * the middle sends again. Undefined when the payload is not owed any more.
+   */
+  attempt(id: number): Promise<OutboxRow | undefined> {
+    return atomically(this.#ground, async (inside) => {
+      const row = await inside.db
+        .updateTable('outbox')
+        .set((column) => ({
+          attempts: column('attempts', '+', 1),
+          last_attempt_at: Math.round(inside.clock.now()),
+          next_attempt_at: null,
+        }))
+        .where('id', '=', id)
+        .where('state', '=', 'owed')
+        .returningAll()
+        .executeTakeFirst();
+      if (row === undefined) return undefined;
+      await new Receipts(inside).doubt(keyOf(row), contentsOf(row));
+      await new Runs(inside).countRequest(row.run);
+      return row;
+    });
+  }
+
+  /** The service took it: receipt, payload and run in one transaction. True of one superseded on the way as well. */
+  async delivered(row: OutboxRow): Promise<void> {
+    await atomically(this.#ground, async (inside) => {
+      await new Receipts(inside).confirm(keyOf(row), contentsOf(row));
+      if (await new Outbox(inside).#settle(row.id, 'delivered', ['owed', 'superseded', 'dead'])) {
+        await new Runs(inside).settle(row.run, { state: 'delivered' });
+      }
+    });
+  }
+
+  /** The instance turned out to hold these bytes already: settled without a request. */
+  async unchanged(row: OutboxRow): Promise<boolean> {
+    return atomically(this.#ground, async (inside) => {
+      const settled = await new Outbox(inside).#settle(row.id, 'delivered', ['owed']);
+      if (!settled) return false;
+      await new Receipts(inside).renew(keyOf(row), row.as_of);
+      await new Runs(inside).settle(row.run, { state: 'unchanged' });
+      return true;
+    });
+  }
+
+  /**
+   * The attempt failed and the payload stays owed. `waitMs` from now it may be tried again; undefined: whenever what
+   * stopped it is over. `free`: the payload is not to blame, the attempt does not count against its number.
+   */
+  async postpone(id: number, trouble: Trouble & { waitMs?: number; free: boolean }): Promise<void> {
+    const now = Math.round(this.#ground.clock.now());
+    await this.#ground.db
+      .updateTable('outbox')
+      .set((column) => ({
+        attempts: trouble.free ? column('attempts', '-', 1) : column.ref('attempts'),
+        last_attempt_at: now,
+        next_attempt_at: trouble.waitMs === undefined ? null : now + Math.ceil(trouble.waitMs),
+        code: trouble.code,
+        message: redact(trouble.message),
+      }))
+      .where('id', '=', id)
+      .where('state', '=', 'owed')
+      .execute();
+  }
+
+  /** It will not be tried again by itself. False when it was not owed any more. */
+  async bury(id: number, trouble: Trouble): Promise<boolean> {
+    return atomically(this.#ground, async (inside) => {
+      const outbox = new Outbox(inside);
+      if (!(await outbox.#settle(id, 'dead', ['owed'], trouble))) return false;
+      const row = await outbox.find(id);
+      if (row !== undefined) await new Runs(inside).settle(row.run, { state: 'dead', problem: trouble });
+      return true;
+    });
+  }
+
+  /** A dead payload is owed once more, from its first attempt. False when newer data has made it pointless. */
+  async revive(id: number): Promise<boolean> {
+    return atomically(this.#ground, async (inside) => {
+      const row = await new Outbox(inside).find(id);
+      if (row?.state !== 'dead') return false;
+      const receipt = await new Receipts(inside).find(keyOf(row));
+      if (receipt?.certain === 1 && receipt.as_of > row.as_of) return false;
+      const fresh = { state: 'owed' as const, attempts: 0, next_attempt_at: null, settled_at: null };
+      await inside.db.updateTable('outbox').set(fresh).where('id', '=', id).execute();
+      await new Runs(inside).owed(row.run, { rows: row.row_count, bytes: row.bytes });
+      return true;
+    });
+  }
+
+  async find(id: number): Promise<OutboxRow | undefined> {
+    return this.#ground.db.selectFrom('outbox').selectAll().where('id', '=', id).executeTakeFirst();
+  }
+
+  /** The payload that a run made, if it came so far. */
+  async ofRun(run: string): Promise<OutboxRow | undefined> {
+    return this.#ground.db
+      .selectFrom('outbox')
+      .selectAll()
+      .where('run', '=', run)
+      .orderBy('id', 'desc')
+      .executeTakeFirst();
+  }
+
+  /** Oldest first. */
+  async inState(...states: readonly OutboxState[]): Promise<OutboxRow[]> {
+    return this.#ground.db.selectFrom('outbox').selectAll().where('state', 'in', states).orderBy('id').execute();
+  }
+
+  async #supersede(row: OutboxRow): Promise<void> {
+    if (!(await this.#settle(row.id, 'superseded', ['owed', 'dead']))) return;
+    if (row.state === 'owed') await new Runs(this.#ground).settle(row.run, { state: 'superseded' });
+  }
+
+  async #settle(id: number, state: OutboxState, from: readonly OutboxState[], trouble?: Trouble): Promise<boolean> {
+    const row = await this.#ground.db
+      .updateTable('outbox')
+      .set({
+        state,
+        settled_at: Math.round(this.#ground.clock.now()),
+        next_attempt_at: null,
+        code: trouble?.code ?? null,
+        message: trouble === undefined ? null : redact(trouble.message),
+      })
+      .where('id', '=', id)
+      .where('state', 'in', from)
+      .returning('id')
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+}
+
+/** Where a payload goes, as receipts and leases name it. */
+export function keyOf(row: Pick<OutboxRow, 'url' | 'client_id' | 'instance'>): InstanceKey {
+  return { url: row.url, instance: row.instance, ...(row.client_id === '' ? {} : { clientId: row.client_id }) };
+}
+
+/**
+ * When an owed payload may be tried (epoch ms, 0 = at once). A clock set back below the last attempt does not stretch
+ * the wait.
+ */
+export function dueAt(row: OutboxRow, now: number): number {
+  if (row.next_attempt_at === null || (row.last_attempt_at ?? 0) > now) return 0;
+  return row.next_attempt_at;
+}
+
+function instanceOf({ destination, clientId, instance }: Owing): InstanceKey {
+  return { url: destination.url, instance, ...(clientId === undefined ? {} : { clientId }) };
+}
+
+const contentsOf = ({ sha256, bytes, format, as_of }: OutboxRow) => ({ sha256, bytes, format, asOf: as_of });
+
+/** What an instance is still waiting for, dead ones included. */
+function outstanding({ db }: Ground, key: InstanceKey): Promise<OutboxRow[]> {
+  return db
+    .selectFrom('outbox')
+    .selectAll()
+    .where('url', '=', key.url)
+    .where('client_id', '=', key.clientId ?? '')
+    .where('instance', '=', key.instance)
+    .where('state', 'in', ['owed', 'dead'])
+    .orderBy('id')
+    .execute();
+}
+
+async function record(ground: Ground, owing: Owing, state: 'owed' | 'superseded'): Promise<number> {
+  const { payload, destination } = owing;
+  const now = Math.round(ground.clock.now());
+  const { id } = await ground.db
+    .insertInto('outbox')
+    .values({
+      run: owing.run,
+      job: owing.job,
+      destination: destination.name,
+      url: destination.url,
+      client_id: owing.clientId ?? '',
+      instance: owing.instance,
+      sha256: payload.sha256,
+      path: payload.path,
+      bytes: payload.bytes,
+      row_count: payload.rows,
+      format: payload.format,
+      media_type: owing.mediaType,
+      as_of: payload.asOf,
+      always: owing.always ? 1 : 0,
+      state,
+      attempts: 0,
+      last_attempt_at: null,
+      next_attempt_at: null,
+      code: null,
+      message: null,
+      owed_at: now,
+      settled_at: state === 'owed' ? null : now,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  const runs = new Runs(ground);
+  await runs.owed(owing.run, { rows: payload.rows, bytes: payload.bytes });
+  if (state === 'superseded') await runs.settle(owing.run, { state });
+  return id;
+}
+
+function assertWhole(payload: Payload): void {
+  const size = statSync(payload.path, { throwIfNoEntry: false })?.size;
+  if (size === payload.bytes) return;
+  throw new Problem({
+    code: 'PAYLOAD_DAMAGED',
+    family: 'job',
+    message: 'The payload that was to be owed is not on the disk as it was written',
+    seen: size === undefined ? `no file ${payload.path}` : `${size} bytes in ${payload.path}`,
+    allowed: `${payload.bytes} bytes`,
+    next: 'run the job again; if it happens again, check the disk that holds the state folder',
+  });
+}

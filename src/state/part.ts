@@ -1,0 +1,19 @@
+import type { Kysely, Transaction } from 'kysely';
+import type { Clock } from '../lib/clock.ts';
+import type { Processes } from './processes.ts';
+import type { Tables } from './tables.ts';
+
+/** What every part of the store stands on: the database or a transaction of it, time, and the processes around. */
+export interface Ground {
+  readonly db: Kysely<Tables>;
+  readonly clock: Clock;
+  readonly processes: Processes;
+  /** Absolute path of the state folder. */
+  readonly folder: string;
+}
+
+/** Runs `work` in the transaction that `ground` is already in, or in one of its own. */
+export function atomically<T>(ground: Ground, work: (inside: Ground) => Promise<T>): Promise<T> {
+  if (ground.db.isTransaction) return work(ground);
+  return ground.db.transaction().execute((db: Transaction<Tables>) => work({ ...ground, db }));
+}

@@ -1,0 +1,90 @@
+import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { atomically, type Ground } from './part.ts';
+import { Runs } from './runs.ts';
+import type { OutboxState } from './tables.ts';
+
+/** In these states the bytes may still be wanted. */
+const kept: readonly OutboxState[] = ['owed', 'quarantined', 'dead'];
+/** Nothing younger than this is swept, whatever the store knows of it. */
+const youngMs = 10 * 60_000;
+
+/** The files of payloads: each run writes into a folder of its own, so no two runs ever share or lose a file. */
+export class PayloadFiles {
+  readonly #ground: Ground;
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
+  }
+
+  /** The folder that holds all payloads. */
+  get root(): string {
+    return join(this.#ground.folder, 'payloads');
+  }
+
+  /** The folder that one run spools into; made when missing. */
+  folderOf(run: string): string {
+    const folder = join(this.root, run);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    return folder;
+  }
+
+  /**
+   * Deletes a payload's file unless something still wants it. Looks and deletes under the write lock, and `owe` looks
+   * for the file under the same lock, so a file never vanishes from under a payload. Keeping the last good ones of
+   * an instance would be decided here.
+   */
+  async release(path: string): Promise<void> {
+    await atomically(this.#ground, async (inside) => {
+      if (await isWanted(inside, path)) return;
+      rmSync(path, { force: true });
+      removeIfEmpty(dirname(path), this.root);
+    });
+  }
+
+  /**
+   * Deletes what no payload and no living run can want: files of dead runs, half-written ones. Whatever was touched
+   * since the oldest living run began stays, for that run may be about to owe it.
+   */
+  async sweep(): Promise<string[]> {
+    const runs = await new Runs(this.#ground).underway();
+    const oldest = Math.min(this.#ground.clock.now() - youngMs, ...runs.map(({ started_at }) => started_at - 1_000));
+    const swept: string[] = [];
+    for (const path of filesIn(this.root)) {
+      const touched = touchedAt(path);
+      if (touched === undefined || touched >= oldest) continue;
+      await this.release(path);
+      if (!existsSync(path)) swept.push(path);
+    }
+    return swept;
+  }
+}
+
+async function isWanted({ db }: Ground, path: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('outbox')
+    .select('id')
+    .where('path', '=', path)
+    .where('state', 'in', kept)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+function filesIn(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  const entries = readdirSync(folder, { withFileTypes: true, recursive: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+}
+
+function touchedAt(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+}
+
+function removeIfEmpty(folder: string, root: string): void {
+  if (!folder.startsWith(`${root}/`)) return;
+  try {
+    rmdirSync(folder);
+  } catch {
+    // Another file is still in it, or somebody else has removed it.
+  }
+}

@@ -1,0 +1,103 @@
+import { readFileSync, readlinkSync } from 'node:fs';
+import { hostname } from 'node:os';
+
+/** What is known of the process that took something: surely alive, surely dead, or not to be seen from here. */
+export type Fate = 'alive' | 'dead' | 'unknown';
+
+/** Who this process is and what became of others. Handed in, so that tests can let processes die. */
+export interface Processes {
+  /** Names this process among all that ever ran: host, boot, pid space, pid and start time. */
+  readonly self: string;
+  /** The boot of the machine, within which monotonic clocks can be compared. */
+  readonly boot: string;
+  fate(owner: string): Fate;
+  /** Whether its monotonic clock is ours. */
+  sharesBoot(owner: string): boolean;
+}
+
+interface Identity {
+  readonly host: string;
+  readonly boot: string;
+  readonly space: string;
+  readonly pid: number;
+  readonly start: string;
+}
+
+/** The processes of this machine, told apart by pid and start time, so that a reused pid deceives nobody. */
+export function systemProcesses(): Processes {
+  const me: Identity = {
+    host: hostname(),
+    boot: readOr('/proc/sys/kernel/random/boot_id', hostname()),
+    space: linkOr('/proc/self/ns/pid', 'one'),
+    pid: process.pid,
+    start: statusOf(process.pid)?.start ?? '',
+  };
+  return {
+    self: asText(me),
+    boot: me.boot,
+    fate: (owner) => fateOf(asIdentity(owner), me),
+    sharesBoot: (owner) => asIdentity(owner)?.boot === me.boot,
+  };
+}
+
+/** The pid in an owner's name, for messages. */
+export function pidOf(owner: string): number | undefined {
+  return asIdentity(owner)?.pid;
+}
+
+function fateOf(owner: Identity | undefined, me: Identity): Fate {
+  if (owner === undefined || owner.host !== me.host) return 'unknown';
+  if (owner.boot !== me.boot) return 'dead';
+  if (owner.space !== me.space) return 'unknown';
+  return isAlive(owner) ? 'alive' : 'dead';
+}
+
+function isAlive({ pid, start }: Identity): boolean {
+  if (start === '') return answersSignals(pid);
+  const status = statusOf(pid);
+  return status !== undefined && status.start === start && !['Z', 'X'].includes(status.state);
+}
+
+/** Where there is no /proc: a process that can be signalled, or that belongs to somebody else, is there. */
+function answersSignals(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** State letter and start time (clock ticks since boot), see proc(5). The name in parentheses may hold anything. */
+function statusOf(pid: number): { state: string; start: string } | undefined {
+  const text = readOr(`/proc/${pid}/stat`, '');
+  if (text === '') return undefined;
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return { state: fields[0] ?? '', start: fields[19] ?? '' };
+}
+
+function readOr(path: string, otherwise: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch {
+    return otherwise;
+  }
+}
+
+function linkOr(path: string, otherwise: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return otherwise;
+  }
+}
+
+const asText = ({ host, boot, space, pid, start }: Identity) => JSON.stringify([host, boot, space, pid, start]);
+
+function asIdentity(text: string): Identity | undefined {
+  try {
+    const [host, boot, space, pid, start] = JSON.parse(text) as [string, string, string, number, string];
+    return { host, boot, space, pid, start };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,70 @@
+import { atomically, type Ground } from './part.ts';
+
+export interface DayUse {
+  readonly used: number;
+  /** Until when the service has said that nothing is left; undefined when it has not. */
+  readonly spentUntil: number | undefined;
+}
+
+/**
+ * Requests counted per account and day. What a day is, the caller knows; near midnight a request is charged to two.
+ * Nothing is ever given back.
+ */
+export class Quota {
+  readonly #ground: Ground;
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
+  }
+
+  /** Takes one request from each of the days, or none: undefined when taken, else the first day that had none left. */
+  take(account: string, days: readonly string[], limit: number): Promise<string | undefined> {
+    return atomically(this.#ground, async (inside) => {
+      const quota = new Quota(inside);
+      for (const day of days) {
+        const { used, spentUntil } = await quota.use(account, day);
+        if (used >= limit || spentUntil !== undefined) return day;
+      }
+      for (const day of days) await quota.charge(account, day);
+      return undefined;
+    });
+  }
+
+  /** Counts one request on a day, whatever its limit: the service may have counted it there. */
+  async charge(account: string, day: string): Promise<void> {
+    await this.#ground.db
+      .insertInto('quota')
+      .values({ account, day, used: 1, spent_at: null, spent_until: null })
+      .onConflict((conflict) =>
+        conflict.columns(['account', 'day']).doUpdateSet((row) => ({ used: row('quota.used', '+', 1) })),
+      )
+      .execute();
+  }
+
+  /** The service says that the account's day is over until `until` (epoch ms). */
+  async close(account: string, day: string, until: number): Promise<void> {
+    const spent = { spent_at: Math.round(this.#ground.clock.now()), spent_until: Math.round(until) };
+    await this.#ground.db
+      .insertInto('quota')
+      .values({ account, day, used: 0, ...spent })
+      .onConflict((conflict) => conflict.columns(['account', 'day']).doUpdateSet(spent))
+      .execute();
+  }
+
+  async use(account: string, day: string): Promise<DayUse> {
+    const row = await this.#ground.db
+      .selectFrom('quota')
+      .selectAll()
+      .where('account', '=', account)
+      .where('day', '=', day)
+      .executeTakeFirst();
+    return { used: row?.used ?? 0, spentUntil: row && this.#stillSpent(row) };
+  }
+
+  /** A wall clock that was set back below the moment of the answer must not stretch the wait. */
+  #stillSpent({ spent_at, spent_until }: { spent_at: number | null; spent_until: number | null }): number | undefined {
+    const now = this.#ground.clock.now();
+    if (spent_at === null || spent_until === null || now < spent_at || now >= spent_until) return undefined;
+    return spent_until;
+  }
+}

@@ -1,0 +1,84 @@
+import type { Ground } from './part.ts';
+import type { Receipt } from './tables.ts';
+
+/** An instance as the store knows it: ids are one service's, so the service's address is part of the name. */
+export interface InstanceKey {
+  readonly url: string;
+  readonly clientId?: string;
+  readonly instance: string;
+}
+
+export interface Contents {
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly format: string;
+  readonly asOf: number;
+}
+
+/** What each instance was last known to hold. */
+export class Receipts {
+  readonly #ground: Ground;
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
+  }
+
+  async find(key: InstanceKey): Promise<Receipt | undefined> {
+    return this.#ground.db
+      .selectFrom('receipts')
+      .selectAll()
+      .where('url', '=', key.url)
+      .where('client_id', '=', key.clientId ?? '')
+      .where('instance', '=', key.instance)
+      .executeTakeFirst();
+  }
+
+  /** A request with these contents is about to begin: from now on nobody knows what the instance holds. */
+  async doubt(key: InstanceKey, contents: Contents): Promise<void> {
+    const known = await this.find(key);
+    const tried = newest(this.#ground.clock.now(), [contents.asOf, known?.tried_as_of]);
+    await this.#put(key, { ...(known ?? asRow(contents, 0)), certain: 0, tried_as_of: tried });
+  }
+
+  /** The service has taken these contents. */
+  async confirm(key: InstanceKey, contents: Contents): Promise<void> {
+    const now = Math.round(this.#ground.clock.now());
+    const known = await this.find(key);
+    const tried = newest(now, [contents.asOf, known?.tried_as_of]);
+    await this.#put(key, { ...asRow(contents, now), certain: 1, tried_as_of: tried });
+  }
+
+  /** The instance already holds what a newer extract found: its data is as new as that extract. */
+  async renew(key: InstanceKey, asOf: number): Promise<void> {
+    const known = await this.find(key);
+    if (known === undefined) return;
+    const tried = newest(this.#ground.clock.now(), [asOf, known.tried_as_of]);
+    await this.#put(key, { ...known, as_of: asOf, tried_as_of: tried });
+  }
+
+  async #put(key: InstanceKey, row: Omit<Receipt, 'url' | 'client_id' | 'instance'>): Promise<void> {
+    const { sha256, bytes, format, as_of, at, certain, tried_as_of } = row;
+    const rest = { sha256, bytes, format, as_of, at, certain, tried_as_of };
+    await this.#ground.db
+      .insertInto('receipts')
+      .values({ url: key.url, client_id: key.clientId ?? '', instance: key.instance, ...rest })
+      .onConflict((conflict) => conflict.columns(['url', 'client_id', 'instance']).doUpdateSet(rest))
+      .execute();
+  }
+}
+
+/** Differences below this are two clocks reading the same moment. */
+const futureMs = 1_000;
+
+/**
+ * The newest of several ages of data. One that lies in the future was written while the clock was wrong; it must not
+ * hold back everything until then.
+ */
+export function newest(now: number, ages: readonly (number | undefined)[]): number {
+  return Math.max(0, ...ages.filter((age) => age !== undefined && age <= now + futureMs).map(Number));
+}
+
+function asRow(contents: Contents, at: number) {
+  const { sha256, bytes, format, asOf } = contents;
+  return { sha256, bytes, format, as_of: asOf, at };
+}

@@ -1,0 +1,132 @@
+import { newRunId } from '../lib/ids.ts';
+import { redact } from '../lib/redact.ts';
+import { Owners } from './owners.ts';
+import { atomically, type Ground } from './part.ts';
+import type { RunRow, RunState } from './tables.ts';
+
+export interface RunEnd {
+  readonly state: Exclude<RunState, 'running' | 'owed'>;
+  readonly rows?: number;
+  readonly bytes?: number;
+  /** Why it failed; redacted before it is kept. */
+  readonly problem?: { readonly code: string; readonly message: string };
+}
+
+/** The history: every firing of every job and what became of it. */
+export class Runs {
+  readonly #ground: Ground;
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
+  }
+
+  /** Writes down that a run has begun in this process, and gives it its id. */
+  begin(run: { job: string; origin: 'person' | 'schedule' }): Promise<string> {
+    return atomically(this.#ground, async ({ db, clock, processes, ...rest }) => {
+      const id = newRunId(clock.now());
+      await new Owners({ db, clock, processes, ...rest }).beat();
+      await db
+        .insertInto('runs')
+        .values({
+          id,
+          ...run,
+          owner: processes.self,
+          state: 'running',
+          started_at: Math.round(clock.now()),
+          ended_at: null,
+          row_count: null,
+          bytes: null,
+          requests: 0,
+          code: null,
+          message: null,
+        })
+        .execute();
+      return id;
+    });
+  }
+
+  /** Ends a run that is running; one whose payload is owed, or that has ended, stays as it is. */
+  async finish(id: string, end: RunEnd): Promise<void> {
+    await this.#end(id, end, ['running']);
+  }
+
+  /** Ends a run by what became of its payload; a later fate (a dead one sent again) replaces an earlier one. */
+  async settle(id: string, end: RunEnd): Promise<void> {
+    await this.#end(id, end, ['running', 'owed', 'dead', 'superseded']);
+  }
+
+  async #end(id: string, end: RunEnd, from: readonly RunState[]): Promise<void> {
+    const { db, clock } = this.#ground;
+    await db
+      .updateTable('runs')
+      .set({
+        state: end.state,
+        ended_at: Math.round(clock.now()),
+        code: end.problem?.code ?? null,
+        message: end.problem === undefined ? null : redact(end.problem.message),
+        ...(end.rows === undefined ? {} : { row_count: end.rows }),
+        ...(end.bytes === undefined ? {} : { bytes: end.bytes }),
+      })
+      .where('id', '=', id)
+      .where('state', 'in', from)
+      .execute();
+  }
+
+  /** The run's payload is owed (again): what becomes of it is what becomes of the run. */
+  async owed(id: string, facts: { rows: number; bytes: number }): Promise<void> {
+    await this.#ground.db
+      .updateTable('runs')
+      .set({ state: 'owed', row_count: facts.rows, bytes: facts.bytes, ended_at: null, code: null, message: null })
+      .where('id', '=', id)
+      .execute();
+  }
+
+  /** One more request was paid for on this run's account. */
+  async countRequest(id: string): Promise<void> {
+    await this.#ground.db
+      .updateTable('runs')
+      .set((row) => ({ requests: row('requests', '+', 1) }))
+      .where('id', '=', id)
+      .execute();
+  }
+
+  async find(id: string): Promise<RunRow | undefined> {
+    return this.#ground.db.selectFrom('runs').selectAll().where('id', '=', id).executeTakeFirst();
+  }
+
+  async last(job: string): Promise<RunRow | undefined> {
+    return (await this.history({ job, limit: 1 }))[0];
+  }
+
+  /** Newest first. */
+  async history(filter: { job?: string; limit: number }): Promise<RunRow[]> {
+    let query = this.#ground.db.selectFrom('runs').selectAll().orderBy('sequence', 'desc').limit(filter.limit);
+    if (filter.job !== undefined) query = query.where('job', '=', filter.job);
+    return query.execute();
+  }
+
+  /** Marks the runs whose process died under them; returns them. */
+  async interruptOrphans(): Promise<RunRow[]> {
+    return atomically(this.#ground, async (inside) => {
+      const owners = new Owners(inside);
+      const orphans: RunRow[] = [];
+      for (const run of await running(inside)) {
+        if (!(await owners.isDead(run.owner))) continue;
+        const problem = { code: 'RUN_INTERRUPTED', message: 'The process ended before the run did' };
+        await new Runs(inside).finish(run.id, { state: 'interrupted', problem });
+        orphans.push(run);
+      }
+      return orphans;
+    });
+  }
+
+  /** The runs that a living process is working on. */
+  async underway(): Promise<RunRow[]> {
+    const owners = new Owners(this.#ground);
+    const alive: RunRow[] = [];
+    for (const run of await running(this.#ground)) if (!(await owners.isDead(run.owner))) alive.push(run);
+    return alive;
+  }
+}
+
+const running = ({ db }: Ground) => db.selectFrom('runs').selectAll().where('state', '=', 'running').execute();

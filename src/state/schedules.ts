@@ -1,0 +1,33 @@
+import type { Ground } from './part.ts';
+import type { ScheduleRow } from './tables.ts';
+
+/** When each job is due next, written down so that a restart knows what it missed. */
+export class Schedules {
+  readonly #ground: Ground;
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
+  }
+
+  /** `next_at` in epoch milliseconds, with the words it was computed from: when they change, so must it. */
+  async set(schedule: ScheduleRow): Promise<void> {
+    const { job, ...rest } = schedule;
+    await this.#ground.db
+      .insertInto('schedules')
+      .values(schedule)
+      .onConflict((conflict) => conflict.column('job').doUpdateSet(rest))
+      .execute();
+  }
+
+  async find(job: string): Promise<ScheduleRow | undefined> {
+    return this.#ground.db.selectFrom('schedules').selectAll().where('job', '=', job).executeTakeFirst();
+  }
+
+  async all(): Promise<ScheduleRow[]> {
+    return this.#ground.db.selectFrom('schedules').selectAll().orderBy('next_at').orderBy('job').execute();
+  }
+
+  async forget(job: string): Promise<void> {
+    await this.#ground.db.deleteFrom('schedules').where('job', '=', job).execute();
+  }
+}

@@ -1,0 +1,125 @@
+import { newId } from '../lib/ids.ts';
+import { Owners } from './owners.ts';
+import { atomically, type Ground } from './part.ts';
+
+/**
+ * How long a slot rests after the answer to its request. An answer comes after the arrival, so two requests of one
+ * slot arrive at least this far apart; the part above a second is for receivers that count in whole milliseconds.
+ */
+const restMs = 1_012;
+
+/** The right to send one request now. Give it back when the answer is there, or when it is sure that none will come. */
+export interface Ticket {
+  readonly account: string;
+  readonly slot: number;
+  readonly ticket: string;
+}
+
+/** No slot now: free again in so many milliseconds, or (undefined) once some request under way has been answered. */
+export interface NoTicket {
+  readonly freeInMs: number | undefined;
+}
+
+/**
+ * As many slots per account as requests may arrive in a second, shared by all processes of the state folder. Measured
+ * on the monotonic clock of the boot, so a wall clock that jumps changes nothing.
+ */
+export class Sends {
+  readonly #ground: Ground;
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
+  }
+
+  take(account: string, perSecond: number): Promise<Ticket | NoTicket> {
+    return atomically(this.#ground, async (inside) => {
+      const rows = await healed(inside, account);
+      const now = inside.clock.monotonic();
+      const busy = rows.filter(({ free_at }) => free_at === null || free_at > now);
+      if (busy.length >= perSecond) return { freeInMs: soonest(busy, now) };
+      const taken = new Set(busy.map(({ slot }) => slot));
+      let slot = 0;
+      while (taken.has(slot)) slot += 1;
+      const seen = rows.find((row) => row.slot === slot)?.ticket;
+      return (await occupy(inside, { account, slot, seen })) ?? { freeInMs: 0 };
+    });
+  }
+
+  /** The request has been answered or has failed: its slot rests, then is free. */
+  async release({ account, slot, ticket }: Ticket): Promise<void> {
+    await this.#ground.db
+      .updateTable('sends')
+      .set({ free_at: this.#ground.clock.monotonic() + restMs })
+      .where('account', '=', account)
+      .where('slot', '=', slot)
+      .where('ticket', '=', ticket)
+      .execute();
+  }
+
+  /** Requests under way now, all processes together. */
+  async underway(account: string): Promise<number> {
+    const rows = await healed(this.#ground, account);
+    return rows.filter(({ free_at }) => free_at === null).length;
+  }
+}
+
+interface Slot {
+  slot: number;
+  ticket: string;
+  free_at: number | null;
+}
+
+/**
+ * The account's slots. One whose process died, or that was taken before this boot, has no answer to wait for: it
+ * rests from the moment this is noticed.
+ */
+async function healed(ground: Ground, account: string): Promise<Slot[]> {
+  const { db, clock, processes } = ground;
+  const owners = new Owners(ground);
+  const rows = await db.selectFrom('sends').selectAll().where('account', '=', account).orderBy('slot').execute();
+  const slots: Slot[] = [];
+  for (const row of rows) {
+    const stray = row.boot !== processes.boot || row.free_at === null;
+    if (!stray || !(await owners.isDead(row.owner))) {
+      slots.push(row);
+      continue;
+    }
+    const rest = { boot: processes.boot, owner: processes.self, free_at: clock.monotonic() + restMs };
+    await db
+      .updateTable('sends')
+      .set(rest)
+      .where('account', '=', account)
+      .where('slot', '=', row.slot)
+      .where('ticket', '=', row.ticket)
+      .execute();
+    slots.push({ ...row, ...rest });
+  }
+  return slots;
+}
+
+/** Takes the slot if it is still as it was seen: one statement, so that of two takers one goes away empty. */
+async function occupy(
+  ground: Ground,
+  { account, slot, seen }: { account: string; slot: number; seen: string | undefined },
+): Promise<Ticket | undefined> {
+  const { db, processes } = ground;
+  const mine = { owner: processes.self, boot: processes.boot, free_at: null, ticket: newId() };
+  await new Owners(ground).beat();
+  const row = await db
+    .insertInto('sends')
+    .values({ account, slot, ...mine })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['account', 'slot'])
+        .doUpdateSet(mine)
+        .where('sends.ticket', '=', seen ?? ''),
+    )
+    .returning('ticket')
+    .executeTakeFirst();
+  return row && { account, slot, ticket: row.ticket };
+}
+
+function soonest(busy: readonly Slot[], now: number): number | undefined {
+  const resting = busy.flatMap(({ free_at }) => (free_at === null ? [] : [free_at]));
+  return resting.length === 0 ? undefined : Math.max(0, Math.min(...resting) - now);
+}

@@ -1,0 +1,27 @@
+import type { Ground } from './part.ts';
+
+/** Small facts by name that outlive the process and belong to no other table. */
+export class Settings {
+  readonly #ground: Ground;
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
+  }
+
+  async set(name: string, value: string): Promise<void> {
+    await this.#ground.db
+      .insertInto('settings')
+      .values({ name, value })
+      .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
+      .execute();
+  }
+
+  async find(name: string): Promise<string | undefined> {
+    const row = await this.#ground.db
+      .selectFrom('settings')
+      .select('value')
+      .where('name', '=', name)
+      .executeTakeFirst();
+    return row?.value;
+  }
+}

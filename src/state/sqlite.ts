@@ -1,0 +1,33 @@
+import SQLite from 'better-sqlite3';
+import { type Dialect, SqliteDialect, type SqliteStatement } from 'kysely';
+
+/** Longest that a statement waits for another process to finish its transaction. */
+const busyTimeoutMs = 15_000;
+const keptStatements = 300;
+
+/**
+ * The SQLite dialect with three additions: transactions take the write lock when they begin (one that reads first and
+ * writes later could otherwise fail on a stale view), statements are prepared once and kept, and every commit is on
+ * the disk before it returns (what is owed outlives the power).
+ */
+export function sqliteDialect(file: string): Dialect {
+  const database = new SQLite(file, { timeout: busyTimeoutMs });
+  try {
+    database.pragma('journal_mode = WAL');
+    database.pragma('synchronous = FULL');
+    database.pragma('foreign_keys = ON');
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  const kept = new Map<string, SqliteStatement>();
+  const prepare = (text: string): SqliteStatement => {
+    const known = kept.get(text);
+    if (known !== undefined) return known;
+    if (kept.size >= keptStatements) kept.clear();
+    const statement = database.prepare<unknown[]>(text === 'begin' ? 'begin immediate' : text) as SqliteStatement;
+    kept.set(text, statement);
+    return statement;
+  };
+  return new SqliteDialect({ database: { prepare, close: () => database.close() } });
+}

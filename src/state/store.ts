@@ -1,0 +1,126 @@
+import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Clock } from '../lib/clock.ts';
+import { Problem } from '../lib/problem.ts';
+import { Accounts } from './accounts.ts';
+import { useDatabase } from './database.ts';
+import { Leases } from './leases.ts';
+import { migrate } from './migrate.ts';
+import { Outbox } from './outbox.ts';
+import { Owners } from './owners.ts';
+import { atomically, type Ground } from './part.ts';
+import { PayloadFiles } from './payload-files.ts';
+import { type Processes, systemProcesses } from './processes.ts';
+import { Quota } from './quota.ts';
+import { Receipts } from './receipts.ts';
+import { Runs } from './runs.ts';
+import { Schedules } from './schedules.ts';
+import { Sends } from './sends.ts';
+import { Settings } from './settings.ts';
+import { Targets } from './targets.ts';
+
+/** Everything that outlives the process, one noun a part. */
+export interface Parts {
+  readonly accounts: Accounts;
+  readonly leases: Leases;
+  readonly outbox: Outbox;
+  readonly owners: Owners;
+  readonly payloads: PayloadFiles;
+  readonly quota: Quota;
+  readonly receipts: Receipts;
+  readonly runs: Runs;
+  readonly schedules: Schedules;
+  readonly sends: Sends;
+  readonly settings: Settings;
+  readonly targets: Targets;
+}
+
+export interface Store extends Parts {
+  /** Absolute path of the state folder. */
+  readonly folder: string;
+  readonly processes: Processes;
+  /** All of `work` happens, or none of it. Inside, use the parts handed in and no others. */
+  transaction<T>(work: (parts: Parts) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+export interface StoreOptions {
+  readonly clock: Clock;
+  /** For tests: who this process is, and who has died. */
+  readonly processes?: Processes;
+}
+
+/** Heartbeats are for those who cannot look into our process table; they stop when the store closes. */
+const beatMs = 10_000;
+
+/**
+ * Opens (and makes, and migrates) the state in `folder`. Several processes may have it open at once. Readable by its
+ * owner alone.
+ */
+export async function openStore(folder: string, options: StoreOptions): Promise<Store> {
+  const at = resolve(folder);
+  const { db, close } = useDatabase(prepareFile(at));
+  const ground: Ground = { db, clock: options.clock, processes: options.processes ?? systemProcesses(), folder: at };
+  try {
+    await migrate(db, { now: Math.round(options.clock.now()), folder: at });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const parts = partsOf(ground);
+  const stopBeating = keepBeating(parts.owners);
+  return {
+    ...parts,
+    folder: at,
+    processes: ground.processes,
+    transaction: (work) => atomically(ground, (inside) => work(partsOf(inside))),
+    async close() {
+      stopBeating();
+      await close();
+    },
+  };
+}
+
+function partsOf(ground: Ground): Parts {
+  return {
+    accounts: new Accounts(ground),
+    leases: new Leases(ground),
+    outbox: new Outbox(ground),
+    owners: new Owners(ground),
+    payloads: new PayloadFiles(ground),
+    quota: new Quota(ground),
+    receipts: new Receipts(ground),
+    runs: new Runs(ground),
+    schedules: new Schedules(ground),
+    sends: new Sends(ground),
+    settings: new Settings(ground),
+    targets: new Targets(ground),
+  };
+}
+
+function prepareFile(folder: string): string {
+  const file = join(folder, 'sluice.db');
+  try {
+    mkdirSync(join(folder, 'payloads'), { recursive: true, mode: 0o700 });
+    chmodSync(folder, 0o700);
+    closeSync(openSync(file, 'a', 0o600));
+    chmodSync(file, 0o600);
+  } catch (error) {
+    throw new Problem({
+      code: 'STATE_UNUSABLE',
+      family: 'config',
+      message: `The state folder cannot be used: ${(error as Error).message}`,
+      seen: folder,
+      allowed: 'a folder that this user owns and can write',
+      next: 'name another state folder in the config, or give this one to the user that runs Sluice',
+      cause: error,
+    });
+  }
+  return file;
+}
+
+function keepBeating(owners: Owners): () => void {
+  const timer = setInterval(() => void owners.beat().catch(() => undefined), beatMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}

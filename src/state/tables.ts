@@ -1,0 +1,166 @@
+import type { Generated, Selectable } from 'kysely';
+
+/** The tables as the newest migration leaves them. Instants are epoch milliseconds, flags 0 or 1. */
+export interface Tables {
+  migrations: MigrationsTable;
+  owners: OwnersTable;
+  runs: RunsTable;
+  outbox: OutboxTable;
+  receipts: ReceiptsTable;
+  quota: QuotaTable;
+  sends: SendsTable;
+  accounts: AccountsTable;
+  leases: LeasesTable;
+  schedules: SchedulesTable;
+  targets: TargetsTable;
+  settings: SettingsTable;
+}
+
+interface MigrationsTable {
+  number: number;
+  name: string;
+  at: number;
+}
+
+interface OwnersTable {
+  owner: string;
+  beat_wall: number;
+  /** Monotonic milliseconds of the owner's boot. */
+  beat_monotonic: number;
+}
+
+interface RunsTable {
+  sequence: Generated<number>;
+  id: string;
+  job: string;
+  origin: 'person' | 'schedule';
+  owner: string;
+  state: RunState;
+  started_at: number;
+  ended_at: number | null;
+  row_count: number | null;
+  bytes: number | null;
+  requests: number;
+  code: string | null;
+  message: string | null;
+}
+
+/**
+ * `running` until its payload is owed or it ends; `owed` until the payload is settled; the rest are results.
+ * `interrupted`: its process died under it.
+ */
+export type RunState =
+  | 'running'
+  | 'owed'
+  | 'delivered'
+  | 'unchanged'
+  | 'superseded'
+  | 'refreshed'
+  | 'dead'
+  | 'failed'
+  | 'interrupted';
+
+interface OutboxTable {
+  id: Generated<number>;
+  run: string;
+  job: string;
+  destination: string;
+  url: string;
+  /** Empty when the target names no client. */
+  client_id: string;
+  instance: string;
+  sha256: string;
+  path: string;
+  bytes: number;
+  row_count: number;
+  format: 'csv' | 'json' | 'xml';
+  media_type: string;
+  as_of: number;
+  always: number;
+  state: OutboxState;
+  attempts: number;
+  last_attempt_at: number | null;
+  next_attempt_at: number | null;
+  code: string | null;
+  message: string | null;
+  owed_at: number;
+  settled_at: number | null;
+}
+
+export type OutboxState = 'owed' | 'delivered' | 'superseded' | 'quarantined' | 'dead';
+
+interface ReceiptsTable {
+  url: string;
+  client_id: string;
+  instance: string;
+  sha256: string;
+  bytes: number;
+  format: string;
+  as_of: number;
+  at: number;
+  /** 1: the last request to the instance was answered with success. 0: one was begun, its end is not known. */
+  certain: number;
+  /** Age of the newest data that was ever tried, arrived or not. */
+  tried_as_of: number;
+}
+
+interface QuotaTable {
+  account: string;
+  /** YYYY-MM-DD in America/New_York. */
+  day: string;
+  used: number;
+  /** When the service said that nothing is left, and until when that holds. */
+  spent_at: number | null;
+  spent_until: number | null;
+}
+
+interface SendsTable {
+  account: string;
+  slot: number;
+  owner: string;
+  boot: string;
+  /** Null while the request is under way; then the monotonic instant from which the slot can be taken again. */
+  free_at: number | null;
+  ticket: string;
+}
+
+interface AccountsTable {
+  account: string;
+  held_at: number;
+  held_until: number;
+}
+
+interface LeasesTable {
+  name: string;
+  owner: string;
+  token: string;
+  taken_at: number;
+}
+
+interface SchedulesTable {
+  job: string;
+  cron: string;
+  timezone: string;
+  next_at: number;
+}
+
+interface TargetsTable {
+  url: string;
+  client_id: string;
+  name: string;
+  datasource: string;
+  instance: string;
+  format: string;
+  remembered_at: number;
+}
+
+interface SettingsTable {
+  name: string;
+  value: string;
+}
+
+export type RunRow = Selectable<RunsTable>;
+export type OutboxRow = Selectable<OutboxTable>;
+export type Receipt = Selectable<ReceiptsTable>;
+export type ScheduleRow = Selectable<SchedulesTable>;
+export type TargetRow = Selectable<TargetsTable>;

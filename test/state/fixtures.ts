@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Clock } from '../../src/lib/clock.ts';
+import type { Payload } from '../../src/pipeline/payload.ts';
+import type { Fate, Processes } from '../../src/state/processes.ts';
+import { openStore, type Store } from '../../src/state/store.ts';
+
+export const noon = Date.UTC(2026, 5, 15, 16, 0, 0);
+
+/** A clock that moves only when told, or when somebody sleeps on it. */
+export class VirtualClock implements Clock {
+  wall: number;
+  ticks = 1_000_000;
+
+  constructor(wall = noon) {
+    this.wall = wall;
+  }
+
+  now = () => this.wall;
+  monotonic = () => this.ticks;
+
+  advance(milliseconds: number): void {
+    this.wall += milliseconds;
+    this.ticks += milliseconds;
+  }
+
+  async sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    this.advance(Math.max(milliseconds, 0.001));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** Processes by name that live until they are killed. */
+export class Population {
+  readonly dead = new Set<string>();
+
+  member(self: string, boot = 'boot-1'): Processes {
+    const fate = (owner: string): Fate => (this.dead.has(owner) ? 'dead' : 'alive');
+    return { self, boot, fate, sharesBoot: () => true };
+  }
+}
+
+const folders: string[] = [];
+const stores: Store[] = [];
+
+export function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-state-'));
+  folders.push(folder);
+  return folder;
+}
+
+export async function newStore(options: { clock: Clock; folder?: string; processes?: Processes }): Promise<Store> {
+  const { clock, processes } = options;
+  const store = await openStore(options.folder ?? newFolder(), { clock, ...(processes ? { processes } : {}) });
+  stores.push(store);
+  return store;
+}
+
+/** For afterEach: closes every store and removes every folder that the test made. */
+export async function cleanUp(): Promise<void> {
+  for (const store of stores.splice(0)) await store.close();
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+}
+
+/** A payload on the disk, in the folder of its run. */
+export function spool(store: Store, options: { run: string; text: string; asOf: number }): Payload {
+  const bytes = Buffer.from(options.text);
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const path = join(store.payloads.folderOf(options.run), `${sha256}.csv`);
+  writeFileSync(path, bytes, { mode: 0o600 });
+  return { sha256, path, bytes: bytes.length, rows: 1, format: 'csv', asOf: options.asOf };
+}
+
+export const place = { name: 'main', url: 'http://127.0.0.1:1/api/1.0' };
+
+/** A run from its beginning to owing `text` to an instance. */
+export async function oweText(
+  store: Store,
+  options: { instance: string; text: string; asOf: number; always?: boolean; job?: string; clientId?: string },
+) {
+  const job = options.job ?? `job-${options.instance}`;
+  const run = await store.runs.begin({ job, origin: 'schedule' });
+  const payload = spool(store, { run, text: options.text, asOf: options.asOf });
+  const owed = await store.outbox.owe({
+    run,
+    job,
+    destination: place,
+    instance: options.instance,
+    ...(options.clientId === undefined ? {} : { clientId: options.clientId }),
+    payload,
+    mediaType: 'text/csv; charset=utf-8',
+    always: options.always ?? false,
+  });
+  return { run, payload, owed };
+}

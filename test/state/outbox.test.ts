@@ -1,0 +1,271 @@
+import { existsSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, describe, expect, it } from 'vitest';
+import { heal } from '../../src/state/heal.ts';
+import { dueAt } from '../../src/state/outbox.ts';
+import type { Store } from '../../src/state/store.ts';
+import { cleanUp, newFolder, newStore, noon, oweText, Population, place, spool, VirtualClock } from './fixtures.ts';
+
+afterEach(cleanUp);
+
+async function deliver(store: Store, id: number): Promise<void> {
+  const row = await store.outbox.attempt(id);
+  if (row === undefined) throw new Error(`payload ${id} is not owed`);
+  await store.outbox.delivered(row);
+}
+
+function idOf(owed: { owed: { state: string; id?: number } }): number {
+  if (owed.owed.id === undefined) throw new Error(`nothing was recorded: ${owed.owed.state}`);
+  return owed.owed.id;
+}
+
+describe('the outbox', () => {
+  it('lets a newer payload supersede an older one of the same instance, and no other', async () => {
+    const store = await newStore({ clock: new VirtualClock() });
+    const old = await oweText(store, { instance: 'i', text: 'a', asOf: noon - 20 });
+    const client = await oweText(store, { instance: 'i', text: 'a', asOf: noon - 20, clientId: 'c' });
+    const other = await oweText(store, { instance: 'k', text: 'a', asOf: noon - 20 });
+    const young = await oweText(store, { instance: 'i', text: 'b', asOf: noon - 10 });
+    expect((await store.outbox.inState('owed')).map(({ id }) => id)).toEqual([client, other, young].map(idOf));
+    expect(await store.outbox.find(idOf(old))).toMatchObject({ state: 'superseded' });
+    expect(await store.runs.find(old.run)).toMatchObject({ state: 'superseded' });
+  });
+
+  it('never goes back: an extract that began earlier and ends later is superseded at once', async () => {
+    const store = await newStore({ clock: new VirtualClock() });
+    const young = await oweText(store, { instance: 'i', text: 'young', asOf: noon - 10 });
+    expect((await oweText(store, { instance: 'i', text: 'old', asOf: noon - 20 })).owed.state).toBe('superseded');
+    await deliver(store, idOf(young));
+    const late = await oweText(store, { instance: 'i', text: 'old', asOf: noon - 20, always: true });
+    expect(late.owed.state).toBe('superseded');
+    expect(await store.runs.find(late.run)).toMatchObject({ state: 'superseded' });
+  });
+
+  it('never goes back behind a payload whose request had no answer, even when that one is dead', async () => {
+    const store = await newStore({ clock: new VirtualClock() });
+    const young = await oweText(store, { instance: 'i', text: 'young', asOf: noon - 10 });
+    await store.outbox.attempt(idOf(young));
+    await store.outbox.bury(idOf(young), { code: 'X_Y', message: 'gone' });
+    expect((await oweText(store, { instance: 'i', text: 'old', asOf: noon - 20 })).owed.state).toBe('superseded');
+  });
+
+  it('is not frozen by data that was dated by a clock running ahead', async () => {
+    const clock = new VirtualClock(noon + 400 * 86_400_000);
+    const store = await newStore({ clock });
+    await deliver(store, idOf(await oweText(store, { instance: 'i', text: 'a', asOf: clock.now() })));
+    await oweText(store, { instance: 'k', text: 'a', asOf: clock.now() });
+    clock.wall = noon;
+    expect((await oweText(store, { instance: 'i', text: 'b', asOf: noon - 5 })).owed.state).toBe('owed');
+    expect((await oweText(store, { instance: 'k', text: 'b', asOf: noon - 5 })).owed.state).toBe('owed');
+    expect((await oweText(store, { instance: 'i', text: 'c', asOf: noon - 9 })).owed.state).toBe('superseded');
+  });
+
+  it('owes nothing when the instance has these bytes, unless told to send always', async () => {
+    const store = await newStore({ clock: new VirtualClock() });
+    await deliver(store, idOf(await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 })));
+    const again = await oweText(store, { instance: 'i', text: 'a', asOf: noon - 20 });
+    expect(again.owed.state).toBe('unchanged');
+    expect(await store.runs.find(again.run)).toMatchObject({ state: 'unchanged', requests: 0 });
+    expect((await oweText(store, { instance: 'i', text: 'a', asOf: noon - 10, always: true })).owed.state).toBe('owed');
+  });
+
+  it('supersedes what is owed when the data has gone back to what the instance has', async () => {
+    const store = await newStore({ clock: new VirtualClock() });
+    await deliver(store, idOf(await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 })));
+    const flip = await oweText(store, { instance: 'i', text: 'b', asOf: noon - 20 });
+    expect((await oweText(store, { instance: 'i', text: 'a', asOf: noon - 10 })).owed.state).toBe('unchanged');
+    expect(await store.outbox.find(idOf(flip))).toMatchObject({ state: 'superseded' });
+    const late = await oweText(store, { instance: 'i', text: 'c', asOf: noon - 15 });
+    expect(late.owed.state, 'older than the extract that found it unchanged').toBe('superseded');
+  });
+
+  it('sends again what was sent before when a request in between had no answer', async () => {
+    const store = await newStore({ clock: new VirtualClock() });
+    await deliver(store, idOf(await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 })));
+    await store.outbox.attempt(idOf(await oweText(store, { instance: 'i', text: 'b', asOf: noon - 20 })));
+    expect((await oweText(store, { instance: 'i', text: 'a', asOf: noon - 10 })).owed.state).toBe('owed');
+  });
+
+  it('counts as delivered what arrived although something newer had superseded it on the way', async () => {
+    const store = await newStore({ clock: new VirtualClock() });
+    const old = await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 });
+    const row = await store.outbox.attempt(idOf(old));
+    const young = await oweText(store, { instance: 'i', text: 'b', asOf: noon - 20 });
+    if (row !== undefined) await store.outbox.delivered(row);
+    expect(await store.outbox.find(idOf(old))).toMatchObject({ state: 'delivered' });
+    expect((await store.outbox.inState('owed')).map(({ id }) => id)).toEqual([idOf(young)]);
+    expect(await store.receipts.find({ url: place.url, instance: 'i' })).toMatchObject({
+      certain: 1,
+      as_of: noon - 30,
+    });
+  });
+
+  it('refuses to owe a payload whose file is gone or cut, and the run stays as it was', async () => {
+    const store = await newStore({ clock: new VirtualClock() });
+    const run = await store.runs.begin({ job: 'j', origin: 'person' });
+    const payload = spool(store, { run, text: 'abc', asOf: noon });
+    truncateSync(payload.path, 1);
+    const owing = { run, job: 'j', destination: place, instance: 'i', payload, mediaType: 'text/csv', always: false };
+    await expect(store.outbox.owe(owing)).rejects.toMatchObject({ code: 'PAYLOAD_DAMAGED' });
+    rmSync(payload.path);
+    await expect(store.outbox.owe(owing)).rejects.toMatchObject({ code: 'PAYLOAD_DAMAGED' });
+    expect(await store.runs.find(run)).toMatchObject({ state: 'running' });
+  });
+
+  it('revives a dead payload, unless newer data has arrived meanwhile', async () => {
+    const store = await newStore({ clock: new VirtualClock() });
+    const first = idOf(await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 }));
+    await store.outbox.attempt(first);
+    await store.outbox.bury(first, { code: 'X_Y', message: 'refused' });
+    expect(await store.outbox.revive(first)).toBe(true);
+    expect(await store.outbox.find(first)).toMatchObject({ state: 'owed', attempts: 0 });
+    await deliver(store, idOf(await oweText(store, { instance: 'i', text: 'b', asOf: noon - 20 })));
+    expect(await store.outbox.revive(first)).toBe(false);
+  });
+
+  it('waits no longer because the clock was set back', async () => {
+    const clock = new VirtualClock();
+    const store = await newStore({ clock });
+    const id = idOf(await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 }));
+    await store.outbox.attempt(id);
+    await store.outbox.postpone(id, { code: 'X_Y', message: 'busy', waitMs: 5_000, free: false });
+    const row = await store.outbox.find(id);
+    if (row === undefined) throw new Error('lost');
+    expect(dueAt(row, clock.now())).toBe(noon + 5_000);
+    expect(dueAt(row, clock.now() - 86_400_000)).toBe(0);
+    expect(row.attempts).toBe(1);
+    await store.outbox.attempt(id);
+    await store.outbox.postpone(id, { code: 'X_Y', message: 'quota', free: true });
+    expect(await store.outbox.find(id)).toMatchObject({ attempts: 1, next_attempt_at: null });
+  });
+});
+
+describe('payload files', () => {
+  it('are deleted when nothing wants them, and kept while dead or owed', async () => {
+    const store = await newStore({ clock: new VirtualClock() });
+    const { payload, ...rest } = await oweText(store, { instance: 'i', text: 'a', asOf: noon });
+    await store.payloads.release(payload.path);
+    expect(existsSync(payload.path)).toBe(true);
+    await store.outbox.bury(idOf(rest), { code: 'X_Y', message: 'no' });
+    await store.payloads.release(payload.path);
+    expect(existsSync(payload.path)).toBe(true);
+    await store.outbox.revive(idOf(rest));
+    await deliver(store, idOf(rest));
+    await store.payloads.release(payload.path);
+    expect(existsSync(payload.path)).toBe(false);
+    expect(existsSync(join(payload.path, '..'))).toBe(false);
+  });
+
+  it('are swept when orphaned, but never from under a living run or a payload', async () => {
+    const folder = newFolder();
+    const people = new Population();
+    const clock = new VirtualClock(Date.now());
+    const dying = await newStore({ clock, folder, processes: people.member('dying') });
+    const store = await newStore({ clock, folder, processes: people.member('living') });
+    const orphanRun = await dying.runs.begin({ job: 'orphan', origin: 'schedule' });
+    const orphan = spool(dying, { run: orphanRun, text: 'orphan', asOf: 1 });
+    const owed = await oweText(store, { instance: 'i', text: 'owed', asOf: 1 });
+    const dayAgo = new Date(clock.now() - 86_400_000);
+    for (const path of [orphan.path, owed.payload.path]) utimesSync(path, dayAgo, dayAgo);
+    const fresh = join(store.payloads.root, 'fresh.tmp');
+    writeFileSync(fresh, 'half');
+
+    clock.advance(-2 * 86_400_000);
+    const slow = await store.runs.begin({ job: 'slow', origin: 'schedule' });
+    clock.advance(2 * 86_400_000);
+    people.dead.add('dying');
+    expect((await heal(store)).swept, 'a living run is older than the orphan').toEqual([]);
+    await store.runs.finish(slow, { state: 'failed' });
+    const { swept, interrupted } = await heal(store);
+    expect(swept).toEqual([orphan.path]);
+    expect(interrupted).toEqual([]);
+    expect(existsSync(owed.payload.path)).toBe(true);
+    expect(existsSync(fresh)).toBe(true);
+  });
+
+  it('that are damaged make their payload dead at the start, and the others go on', async () => {
+    const store = await newStore({ clock: new VirtualClock() });
+    const cut = await oweText(store, { instance: 'a', text: 'abc', asOf: noon });
+    const gone = await oweText(store, { instance: 'b', text: 'abc', asOf: noon });
+    const whole = await oweText(store, { instance: 'c', text: 'abc', asOf: noon });
+    truncateSync(cut.payload.path, 2);
+    rmSync(gone.payload.path);
+    expect((await heal(store)).damaged.map(({ id }) => id)).toEqual([idOf(cut), idOf(gone)]);
+    expect(await store.outbox.find(idOf(cut))).toMatchObject({ state: 'dead', code: 'PAYLOAD_DAMAGED' });
+    expect((await store.outbox.inState('owed')).map(({ id }) => id)).toEqual([idOf(whole)]);
+    expect(await store.runs.find(gone.run)).toMatchObject({ state: 'dead', code: 'PAYLOAD_DAMAGED' });
+  });
+});
+
+/** What the outbox promises, in the fewest words: the newest data offered is what arrives, and nothing is lost. */
+interface Model {
+  /** Contents and age of what the service holds. */
+  held: { text: string; asOf: number } | undefined;
+  offered: number;
+  ids: Set<number>;
+}
+
+describe('any history of runs, crashes and answers', () => {
+  const step = fc.oneof(
+    fc.record({ kind: fc.constant('owe' as const), text: fc.constantFrom('a', 'b', 'c'), age: fc.nat(50) }),
+    fc.record({ kind: fc.constant('send' as const), fate: fc.constantFrom('arrived', 'lost', 'silent', 'refused') }),
+    fc.record({ kind: fc.constant('tick' as const) }),
+    fc.record({ kind: fc.constant('restart' as const) }),
+  );
+
+  it('loses nothing, never goes back and ends with the newest data that was offered', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+        const clock = new VirtualClock();
+        const folder = newFolder();
+        let store = await newStore({ clock, folder });
+        const model: Model = { held: undefined, offered: -1, ids: new Set() };
+        const arrive = (row: { path: string; as_of: number }, text: string) => {
+          expect(row.as_of).toBeGreaterThanOrEqual(model.held?.asOf ?? 0);
+          model.held = { text, asOf: row.as_of };
+        };
+        const texts = new Map<string, string>();
+        for (const now of steps) {
+          if (now.kind === 'tick') clock.advance(7);
+          if (now.kind === 'restart') {
+            await store.close();
+            store = await newStore({ clock, folder });
+            await heal(store);
+          }
+          if (now.kind === 'owe') {
+            const asOf = clock.now() - now.age;
+            const { owed, payload } = await oweText(store, { instance: 'i', text: now.text, asOf });
+            texts.set(payload.path, now.text);
+            if (owed.state === 'unchanged') expect(model.held?.text).toBe(now.text);
+            if (owed.state !== 'unchanged') model.ids.add(owed.id);
+            if (owed.state === 'unchanged' && model.held) model.held = { text: now.text, asOf };
+            model.offered = Math.max(model.offered, asOf);
+          }
+          if (now.kind === 'send') {
+            const [first] = await store.outbox.inState('owed');
+            const row = first && (await store.outbox.attempt(first.id));
+            if (row === undefined) continue;
+            if (now.fate === 'arrived' || now.fate === 'silent') arrive(row, texts.get(row.path) ?? '');
+            if (now.fate === 'arrived') await store.outbox.delivered(row);
+            if (now.fate === 'lost')
+              await store.outbox.postpone(row.id, { code: 'X_Y', message: 'lost', waitMs: 5, free: false });
+            if (now.fate === 'refused') await store.outbox.bury(row.id, { code: 'X_Y', message: 'refused' });
+          }
+          expect((await store.outbox.inState('owed')).length).toBeLessThanOrEqual(1);
+          for (const id of model.ids) expect(await store.outbox.find(id)).toBeDefined();
+        }
+        for (const row of await store.outbox.inState('dead')) await store.outbox.revive(row.id);
+        for (const { id } of await store.outbox.inState('owed')) {
+          const row = await store.outbox.attempt(id);
+          if (row === undefined) continue;
+          arrive(row, texts.get(row.path) ?? '');
+          await store.outbox.delivered(row);
+        }
+        if (model.offered >= 0) expect(model.held?.asOf).toBe(model.offered);
+        await store.close();
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

@@ -1,0 +1,192 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import SQLite from 'better-sqlite3';
+import { afterEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/lib/clock.ts';
+import { systemProcesses } from '../../src/state/processes.ts';
+import { openStore } from '../../src/state/store.ts';
+import { cleanUp, newFolder, newStore, Population, VirtualClock } from './fixtures.ts';
+
+afterEach(cleanUp);
+
+describe('the store', () => {
+  it('is readable by its owner alone', async () => {
+    const folder = newFolder();
+    await newStore({ clock: systemClock, folder });
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    for (const name of ['sluice.db', 'sluice.db-wal', 'sluice.db-shm']) {
+      expect(statSync(join(folder, name)).mode & 0o777, name).toBe(0o600);
+    }
+    expect(statSync(join(folder, 'payloads')).mode & 0o777).toBe(0o700);
+  });
+
+  it('opens in many processes and connections at once, one of which migrates', async () => {
+    const folder = newFolder();
+    const stores = await Promise.all(Array.from({ length: 5 }, () => newStore({ clock: systemClock, folder })));
+    await stores[0]?.settings.set('colour', 'blue');
+    for (const store of stores) expect(await store.settings.find('colour')).toBe('blue');
+  });
+
+  it('refuses a state that a newer version wrote, and changes nothing in it', async () => {
+    const folder = newFolder();
+    await (await openStore(folder, { clock: systemClock })).close();
+    const file = join(folder, 'sluice.db');
+    const database = new SQLite(file);
+    database.exec("insert into migrations values (99, 'from the future', 0); create table novelty (x)");
+    const before = database.prepare('select count(*) as n from sqlite_master').get();
+    database.close();
+    await expect(openStore(folder, { clock: systemClock })).rejects.toMatchObject({ code: 'STATE_NEWER' });
+    const after = new SQLite(file);
+    expect(after.prepare('select count(*) as n from sqlite_master').get()).toEqual(before);
+    expect(after.prepare('select max(number) as n from migrations').get()).toEqual({ n: 99 });
+    after.close();
+  });
+
+  it('says where the state folder was meant to be when it cannot be used', async () => {
+    const folder = join(newFolder(), 'file', 'state');
+    writeFileSync(join(folder, '..'), 'in the way');
+    const opening = openStore(folder, { clock: systemClock });
+    await expect(opening).rejects.toMatchObject({ code: 'STATE_UNUSABLE', seen: folder });
+  });
+
+  it('does all of a transaction or none of it', async () => {
+    const store = await newStore({ clock: systemClock });
+    const failing = store.transaction(async (parts) => {
+      await parts.settings.set('a', '1');
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+    expect(await store.settings.find('a')).toBeUndefined();
+  });
+});
+
+describe('leases', () => {
+  it('are held by one at a time, and free after release', async () => {
+    const folder = newFolder();
+    const [a, b] = [await newStore({ clock: systemClock, folder }), await newStore({ clock: systemClock, folder })];
+    const lease = await a.leases.take('job:orders');
+    expect(lease).toBeDefined();
+    expect(await a.leases.take('job:orders')).toBeUndefined();
+    expect(await b.leases.take('job:orders')).toBeUndefined();
+    expect(await b.leases.take('job:others')).toBeDefined();
+    expect((await b.leases.holder('job:orders'))?.owner).toBe(a.processes.self);
+    await lease?.release();
+    expect(await b.leases.take('job:orders')).toBeDefined();
+  });
+
+  it('fall to the next taker at once when their process is dead, and the dead release nothing', async () => {
+    const folder = newFolder();
+    const clock = new VirtualClock();
+    const people = new Population();
+    const a = await newStore({ clock, folder, processes: people.member('a') });
+    const b = await newStore({ clock, folder, processes: people.member('b') });
+    const old = await a.leases.take('job:x');
+    people.dead.add('a');
+    expect(await b.leases.take('job:x')).toBeDefined();
+    await old?.release();
+    expect((await b.leases.holder('job:x'))?.owner).toBe('b');
+  });
+
+  it('of a process that cannot be looked at end with its heartbeats', async () => {
+    const folder = newFolder();
+    const clock = new VirtualClock();
+    const far = { self: 'far', boot: 'boot-1', fate: () => 'alive' as const, sharesBoot: () => true };
+    const near = { self: 'near', boot: 'boot-1', fate: () => 'unknown' as const, sharesBoot: () => true };
+    const a = await newStore({ clock, folder, processes: far });
+    const b = await newStore({ clock, folder, processes: near });
+    await a.leases.take('job:x');
+    clock.wall -= 86_400_000;
+    clock.advance(25_000);
+    expect(await b.leases.take('job:x')).toBeUndefined();
+    await a.owners.beat();
+    clock.advance(25_000);
+    expect(await b.leases.take('job:x')).toBeUndefined();
+    clock.advance(10_000);
+    expect(await b.leases.take('job:x')).toBeDefined();
+  });
+});
+
+describe('a process', () => {
+  it('is alive while it runs, dead as soon as it was killed, even when nobody has reaped it', async () => {
+    const processes = systemProcesses();
+    const script = `
+      import { spawn } from 'node:child_process';
+      import { systemProcesses } from ${JSON.stringify(join(import.meta.dirname, '../../src/state/processes.ts'))};
+      process.stdout.write(systemProcesses().self + '\\n');
+      setInterval(() => {}, 1000);
+    `;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [line] = (await once(child.stdout, 'data')) as [Buffer];
+    const owner = line.toString().trim();
+    expect(processes.fate(owner)).toBe('alive');
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect(processes.fate(owner)).toBe('dead');
+  });
+
+  it('is not mistaken for another one that got its pid, nor for one of an earlier boot', () => {
+    const processes = systemProcesses();
+    const [host, boot, space, pid, start] = JSON.parse(processes.self) as [string, string, string, number, string];
+    expect(processes.fate(processes.self)).toBe('alive');
+    expect(processes.fate(JSON.stringify([host, boot, space, pid, `${start}1`]))).toBe('dead');
+    expect(processes.fate(JSON.stringify([host, 'earlier', space, pid, start]))).toBe('dead');
+    expect(processes.fate(JSON.stringify([host, boot, 'container', pid, start]))).toBe('unknown');
+    expect(processes.fate(JSON.stringify(['elsewhere', boot, space, pid, start]))).toBe('unknown');
+    expect(processes.fate('rubbish')).toBe('unknown');
+  });
+});
+
+describe('runs', () => {
+  it('of a dead process are marked interrupted, those of living ones and owed ones stay', async () => {
+    const folder = newFolder();
+    const clock = new VirtualClock();
+    const people = new Population();
+    const a = await newStore({ clock, folder, processes: people.member('a') });
+    const b = await newStore({ clock, folder, processes: people.member('b') });
+    const lost = await a.runs.begin({ job: 'lost', origin: 'schedule' });
+    const owed = await a.runs.begin({ job: 'owed', origin: 'schedule' });
+    await a.runs.owed(owed, { rows: 1, bytes: 1 });
+    const mine = await b.runs.begin({ job: 'mine', origin: 'person' });
+    people.dead.add('a');
+    expect((await b.runs.interruptOrphans()).map(({ id }) => id)).toEqual([lost]);
+    expect(await b.runs.find(lost)).toMatchObject({ state: 'interrupted', code: 'RUN_INTERRUPTED' });
+    expect(await b.runs.find(owed)).toMatchObject({ state: 'owed' });
+    expect(await b.runs.find(mine)).toMatchObject({ state: 'running' });
+  });
+
+  it('are listed newest first, in the order of their beginning whatever the clock says', async () => {
+    const clock = new VirtualClock();
+    const store = await newStore({ clock });
+    const first = await store.runs.begin({ job: 'j', origin: 'person' });
+    clock.wall -= 86_400_000;
+    const second = await store.runs.begin({ job: 'j', origin: 'person' });
+    await store.runs.finish(second, { state: 'failed', problem: { code: 'X_Y', message: 'no' } });
+    expect((await store.runs.history({ job: 'j', limit: 9 })).map(({ id }) => id)).toEqual([second, first]);
+    expect(await store.runs.last('j')).toMatchObject({ id: second, state: 'failed', code: 'X_Y' });
+    await store.runs.finish(second, { state: 'unchanged' });
+    expect(await store.runs.last('j')).toMatchObject({ state: 'failed' });
+  });
+});
+
+describe('schedules, targets and settings', () => {
+  it('are kept as they were written last', async () => {
+    const folder = newFolder();
+    const store = await openStore(folder, { clock: systemClock });
+    const row = { job: 'j', cron: '0 * * * *', timezone: 'UTC', next_at: 5 };
+    await store.schedules.set(row);
+    await store.schedules.set({ ...row, next_at: 7 });
+    const key = { url: 'http://x/api/1.0', name: 'Orders' };
+    await store.targets.remember(key, { datasource: 'd1', instance: 'i1', format: 'csv' });
+    await store.close();
+    const again = await newStore({ clock: systemClock, folder });
+    expect(await again.schedules.all()).toEqual([{ ...row, next_at: 7 }]);
+    expect(await again.targets.find(key)).toMatchObject({ datasource: 'd1', instance: 'i1' });
+    expect(await again.targets.find({ ...key, clientId: 'c' })).toBeUndefined();
+    await again.schedules.forget('j');
+    expect(await again.schedules.find('j')).toBeUndefined();
+  });
+});
