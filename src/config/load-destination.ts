@@ -4,9 +4,10 @@ import type { Credentials, Destination } from './config.ts';
 import type { Faults } from './faults.ts';
 import { checkId } from './ids.ts';
 import type { LoadContext, Outcome } from './load.ts';
+import { isMap } from './load-top.ts';
 import { type Member, openMember } from './member.ts';
 import { registerSecrets } from './secrets.ts';
-import { destinationOptions, serviceUploadLimit } from './settings.ts';
+import { destinationOptions, serviceUploadLimit, variable } from './settings.ts';
 import { optionPath, validatePart } from './validate.ts';
 import type { Part } from './variables.ts';
 
@@ -17,16 +18,16 @@ export async function loadDestination(member: Member, context: LoadContext): Pro
   const part = await openMember(member, { env: context.env, ...context.top });
   registerSecrets(part, destinationOptions);
   validatePart(part, { schema: schemaOf(destinationOptions), noun: 'destination', faults });
-  if (faults.problems.length > 0) return { problems: faults.problems };
+  if (!isMap(part.value)) return { problems: faults.problems };
 
-  const values = withDefaults(destinationOptions, part.value as Record<string, unknown>);
-  const url = checkUrl(values.url, part, faults);
-  const credentials = checkCredentials(values, part, faults);
-  checkLimits(values, part, faults);
-  if (values.client_id !== undefined)
-    checkId(values.client_id, { path: optionPath(part, 'client_id'), what: 'client account', faults });
+  const given = part.value;
+  const url = checkUrl(given.url, part, faults);
+  const credentials = checkCredentials(given, part, faults);
+  checkLimits(given, part, faults);
+  checkClient(given.client_id, part, faults);
   if (faults.problems.length > 0 || url === undefined || credentials === undefined)
     return { problems: faults.problems };
+  const values = withDefaults(destinationOptions, given);
   return { value: destinationOf(name, { url, credentials, values }), problems: [] };
 }
 
@@ -61,9 +62,14 @@ function accountOf(url: string, credentials: Credentials): string {
 
 const isLocal = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-function checkUrl(text: string, part: Part, faults: Faults): string | undefined {
+function checkUrl(text: unknown, part: Part, faults: Faults): string | undefined {
   const path = optionPath(part, 'url');
-  const form = { path, seen: JSON.stringify(text), allowed: 'an address like https://app.example.com/api/1.0' };
+  if (typeof text !== 'string' || part.broken.has(path)) return undefined;
+  const form = {
+    path,
+    seen: JSON.stringify(text.replace(/\/\/[^@/]*@/, '//…@')),
+    allowed: 'an address like https://app.example.com/api/1.0',
+  };
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) {
     faults.add({ code: 'CONFIG_URL', message: 'The address of the service is not an http or https URL', ...form });
@@ -104,58 +110,70 @@ function checkUrl(text: string, part: Part, faults: Faults): string | undefined 
   return address;
 }
 
-function checkCredentials({ api_key, basic }: Values, part: Part, faults: Faults): Credentials | undefined {
-  const next = 'Write api_key: ${env:SLUICE_API_KEY}, or basic with user and password';
+type Given = Readonly<Record<string, unknown>>;
+
+function checkCredentials({ api_key, basic }: Given, part: Part, faults: Faults): Credentials | undefined {
+  const at = { path: optionPath(part, 'api_key') };
   if (api_key !== undefined && basic !== undefined) {
+    const next = 'Delete one of the two';
     faults.add({
       code: 'CONFIG_CREDENTIALS',
       message: 'This destination has both an api_key and basic',
-      path: optionPath(part, 'basic'),
-      on: 'key',
-      next: 'Delete one of the two',
-    });
-    return undefined;
-  }
-  if (basic !== undefined) return { kind: 'basic', user: basic.user, password: basic.password };
-  if (api_key === undefined || api_key === '') {
-    const at = api_key === undefined ? { path: part.path } : { path: optionPath(part, 'api_key') };
-    faults.add({
-      code: 'CONFIG_CREDENTIALS',
-      message: api_key === '' ? 'The api_key is empty' : 'This destination has no credentials',
       ...at,
       on: 'key',
       next,
     });
     return undefined;
   }
-  if (/[^\x21-\x7e]/.test(api_key)) {
+  if (isMap(basic)) return { kind: 'basic', user: String(basic.user), password: String(basic.password) };
+  if (api_key === undefined && basic === undefined) {
+    // A misspelled option is what is wrong then, and it is reported already.
+    if (faults.problems.some(({ code }) => code === 'CONFIG_UNKNOWN_OPTION')) return undefined;
+    const next = `Add a line: api_key: ${variable('SLUICE_API_KEY')}`;
     faults.add({
       code: 'CONFIG_CREDENTIALS',
-      message: 'The api_key has blanks or characters that no key has',
-      path: optionPath(part, 'api_key'),
-      next: 'Copy it again, without blanks or line breaks',
+      message: 'This destination has no credentials',
+      path: part.path,
+      on: 'key',
+      next,
     });
+    return undefined;
+  }
+  if (typeof api_key !== 'string' || part.broken.has(at.path)) return undefined;
+  if (api_key === '' || /[^\x21-\x7e]/.test(api_key)) {
+    const message = api_key === '' ? 'The api_key is empty' : 'The api_key has blanks or characters that no key has';
+    faults.add({ code: 'CONFIG_CREDENTIALS', message, ...at, next: 'Copy it again, without blanks or line breaks' });
     return undefined;
   }
   return { kind: 'api_key', key: api_key };
 }
 
-function checkLimits(values: Values, part: Part, faults: Faults): void {
-  if (values.reserve_requests >= values.requests_per_day) {
+function checkClient(client: unknown, part: Part, faults: Faults): void {
+  const path = optionPath(part, 'client_id');
+  if (typeof client === 'string' && !part.broken.has(path)) checkId(client, { path, what: 'client account', faults });
+}
+
+function checkLimits(given: Given, part: Part, faults: Faults): void {
+  const {
+    reserve_requests: reserve,
+    requests_per_day: day,
+    upload_limit_bytes: upload,
+  } = withDefaults(destinationOptions, given);
+  if (typeof reserve === 'number' && typeof day === 'number' && reserve >= day) {
     faults.add({
       code: 'CONFIG_LIMITS',
       message: 'The reserve leaves nothing for scheduled work',
       path: optionPath(part, 'reserve_requests'),
-      seen: `${values.reserve_requests} of ${values.requests_per_day} requests a day`,
-      allowed: `less than ${values.requests_per_day}`,
+      seen: `${reserve} of ${day} requests a day`,
+      allowed: `less than ${day}`,
     });
   }
-  if (values.upload_limit_bytes > serviceUploadLimit) {
+  if (typeof upload === 'number' && upload > serviceUploadLimit) {
     faults.warn({
       code: 'CONFIG_LIMITS',
       message: 'The service refuses data of more than 10 MB, unless yours was set up otherwise',
       path: optionPath(part, 'upload_limit_bytes'),
-      seen: String(values.upload_limit_bytes),
+      seen: String(upload),
       allowed: `up to ${serviceUploadLimit}`,
     });
   }

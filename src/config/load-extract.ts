@@ -1,11 +1,12 @@
 import type { Format } from '../formats/format.ts';
 import { nearest } from '../lib/nearest.ts';
 import type { Problem } from '../lib/problem.ts';
+import type { Connector } from '../sdk/connector.ts';
 import { type OptionSet, type OptionValues, schemaOf, withDefaults } from '../sdk/option.ts';
 import type { Extract, Source, Target, TransformStep } from './config.ts';
 import type { Faults } from './faults.ts';
 import { findNamed, type JobContext } from './load-job.ts';
-import { reportRules } from './load-source.ts';
+import { reportRules, type SourceOutcome } from './load-source.ts';
 import { isMap } from './load-top.ts';
 import { partAt } from './member.ts';
 import { registerSecrets } from './secrets.ts';
@@ -25,13 +26,13 @@ export interface Draft {
 /** Source, query, transforms and format of a job. Undefined when any of them has a fault. */
 export function loadExtract(draft: Draft, target: Target | undefined, context: JobContext): Extract | undefined {
   const source = findSource(draft, context);
-  const query = source === undefined ? undefined : loadQuery(draft, source);
+  const query = source?.connector === undefined ? undefined : loadQuery(draft, source.connector, source.value);
   const transforms = loadTransforms(draft, context);
   const format = loadFormat(draft, target, context);
-  if (source === undefined || query === undefined || format === undefined) return undefined;
+  if (source?.value === undefined || query === undefined || format === undefined) return undefined;
   const { stall_timeout_seconds } = withDefaults(jobOptions, draft.given);
   return {
-    source,
+    source: source.value,
     query,
     transforms,
     format: format.format,
@@ -40,7 +41,7 @@ export function loadExtract(draft: Draft, target: Target | undefined, context: J
   };
 }
 
-function findSource(draft: Draft, { sources }: JobContext): Source | undefined {
+function findSource(draft: Draft, { sources }: JobContext): SourceOutcome | undefined {
   const name = draft.given.source;
   if (typeof name === 'string') return findNamed({ name, option: 'source', all: sources }, draft);
   if (name === undefined) {
@@ -56,7 +57,11 @@ function findSource(draft: Draft, { sources }: JobContext): Source | undefined {
   return undefined;
 }
 
-function loadQuery({ part, faults }: Draft, { connector, options }: Source): OptionValues<OptionSet> | undefined {
+function loadQuery(
+  { part, faults }: Draft,
+  connector: Connector,
+  source: Source | undefined,
+): OptionValues<OptionSet> | undefined {
   const before = faults.problems.length;
   const at = partAt(part, 'query');
   const required = Object.keys(connector.query).filter((name) => connector.query[name]!.required);
@@ -79,14 +84,12 @@ function loadQuery({ part, faults }: Draft, { connector, options }: Source): Opt
   validatePart(query, { schema: schemaOf(connector.query), noun: `query (connector ${connector.id})`, faults });
   if (faults.problems.length > before) return undefined;
   const values = withDefaults(connector.query, query.value as Record<string, unknown>);
-  reportRules(connector, { source: options, query: values }, { path: at.path, faults });
+  if (source !== undefined)
+    reportRules(connector, { source: source.options, query: values }, { path: at.path, faults });
   return values;
 }
 
-function fromShorthand(
-  at: Part,
-  { connector, faults }: { connector: Source['connector']; faults: Faults },
-): Part | undefined {
+function fromShorthand(at: Part, { connector, faults }: { connector: Connector; faults: Faults }): Part | undefined {
   const name = connector.shorthand;
   if (name === undefined) {
     faults.add({
@@ -164,7 +167,8 @@ function loadFormat(
   const known = context.formats.map(({ id }) => id);
   const id = written === undefined ? declared : isMap(written) ? (written.type ?? declared) : written;
   if (id === undefined) {
-    if (written !== undefined || target?.kind !== 'datasource') {
+    const isDeclared = isMap(given.target) && given.target.datasource !== undefined;
+    if (written !== undefined || !isDeclared) {
       const message =
         written === undefined ? 'This job does not say which format it writes' : 'This format does not say its type';
       const next = written === undefined ? 'Add a line: format: csv' : 'Add a line: type: csv';

@@ -1,10 +1,11 @@
 import { nearest } from '../lib/nearest.ts';
 import { cronFault } from '../schedule/cron.ts';
 import { schemaOf, withDefaults } from '../sdk/option.ts';
-import type { Destination, Job, Schedule, Source } from './config.ts';
+import type { Destination, Job, Schedule } from './config.ts';
 import type { Faults } from './faults.ts';
 import type { LoadContext, Outcome } from './load.ts';
 import { type Draft, loadExtract } from './load-extract.ts';
+import type { SourceOutcome } from './load-source.ts';
 import { loadTarget } from './load-target.ts';
 import { checkTimezone, isMap } from './load-top.ts';
 import { type Member, memberPath, openMember, partAt } from './member.ts';
@@ -14,7 +15,7 @@ import type { Part } from './variables.ts';
 
 export interface JobContext extends LoadContext {
   readonly destinations: ReadonlyMap<string, Outcome<Destination>>;
-  readonly sources: ReadonlyMap<string, Outcome<Source>>;
+  readonly sources: ReadonlyMap<string, SourceOutcome>;
 }
 
 /** Loads one job. Every option is looked at even when another has a fault already. */
@@ -51,7 +52,7 @@ function findDestination(draft: Draft, { destinations }: JobContext): Destinatio
   const { given, part, faults } = draft;
   const known = [...destinations.keys()];
   const name = given.destination ?? (known.length === 1 ? known[0] : undefined);
-  if (typeof name === 'string') return findNamed({ name, option: 'destination', all: destinations }, draft);
+  if (typeof name === 'string') return findNamed({ name, option: 'destination', all: destinations }, draft)?.value;
   if (name === undefined && known.length > 1) {
     faults.add({
       code: 'CONFIG_MISSING_OPTION',
@@ -65,18 +66,21 @@ function findDestination(draft: Draft, { destinations }: JobContext): Destinatio
   return undefined;
 }
 
-interface Named<T> {
+interface Named<O> {
   readonly name: string;
   readonly option: 'source' | 'destination';
-  readonly all: ReadonlyMap<string, Outcome<T>>;
+  readonly all: ReadonlyMap<string, O>;
 }
 
 /** The source or destination of that name. One that has faults itself is blamed with them, so that they are not lost. */
-export function findNamed<T>({ name, option, all }: Named<T>, { part, faults, blamed }: Draft): T | undefined {
+export function findNamed<O extends Outcome<unknown>>(
+  { name, option, all }: Named<O>,
+  { part, faults, blamed }: Draft,
+): O | undefined {
   const outcome = all.get(name);
   if (outcome !== undefined) {
     blamed.push(...outcome.problems);
-    return outcome.value;
+    return outcome;
   }
   const path = partAt(part, option).path;
   if (part.broken.has(path)) return undefined;

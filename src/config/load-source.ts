@@ -1,5 +1,4 @@
 import { nearest } from '../lib/nearest.ts';
-import { Problem } from '../lib/problem.ts';
 import type { Connector } from '../sdk/connector.ts';
 import { type OptionSet, type OptionValues, schemaOf, withDefaults } from '../sdk/option.ts';
 import type { Source } from './config.ts';
@@ -12,7 +11,12 @@ import { registerSecrets } from './secrets.ts';
 import { sourceOptions } from './settings.ts';
 import { validatePart } from './validate.ts';
 
-export async function loadSource(member: Member, context: LoadContext): Promise<Outcome<Source>> {
+/** A source, or what is wrong with it; its connector even then, so that the queries of its jobs can be checked. */
+export interface SourceOutcome extends Outcome<Source> {
+  readonly connector?: Connector;
+}
+
+export async function loadSource(member: Member, context: LoadContext): Promise<SourceOutcome> {
   const { name, faults } = member;
   const path = memberPath(member);
   const part = await openMember(member, { env: context.env, ...context.top });
@@ -22,13 +26,14 @@ export async function loadSource(member: Member, context: LoadContext): Promise<
   const options = { ...sourceOptions, ...connector.source };
   registerSecrets(part, options);
   validatePart(part, { schema: schemaOf(options), noun: `source (connector ${connector.id})`, faults });
-  if (faults.problems.length > 0) return { problems: faults.problems };
+  if (faults.problems.length > 0) return { problems: faults.problems, connector };
 
   const values: OptionValues<OptionSet> = withDefaults(connector.source, part.value as Record<string, unknown>);
   reportRules(connector, { source: values }, { path, faults });
-  return faults.problems.length > 0
-    ? { problems: faults.problems }
-    : { value: { name, connector, options: values }, problems: [] };
+  const { problems } = faults;
+  return problems.length > 0
+    ? { problems, connector }
+    : { value: { name, connector, options: values }, connector, problems };
 }
 
 function findConnector(
@@ -78,21 +83,26 @@ function findConnector(
 
 type Given = Parameters<NonNullable<Connector['validate']>>[0];
 
-/** Reports what the connector's own rules find, each at the option that it names; a rule that throws is a fault of the plugin. */
+/**
+ * Reports what the connector's own rules find, each at the option that it names. Those about the source are reported with
+ * the source, once, and not again for every job that reads it. A rule that throws is a fault of the plugin.
+ */
 export function reportRules(
   connector: Connector,
   given: Given,
   { path, faults }: { path: string; faults: Faults },
 ): void {
+  const own = given.query === undefined ? connector.source : connector.query;
   try {
     for (const { option, message } of connector.validate?.(given) ?? []) {
-      faults.add({ code: 'CONFIG_RULE', message, path: below(path, option) });
+      if (!Object.hasOwn(own, option)) continue;
+      // "is empty; write …" goes on from the option's name.
+      const said = /^[a-z]/.test(message) ? `"${option}" ${message}` : message;
+      faults.add({ code: 'CONFIG_RULE', message: said, path: below(path, option) });
     }
   } catch (thrown) {
-    const message =
-      thrown instanceof Problem
-        ? thrown.message
-        : `The connector "${connector.id}" failed while checking its options: ${(thrown as Error).message}`;
+    const reason = thrown instanceof Error ? thrown.message : String(thrown);
+    const message = `The connector "${connector.id}" failed while checking its options: ${reason}`;
     faults.add({ code: 'CONFIG_RULE', message, path, cause: thrown });
   }
 }

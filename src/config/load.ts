@@ -123,8 +123,8 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
   return { ...(isUsable ? { config } : {}), problems: byLine(unique(problems)), warnings: byLine(warnings), refused };
 
   /** Loads every member of a map, each with its own faults. */
-  async function loadAll<T>(map: Member['map'], load: (member: Member) => Promise<Outcome<T>>): Promise<Group<T>> {
-    const outcomes = new Map<string, Outcome<T>>();
+  async function loadAll<O>(map: Member['map'], load: (member: Member) => Promise<O>): Promise<Group<O>> {
+    const outcomes = new Map<string, O>();
     const own: Faults[] = [];
     for (const [name, value] of top[map]) {
       const faults = new Faults(document, { [map.slice(0, -1)]: name });
@@ -135,8 +135,8 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
   }
 }
 
-interface Group<T> {
-  readonly outcomes: ReadonlyMap<string, Outcome<T>>;
+interface Group<O> {
+  readonly outcomes: ReadonlyMap<string, O>;
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
 }

@@ -11,7 +11,7 @@ const mostRequestsPerSecond = 5;
 export const serviceUploadLimit = 10 * 1024 * 1024;
 
 /** A variable as it is written in a config. */
-const placeholder = (variable: string): string => `\${env:${variable}}`;
+export const variable = (name: string): string => `\${env:${name}}`;
 
 const name = { type: 'string', minLength: 1 } as const;
 
@@ -28,7 +28,8 @@ export const topOptions = {
     example: 'Europe/Berlin',
   }),
   allow_commands: option.boolean({
-    about: 'Allow ${cmd:…}: whoever can edit this file can then run programs as the user that Sluice runs as.',
+    about:
+      'Allow variables that run commands (cmd:…): whoever can edit this file can then run programs as the user that Sluice runs as.',
     default: false,
   }),
   connectors: option.text({
@@ -47,7 +48,7 @@ export const destinationOptions = {
   api_key: option.text({
     secret: true,
     about: 'API key of the user to act as. Either this or `basic`.',
-    example: placeholder('SLUICE_API_KEY'),
+    example: variable('SLUICE_API_KEY'),
   }),
   basic: option.schema<{ user: string; password: string } | undefined>(
     {
@@ -61,7 +62,7 @@ export const destinationOptions = {
     },
     {
       about: 'User and password to log in with. Either this or `api_key`.',
-      example: { user: 'me@example.com', password: placeholder('SLUICE_PASSWORD') },
+      example: { user: 'me@example.com', password: variable('SLUICE_PASSWORD') },
     },
   ),
   client_id: option.text({

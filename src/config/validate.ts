@@ -167,14 +167,14 @@ function missing({
   const node = ((owner?.properties ?? {}) as Record<string, JsonSchema>)[name];
   const example = (node?.examples as unknown[] | undefined)?.[0];
   const inside = error.instancePath === '' ? `this ${around.noun}` : `"${error.instancePath.split('/').at(-1)}"`;
-  const about = node?.description;
+  const value = example === undefined ? '…' : typeof example === 'string' ? example : JSON.stringify(example);
+  const about = node?.description === undefined ? '' : `  # ${String(node.description)}`;
   return {
     code: 'CONFIG_MISSING_OPTION',
     message: `"${name}" is missing from ${inside}`,
     path,
     on: 'key',
-    ...(typeof about === 'string' ? { allowed: about } : {}),
-    next: `Add a line: ${name}: ${example === undefined ? '…' : typeof example === 'string' ? example : JSON.stringify(example)}`,
+    next: `Add a line: ${name}: ${value}${about}`,
   };
 }
 
@@ -191,18 +191,26 @@ function wrongValue(error: SchemaError, path: Path, { part, schema }: Around): F
   const shown = node?.writeOnly === true ? `${kindOf(value)} (a secret, not shown)` : showValue(value);
   const name = path.slice(path.lastIndexOf('/') + 1);
   const isItem = /^\d+$/.test(name);
-  const wantsText = node?.type === 'string' && typeof value === 'number';
-  const choices = node?.enum as unknown[] | undefined;
-  const meant = typeof value === 'string' ? nearest(value, (choices ?? []).map(String)) : undefined;
+  const mend = mendOf(value, node);
   return {
     code: 'CONFIG_WRONG_VALUE',
     message: isItem ? `Item ${Number(name) + 1} of this list does not fit` : `The value of "${name}" does not fit`,
     path,
     seen: variable === undefined ? shown : `${shown}, from ${variable.written}`,
     allowed: allowedBy(error, node),
-    ...(wantsText ? { next: `Put it in quotes: "${String(value)}"` } : {}),
-    ...(meant === undefined ? {} : { next: `Did you mean "${meant}"?` }),
+    ...(mend === undefined ? {} : { next: mend }),
   };
+}
+
+function mendOf(value: unknown, node: JsonSchema | undefined): string | undefined {
+  if (node?.type === 'string' && typeof value === 'number') {
+    return node.writeOnly === true ? 'Put it in quotes' : `Put it in quotes: "${value}"`;
+  }
+  if (typeof value !== 'string') return undefined;
+  if (node?.type === 'boolean' && /^(yes|on|y)$/i.test(value)) return 'Write true';
+  if (node?.type === 'boolean' && /^(no|off|n)$/i.test(value)) return 'Write false';
+  const meant = nearest(value, ((node?.enum as unknown[] | undefined) ?? []).map(String));
+  return meant === undefined ? undefined : `Did you mean "${meant}"?`;
 }
 
 /** The pointer of an option of a part. */

@@ -115,9 +115,9 @@ class Scan {
       if (close < 0) {
         this.#report({
           code: 'CONFIG_VARIABLE',
-          message: 'A variable that opens with "${" is not closed with "}"',
+          message: `A variable that opens with "\${" is not closed with "}"`,
           within: text.slice(open),
-          next: 'Close it, or write "$${" where the text itself is meant',
+          next: `Close it, or write "$\${" where the text itself is meant`,
         });
         return text;
       }
@@ -138,7 +138,9 @@ class Scan {
       code: 'CONFIG_VARIABLE',
       message: `"${within}" is not a variable that can be read here`,
       within,
-      allowed: '${env:NAME}, ${env:NAME:-default}, ${file:PATH}, ${cmd:program arguments}',
+      allowed: ['env:NAME', 'env:NAME:-default', 'file:PATH', 'cmd:program arguments']
+        .map((form) => `\${${form}}`)
+        .join(', '),
       next: /^\w+$/.test(inner)
         ? `Write \${env:${inner}}, or $${within} where the text itself is meant`
         : `Write $${within} where the text itself is meant`,

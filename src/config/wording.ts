@@ -19,9 +19,13 @@ const typeWords: Record<string, string> = {
   null: 'nothing',
 };
 
+function wordOf(value: unknown): string {
+  return typeof value === 'string' && !/^\w[\w.-]*$/.test(value) ? JSON.stringify(value) : String(value);
+}
+
 /** What a schema accepts, in words. */
 export function describeSchema(node: JsonSchema): string {
-  if (Array.isArray(node.enum)) return node.enum.map(String).join(', ');
+  if (Array.isArray(node.enum)) return node.enum.map(wordOf).join(', ');
   if ('const' in node) return String(node.const);
   const branches = (node.anyOf ?? node.oneOf) as JsonSchema[] | undefined;
   if (branches !== undefined) return branches.map(describeSchema).join('; or ');
@@ -57,9 +61,9 @@ export function allowedBy(error: { keyword: string; params: object }, node: Json
     case 'maxItems':
       return `a list of at most ${params.limit}`;
     case 'minProperties':
-      return `at least ${params.limit} of ${Object.keys((node?.properties as object | undefined) ?? {}).join(', ')}`;
+      return `a map with at least ${params.limit} key${params.limit === 1 ? '' : 's'}`;
     case 'maxProperties':
-      return `at most ${params.limit} of ${Object.keys((node?.properties as object | undefined) ?? {}).join(', ')}`;
+      return `a map with at most ${params.limit} key${params.limit === 1 ? '' : 's'}`;
     case 'uniqueItems':
       return 'a list in which nothing stands twice';
     default:

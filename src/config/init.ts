@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import { constants, copyFile, link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { Problem } from '../lib/problem.ts';
+
+/** What `init` wrote, as absolute paths. */
+export interface Written {
+  readonly config: string;
+  /** The JSON Schema for editors, beside it. */
+  readonly schema: string;
+  /** A few rows for the first job. */
+  readonly sample: string;
+}
+
+const schemaName = 'sluice.schema.json';
+const sampleName = 'sluice-sample.csv';
+
+/**
+ * Writes a commented first config and, beside it, the schema that makes editors complete it and a sample to read. Each
+ * file is there whole or not at all. A config that exists already is left alone unless `force` is set; the other two are
+ * ours and always renewed.
+ */
+export async function initConfig({ path, force = false }: { path: string; force?: boolean }): Promise<Written> {
+  const config = resolve(path);
+  const folder = dirname(config);
+  await mkdir(folder, { recursive: true }).catch((error: Error) => {
+    throw unwritable(error, path);
+  });
+  await place(config, await shipped('starter.yaml'), { force, shown: path });
+  for (const name of [schemaName, sampleName]) {
+    const text = await shipped(name);
+    await place(join(folder, name), text, { force: true, shown: join(dirname(path), name) });
+  }
+  return { config, schema: join(folder, schemaName), sample: join(folder, sampleName) };
+}
+
+async function place(file: string, text: string, { force, shown }: { force: boolean; shown: string }): Promise<void> {
+  const draft = `${file}.${randomBytes(4).toString('hex')}.tmp`;
+  try {
+    await writeFile(draft, text);
+    if (force) await rename(draft, file);
+    else await linkNew(draft, file);
+  } catch (error) {
+    throw problemOf(error as NodeJS.ErrnoException, shown);
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+/** Refuses to overwrite, also when somebody else creates the file in this very moment. */
+async function linkNew(draft: string, file: string): Promise<void> {
+  try {
+    await link(draft, file);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code !== 'EPERM' && code !== 'ENOTSUP') throw error;
+    // A file system without hard links.
+    await copyFile(draft, file, constants.COPYFILE_EXCL);
+  }
+}
+
+function problemOf(error: NodeJS.ErrnoException, file: string): Problem {
+  if (error.code === 'EEXIST') {
+    return new Problem({
+      code: 'INIT_EXISTS',
+      family: 'config',
+      message: `${file} exists already and was left alone`,
+      next: `Write elsewhere with "sluice init OTHER.yaml", or replace it with "sluice init ${file} --force"`,
+      cause: error,
+    });
+  }
+  return unwritable(error, file);
+}
+
+function unwritable(error: Error, file: string): Problem {
+  return new Problem({
+    code: 'INIT_UNWRITABLE',
+    family: 'config',
+    message: `${file} cannot be written`,
+    seen: error.message,
+    next: 'Choose a folder that you may write to',
+    cause: error,
+  });
+}
+
+/** The package's config folder stands two folders above the sources and three above the built files. */
+async function shipped(name: string): Promise<string> {
+  for (const up of ['../../config', '../../../config']) {
+    const text = await readFile(resolve(import.meta.dirname, up, name), 'utf8').catch(() => undefined);
+    if (text !== undefined) return text;
+  }
+  throw new Error(`the package lacks config/${name}`);
+}

@@ -1,0 +1,175 @@
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { Errors } from 'typebox/schema';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { type Catalogue, loadCatalogue } from '../../src/config/catalogue.ts';
+import { initConfig } from '../../src/config/init.ts';
+import { configSchema, type Declarations } from '../../src/config/json-schema.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { configReference } from '../../src/config/reference.ts';
+import * as settings from '../../src/config/settings.ts';
+import { formats } from '../../src/formats/index.ts';
+import { transforms } from '../../src/transforms/index.ts';
+import { folderWith } from './fixtures.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const env = {
+  SLUICE_API_KEY: 'k'.repeat(40),
+  DATABASE_URL: 'postgres://reader:s3cret@db.example.com/shop',
+  WAREHOUSE_PASSWORD: 'w4rehouse',
+};
+let catalogue: Catalogue;
+let declarations: Declarations;
+let example: string;
+
+beforeAll(async () => {
+  catalogue = await loadCatalogue();
+  declarations = { connectors: [...catalogue.connectors.values()], formats, transforms };
+  example = await readFile(join(root, 'config/example.yaml'), 'utf8');
+});
+
+/** The example with every setting that is commented out (one mark) switched on. */
+function switchedOn(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => (/^\s*# (?!yaml-language-server)/.test(line) ? line.replace('# ', '') : line))
+    .join('\n');
+}
+
+async function problemsOf(text: string) {
+  const folder = await folderWith({ 'sluice.yaml': text, 'password.txt': 'p4ssword\n' });
+  await mkdir(join(folder, 'my-connectors'));
+  const { problems, warnings } = await loadConfig(join(folder, 'sluice.yaml'), {
+    env,
+    catalogue: async () => catalogue,
+  });
+  return [...problems, ...warnings].map(({ message, where }) => `${where.line}: ${message}`);
+}
+
+type Map_ = Record<string, unknown>;
+const values = (map: unknown): Map_[] => Object.values(map as Record<string, Map_>);
+const keysOf = (maps: unknown[]): string[] => maps.flatMap((map) => Object.keys((map ?? {}) as object));
+
+describe('the sample config', () => {
+  it('loads without a fault as it stands, and with everything switched on', async () => {
+    expect(await problemsOf(example)).toEqual([]);
+    expect(await problemsOf(switchedOn(example))).toEqual([]);
+  });
+
+  it('shows every option that anything declares', () => {
+    const all = parse(switchedOn(example)) as Record<string, unknown>;
+    const jobs = values(all.jobs);
+    const sources = all.sources as Record<string, Map_>;
+    const targets = jobs.map(({ target }) => target).filter((target) => typeof target === 'object') as Map_[];
+    const shown: Record<string, string[]> = {
+      top: Object.keys(all),
+      destination: keysOf(values(all.destinations)),
+      job: keysOf(jobs),
+      target: keysOf(targets),
+      datasource: keysOf(targets.map(({ datasource }) => datasource)),
+      transform: jobs.flatMap(({ transforms: steps }) => keysOf((steps ?? []) as unknown[])),
+    };
+    const wanted: Record<string, string[]> = {
+      top: Object.keys(settings.topOptions),
+      destination: Object.keys(settings.destinationOptions),
+      job: Object.keys(settings.jobOptions),
+      target: Object.keys(settings.targetOptions),
+      datasource: Object.keys(settings.datasourceOptions),
+      transform: transforms.map(({ id }) => id),
+    };
+    for (const { id, source, query } of declarations.connectors) {
+      const own = Object.keys(sources).filter((name) => sources[name]!.connector === id);
+      shown[`source ${id}`] = keysOf(own.map((name) => sources[name]));
+      wanted[`source ${id}`] = Object.keys(source);
+      shown[`query ${id}`] = keysOf(jobs.filter((job) => own.includes(String(job.source))).map((job) => job.query));
+      wanted[`query ${id}`] = Object.keys(query);
+    }
+    for (const { id, options } of formats) {
+      shown[`format ${id}`] = keysOf(jobs.map(({ format }) => format).filter((one) => (one as Map_)?.type === id));
+      wanted[`format ${id}`] = Object.keys(options);
+    }
+    const missing = Object.keys(wanted).flatMap((part) =>
+      wanted[part]!.filter((name) => !shown[part]!.includes(name)).map((name) => `${part}: ${name}`),
+    );
+    expect(missing).toEqual([]);
+  });
+});
+
+describe('the schema for editors', () => {
+  it('accepts the sample, the starter and everything switched on, variables included', async () => {
+    const schema = configSchema(declarations);
+    const starter = await readFile(join(root, 'config/starter.yaml'), 'utf8');
+    for (const text of [example, switchedOn(example), starter]) expect(Errors(schema, parse(text))[1]).toEqual([]);
+  });
+
+  it('accepts a variable wherever a number, a switch or a word stands', () => {
+    const text = `
+destinations: {d: {url: "\${env:U}", api_key: "\${env:K}", requests_per_day: "\${env:N}"}}
+sources: {s: {connector: db, driver: "\${env:D}", port: "\${env:P}", connect_timeout_seconds: "\${env:T}"}}
+jobs: {j: {source: s, query: x, format: {type: csv, header: "\${env:H}", delimiter: "\${env:X}"}, target: x, enabled: "\${env:E}"}}`;
+    expect(Errors(configSchema(declarations), parse(text))[1]).toEqual([]);
+  });
+
+  it('refuses what checking refuses: unknown options, wrong words, numbers out of bounds', () => {
+    const faultsOf = (text: string) =>
+      Errors(configSchema(declarations), parse(text))[1].map((error) => error.instancePath);
+    const base = 'destinations: {d: {url: x, api_key: k}}\n';
+    expect(faultsOf(`${base}jobs: {j: {target: x, shedule: x}}`)).toContain('/jobs/j/shedule');
+    expect(faultsOf(`${base}jobs: {j: {target: x, enabled: maybe}}`)).toContain('/jobs/j/enabled');
+    expect(faultsOf(`${base}jobs: {j: {target: x, transforms: [{selct: [a]}]}}`)).toContain(
+      '/jobs/j/transforms/0/selct',
+    );
+    expect(faultsOf(`${base}jobs: {}\nsources: {s: {connector: db, hots: x}}`)).toContain('/sources/s');
+    expect(faultsOf('destinations: {d: {url: x, requests_per_second: 9}}\njobs: {}')).toContain(
+      '/destinations/d/requests_per_second',
+    );
+    expect(faultsOf(`${base}jobs: {}\nsources: {s: {connector: my_own, anything: 1}}`)).toEqual([]);
+  });
+});
+
+describe('the reference page', () => {
+  it('has a row for every option and a heading for every connector, format and transform', () => {
+    const page = configReference(declarations);
+    for (const { id, source, query } of declarations.connectors) {
+      expect(page).toContain(`### ${id}: `);
+      for (const name of [...Object.keys(source), ...Object.keys(query)]) expect(page).toContain(`| \`${name}\` |`);
+    }
+    for (const { id } of [...formats, ...transforms]) expect(page).toContain(`### ${id}\n`);
+  });
+});
+
+describe('init', () => {
+  it('writes a config that loads without a fault, the schema that it names and the sample that it reads', async () => {
+    const folder = await folderWith({});
+    const written = await initConfig({ path: join(folder, 'new/sluice.yaml') });
+    const { config, problems, warnings } = await loadConfig(written.config, { env, catalogue: async () => catalogue });
+    expect({ problems, warnings }).toEqual({ problems: [], warnings: [] });
+    const text = await readFile(written.config, 'utf8');
+    expect(text).toContain('$schema=./sluice.schema.json');
+    expect(JSON.parse(await readFile(written.schema, 'utf8'))).toHaveProperty('properties.jobs');
+    expect(config!.jobs.get('orders')!.extract!.query.path).toBe('sluice-sample.csv');
+    expect((await readdir(join(folder, 'new'))).sort()).toEqual([
+      'sluice-sample.csv',
+      'sluice.schema.json',
+      'sluice.yaml',
+    ]);
+  });
+
+  it('leaves a config alone that is there already, unless told otherwise', async () => {
+    const folder = await folderWith({ 'sluice.yaml': 'mine' });
+    const path = join(folder, 'sluice.yaml');
+    await expect(initConfig({ path })).rejects.toMatchObject({ code: 'INIT_EXISTS', family: 'config' });
+    expect(await readFile(path, 'utf8')).toBe('mine');
+    expect(await readdir(folder)).toEqual(['sluice.yaml']);
+    await initConfig({ path, force: true });
+    expect(await readFile(path, 'utf8')).toContain('version: 1');
+  });
+
+  it('says in its own words when it cannot write', async () => {
+    const folder = await folderWith({ file: '' });
+    await expect(initConfig({ path: join(folder, 'file/sluice.yaml') })).rejects.toMatchObject({
+      code: 'INIT_UNWRITABLE',
+    });
+  });
+});

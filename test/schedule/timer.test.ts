@@ -1,0 +1,144 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Clock } from '../../src/lib/clock.ts';
+import { createTimer, type Timer } from '../../src/schedule/timer.ts';
+
+const minute = 60_000;
+const begin = Date.parse('2026-11-20T10:20:30Z');
+let jump = 0;
+let timer: Timer;
+
+/** Wall clock and monotonic clock of the faked time; `jump` is how far the wall clock was set since. */
+const clock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => Date.now() - jump,
+  sleep: () => Promise.resolve(),
+};
+
+/** Sets the wall clock as an operator or a time server would: timers go on counting from where they are. */
+function setClock(to: number): void {
+  jump += to - Date.now();
+  vi.setSystemTime(to);
+}
+
+beforeEach(() => {
+  jump = 0;
+  vi.useFakeTimers({ now: begin });
+  timer = createTimer(clock);
+});
+
+afterEach(() => {
+  timer.stop();
+  expect(vi.getTimerCount()).toBe(0);
+  vi.useRealTimers();
+});
+
+/** A plan with one job every `everyMs`; what fired, in order. */
+function run(nextAt: number, everyMs: number) {
+  const fired: number[] = [];
+  const failures: unknown[] = [];
+  let next = nextAt;
+  timer.start({
+    dueAt: () => [{ job: 'orders', at: next }],
+    fire: (_, at) => {
+      fired.push(at);
+      next = Math.max(at, Date.now()) + everyMs;
+    },
+    failed: (error) => failures.push(error),
+  });
+  return { fired, failures };
+}
+
+describe('the timer', () => {
+  it('fires at once what is overdue when it starts', () => {
+    expect(run(begin - 5 * minute, 60 * minute).fired).toEqual([begin - 5 * minute]);
+  });
+
+  it('fires what becomes due in the second in which its minute begins', async () => {
+    const due = Date.parse('2026-11-20T10:22:00Z');
+    const { fired } = run(due, 60 * minute);
+    await vi.advanceTimersByTimeAsync(due - begin - 1);
+    expect(fired).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(fired).toEqual([due]);
+  });
+
+  it('fires a firing years ahead, and not before', async () => {
+    const due = begin + 40 * 24 * 60 * minute;
+    const { fired } = run(due, 1e12);
+    await vi.advanceTimersByTimeAsync(39 * 24 * 60 * minute);
+    expect(fired).toEqual([]);
+    await vi.advanceTimersByTimeAsync(25 * 60 * minute);
+    expect(fired).toEqual([due]);
+  });
+
+  it('sees within seconds what became due while the machine was suspended', async () => {
+    const due = begin + 3 * 60 * minute;
+    const { fired } = run(due, 60 * minute);
+    setClock(begin + 5 * 60 * minute);
+    await vi.advanceTimersByTimeAsync(6000);
+    expect(fired).toEqual([due]);
+  });
+
+  it('keeps ticking after the clock was set by years, forward and back, without counting through them', async () => {
+    const { fired } = run(begin + 365 * 24 * 60 * minute, 1e12);
+    setClock(Date.parse('2046-11-20T10:20:30Z'));
+    await vi.advanceTimersByTimeAsync(6000);
+    expect(fired.length).toBe(1);
+    timer.stop();
+    const back = run(begin + 10 * minute, 1e12);
+    expect(back.fired.length).toBe(1);
+    timer.stop();
+    const after = run(begin + 2 * minute, 1e12);
+    setClock(begin);
+    await vi.advanceTimersByTimeAsync(3 * minute);
+    expect(after.fired.length).toBeLessThanOrEqual(1);
+    expect(after.failures).toEqual([]);
+  });
+
+  it('goes on when a hook throws, and hands the error over', async () => {
+    const failures: unknown[] = [];
+    const fired: string[] = [];
+    timer.start({
+      dueAt: () => [
+        { job: 'bad', at: begin - 2 },
+        { job: 'good', at: begin - 1 },
+      ],
+      fire: (job) => {
+        if (job === 'bad') throw new Error('broken');
+        fired.push(job);
+      },
+      failed: (error) => failures.push(error),
+    });
+    expect(fired).toEqual(['good']);
+    expect(failures).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(2 * minute);
+    expect(fired.length).toBeGreaterThan(1);
+  });
+
+  it('fires in the order of the instants, and looks when it is asked to', () => {
+    const plan = [{ job: 'b', at: begin - 1 }];
+    const fired: string[] = [];
+    timer.start({
+      dueAt: () => plan,
+      fire: (job) => {
+        fired.push(job);
+        plan.splice(
+          plan.findIndex((due) => due.job === job),
+          1,
+        );
+      },
+      failed: () => {},
+    });
+    plan.push({ job: 'd', at: begin }, { job: 'c', at: begin - 10 }, { job: 'later', at: begin + 1 });
+    timer.look();
+    expect(fired).toEqual(['b', 'c', 'd']);
+  });
+
+  it('calls nothing after it was stopped', async () => {
+    const { fired } = run(begin + minute, minute);
+    timer.stop();
+    timer.look();
+    await vi.advanceTimersByTimeAsync(10 * minute);
+    expect(fired).toEqual([]);
+  });
+});
