@@ -1,0 +1,37 @@
+import { nearest } from '../lib/nearest.ts';
+import { Problem } from '../lib/problem.ts';
+import type { Column } from '../sdk/column.ts';
+
+/** The position of a column; an unknown name is a Problem that lists the known ones and guesses what was meant. */
+export function columnIndex(columns: readonly Column[], name: string): number {
+  const index = columns.findIndex((column) => column.name === name);
+  if (index < 0) throw unknownColumn(columns, name);
+  return index;
+}
+
+function unknownColumn(columns: readonly Column[], name: string): Problem {
+  const names = columns.map((column) => column.name);
+  const meant = nearest(name, names);
+  return new Problem({
+    code: 'TRANSFORM_COLUMN_UNKNOWN',
+    family: 'config',
+    message: `There is no column "${name}"`,
+    where: { column: name },
+    seen: name,
+    allowed: names.join(', '),
+    ...(meant === undefined ? {} : { next: `Did you mean "${meant}"?` }),
+  });
+}
+
+/** Refuses names that stand twice: in a list given by the user, or among the columns that would come out. */
+export function refuseTwice(names: readonly string[], message: (name: string) => string): void {
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice === undefined) return;
+  throw new Problem({
+    code: 'TRANSFORM_COLUMN_TWICE',
+    family: 'config',
+    message: message(twice),
+    where: { column: twice },
+    seen: twice,
+  });
+}

@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import { Problem } from '../lib/problem.ts';
+import { type Batch, cellText } from '../sdk/batch.ts';
+import { columnIndex } from './columns.ts';
+import { keepRows } from './stored.ts';
+import { defineTransform } from './transform.ts';
+
+interface Given {
+  readonly columns?: readonly string[];
+  readonly max_rows?: number;
+}
+
+const defaultMaxRows = 100_000;
+
+/** Keeps the first row of each combination of values. */
+export const distinct = defineTransform<Given | null>({
+  id: 'distinct',
+  title: 'Distinct',
+  summary: 'Keeps the first row of each combination of values.',
+  schema: {
+    type: ['object', 'null'],
+    additionalProperties: false,
+    properties: {
+      columns: {
+        type: 'array',
+        items: { type: 'string' },
+        minItems: 1,
+        description: 'The columns to compare; all of them when left out.',
+      },
+      max_rows: {
+        type: 'integer',
+        minimum: 1,
+        default: defaultMaxRows,
+        description: 'The most different rows that are remembered; with more, the run ends rather than guess.',
+      },
+    },
+    description: 'Rows are the same when the text of all compared columns is the same; null equals null.',
+    examples: [{ columns: ['customer'] }],
+  },
+  prepare(given, columns) {
+    const indexes = given?.columns?.map((name) => columnIndex(columns, name)) ?? columns.map((_, index) => index);
+    const most = given?.max_rows ?? defaultMaxRows;
+    const seen = new Set<string>();
+    const isNew = (batch: Batch, stored: number): boolean => {
+      const key = fingerprint(indexes.map((c) => cellText(batch.cells[c]!, batch.columns[c]!.type, stored)));
+      if (seen.has(key)) return false;
+      if (seen.size === most) throw tooMany(most);
+      seen.add(key);
+      return true;
+    };
+    return { columns, apply: (batch) => keepRows(batch, (stored) => isNew(batch, stored)) };
+  },
+});
+
+/** Sixteen bytes, whatever the size of the row: no two rows of any table meet by chance. Lengths keep cells apart. */
+function fingerprint(cells: readonly (string | null)[]): string {
+  const text = cells.map((cell) => (cell === null ? '-' : `${cell.length}:${cell}`)).join('');
+  return createHash('sha256').update(text, 'utf16le').digest('latin1').slice(0, 16);
+}
+
+function tooMany(most: number): Problem {
+  return new Problem({
+    code: 'DISTINCT_TOO_MANY_ROWS',
+    family: 'job',
+    message: `More than ${most} different rows reached distinct`,
+    allowed: `max_rows: ${most}`,
+    next: 'Use SELECT DISTINCT at the source, compare fewer columns, or raise max_rows (about 100 bytes of memory a row)',
+  });
+}

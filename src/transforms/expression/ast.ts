@@ -1,0 +1,79 @@
+import type { ASTNode } from '@marcbachmann/cel-js';
+import type { Column } from '../../sdk/column.ts';
+
+/** What an expression's text alone tells about it. */
+export interface Reading {
+  /** Indexes of the columns that it may read. */
+  readonly columns: readonly number[];
+  /** The column that it is, when it is nothing but a column. */
+  readonly alone: number | undefined;
+  /** It reads all its columns every time, so that one null among them decides without evaluating. */
+  readonly strict: boolean;
+}
+
+const lenientOperators = new Set<string>(['||', '&&', '?:']);
+const lenientCalls = new Set([
+  'coalesce',
+  'is_null',
+  'null_if',
+  'has',
+  'all',
+  'exists',
+  'exists_one',
+  'map',
+  'filter',
+  'bind',
+]);
+
+/** Finds the columns an expression reads, and how. */
+export function readingOf(ast: ASTNode, columns: readonly Column[]): Reading {
+  const indexes = new Map(columns.map(({ name }, index) => [name, index]));
+  const found = new Set<number>();
+  let strict = true;
+  walk(ast, (node) => {
+    const index = columnOf(node, indexes);
+    if (index !== undefined) found.add(index);
+    if (isWholeRow(node)) for (const each of indexes.values()) found.add(each);
+    if (isLenient(node)) strict = false;
+  });
+  return { columns: [...found], alone: columnOf(ast, indexes), strict };
+}
+
+/** Every node, parents first. The name `row` under a literal key stands for that one column and is not visited. */
+export function walk(node: ASTNode, visit: (node: ASTNode) => void): void {
+  visit(node);
+  if (rowKey(node) !== undefined) return;
+  for (const child of childrenOf(node.args)) walk(child, visit);
+}
+
+function childrenOf(args: unknown): ASTNode[] {
+  if (Array.isArray(args)) return args.flatMap(childrenOf);
+  return isNode(args) ? [args] : [];
+}
+
+function isNode(value: unknown): value is ASTNode {
+  return typeof value === 'object' && value !== null && 'op' in value && 'args' in value;
+}
+
+function columnOf(node: ASTNode, indexes: ReadonlyMap<string, number>): number | undefined {
+  const name = node.op === 'id' ? node.args : rowKey(node);
+  return name === undefined || (name === 'row' && node.op === 'id') ? undefined : indexes.get(name);
+}
+
+/** The name in `row["name"]` or `row.name`. */
+function rowKey(node: ASTNode): string | undefined {
+  if (node.op !== '.' && node.op !== '[]') return undefined;
+  const [left, key] = node.args;
+  if (left.op !== 'id' || left.args !== 'row') return undefined;
+  if (typeof key === 'string') return key;
+  return key.op === 'value' && typeof key.args === 'string' ? key.args : undefined;
+}
+
+function isWholeRow(node: ASTNode): boolean {
+  return node.op === 'id' && node.args === 'row';
+}
+
+function isLenient(node: ASTNode): boolean {
+  if (lenientOperators.has(node.op) || isWholeRow(node)) return true;
+  return (node.op === 'call' || node.op === 'rcall') && lenientCalls.has(node.args[0]);
+}

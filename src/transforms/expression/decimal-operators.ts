@@ -1,0 +1,64 @@
+import type { Environment } from '@marcbachmann/cel-js';
+import { Decimal } from '../values/decimal.ts';
+import { CellFault } from './cell-fault.ts';
+
+type Operand = Decimal | bigint | number;
+
+const arithmetic: Readonly<Record<string, (a: Decimal, b: Decimal) => Decimal>> = {
+  '+': (a, b) => a.plus(b),
+  '-': (a, b) => a.minus(b),
+  '*': (a, b) => a.times(b),
+  '/': (a, b) => a.dividedBy(notZero(b, 'division')),
+  '%': (a, b) => a.remainder(notZero(b, 'modulo')),
+};
+
+const comparisons: Readonly<Record<string, (order: number) => boolean>> = {
+  '<': (order) => order < 0,
+  '<=': (order) => order <= 0,
+  '>': (order) => order > 0,
+  '>=': (order) => order >= 0,
+};
+
+/**
+ * Teaches the language exact decimals. Where a decimal meets an int or a float, the other becomes a decimal: an int
+ * exactly, a float by its shortest text, so that `amount * 1.19` is what was written.
+ */
+export function registerDecimal(environment: Environment): void {
+  environment.registerType('Decimal', { ctor: Decimal, fields: {} });
+  environment.registerOperator('-Decimal', (a: Decimal) => a.negated());
+  for (const [left, right] of [
+    ['Decimal', 'Decimal'],
+    ['Decimal', 'int'],
+    ['int', 'Decimal'],
+    ['Decimal', 'double'],
+    ['double', 'Decimal'],
+  ]) {
+    for (const [op, work] of Object.entries(arithmetic))
+      environment.registerOperator(`${left} ${op} ${right}: Decimal`, (a: Operand, b: Operand) =>
+        work(decimalOf(a), decimalOf(b)),
+      );
+    for (const [op, holds] of Object.entries(comparisons))
+      environment.registerOperator(`${left} ${op} ${right}: bool`, (a: Operand, b: Operand) =>
+        holds(decimalOf(a).compare(decimalOf(b))),
+      );
+  }
+  for (const right of ['Decimal', 'int', 'double'])
+    environment.registerOperator(
+      `Decimal == ${right}`,
+      (a: Operand, b: Operand) => decimalOf(a).compare(decimalOf(b)) === 0,
+    );
+}
+
+/** Exactly; a float by its shortest text. */
+export function decimalOf(value: Operand): Decimal {
+  if (value instanceof Decimal) return value;
+  if (typeof value === 'bigint') return Decimal.ofInteger(value);
+  const decimal = Decimal.ofFloat(value);
+  if (decimal === undefined) throw new CellFault(`${value} is no finite decimal`);
+  return decimal;
+}
+
+function notZero(value: Decimal, what: string): Decimal {
+  if (value.isZero) throw new CellFault(`${what} by zero`);
+  return value;
+}

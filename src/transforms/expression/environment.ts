@@ -1,0 +1,82 @@
+import { Environment } from '@marcbachmann/cel-js';
+import type { Cells } from '../../sdk/batch.ts';
+import type { Column } from '../../sdk/column.ts';
+import { registerDecimal } from './decimal-operators.ts';
+import { registerFunctions } from './functions.ts';
+import { registerNullMacros } from './null-macros.ts';
+import { nullTouched } from './null-touched.ts';
+import { celTypes, readerOf } from './read-cell.ts';
+
+/** The cursor that variables read through: set once a batch and once a row, never made anew. */
+export class Cursor {
+  cells: readonly Cells[] = [];
+  stored = 0;
+}
+
+/** An environment for these columns, and the object that its variables are read from. */
+export interface Bound {
+  readonly environment: Environment;
+  readonly context: object;
+  /** Columns that are hidden by a word of the language and must be written `row["name"]`. */
+  readonly hidden: readonly string[];
+}
+
+let shared: Environment | undefined;
+
+/** The language without columns: operators and functions. Enough to parse. */
+export function language(): Environment {
+  if (shared === undefined) {
+    shared = new Environment();
+    registerDecimal(shared);
+    registerFunctions(shared);
+    registerNullMacros(shared);
+  }
+  return shared;
+}
+
+/**
+ * Columns as typed variables, and once more as fields of `row`. Both are getters that decode the one cell under the
+ * cursor when, and only when, an expression reads it. They stand on objects without a prototype: nothing else is there.
+ */
+export function bind(columns: readonly Column[], cursor: Cursor, now: Date): Bound {
+  const environment = language().clone();
+  environment.registerFunction('now(): google.protobuf.Timestamp', { handler: () => now, async: false });
+  const context: object = Object.create(null);
+  const Row = class {};
+  const fields: Record<string, string> = Object.create(null);
+  const hidden: string[] = [];
+  for (const [index, { name, type }] of columns.entries()) {
+    const getter = getterOf(index, columns[index]!, cursor);
+    // This one name the library itself looks up on every object.
+    if (name !== 'constructor') {
+      fields[name] = celTypes[type];
+      Object.defineProperty(Row.prototype, name, getter);
+    }
+    if (name !== 'row' && declared(environment, name, celTypes[type])) Object.defineProperty(context, name, getter);
+    else hidden.push(name);
+  }
+  environment.registerType('Row', { ctor: Row, fields }).registerVariable('row', 'Row');
+  Object.defineProperty(context, 'row', { value: new Row() });
+  return { environment, context, hidden };
+}
+
+/** False where the name is a word of the language. */
+function declared(environment: Environment, name: string, type: string): boolean {
+  try {
+    environment.registerVariable(name, type);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function getterOf(index: number, { type }: Column, cursor: Cursor): PropertyDescriptor {
+  const read = readerOf(type);
+  return {
+    get() {
+      const value = read(cursor.cells[index]!, cursor.stored);
+      if (value === null) throw nullTouched;
+      return value;
+    },
+  };
+}

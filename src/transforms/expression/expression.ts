@@ -1,0 +1,102 @@
+import type { ASTNode } from '@marcbachmann/cel-js';
+import { Problem } from '../../lib/problem.ts';
+import { type Batch, cellText } from '../../sdk/batch.ts';
+import type { Column } from '../../sdk/column.ts';
+import { shown } from '../show.ts';
+import { isNull } from '../stored.ts';
+import { type Reading, readingOf } from './ast.ts';
+import { bind, Cursor, language } from './environment.ts';
+import { invalidExpression, syntaxFault } from './invalid.ts';
+import { nullTouched } from './null-touched.ts';
+import { refuseObjectAccess } from './sandbox.ts';
+
+/** An expression compiled for the columns of one run. */
+export class Expression {
+  readonly text: string;
+  /** The language's name for the type of its value. */
+  readonly type: string;
+  readonly reading: Reading;
+  readonly #columns: readonly Column[];
+  readonly #cursor: Cursor;
+  readonly #evaluate: () => unknown;
+  #before = 0;
+
+  /** Throws a Problem of family `config` that points into the expression. `now` is what `now()` gives. */
+  constructor(text: string, columns: readonly Column[], now: Date = new Date()) {
+    const cursor = new Cursor();
+    const { environment, context, hidden } = bind(columns, cursor, now);
+    try {
+      const parsed = environment.parse(text);
+      const checked = parsed.check();
+      if (!checked.valid) throw checked.error;
+      refuseObjectAccess(parsed.ast as ASTNode);
+      this.type = checked.type ?? 'dyn';
+      this.reading = readingOf(parsed.ast as ASTNode, columns);
+      this.#evaluate = () => parsed(context);
+    } catch (thrown) {
+      throw invalidExpression(thrown, { text, columns, hidden, environment });
+    }
+    this.text = text;
+    this.#columns = columns;
+    this.#cursor = cursor;
+  }
+
+  /** The batch that {@link at} is about, and how many rows of the run came before it. */
+  enter(batch: Batch, before: number): void {
+    this.#cursor.cells = batch.cells;
+    this.#before = before;
+  }
+
+  /** The value at a stored row; null where a null was read and nothing took care of it. Throws Problems of family `row`. */
+  at(stored: number): unknown {
+    const cursor = this.#cursor;
+    cursor.stored = stored;
+    const { strict, columns } = this.reading;
+    if (strict) for (const index of columns) if (isNull(cursor.cells[index]!, stored)) return null;
+    try {
+      return this.#evaluate();
+    } catch (thrown) {
+      if (thrown === nullTouched) return null;
+      throw this.failed(thrown);
+    }
+  }
+
+  /** The problem of the row under the cursor, with the values that the expression saw. */
+  failed(thrown: unknown): Problem {
+    return new Problem({
+      code: 'EXPRESSION_FAILED',
+      family: 'row',
+      message: `${shown(this.text)} failed: ${summaryOf(thrown)}`,
+      where: { row: this.#before + this.#cursor.stored + 1 },
+      seen: this.#seen(),
+      cause: thrown,
+    });
+  }
+
+  #seen(): string {
+    const { cells, stored } = this.#cursor;
+    return this.reading.columns
+      .map((index) => {
+        const { name, type } = this.#columns[index]!;
+        const text = cellText(cells[index]!, type, stored);
+        return `${name} = ${text === null ? 'null' : shown(text)}`;
+      })
+      .join(', ');
+  }
+}
+
+/** A sentence about an expression that does not parse; undefined when it does. Needs no columns. */
+export function faultOf(text: string): string | undefined {
+  try {
+    language().parse(text);
+    return undefined;
+  } catch (thrown) {
+    return syntaxFault(thrown, text);
+  }
+}
+
+/** The library's messages draw the expression with an arrow under it; the summary is the sentence alone. */
+function summaryOf(thrown: unknown): string {
+  if (thrown instanceof Error) return 'summary' in thrown ? String(thrown.summary) : thrown.message;
+  return String(thrown);
+}

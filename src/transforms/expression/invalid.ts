@@ -1,0 +1,64 @@
+import type { Environment } from '@marcbachmann/cel-js';
+import { nearest } from '../../lib/nearest.ts';
+import { Problem } from '../../lib/problem.ts';
+import type { Column } from '../../sdk/column.ts';
+import { shown } from '../show.ts';
+
+interface Around {
+  readonly text: string;
+  readonly columns: readonly Column[];
+  readonly hidden: readonly string[];
+  readonly environment: Environment;
+}
+
+/** The library's complaint about an expression as a Problem: what, at which character, what was meant. */
+export function invalidExpression(thrown: unknown, around: Around): Problem {
+  const { text, columns } = around;
+  const unknown = /^Unknown variable: (.+)$/.exec(summaryOf(thrown))?.[1];
+  const next = hint(thrown, unknown, around);
+  return new Problem({
+    code: 'EXPRESSION_INVALID',
+    family: 'config',
+    message: syntaxFault(thrown, text),
+    ...(unknown === undefined ? {} : { allowed: columns.map(({ name, type }) => `${name} (${type})`).join(', ') }),
+    ...(next === undefined ? {} : { next }),
+    cause: thrown,
+  });
+}
+
+/** `"a +": unexpected end, at character 4`. */
+export function syntaxFault(thrown: unknown, text: string): string {
+  const range = (thrown as { range?: { start: number } }).range;
+  const place = range === undefined ? '' : `, at character ${range.start + 1}`;
+  return `The expression ${shown(text, 200)} is not valid: ${summaryOf(thrown)}${place}`;
+}
+
+function summaryOf(thrown: unknown): string {
+  const { summary, message } = thrown as { summary?: string; message: string };
+  return summary ?? message;
+}
+
+function hint(
+  thrown: unknown,
+  unknown: string | undefined,
+  { text, columns, hidden, environment }: Around,
+): string | undefined {
+  if (unknown !== undefined)
+    return meant(
+      unknown,
+      columns.map(({ name }) => name),
+    );
+  const called = /^found no matching overload for '(?:[^'(]*\.)?(\w+)\(/.exec(summaryOf(thrown))?.[1];
+  const names = environment.getDefinitions().functions.map(({ name }) => name);
+  if (called !== undefined && !names.includes(called)) return meant(called, names);
+  const veiled = hidden.find((name) => new RegExp(`\\b${RegExp.escape(name)}\\b`).test(text));
+  if (veiled !== undefined) return `"${veiled}" is a word of the language: write the column as row["${veiled}"]`;
+  if (/\bnull\b/.test(text))
+    return 'Ask is_null(x), or give a stand-in with coalesce(x, other): nothing is compared with null';
+  return undefined;
+}
+
+function meant(word: string, names: readonly string[]): string | undefined {
+  const near = nearest(word, names);
+  return near === undefined ? undefined : `Did you mean "${near}"?`;
+}

@@ -1,0 +1,57 @@
+import { Decimal } from '../values/decimal.ts';
+import { CellFault } from './cell-fault.ts';
+
+/** What JSON.parse tells a reviver about the text of a value (ECMAScript 2026). */
+interface Source {
+  readonly source?: string;
+}
+
+const int64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
+
+/**
+ * A JSON text as values of the language, numbers exact: whole ones int, with a point decimal, with an exponent float.
+ * Objects become Maps, so that no key of the data (`constructor`, `__proto__`) is ever a property of an object of ours.
+ */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text, (_key: string, value: unknown, context?: Source) => {
+      if (typeof value === 'number') return numberOf(value, context?.source ?? String(value));
+      return isObject(value) ? new Map(Object.entries(value)) : value;
+    });
+  } catch {
+    throw new CellFault('the cell is not valid JSON');
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+}
+
+function numberOf(value: number, source: string): unknown {
+  if (/[eE]/.test(source)) return value;
+  if (source.includes('.')) return Decimal.parse(source) ?? value;
+  const whole = BigInt(source);
+  return whole >= int64.least && whole <= int64.most ? whole : Decimal.ofInteger(whole);
+}
+
+/** A list or map of the language as JSON text. */
+export function jsonText(value: unknown): string {
+  if (value === null) return 'null';
+  if (typeof value === 'string' || typeof value === 'boolean') return JSON.stringify(value);
+  if (typeof value === 'bigint' || value instanceof Decimal) return String(value);
+  if (typeof value === 'number') return numberText(value);
+  if (value instanceof Date) return JSON.stringify(value.toISOString());
+  if (value instanceof Uint8Array) return JSON.stringify(Buffer.from(value).toString('base64'));
+  if (Array.isArray(value)) return `[${value.map(jsonText).join(',')}]`;
+  if (typeof value === 'object') return objectText(value instanceof Map ? [...value] : Object.entries(value));
+  throw new CellFault('the result cannot be written as JSON');
+}
+
+function numberText(value: number): string {
+  if (!Number.isFinite(value)) throw new CellFault(`JSON has no ${value}`);
+  return Object.is(value, -0) ? '0' : String(value);
+}
+
+function objectText(entries: readonly (readonly [unknown, unknown])[]): string {
+  return `{${entries.map(([key, value]) => `${JSON.stringify(String(key))}:${jsonText(value)}`).join(',')}}`;
+}

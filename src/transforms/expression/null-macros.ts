@@ -1,0 +1,119 @@
+import type { Environment } from '@marcbachmann/cel-js';
+import { decimalOf } from './decimal-operators.ts';
+import { nullTouched } from './null-touched.ts';
+
+/** What the library hands to a macro; it leaves these untyped. */
+interface CelType {
+  readonly name: string;
+  unify(registry: unknown, other: CelType): CelType | null;
+}
+interface Checker {
+  readonly registry: unknown;
+  check(node: unknown, context: unknown): CelType;
+  getType(name: string): CelType;
+  createError(code: string, message: string, node: unknown): Error;
+}
+interface Runner {
+  run(node: unknown, context: unknown): unknown;
+}
+interface Call {
+  readonly args: readonly unknown[];
+}
+interface Macro extends Call {
+  readonly async: false;
+  /** Set by typeCheck: all values become decimals. */
+  asDecimal?: boolean;
+  typeCheck(checker: Checker, macro: Macro, context: unknown): CelType;
+  evaluate(runner: Runner, macro: Macro, context: unknown): unknown;
+}
+
+const mostValues = 8;
+const numeric = ['Decimal', 'int', 'double'];
+
+/** Teaches the language what to do about absent cells: `coalesce`, `is_null` and `null_if`. */
+export function registerNullMacros(environment: Environment): void {
+  for (let count = 2; count <= mostValues; count++)
+    environment.registerFunction(`coalesce(${Array(count).fill('ast').join(', ')}): dyn`, ({ args }: Call) =>
+      coalesce(args),
+    );
+  environment.registerFunction('is_null(ast): bool', ({ args }: Call) => isNull(args));
+  environment.registerFunction('null_if(ast, ast): dyn', ({ args }: Call) => nullIf(args));
+}
+
+function coalesce(args: readonly unknown[]): Macro {
+  return {
+    args,
+    async: false,
+    typeCheck(checker, macro, context) {
+      const types = args.map((node) => checker.check(node, context));
+      macro.asDecimal =
+        types.some(({ name }) => name === 'Decimal') && types.every(({ name }) => numeric.includes(name));
+      return macro.asDecimal ? checker.getType('Decimal') : commonType(checker, types, args);
+    },
+    evaluate(runner, macro, context) {
+      for (const node of args) {
+        const value = valueOrNull(runner, node, context);
+        if (value !== null) return macro.asDecimal ? decimalOf(value as number) : value;
+      }
+      throw nullTouched;
+    },
+  };
+}
+
+function commonType(checker: Checker, types: readonly CelType[], nodes: readonly unknown[]): CelType {
+  let common = types[0]!;
+  for (const [index, type] of types.entries()) {
+    const unified = common.unify(checker.registry, type);
+    if (unified === null)
+      throw checker.createError(
+        'coalesce_types',
+        `coalesce needs values of one type, not '${common.name}' and '${type.name}'`,
+        nodes[index],
+      );
+    common = unified;
+  }
+  return common;
+}
+
+function isNull(args: readonly unknown[]): Macro {
+  return {
+    args,
+    async: false,
+    typeCheck(checker, _, context) {
+      checker.check(args[0], context);
+      return checker.getType('bool');
+    },
+    evaluate: (runner, _, context) => valueOrNull(runner, args[0], context) === null,
+  };
+}
+
+/** Null where both are equal, else the first: the way to make an empty text absent. */
+function nullIf(args: readonly unknown[]): Macro {
+  return {
+    args,
+    async: false,
+    typeCheck(checker, _, context) {
+      const [value, unwanted] = [checker.check(args[0], context), checker.check(args[1], context)];
+      if (value.name === unwanted.name && value.name !== 'Decimal') return value;
+      throw checker.createError(
+        'null_if_types',
+        `null_if needs two values of one type other than decimal, not '${value.name}' and '${unwanted.name}'`,
+        args[1],
+      );
+    },
+    evaluate(runner, _, context) {
+      const value = runner.run(args[0], context);
+      if (value === runner.run(args[1], context)) throw nullTouched;
+      return value;
+    },
+  };
+}
+
+function valueOrNull(runner: Runner, node: unknown, context: unknown): unknown {
+  try {
+    return runner.run(node, context);
+  } catch (thrown) {
+    if (thrown === nullTouched) return null;
+    throw thrown;
+  }
+}

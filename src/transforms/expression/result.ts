@@ -1,0 +1,76 @@
+import type { Value } from '../../sdk/batch.ts';
+import type { ColumnType } from '../../sdk/column.ts';
+import { Decimal } from '../values/decimal.ts';
+import { CellFault } from './cell-fault.ts';
+import { jsonText } from './json-value.ts';
+
+const int64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
+
+/** The column type that values of one of the language's types are carried as; undefined where there is none. */
+export function columnTypeOf(type: string): ColumnType | undefined {
+  if (type.startsWith('list') || type.startsWith('map')) return 'json';
+  return scalars[type];
+}
+
+const scalars: Readonly<Record<string, ColumnType>> = {
+  string: 'text',
+  int: 'integer',
+  uint: 'integer',
+  double: 'float',
+  Decimal: 'decimal',
+  bool: 'boolean',
+  bytes: 'binary',
+  'google.protobuf.Timestamp': 'timestamptz',
+};
+
+/** The column type of a value whose type was not known before it was there. */
+export function columnTypeOfValue(value: unknown): ColumnType {
+  switch (typeof value) {
+    case 'string':
+      return 'text';
+    case 'bigint':
+      return 'integer';
+    case 'number':
+      return 'float';
+    case 'boolean':
+      return 'boolean';
+    default:
+      if (value instanceof Decimal) return 'decimal';
+      if (value instanceof Date) return 'timestamptz';
+      return value instanceof Uint8Array ? 'binary' : 'json';
+  }
+}
+
+/** A value of the language as a cell. Integers beyond 64 bits and dates beyond the calendar are faults. */
+export function cellOf(value: unknown): Value {
+  switch (typeof value) {
+    case 'string':
+    case 'number':
+    case 'boolean':
+      return value;
+    case 'bigint':
+      return wholeOf(value);
+    default:
+      return cellOfObject(value);
+  }
+}
+
+function cellOfObject(value: unknown): Value {
+  if (value === null || value instanceof Uint8Array) return value;
+  if (value instanceof Decimal) return value.toString();
+  if (value instanceof Date) return instantText(value);
+  if (Array.isArray(value) || value instanceof Map || Object.getPrototypeOf(value) === Object.prototype)
+    return jsonText(value);
+  return wholeOf(BigInt(String(value)));
+}
+
+function wholeOf(value: bigint): bigint {
+  if (value < int64.least || value > int64.most) throw new CellFault(`integer overflow: ${value}`);
+  return value;
+}
+
+function instantText(value: Date): string {
+  const year = value.getUTCFullYear();
+  if (!(year >= 1 && year <= 9999)) throw new CellFault('the instant is outside the years 1 to 9999');
+  return value.toISOString();
+}

@@ -1,0 +1,52 @@
+import type { ASTNode } from '@marcbachmann/cel-js';
+import { walk } from './ast.ts';
+
+/** What the checker wrote on a node; the library does not declare it. */
+interface CheckedType {
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** A part of an expression that is refused, in the shape of the library's own complaints. */
+class Refused extends Error {
+  readonly summary: string;
+  readonly range: { readonly start: number };
+
+  constructor(summary: string, node: ASTNode) {
+    super(summary);
+    this.summary = summary;
+    this.range = { start: node.start };
+  }
+}
+
+/**
+ * The library reads fields of instants and durations, and of values whose type it does not know, straight off the
+ * JavaScript object, prototype included. Nothing there can be called, but nothing of it is data either: such reads are
+ * refused before the first row, and so is `has()` on a column. Throws on the first.
+ */
+export function refuseObjectAccess(ast: ASTNode): void {
+  walk(ast, (node) => {
+    if (asksForColumn(node)) throw new Refused('every row has every column: ask is_null() instead of has()', node);
+    if (node.op !== '.' && node.op !== '[]' && node.op !== '.?' && node.op !== '[?]') return;
+    const [left, key] = node.args;
+    const type = typeOf(left);
+    if (type.kind === 'message' && type.name !== 'Row')
+      throw new Refused(`a value of type ${type.name} has no fields`, node);
+    if (type.kind !== 'dyn') return;
+    const name = typeof key === 'string' ? key : key.op === 'value' ? key.args : undefined;
+    if (name === '__proto__') throw new Refused('no field may be named __proto__', node);
+    if (name === undefined && typeof key !== 'string' && typeOf(key).name !== 'int')
+      throw new Refused('where the type is not known, a key must be written out or be an int', node);
+  });
+}
+
+/** `has(row.note)` would be true for every row. */
+function asksForColumn(node: ASTNode): boolean {
+  if (node.op !== 'call' || node.args[0] !== 'has') return false;
+  const [asked] = node.args[1];
+  return asked?.op === '.' && asked.args[0].op === 'id' && asked.args[0].args === 'row';
+}
+
+function typeOf(node: ASTNode): CheckedType {
+  return (node as ASTNode & { checkedType?: CheckedType }).checkedType ?? { kind: 'dyn', name: 'dyn' };
+}

@@ -1,0 +1,69 @@
+import { type DateTime, parseDateTime } from '../values/instant.ts';
+import { CellFault } from './cell-fault.ts';
+import type { Define } from './functions.ts';
+
+const timestamp = 'google.protobuf.Timestamp';
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+const parts: Readonly<Record<string, (at: DateTime) => number>> = {
+  year: ({ year }) => year,
+  month: ({ month }) => month,
+  day: ({ day }) => day,
+  hour: ({ seconds }) => Math.floor(seconds / 3600),
+  minute: ({ seconds }) => Math.floor((seconds % 3600) / 60),
+};
+
+/**
+ * `year`, `month` (1 to 12), `day`, `hour`, `minute` of an instant, in UTC or in a zone, or of a date or wall-clock time
+ * as it is written; `date` and `local` write an instant as the calendar and the clock of a zone show it.
+ */
+export function registerTimeFunctions(define: Define): void {
+  for (const [name, part] of Object.entries(parts)) {
+    define(`${name}(${timestamp}): int`, (at: Date) => BigInt(part(written(at.toISOString()))));
+    define(`${name}(${timestamp}, string): int`, (at: Date, zone: string) => BigInt(part(written(local(at, zone)))));
+    define(`${name}(string): int`, (text: string) => BigInt(part(written(text))));
+  }
+  define(`date(${timestamp}): string`, (at: Date) => at.toISOString().slice(0, 10));
+  define(`date(${timestamp}, string): string`, (at: Date, zone: string) => local(at, zone).slice(0, 10));
+  define(`local(${timestamp}, string): string`, local);
+  define(`string(${timestamp}): string`, (at: Date) => at.toISOString());
+}
+
+function written(text: string): DateTime {
+  const found = parseDateTime(text);
+  if (found === undefined) throw new CellFault(`${JSON.stringify(text.slice(0, 40))} is no date`);
+  return found;
+}
+
+/** Wall-clock time in a zone, `YYYY-MM-DDTHH:MM:SS`. */
+function local(at: Date, zone: string): string {
+  const found = Object.fromEntries(
+    formatOf(zone)
+      .formatToParts(at)
+      .map(({ type, value }) => [type, value]),
+  );
+  const { year = '', month, day, hour, minute, second } = found;
+  return `${year.padStart(4, '0')}-${month}-${day}T${hour}:${minute}:${second}`;
+}
+
+function formatOf(zone: string): Intl.DateTimeFormat {
+  const known = formats.get(zone);
+  if (known !== undefined) return known;
+  try {
+    const format = new Intl.DateTimeFormat('en-CA-u-hc-h23-ca-iso8601', {
+      timeZone: zone,
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+      hourCycle: 'h23',
+    });
+    // Zones usually come from the expression's text; were they data, this map would grow with it.
+    if (formats.size < 100) formats.set(zone, format);
+    return format;
+  } catch {
+    throw new CellFault(`there is no time zone ${JSON.stringify(zone.slice(0, 40))}`);
+  }
+}

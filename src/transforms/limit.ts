@@ -1,0 +1,29 @@
+import { defineTransform } from './transform.ts';
+
+/** Ends the result after so many rows; the source is not read on. */
+export const limit = defineTransform<number>({
+  id: 'limit',
+  title: 'Limit',
+  summary: 'Ends the result after so many rows; the source is not read on.',
+  schema: {
+    type: 'integer',
+    minimum: 0,
+    description: 'The most rows that go on. The source is left as soon as they are there.',
+    examples: [1000],
+  },
+  prepare(most, columns) {
+    let left = most;
+    return {
+      columns,
+      apply(batch) {
+        if (left === 0) return null;
+        const length = Math.min(left, batch.length);
+        left -= length;
+        return length === batch.length ? batch : { ...batch, length };
+      },
+      get satisfied() {
+        return left === 0;
+      },
+    };
+  },
+});

@@ -1,0 +1,25 @@
+import { columnIndex, refuseTwice } from './columns.ts';
+import { defineTransform } from './transform.ts';
+
+/** Gives columns other names. All renames happen at once, so two columns can swap names. */
+export const rename = defineTransform<Readonly<Record<string, string>>>({
+  id: 'rename',
+  title: 'Rename',
+  summary: 'Gives columns other names.',
+  schema: {
+    type: 'object',
+    minProperties: 1,
+    additionalProperties: { type: 'string', minLength: 1 },
+    description: 'Old name to new name. All happen at once, so two columns can swap names.',
+    examples: [{ created_at: 'created', amt: 'amount' }],
+  },
+  prepare(names, columns) {
+    for (const old of Object.keys(names)) columnIndex(columns, old);
+    const renamed = columns.map(({ name, type }) => ({ name: Object.hasOwn(names, name) ? names[name]! : name, type }));
+    refuseTwice(
+      renamed.map((column) => column.name),
+      (name) => `Two columns would be named "${name}"`,
+    );
+    return { columns: renamed, apply: (batch) => ({ ...batch, columns: renamed }) };
+  },
+});

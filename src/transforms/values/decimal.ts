@@ -1,0 +1,162 @@
+import Big from 'big.js';
+
+/** Numbers of this many units are exact as JavaScript numbers, and so are their quotients by a power of ten, ordered. */
+const safe = Number.MAX_SAFE_INTEGER;
+const powers = Array.from({ length: 16 }, (_, scale) => 10 ** scale);
+/** Digits after the point that a division is carried to, at the least. */
+const divisionScale = 10;
+const shape = /^-?\d+(?:\.\d+)?$/;
+
+/**
+ * An exact decimal with its scale: 1.50 stays 1.50. Small ones are whole numbers of units and a scale, which costs no
+ * allocation; larger ones, and divisions, are big.js's.
+ *
+ * Scales follow SQL: a sum has the larger scale of the two, a product the sum of both; a quotient is carried to ten
+ * digits after the point (more where an operand has more), rounded half away from zero, and loses trailing zeros down
+ * to the scale of the dividend.
+ */
+export class Decimal {
+  /** Value times 10^scale, or NaN when that is not a safe integer; then `big` holds the value. */
+  readonly units: number;
+  readonly scale: number;
+  readonly #big: Big | undefined;
+
+  constructor(units: number, scale: number, big?: Big) {
+    this.units = units;
+    this.scale = scale;
+    this.#big = big;
+  }
+
+  /** From canonical text (`-?digits[.digits]`); undefined for anything else, NaN and Infinity among it. */
+  static parse(text: string): Decimal | undefined {
+    if (!shape.test(text)) return undefined;
+    const point = text.indexOf('.');
+    const scale = point < 0 ? 0 : text.length - point - 1;
+    const units = point < 0 ? Number(text) : Number(text.slice(0, point) + text.slice(point + 1));
+    if (Math.abs(units) > safe) return new Decimal(Number.NaN, scale, new Big(text));
+    return new Decimal(units + 0, scale);
+  }
+
+  static ofInteger(value: bigint): Decimal {
+    if (value >= -safe && value <= safe) return new Decimal(Number(value), 0);
+    return new Decimal(Number.NaN, 0, new Big(value.toString()));
+  }
+
+  /** The decimal that a float's shortest text shows: 0.1 is one tenth. Undefined for NaN and the infinities. */
+  static ofFloat(value: number): Decimal | undefined {
+    if (!Number.isFinite(value)) return undefined;
+    const text = String(value);
+    return Decimal.parse(text) ?? Decimal.ofBig(new Big(text));
+  }
+
+  /** With the scale given, or with as many digits as the value has. Rounds half away from zero. */
+  static ofBig(big: Big, scale: number = digitsAfterPoint(big)): Decimal {
+    const rounded = big.round(scale, Big.roundHalfUp);
+    return Decimal.parse(rounded.toFixed(scale)) ?? new Decimal(Number.NaN, scale, rounded);
+  }
+
+  get big(): Big {
+    return this.#big ?? new Big(this.toString());
+  }
+
+  plus(other: Decimal): Decimal {
+    const scale = Math.max(this.scale, other.scale);
+    const units = this.#unitsAt(scale) + other.#unitsAt(scale);
+    return Math.abs(units) <= safe ? new Decimal(units, scale) : Decimal.ofBig(this.big.plus(other.big), scale);
+  }
+
+  minus(other: Decimal): Decimal {
+    return this.plus(other.negated());
+  }
+
+  times(other: Decimal): Decimal {
+    const scale = this.scale + other.scale;
+    const units = this.units * other.units;
+    if (Math.abs(units) <= safe && scale < powers.length) return new Decimal(units + 0, scale);
+    return Decimal.ofBig(this.big.times(other.big), scale);
+  }
+
+  /** The other must not be zero. */
+  dividedBy(other: Decimal): Decimal {
+    const scale = Math.max(this.scale, other.scale, divisionScale);
+    const quotient = new (dividing(scale))(this.big).div(other.big);
+    return Decimal.ofBig(quotient, Math.max(this.scale, digitsAfterPoint(quotient)));
+  }
+
+  /** What is left of a division to a whole number, with the sign of the dividend. The other must not be zero. */
+  remainder(other: Decimal): Decimal {
+    return Decimal.ofBig(this.big.mod(other.big), Math.max(this.scale, other.scale));
+  }
+
+  negated(): Decimal {
+    return this.#big === undefined
+      ? new Decimal(0 - this.units, this.scale)
+      : Decimal.ofBig(this.#big.neg(), this.scale);
+  }
+
+  /** To `scale` digits after the point (negative: before it), half away from zero; adds zeros where it has fewer. */
+  rounded(scale: number): Decimal {
+    if (scale >= 0) return this.#shortened(scale) ?? Decimal.ofBig(this.big, scale);
+    const power = new Big(10).pow(-scale);
+    return Decimal.ofBig(this.big.div(power).round(0, Big.roundHalfUp).times(power), 0);
+  }
+
+  /** Without its fraction, towards zero. */
+  truncated(): bigint {
+    return BigInt(this.big.round(0, Big.roundDown).toFixed(0));
+  }
+
+  get isZero(): boolean {
+    return this.#big === undefined ? this.units === 0 : this.#big.eq(0);
+  }
+
+  /** Negative, zero or positive, by value: 1.5 and 1.50 are equal. */
+  compare(other: Decimal): number {
+    const scale = Math.max(this.scale, other.scale);
+    const difference = this.#unitsAt(scale) - other.#unitsAt(scale);
+    return Number.isNaN(difference) ? this.big.cmp(other.big) : difference;
+  }
+
+  toNumber(): number {
+    return Number(this.toString());
+  }
+
+  /** Canonical text, with the scale kept. */
+  toString(): string {
+    if (this.#big !== undefined) return this.#big.toFixed(this.scale);
+    if (this.scale === 0) return String(this.units);
+    const digits = String(Math.abs(this.units)).padStart(this.scale + 1, '0');
+    const point = digits.length - this.scale;
+    return `${this.units < 0 ? '-' : ''}${digits.slice(0, point)}.${digits.slice(point)}`;
+  }
+
+  /** The common case of rounding, in whole numbers; undefined where it is not that. */
+  #shortened(scale: number): Decimal | undefined {
+    const dropped = this.scale - scale;
+    if (Number.isNaN(this.units) || dropped < 0 || dropped >= powers.length) return undefined;
+    const power = powers[dropped]!;
+    const rest = this.units % power;
+    const up = 2 * Math.abs(rest) >= power && dropped > 0 ? Math.sign(rest) : 0;
+    return new Decimal((this.units - rest) / power + up, scale);
+  }
+
+  /** NaN where the units at that scale are not safe. */
+  #unitsAt(scale: number): number {
+    const missing = scale - this.scale;
+    if (missing === 0) return this.units;
+    const units = missing < powers.length ? this.units * powers[missing]! : Number.NaN;
+    return Math.abs(units) <= safe ? units : Number.NaN;
+  }
+}
+
+function digitsAfterPoint(big: Big): number {
+  return Math.max(0, big.c.length - 1 - big.e);
+}
+
+/** big.js takes the scale of a division from the constructor of the dividend. */
+function dividing(scale: number): Big.BigConstructor {
+  const Strict = Big();
+  Strict.DP = scale;
+  Strict.RM = Big.roundHalfUp;
+  return Strict;
+}
