@@ -201,7 +201,7 @@ const resource: Resource = {
       summary: 'Queues every instance of several data sources',
       basis: 'document',
       permission: ['datasource.edit'],
-      body: { datasources: Type.Array(Type.String(), { minItems: 1, 'x-rule': 'must be a list of data source ids' }) },
+      body: { datasources: Type.Array(Type.String(), { minItems: 1 }) },
       answer: { status: 200, data: bulkRefreshAnswer },
       do: (call) => ({ data: bulkRefresh(call, call.body.datasources) }),
     }),

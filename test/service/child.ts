@@ -1,0 +1,24 @@
+import { startService } from '../../src/service/service.ts';
+import { Database } from '../../src/service/store/database.ts';
+import { FolderBlobs } from '../../src/service/uploads/folder-blobs.ts';
+
+/**
+ * A service in a process of its own, to be killed. `arm` says at which step of the next upload it kills itself:
+ * `commit` after the document was written and before the database knows, `remove` after that and before the old
+ * document is gone.
+ */
+const [folder, fixtures] = process.argv.slice(2) as [string, string];
+const service = await startService({ data: { folder }, fixtures, limits: false });
+
+const die = (): never => {
+  process.kill(process.pid, 'SIGKILL');
+  // The signal arrives at once; nothing after this line runs.
+  for (;;);
+};
+
+process.on('message', (armed: 'commit' | 'remove') => {
+  if (armed === 'commit') Database.prototype.durably = die;
+  else FolderBlobs.prototype.remove = die;
+  process.send?.('armed');
+});
+process.send?.(service.url);

@@ -1,0 +1,266 @@
+import { Compile } from 'typebox/compile';
+import { describe, expect, it } from 'vitest';
+import { collectResources } from '../../src/service/collect.ts';
+import type { Endpoint } from '../../src/service/endpoint.ts';
+import { type Answer, type Bench, bench, keys, type Sent } from './service.ts';
+
+const resources = await collectResources();
+const endpoints = resources.flatMap((resource) => resource.endpoints);
+const titled = endpoints.map((endpoint) => [`${endpoint.method} ${endpoint.path}`, endpoint] as const);
+
+/** A call of each endpoint that works, and ways to break it. An endpoint without an entry fails its test. */
+interface Case {
+  /** Prepares what the path names; answers the values of the path's parameters. */
+  prepare?(given: Bench): Promise<Record<string, string>>;
+  query?: string;
+  body?: Sent['body'];
+  /** Calls that must be refused with 400 naming the field. */
+  bad?: readonly { query?: string; body?: Sent['body']; field: string }[];
+  /** The endpoint exists to refuse. */
+  refuses?: number;
+}
+
+const source = async (given: Bench): Promise<Record<string, string>> => ({ id: await given.source() });
+const withData = async (given: Bench): Promise<Record<string, string>> => {
+  const id = await given.source();
+  await given.call('PUT', `/datasources/${id}/data`, { body: '[1]' });
+  return { id };
+};
+const badPages = [
+  'offset=-1',
+  'offset=1.5',
+  'offset=x',
+  'limit=0',
+  'limit=-1',
+  'limit=101',
+  'limit=2.5',
+  'limit=',
+  'limit=1&limit=2',
+].map((query) => ({ query, field: query.split('=')[0]! }));
+const period = 'start_date=0&end_date=4000000000';
+
+const cases: Record<string, Case> = {
+  'GET /profile': {
+    query: 'full=true',
+    bad: [
+      { query: 'full=yes', field: 'full' },
+      { query: 'full=1', field: 'full' },
+    ],
+  },
+  'GET /usage-overview/api-usage': {
+    query: period,
+    bad: [
+      { query: 'start_date=0', field: 'end_date' },
+      { query: 'end_date=0', field: 'start_date' },
+      { query: 'start_date=2020-01-01&end_date=1', field: 'start_date' },
+      { query: 'start_date=0&end_date=1.5', field: 'end_date' },
+      { query: 'start_date=2&end_date=1', field: 'start_date' },
+      ...badPages.map(({ query, field }) => ({ query: `${period}&${query}`, field })),
+    ],
+  },
+  'GET /datasources': { bad: badPages },
+  'GET /datasources/{id}': { prepare: source },
+  'POST /datasources': {
+    body: {
+      name: 'A',
+      format: 'csv',
+      connector: 'Google_Drive',
+      refresh_interval: 172_800,
+      properties: { a: 'b' },
+      extra: 1,
+      description: null,
+    },
+    bad: [
+      { body: {}, field: 'name' },
+      { body: { name: null }, field: 'name' },
+      { body: { name: ' ' }, field: 'name' },
+      { body: { name: 7 }, field: 'name' },
+      { body: { name: 'A', format: 'pdf' }, field: 'format' },
+      { body: { name: 'A', connector: 'telepathy' }, field: 'connector' },
+      { body: { name: 'A', refresh_interval: 61 }, field: 'refresh_interval' },
+      { body: { name: 'A', refresh_interval: '60' }, field: 'refresh_interval' },
+      { body: { name: 'A', refresh_interval: -86_400 }, field: 'refresh_interval' },
+      { body: { name: 'A', refresh_interval: 86_401 }, field: 'refresh_interval' },
+      { body: { name: 'A', properties: [] }, field: 'properties' },
+      { body: { name: 'A', no_refresh: 'maybe' }, field: 'no_refresh' },
+    ],
+  },
+  'PUT /datasources/{id}': {
+    prepare: source,
+    body: { name: 'B' },
+    bad: [
+      { body: { name: '' }, field: 'name' },
+      { body: { refresh_interval: 1 }, field: 'refresh_interval' },
+    ],
+  },
+  'DELETE /datasources/{id}': { prepare: source },
+  'POST /datasources/@/refresh': {
+    body: { datasources: ['unknown'] },
+    bad: [
+      { body: {}, field: 'datasources' },
+      { body: { datasources: 'x' }, field: 'datasources' },
+      { body: { datasources: [1] }, field: 'datasources.0' },
+      { body: { datasources: [] }, field: 'datasources' },
+    ],
+  },
+  'POST /datasources/{id}/@/enable': { prepare: source },
+  'POST /datasources/{id}/@/disable': { prepare: source, body: '' },
+  'GET /datasources/{id}/share-rights': { prepare: source },
+  'PUT /datasources/{id}/share-rights': {
+    prepare: source,
+    body: { groups: [{ group_id: 'acme-team', can_edit: true }] },
+    bad: [
+      { body: {}, field: 'groups' },
+      { body: { groups: {} }, field: 'groups' },
+      { body: { groups: [{}] }, field: 'groups.0.group_id' },
+      { body: { groups: [{ group_id: 'acme-team', can_edit: 1 }] }, field: 'groups.0.can_edit' },
+      { body: { groups: [], users: [{ can_edit: true }] }, field: 'users.0.user_id' },
+    ],
+  },
+  'DELETE /datasources/{id}/share-rights': { prepare: source, refuses: 400 },
+  'DELETE /datasources/{id}/share-rights/{holder}': {
+    prepare: async (given) => {
+      const id = await given.source();
+      await given.call('PUT', `/datasources/${id}/share-rights`, { body: { groups: [{ group_id: 'acme-team' }] } });
+      return { id, holder: 'acme-team' };
+    },
+    bad: [{ query: 'type=team', field: 'type' }],
+  },
+  'GET /datasource-instances': { bad: [...badPages, { query: 'datasource_id=', field: 'datasource_id' }] },
+  'GET /datasource-instances/{id}': { prepare: source },
+  'GET /datasource-instances/{id}/data': { prepare: withData },
+  'PUT /datasource-instances/{id}/data': { prepare: source, body: '[1,2]' },
+  'PUT /datasources/{id}/data': { prepare: source, body: '[1,2]' },
+  'GET /datasource-instances/{id}/properties': { prepare: source },
+  'PUT /datasource-instances/{id}/properties': {
+    prepare: source,
+    body: { properties: { endpoint_url: 'https://x.test' } },
+    bad: [
+      { body: {}, field: 'properties' },
+      { body: { properties: 'a=b' }, field: 'properties' },
+    ],
+  },
+  'DELETE /datasource-instances/{id}/properties': {
+    prepare: async (given) => ({ id: await given.source({ properties: { a: '1' } }) }),
+    query: 'name=a',
+    bad: [
+      { query: '', field: 'name' },
+      { query: 'name=', field: 'name' },
+    ],
+  },
+  'POST /datasource-instances/{id}/@/refresh': { prepare: source, body: {} },
+};
+
+function addressOf(endpoint: Endpoint, params: Record<string, string>, query = ''): string {
+  const path = endpoint.path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => params[name] ?? 'unknown');
+  return query === '' ? path : `${path}?${query}`;
+}
+
+function expectRefusal(answer: Answer, status: number, code: string): void {
+  expect([answer.status, answer.body.meta.error_code]).toEqual([status, code]);
+  expect(answer.body).toEqual({
+    meta: {
+      success: false,
+      status,
+      error_code: code,
+      error_desc: expect.any(String),
+      error_id: expect.stringMatching(/^[0-9a-f]{32}$/),
+    },
+  });
+}
+
+describe.each(titled)('%s', (title, endpoint) => {
+  const one = cases[title]!;
+
+  it('has a case here that says how it is called', () => {
+    expect(one).toBeDefined();
+  });
+
+  it('is refused without credentials and with wrong ones', async () => {
+    const given = await bench();
+    const path = addressOf(endpoint, {});
+    expectRefusal(await given.call(endpoint.method, path, { key: null }), 401, 'auth_not_provided');
+    expectRefusal(await given.call(endpoint.method, path, { key: 'f'.repeat(40) }), 401, 'auth_fail');
+  });
+
+  it.skipIf(endpoint.permission.length === 0)('is refused with 401 that names the permission', async () => {
+    const given = await bench();
+    const answer = await given.call(endpoint.method, addressOf(endpoint, {}), { key: keys.acmeNobody });
+    expectRefusal(answer, 401, 'permission_denied');
+    for (const permission of endpoint.permission) expect(answer.body.meta.error_desc).toContain(permission);
+  });
+
+  it.skipIf(!endpoint.path.includes('{id}') || one.refuses !== undefined)(
+    'answers 404 for an id that is unknown',
+    async () => {
+      const given = await bench();
+      const path = addressOf(endpoint, { id: 'f'.repeat(32) }, one.query);
+      expectRefusal(await given.call(endpoint.method, path, { body: one.body ?? null }), 404, 'not_found');
+    },
+  );
+
+  it.skipIf(!endpoint.client)(
+    'answers 401 for a client_id without client.access, 404 for one that is no client of the company',
+    async () => {
+      const given = await bench();
+      const params = (await one.prepare?.(given)) ?? {};
+      const query = (client: string): string => [one.query ?? '', `client_id=${client}`].filter(Boolean).join('&');
+      const call = (client: string, key: string): Promise<Answer> =>
+        given.call(endpoint.method, addressOf(endpoint, params, query(client)), { key, body: one.body ?? null });
+      const permission = endpoint.permission[0]!;
+      const key =
+        permission.startsWith('datasource') || permission === 'dashboard.library' ? keys.acmeEditor : keys.acmeAdmin;
+      expectRefusal(await call('bakery', key), 401, 'permission_denied');
+      for (const client of ['unknown', 'cafe', 'other', 'acme']) {
+        expectRefusal(await call(client, keys.acmeAdmin), 404, 'not_found');
+      }
+    },
+  );
+
+  it('answers what it declares', async () => {
+    const given = await bench();
+    const params = (await one.prepare?.(given)) ?? {};
+    const answer = await given.call(endpoint.method, addressOf(endpoint, params, one.query), {
+      body: one.body ?? null,
+    });
+    if (one.refuses !== undefined) return expectRefusal(answer, one.refuses, 'bad_request');
+    expect([answer.status, answer.body?.meta.error_desc]).toEqual([endpoint.answer.status, undefined]);
+    if (endpoint.answer.data === 'bytes') return expect(answer.text).toBe('[1]');
+    expect(answer.body.meta).toMatchObject({ success: true, status: endpoint.answer.status });
+    expect([...Compile(endpoint.answer.data).Errors(answer.body.data)]).toEqual([]);
+    if (endpoint.answer.status === 201) expect(answer.body.meta.location).toMatch(/^\/[a-z-]+\/[0-9a-f]{32}$/);
+    if ('limit' in endpoint.query)
+      expect(answer.body.meta).toMatchObject({ count: expect.any(Number), total: expect.any(Number) });
+  });
+
+  it.skipIf(one.bad === undefined)('answers 400 that names the field', async () => {
+    const given = await bench();
+    const params = (await one.prepare?.(given)) ?? {};
+    for (const { query, body, field } of one.bad!) {
+      const sent = { body: body ?? one.body ?? null };
+      const answer = await given.call(endpoint.method, addressOf(endpoint, params, query ?? one.query), sent);
+      expectRefusal(answer, 400, 'bad_request');
+      expect(answer.body.meta.error_desc).toContain(`"${field}"`);
+    }
+  });
+
+  it.skipIf(typeof endpoint.body !== 'object')('answers 400 for a body that is not a JSON object', async () => {
+    const given = await bench();
+    const params = (await one.prepare?.(given)) ?? {};
+    for (const body of [
+      '{"name":',
+      '[1]',
+      'null',
+      '7',
+      Buffer.from([0x7b, 0xff, 0x7d]),
+      '['.repeat(100_000),
+      `{"a":"${'x'.repeat(1_100_000)}"}`,
+    ]) {
+      expectRefusal(await given.call(endpoint.method, addressOf(endpoint, params), { body }), 400, 'bad_request');
+    }
+  });
+});
+
+it('cases are kept only for endpoints that exist', () => {
+  expect(Object.keys(cases).filter((title) => !titled.some(([name]) => name === title))).toEqual([]);
+});

@@ -1,0 +1,165 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { request } from 'undici';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startService } from '../../src/service/service.ts';
+import { Bench, fixtures, keys, scratch } from './service.ts';
+
+const headers = { 'kf-api-key': keys.acmeAdmin };
+
+/** The service in a process of its own. */
+async function forkService(folder: string): Promise<{ child: ChildProcess; url: string }> {
+  const file = join(folder, '..', `${folder.split('/').at(-1)}.fixtures.json`);
+  await writeFile(file, JSON.stringify(fixtures));
+  const child = fork(join(import.meta.dirname, 'child.ts'), [folder, file], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const [url] = (await once(child, 'message')) as [string];
+  return { child, url };
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  const ended = once(child, 'exit');
+  child.kill('SIGKILL');
+  await ended;
+}
+
+async function createSource(url: string): Promise<string> {
+  const answer = await request(`${url}/datasources`, { method: 'POST', headers, body: '{"name": "Sales"}' });
+  const { meta } = (await answer.body.json()) as { meta: { location: string } };
+  return meta.location.split('/').at(-1)!;
+}
+
+const put = (url: string, id: string, body: string) =>
+  request(`${url}/datasource-instances/${id}/data`, { method: 'PUT', headers, body });
+
+/** What the instance shows after the next start, and how many documents lie in the folder. */
+async function afterRestart(folder: string, id: string): Promise<{ text: string; documents: number }> {
+  const service = new Bench(await startService({ data: { folder }, limits: false }));
+  onTestFinished(() => service.close());
+  const { text } = await service.call('GET', `/datasource-instances/${id}/data`);
+  return { text, documents: (await readdir(join(folder, 'documents'))).length };
+}
+
+describe('a service that is killed', () => {
+  it('in the middle of an upload shows the old data after the next start, and no trace of the new', async () => {
+    const folder = await scratch();
+    const { child, url } = await forkService(join(folder, 'data'));
+    const id = await createSource(url);
+    expect((await put(url, id, '["old"]')).statusCode).toBe(200);
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.on('error', () => undefined);
+    socket.write(
+      `PUT /api/1/datasources/${id}/data HTTP/1.1\r\nhost: x\r\nkf-api-key: ${keys.acmeAdmin}\r\ncontent-length: 9\r\n\r\n["new",`,
+    );
+    const documents = join(folder, 'data', 'documents');
+    for (let i = 0; i < 500 && (await readdir(documents)).length < 2; i++) await wait(10);
+    expect(await readdir(documents)).toHaveLength(2);
+    await kill(child);
+    socket.destroy();
+    expect(await afterRestart(join(folder, 'data'), id)).toEqual({ text: '["old"]', documents: 1 });
+  });
+
+  it.each([
+    ['commit', '["old"]'],
+    ['remove', '["new"]'],
+  ] as const)('at the step "%s" of an upload shows one whole document, %s', async (step, shown) => {
+    const folder = await scratch();
+    const { child, url } = await forkService(join(folder, 'data'));
+    const id = await createSource(url);
+    expect((await put(url, id, '["old"]')).statusCode).toBe(200);
+    const armed = once(child, 'message');
+    child.send(step);
+    await armed;
+    const ended = once(child, 'exit');
+    await expect(put(url, id, '["new"]')).rejects.toThrow();
+    expect(await ended).toEqual([null, 'SIGKILL']);
+    expect(await readdir(join(folder, 'data', 'documents'))).toHaveLength(2);
+    expect(await afterRestart(join(folder, 'data'), id)).toEqual({ text: shown, documents: 1 });
+  });
+
+  it('keeps everything that it said yes to', async () => {
+    const folder = await scratch();
+    const { child, url } = await forkService(join(folder, 'data'));
+    const id = await createSource(url);
+    await put(url, id, '[1]');
+    await request(`${url}/datasource-instances/${id}/properties`, {
+      method: 'PUT',
+      headers,
+      body: '{"properties":{"a":{"b":[1]}}}',
+    });
+    await request(`${url}/datasources/${id}/share-rights`, {
+      method: 'PUT',
+      headers,
+      body: '{"groups":[{"group_id":"acme-team"}]}',
+    });
+    await kill(child);
+    const service = new Bench(await startService({ data: { folder: join(folder, 'data') } }));
+    onTestFinished(() => service.close());
+    expect((await service.call('GET', `/datasource-instances/${id}/properties`)).body.data).toEqual({
+      properties: { a: { b: [1] } },
+    });
+    expect((await service.call('GET', `/datasources/${id}/share-rights`)).body.data.share_rights).toEqual([
+      { group_id: 'acme-team', group_name: 'Team', can_edit: false },
+    ]);
+    expect((await service.call('GET', `/datasource-instances/${id}/data`)).text).toBe('[1]');
+    const usage = await service.call('GET', '/usage-overview/api-usage?start_date=0&end_date=4000000000');
+    expect(usage.body.data.overview).toMatchObject([{ api_usage: '8', api_limit: '10000' }]);
+  });
+});
+
+describe('a data folder', () => {
+  it('is refused to a second service while the first one runs, and given to it afterwards', async () => {
+    const folder = await scratch();
+    const first = await startService({ data: { folder } });
+    await expect(startService({ data: { folder } })).rejects.toMatchObject({
+      code: 'SERVICE_DATA_IN_USE',
+      family: 'config',
+    });
+    await first.close();
+    const second = await startService({ data: { folder } });
+    await second.close();
+  });
+
+  it('that is empty gets a company with one admin, whose key is given once and stored nowhere', async () => {
+    const folder = await scratch();
+    const service = new Bench(await startService({ data: { folder } }));
+    const key = service.service.firstKey!;
+    expect(key).toMatch(/^[0-9a-f]{40}$/);
+    const { data } = (await service.call('GET', '/profile', { key })).body;
+    expect(data).toMatchObject({ company: { name: 'Local' } });
+    await service.close();
+    const again = new Bench(await startService({ data: { folder } }));
+    onTestFinished(() => again.close());
+    expect(again.service.firstKey).toBe(undefined);
+    expect((await again.call('GET', '/profile', { key })).status).toBe(200);
+    const { readFile } = await import('node:fs/promises');
+    for (const file of await readdir(folder)) {
+      if (file !== 'documents') expect((await readFile(join(folder, file))).includes(key)).toBe(false);
+    }
+  });
+
+  it('of a newer version is left alone', async () => {
+    const folder = await scratch();
+    const { default: SQLite } = await import('better-sqlite3');
+    const db = new SQLite(join(folder, 'service.db'));
+    db.pragma('user_version = 9999');
+    db.close();
+    await expect(startService({ data: { folder } })).rejects.toMatchObject({ code: 'SERVICE_DATA_TOO_NEW' });
+  });
+
+  it('on an address that is taken is a config problem that names it', async () => {
+    const first = await startService({ data: 'memory' });
+    onTestFinished(() => first.close());
+    const second = startService({ data: 'memory', port: first.port });
+    await expect(second).rejects.toMatchObject({
+      code: 'SERVICE_ADDRESS',
+      message: expect.stringContaining(String(first.port)),
+    });
+  });
+});

@@ -1,0 +1,176 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Agent, type Dispatcher, request } from 'undici';
+import { onTestFinished } from 'vitest';
+import { type RunningService, type ServiceOptions, startService } from '../../src/service/service.ts';
+
+/** Keys of the people in {@link fixtures}; the name says the company and the role. */
+export const keys = {
+  acmeAdmin: 'aa'.repeat(20),
+  acmeEditor: 'ae'.repeat(20),
+  acmeViewer: 'a0'.repeat(20),
+  acmeReporter: 'a4'.repeat(20),
+  acmeNobody: 'a9'.repeat(20),
+  otherAdmin: 'bb'.repeat(20),
+  clientAdmin: 'cc'.repeat(20),
+} as const;
+
+export const fixtures = {
+  companies: [
+    {
+      id: 'acme',
+      name: 'Acme',
+      plan: 'grow',
+      roles: [
+        { name: 'Reporter', permissions: ['account.api', 'dashboard.library'] },
+        { name: 'Nobody', permissions: [] },
+      ],
+      users: [
+        {
+          id: 'acme-admin',
+          email: 'admin@acme.test',
+          password: 'correct horse',
+          role: 'Admin',
+          api_keys: [keys.acmeAdmin],
+        },
+        {
+          id: 'acme-editor',
+          email: 'ed@acme.test',
+          first_name: 'Ed',
+          last_name: 'It',
+          role: 'Editor',
+          api_keys: [keys.acmeEditor],
+        },
+        { id: 'acme-viewer', email: 'vi@acme.test', role: 'View-Only', api_keys: [keys.acmeViewer] },
+        { id: 'acme-reporter', email: 're@acme.test', role: 'Reporter', api_keys: [keys.acmeReporter] },
+        { id: 'acme-nobody', email: 'no@acme.test', role: 'Nobody', api_keys: [keys.acmeNobody] },
+      ],
+      groups: [{ id: 'acme-team', name: 'Team', members: ['vi@acme.test'] }],
+      clients: [
+        {
+          id: 'bakery',
+          name: 'Bakery',
+          users: [{ id: 'bakery-admin', email: 'admin@bakery.test', role: 'Admin', api_keys: [keys.clientAdmin] }],
+          groups: [{ id: 'bakery-team', name: 'Team', members: [] }],
+        },
+      ],
+    },
+    {
+      id: 'other',
+      name: 'Other',
+      plan: 'starter',
+      users: [{ id: 'other-admin', email: 'admin@other.test', role: 'Admin', api_keys: [keys.otherAdmin] }],
+      groups: [{ id: 'other-team', name: 'Team', members: [] }],
+      clients: [{ id: 'cafe', name: 'Cafe' }],
+    },
+  ],
+};
+
+/** A folder that goes when the test ends. */
+export async function scratch(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-service-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Dispatcher.ResponseData['headers'];
+  readonly text: string;
+  readonly body: Envelope;
+}
+
+export interface Envelope {
+  readonly meta: {
+    readonly success: boolean;
+    readonly status: number;
+    readonly error_code?: string;
+    readonly error_desc?: string;
+    readonly error_id?: string;
+    readonly location?: string;
+    readonly instance_location?: string;
+    readonly count?: number;
+    readonly total?: number;
+  };
+  readonly data: Record<string, unknown>;
+}
+
+export interface Sent {
+  readonly key?: string | null;
+  readonly headers?: Record<string, string>;
+  readonly body?: Dispatcher.DispatchOptions['body'] | object;
+}
+
+/** A service of the test's own, and a way to call it. */
+export class Bench {
+  readonly service: RunningService;
+  readonly #agent = new Agent({ pipelining: 1 });
+
+  constructor(service: RunningService) {
+    this.service = service;
+  }
+
+  get origin(): string {
+    return new URL(this.service.url).origin;
+  }
+
+  /** Calls as Acme's admin unless told; a plain object is sent as JSON. */
+  async call(method: string, path: string, { key = keys.acmeAdmin, headers = {}, body }: Sent = {}): Promise<Answer> {
+    const url = path.startsWith('/api') ? this.origin + path : this.service.url + path;
+    const plain = typeof body === 'object' && body !== null && Object.getPrototypeOf(body) === Object.prototype;
+    const answer = await request(url, {
+      dispatcher: this.#agent,
+      method: method as Dispatcher.HttpMethod,
+      headers: {
+        ...(key === null ? {} : { 'kf-api-key': key }),
+        ...(plain ? { 'content-type': 'application/json' } : {}),
+        ...headers,
+      },
+      body: (plain ? JSON.stringify(body) : (body ?? null)) as Dispatcher.DispatchOptions['body'] & string,
+    });
+    const text = await answer.body.text();
+    const body_ = text.startsWith('{"meta"') ? (JSON.parse(text) as Envelope) : (undefined as unknown as Envelope);
+    return { status: answer.statusCode, headers: answer.headers, text, body: body_ };
+  }
+
+  /** A new data source; its id is its instance's as well. */
+  async source(given: object = {}, sent: Sent = {}): Promise<string> {
+    const answer = await this.call('POST', '/datasources', { ...sent, body: { name: 'Sales', ...given } });
+    return answer.body.meta.location!.split('/').at(-1)!;
+  }
+
+  async close(): Promise<void> {
+    await this.#agent.destroy();
+    await this.service.close();
+  }
+}
+
+/** Starts a service with the fixtures above, in memory and without limits unless told; it ends with the test. */
+export async function bench(options: Partial<ServiceOptions> & { given?: object } = {}): Promise<Bench> {
+  const { given = fixtures, ...rest } = options;
+  const file = join(await scratch(), 'fixtures.json');
+  await writeFile(file, JSON.stringify(given));
+  const started = new Bench(await startService({ data: 'memory', limits: false, fixtures: file, ...rest }));
+  onTestFinished(() => started.close());
+  return started;
+}
+
+/** A clock that stands still until it is told to go on. */
+export class StillClock {
+  #now: number;
+  #monotonic = 1_000_000;
+
+  constructor(now: string) {
+    this.#now = Date.parse(now);
+  }
+
+  now = (): number => this.#now;
+  monotonic = (): number => this.#monotonic;
+  sleep = async (milliseconds: number): Promise<void> => this.pass(milliseconds);
+
+  pass(milliseconds: number): void {
+    this.#now += milliseconds;
+    this.#monotonic += milliseconds;
+  }
+}

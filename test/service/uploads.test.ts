@@ -1,0 +1,257 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type Answer, type Bench, bench, keys, scratch } from './service.ts';
+
+const dataOf = async (given: Bench, id: string): Promise<string> =>
+  (await given.call('GET', `/datasource-instances/${id}/data`)).text;
+
+const upload = (
+  given: Bench,
+  id: string,
+  body: string | Buffer | Readable,
+  headers: Record<string, string> = {},
+): Promise<Answer> => given.call('PUT', `/datasource-instances/${id}/data`, { body, headers });
+
+/** A JSON array of exactly so many bytes. */
+const jsonOf = (bytes: number, fill = 'x'): string => `["${fill.repeat(bytes - 4)}"]`;
+
+/** Everything that a raw connection answers, and the connection. */
+function rawConnection(given: Bench): { socket: Socket; answered: () => string } {
+  const socket = connect(given.service.port, '127.0.0.1');
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk.toString();
+  });
+  socket.on('error', () => undefined);
+  onTestFinished(() => void socket.destroy());
+  return { socket, answered: () => text };
+}
+
+const head = (id: string, ...lines: string[]): string =>
+  [
+    `PUT /api/1.0/datasource-instances/${id}/data HTTP/1.1`,
+    'host: x',
+    `kf-api-key: ${keys.acmeAdmin}`,
+    ...lines,
+    '',
+    '',
+  ].join('\r\n');
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  for (let i = 0; i < 500 && !(await condition()); i++) await wait(10);
+  expect(await condition()).toBe(true);
+}
+
+describe('an upload', () => {
+  it('can be read back byte for byte, with its size, its hash and the time it came', async () => {
+    const given = await bench({ data: { folder: await scratch() } });
+    const id = await given.source({ format: 'csv' });
+    const body = '\ufeffid,note\r\n1,"a ""quoted"", line\nbreak"\r\n2,žluťoučký 🐎\r\n';
+    expect((await upload(given, id, body)).body).toEqual({ meta: { success: true, status: 200 }, data: {} });
+    const shown = await given.call('GET', `/datasource-instances/${id}/data`);
+    expect(Buffer.from(shown.text)).toEqual(Buffer.from(body).subarray(3));
+    expect(shown.headers).toMatchObject({
+      'content-type': expect.stringContaining('text/csv'),
+      'content-length': String(Buffer.byteLength(body)),
+      etag: `"${createHash('sha256').update(body).digest('hex')}"`,
+    });
+    const { data } = (await given.call('GET', `/datasource-instances/${id}`)).body;
+    expect(data).toMatchObject({
+      data_size: Buffer.byteLength(body),
+      date_last_refresh: expect.stringMatching(/^20.*Z$/),
+    });
+    const detail = (await given.call('GET', `/datasources/${id}`)).body.data;
+    expect(detail.date_last_refresh).toBe(data.date_last_refresh);
+  });
+
+  it('has no data and no date before the first one', async () => {
+    const given = await bench();
+    const id = await given.source();
+    expect((await given.call('GET', `/datasource-instances/${id}/data`)).status).toBe(404);
+    expect((await given.call('GET', `/datasource-instances/${id}`)).body.data.date_last_refresh).toBe(null);
+  });
+
+  it('goes by the format of its source, whatever the content type says', async () => {
+    const given = await bench();
+    const documents = { csv: 'a,b\n1,2\n', json: '{"client_id": "unknown", "a": [1]}', xml: '<r><a>1</a></r>' };
+    for (const [format, body] of Object.entries(documents)) {
+      const id = await given.source({ format });
+      for (const type of ['application/json', 'application/csv', 'nonsense;;;/', 'multipart/form-data', '']) {
+        const headers: Record<string, string> = type === '' ? {} : { 'content-type': type };
+        expect([format, type, (await upload(given, id, body, headers)).status]).toEqual([format, type, 200]);
+      }
+      expect(await dataOf(given, id)).toBe(body);
+      expect((await upload(given, id, Readable.from([body.slice(0, 3), body.slice(3)]))).status).toBe(200);
+      expect(await dataOf(given, id)).toBe(body);
+    }
+  });
+
+  it.each([
+    ['json', '[1,2'],
+    ['json', '[1,\n2,,3]'],
+    ['json', 'a,b\n1,2\n'],
+    ['csv', 'a,b\n1,2\n1,2,3\n'],
+    ['csv', 'a\n"open'],
+    ['xml', '<r>\n<a></r>'],
+    ['xml', '<r/><r/>'],
+    ['json', ''],
+    ['csv', ''],
+    ['xml', ''],
+    ['json', Buffer.from([0x5b, 0x22, 0xc3, 0x28, 0x22, 0x5d])],
+    ['csv', Buffer.from([0x61, 0x0a, 0x00, 0xff, 0xfe])],
+    ['xml', Buffer.from([0x89, 0x50, 0x4e, 0x47])],
+  ])('that is not valid %s is refused by line or byte and leaves what was there (%#)', async (format, body) => {
+    const folder = await scratch();
+    const given = await bench({ data: { folder } });
+    const id = await given.source({ format });
+    const good = { json: '[1]', csv: 'a\n1\n', xml: '<r/>' }[format]!;
+    await upload(given, id, good);
+    const answer = await upload(given, id, body);
+    expect([answer.status, answer.body.meta.error_code]).toEqual([400, 'bad_request']);
+    expect(answer.body.meta.error_desc).toMatch(body.length === 0 ? /empty/ : /line|byte/);
+    expect(await dataOf(given, id)).toBe(good);
+    expect(await readdir(join(folder, 'documents'))).toHaveLength(1);
+  });
+
+  it('may be as large as 10,485,760 bytes and not one more, announced or not', async () => {
+    const given = await bench();
+    const id = await given.source();
+    const exact = jsonOf(10_485_760);
+    const over = jsonOf(10_485_761, 'y');
+    expect((await upload(given, id, exact)).status).toBe(200);
+    for (const body of [over, Readable.from([over.slice(0, 5_000_000), over.slice(5_000_000)])]) {
+      const answer = await upload(given, id, body);
+      expect([answer.status, answer.body.meta.error_code]).toEqual([400, 'data_too_large']);
+      expect(answer.body.meta.error_desc).toContain('10485760');
+    }
+    expect(await dataOf(given, id)).toBe(exact);
+    expect((await upload(given, id, Readable.from([exact.slice(0, 9), exact.slice(9)]))).status).toBe(200);
+  });
+
+  it('is refused while the source is disabled, and taken again afterwards', async () => {
+    const given = await bench();
+    const id = await given.source();
+    await upload(given, id, '[1]');
+    await given.call('POST', `/datasources/${id}/@/disable`);
+    expect((await given.call('GET', `/datasources/${id}`)).body.data.disabled).toBe(true);
+    expect((await upload(given, id, '[2]')).body.meta).toMatchObject({ status: 403, error_code: 'forbidden' });
+    expect(await dataOf(given, id)).toBe('[1]');
+    await given.call('POST', `/datasources/${id}/@/enable`);
+    expect((await upload(given, id, '[2]')).status).toBe(200);
+  });
+
+  it('goes by the id of its source as well', async () => {
+    const given = await bench();
+    const id = await given.source();
+    expect((await given.call('PUT', `/datasources/${id}/data`, { body: '[7]' })).status).toBe(200);
+    expect(await dataOf(given, id)).toBe('[7]');
+  });
+
+  it('of two at once leaves one of them whole', async () => {
+    const folder = await scratch();
+    const given = await bench({ data: { folder } });
+    const id = await given.source();
+    const bodies = [...'abcdefgh'].map((letter) => jsonOf(300_000, letter));
+    const slowly = async function* (body: string): AsyncGenerator<Buffer> {
+      for (let at = 0; at < body.length; at += 30_000) {
+        yield Buffer.from(body.slice(at, at + 30_000));
+        await wait(1);
+      }
+    };
+    const answers = await Promise.all(bodies.map((body) => upload(given, id, Readable.from(slowly(body)))));
+    expect(answers.map(({ status }) => status)).toEqual(bodies.map(() => 200));
+    expect(bodies).toContain(await dataOf(given, id));
+    expect(await readdir(join(folder, 'documents'))).toHaveLength(1);
+  });
+
+  it('that replaces data while it is read lets the reader finish with the old data', async () => {
+    const given = await bench({ data: { folder: await scratch() } });
+    const id = await given.source();
+    const old = jsonOf(9_000_000, 'o');
+    await upload(given, id, old);
+    const reads = Array.from({ length: 4 }, () => dataOf(given, id));
+    const fresh = jsonOf(9_000_000, 'n');
+    await upload(given, id, fresh);
+    for (const text of await Promise.all(reads)) expect([old, fresh].includes(text)).toBe(true);
+    expect((await dataOf(given, id)) === fresh).toBe(true);
+  });
+
+  it('that the client gives up in the middle leaves the old data and no file behind', async () => {
+    const folder = await scratch();
+    const given = await bench({ data: { folder } });
+    const id = await given.source();
+    await upload(given, id, '[1]');
+    for (const framing of ['content-length: 1000', 'transfer-encoding: chunked']) {
+      const { socket } = rawConnection(given);
+      socket.write(`${head(id, framing)}${framing.includes('chunked') ? '5\r\n[1,2,\r\n' : '[1,2,'}`);
+      await until(async () => (await readdir(join(folder, 'documents'))).length === 2);
+      socket.destroy();
+      await until(async () => (await readdir(join(folder, 'documents'))).length === 1);
+    }
+    expect(await dataOf(given, id)).toBe('[1]');
+  });
+
+  it('that stops arriving is refused after a while and leaves the old data', async () => {
+    const given = await bench({ bodyIdleMs: 200 });
+    const id = await given.source();
+    await upload(given, id, '[1]');
+    const { socket, answered } = rawConnection(given);
+    socket.write(`${head(id, 'content-length: 1000')}[1,2,`);
+    await until(() => answered().includes('stopped arriving'));
+    expect(answered()).toMatch(/^HTTP\/1\.1 400 /);
+    expect(await dataOf(given, id)).toBe('[1]');
+  });
+
+  it('that asks first gets 100 Continue when it may come, and the refusal at once when not', async () => {
+    const given = await bench();
+    const id = await given.source();
+    const asking = rawConnection(given);
+    asking.socket.write(head(id, 'content-length: 3', 'expect: 100-continue'));
+    await until(() => asking.answered().startsWith('HTTP/1.1 100 Continue\r\n\r\n'));
+    asking.socket.write('[5]');
+    await until(() => asking.answered().includes('HTTP/1.1 200 OK'));
+    expect(await dataOf(given, id)).toBe('[5]');
+    for (const [target, length, expected] of [
+      [id, 10_485_761, 'data_too_large'],
+      ['unknown', 3, 'not_found'],
+    ] as const) {
+      const refused = rawConnection(given);
+      refused.socket.write(head(target, `content-length: ${length}`, 'expect: 100-continue'));
+      await until(() => refused.answered().includes(expected));
+      expect(refused.answered()).not.toContain('100 Continue');
+    }
+  });
+
+  it('of 200 MB grows the memory by far less than that', async () => {
+    const given = await bench({ data: { folder: await scratch() }, uploadLimitBytes: 300_000_000 });
+    const id = await given.source({ format: 'csv' });
+    const piece = Buffer.from(`${randomBytes(30).toString('hex')},${'v'.repeat(38)}\n`.repeat(10_000));
+    const header = Buffer.from('a,b\n');
+    const hash = createHash('sha256');
+    const before = process.memoryUsage().rss;
+    let peak = 0;
+    const pieces = function* (): Generator<Buffer> {
+      hash.update(header);
+      yield header;
+      for (let i = 0; i < 200; i++) {
+        hash.update(piece);
+        peak = Math.max(peak, process.memoryUsage().rss);
+        yield piece;
+      }
+    };
+    expect((await upload(given, id, Readable.from(pieces()))).status).toBe(200);
+    const instance = (await given.call('GET', `/datasource-instances/${id}`)).body.data;
+    expect(instance.data_size).toBe(header.length + 200 * piece.length);
+    const stored = await fetch(`${given.service.url}/datasource-instances/${id}/data`, {
+      headers: { 'kf-api-key': keys.acmeAdmin },
+    });
+    expect(stored.headers.get('etag')).toBe(`"${hash.digest('hex')}"`);
+    await stored.body?.cancel();
+    expect(peak - before).toBeLessThan(120_000_000);
+  });
+});
