@@ -1,0 +1,100 @@
+import type { Job, Schedule } from '../config/config.ts';
+import type { Clock } from '../lib/clock.ts';
+import { type Plan, planAfter, resumePlan, scheduleKey } from '../schedule/plan.ts';
+import { createTimer, type Timer } from '../schedule/timer.ts';
+import type { Parts, ScheduleRow, Store } from '../state/index.ts';
+
+/** A firing that is to be acted on. */
+export interface Firing {
+  readonly job: Job;
+  /** The instant it was planned for, epoch milliseconds. */
+  readonly at: number;
+  /**
+   * Writes down the firing after this one. Called inside the transaction that begins the run, so that a crash neither
+   * loses this firing nor lets it fire twice.
+   */
+  settle(parts: Pick<Parts, 'schedules'>): Promise<void>;
+}
+
+interface Planned {
+  readonly job: Job;
+  readonly schedule: Schedule;
+  plan: Plan;
+}
+
+export interface SchedulerGiven {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Acts on a firing; must not throw. */
+  readonly fire: (firing: Firing) => void;
+  readonly failed: (error: unknown) => void;
+  readonly timer?: Timer;
+}
+
+/** Knows when each job is due next, in memory for the ticking and in the store for the next start. */
+export class Scheduler {
+  readonly #given: SchedulerGiven;
+  readonly #timer: Timer;
+  #planned = new Map<string, Planned>();
+
+  constructor(given: SchedulerGiven) {
+    this.#given = given;
+    this.#timer = given.timer ?? createTimer(given.clock);
+  }
+
+  /** Takes over a config's jobs: unedited schedules go on where they were, also when their instant has passed. */
+  async adopt(jobs: Iterable<Job>): Promise<void> {
+    const { store, clock } = this.#given;
+    const planned = new Map<string, Planned>();
+    for (const job of jobs) {
+      const { schedule } = job;
+      if (schedule === undefined || !job.enabled) continue;
+      const written = planOf(await store.schedules.find(job.name));
+      const plan = resumePlan(schedule, written, clock.now());
+      planned.set(job.name, { job, schedule, plan });
+      await write(store, job.name, schedule, plan);
+    }
+    for (const { job } of await store.schedules.all()) if (!planned.has(job)) await store.schedules.forget(job);
+    this.#planned = planned;
+    this.#timer.look();
+  }
+
+  start(): void {
+    this.#timer.start({
+      dueAt: () => this.#due(),
+      fire: (job, at) => this.#fire(job, at),
+      failed: this.#given.failed,
+    });
+  }
+
+  stop(): void {
+    this.#timer.stop();
+  }
+
+  /** The next firing of each job, soonest first. */
+  next(): { job: string; at: number }[] {
+    return [...this.#due()].sort((a, b) => a.at - b.at);
+  }
+
+  *#due(): Generator<{ job: string; at: number }> {
+    for (const [job, { plan }] of this.#planned) if (plan.nextAt !== null) yield { job, at: plan.nextAt };
+  }
+
+  #fire(name: string, at: number): void {
+    const planned = this.#planned.get(name);
+    if (planned === undefined) return;
+    const { job, schedule } = planned;
+    const plan = planAfter(schedule, this.#given.clock.now());
+    planned.plan = plan;
+    this.#given.fire({ job, at, settle: ({ schedules }) => write({ schedules }, name, schedule, plan) });
+  }
+}
+
+function planOf(row: ScheduleRow | undefined): Plan | undefined {
+  return row && { schedule: scheduleKey(row), nextAt: row.next_at };
+}
+
+async function write(store: Pick<Parts, 'schedules'>, job: string, schedule: Schedule, plan: Plan): Promise<void> {
+  if (plan.nextAt === null) return store.schedules.forget(job);
+  await store.schedules.set({ job, cron: schedule.cron, timezone: schedule.timezone, next_at: plan.nextAt });
+}
