@@ -3,16 +3,14 @@ import { writeSlices } from './cell-writer.ts';
 import type { Output } from './output.ts';
 
 const quote = 34;
-const lf = 10;
-const cr = 13;
 const space = 32;
 
 /** Separators that a reader may guess from the first line. */
 export const separators: readonly string[] = [',', ';', '\t', '|'];
 
 /** What makes a cell need quotes, besides quotes and line ends. */
-export interface QuoteRules {
-  /** One-byte characters that must not stand outside quotes. */
+interface QuoteRules {
+  /** Bytes, each as the character of that code, that must not stand outside quotes. */
   readonly separators: readonly string[];
   /** The text that stands for null; a cell with just this text is quoted. */
   readonly nullText: string;
@@ -74,9 +72,4 @@ function same(from: Buffer, start: number, end: number, text: Buffer): boolean {
   if (end - start !== text.length) return false;
   for (let k = 0; k < text.length; k++) if (from[start + k] !== text[k]) return false;
   return true;
-}
-
-/** The bytes of a line end. */
-export function lineEnd(name: 'lf' | 'crlf'): Buffer {
-  return Buffer.from(name === 'lf' ? [lf] : [cr, lf]);
 }

@@ -3,11 +3,12 @@ import type { OptionValues } from '../sdk/option.ts';
 import { option } from '../sdk/option.ts';
 import type { CellWriter } from './cell-writer.ts';
 import { plain } from './cell-writer.ts';
-import { csvCells, lineEnd, separators } from './csv-cells.ts';
+import { constant } from './constant.ts';
+import { csvCells, separators } from './csv-cells.ts';
 import { CsvChecker } from './csv-checker.ts';
 import { defineFormat } from './format.ts';
 import { writtenNames } from './names.ts';
-import type { ColumnFrame } from './row-encoder.ts';
+import type { ColumnFrame, Framing } from './row-encoder.ts';
 import { RowEncoder } from './row-encoder.ts';
 
 const options = {
@@ -28,6 +29,9 @@ const options = {
     default: false,
   }),
 };
+
+/** The first byte of a byte order mark: a reader would swallow one that a document without header begins with. */
+const markStart = '\u00ef';
 
 type CsvOptions = OptionValues<typeof options>;
 
@@ -59,20 +63,22 @@ export const csv = defineFormat({
   checker: () => new CsvChecker(),
 });
 
-function framing(columns: readonly Column[], given: CsvOptions): ConstructorParameters<typeof RowEncoder>[0] {
+function framing(columns: readonly Column[], given: CsvOptions): Framing {
   const { delimiter, header, null_text: nullText } = given;
-  const eol = lineEnd(given.line_end);
-  const nothing = Buffer.alloc(0);
-  const begin = [given.bom ? '\ufeff' : '', header ? headerLine(columns, delimiter) + eol.toString() : ''].join('');
-  const careful = columns.map((_, c) => frame(c, given, csvCells({ separators, nullText })));
+  const eol = given.line_end === 'lf' ? '\n' : '\r\n';
+  const nothing = constant('');
+  const begin = [given.bom ? '\ufeff' : '', header ? headerLine(columns, delimiter) + eol : ''].join('');
+  const careful = columns.map((_, c) =>
+    frame(c, given, csvCells({ separators: [...separators, markStart], nullText })),
+  );
   return {
     columns,
     frames: columns.map(({ type }, c) => frame(c, given, csvCells({ separators: [delimiter], nullText }), type)),
     ...(header ? {} : { firstFrames: careful }),
-    begin: Buffer.from(begin, 'utf8'),
+    begin: constant(begin),
     firstLead: nothing,
     lead: nothing,
-    tail: eol,
+    tail: constant(eol),
     end: nothing,
     endEmpty: nothing,
   };
@@ -82,9 +88,9 @@ function frame(c: number, given: CsvOptions, text: CellWriter, type: ColumnType 
   const before = c === 0 ? '' : given.delimiter;
   const safe = given.null_text === '' && neverQuoted.has(type);
   return {
-    before: Buffer.from(before),
-    after: Buffer.alloc(0),
-    absent: Buffer.from(before + given.null_text, 'utf8'),
+    before: constant(before),
+    after: constant(''),
+    absent: constant(before + given.null_text),
     writer: safe ? plain : text,
     valueWriter: text,
   };

@@ -3,12 +3,13 @@ import type { OptionValues } from '../sdk/option.ts';
 import { option } from '../sdk/option.ts';
 import type { CellWriter } from './cell-writer.ts';
 import { plain } from './cell-writer.ts';
+import { constant } from './constant.ts';
 import { defineFormat } from './format.ts';
 import { numberCells, safeIntegerCells, stringCells } from './json-cells.ts';
 import { JsonChecker } from './json-checker.ts';
 import { isInteger, isJson, isNumber } from './json-texts.ts';
 import { writtenNames } from './names.ts';
-import type { ColumnFrame } from './row-encoder.ts';
+import type { ColumnFrame, Framing } from './row-encoder.ts';
 import { RowEncoder } from './row-encoder.ts';
 import type { TextCheck } from './staging.ts';
 
@@ -63,28 +64,28 @@ export const json = defineFormat({
   checker: () => new JsonChecker(),
 });
 
-function framing(columns: readonly Column[], exact: Exact): ConstructorParameters<typeof RowEncoder>[0] {
+function framing(columns: readonly Column[], exact: Exact): Framing {
   const names = writtenNames(columns, 'a JSON object', (name) => name.toWellFormed());
   return {
     columns,
     frames: columns.map(({ type }, c) =>
       frame(`${c === 0 ? '' : ','}${JSON.stringify(names[c])}:`, kinds[type](exact)),
     ),
-    begin: Buffer.alloc(0),
-    firstLead: Buffer.from('[\n{'),
-    lead: Buffer.from(',\n{'),
-    tail: Buffer.from('}'),
-    end: Buffer.from('\n]\n'),
-    endEmpty: Buffer.from('[]\n'),
+    begin: constant(''),
+    firstLead: constant('[\n{'),
+    lead: constant(',\n{'),
+    tail: constant('}'),
+    end: constant('\n]\n'),
+    endEmpty: constant('[]\n'),
   };
 }
 
 function frame(name: string, kind: Kind): ColumnFrame {
   const mark = kind.quoted ? '"' : '';
   return {
-    before: Buffer.from(name + mark, 'utf8'),
-    after: Buffer.from(mark),
-    absent: Buffer.from(`${name}null`, 'utf8'),
+    before: constant(name + mark),
+    after: constant(mark),
+    absent: constant(`${name}null`),
     writer: kind.writer,
     valueWriter: kind.valueWriter ?? kind.writer,
     ...(kind.check === undefined ? {} : { check: kind.check }),

@@ -2,6 +2,7 @@ import { Problem } from '../lib/problem.ts';
 import type { Batch, ByteCells, ValueCells } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
 import type { CellWriter } from './cell-writer.ts';
+import type { Constant } from './constant.ts';
 import type { Encoder } from './format.ts';
 import type { Output } from './output.ts';
 import { writeRows } from './row-loop.ts';
@@ -10,10 +11,10 @@ import { Staging } from './staging.ts';
 
 /** What stands around a cell of one column, and how the cell itself is written. */
 export interface ColumnFrame {
-  readonly before: Buffer;
-  readonly after: Buffer;
+  readonly before: Constant;
+  readonly after: Constant;
   /** Instead of `before`, cell and `after` when the cell is null. */
-  readonly absent: Buffer;
+  readonly absent: Constant;
   /** For cells that come as bytes: canonical text of the column's type, as the source promises. */
   readonly writer: CellWriter;
   /** For cells that come as JavaScript values, whose text nobody has vouched for. */
@@ -28,15 +29,15 @@ export interface Framing {
   readonly frames: readonly ColumnFrame[];
   /** Used instead of `frames` for the first row alone. */
   readonly firstFrames?: readonly ColumnFrame[];
-  readonly begin: Buffer;
+  readonly begin: Constant;
   /** Before the first row, and before every other. */
-  readonly firstLead: Buffer;
-  readonly lead: Buffer;
+  readonly firstLead: Constant;
+  readonly lead: Constant;
   /** After every row. */
-  readonly tail: Buffer;
+  readonly tail: Constant;
   /** After the last row, and instead of it when there was none. */
-  readonly end: Buffer;
-  readonly endEmpty: Buffer;
+  readonly end: Constant;
+  readonly endEmpty: Constant;
 }
 
 /** Encodes batches by a framing. Bytes go to bytes; values are staged as bytes first, one column of a batch at a time. */
@@ -51,7 +52,7 @@ export class RowEncoder implements Encoder {
   }
 
   begin(out: Output): void {
-    out.bytes(this.#framing.begin);
+    out.bytes(this.#framing.begin.bytes);
   }
 
   batch(batch: Batch, out: Output): void {
@@ -69,7 +70,8 @@ export class RowEncoder implements Encoder {
   }
 
   end(out: Output): void {
-    out.bytes(this.#rows === 0 ? this.#framing.endEmpty : this.#framing.end);
+    const { end, endEmpty } = this.#framing;
+    out.bytes(this.#rows === 0 ? endEmpty.bytes : end.bytes);
   }
 
   #stage(batch: Batch, cells: ValueCells, c: number): ByteCells {

@@ -1,11 +1,12 @@
 import type { ByteCells } from '../sdk/batch.ts';
 import type { CellWriter } from './cell-writer.ts';
 import { mostGrowth, plain } from './cell-writer.ts';
+import { type Constant, put } from './constant.ts';
 import { mostReserved, type Output } from './output.ts';
 import type { ColumnFrame } from './row-encoder.ts';
 
 /** The cells of one batch, all of them bytes by now. */
-export interface Source {
+interface Source {
   readonly cells: readonly ByteCells[];
   /** Columns whose cells are numbered by visible row instead of stored row. */
   readonly staged: readonly boolean[];
@@ -13,10 +14,10 @@ export interface Source {
 }
 
 /** Which visible rows to write, and the constants around them. */
-export interface Stretch {
+interface Stretch {
   readonly frames: readonly ColumnFrame[];
-  readonly lead: Buffer;
-  readonly tail: Buffer;
+  readonly lead: Constant;
+  readonly tail: Constant;
   readonly from: number;
   readonly to: number;
 }
@@ -27,27 +28,6 @@ const slack = 32;
 /** Copying in a loop beats a native call up to about this many bytes. */
 const shortCopy = 64;
 
-/** Constant bytes as little-endian words, the last one padded: four bytes at a time is three times as fast as one. */
-class Constant {
-  readonly words: Int32Array;
-  readonly length: number;
-  readonly bytes: Buffer;
-
-  constructor(bytes: Buffer) {
-    const padded = Buffer.alloc(Math.ceil(bytes.length / 4) * 4);
-    bytes.copy(padded);
-    this.words = Int32Array.from({ length: padded.length / 4 }, (_, k) => padded.readInt32LE(4 * k));
-    this.length = bytes.length;
-    this.bytes = bytes;
-  }
-}
-
-/** Writes a constant at `position`; up to three bytes behind it are spoilt. */
-function put(to: DataView, position: number, { words, length }: Constant): number {
-  for (let k = 0; k < words.length; k++) to.setInt32(position + 4 * k, words[k]!, true);
-  return position + length;
-}
-
 const viewOf = (bytes: Buffer): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 
 /**
@@ -55,15 +35,13 @@ const viewOf = (bytes: Buffer): DataView => new DataView(bytes.buffer, bytes.byt
  * runs once per cell and property loads would cost more than the copying does.
  */
 export function writeRows({ cells, staged, rows }: Source, out: Output, stretch: Stretch): void {
-  const { frames, from, to } = stretch;
+  const { frames, lead, tail, from, to } = stretch;
   const count = frames.length;
-  const lead = new Constant(stretch.lead);
-  const tail = new Constant(stretch.tail);
   const writers: CellWriter[] = frames.map((frame, c) => (staged[c] ? frame.valueWriter : frame.writer));
   const plainly = writers.map((writer) => writer === plain);
-  const befores = frames.map((frame) => new Constant(frame.before));
-  const afters = frames.map((frame) => new Constant(frame.after));
-  const absents = frames.map((frame) => new Constant(frame.absent));
+  const befores = frames.map((frame) => frame.before);
+  const afters = frames.map((frame) => frame.after);
+  const absents = frames.map((frame) => frame.absent);
   const around = frames.map((frame) => frame.before.length + frame.after.length + slack);
   const sources = cells.map((column) => column.bytes);
   const views = sources.map(viewOf);

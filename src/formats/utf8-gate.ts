@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { characterLength, validPrefix } from './utf8.ts';
 
 /** Takes whole characters of valid UTF-8. */
-export type Accept = (valid: Buffer) => void;
+type Accept = (valid: Buffer) => void;
 
 const nothing = Buffer.alloc(0);
 

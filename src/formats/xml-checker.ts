@@ -7,8 +7,11 @@ import { Utf8Gate } from './utf8-gate.ts';
 
 /** Deeper documents are refused, so that what is remembered of open elements stays small. */
 const deepest = 1000;
-/** More text than this goes to the parser in parts. */
-const longestPart = 64 * 1024;
+/**
+ * The parser gets the document in parts of this size, because where it sees a fault depends on how it is fed: so the
+ * answer depends on the document alone.
+ */
+const partBytes = 64 * 1024;
 
 const readable = /^(utf-?8|us-ascii|ascii)$/i;
 
@@ -20,8 +23,10 @@ export class XmlChecker implements Checker {
   readonly #parser = new SaxesParser({ position: true });
   readonly #gate = new Utf8Gate(
     (bytes) => this.#accept(bytes),
-    () => invalid('XML', 'a byte that is not UTF-8', { line: this.#parser.line, byte: this.#byte }),
+    () => this.#refusal(),
   );
+  readonly #held = Buffer.allocUnsafeSlow(partBytes);
+  #heldBytes = 0;
   #depth = 0;
   #records = 0;
   #visible = false;
@@ -55,6 +60,7 @@ export class XmlChecker implements Checker {
   end(): Checked {
     this.#gate.end();
     if (!this.#visible) throw invalid('XML', 'the document is empty', { line: 1, byte: 0 });
+    this.#parse(this.#heldBytes);
     this.#parser.close();
     return { records: this.#records };
   }
@@ -62,18 +68,27 @@ export class XmlChecker implements Checker {
   #accept(bytes: Buffer): void {
     this.#visible ||= bytes.some((byte) => byte > 32);
     for (let start = 0; start < bytes.length; ) {
-      const end = characterEnd(bytes, start, Math.min(start + longestPart, bytes.length), bytes.length);
-      this.#parse(bytes.toString('utf8', start, end), end - start);
-      start = end;
+      const copied = bytes.copy(this.#held, this.#heldBytes, start);
+      this.#heldBytes += copied;
+      start += copied;
+      if (this.#heldBytes === partBytes) this.#parse(characterEnd(this.#held, 0, partBytes - 3, partBytes));
     }
   }
 
-  #parse(part: string, bytes: number): void {
-    this.#part = part;
-    this.#parser.write(part);
-    this.#part = '';
-    this.#characters += part.length;
+  /** Feeds the first bytes of what is held and keeps the rest. */
+  #parse(bytes: number): void {
+    this.#part = this.#held.toString('utf8', 0, bytes);
+    this.#parser.write(this.#part);
+    this.#characters += this.#part.length;
     this.#byte += bytes;
+    this.#part = '';
+    this.#held.copyWithin(0, bytes, this.#heldBytes);
+    this.#heldBytes -= bytes;
+  }
+
+  #refusal(): Problem {
+    this.#parse(this.#heldBytes);
+    return invalid('XML', 'a byte that is not UTF-8', { line: this.#parser.line, byte: this.#byte });
   }
 
   #open(): void {

@@ -2,9 +2,10 @@ import type { Column, ColumnType } from '../sdk/column.ts';
 import type { OptionValues } from '../sdk/option.ts';
 import { option } from '../sdk/option.ts';
 import { plain } from './cell-writer.ts';
+import { constant } from './constant.ts';
 import { defineFormat } from './format.ts';
 import { writtenNames } from './names.ts';
-import { RowEncoder } from './row-encoder.ts';
+import { type Framing, RowEncoder } from './row-encoder.ts';
 import { xmlCells } from './xml-cells.ts';
 import { XmlChecker } from './xml-checker.ts';
 import { elementName } from './xml-names.ts';
@@ -31,26 +32,23 @@ export const xml = defineFormat({
   checker: () => new XmlChecker(),
 });
 
-function framing(
-  columns: readonly Column[],
-  { root, row }: OptionValues<typeof options>,
-): ConstructorParameters<typeof RowEncoder>[0] {
+function framing(columns: readonly Column[], { root, row }: OptionValues<typeof options>): Framing {
   const names = writtenNames(columns, 'XML', elementName);
-  const open = Buffer.from(`<${row}>`);
-  const end = Buffer.from(`</${root}>\n`);
+  const open = constant(`<${row}>`);
+  const end = constant(`</${root}>\n`);
   return {
     columns,
     frames: columns.map(({ type }, c) => ({
-      before: Buffer.from(`<${names[c]}>`, 'utf8'),
-      after: Buffer.from(`</${names[c]}>`, 'utf8'),
-      absent: Buffer.alloc(0),
+      before: constant(`<${names[c]}>`),
+      after: constant(`</${names[c]}>`),
+      absent: constant(''),
       writer: escaped.has(type) ? xmlCells : plain,
       valueWriter: xmlCells,
     })),
-    begin: Buffer.from(`<?xml version="1.0" encoding="UTF-8"?>\n<${root}>\n`),
+    begin: constant(`<?xml version="1.0" encoding="UTF-8"?>\n<${root}>\n`),
     firstLead: open,
     lead: open,
-    tail: Buffer.from(`</${row}>\n`),
+    tail: constant(`</${row}>\n`),
     end,
     endEmpty: end,
   };

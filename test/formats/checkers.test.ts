@@ -1,0 +1,186 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { parse } from 'csv-parse/sync';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { formatById } from '../../src/formats/index.ts';
+import { Problem } from '../../src/lib/problem.ts';
+import type { FormatId } from './encoding.ts';
+import { batches, encode, formatIds } from './encoding.ts';
+
+/** `records N`, `accepted` where a format has none, or the refusal. */
+function answer(id: FormatId, chunks: readonly Uint8Array[]): string {
+  const checker = formatById(id).checker();
+  try {
+    for (const chunk of chunks) checker.write(chunk);
+    const { records } = checker.end();
+    return records === undefined ? 'accepted' : `records ${records}`;
+  } catch (thrown) {
+    if (!(thrown instanceof Problem)) throw thrown;
+    expect(thrown).toMatchObject({ code: 'FORMAT_INVALID', family: 'job', where: { line: expect.any(Number) } });
+    return thrown.message;
+  }
+}
+
+const accepts = (id: FormatId, document: Buffer): boolean => !answer(id, [document]).startsWith('Not valid');
+
+function cut(document: Buffer, places: readonly number[]): Buffer[] {
+  const ends = [...places.map((place) => place % (document.length + 1)), document.length].sort((a, b) => a - b);
+  return ends.map((end, k) => document.subarray(ends[k - 1] ?? 0, end));
+}
+
+const single = (document: Buffer): Buffer[] => Array.from(document, (_, k) => document.subarray(k, k + 1));
+
+/** Bytes that mean something to a format, and some that never may. */
+const bytesOf: Record<FormatId, string> = {
+  csv: '",;\t|\r\n a\ufeff',
+  json: '[]{}:,"\\ \n0-1.eE+tfnu',
+  xml: '<>&;/"\'= \n\r!?-[]a#x',
+};
+
+/** Documents that an encoder wrote, then damaged: bytes put in, taken out and replaced. */
+function damaged(id: FormatId): fc.Arbitrary<Buffer> {
+  const byte = fc.oneof(fc.constantFrom(...Buffer.from(bytesOf[id])), fc.constantFrom(0x80, 0xc3, 0xff, 0xed));
+  const harm = fc.record({ at: fc.nat(), take: fc.nat(2), put: fc.array(byte, { maxLength: 2 }) });
+  return fc.tuple(batches, fc.array(harm, { maxLength: 3 })).map(([batch, harms]) =>
+    harms.reduce<Buffer>(
+      (document, { at, take, put }) => {
+        const start = at % (document.length + 1);
+        return Buffer.concat([document.subarray(0, start), Buffer.from(put), document.subarray(start + take)]);
+      },
+      encode(id, [batch]),
+    ),
+  );
+}
+
+/** Small documents out of nothing but the characters that mean something. */
+const alphabet = (id: FormatId): fc.Arbitrary<Buffer> =>
+  fc.string({ unit: fc.constantFrom(...bytesOf[id]), maxLength: 24 }).map((text) => Buffer.from(text));
+
+describe.each(formatIds)('the %s checker', (id) => {
+  test('accepts what the encoder writes, and counts its rows', () => {
+    fc.assert(
+      fc.property(batches, (batch) => {
+        expect(answer(id, [encode(id, [batch])])).toBe(`records ${batch.length}`);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('answers the same wherever the document is cut', () => {
+    fc.assert(
+      fc.property(fc.oneof(damaged(id), alphabet(id)), fc.array(fc.nat(), { maxLength: 5 }), (document, places) => {
+        const whole = answer(id, [document]);
+        expect(answer(id, cut(document, places))).toBe(whole);
+        expect(answer(id, single(document))).toBe(whole);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  const folder = new URL(`../cases/formats/${id}/`, import.meta.url);
+  test.each(readdirSync(folder).filter((name) => name.endsWith('.in')))('answers to %s as written down', (name) => {
+    const document = readFileSync(new URL(name, folder));
+    const said = readFileSync(new URL(name.replace(/in$/, 'out'), folder), 'utf8').trimEnd();
+    expect(answer(id, [document])).toBe(said);
+    expect(answer(id, single(document))).toBe(said);
+  });
+});
+
+/** What csv-parse says, when told the delimiter and to be strict; it has no opinion on empty lines at the end. */
+function csvParses(document: Buffer): boolean {
+  const text = document.toString();
+  const first = /^(?:"[^"]*"|[^"\r\n])*/.exec(text.replace(/^\ufeff/, ''))![0].replaceAll(/"[^"]*"/g, '');
+  const counts = [',', ';', '\t', '|'].map((each) => first.split(each).length);
+  const delimiter = [',', ';', '\t', '|'][counts.indexOf(Math.max(...counts))]!;
+  const trimmed = Math.max(...counts) > 1 ? text.replace(/(\r\n|\n|\r)+$/, '\n') : text;
+  try {
+    parse(Buffer.from(trimmed), { delimiter, bom: true, record_delimiter: ['\r\n', '\n', '\r'] });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const isBlank = (document: Buffer): boolean => /^\ufeff?[ \t\r\n]*$/.test(document.toString());
+const isText = (document: Buffer): boolean => Buffer.from(document.toString()).equals(document);
+
+test('the csv checker agrees with csv-parse', () => {
+  let accepted = 0;
+  fc.assert(
+    fc.property(fc.oneof(damaged('csv'), alphabet('csv')), (document) => {
+      fc.pre(isText(document) && !isBlank(document));
+      accepted += accepts('csv', document) ? 1 : 0;
+      expect(accepts('csv', document)).toBe(csvParses(document));
+    }),
+    { numRuns: 3000 },
+  );
+  expect(accepted).toBeGreaterThan(100);
+});
+
+test('the json checker agrees with JSON.parse', () => {
+  let accepted = 0;
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        damaged('json'),
+        alphabet('json'),
+        fc.json().map((text) => Buffer.from(text)),
+      ),
+      (document) => {
+        accepted += accepts('json', document) ? 1 : 0;
+        expect(accepts('json', document)).toBe(isText(document) && parses(document.toString()));
+      },
+    ),
+    { numRuns: 5000 },
+  );
+  expect(accepted).toBeGreaterThan(1000);
+});
+
+function parses(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test('every checker refuses random binary data', () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...formatIds), fc.uint8Array({ minLength: 1, maxLength: 200 }), (id, bytes) => {
+      fc.pre(!isText(Buffer.from(bytes)));
+      expect(answer(id, [bytes])).toMatch(/^Not valid/);
+    }),
+  );
+});
+
+test('no checker remembers a document: 200 MB pass in memory that does not grow', () => {
+  const rows: Record<FormatId, [string, string, string]> = {
+    csv: ['a,b\n', '"x\ny",2\n'.repeat(50_000), ''],
+    json: ['[0', ',{"a":[1.5,"x\\n"]}'.repeat(25_000), ']'],
+    xml: ['<rows>', '<row><a>x &amp; y</a><b/></row>\n'.repeat(20_000), '</rows>'],
+  };
+  for (const id of formatIds) {
+    const [begin, middle, end] = rows[id].map((text) => Buffer.from(text));
+    const checker = formatById(id).checker();
+    checker.write(begin!);
+    checker.write(middle!);
+    const before = process.memoryUsage.rss();
+    for (let bytes = 0; bytes < 70e6; bytes += middle!.length) checker.write(middle!);
+    checker.write(end!);
+    expect(checker.end().records).toBeGreaterThan(1_000_000);
+    expect(process.memoryUsage.rss() - before).toBeLessThan(100e6);
+  }
+});
+
+test('the csv checker gives up on a first record that does not end, instead of holding it', () => {
+  const endless = Buffer.alloc(700_000, 'a,');
+  expect(answer('csv', [endless, endless])).toMatch(
+    /^Not valid CSV: the first record does not end within 1048576 bytes/,
+  );
+});
+
+test('the csv checker takes the delimiter from the first record alone, outside quotes', () => {
+  expect(answer('csv', [Buffer.from('"a,b,c,d";e\n1;2,3,4\n')])).toBe('records 1');
+  expect(answer('csv', [Buffer.from('a\n1,2\n')])).toMatch(/a record of 2 fields where the first has 1/);
+});

@@ -1,0 +1,127 @@
+import { parse } from 'csv-parse/sync';
+import fc from 'fast-check';
+import Papa from 'papaparse';
+import { describe, expect, test } from 'vitest';
+import type { Batch } from '../../src/sdk/batch.ts';
+import { batchOf, batchText } from '../../src/sdk/batch.ts';
+import type { Column } from '../../src/sdk/column.ts';
+import { batches, encode } from './encoding.ts';
+
+const wellFormed = (text: string | null): string | null => text?.toWellFormed() ?? null;
+const expected = (batch: Batch): (string | null)[][] => batchText(batch).map((row) => row.map(wellFormed));
+const names = ({ columns }: Batch): string[] => columns.map(({ name }) => name.toWellFormed());
+
+/** Read by csv-parse; an empty field without quotes is null. */
+function readBack(bytes: Buffer, delimiter: string, recordDelimiter: string): (string | null)[][] {
+  return parse(bytes, {
+    delimiter,
+    record_delimiter: recordDelimiter,
+    cast: (value, { quoting }) => (value === '' && !quoting ? null : value),
+  });
+}
+
+const texts: readonly Column[] = [
+  { name: 'a', type: 'text' },
+  { name: 'b', type: 'text' },
+];
+const csvOf = (rows: (string | null)[][], options: Record<string, unknown> = {}): string =>
+  encode('csv', [batchOf(texts, rows)], options).toString();
+
+describe('a CSV document', () => {
+  test('reads back in csv-parse as what went in, null and empty apart', () => {
+    fc.assert(
+      fc.property(
+        batches,
+        fc.constantFrom(',', ';', '\t', '|'),
+        fc.constantFrom(['lf', '\n'], ['crlf', '\r\n']),
+        (batch, delimiter, [lineEnd, recordDelimiter]) => {
+          const bytes = encode('csv', [batch], { delimiter, line_end: lineEnd });
+          expect(readBack(bytes, delimiter, recordDelimiter!)).toEqual([
+            names(batch).map((name) => name),
+            ...expected(batch),
+          ]);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  test('reads back in papaparse, which knows no null', () => {
+    fc.assert(
+      fc.property(batches, (batch) => {
+        const { data } = Papa.parse<string[]>(encode('csv', [batch]).toString(), { delimiter: ',', newline: '\n' });
+        const rows = expected(batch).map((row) => row.map((cell) => cell ?? ''));
+        expect(data).toEqual([names(batch), ...rows, ['']]);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('quotes only where a reader would stumble', () => {
+    const rows = [
+      ['plain', 'two words'],
+      ['a,b', 'a"b'],
+      ['a\nb', 'a\rb'],
+      [' a', 'a '],
+      ['', null],
+      ['a;b', '007'],
+    ];
+    expect(csvOf(rows)).toBe('a,b\nplain,two words\n"a,b","a""b"\n"a\nb","a\rb"\n" a","a "\n"",\na;b,007\n');
+  });
+
+  test('quotes a text that reads like the null text', () => {
+    expect(
+      csvOf(
+        [
+          ['NULL', null],
+          ['', 'NULLS'],
+        ],
+        { null_text: 'NULL' },
+      ),
+    ).toBe('a,b\n"NULL",NULL\n"",NULLS\n');
+  });
+
+  test('quotes numbers too where the null text could be one', () => {
+    const columns: readonly Column[] = [{ name: 'n', type: 'integer' }];
+    expect(encode('csv', [batchOf(columns, [[0n], [null], [10n]])], { null_text: '0' }).toString()).toBe(
+      'n\n"0"\n0\n10\n',
+    );
+  });
+
+  test('ends lines with CR LF, leaves the header out and begins with a mark when told so', () => {
+    expect(csvOf([['1', '2']], { line_end: 'crlf' })).toBe('a,b\r\n1,2\r\n');
+    expect(csvOf([['1', '2']], { header: false })).toBe('1,2\n');
+    expect(encode('csv', [batchOf(texts, [])], { bom: true }).toString('hex')).toBe(
+      `efbbbf${Buffer.from('a,b\n').toString('hex')}`,
+    );
+  });
+
+  test('keeps other delimiters out of sight in the line from which a reader guesses', () => {
+    expect(
+      csvOf(
+        [
+          ['a;b;c', '1'],
+          ['a;b', '2'],
+        ],
+        { header: false },
+      ),
+    ).toBe('"a;b;c",1\na;b,2\n');
+    const columns: readonly Column[] = [
+      { name: 'x;y;z', type: 'text' },
+      { name: 'b', type: 'text' },
+    ];
+    expect(encode('csv', [batchOf(columns, [])]).toString()).toBe('"x;y;z",b\n');
+  });
+
+  test('has two columns of one name refused by a header, and not without one', () => {
+    const twice: readonly Column[] = [
+      { name: 'a', type: 'text' },
+      { name: 'a', type: 'text' },
+    ];
+    const batch = batchOf(twice, [['1', '2']]);
+    expect(() => encode('csv', [batch])).toThrow(
+      expect.objectContaining({ code: 'FORMAT_COLUMN_NAME', family: 'config' }),
+    );
+    expect(encode('csv', [batch], { header: false }).toString()).toBe('1,2\n');
+  });
+});

@@ -1,0 +1,177 @@
+import { isUtf8 } from 'node:buffer';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { formatById, formats } from '../../src/formats/index.ts';
+import { mostReserved, Output } from '../../src/formats/output.ts';
+import type { Batch } from '../../src/sdk/batch.ts';
+import { batchOf } from '../../src/sdk/batch.ts';
+import type { Column } from '../../src/sdk/column.ts';
+import { withDefaults } from '../../src/sdk/option.ts';
+import { batches, encode, encodePieces, formatIds, nastyTexts, part, wired } from './encoding.ts';
+
+const columns: readonly Column[] = [
+  { name: 'id', type: 'integer' },
+  { name: 'note', type: 'text' },
+];
+
+/** A batch whose one text is given as bytes, right or wrong. */
+function rawBatch(bytes: Buffer): Batch {
+  const spans = Int32Array.of(0, bytes.length);
+  return {
+    columns: [{ name: 'note', type: 'text' }],
+    cells: [{ kind: 'bytes', bytes, spans, stride: 1, slot: 0 }],
+    length: 1,
+  };
+}
+
+test('the formats are csv, json and xml, each found by its id', () => {
+  expect(formats.map(({ id }) => id)).toEqual(formatIds);
+  for (const format of formats) expect(formatById(format.id)).toBe(format);
+});
+
+describe.each(formatIds)('the %s encoder', (id) => {
+  test('writes the same for cells that are bytes, cells that are values, and a mix', () => {
+    fc.assert(
+      fc.property(batches, fc.infiniteStream(fc.boolean()), (batch, coins) => {
+        const bytes = wired(batch);
+        const mixed = {
+          ...batch,
+          cells: batch.cells.map((cells, c) => (coins.next().value ? cells : bytes.cells[c]!)),
+        };
+        const written = encode(id, [batch]).toString();
+        expect(encode(id, [bytes]).toString()).toBe(written);
+        expect(encode(id, [mixed]).toString()).toBe(written);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('writes the same however the rows are cut into batches', () => {
+    fc.assert(
+      fc.property(batches, fc.array(fc.nat(12), { maxLength: 4 }), fc.boolean(), (batch, cuts, header) => {
+        const options = id === 'csv' ? { header } : {};
+        const ends = [...cuts.map((cut) => Math.min(cut, batch.length)), batch.length].sort((a, b) => a - b);
+        const parts = ends.map((end, k) => part(batch, ends[k - 1] ?? 0, end));
+        expect(encode(id, parts, options).toString()).toBe(encode(id, [batch], options).toString());
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('follows the row map of a batch for values and for bytes', () => {
+    const rows = [
+      [1, 'one'],
+      [2, null],
+      [3, 'three'],
+    ];
+    const map = Int32Array.of(2, 0, 2, 1);
+    const batch = batchOf(columns, rows);
+    const plain = encode(id, [
+      batchOf(
+        columns,
+        [...map].map((r) => rows[r]!),
+      ),
+    ]).toString();
+    expect(encode(id, [{ ...batch, rows: map, length: 4 }]).toString()).toBe(plain);
+    expect(encode(id, [{ ...wired(batch), rows: map, length: 4 }]).toString()).toBe(plain);
+  });
+
+  test('writes cells of many megabytes whole, whatever is in them', () => {
+    const hostile = nastyTexts.join('').toWellFormed();
+    const texts = [
+      hostile.repeat(20_000),
+      'é'.repeat(1_000_000),
+      '"'.repeat(700_000),
+      'x'.repeat(3_000_000),
+      '\0'.repeat(99_999),
+    ];
+    const small = texts.map((text) => text.slice(0, 2));
+    const long = batchOf(
+      columns,
+      texts.map((text, k) => [k, text]),
+    );
+    const pieces = encodePieces(id, [
+      batchOf(
+        columns,
+        small.map((text, k) => [k, text]),
+      ),
+      long,
+      wired(long),
+    ]);
+    const document = Buffer.concat(pieces);
+    const checker = formatById(id).checker();
+    checker.write(document);
+    expect(checker.end().records).toBe(15);
+    expect(pieces.slice(0, -1).filter((piece) => piece.length < mostReserved)).toEqual([]);
+    expect(Math.max(...pieces.map((piece) => piece.length))).toBeLessThanOrEqual(2 * mostReserved);
+    expect(pieces.every((piece) => isUtf8(piece))).toBe(true);
+  });
+
+  test('writes a large cell as it writes the same text in small ones', () => {
+    const bare: readonly Column[] = [{ name: 'v', type: 'text' }];
+    const unit = 'a"b,é\n<&>\\\u0001\uffff😀';
+    const inside = (document: string): string => document.slice(document.indexOf('a'), document.lastIndexOf('😀') + 2);
+    const one = encode(id, [batchOf(bare, [[`${unit}`]])])
+      .toString()
+      .replace('?xml', '')
+      .replace('<rows>', '');
+    const many = encode(id, [batchOf(bare, [[unit.repeat(60_000)]])])
+      .toString()
+      .replace('?xml', '')
+      .replace('<rows>', '');
+    const skipHeader = (document: string): string => document.slice(document.indexOf('v') + 1);
+    expect(inside(skipHeader(many)) === inside(skipHeader(one)).repeat(60_000)).toBe(true);
+  });
+
+  test('survives column names of any length', () => {
+    const names = ['a', 'b'].map((letter) => letter.repeat(400_000));
+    const wide: readonly Column[] = names.map((name) => ({ name, type: 'text' }));
+    const document = encode(id, [
+      batchOf(wide, [
+        ['1', null],
+        [null, 'x,"y'],
+        ['3', '4'],
+      ]),
+    ]);
+    const checker = formatById(id).checker();
+    checker.write(document);
+    expect(checker.end().records).toBe(3);
+  });
+
+  test.each([
+    ['a lone continuation byte', 'ab80'],
+    ['a character cut short', 'e282'],
+    ['an encoded surrogate', 'eda080'],
+    ['Latin-1', '4fe9'],
+    ['an overlong slash', 'c0af'],
+  ])('hands on no piece with %s in it', (_, hex) => {
+    expect(() => encode(id, [rawBatch(Buffer.from(hex, 'hex'))])).toThrow(
+      expect.objectContaining({ code: 'FORMAT_UTF8', family: 'job' }),
+    );
+    const long = Buffer.concat([Buffer.alloc(500_000, 'é'), Buffer.from(hex, 'hex')]);
+    expect(() => encode(id, [rawBatch(long)])).toThrow(expect.objectContaining({ code: 'FORMAT_UTF8' }));
+  });
+
+  test('uses the memory of the pieces given back, over and over', () => {
+    const format = formatById(id);
+    const encoder = format.encoder(columns, withDefaults(format.options, {}) as never);
+    const out = new Output();
+    const batch = wired(
+      batchOf(
+        columns,
+        Array.from({ length: 1000 }, (__, k) => [k, 'x'.repeat(200)]),
+      ),
+    );
+    const memories = new Set<ArrayBufferLike>();
+    encoder.begin(out);
+    for (let k = 0; k < 50; k++) {
+      encoder.batch(batch, out);
+      for (const piece of out.take(false)) {
+        memories.add(piece.buffer);
+        out.recycle(piece);
+      }
+    }
+    expect(memories.size).toBeGreaterThan(0);
+    expect(memories.size).toBeLessThanOrEqual(4);
+  });
+});
