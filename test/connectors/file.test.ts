@@ -165,7 +165,7 @@ test('options that cannot go together are told before anything is read', () => {
   expect(faults({ columns: [{ name: 'a' }, { name: 'a' }] }).map(({ option }) => option)).toEqual(['columns']);
 });
 
-const readerChild = fileURLToPath(new URL('file-reader-child.ts', import.meta.url));
+const readerChild = fileURLToPath(new URL('reader-child.ts', import.meta.url));
 
 test.each(['csv', 'jsonl', 'json'])('a million rows of %s are read inside a heap of 24 MB', async (format) => {
   const path = join(folder, `big.${format}`);

@@ -1,0 +1,76 @@
+import { recordFaults } from '#sdk';
+import type { Auth, Paging, RestQuery, RestSource } from './options.ts';
+import { parametersOf } from './request.ts';
+
+export interface Fault {
+  readonly option: string;
+  readonly message: string;
+}
+
+/** What the options of source and query show to be wrong among themselves. */
+export function optionFaults(source: RestSource, query: RestQuery | undefined): Fault[] {
+  const faults = authFaults(source.auth);
+  return query === undefined ? faults : [...faults, ...addressFaults(source, query), ...queryFaults(query)];
+}
+
+const needed: Readonly<Record<Auth['kind'], readonly (keyof Auth)[]>> = {
+  none: [],
+  basic: ['user', 'password'],
+  bearer: ['token'],
+  key: ['name', 'value'],
+};
+
+function authFaults(auth: Auth): Fault[] {
+  const missing = needed[auth.kind].filter((name) => auth[name] === undefined || auth[name] === '');
+  return missing.map((name) => ({ option: 'auth', message: `kind ${auth.kind} needs ${name}` }));
+}
+
+function addressFaults({ url, auth }: RestSource, { path, endpoint_url }: RestQuery): Fault[] {
+  if (url === undefined && endpoint_url === undefined) {
+    return [{ option: 'path', message: 'needs the `url` of the source, or `endpoint_url` instead' }];
+  }
+  if (path !== undefined && endpoint_url !== undefined) {
+    return [{ option: 'endpoint_url', message: 'cannot stand beside `path`' }];
+  }
+  const faults = Object.entries({ url, endpoint_url })
+    .filter(([, address]) => address !== undefined && !URL.canParse(address))
+    .map(([option]) => ({ option, message: 'is no address' }));
+  if (faults.length > 0 || url === undefined || endpoint_url === undefined || auth.kind === 'none') return faults;
+  const isElsewhere = new URL(url).origin !== new URL(endpoint_url).origin;
+  return isElsewhere
+    ? [{ option: 'endpoint_url', message: 'leads to another origin than the `url` that the credentials are for' }]
+    : [];
+}
+
+function queryFaults(query: RestQuery): Fault[] {
+  const faults: Fault[] = [...recordFaults(query), ...pagingFaults(query)];
+  if (query.body !== undefined && /^(?:get|head)$/i.test(query.method)) {
+    faults.push({ option: 'body', message: `cannot be sent with ${query.method.toUpperCase()}; set \`method: POST\`` });
+  }
+  try {
+    parametersOf(query.parameters);
+  } catch (error) {
+    faults.push({ option: 'parameters', message: (error as Error).message });
+  }
+  return faults;
+}
+
+function pagingFaults({ paging, records, format }: RestQuery): Fault[] {
+  const fault = (message: string): Fault[] => [{ option: 'paging', message }];
+  if (paging.kind === 'cursor' && !paging.cursor) return fault('kind cursor needs `cursor`, its path in the answer');
+  if (paging.kind === 'next_link' && !paging.path) return fault('kind next_link needs `path`, the place of the link');
+  if (readsAnswer(paging) && (records === undefined || records === '')) {
+    return [
+      { option: 'records', message: `must say where the records stand, beside the ${paging.kind} of the answer` },
+    ];
+  }
+  if (readsAnswer(paging) && format !== undefined && format !== 'json') {
+    return fault(`kind ${paging.kind} needs answers in json`);
+  }
+  return paging.stop_at === 'short' && paging.size === undefined ? fault('`stop_at: short` needs `size`') : [];
+}
+
+/** Whether the way to the next page stands inside the answer, which only json is read for. */
+export function readsAnswer({ kind }: Paging): boolean {
+  return kind === 'cursor' || kind === 'next_link';
+}

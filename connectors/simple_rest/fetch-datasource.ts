@@ -1,0 +1,49 @@
+import { withDefaults } from '#sdk';
+import { RestClient } from './client.ts';
+import { type Parameter, query, source } from './options.ts';
+import { make } from './problems.ts';
+import { requestOf } from './request.ts';
+
+/** The properties of a `simple_rest` data source, as the service document defines them. */
+export interface DatasourceProperties {
+  readonly endpoint_url: string;
+  /** `get` and `GET` are both used; GET when absent. */
+  readonly method?: string;
+  /** JSON text of a list of {name, value, type}, or the list itself. */
+  readonly parameters?: string | readonly Parameter[];
+}
+
+export interface FetchLimits {
+  readonly signal: AbortSignal;
+  /** For the whole answer. */
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+}
+
+/**
+ * The raw, unpacked body of the answer to one request. One attempt: who keeps a queue also decides when to try again.
+ * Everything that is no complete success is thrown as a Problem, also after some of the bytes.
+ */
+export async function* fetchDatasource(
+  { endpoint_url, method = 'GET', parameters = [] }: DatasourceProperties,
+  { signal, timeoutMs, maxBytes }: FetchLimits,
+): AsyncGenerator<Uint8Array> {
+  if (!/^https?:\/\//i.test(endpoint_url) || !URL.canParse(endpoint_url)) throw noAddress(endpoint_url);
+  const request = requestOf(withDefaults(source, {}), withDefaults(query, { endpoint_url, method, parameters }));
+  const client = new RestClient({ timeoutMs, answerMs: timeoutMs, signal, otherOrigins: [] });
+  try {
+    const { body } = await client.send(request);
+    let bytes = 0;
+    for await (const chunk of body) {
+      bytes += chunk.length;
+      if (bytes > maxBytes) throw make('REST_TOO_LARGE', 'job', `the answer is larger than ${maxBytes} bytes`);
+      yield chunk;
+    }
+  } finally {
+    await client.close();
+  }
+}
+
+function noAddress(seen: string) {
+  return make('REST_ADDRESS', 'config', 'endpoint_url is no http or https address', { seen });
+}

@@ -1,0 +1,83 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { defineConnector, Problem, type SourceContext } from '#sdk';
+import { RestClient } from './client.ts';
+import { optionFaults } from './faults.ts';
+import { query, source } from './options.ts';
+import { readPages } from './pages.ts';
+import { make, shownUrl } from './problems.ts';
+import { requestOf } from './request.ts';
+import { Spool } from './spool.ts';
+
+export { type DatasourceProperties, type FetchLimits, fetchDatasource } from './fetch-datasource.ts';
+
+/** Reads the answers of an HTTP API, page after page. */
+const connector = defineConnector({
+  id: 'simple_rest',
+  title: 'REST API',
+  summary: 'Reads json, csv or xml from an HTTP API, page after page, with retries and guards against half an answer.',
+  source,
+  query,
+  shorthand: 'path',
+
+  validate: ({ source: given, query: asked }) => optionFaults(given, asked),
+
+  async check(context) {
+    const { url } = context.source;
+    if (url === undefined) return 'no base address is set, so there is nothing to call before a job runs';
+    const client = await clientOf(context);
+    try {
+      return await greet(client, new URL(url), context);
+    } finally {
+      await client.close();
+    }
+  },
+
+  async extract(context) {
+    const { source: given, query: asked, scratch, signal, log } = context;
+    const client = await clientOf(context);
+    const spool = await Spool.create(scratch, given.max_answer_bytes);
+    try {
+      const request = requestOf(given, asked);
+      return await readPages({ client, request, query: asked, retries: given.retries, spool, signal, log });
+    } finally {
+      await spool.close();
+      await client.close();
+    }
+  },
+});
+
+export default connector;
+
+async function clientOf({ source: given, folder, signal }: SourceContext<typeof source>): Promise<RestClient> {
+  return new RestClient({
+    timeoutMs: given.timeout_seconds * 1000,
+    answerMs: given.answer_seconds * 1000,
+    ca: given.ca_file === undefined ? undefined : await readAuthority(resolve(folder, given.ca_file)),
+    signal,
+    otherOrigins: given.other_origins,
+  });
+}
+
+async function readAuthority(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    throw make('REST_CA_FILE', 'config', 'the file of the authority cannot be read', { seen: path, cause: error });
+  }
+}
+
+async function greet(client: RestClient, url: URL, { source: given }: SourceContext<typeof source>): Promise<string> {
+  const asked = { method: 'GET', parameters: [], path: undefined, endpoint_url: undefined, body: undefined };
+  const request = requestOf(given, asked);
+  try {
+    const { status, headers, body } = await client.send(request);
+    await body.return(undefined);
+    return `${shownUrl(url)} answers with status ${status} and ${headers['content-type'] ?? 'no content type'}`;
+  } catch (error) {
+    // A base address is often no resource of its own; that somebody answers and does not ask who we are is the proof.
+    const isAnswered = error instanceof Problem && ['REST_NOT_FOUND', 'REST_REFUSED'].includes(error.code);
+    if (isAnswered) return `${shownUrl(url).replace(/\/$/, '')} is reached; it has nothing at the base address itself`;
+    throw error;
+  }
+}

@@ -1,0 +1,111 @@
+import { Problem, type ProblemInit, redact } from '#sdk';
+
+/** Address as it may be shown: the query may hold a key. */
+export function shownUrl(url: URL): string {
+  return redact(`${url.origin}${url.pathname}`);
+}
+
+const away: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nobody listens there',
+  ECONNRESET: 'the connection was reset',
+  EPIPE: 'the connection was closed',
+  ENOTFOUND: 'the name is not known',
+  EAI_AGAIN: 'the name service did not answer',
+  EHOSTUNREACH: 'there is no route to the host',
+  ENETUNREACH: 'there is no route to the network',
+  ETIMEDOUT: 'there was no answer in time',
+  UND_ERR_CONNECT_TIMEOUT: 'no connection came about in time',
+  UND_ERR_HEADERS_TIMEOUT: 'no answer began in time',
+  UND_ERR_BODY_TIMEOUT: 'the answer stopped in the middle',
+  UND_ERR_SOCKET: 'the connection was closed before the answer was complete',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer was shorter than announced',
+};
+
+/** The problem behind an error that a request, or reading its answer, threw. */
+export function networkProblem(url: URL, thrown: unknown): Problem {
+  if (thrown instanceof Problem) return thrown;
+  const { code, message } = codeOf(thrown);
+  const place = shownUrl(url);
+  if (/CERT|SELF_SIGNED|UNABLE_TO_|^ERR_TLS_|^ERR_SSL_|^EPROTO/.test(code)) {
+    return make('REST_TLS', 'job', `${place}: the server's certificate is not trusted`, {
+      seen: redact(message),
+      next: 'name the authority that signed it with `ca_file`',
+      cause: thrown,
+    });
+  }
+  if (code === 'UND_ERR_INVALID_ARG' || code === 'ERR_INVALID_CHAR') {
+    return make('REST_REQUEST', 'config', 'the request cannot be sent as it is written', {
+      seen: redact(message),
+      next: 'look at `method`, `headers` and `parameters`',
+      cause: thrown,
+    });
+  }
+  if (/^Z_|^ERR_BROTLI|^ERR__ERROR|ZSTD/.test(code)) return cutAnswer(place, 'the packed answer is damaged', thrown);
+  if (thrown instanceof DOMException && thrown.name === 'TimeoutError') return timeout(place, thrown);
+  const because = away[code] ?? (code.startsWith('HPE_') ? 'what came back is no HTTP' : redact(message));
+  return make('REST_UNREACHABLE', 'try_later', `${place}: ${because}`, {
+    seen: code || redact(message),
+    cause: thrown,
+  });
+}
+
+function codeOf(thrown: unknown): { code: string; message: string } {
+  const { code, message, errors } = (thrown ?? {}) as { code?: unknown; message?: unknown; errors?: unknown[] };
+  const first = (Array.isArray(errors) ? errors[0] : undefined) as { code?: unknown; message?: unknown } | undefined;
+  return { code: String(code ?? first?.code ?? ''), message: String(message || first?.message || thrown) };
+}
+
+function cutAnswer(place: string, what: string, cause: unknown): Problem {
+  return make('REST_UNREACHABLE', 'try_later', `${place}: ${what}`, { cause });
+}
+
+function timeout(place: string, cause: unknown): Problem {
+  return make('REST_UNREACHABLE', 'try_later', `${place}: the answer took too long as a whole`, {
+    next: 'ask for less at once with `paging`, or raise `answer_seconds`',
+    cause,
+  });
+}
+
+export interface Refusal {
+  readonly url: URL;
+  readonly status: number;
+  /** The beginning of the answer. */
+  readonly text: string;
+  readonly retryAfterMs: number | undefined;
+}
+
+const repeatable = new Set([408, 425, 429, 500, 502, 503, 504]);
+
+/** The problem of an answer that is not a success: who has to do what. */
+export function refusalProblem({ url, status, text, retryAfterMs }: Refusal): Problem {
+  const place = shownUrl(url);
+  const said = redact(text.replaceAll(/\s+/g, ' ').trim()).slice(0, 200);
+  const seen = said === '' ? `status ${status}` : `status ${status}: ${said}`;
+  if (status === 401 || status === 403) {
+    return make('REST_LOGIN', 'login', `${place} refuses our credentials`, { seen, next: 'mend `auth` of the source' });
+  }
+  if (repeatable.has(status)) {
+    return make('REST_BUSY', 'try_later', `${place} cannot answer at the moment`, {
+      seen,
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    });
+  }
+  if (status === 404 || status === 410) {
+    return make('REST_NOT_FOUND', 'job', `${place} is not there`, {
+      seen,
+      next: 'look at `path` and at `url` of the source',
+    });
+  }
+  const next = 'look at `method`, `parameters` and `body`';
+  return make('REST_REFUSED', 'job', `${place} refuses the request`, { seen, next });
+}
+
+/** A problem of this connector. */
+export function make(
+  code: string,
+  family: ProblemInit['family'],
+  message: string,
+  more: Partial<ProblemInit> = {},
+): Problem {
+  return new Problem({ ...more, code, family, message });
+}

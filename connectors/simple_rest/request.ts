@@ -1,0 +1,132 @@
+import { Problem, registerSecret } from '#sdk';
+import type { Auth, Parameter, RestQuery, RestSource } from './options.ts';
+
+/** One request, with what may only go to the origin that it was made for kept apart. */
+export interface RestRequest {
+  readonly method: string;
+  readonly url: URL;
+  readonly body: string | undefined;
+  /** Sent wherever we are led. */
+  readonly plainHeaders: Readonly<Record<string, string>>;
+  /** Credentials and the user's own headers: only for {@link trustedOrigin}. */
+  readonly trustedHeaders: Readonly<Record<string, string>>;
+  /** A key that stands in the query, for the trusted origin as well. */
+  readonly trustedQuery: readonly (readonly [string, string])[];
+  readonly trustedOrigin: string;
+}
+
+/** What of a query makes its request. */
+export type Asked = Pick<RestQuery, 'path' | 'endpoint_url' | 'method' | 'parameters' | 'body'>;
+
+/** The first request of a query. Expects options that {@link optionFaults} has nothing against. */
+export function requestOf(source: RestSource, query: Asked): RestRequest {
+  const url = addressOf(source, query);
+  const parameters = parametersOf(query.parameters);
+  for (const { name, value, type } of parameters)
+    if (type !== 'header') url.searchParams.append(name, String(value ?? ''));
+  const own = parameters.filter(({ type }) => type === 'header').map(({ name, value }) => [name, String(value ?? '')]);
+  const auth = authOf(source.auth, url);
+  const { body, type } = bodyOf(query.body);
+  return {
+    method: query.method.toUpperCase(),
+    url,
+    body,
+    plainHeaders: {
+      accept: 'application/json, application/x-ndjson, text/csv, application/xml, text/xml, */*;q=0.1',
+      'accept-encoding': 'gzip, deflate, br, zstd',
+      'user-agent': 'sluice',
+    },
+    trustedHeaders: lowerCased({ ...type, ...auth.headers, ...source.headers, ...Object.fromEntries(own) }),
+    trustedQuery: auth.query,
+    trustedOrigin: url.origin,
+  };
+}
+
+/** The same request for another page. */
+export function withUrl(request: RestRequest, url: URL): RestRequest {
+  return { ...request, url };
+}
+
+function addressOf({ url: base }: RestSource, { endpoint_url, path }: Asked): URL {
+  if (endpoint_url !== undefined) return new URL(endpoint_url);
+  const url = new URL(base!);
+  const [way = '', search = ''] = splitOnce(path ?? '', '?');
+  if (way !== '') url.pathname = `${url.pathname.replace(/\/+$/, '')}/${way.replace(/^\/+/, '')}`;
+  for (const [name, value] of new URLSearchParams(search)) url.searchParams.append(name, value);
+  return url;
+}
+
+function splitOnce(text: string, mark: string): string[] {
+  const at = text.indexOf(mark);
+  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + mark.length)];
+}
+
+interface Credentials {
+  readonly headers: Record<string, string>;
+  readonly query: readonly (readonly [string, string])[];
+}
+
+/** Takes credentials out of the address too, where they would end up in logs. */
+function authOf(auth: Auth, url: URL): Credentials {
+  const { username, password } = url;
+  url.username = '';
+  url.password = '';
+  if (auth.kind === 'basic') return basic(auth.user ?? '', auth.password ?? '');
+  if (auth.kind === 'bearer') return { headers: { authorization: `Bearer ${secret(auth.token)}` }, query: [] };
+  if (auth.kind === 'key' && auth.in === 'query') return { headers: {}, query: [[auth.name!, secret(auth.value)]] };
+  if (auth.kind === 'key') return { headers: { [auth.name!]: secret(auth.value) }, query: [] };
+  return username === ''
+    ? { headers: {}, query: [] }
+    : basic(decodeURIComponent(username), decodeURIComponent(password));
+}
+
+function basic(user: string, password: string): Credentials {
+  const pair = Buffer.from(`${user}:${secret(password)}`, 'utf8').toString('base64');
+  return { headers: { authorization: `Basic ${secret(pair)}` }, query: [] };
+}
+
+function secret(value: string | undefined): string {
+  registerSecret(value ?? '');
+  return value ?? '';
+}
+
+function bodyOf(body: unknown): { body: string | undefined; type: Record<string, string> } {
+  if (body === undefined) return { body, type: {} };
+  if (typeof body === 'string') return { body, type: { 'content-type': 'text/plain; charset=utf-8' } };
+  return { body: JSON.stringify(body), type: { 'content-type': 'application/json' } };
+}
+
+function lowerCased(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+/** The parameters as a list, also from the JSON text in which the service document stores them. */
+export function parametersOf(given: string | readonly Parameter[] | undefined): readonly Parameter[] {
+  if (given === undefined || given === '') return [];
+  const list: unknown = typeof given === 'string' ? parsed(given) : given;
+  if (Array.isArray(list) && list.every(isParameter)) return list;
+  throw badParameters();
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isParameter(given: unknown): given is Parameter {
+  if (typeof given !== 'object' || given === null || !('name' in given)) return false;
+  const value = 'value' in given ? given.value : null;
+  return typeof given.name === 'string' && given.name !== '' && (value === null || typeof value !== 'object');
+}
+
+function badParameters(): Problem {
+  return new Problem({
+    code: 'REST_PARAMETERS',
+    family: 'config',
+    message: '`parameters` must be a list of {name, value, type}, or the same as JSON text',
+    allowed: '[{"name": "since", "value": "2026-01-01", "type": "query"}]',
+  });
+}

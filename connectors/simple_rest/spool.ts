@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { RecordInput } from '#sdk';
+import { make } from './problems.ts';
+
+/** A page as it lies in the spool. */
+export interface SpooledPage {
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly input: RecordInput;
+}
+
+const chunkBytes = 256 * 1024;
+
+/** All pages of a run, one behind another in one file of the run's private folder. */
+export class Spool {
+  readonly #path: string;
+  readonly #file: FileHandle;
+  readonly #mostBytes: number;
+  #end = 0;
+  #pages = 0;
+
+  private constructor(path: string, file: FileHandle, mostBytes: number) {
+    this.#path = path;
+    this.#file = file;
+    this.#mostBytes = mostBytes;
+  }
+
+  static async create(folder: string, mostBytes: number): Promise<Spool> {
+    const path = join(folder, 'answers.spool');
+    return new Spool(path, await open(path, 'w'), mostBytes);
+  }
+
+  /** Writes one whole page. One that fails half-way is as if it had never begun: the next is written over it. */
+  async add(body: AsyncIterable<Buffer>): Promise<SpooledPage> {
+    const start = this.#end;
+    const hash = createHash('sha256');
+    let at = start;
+    for await (const chunk of body) {
+      if (at + chunk.length > this.#mostBytes) throw tooLarge(this.#mostBytes);
+      hash.update(chunk);
+      for (let written = 0; written < chunk.length; ) {
+        const { bytesWritten } = await this.#file.write(chunk, written, chunk.length - written, at + written);
+        written += bytesWritten;
+      }
+      at += chunk.length;
+    }
+    this.#end = at;
+    this.#pages += 1;
+    const input = { name: `page ${this.#pages} of the answer`, open: () => this.#read(start, at) };
+    return { bytes: at - start, sha256: hash.digest('hex'), input };
+  }
+
+  /** No page will be added any more; those that were can still be read. */
+  async close(): Promise<void> {
+    await this.#file.close();
+  }
+
+  async *#read(start: number, end: number): AsyncGenerator<Buffer> {
+    if (start === end) return;
+    const stream = createReadStream(this.#path, { start, end: end - 1, highWaterMark: chunkBytes });
+    yield* stream as AsyncIterable<Buffer>;
+  }
+}
+
+function tooLarge(mostBytes: number) {
+  return make('REST_TOO_LARGE', 'job', `the answer is larger than ${mostBytes} bytes`, {
+    next: 'ask for less, or raise `max_answer_bytes` of the source',
+  });
+}

@@ -1,0 +1,34 @@
+import { pipeline, type Readable, type Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
+import { make } from './problems.ts';
+
+const unpackers: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress,
+};
+
+/** The body with its Content-Encoding taken off (RFC 9110, 8.4). undici hands on what was on the wire. */
+export function unpacked(body: Readable, header: string | string[] | undefined): Readable {
+  const encodings = [header ?? []]
+    .flat()
+    .join(',')
+    .split(',')
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => name !== '' && name !== 'identity');
+  return encodings.reduceRight((packed, name) => unpackOne(packed, name), body);
+}
+
+function unpackOne(packed: Readable, name: string): Readable {
+  const create = Object.hasOwn(unpackers, name) ? unpackers[name] : undefined;
+  if (create === undefined) {
+    packed.destroy();
+    throw make('REST_ENCODING', 'job', 'the answer is packed in a way that nobody here knows', { seen: name });
+  }
+  const unpack = create();
+  // The reader of `unpack` gets the error too; without a callback it would be thrown into the void.
+  pipeline(packed, unpack, () => undefined);
+  return unpack;
+}
