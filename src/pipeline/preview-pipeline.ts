@@ -29,7 +29,7 @@ export interface Preview {
 
 /** The whole of a run, but for its payload: every row is read, shaped, encoded and hashed, and no file is left behind. */
 export async function previewPipeline(given: PreviewGiven): Promise<Preview> {
-  const spool = await mkdtemp(join(tmpdir(), 'sluice-preview-'));
+  const spool = await mkdtemp(join(tmpdir(), `sluice-preview-${process.pid}-`));
   const hash = createHash('sha256');
   const firstRows: (string | null)[][] = [];
   const sink: CarryGiven['sink'] = {

@@ -101,13 +101,17 @@ describe('rename', () => {
 
   it('refuses a name that is there already, and is not fooled by names of JavaScript', () => {
     expect(problemOf(() => prepare('rename', { id: 'amount' }, columns)).code).toBe('TRANSFORM_COLUMN_TWICE');
-    expect(prepare('rename', { a: 'b' }, columnsOf({ a: 'text', toString: 'text' })).columns[1]!.name).toBe('toString');
+    const odd: Column[] = [
+      { name: 'a', type: 'text' },
+      { name: 'toString', type: 'text' },
+    ];
+    expect(prepare('rename', { a: 'b' }, odd).columns[1]!.name).toBe('toString');
   });
 });
 
 describe('cast', () => {
   const cast = (from: ColumnType, to: ColumnType, text: string | null, more = {}) => {
-    const one = columnsOf({ it: from });
+    const one = [{ name: 'it', type: from }];
     return outcome(prepare('cast', { it: { type: to, ...more } }, one), bytesBatch(one, [[text]]))[0]![0];
   };
 

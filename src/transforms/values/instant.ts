@@ -38,7 +38,7 @@ export function epochSeconds({ year, month, day, seconds, offset }: DateTime): n
 }
 
 /** Days since 1970-01-01 in the Gregorian calendar, also before it was in use (as databases count). */
-export function daysFromEpoch(year: number, month: number, day: number): number {
+function daysFromEpoch(year: number, month: number, day: number): number {
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
   return date.getTime() / 86_400_000;

@@ -1,0 +1,187 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ourselves, ownedPrefix } from '../../src/pipeline/living.ts';
+import { runPipeline } from '../../src/pipeline/run-pipeline.ts';
+import { SpoolFile } from '../../src/pipeline/spool-file.ts';
+import { spoolProblem } from '../../src/pipeline/spool-problem.ts';
+import { sweepSpool } from '../../src/pipeline/sweep-spool.ts';
+import { verifyPayload } from '../../src/pipeline/verify-payload.ts';
+import { batchOf } from '../../src/sdk/batch.ts';
+import { columns, connectorOf, extractOf, rig, rowsConnector, temporaryFolder } from './rig.ts';
+
+const helper = join(import.meta.dirname, 'spool-child.ts');
+
+describe('sweeping the payload folder', () => {
+  it('removes what dead processes left, and nothing else', async () => {
+    const folder = temporaryFolder();
+    const dead = [
+      `${ownedPrefix({ ...ourselves, boot: 'anotherboot1' })}aa.part`,
+      `${ownedPrefix({ ...ourselves, pid: 2 ** 22 + 1 })}bb.part`,
+      // The process id is in use, by us, but not since then.
+      `${ownedPrefix({ ...ourselves, start: '1' })}cc.part`,
+    ];
+    const kept = [
+      `${ownedPrefix()}dd.part`,
+      `${'0'.repeat(64)}.csv`,
+      'notes.txt',
+      `${ownedPrefix({ ...ourselves, namespace: '1' })}ee.part`,
+    ];
+    for (const name of [...dead, ...kept]) writeFileSync(join(folder, name), 'x');
+    const scratch = `${ownedPrefix({ ...ourselves, boot: 'anotherboot1' })}run.scratch`;
+    mkdirSync(join(folder, scratch, 'deep'), { recursive: true });
+    expect((await sweepSpool(folder)).sort()).toEqual([...dead, scratch].sort());
+    expect(readdirSync(folder).sort()).toEqual(kept.sort());
+  });
+
+  it('takes a day of silence for death where it cannot see the maker', async () => {
+    const folder = temporaryFolder();
+    const name = `${ownedPrefix({ ...ourselves, namespace: '1' })}ee.part`;
+    writeFileSync(join(folder, name), 'x');
+    const yesterday = Date.now() / 1000 - 25 * 3600;
+    utimesSync(join(folder, name), yesterday, yesterday);
+    expect(await sweepSpool(folder)).toEqual([name]);
+  });
+
+  it('finds nothing in a folder that is not there', async () => {
+    expect(await sweepSpool(join(temporaryFolder(), 'no'))).toEqual([]);
+  });
+
+  it('clears away what a killed run left, but not while it lives', async () => {
+    const folder = temporaryFolder();
+    const child = spawn(process.execPath, [helper, 'hang', folder], { stdio: ['ignore', 'pipe', 'inherit'] });
+    try {
+      await once(child.stdout, 'data');
+      const during = readdirSync(folder);
+      expect(during.map((name) => name.split('.').at(-1)).sort()).toEqual(['part', 'scratch']);
+      expect(await sweepSpool(folder)).toEqual([]);
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+      expect((await sweepSpool(folder)).sort()).toEqual(during.sort());
+      expect(readdirSync(folder)).toEqual([]);
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
+});
+
+describe('verifying a payload', () => {
+  it('tells whole, cut, changed and missing apart', async () => {
+    const { given } = rig(extractOf(rowsConnector([[1, 'a']])));
+    const payload = await runPipeline(given);
+    expect(await verifyPayload(payload)).toBe('whole');
+    const changed = Buffer.alloc(payload.bytes, 'x');
+    writeFileSync(payload.path, changed);
+    expect(await verifyPayload(payload)).toBe('damaged');
+    truncateSync(payload.path, 3);
+    expect(await verifyPayload(payload)).toBe('damaged');
+    await rm(payload.path);
+    expect(await verifyPayload(payload)).toBe('missing');
+  });
+});
+
+describe('a disk that takes no more', () => {
+  it.each(['ENOSPC', 'EDQUOT', 'EFBIG'])('is told as DISK_FULL for %s, with the folder', (code) => {
+    const problem = spoolProblem(Object.assign(new Error('write failed'), { code }), '/var/lib/sluice/payloads');
+    expect(problem).toMatchObject({ code: 'DISK_FULL', family: 'try_later', seen: code });
+    expect(problem.message).toContain('/var/lib/sluice/payloads');
+  });
+
+  it('is something to wait for when it is a fault of the device, and to mend when it is a right', () => {
+    expect(spoolProblem(Object.assign(new Error('x'), { code: 'EIO' }), '/p')).toMatchObject({ family: 'try_later' });
+    expect(spoolProblem(Object.assign(new Error('x'), { code: 'EROFS' }), '/p')).toMatchObject({ family: 'config' });
+  });
+
+  it('ends the run in the middle, and nothing stays behind', async () => {
+    const folder = temporaryFolder();
+    // The limit on file size stands for the full disk: the system refuses in the middle of the file.
+    const script = 'ulimit -f 2048; exec "$0" "$@"';
+    const child = spawn('/bin/bash', ['-c', script, process.execPath, helper, 'fill', folder], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let said = '';
+    child.stdout.on('data', (chunk) => {
+      said += chunk;
+    });
+    const [code] = await once(child, 'exit');
+    expect(code).toBe(0);
+    expect(JSON.parse(said)).toMatchObject({
+      code: 'DISK_FULL',
+      family: 'try_later',
+      where: { job: 'orders', stage: 'spool' },
+    });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('is noticed at the end, too: a file that cannot be renamed is no payload', async () => {
+    const folder = temporaryFolder();
+    const file = await SpoolFile.open(folder);
+    file.write([Buffer.from('abc')], () => {});
+    await rm(folder, { recursive: true });
+    await expect(file.seal('.csv')).rejects.toMatchObject({ code: 'SPOOL_FAILED' });
+    await file.discard();
+    expect(existsSync(folder)).toBe(false);
+  });
+});
+
+describe('the memory of a run', () => {
+  it('gives pieces back as they are written, so that few are ever in flight', async () => {
+    const file = await SpoolFile.open(temporaryFolder());
+    let out = 0;
+    let most = 0;
+    for (let i = 0; i < 200; i++) {
+      out += 1;
+      most = Math.max(most, out);
+      await file.write([Buffer.alloc(256 * 1024, i)], () => {
+        out -= 1;
+      });
+    }
+    await file.seal('.csv');
+    expect(out).toBe(0);
+    expect(most).toBeLessThanOrEqual(10);
+  });
+
+  it('does not grow with the rows: five million of them in a heap of 64 MB', { timeout: 180_000 }, async () => {
+    const folder = temporaryFolder();
+    const child = spawn(process.execPath, ['--max-old-space-size=64', helper, 'many', folder], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let said = '';
+    child.stdout.on('data', (chunk) => {
+      said += chunk;
+    });
+    const [code] = await once(child, 'exit');
+    expect(code).toBe(0);
+    const { rows, rss } = JSON.parse(said);
+    expect(rows).toBe(5_000_000);
+    expect(rss).toBeLessThan(256);
+  });
+});
+
+describe('an encoder that meets a batch of values', () => {
+  it('is stopped at the cell, with the stage named', async () => {
+    const format = {
+      ...extractOf(rowsConnector()).format,
+      encoder: () => ({
+        begin: () => {},
+        end: () => {},
+        batch: () => {
+          throw new RangeError('off the end');
+        },
+      }),
+    };
+    const connector = connectorOf(async function* () {
+      yield batchOf(columns, [[1, 'a']]);
+    });
+    const { given } = rig(extractOf(connector, { format }));
+    await expect(runPipeline(given)).rejects.toMatchObject({
+      code: 'ENCODER_THREW',
+      family: 'bug',
+      where: { stage: 'encode' },
+    });
+    expect(readdirSync(given.spool)).toEqual([]);
+  });
+});
