@@ -61,7 +61,7 @@ async function startSink(folder: string, keep?: string): Promise<Sink> {
   return { url: `http://127.0.0.1:${port}/api/1.0`, last: () => readFile(last, 'utf8'), stop: () => child.kill() };
 }
 
-const main = new URL('../src/cli/main.ts', import.meta.url).pathname;
+const main = new URL('../src/cli/sluice.js', import.meta.url).pathname;
 
 async function writeConfig(bench: Bench, cases: readonly Case[], sink: Sink): Promise<string> {
   const file = join(bench.folder, `config-${sink.url.replace(/\D/g, '')}.json`);
