@@ -37,7 +37,7 @@ const intervals = [0, 60, 300, 900, 1800, 3600, 7200, 10_800, 14_400, 43_200];
 /** Seconds between two refreshes; 0 = not by schedule. */
 export const refreshInterval = Type.Union(
   [Type.Enum(intervals), Type.Integer({ minimum: day, multipleOf: day, maximum: Number.MAX_SAFE_INTEGER })],
-  { default: 0, 'x-rule': `must be one of ${intervals.join(', ')}, or a multiple of ${day}` },
+  { 'x-rule': `must be one of ${intervals.join(', ')}, or a multiple of ${day}` },
 );
 
 /** A source that the caller may see, by the id in the path; anything else does not exist for them. */

@@ -36,7 +36,7 @@ export function buildApp(parts: Parts, resources: readonly Resource[], requestLo
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     connectionTimeout: parts.bodyIdleMs * 2,
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 65_536 },
     frameworkErrors: (_error, request, reply) => {
       void refuseAtOnce(request, reply, { parts, requestLog });
     },

@@ -43,7 +43,7 @@ const createBody = {
   description: Type.Optional(someText),
   format: Type.Enum(formats, { default: 'json' }),
   connector: Type.Enum(connectors, { default: 'simple_rest', 'x-any-case': true }),
-  refresh_interval: refreshInterval,
+  refresh_interval: Type.Optional(refreshInterval),
   properties: Type.Optional(propertyMap),
   no_refresh: Type.Optional(Type.Boolean()),
 };
@@ -82,7 +82,7 @@ interface Created {
   description?: string;
   format: (typeof formats)[number];
   connector: string;
-  refresh_interval: number;
+  refresh_interval?: number;
   properties?: Record<string, unknown>;
   no_refresh?: boolean;
 }
@@ -97,7 +97,7 @@ function create({ parts, caller, account, body }: Call<unknown, Created>): { id:
     description: body.description ?? '',
     connector: body.connector,
     format: body.format,
-    refreshInterval: body.refresh_interval,
+    refreshInterval: body.refresh_interval ?? 0,
     noRefresh: (body.no_refresh ?? (inProperties === true || inProperties === 'true')) ? 1 : 0,
     properties: JSON.stringify(properties),
     createdBy: caller.user.id,

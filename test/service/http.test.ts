@@ -1,0 +1,170 @@
+import { readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type Answer, type Bench, bench, keys, scratch } from './service.ts';
+
+const errorOf = ({ status, body }: Answer): unknown => [status, body.meta.error_code];
+
+/** Sends text as it is and answers all that comes back until the service hangs up. */
+function raw(given: Bench, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(given.service.port, '127.0.0.1', () => socket.write(text));
+    let answer = '';
+    socket.on('data', (chunk) => {
+      answer += chunk.toString();
+    });
+    socket.on('close', () => resolve(answer));
+    socket.on('error', reject);
+  });
+}
+
+describe('the HTTP side', () => {
+  it('answers under both spellings of the version, with or without a slash at the end', async () => {
+    const given = await bench();
+    const id = await given.source();
+    for (const path of [
+      '/api/1.0/datasources',
+      '/api/1/datasources',
+      '/api/1.0/datasources/',
+      '/api/1/datasources/?limit=1',
+      `/api/1/datasources/${id}/`,
+    ]) {
+      expect([path, (await given.call('GET', path)).status]).toEqual([path, 200]);
+    }
+    expect((await given.call('POST', '/api/1/datasources/@/refresh/', { body: { datasources: [id] } })).status).toBe(
+      200,
+    );
+  });
+
+  it('answers 401 at an unknown path without credentials and 404 with them', async () => {
+    const given = await bench();
+    for (const path of [
+      '/nothing',
+      '/datasources/a/b/c',
+      '/api/2/datasources',
+      '/api',
+      '/api/1.0/DATASOURCES',
+      `/datasources/${'x'.repeat(600)}`,
+    ]) {
+      expect(errorOf(await given.call('GET', path, { key: null }))).toEqual([401, 'auth_not_provided']);
+      expect(errorOf(await given.call('GET', path))).toEqual([404, 'not_found']);
+    }
+  });
+
+  it('answers 405 with what is allowed for every other method', async () => {
+    const given = await bench();
+    for (const method of ['PATCH', 'DELETE', 'PUT', 'OPTIONS', 'PROPFIND']) {
+      const answer = await given.call(method, '/datasources');
+      expect([method, ...(errorOf(answer) as string[]), answer.headers.allow]).toEqual([
+        method,
+        405,
+        'method_not_allowed',
+        'GET, POST',
+      ]);
+    }
+    expect((await given.call('HEAD', '/datasources')).status).toBe(405);
+    expect((await given.call('GET', '/datasources/@/refresh')).headers.allow).toBe('POST');
+    expect(errorOf(await given.call('PATCH', '/datasources', { key: null }))).toEqual([401, 'auth_not_provided']);
+  });
+
+  it('answers 400 for a path that cannot be decoded and for what is not HTTP', async () => {
+    const given = await bench();
+    const head = `host: x\r\nconnection: close\r\nkf-api-key: ${keys.acmeAdmin}\r\n\r\n`;
+    expect(await raw(given, `GET /api/1.0/datasources/%zz HTTP/1.1\r\n${head}`)).toMatch(
+      /^HTTP\/1\.1 400 [\s\S]*"error_code":"bad_request"/,
+    );
+    expect(await raw(given, 'BREW /coffee\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 [\s\S]*"error_code":"bad_request"/);
+    expect(await raw(given, `GET /api/1.0/profile HTTP/1.1\r\nx: ${'y'.repeat(100_000)}\r\n${head}`)).toMatch(
+      /^HTTP\/1\.1 400 /,
+    );
+  });
+
+  it('takes an empty body with a JSON content type where no field is required', async () => {
+    const given = await bench();
+    const id = await given.source();
+    const headers = { 'content-type': 'application/json' };
+    expect(
+      (await given.call('POST', `/datasource-instances/${id}/@/refresh`, { headers, body: '' })).body.data,
+    ).toEqual({ op_requested: 'refresh' });
+    expect((await given.call('PUT', `/datasources/${id}`, { headers, body: '' })).status).toBe(200);
+    expect((await given.call('POST', '/datasources', { headers, body: '' })).status).toBe(400);
+    expect(
+      (await given.call('POST', '/datasources', { headers: { 'content-type': 'x' }, body: '\ufeff{"name":"A"}' }))
+        .status,
+    ).toBe(201);
+  });
+
+  it('writes every envelope as JSON whose status is the HTTP status', async () => {
+    const given = await bench();
+    for (const answer of [
+      await given.call('GET', '/profile'),
+      await given.call('GET', '/nothing'),
+      await given.call('PUT', '/profile'),
+    ]) {
+      expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+      expect(answer.body.meta.status).toBe(answer.status);
+    }
+  });
+
+  it('hides what went wrong inside behind an id that the log carries as well', async () => {
+    const lines: { message: string; facts: object }[] = [];
+    const note = (message: string, facts: object = {}): void => void lines.push({ message, facts });
+    const log = { debug: note, info: note, warn: note, error: note, with: () => log };
+    const given = await bench({ log });
+    const { Database } = await import('../../src/service/store/database.ts');
+    const { all } = Database.prototype;
+    Database.prototype.all = () => {
+      throw new Error('the secret inside');
+    };
+    const answer = await given.call('GET', '/datasources');
+    Database.prototype.all = all;
+    expect(errorOf(answer)).toEqual([500, 'internal_error']);
+    expect(answer.text).not.toContain('secret');
+    const line = lines.find(({ facts }) => JSON.stringify(facts).includes(answer.body.meta.error_id!));
+    expect(JSON.stringify(line)).toContain('the secret inside');
+  });
+});
+
+describe('the request log', () => {
+  it('has every request with the moment it arrived, its company and its status, and no key', async () => {
+    const file = join(await scratch(), 'requests.jsonl');
+    const given = await bench({ requestLogFile: file });
+    await given.call('GET', '/profile?full=true');
+    await given.call('GET', '/profile', { key: 'not-a-real-key' });
+    await given.call('GET', '/nothing');
+    const entries = [...given.service.requestLog.entries];
+    expect(entries).toMatchObject([
+      { method: 'GET', path: '/api/1.0/profile', company: 'acme' },
+      { path: '/api/1.0/profile', company: null },
+      { path: '/api/1.0/nothing', company: 'acme' },
+    ]);
+    expect(entries[0]!.arrived).toBeLessThan(entries[1]!.arrived);
+    expect(entries[1]!.arrived).toBeLessThan(entries[2]!.arrived);
+    await given.close();
+    const text = await readFile(file, 'utf8');
+    const lines = text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { status: number });
+    expect(lines.map(({ status }) => status)).toEqual([200, 401, 404]);
+    expect(text + JSON.stringify(entries)).not.toMatch(new RegExp(`${keys.acmeAdmin}|not-a-real-key`));
+  });
+});
+
+describe('the end of the service', () => {
+  it('comes though a client holds a connection and an upload half sent', async () => {
+    const given = await bench();
+    const id = await given.source();
+    const socket = connect(given.service.port, '127.0.0.1');
+    const closed = new Promise((resolve) => socket.on('close', resolve));
+    socket.on('error', () => undefined);
+    socket.write(
+      `PUT /api/1/datasources/${id}/data HTTP/1.1\r\nhost: x\r\nkf-api-key: ${keys.acmeAdmin}\r\ncontent-length: 9\r\n\r\n[`,
+    );
+    for (let i = 0; i < 100 && given.service.requestLog.entries.length < 2; i++)
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    await given.service.close();
+    await closed;
+  });
+});

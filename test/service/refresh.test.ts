@@ -1,0 +1,235 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Problem } from '../../src/lib/problem.ts';
+import type { Pull, PullRequest } from '../../src/service/refresh/pull.ts';
+import { startService } from '../../src/service/service.ts';
+import { Bench, bench, keys, scratch } from './service.ts';
+
+interface Instance {
+  readonly refresh_fail_count: number;
+  readonly last_error: string | null;
+  readonly data_size: number;
+  readonly date_last_refresh: string | null;
+}
+
+const instanceOf = async (given: Bench, id: string): Promise<Instance> =>
+  (await given.call('GET', `/datasource-instances/${id}`)).body.data as unknown as Instance;
+
+const dataOf = async (given: Bench, id: string): Promise<string> =>
+  (await given.call('GET', `/datasource-instances/${id}/data`)).text;
+
+const refresh = (given: Bench, id: string) => given.call('POST', `/datasource-instances/${id}/@/refresh`);
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  for (let i = 0; i < 500 && !(await condition()); i++) await wait(10);
+  expect(await condition()).toBe(true);
+}
+
+/** A pull that yields these texts, and what it was asked for. */
+function pulling(texts: (request: PullRequest) => readonly string[]): { pull: Pull; asked: PullRequest[] } {
+  const asked: PullRequest[] = [];
+  return {
+    asked,
+    pull: async function* (request) {
+      asked.push(request);
+      for (const text of texts(request)) yield Buffer.from(text);
+    },
+  };
+}
+
+describe('a refresh', () => {
+  it("fetches with the source's connector, format and properties and shows what came", async () => {
+    const { pull, asked } = pulling(() => ['[1,', '2]']);
+    const given = await bench({ pull });
+    const id = await given.source({ properties: { endpoint_url: 'https://x.test', method: 'get' } });
+    expect((await refresh(given, id)).body).toEqual({
+      meta: { success: true, status: 200 },
+      data: { op_requested: 'refresh' },
+    });
+    await until(async () => (await instanceOf(given, id)).date_last_refresh !== null);
+    expect(await dataOf(given, id)).toBe('[1,2]');
+    expect(asked).toMatchObject([
+      { connector: 'simple_rest', format: 'json', properties: { endpoint_url: 'https://x.test', method: 'get' } },
+    ]);
+  });
+
+  it.each([
+    [
+      'the connector fails',
+      () => {
+        throw new Problem({ code: 'X_Y', family: 'job', message: 'the host is away', next: 'wait' });
+      },
+      'the host is away; wait',
+    ],
+    ['the data is not of the format', () => ['[1,'], 'not valid json'],
+    ['there is no data', () => [], 'empty'],
+    ['there is too much data', () => [`["${'x'.repeat(2000)}"]`], 'larger than'],
+  ] as [string, () => string[], string][])(
+    'when %s keeps the old data, counts, and says why',
+    async (_when, texts, why) => {
+      const { pull } = pulling(texts);
+      const given = await bench({ pull, uploadLimitBytes: 1000 });
+      const id = await given.source();
+      await given.call('PUT', `/datasource-instances/${id}/data`, { body: '["old"]' });
+      await refresh(given, id);
+      await until(async () => (await instanceOf(given, id)).refresh_fail_count === 1);
+      await refresh(given, id);
+      await until(async () => (await instanceOf(given, id)).refresh_fail_count === 2);
+      expect((await instanceOf(given, id)).last_error).toContain(why);
+      expect(await dataOf(given, id)).toBe('["old"]');
+      await given.call('PUT', `/datasource-instances/${id}/data`, { body: '["new"]' });
+      expect(await instanceOf(given, id)).toMatchObject({ refresh_fail_count: 0, last_error: null });
+    },
+  );
+
+  it('without a connector fails with a sentence that says what to do', async () => {
+    const given = await bench();
+    const id = await given.source({ connector: 'salesforce' });
+    await refresh(given, id);
+    await until(async () => (await instanceOf(given, id)).refresh_fail_count === 1);
+    expect((await instanceOf(given, id)).last_error).toMatch(/no connector salesforce.*PUT/);
+  });
+
+  it('of a push-only source answers 200 and fetches nothing, however it was made one', async () => {
+    const { pull, asked } = pulling(() => ['[1]']);
+    const given = await bench({ pull });
+    const pushOnly = [
+      await given.source({ no_refresh: true }),
+      await given.source({ properties: { no_refresh: true } }),
+    ];
+    for (const id of pushOnly) {
+      expect((await refresh(given, id)).status).toBe(200);
+      expect((await given.call('GET', `/datasource-instances/${id}/properties`)).body.data.properties).toEqual({});
+    }
+    const bulk = await given.call('POST', '/datasources/@/refresh', { body: { datasources: pushOnly } });
+    expect(bulk.body.data).toMatchObject({ success: true, total_instances_requested: 2, total_instances_queued: 0 });
+    const normal = await given.source();
+    await refresh(given, normal);
+    await until(async () => (await instanceOf(given, normal)).date_last_refresh !== null);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('of a disabled source is refused; one that was queued before is dropped', async () => {
+    const started = Promise.withResolvers<void>();
+    const go = Promise.withResolvers<void>();
+    const asked: string[] = [];
+    const pull: Pull = async function* ({ properties }) {
+      asked.push(String(properties.name));
+      started.resolve();
+      await go.promise;
+      yield Buffer.from('[1]');
+    };
+    const given = await bench({ pull });
+    const [first, second] = [
+      await given.source({ properties: { name: 'first' } }),
+      await given.source({ properties: { name: 'second' } }),
+    ];
+    await refresh(given, first);
+    await started.promise;
+    await refresh(given, second);
+    await given.call('POST', `/datasources/${second}/@/disable`);
+    expect((await refresh(given, second)).body.meta).toMatchObject({ status: 403, error_code: 'forbidden' });
+    go.resolve();
+    await until(async () => (await instanceOf(given, first)).date_last_refresh !== null);
+    await given.call('POST', `/datasources/${second}/@/enable`);
+    await refresh(given, second);
+    await until(async () => (await instanceOf(given, second)).date_last_refresh !== null);
+    expect(asked).toEqual(['first', 'second']);
+  });
+
+  it('runs first in, first out, one at a time, and once however often it was asked for while it waits', async () => {
+    const go = Promise.withResolvers<void>();
+    const asked: string[] = [];
+    let running = 0;
+    const pull: Pull = async function* ({ properties }) {
+      expect(++running).toBe(1);
+      asked.push(String(properties.name));
+      await go.promise;
+      yield Buffer.from('[1]');
+      running--;
+    };
+    const given = await bench({ pull });
+    const ids: string[] = [];
+    for (const name of ['a', 'b', 'c']) ids.push(await given.source({ properties: { name } }));
+    for (const id of [...ids, ...ids.slice(1), ...ids.slice(1)]) await refresh(given, id);
+    go.resolve();
+    await until(async () => (await instanceOf(given, ids[2]!)).date_last_refresh !== null);
+    expect(asked).toEqual(['a', 'b', 'c']);
+  });
+
+  it('that was under way or waiting when the service ended runs after the next start', async () => {
+    const folder = await scratch();
+    const started = Promise.withResolvers<void>();
+    const stuck: Pull = async function* () {
+      started.resolve();
+      yield Buffer.from('[');
+      await new Promise(() => undefined);
+    };
+    const first = await bench({ data: { folder }, pull: stuck });
+    const ids = [await first.source({ properties: { n: 1 } }), await first.source({ properties: { n: 2 } })];
+    for (const id of ids) await refresh(first, id);
+    await started.promise;
+    await first.close();
+    const { pull, asked } = pulling(() => ['[1]']);
+    const second = new Bench(await startService({ data: { folder }, limits: false, pull }));
+    onTestFinished(() => second.close());
+    await until(async () => (await instanceOf(second, ids[1]!)).date_last_refresh !== null);
+    expect(asked.map(({ properties }) => properties.n)).toEqual([1, 2]);
+    expect((await instanceOf(second, ids[0]!)).refresh_fail_count).toBe(0);
+  });
+});
+
+describe('a bulk refresh', () => {
+  it('of which a part fails queues the rest and reports the part, with HTTP status 200', async () => {
+    const { pull, asked } = pulling(() => ['[1]']);
+    const given = await bench({ pull });
+    const good = await given.source();
+    const theirs = await given.source({}, { key: keys.otherAdmin });
+    const off = await given.source();
+    await given.call('POST', `/datasources/${off}/@/disable`);
+    const answer = await given.call('POST', '/datasources/@/refresh', {
+      body: { datasources: [good, 'unknown', theirs, off] },
+    });
+    expect(answer.body).toEqual({
+      meta: { success: true, status: 200 },
+      data: {
+        op_requested: 'refresh',
+        success: false,
+        total_datasources_requested: 4,
+        total_instances_requested: 1,
+        queue_status: 207,
+        total_instances_queued: 1,
+        failed_results: {
+          description: 'Some datasources/instances failed to queue.',
+          invalid_datasources: {
+            unknown: { error: 'Data source not found: unknown', status: 404, success: false },
+            [theirs]: { error: `Data source not found: ${theirs}`, status: 404, success: false },
+            [off]: { error: `Data source is disabled: ${off}`, status: 403, success: false },
+          },
+        },
+      },
+    });
+    await until(async () => (await instanceOf(given, good)).date_last_refresh !== null);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('of which all is queued reports no failure', async () => {
+    const given = await bench({ pull: pulling(() => ['[1]']).pull });
+    const datasources = [await given.source(), await given.source()];
+    const answer = await given.call('POST', '/datasources/@/refresh', { body: { datasources } });
+    expect(answer.body.data).toEqual({
+      op_requested: 'refresh',
+      success: true,
+      total_datasources_requested: 2,
+      total_instances_requested: 2,
+      queue_status: 200,
+      total_instances_queued: 2,
+    });
+  });
+
+  it('of which nothing can be queued still answers 200, without success', async () => {
+    const given = await bench();
+    const answer = await given.call('POST', '/datasources/@/refresh', { body: { datasources: ['a', 'b'] } });
+    expect([answer.status, answer.body.data.success, answer.body.data.total_instances_queued]).toEqual([200, false, 0]);
+  });
+});
