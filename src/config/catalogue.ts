@@ -87,10 +87,11 @@ async function loadPlugin(id: string, file: string): Promise<Connector> {
 }
 
 function broken(id: string, file: string, error: unknown): Problem {
+  const reason = error instanceof Error ? error.message : String(error);
   return new Problem({
     code: 'CONFIG_CONNECTOR_BROKEN',
     family: 'config',
-    message: `The connector "${id}" cannot be used: ${(error as Error).message.replace(/\.$/, '')}`,
+    message: `The connector "${id}" cannot be used: ${reason.replace(/\.$/, '')}`,
     where: { file },
     next: 'Mend the file; all other connectors work without it',
     cause: error,

@@ -4,7 +4,7 @@ import { below, type Path } from './document.ts';
 import type { Part } from './variables.ts';
 
 /** A name that says that what stands under it is not for everybody's eyes. */
-const secretName = /pass(word|wd|phrase)?|secret|token|credential|api_?key|private_?key|authorization|cookie/i;
+const secretName = /pass(word|wd|phrase)?|secret|token|credential|api[-_]?key|private[-_]?key|authorization|cookie/i;
 
 /**
  * Makes every secret of a part known to redaction, before anything else looks at it: values of secret options, the

@@ -188,10 +188,11 @@ function wrongValue(error: SchemaError, path: Path, { part, schema }: Around): F
       part.value,
     );
   const variable = part.resolved.get(path);
-  const shown = node?.writeOnly === true ? `${kindOf(value)} (a secret, not shown)` : showValue(value);
+  const isSecret = node?.enum === undefined && isInsideSecret(schema, error.schemaPath);
+  const shown = isSecret ? `${kindOf(value)} (a secret, not shown)` : showValue(value);
   const name = path.slice(path.lastIndexOf('/') + 1);
   const isItem = /^\d+$/.test(name);
-  const mend = mendOf(value, node);
+  const mend = mendOf(value, { node, isSecret });
   return {
     code: 'CONFIG_WRONG_VALUE',
     message: isItem ? `Item ${Number(name) + 1} of this list does not fit` : `The value of "${name}" does not fit`,
@@ -202,9 +203,18 @@ function wrongValue(error: SchemaError, path: Path, { part, schema }: Around): F
   };
 }
 
-function mendOf(value: unknown, node: JsonSchema | undefined): string | undefined {
+/** A secret may be a whole map (headers); then everything in it is. */
+function isInsideSecret(schema: JsonSchema, schemaPath: string): boolean {
+  const keys = schemaPath.split('/');
+  return keys.some((_, i) => nodeAt(schema, keys.slice(0, i + 1).join('/'))?.writeOnly === true);
+}
+
+function mendOf(
+  value: unknown,
+  { node, isSecret }: { node: JsonSchema | undefined; isSecret: boolean },
+): string | undefined {
   if (node?.type === 'string' && typeof value === 'number') {
-    return node.writeOnly === true ? 'Put it in quotes' : `Put it in quotes: "${value}"`;
+    return isSecret ? 'Put it in quotes' : `Put it in quotes: "${value}"`;
   }
   if (typeof value !== 'string') return undefined;
   if (node?.type === 'boolean' && /^(yes|on|y)$/i.test(value)) return 'Write true';

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { variable } from '../../src/config/settings.ts';
 import { configWith, goodJob, id, lines, load } from './fixtures.ts';
 
 describe('a config without a fault', () => {
@@ -146,8 +147,10 @@ describe('what cannot be a config at all', () => {
   });
 
   it('names the quotes that a variable needs inside braces', async () => {
-    const { problems } = await load('destinations:\n  main: {url: http://x/api/1.0, api_key: ${env:KEY}}\njobs: {}\n');
-    expect(problems[0]!.next).toContain('"${env:KEY}"');
+    const { problems } = await load(
+      `destinations:\n  main: {url: http://x/api/1.0, api_key: ${variable('KEY')}}\njobs: {}\n`,
+    );
+    expect(problems[0]!.next).toContain(`"${variable('KEY')}"`);
   });
 
   it('is refused when it is empty, a list, or not there', async () => {

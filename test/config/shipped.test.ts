@@ -18,6 +18,7 @@ const env = {
   SLUICE_API_KEY: 'k'.repeat(40),
   DATABASE_URL: 'postgres://reader:s3cret@db.example.com/shop',
   WAREHOUSE_PASSWORD: 'w4rehouse',
+  API_TOKEN: 'tokentoken',
 };
 let catalogue: Catalogue;
 let declarations: Declarations;

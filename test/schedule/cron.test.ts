@@ -9,7 +9,7 @@ function firings(cron: string, timezone: string, from: string, n: number): strin
   while (found.length < n) {
     at = nextFiring({ cron, timezone }, at);
     if (at === null) break;
-    found.push(zoned(at, timezone).toString({ timeZoneName: 'never' }).slice(5).replace(':00+', '+'));
+    found.push(zoned(at, timezone).toString({ timeZoneName: 'never', smallestUnit: 'minute' }).slice(5));
   }
   return found;
 }

@@ -1,0 +1,281 @@
+import { describe, expect, it } from 'vitest';
+import type { Problem } from '../../src/lib/problem.ts';
+import { configWith, goodJob, id, lines, load } from './fixtures.ts';
+
+/** The facts of a problem that a person reads, without its place. */
+function said({ code, message, seen, allowed, next }: Problem): object {
+  return JSON.parse(JSON.stringify({ code, message, seen, allowed, next }));
+}
+
+async function only(text: string): Promise<object> {
+  const { problems } = await load(text);
+  expect(problems).toHaveLength(1);
+  return said(problems[0]!);
+}
+
+const job = (more: string, without: RegExp = /^$/) =>
+  configWith(
+    goodJob
+      .split('\n')
+      .filter((line) => !without.test(line.trim()) || line.trim() === '')
+      .join('\n') + more,
+  );
+
+describe('checking', () => {
+  it('finds every fault at once, in the order of the lines, each with line and character', async () => {
+    const { config, problems, refused } = await load(`version: 1
+destinations:
+  main:
+    url: https://app.example.com
+    api_kee: abcdef
+    requests_per_second: 9
+sources:
+  shop: {connector: warehose}
+  depot:
+    connector: warehouse
+    port: 0
+jobs:
+  orders:
+    source: shp
+    format: cvs
+    target: {instance: ${id('a')}, refresh: [${id('b')}]}
+    destination: mian
+    schedule: '61 * * * *'
+    transforms: [{selct: [a]}, {filter: 'a >> b'}]
+    shedule: x
+  stock:
+    source: depot
+    query: {limit: 0}
+    format: {type: csv, delimter: ';'}
+    target: ${id('c')}
+`);
+    expect(lines(problems)).toEqual([
+      '4:10 CONFIG_URL',
+      '5:5 CONFIG_UNKNOWN_OPTION',
+      '6:26 CONFIG_WRONG_VALUE',
+      '8:21 CONFIG_UNKNOWN_CONNECTOR',
+      '9:3 CONFIG_MISSING_OPTION',
+      '11:11 CONFIG_WRONG_VALUE',
+      '14:13 CONFIG_UNKNOWN_SOURCE',
+      '15:13 CONFIG_UNKNOWN_FORMAT',
+      '16:5 CONFIG_TARGET',
+      '17:18 CONFIG_UNKNOWN_DESTINATION',
+      '18:15 CONFIG_CRON',
+      '19:19 CONFIG_UNKNOWN_TRANSFORM',
+      '19:41 CONFIG_TRANSFORM',
+      '20:5 CONFIG_UNKNOWN_OPTION',
+      '23:5 CONFIG_MISSING_OPTION',
+      '23:20 CONFIG_WRONG_VALUE',
+      '24:25 CONFIG_UNKNOWN_OPTION',
+    ]);
+    expect(problems.every(({ family, where }) => family === 'config' && where.file !== undefined)).toBe(true);
+    expect(config!.jobs.size).toBe(0);
+    expect([...refused.keys()]).toEqual(['orders', 'stock']);
+  });
+
+  it('lets the good jobs run beside a bad one, and says of the bad one what keeps it out', async () => {
+    const { config, problems, refused } = await load(
+      configWith(
+        `${goodJob}  bad:\n    source: depot\n    query: select 1\n    format: csv\n    target: ${id('b')}\n`,
+      ).replace('sources:\n', 'sources:\n  depot: {connector: warehouse}\n'),
+    );
+    expect([...config!.jobs.keys()]).toEqual(['orders']);
+    expect([...config!.sources.keys()]).toEqual(['shop']);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]!.where).toMatchObject({ source: 'depot' });
+    expect(refused.get('bad')).toEqual(problems);
+  });
+
+  it('refuses the whole file for a fault at its top level', async () => {
+    const { config, problems } = await load(configWith(goodJob, 'timezone: Europe/Berln\nstat: x'));
+    expect(config).toBeUndefined();
+    expect(problems.map(({ next }) => next)).toEqual(['Did you mean "Europe/Berlin"?', 'Did you mean "state"?']);
+  });
+
+  it('names what is missing with the line to add', async () => {
+    expect(await only(configWith(goodJob).replace('    host: db.example.com\n', ''))).toEqual({
+      code: 'CONFIG_MISSING_OPTION',
+      message: '"host" is missing from this source (connector warehouse)',
+      next: 'Add a line: host: db.example.com  # Where it is.',
+    });
+    expect(await only(job('', /^query/))).toMatchObject({
+      message: '"query" is missing from this job: nothing says what to read',
+      next: 'Add a line: query: select 1',
+    });
+    expect(await only(job('', /^format/))).toMatchObject({
+      next: 'Add a line: format: csv',
+      allowed: 'csv, json, xml',
+    });
+    expect(await only(job('', /^source/))).toMatchObject({ next: 'Add a line: source: NAME', allowed: 'shop' });
+    expect(await only(job('', /^target/))).toMatchObject({ message: '"target" is missing from this job' });
+  });
+
+  it('shows the value seen beside the values allowed', async () => {
+    expect(await only(configWith(goodJob).replace('host: db', 'port: 99999\n    host: db'))).toEqual({
+      code: 'CONFIG_WRONG_VALUE',
+      message: 'The value of "port" does not fit',
+      seen: '99999',
+      allowed: 'a whole number from 1 to 65535',
+    });
+    expect(await only(configWith(goodJob).replace('host: db', 'mode: fats\n    host: db'))).toMatchObject({
+      seen: '"fats"',
+      allowed: 'fast, careful',
+      next: 'Did you mean "fast"?',
+    });
+    expect(await only(job("    enabled: 'yes'\n"))).toMatchObject({ allowed: 'true or false', next: 'Write true' });
+    expect(await only(configWith(goodJob).replace('host: db.example.com', 'host: 42'))).toMatchObject({
+      next: 'Put it in quotes: "42"',
+    });
+  });
+
+  it('lets only the alternative speak that was meant', async () => {
+    const auth = (value: string) => configWith(goodJob).replace('host: db', `auth: ${value}\n    host: db`);
+    expect(await only(auth('5'))).toMatchObject({ allowed: 'text; or a map of options (token, realm)' });
+    expect(await only(auth('{token: abcd, relm: x}'))).toMatchObject({
+      message: '"relm" is not an option of "auth"',
+      next: 'Did you mean "realm"?',
+    });
+    expect(await only(auth('{}'))).toMatchObject({ message: '"token" is missing from "auth"' });
+  });
+
+  it('passes on the rules of a connector, at the option that they are about', async () => {
+    const { problems } = await load(configWith(goodJob).replace('db.example.com', 'forbidden'));
+    expect(lines(problems)).toEqual(['10:11 CONFIG_RULE']);
+    expect(await only(job('', /^$/).replace('select 1', 'drop table orders'))).toMatchObject({
+      code: 'CONFIG_RULE',
+      message: 'Only reading is possible',
+    });
+  });
+
+  it('refuses plain text as query where a connector takes none', async () => {
+    const text = configWith(goodJob.replace('source: shop', 'source: now')).replace(
+      'sources:\n',
+      'sources:\n  now: {connector: clock}\n',
+    );
+    expect(await only(text)).toMatchObject({
+      message: 'The connector "clock" takes no plain text as query',
+      allowed: 'a map of zone',
+    });
+  });
+
+  it('wants exactly one pair of credentials for each destination', async () => {
+    const credentials = (lines_: string) => configWith(goodJob).replace('    api_key: abcdefabcdef\n', lines_);
+    expect(await only(credentials(''))).toMatchObject({ message: 'This destination has no credentials' });
+    expect(await only(credentials('    api_key: abc\n    basic: {user: a, password: b}\n'))).toMatchObject({
+      message: 'This destination has both an api_key and basic',
+    });
+    expect(await only(credentials('    api_key: "two words"\n'))).toMatchObject({ code: 'CONFIG_CREDENTIALS' });
+    expect(await only(credentials('    api_key: ""\n'))).toMatchObject({ message: 'The api_key is empty' });
+  });
+
+  it('knows an address of the service when it sees one', async () => {
+    const url = (value: string) => configWith(goodJob).replace('http://127.0.0.1:8080/api/1.0', value);
+    expect(await only(url('app.example.com/api/1.0'))).toMatchObject({ code: 'CONFIG_URL' });
+    expect(await only(url('https://app.example.com/'))).toMatchObject({
+      next: 'Did you mean "https://app.example.com/api/1.0"?',
+    });
+    expect(await only(url('https://x.example/api/1.0?key=1'))).toMatchObject({
+      message: expect.stringContaining('query'),
+    });
+    const { problems } = await load(url('https://user:hunter2@x.example/api/1.0'));
+    expect(problems.map(({ message }) => message)).toEqual([
+      'Credentials do not belong into the address of the service',
+    ]);
+    expect(JSON.stringify(problems.map(said))).not.toContain('hunter2');
+    const plain = await load(url('http://app.example.com/api/1.0'));
+    expect(plain.problems).toEqual([]);
+    expect(plain.warnings.map(({ code }) => code)).toEqual(['CONFIG_URL_PLAIN']);
+  });
+
+  it('keeps limits within what the service and common sense allow', async () => {
+    const limit = (line: string) => configWith(goodJob).replace('    api_key', `    ${line}\n    api_key`);
+    expect(await only(limit('requests_per_second: 6'))).toMatchObject({ allowed: 'a whole number from 1 to 5' });
+    expect(await only(limit('reserve_requests: 1000'))).toMatchObject({
+      code: 'CONFIG_LIMITS',
+      allowed: 'less than 1000',
+    });
+    const large = await load(limit('upload_limit_bytes: 20000000'));
+    expect(large.problems).toEqual([]);
+    expect(large.warnings.map(({ code }) => code)).toEqual(['CONFIG_LIMITS']);
+  });
+
+  it('refuses ids that cannot be one, and doubts ids that do not look like one', async () => {
+    const target = (value: string) => configWith(goodJob.replace(id('a'), value));
+    expect(await only(target('a/../b'))).toMatchObject({ code: 'CONFIG_ID' });
+    const { problems, warnings } = await load(target('my-instance'));
+    expect(problems).toEqual([]);
+    expect(warnings.map(({ code }) => code)).toEqual(['CONFIG_ID']);
+  });
+
+  it('refuses the later of two jobs that write one instance, unless one of them is switched off', async () => {
+    const second = goodJob.replace('orders', 'again');
+    const { config, problems, refused } = await load(configWith(goodJob + second));
+    expect(problems.map(said)).toMatchObject([
+      {
+        code: 'CONFIG_TARGET_TAKEN',
+        message: 'The job "orders" (line 12) writes the same target; each would overwrite the other',
+      },
+    ]);
+    expect([...config!.jobs.keys()]).toEqual(['orders']);
+    expect([...refused.keys()]).toEqual(['again']);
+    expect((await load(configWith(`${goodJob}${second}    enabled: false\n`))).problems).toEqual([]);
+  });
+
+  it('holds a target to one thing, complete', async () => {
+    const target = (value: string) => configWith(goodJob.replace(id('a'), value));
+    expect(await only(target('{}'))).toMatchObject({ message: 'The target does not say what is written' });
+    expect(await only(target('{datasource: {name: A, shares: [{}]}}'))).toMatchObject({
+      message: 'This share names neither a group nor a user',
+    });
+    expect(await only(target('{datasource: {name: A, shares: [{user: u, group: g}]}}'))).toMatchObject({
+      message: 'This share names both a group and a user',
+    });
+    expect(await only(target('{datasource: {name: A, format: json}}'))).toMatchObject({
+      message: 'The job writes csv, but its data source is declared as json',
+    });
+    const refresh = await load(target(`{refresh: [${id('a')}]}`));
+    expect(refresh.problems.map(({ message }) => message.match(/"(\w+)"$/)?.[1])).toEqual([
+      'source',
+      'query',
+      'format',
+    ]);
+  });
+
+  it('wants a destination to be named where there are several', async () => {
+    const two = configWith(goodJob).replace(
+      'sources:',
+      `  other: {url: 'http://127.0.0.1/api/1.0', api_key: abcd}\nsources:`,
+    );
+    expect(await only(two)).toMatchObject({ allowed: 'main, other', next: 'Add a line: destination: NAME' });
+  });
+
+  it('refuses schedules that never fire and zones that are nowhere', async () => {
+    expect(await only(job("    schedule: '0 0 31 2 *'\n"))).toMatchObject({
+      code: 'CONFIG_CRON',
+      message: 'The schedule cannot be used: there is no such date, so it would never fire',
+    });
+    expect(await only(job("    schedule: {cron: '0 0 * * *', timezone: Europe/Pariss}\n"))).toMatchObject({
+      code: 'CONFIG_TIMEZONE',
+      next: 'Did you mean "Europe/Paris"?',
+    });
+  });
+
+  it('refuses names that no command line could carry, and takes those of any language', async () => {
+    expect(await only(configWith(goodJob.replace('orders', '"my orders"')))).toMatchObject({ code: 'CONFIG_NAME' });
+    expect((await load(configWith(goodJob.replace('orders', 'umsätze_2026')))).problems).toEqual([]);
+  });
+
+  it('is not fooled by names that every object has', async () => {
+    const { problems } = await load(
+      configWith(
+        goodJob.replace('format: csv', 'format: constructor').replace('source: shop', 'source: toString'),
+      ).replace('    api_key', '    __proto__: {a: 1}\n    constructor: x\n    api_key'),
+    );
+    expect(problems.map(({ code, message }) => [code, message])).toEqual([
+      ['CONFIG_UNKNOWN_OPTION', '"__proto__" is not an option of this destination'],
+      ['CONFIG_UNKNOWN_OPTION', '"constructor" is not an option of this destination'],
+      ['CONFIG_UNKNOWN_SOURCE', 'There is no source "toString"'],
+      ['CONFIG_UNKNOWN_FORMAT', 'There is no format "constructor"'],
+    ]);
+  });
+});

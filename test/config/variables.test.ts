@@ -1,0 +1,189 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { splitWords } from '../../src/config/command-value.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { forgetSecrets, redact } from '../../src/lib/redact.ts';
+import { catalogue, configWith, folderWith, goodJob, lines, load, transforms } from './fixtures.ts';
+
+const $ = '$';
+afterEach(forgetSecrets);
+
+/** The host of the only source, after everything was resolved. */
+async function host(written: string, env: Record<string, string> = {}, files: Record<string, string> = {}, top = '') {
+  const text = configWith(goodJob, top).replace('host: db.example.com', () => `host: ${JSON.stringify(written)}`);
+  const { config, problems } = await load(text, { env: { PATH: process.env.PATH, ...env } }, files);
+  return { host: config?.sources.get('shop')?.options.host, problems, codes: problems.map(({ code }) => code) };
+}
+
+describe('a variable', () => {
+  it('becomes what the environment, a file or a default says, alone or inside other text', async () => {
+    expect((await host(`${$}{env:H}`, { H: 'a.example' })).host).toBe('a.example');
+    expect((await host(`x-${$}{env:A}.${$}{env:B}:1`, { A: 'a', B: 'b' })).host).toBe('x-a.b:1');
+    expect((await host(`${$}{env:H:-fallback}`)).host).toBe('fallback');
+    expect((await host(`${$}{env:H:-fallback}`, { H: '' })).host).toBe('fallback');
+    expect((await host(`${$}{env:H:-}y`)).host).toBe('y');
+    expect((await host(`${$}{env:H:-${$}{env:G}}`, { G: 'inner' })).host).toBe('inner');
+    expect((await host(`${$}{file:host.txt}`, {}, { 'host.txt': 'from a file\r\n\n' })).host).toBe('from a file');
+  });
+
+  it('cannot change the structure of the config, whatever is in it', async () => {
+    const evil = 'a: "b" # c\n  port: 1\n- {x: ]';
+    expect((await host(`${$}{env:H}`, { H: evil })).host).toBe(evil);
+    expect((await host(`${$}{env:H}`, { H: `${$}{env:SECRET}`, SECRET: 's' })).host).toBe(`${$}{env:SECRET}`);
+  });
+
+  it('is left alone where it is escaped, and in keys', async () => {
+    expect((await host(`$${$}{env:H}`)).host).toBe(`${$}{env:H}`);
+    expect((await host(`a$${$}{b}${$}{env:H}`, { H: 'c' })).host).toBe(`a${$}{b}c`);
+    expect((await host('cost 5$ {x}')).host).toBe('cost 5$ {x}');
+    const inKey = await load(configWith(goodJob.replace('orders', `"${$}{env:H}"`)), { env: { H: 'x' } });
+    expect(inKey.problems.map(({ code }) => code)).toEqual(['CONFIG_NAME']);
+  });
+
+  it('that is not defined is a fault at its own line and character, and hides no other', async () => {
+    const text = configWith(goodJob)
+      .replace('api_key: abcdefabcdef', `api_key: x${$}{env:NOT_SET}y`)
+      .replace('query: select 1', `query: |\n      select 1\n      from ${$}{env:TABLE} where ${$}{env:TABLE2}`);
+    const { config, problems, refused } = await load(text);
+    expect(lines(problems)).toEqual([
+      '6:15 CONFIG_VARIABLE_UNDEFINED',
+      '16:12 CONFIG_VARIABLE_UNDEFINED',
+      '16:31 CONFIG_VARIABLE_UNDEFINED',
+    ]);
+    expect(problems[0]).toMatchObject({
+      message: 'The environment variable NOT_SET is not set',
+      next: `Set it before the start (export NOT_SET=…), or give a default: ${$}{env:NOT_SET:-value}`,
+      where: { destination: 'main' },
+    });
+    expect(config!.jobs.size).toBe(0);
+    expect(refused.get('orders')).toHaveLength(3);
+  });
+
+  it('says what is wrong with it when it is misspelled, left open or leads to no file', async () => {
+    const unknown = await host(`${$}{HOST}`);
+    expect(unknown.problems[0]).toMatchObject({
+      code: 'CONFIG_VARIABLE',
+      next: `Write ${$}{env:HOST}, or $${$}{HOST} where the text itself is meant`,
+    });
+    expect((await host(`${$}{env:H`)).codes).toEqual(['CONFIG_VARIABLE']);
+    expect((await host(`${$}{file:nowhere}`)).problems[0]).toMatchObject({
+      code: 'CONFIG_VARIABLE_FILE',
+      message: 'The file nowhere does not exist',
+    });
+    expect((await host(`${$}{file:.}`)).codes).toEqual(['CONFIG_VARIABLE_FILE']);
+  });
+
+  it('that is a whole value becomes a number or a switch where the schema wants one, and text where it does not', async () => {
+    const text = configWith(goodJob)
+      .replace('api_key: abcdefabcdef', `api_key: ${$}{env:KEY}\n    requests_per_day: ${$}{env:DAY}`)
+      .replace('host: db.example.com', `host: ${$}{env:KEY}\n    port: ${$}{env:PORT}\n    compress: ${$}{env:YES}`);
+    const env = { KEY: '12345678', DAY: '500', PORT: '5433\n', YES: 'true' };
+    const { config, problems } = await load(text, { env });
+    expect(problems).toEqual([]);
+    expect(config!.destinations.get('main')).toMatchObject({ requestsPerDay: 500, credentials: { key: '12345678' } });
+    expect(config!.sources.get('shop')!.options).toMatchObject({ host: '12345678', port: 5433, compress: true });
+
+    const wrong = await load(text, { env: { ...env, DAY: 'many', PORT: '1e3', YES: 'yes' } });
+    expect(wrong.problems.map(({ seen }) => seen)).toEqual([
+      `"many", from ${$}{env:DAY}`,
+      `"1e3", from ${$}{env:PORT}`,
+      `"yes", from ${$}{env:YES}`,
+    ]);
+  });
+});
+
+describe('a command', () => {
+  const allow = 'allow_commands: true';
+
+  it('is refused unless the config allows it, with the line that would', async () => {
+    const refused = await host(`${$}{cmd:echo hi}`);
+    expect(refused.problems[0]).toMatchObject({
+      code: 'CONFIG_COMMANDS_REFUSED',
+      next: expect.stringContaining('allow_commands: true'),
+    });
+    const byVariable = await host(`${$}{cmd:echo hi}`, { OK: 'true' }, {}, `allow_commands: ${$}{env:OK}`);
+    expect(byVariable.codes).toContain('CONFIG_COMMANDS_REFUSED');
+  });
+
+  it('gives what it wrote, without the last line breaks', async () => {
+    expect((await host(`${$}{cmd:printf 'one two\\n\\n'}`, {}, {}, allow)).host).toBe('one two');
+    expect((await host(`${$}{cmd:node -e 'console.log({a: 1}.a)'}`, {}, {}, allow)).host).toBe('1');
+  });
+
+  it('never passes through a shell', async () => {
+    const line = 'echo $HOME `id` $(id) ; id | cat > leaked && true';
+    expect((await host(`${$}{cmd:${line}}`, {}, {}, allow)).host).toBe(line.slice(5));
+  });
+
+  it('that fails is a fault that repeats nothing of what the command said', async () => {
+    const failed = await host(`${$}{cmd:node -e 'console.error("topsecret"); process.exitCode = 3'}`, {}, {}, allow);
+    expect(failed.problems[0]).toMatchObject({
+      code: 'CONFIG_VARIABLE_COMMAND',
+      message: 'The command "node" ended with exit code 3',
+    });
+    expect(JSON.stringify(failed.problems[0]!.cause ?? '')).not.toContain('topsecret');
+    expect((await host(`${$}{cmd:no-such-program}`, {}, {}, allow)).problems[0]!.message).toBe(
+      'The command "no-such-program" was not found',
+    );
+    expect((await host(`${$}{cmd:}`, {}, {}, allow)).problems[0]!.message).toBe('The command is empty');
+    expect((await host(`${$}{cmd:echo 'x}`, {}, {}, allow)).problems[0]!.message).toContain('quote');
+  });
+
+  it('is split into words as a shell would split it', () => {
+    expect(splitWords(`a  "b c" 'd "e' f\\ g "h\\"i" '' j'k'l`)).toEqual(['a', 'b c', 'd "e', 'f g', 'h"i', '', 'jkl']);
+    expect(splitWords('')).toEqual([]);
+    expect(splitWords('a "b')).toBeUndefined();
+  });
+});
+
+describe('secrets', () => {
+  it('are known to redaction as soon as the config is read, wherever they came from', async () => {
+    const folder = await folderWith({ 'token.txt': 'file-token-value\n' });
+    const text = configWith(goodJob)
+      .replace(
+        'host: db.example.com',
+        `host: h
+    password: literal-password
+    auth: {token: "${$}{file:token.txt}", realm: public-realm}
+    headers: {x-api-key: "key ${$}{env:HEADER_PART}", accept: application/json}`,
+      )
+      .replace('abcdefabcdef', `prefix-${$}{env:SECRET_PART}`);
+    await writeFile(join(folder, 'sluice.yaml'), text);
+    const env = { SECRET_PART: 'env-secret-part', HEADER_PART: 'header-secret-part' };
+    const { problems } = await loadConfig(join(folder, 'sluice.yaml'), { env, catalogue, transforms });
+    expect(problems).toEqual([]);
+    for (const secret of [
+      'literal-password',
+      'file-token-value',
+      'env-secret-part',
+      'prefix-env-secret-part',
+      'header-secret-part',
+      'key header-secret-part',
+    ]) {
+      expect(redact(`<${secret}>`)).toBe('<[redacted]>');
+    }
+    for (const plain of ['public-realm', 'application/json', 'db.example.com']) expect(redact(plain)).toBe(plain);
+  });
+
+  it('inside an address, or in a variable whose name says so, are found even where the option is none', async () => {
+    await host('postgres://reader:p%40ssword@db.example.com/shop');
+    expect(redact('p%40ssword p@ssword')).toBe('[redacted] [redacted]');
+    await host(`${$}{env:DB_PASSWORD}`, { DB_PASSWORD: 'by-its-name' });
+    expect(redact('by-its-name')).toBe('[redacted]');
+    await host(`${$}{env:DB_HOST}`, { DB_HOST: 'plain-host' });
+    expect(redact('plain-host')).toBe('plain-host');
+  });
+
+  it('do not stand in the fault that they have, not even short ones', async () => {
+    const text = configWith(goodJob)
+      .replace('host: db', `password: 123\n    headers: {authorization: 456}\n    host: db`)
+      .replace('abcdefabcdef', 'a b');
+    const { problems } = await load(text);
+    const told = problems
+      .map(({ message, seen, allowed, next }) => JSON.stringify({ message, seen, allowed, next }))
+      .join();
+    expect(problems).toHaveLength(3);
+    expect(told).not.toMatch(/123|456|a b/);
+  });
+});
