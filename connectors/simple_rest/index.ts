@@ -34,12 +34,12 @@ const connector = defineConnector({
   },
 
   async extract(context) {
-    const { source: given, query: asked, scratch, signal, log } = context;
+    const { source: given, query: asked, scratch, signal, log, alive = () => undefined } = context;
     const client = await clientOf(context);
     const spool = await Spool.create(scratch, given.max_answer_bytes);
     try {
       const request = requestOf(given, asked);
-      return await readPages({ client, request, query: asked, retries: given.retries, spool, signal, log });
+      return await readPages({ client, request, query: asked, retries: given.retries, spool, signal, log, alive });
     } finally {
       await spool.close();
       await client.close();

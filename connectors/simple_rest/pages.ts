@@ -25,6 +25,8 @@ export interface PagesInit {
   readonly spool: Spool;
   readonly signal: AbortSignal;
   readonly log: ConnectorLog;
+  /** Called after each page. */
+  readonly alive: () => void;
 }
 
 interface Page {
@@ -41,6 +43,7 @@ export async function readPages(init: PagesInit): Promise<Extraction> {
   for (let number = 1; request !== undefined; number++) {
     if (number > init.query.max_pages) throw tooManyPages(init.query.max_pages);
     const page = await fetchPage(init, request);
+    init.alive();
     reader ??= recordReader(settingsOf(init.query, page.answer));
     const url: URL | undefined = await nextUrl({ init, pager, reader, page, before, number });
     before = page.spooled;

@@ -26,6 +26,11 @@ export interface ExtractContext<S extends OptionSet, Q extends OptionSet> extend
   readonly query: OptionValues<Q>;
   /** A private, empty folder for this run; removed when the run ends, however it ends. */
   readonly scratch: string;
+  /**
+   * Tells the runner that the source is at work though no rows come yet: a page has arrived, and there are more. Without
+   * it, a long silence before the first row is taken for a source that hangs.
+   */
+  readonly alive?: () => void;
 }
 
 /** An extract that has begun: its columns are known, its rows come as they are asked for. */

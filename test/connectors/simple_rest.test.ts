@@ -181,6 +181,15 @@ test('Link headers are followed while they name a next page', async () => {
   expect((await extract({ paging: { kind: 'link_header' } })).rows).toEqual(numbers(1, 4));
 });
 
+test('every page is a sign of life for whoever waits for the first row', async () => {
+  server.answer = ({ searchParams }, response) =>
+    sendJson(response, ids(0, searchParams.get('page') === '3' ? 0 : Number(searchParams.get('page'))));
+  let signs = 0;
+  const context = contextOf(rest, { source: { url: server.url }, query: { paging: { kind: 'page' } }, folder });
+  await rest.extract({ ...context, alive: () => void signs++ });
+  expect(signs).toBe(3);
+});
+
 test('the columns of all pages are one table', async () => {
   server.answer = ({ searchParams }, response) => {
     const pages: Record<string, unknown> = { '1': [{ a: 1 }], '2': [{ b: 'x', a: 2.5 }] };

@@ -127,10 +127,10 @@ export class JsonScanner {
       return close + 1;
     }
     if (byte === 123 || byte === 91) return this.#nested(node, pos);
-    if (byte === 110) return this.#literal(node, kind.null, pos);
-    if (byte === 116 || byte === 102) return this.#literal(node, kind.boolean, pos);
-    const end = this.number(pos);
-    if (end >= 0) this.#put(node, this.#number, pos, end);
+    const isWord = byte === 110 || byte === 116 || byte === 102;
+    const end = isWord ? this.literal(pos) : this.number(pos);
+    const word = byte === 110 ? kind.null : kind.boolean;
+    if (end >= 0) this.#put(node, isWord ? word : this.#number, pos, end);
     return end;
   }
 
@@ -145,12 +145,6 @@ export class JsonScanner {
     if (end < 0) return -1;
     this.#put(node, isEmpty ? kind.empty : kind.container, pos, end);
     if (this.#spaced && node.slot >= 0) this.#rewrites.push(this.#row + 2 * node.slot, 1);
-    return end;
-  }
-
-  #literal(node: PathNode, what: number, pos: number): number {
-    const end = this.literal(pos);
-    if (end >= 0) this.#put(node, what, pos, end);
     return end;
   }
 
