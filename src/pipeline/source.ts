@@ -148,7 +148,7 @@ export class Source {
       message: `The source was silent for ${seconds} s ${asking}`,
       seen: `${this.#rows} rows so far`,
       allowed: `at most ${this.#given.extract.stallTimeoutMs / 1000} s of silence`,
-      next: 'Look for a lock or a slow plan at the source; where such pauses are normal, raise the stall timeout',
+      next: 'Look for a lock or a slow plan at the source; where such pauses are normal, raise stall_timeout_seconds',
     });
   }
 }
