@@ -1,6 +1,7 @@
 import { type ByteCells, type Cells, cellText, type Value } from '../batch.ts';
 import type { Column } from '../column.ts';
 import { canonicalText } from './canonical.ts';
+import { surelyCanonical } from './canonical-bytes.ts';
 import { faultIn, type RecordInput, type Spot, shorten } from './input.ts';
 
 export interface Retyping {
@@ -17,15 +18,32 @@ export interface Retyping {
  * that are canonical already stay the bytes they are. The first value that does not fit is a problem of family `row`.
  */
 export function retype(given: Retyping): Cells {
-  const values: Value[] = [];
-  let changed = false;
+  const isSure = surenessOf(given);
+  let values: Value[] | undefined;
   for (let r = 0; r < given.rows; r++) {
+    const isKept = isSure(r);
+    if (isKept && values === undefined) continue;
     const text = cellText(given.cells, 'text', r);
-    const canonical = text === null ? null : fitted(given, text, r);
-    changed ||= canonical !== text;
-    values.push(canonical);
+    const canonical = text === null || isKept ? text : fitted(given, text, r);
+    if (values === undefined && canonical !== text) values = textsBefore(given.cells, r);
+    values?.push(canonical);
   }
-  return changed ? { kind: 'values', values } : given.cells;
+  return values === undefined ? given.cells : { kind: 'values', values };
+}
+
+/** Whether cell `r` is canonical as it stands, told from its bytes; false only means that it takes a closer look. */
+function surenessOf({ cells, column }: Retyping): (r: number) => boolean {
+  const test = surelyCanonical[column.type];
+  if (cells.kind === 'values' || test === undefined) return () => false;
+  const { bytes, spans, stride, slot } = cells;
+  return (r) => {
+    const at = 2 * (r * stride + slot);
+    return spans[at]! < 0 || test(bytes, spans[at]!, spans[at + 1]!);
+  };
+}
+
+function textsBefore(cells: Cells, row: number): Value[] {
+  return Array.from({ length: row }, (_, r) => cellText(cells, 'text', r));
 }
 
 function fitted({ input, column, spotOf }: Retyping, text: string, r: number): string | null {
