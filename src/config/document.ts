@@ -25,6 +25,8 @@ export interface Document {
   place(path: Path, part?: 'key' | 'value'): Where;
   /** Where `text` begins inside the value at `path`; the value's own place when it is not found there. */
   placeWithin(path: Path, text: string): Where;
+  /** The value at `path` as it stands in the file: `1e5` and `007` are numbers to YAML, and no longer themselves. */
+  written(path: Path): string;
 }
 
 /** The pointer of a member of `path`. */
@@ -71,6 +73,7 @@ export function readDocument(file: string, text: string): Document {
       const span = spanOf(path);
       return placeAt(part === 'key' ? (span.key ?? span.value) : span.value);
     },
+    written: (path) => text.slice(spanOf(path).value, spanOf(path).end),
     placeWithin: (path, wanted) => {
       const { value: start, end } = spanOf(path);
       const found = text.slice(start, end).indexOf(wanted);
@@ -87,10 +90,15 @@ function syntaxProblem(fault: { message: string }, { where, line }: { where: Whe
   return new Problem({
     code: 'CONFIG_SYNTAX',
     family: 'config',
-    message: `The file is not valid YAML: ${fault.message.replace(/\s+/g, ' ').replace(/\.$/, '')}`,
+    message: `The file is not valid YAML: ${wordsOf(fault.message)}`,
     where,
     next: mendOf(line),
   });
+}
+
+function wordsOf(message: string): string {
+  if (message.includes('multiple documents')) return 'it holds several documents, separated by "---"';
+  return message.replace(/\s+/g, ' ').replace(/\.$/, '');
 }
 
 /** The two lines that everybody writes once: a cron expression and a variable, each without the quotes it needs. */
@@ -150,8 +158,8 @@ class Reader {
         family: 'config',
         message: 'This whole number is too large to be kept exactly',
         where: this.#placeAt(node.range?.[0] ?? 0),
-        seen: String(node.value),
-        next: `Put it in quotes: "${node.value}"`,
+        seen: node.source ?? String(node.value),
+        next: `Put it in quotes: "${node.source ?? node.value}"`,
       }),
     );
     return String(node.value);

@@ -31,6 +31,11 @@ export class Faults {
     this.warnings.push(this.#problem(fault));
   }
 
+  /** The value at `path` as it stands in the file. */
+  written(path: Path): string {
+    return this.#document.written(path);
+  }
+
   #problem({ path, on, within, ...init }: Fault): Problem {
     const place = within === undefined ? this.#document.place(path, on) : this.#document.placeWithin(path, within);
     return new Problem({ ...init, family: 'config', where: { ...place, ...this.#scope } });

@@ -1,6 +1,7 @@
 import { Errors } from 'typebox/schema';
 import { Settings } from 'typebox/system';
 import { nearest } from '../lib/nearest.ts';
+import { redact } from '../lib/redact.ts';
 import type { JsonSchema } from '../sdk/option.ts';
 import { below, type Path } from './document.ts';
 import type { Fault, Faults } from './faults.ts';
@@ -31,7 +32,7 @@ export function validatePart(
   for (const error of distinct(errorsOf(schema, part.value))) {
     const path = part.path + error.instancePath;
     if (isBroken(part, path)) continue;
-    for (const fault of faultsOf(error, { part, schema, noun })) faults.add(fault);
+    for (const fault of faultsOf(error, { part, schema, noun, written: (at) => faults.written(at) })) faults.add(fault);
   }
 }
 
@@ -109,6 +110,7 @@ interface Around {
   readonly part: Part;
   readonly schema: JsonSchema;
   readonly noun: string;
+  readonly written: (path: Path) => string;
 }
 
 function faultsOf(error: SchemaError, around: Around): Fault[] {
@@ -178,7 +180,7 @@ function missing({
   };
 }
 
-function wrongValue(error: SchemaError, path: Path, { part, schema }: Around): Fault {
+function wrongValue(error: SchemaError, path: Path, { part, schema, written }: Around): Fault {
   const node = nodeAt(schema, error.schemaPath);
   const value = error.instancePath
     .split('/')
@@ -189,10 +191,12 @@ function wrongValue(error: SchemaError, path: Path, { part, schema }: Around): F
     );
   const variable = part.resolved.get(path);
   const isSecret = node?.enum === undefined && isInsideSecret(schema, error.schemaPath);
-  const shown = isSecret ? `${kindOf(value)} (a secret, not shown)` : showValue(value);
+  const plain =
+    typeof value === 'number' && variable === undefined ? written(path) || showValue(value) : showValue(value);
+  const shown = isSecret ? `${kindOf(value)} (a secret, not shown)` : redact(plain);
   const name = path.slice(path.lastIndexOf('/') + 1);
   const isItem = /^\d+$/.test(name);
-  const mend = mendOf(value, { node, isSecret });
+  const mend = mendOf(value, { node, quoted: isSecret ? '' : `: "${written(path)}"` });
   return {
     code: 'CONFIG_WRONG_VALUE',
     message: isItem ? `Item ${Number(name) + 1} of this list does not fit` : `The value of "${name}" does not fit`,
@@ -211,11 +215,10 @@ function isInsideSecret(schema: JsonSchema, schemaPath: string): boolean {
 
 function mendOf(
   value: unknown,
-  { node, isSecret }: { node: JsonSchema | undefined; isSecret: boolean },
+  { node, quoted }: { node: JsonSchema | undefined; quoted: string },
 ): string | undefined {
-  if (node?.type === 'string' && typeof value === 'number') {
-    return isSecret ? 'Put it in quotes' : `Put it in quotes: "${value}"`;
-  }
+  const wantsText = [node?.type].flat().includes('string');
+  if (wantsText && (typeof value === 'number' || typeof value === 'boolean')) return `Put it in quotes${quoted}`;
   if (typeof value !== 'string') return undefined;
   if (node?.type === 'boolean' && /^(yes|on|y)$/i.test(value)) return 'Write true';
   if (node?.type === 'boolean' && /^(no|off|n)$/i.test(value)) return 'Write false';

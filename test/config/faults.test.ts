@@ -128,6 +128,18 @@ jobs:
     });
   });
 
+  it('quotes ids that YAML takes for numbers as they were written', async () => {
+    const target = (value: string) => configWith(goodJob.replace(id('a'), value));
+    const exponent = `${'0'.repeat(28)}1e10`;
+    expect(await only(target(exponent))).toMatchObject({ seen: exponent, next: `Put it in quotes: "${exponent}"` });
+    const digits = `0${'1'.repeat(31)}`;
+    expect(await only(target(digits))).toMatchObject({
+      code: 'CONFIG_NUMBER',
+      seen: digits,
+      next: `Put it in quotes: "${digits}"`,
+    });
+  });
+
   it('lets only the alternative speak that was meant', async () => {
     const auth = (value: string) => configWith(goodJob).replace('host: db', `auth: ${value}\n    host: db`);
     expect(await only(auth('5'))).toMatchObject({ allowed: 'text; or a map of options (token, realm)' });

@@ -84,6 +84,9 @@ describe('a variable', () => {
     expect(config!.destinations.get('main')).toMatchObject({ requestsPerDay: 500, credentials: { key: '12345678' } });
     expect(config!.sources.get('shop')!.options).toMatchObject({ host: '12345678', port: 5433, compress: true });
 
+    const tooLarge = await load(text, { env: { ...env, PORT: '99999' } });
+    expect(tooLarge.problems.map(({ seen }) => seen)).toEqual([`99999, from ${$}{env:PORT}`]);
+
     const wrong = await load(text, { env: { ...env, DAY: 'many', PORT: '1e3', YES: 'yes' } });
     expect(wrong.problems.map(({ seen }) => seen)).toEqual([
       `"many", from ${$}{env:DAY}`,
