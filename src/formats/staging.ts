@@ -42,7 +42,7 @@ export class Staging {
         continue;
       }
       if (check !== undefined && !check(text)) throw this.#refused(text, i);
-      if (at + text.length * 3 > this.#bytes.length) this.#grow(at, text.length * 3);
+      if (at + text.length * 3 > this.#bytes.length) this.#grow(at, mostBytes(text));
       spans[2 * i] = at;
       at = writeText(this.#bytes, at, text);
       spans[2 * i + 1] = at;
@@ -51,6 +51,7 @@ export class Staging {
   }
 
   #grow(used: number, more: number): void {
+    if (used + more <= this.#bytes.length) return;
     const larger = Buffer.allocUnsafeSlow(Math.max(firstBytes, this.#bytes.length * 2, used + more));
     this.#bytes.copy(larger, 0, 0, used);
     this.#bytes = larger;
@@ -68,6 +69,11 @@ export class Staging {
       next: 'Declare the column as text, or cast it',
     });
   }
+}
+
+/** An upper bound of the size in UTF-8; exact for texts so long that three bytes a character would be a waste. */
+function mostBytes(text: string): number {
+  return text.length > firstBytes ? Buffer.byteLength(text, 'utf8') : text.length * 3;
 }
 
 /** Writes UTF-8 and returns where it ends. The room is there. */

@@ -13,6 +13,14 @@ const deepest = 1000;
  */
 const partBytes = 64 * 1024;
 
+/**
+ * What the parser collects of one tag, comment, reference or CDATA section may be this long. It drops running text, but
+ * keeps these until they end, and a document may never end one.
+ */
+const longestToken = 16 * 1024 * 1024;
+/** The members in which saxes 6 collects them; it has no public way to ask. */
+const collected = ['text', 'name', 'entity', 'piTarget'] as const;
+
 const readable = /^(utf-?8|us-ascii|ascii)$/i;
 
 /**
@@ -84,6 +92,9 @@ export class XmlChecker implements Checker {
     this.#part = '';
     this.#held.copyWithin(0, bytes, this.#heldBytes);
     this.#heldBytes -= bytes;
+    if (collected.some((member) => String(Reflect.get(this.#parser, member)).length > longestToken)) {
+      throw this.#invalid(`a tag, comment, reference or CDATA section of more than ${longestToken} characters`);
+    }
   }
 
   #refusal(): Problem {

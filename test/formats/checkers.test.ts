@@ -184,3 +184,23 @@ test('the csv checker takes the delimiter from the first record alone, outside q
   expect(answer('csv', [Buffer.from('"a,b,c,d";e\n1;2,3,4\n')])).toBe('records 1');
   expect(answer('csv', [Buffer.from('a\n1,2\n')])).toMatch(/a record of 2 fields where the first has 1/);
 });
+
+test.each(['<!--', '<![CDATA[', '<', '<a b="', '&', '<?a '])(
+  'the xml checker does not collect what begins with %s without end',
+  (begin) => {
+    const checker = formatById('xml').checker();
+    checker.write(Buffer.from(`<r>${begin}`));
+    const more = Buffer.alloc(1024 * 1024, 'a');
+    expect(() => {
+      for (let k = 0; k < 20; k++) checker.write(more);
+    }).toThrow(/of more than 16777216 characters/);
+  },
+);
+
+test('the xml checker lets running text of any length pass', () => {
+  const checker = formatById('xml').checker();
+  checker.write(Buffer.from('<r><a>'));
+  for (let k = 0; k < 20; k++) checker.write(Buffer.alloc(1024 * 1024, 'a'));
+  checker.write(Buffer.from('</a></r>'));
+  expect(checker.end().records).toBe(1);
+});

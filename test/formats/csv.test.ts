@@ -124,4 +124,14 @@ describe('a CSV document', () => {
     );
     expect(encode('csv', [batch], { header: false }).toString()).toBe('1,2\n');
   });
+
+  test('does not begin with bytes that a reader would take for a byte order mark', () => {
+    expect(csvOf([['\ufeffa', 'b']], { header: false })).toBe('"\ufeffa",b\n');
+    expect(encode('csv', [batchOf([{ name: '\ufeffa', type: 'text' }], [])]).toString()).toBe('"\ufeffa"\n');
+  });
+
+  test('writes a text of a megabyte of CJK characters as its bytes', () => {
+    const long = '配達'.repeat(200_000);
+    expect(csvOf([[long, 'x']]) === `a,b\n${long},x\n`).toBe(true);
+  });
 });
