@@ -169,6 +169,13 @@ function expectRefusal(answer: Answer, status: number, code: string): void {
   });
 }
 
+/** A test that only some endpoints have; the others do not count it as skipped. */
+function itIf(has: boolean): (title: string, test: () => Promise<void>) => void {
+  return (title, test) => {
+    if (has) it(title, test);
+  };
+}
+
 describe.each(titled)('%s', (title, endpoint) => {
   const one = cases[title]!;
 
@@ -183,14 +190,14 @@ describe.each(titled)('%s', (title, endpoint) => {
     expectRefusal(await given.call(endpoint.method, path, { key: 'f'.repeat(40) }), 401, 'auth_fail');
   });
 
-  it.skipIf(endpoint.permission.length === 0)('is refused with 401 that names the permission', async () => {
+  itIf(endpoint.permission.length > 0)('is refused with 401 that names the permission', async () => {
     const given = await bench();
     const answer = await given.call(endpoint.method, addressOf(endpoint, {}), { key: keys.acmeNobody });
     expectRefusal(answer, 401, 'permission_denied');
     for (const permission of endpoint.permission) expect(answer.body.meta.error_desc).toContain(permission);
   });
 
-  it.skipIf(!endpoint.path.includes('{id}') || one.refuses !== undefined)(
+  itIf(endpoint.path.includes('{id}') && one.refuses === undefined)(
     'answers 404 for an id that is unknown',
     async () => {
       const given = await bench();
@@ -199,7 +206,7 @@ describe.each(titled)('%s', (title, endpoint) => {
     },
   );
 
-  it.skipIf(!endpoint.client)(
+  itIf(endpoint.client)(
     'answers 401 for a client_id without client.access, 404 for one that is no client of the company',
     async () => {
       const given = await bench();
@@ -233,7 +240,7 @@ describe.each(titled)('%s', (title, endpoint) => {
       expect(answer.body.meta).toMatchObject({ count: expect.any(Number), total: expect.any(Number) });
   });
 
-  it.skipIf(one.bad === undefined)('answers 400 that names the field', async () => {
+  itIf(one.bad !== undefined)('answers 400 that names the field', async () => {
     const given = await bench();
     const params = (await one.prepare?.(given)) ?? {};
     for (const { query, body, field } of one.bad!) {
@@ -244,7 +251,7 @@ describe.each(titled)('%s', (title, endpoint) => {
     }
   });
 
-  it.skipIf(typeof endpoint.body !== 'object')('answers 400 for a body that is not a JSON object', async () => {
+  itIf(typeof endpoint.body === 'object')('answers 400 for a body that is not a JSON object', async () => {
     const given = await bench();
     const params = (await one.prepare?.(given)) ?? {};
     for (const body of [

@@ -82,6 +82,22 @@ describe('a refresh', () => {
     },
   );
 
+  it('that fails never repeats a token or a header of the properties in its error', async () => {
+    const { pull } = pulling(({ properties }) => {
+      throw new Error(`refused: ${JSON.stringify(properties)} Bearer%20s3cret`);
+    });
+    const given = await bench({ pull });
+    const parameters = JSON.stringify([{ name: 'Authorization', value: 'Bearer s3cret', type: 'header' }]);
+    const id = await given.source({
+      properties: { oauth_user_token: 'tok-12345', parameters, endpoint_url: 'https://x.test' },
+    });
+    await refresh(given, id);
+    await until(async () => (await instanceOf(given, id)).refresh_fail_count === 1);
+    const { last_error } = await instanceOf(given, id);
+    expect(last_error).toContain('https://x.test');
+    expect(last_error).not.toMatch(/tok-12345|s3cret/);
+  });
+
   it('without a connector fails with a sentence that says what to do', async () => {
     const given = await bench();
     const id = await given.source({ connector: 'salesforce' });

@@ -10,6 +10,7 @@ import { publish } from '../uploads/publish.ts';
 import { receive } from '../uploads/receive.ts';
 import type { Pull } from './pull.ts';
 import { enqueue, type Queued, resume, settle, takeNext } from './queue.ts';
+import { registerSecretsOf } from './secrets.ts';
 
 const longestPullMs = 10 * 60_000;
 
@@ -91,7 +92,9 @@ export class RefreshWorker {
     if (pull === undefined) throw noConnector(source.connector);
     const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(longestPullMs)]);
     const { connector, format } = source;
-    const chunks = untilAborted(pull({ connector, format, properties: propertiesOf(db, instanceId), signal }), signal);
+    const properties = propertiesOf(db, instanceId);
+    registerSecretsOf(properties);
+    const chunks = untilAborted(pull({ connector, format, properties, signal }), signal);
     const received = await receive(blobs, { chunks, format, limitBytes: uploadLimitBytes });
     await publish({ db, blobs, now: clock.now() }, instanceId, received);
   }

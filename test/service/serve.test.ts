@@ -1,0 +1,95 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { fixtures, keys, scratch } from './service.ts';
+
+const sluice = join(import.meta.dirname, '../../src/cli/sluice.js');
+
+interface Started {
+  readonly child: ChildProcess;
+  readonly ended: Promise<{ code: number | null; out: string; err: string }>;
+}
+
+function start(...flags: string[]): Started {
+  const child = spawn(process.execPath, [sluice, 'serve', ...flags], { stdio: ['ignore', 'pipe', 'pipe'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let [out, err] = ['', ''];
+  child.stdout.on('data', (chunk) => {
+    out += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    err += chunk;
+  });
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, out, err }));
+  return { child, ended };
+}
+
+async function readyIn(file: string): Promise<{ url: string; pid: number }> {
+  for (let i = 0; i < 1500; i++) {
+    if (await stat(file).catch(() => undefined)) break;
+    await wait(10);
+  }
+  return JSON.parse(await readFile(file, 'utf8')) as { url: string; pid: number };
+}
+
+describe('sluice serve', () => {
+  it('says where it listens in the ready file and the log, and ends with 0 on SIGTERM', async () => {
+    const folder = await scratch();
+    const file = join(folder, 'fixtures.json');
+    await writeFile(file, JSON.stringify(fixtures));
+    const [ready, requests] = [join(folder, 'ready.json'), join(folder, 'requests.jsonl')];
+    const { child, ended } = start(
+      '--port',
+      '0',
+      '--memory',
+      '--fixtures',
+      file,
+      '--ready-file',
+      ready,
+      '--request-log',
+      requests,
+    );
+    const { url, pid } = await readyIn(ready);
+    expect(pid).toBe(child.pid);
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/api\/1\.0$/);
+    const answer = await fetch(`${url}/profile`, { headers: { 'kf-api-key': keys.acmeAdmin } });
+    expect(answer.status).toBe(200);
+    child.kill('SIGTERM');
+    const { code, out, err } = await ended;
+    expect([code, out]).toEqual([0, '']);
+    expect(err).toContain(url);
+    expect(err).not.toContain(keys.acmeAdmin);
+    expect(JSON.parse(await readFile(requests, 'utf8'))).toMatchObject({ path: '/api/1.0/profile', status: 200 });
+  });
+
+  it("shows the first admin's key once, on standard output alone", async () => {
+    const folder = await scratch();
+    const outs: string[] = [];
+    for (const turn of ['1', '2']) {
+      const ready = join(folder, `ready-${turn}.json`);
+      const { child, ended } = start('--port', '0', '--data', join(folder, 'data'), '--ready-file', ready);
+      await readyIn(ready);
+      child.kill('SIGINT');
+      const { out, err } = await ended;
+      expect(err).not.toMatch(/[0-9a-f]{40}/);
+      outs.push(out);
+    }
+    expect(outs[0]).toMatch(/\b[0-9a-f]{40}\b/);
+    expect(outs[1]).toBe('');
+  });
+
+  it.each([
+    [['--port', '70000'], '--port'],
+    [['--port', 'x'], '--port'],
+    [['--upload-limit', '10MB'], '--upload-limit'],
+    [['--memory', '--port', '0', '--fixtures', '/nowhere.yaml'], '/nowhere.yaml'],
+  ])('ends with 2 and a plain sentence for %j', async (flags, named) => {
+    const { code, err } = await start(...flags).ended;
+    expect(code).toBe(2);
+    expect(err).toContain(named);
+    expect(err).not.toContain('    at ');
+  });
+});
