@@ -4,7 +4,7 @@ import type { Environment } from './variables.ts';
 /** Longest that a command may take, and most that it may say. */
 const limits = { timeout: 10_000, maxBuffer: 1024 * 1024 };
 
-export type Ran = { readonly ok: true; readonly output: string } | { readonly ok: false; readonly reason: string };
+type Ran = { readonly ok: true; readonly output: string } | { readonly ok: false; readonly reason: string };
 
 /**
  * Runs a program and hands back what it wrote to standard output. No shell is started: words are split at blanks, quotes

@@ -12,7 +12,7 @@ import { allowedBy, nodeAt } from './wording.ts';
 /** The library stops collecting at eight; a person wants to hear of every fault at once. */
 Settings.Set({ maxErrors: 10_000 });
 
-export interface SchemaError {
+interface SchemaError {
   readonly keyword: string;
   readonly schemaPath: string;
   readonly instancePath: string;

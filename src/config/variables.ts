@@ -15,7 +15,7 @@ export interface VariableSettings {
 }
 
 /** One value of the config that had variables in it. */
-export interface Resolved {
+interface Resolved {
   /** As written: safe to show. */
   readonly written: string;
   /** What the variables stood for, each: what redaction has to know when the option is a secret. */

@@ -2,7 +2,7 @@ import { schedule as startTask } from 'node-cron';
 import { type Clock, systemClock } from '../lib/clock.ts';
 
 /** A firing that stands in the plan. */
-export interface Due {
+interface Due {
   readonly job: string;
   /** Epoch milliseconds; in the past or the future. */
   readonly at: number;
