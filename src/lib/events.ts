@@ -3,10 +3,16 @@ import { channel } from 'node:diagnostics_channel';
 /** A map from event name (past tense, `noun.verb`) to the facts that it carries. Facts are JSON-safe. */
 export type EventMap = Record<string, object>;
 
-/** One emit, many readers: log, metrics, history, progress and console all listen here. */
-export type Emit<M extends EventMap> = <K extends keyof M & string>(name: K, facts: M[K]) => void;
+/** Every event of a map as the pair that is emitted; comparing the name narrows the facts. */
+type EventOf<M extends EventMap> = { [K in keyof M & string]: [name: K, facts: M[K]] }[keyof M & string];
 
-type Listener<M extends EventMap> = <K extends keyof M & string>(name: K, facts: M[K]) => void;
+/**
+ * One emit, many readers: log, metrics, history, progress and console all listen here. Whoever can emit more events
+ * than a part knows may be handed to that part.
+ */
+export type Emit<M extends EventMap> = (...event: EventOf<M>) => void;
+
+type Listener<M extends EventMap> = (...event: EventOf<M>) => void;
 
 /**
  * Every event is also published on the diagnostics channel `sluice`, as `{name, facts}`, synchronously and before
@@ -24,14 +30,14 @@ export class Events<M extends EventMap> {
     return () => this.#listeners.delete(listener);
   }
 
-  readonly emit: Emit<M> = (name, facts) => {
+  readonly emit: Emit<M> = (...event) => {
     for (const listener of this.#listeners) {
       try {
-        listener(name, facts);
+        listener(...event);
       } catch {
         // A reader's fault is never the run's fault.
       }
     }
-    if (outside.hasSubscribers) outside.publish({ name, facts });
+    if (outside.hasSubscribers) outside.publish({ name: event[0], facts: event[1] });
   };
 }

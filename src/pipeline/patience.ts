@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../lib/clock.ts';
 
 interface PatienceGiven {
@@ -50,6 +51,9 @@ export class Patience {
     try {
       for (let pause = limitMs; ; ) {
         await clock.sleep(pause, this.#over.signal);
+        // A clock of a test may sleep no time at all; the watch must not keep everything else from running.
+        await nextTurn();
+        if (this.#over.signal.aborted) return;
         const waited = this.#giveUp === undefined ? 0 : clock.monotonic() - this.#since;
         if (waited >= limitMs) return this.#giveUp?.(exhausted(waited));
         pause = limitMs - waited;

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ownedPrefix } from './living.ts';
 import { spoolProblem } from './spool-problem.ts';
@@ -72,7 +72,7 @@ export class SpoolFile {
       await this.#handle.sync();
       await this.#handle.close();
       const reused = (await sizeOf(path)) === this.#bytes;
-      await (reused ? rm(this.#temporary) : rename(this.#temporary, path));
+      await (reused ? this.#keep(path) : rename(this.#temporary, path));
       await syncFolder(this.#folder);
       return { sha256, path, bytes: this.#bytes, reused };
     } catch (error) {
@@ -84,6 +84,13 @@ export class SpoolFile {
   async discard(): Promise<void> {
     await this.#handle.close().catch(() => {});
     await rm(this.#temporary, { force: true }).catch(() => {});
+  }
+
+  /** The file that is there counts as new from now on, for whoever clears away old ones. */
+  async #keep(path: string): Promise<void> {
+    const now = new Date();
+    await utimes(path, now, now);
+    await rm(this.#temporary);
   }
 
   #start(piece: Buffer, recycle: (piece: Buffer) => void): void {

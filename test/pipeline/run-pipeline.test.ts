@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { Events } from '../../src/lib/events.ts';
 import { Problem } from '../../src/lib/problem.ts';
+import type { PipelineEvents } from '../../src/pipeline/events.ts';
 import { runPipeline } from '../../src/pipeline/run-pipeline.ts';
 import { batchOf } from '../../src/sdk/batch.ts';
 import { columns, connectorOf, extractOf, rig, rowsConnector } from './rig.ts';
@@ -58,9 +60,11 @@ describe('a run of the pipeline', () => {
     const { given, heard } = rig(extractOf(rowsConnector([[1, 'a']])));
     const first = await runPipeline(given);
     const before = statSync(first.path).ino;
+    utimesSync(first.path, 1000, 1000);
     const second = await runPipeline(given);
     expect(second.path).toBe(first.path);
     expect(statSync(second.path).ino).toBe(before);
+    expect(statSync(second.path).mtimeMs).toBeGreaterThan(1_000_000);
     expect(readdirSync(given.spool)).toHaveLength(1);
     expect(heard.filter(({ name }) => name === 'payload.spooled').map(({ facts }) => facts)).toMatchObject([
       { reused: false },
@@ -99,9 +103,9 @@ describe('a run of the pipeline', () => {
   it('tells what happens: started, how far, spooled only when the file is there', async () => {
     const { given, heard } = rig(extractOf(rowsConnector([[1, 'a']])));
     let there = false;
-    const emit: typeof given.emit = (name, facts) => {
-      if (name === 'payload.spooled') there = existsSync((facts as { payload: { path: string } }).payload.path);
-      given.emit(name, facts);
+    const emit: typeof given.emit = (...event) => {
+      if (event[0] === 'payload.spooled') there = existsSync(event[1].payload.path);
+      given.emit(...event);
     };
     const payload = await runPipeline({ ...given, emit });
     expect(there).toBe(true);
@@ -223,6 +227,26 @@ describe('a source that falls silent', () => {
     });
     const { given } = rig(extractOf(connector, { stallTimeoutMs: 100 }), { clock });
     expect((await runPipeline(given)).rows).toBe(5);
+  });
+});
+
+describe('what listens to a run', () => {
+  it('may know more events than the pipeline has', async () => {
+    type All = PipelineEvents & { 'payload.delivered': { readonly job: string } };
+    const events = new Events<All>();
+    const names: string[] = [];
+    events.listen((...[name]) => {
+      names.push(name);
+    });
+    const { given } = rig(extractOf(rowsConnector([[1, 'a']])));
+    await runPipeline({ ...given, emit: events.emit });
+    expect(names.at(-1)).toBe('payload.spooled');
+  });
+
+  it('does not hold a run up with a clock that never sleeps', async () => {
+    const clock = { now: () => 0, monotonic: () => 0, sleep: async () => {} };
+    const { given } = rig(extractOf(rowsConnector([[1, 'a']]), { stallTimeoutMs: 1000 }), { clock });
+    expect((await runPipeline(given)).rows).toBe(1);
   });
 });
 

@@ -30,6 +30,10 @@ describe('an expression', () => {
     ['country in ["De", "At"]', 'true'],
     ['country.startsWith("D")', 'true'],
     ['size(country)', '2'],
+    ['uint(7)', '7'],
+    ['duration("90m")', '5400s'],
+    ['b"abc"', 'YWJj'],
+    ['0.1 + 0.2', '0.30000000000000004'],
     ['int("42") + 1', '43'],
     ['double(id) / 2.0', '3.5'],
     ['string(amount)', '12.50'],
@@ -221,6 +225,9 @@ describe('a fault in an expression', () => {
     ['round(amount, 101)', 'at most 100 digits'],
     ['decimal(country)', 'cannot read'],
     ['date(now(), "Mars/Olympus")', 'no time zone'],
+    ['{"a": type(1)}', 'cannot be written as JSON'],
+    ['{"a": 0.0 / 0.0}', 'JSON has no NaN'],
+    ['uint(9223372036854775807) + uint(1)', 'overflow'],
   ])('%s ends the run: %s', (expression, expected) => {
     expect(problemOf(() => value(expression)).message).toContain(expected);
   });

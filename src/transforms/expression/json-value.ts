@@ -43,7 +43,8 @@ export function jsonText(value: unknown): string {
   if (value instanceof Date) return JSON.stringify(value.toISOString());
   if (value instanceof Uint8Array) return JSON.stringify(Buffer.from(value).toString('base64'));
   if (Array.isArray(value)) return `[${value.map(jsonText).join(',')}]`;
-  if (typeof value === 'object') return objectText(value instanceof Map ? [...value] : Object.entries(value));
+  if (value instanceof Map) return objectText([...value]);
+  if (isObject(value)) return objectText(Object.entries(value));
   throw new CellFault('the result cannot be written as JSON');
 }
 

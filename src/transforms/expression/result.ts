@@ -1,3 +1,4 @@
+import { Duration, UnsignedInt } from '@marcbachmann/cel-js/evaluator';
 import type { Value } from '../../sdk/batch.ts';
 import type { ColumnType } from '../../sdk/column.ts';
 import { Decimal } from '../values/decimal.ts';
@@ -21,6 +22,7 @@ const scalars: Readonly<Record<string, ColumnType>> = {
   bool: 'boolean',
   bytes: 'binary',
   'google.protobuf.Timestamp': 'timestamptz',
+  'google.protobuf.Duration': 'text',
 };
 
 /** The column type of a value whose type was not known before it was there. */
@@ -37,6 +39,8 @@ export function columnTypeOfValue(value: unknown): ColumnType {
     default:
       if (value instanceof Decimal) return 'decimal';
       if (value instanceof Date) return 'timestamptz';
+      if (value instanceof UnsignedInt) return 'integer';
+      if (value instanceof Duration) return 'text';
       return value instanceof Uint8Array ? 'binary' : 'json';
   }
 }
@@ -61,7 +65,9 @@ function cellOfObject(value: unknown): Value {
   if (value instanceof Date) return instantText(value);
   if (Array.isArray(value) || value instanceof Map || Object.getPrototypeOf(value) === Object.prototype)
     return jsonText(value);
-  return wholeOf(BigInt(String(value)));
+  if (value instanceof UnsignedInt) return wholeOf(value.valueOf());
+  if (value instanceof Duration) return value.toString();
+  throw new CellFault('the result is nothing that a cell can hold');
 }
 
 function wholeOf(value: bigint): bigint {
