@@ -62,7 +62,7 @@ export const source = {
     {
       about:
         'Credentials: `basic` has user and password, `bearer` a token, `key` the name and value of a header or query parameter.',
-      example: { kind: 'bearer', token: '${env:API_TOKEN}' },
+      example: { kind: 'bearer', token: `\${env:API_TOKEN}` },
       default: { kind: 'none' },
       secret: true,
     },
