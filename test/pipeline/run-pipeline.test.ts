@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileS
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/lib/clock.ts';
 import { Events } from '../../src/lib/events.ts';
 import { Problem } from '../../src/lib/problem.ts';
 import type { PipelineEvents } from '../../src/pipeline/events.ts';
@@ -203,6 +204,20 @@ describe('a source that falls silent', () => {
     const problem = await problemOf(runPipeline(given));
     expect(problem.code).toBe('SOURCE_STALLED');
     expect(problem.message).toContain('while connecting');
+  });
+
+  it('is left behind when it does not even close, and that is logged', async () => {
+    const hurried: typeof systemClock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms / 50, signal) };
+    const warned: string[] = [];
+    const log = { debug: () => {}, info: () => {}, warn: (message: string) => warned.push(message) };
+    const connector = connectorOf(async function* () {
+      yield batchOf(columns, [[1, 'a']]);
+      await new Promise<never>(() => {});
+    });
+    const { given } = rig(extractOf(connector, { stallTimeoutMs: 100 }), { clock: hurried, log });
+    expect(await problemOf(runPipeline(given))).toMatchObject({ code: 'SOURCE_STALLED' });
+    expect(warned).toEqual(['The source did not close in time and was left behind']);
+    expect(readdirSync(given.spool)).toEqual([]);
   });
 
   it('may be slow as long as every single wait is short enough', async () => {
