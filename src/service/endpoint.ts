@@ -26,7 +26,7 @@ export type Outcome =
   | { readonly stream: Readable; readonly headers: Readonly<Record<string, string>> };
 
 /** Where the behaviour is laid down: the service's document, or a decision where the document is silent. */
-export type Basis = 'document' | 'decided';
+type Basis = 'document' | 'decided';
 
 /**
  * One method on one path, as data and two functions. The steps of every call, in this order: authenticate, count,

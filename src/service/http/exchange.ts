@@ -16,7 +16,7 @@ export type Answer =
   | { readonly kind: 'unknown path' }
   | { readonly kind: 'refusal'; readonly refusal: Refusal };
 
-export interface Exchange {
+interface Exchange {
   readonly parts: Parts;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;

@@ -13,7 +13,7 @@ export const refusals = {
   internal_error: 500,
 } as const;
 
-export type RefusalCode = keyof typeof refusals;
+type RefusalCode = keyof typeof refusals;
 
 /** Thrown by any step to end the call with an error envelope. The message is shown to the caller. */
 export class Refusal extends Error {

@@ -25,7 +25,7 @@ interface Fault {
 }
 
 /** Checks the fields of a query or a body: fills in defaults, refuses with 400 naming the field and its rule. */
-export type Validate = (given: Fields) => Fields;
+type Validate = (given: Fields) => Fields;
 
 export function queryValidator(properties: TProperties): Validate {
   return validator(properties, fromText);

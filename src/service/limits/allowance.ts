@@ -22,7 +22,7 @@ export function secondAllowance(account: Account): number {
 }
 
 /** A company's calls of one day and what it was allowed, as the api-usage report shows them. */
-export interface DayOfCalls {
+interface DayOfCalls {
   readonly day: string;
   readonly used: number;
   readonly allowance: number;

@@ -57,9 +57,12 @@ export class RefreshWorker {
 
   #wake(): void {
     if (this.#running !== undefined || this.#stop.signal.aborted) return;
-    this.#running = this.#drain().finally(() => {
-      this.#running = undefined;
-    });
+    this.#running = this.#drain()
+      // The database itself failed (a full disk). What is queued stays queued; the next request tries again.
+      .catch((thrown) => this.#parts.log.error('refresh queue stopped', { error: redact(readable(thrown)) }))
+      .finally(() => {
+        this.#running = undefined;
+      });
   }
 
   async #drain(): Promise<void> {

@@ -5,7 +5,7 @@ import type { Database } from './database.ts';
 
 /** Writing accounts and their people, for the first company and for fixtures. */
 
-export interface AccountGiven {
+interface AccountGiven {
   readonly id: string;
   readonly name: string;
   readonly parentId?: string;
@@ -52,7 +52,7 @@ export function insertBuiltInRoles(db: Database, accountId: string, now: number)
   return new Map(rows.map(({ id, name }) => [name, id]));
 }
 
-export interface UserGiven {
+interface UserGiven {
   readonly id: string;
   readonly accountId: string;
   readonly roleId: string;

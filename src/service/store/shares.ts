@@ -1,12 +1,12 @@
 import type { Database } from './database.ts';
 
-export interface GroupRight {
+interface GroupRight {
   readonly group_id: string;
   readonly group_name: string;
   readonly can_edit: boolean;
 }
 
-export interface UserRight {
+interface UserRight {
   readonly user_id: string;
   readonly first_name: string;
   readonly last_name: string;
@@ -16,7 +16,7 @@ export interface UserRight {
 export type HolderKind = 'group' | 'user';
 
 /** A group or a user that something can be shared with. */
-export interface Holder {
+interface Holder {
   readonly id: string;
   readonly accountId: string;
 }
