@@ -20,5 +20,4 @@ export const query = {
   }),
 };
 
-export type FileSource = OptionValues<typeof source>;
 export type FileQuery = OptionValues<typeof query>;

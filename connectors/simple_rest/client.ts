@@ -5,7 +5,7 @@ import { type RestRequest, withUrl } from './request.ts';
 import { retryAfterMs } from './retry.ts';
 import { unpacked } from './unpack.ts';
 
-export interface ClientInit {
+interface ClientInit {
   /** Longest wait for a connection, for the first byte and between two. */
   readonly timeoutMs: number;
   /** Longest time for one answer as a whole: a server that drips bytes resets the other limit for ever. */

@@ -29,6 +29,9 @@ function addressFaults({ url, auth }: RestSource, { path, endpoint_url }: RestQu
   if (url === undefined && endpoint_url === undefined) {
     return [{ option: 'path', message: 'needs the `url` of the source, or `endpoint_url` instead' }];
   }
+  if (path !== undefined && /^https?:\/\//i.test(path)) {
+    return [{ option: 'path', message: 'is a full address; give it as `endpoint_url`' }];
+  }
   if (path !== undefined && endpoint_url !== undefined) {
     return [{ option: 'endpoint_url', message: 'cannot stand beside `path`' }];
   }

@@ -17,7 +17,7 @@ import { type RestRequest, withUrl } from './request.ts';
 import { withRetries } from './retry.ts';
 import type { Spool, SpooledPage } from './spool.ts';
 
-export interface PagesInit {
+interface PagesInit {
   readonly client: RestClient;
   readonly request: RestRequest;
   readonly query: RestQuery;

@@ -3,7 +3,7 @@ import type { Paging } from './options.ts';
 import { make, shownUrl } from './problems.ts';
 
 /** What a page tells about the next one. */
-export interface PageFacts {
+interface PageFacts {
   readonly url: URL;
   readonly records: number;
   readonly values: ReadonlyMap<string, string>;

@@ -16,7 +16,7 @@ export interface RestRequest {
 }
 
 /** What of a query makes its request. */
-export type Asked = Pick<RestQuery, 'path' | 'endpoint_url' | 'method' | 'parameters' | 'body'>;
+type Asked = Pick<RestQuery, 'path' | 'endpoint_url' | 'method' | 'parameters' | 'body'>;
 
 /** The first request of a query. Expects options that {@link optionFaults} has nothing against. */
 export function requestOf(source: RestSource, query: Asked): RestRequest {
@@ -26,6 +26,10 @@ export function requestOf(source: RestSource, query: Asked): RestRequest {
     if (type !== 'header') url.searchParams.append(name, String(value ?? ''));
   const own = parameters.filter(({ type }) => type === 'header').map(({ name, value }) => [name, String(value ?? '')]);
   const auth = authOf(source.auth, url);
+  registerSecrets([
+    ...Object.entries(source.headers),
+    ...parameters.map(({ name, value }) => [name, String(value)] as const),
+  ]);
   const { body, type } = bodyOf(query.body);
   return {
     method: query.method.toUpperCase(),
@@ -78,6 +82,13 @@ function authOf(auth: Auth, url: URL): Credentials {
   return username === ''
     ? { headers: {}, query: [] }
     : basic(decodeURIComponent(username), decodeURIComponent(password));
+}
+
+const secretName = /auth|key|token|secret|pass|cookie|session|credential|signature/i;
+
+/** People put keys into plain headers and parameters; a server that repeats them must not bring them into an error. */
+function registerSecrets(named: readonly (readonly [string, string])[]): void {
+  for (const [name, value] of named) if (secretName.test(name)) registerSecret(value);
 }
 
 function basic(user: string, password: string): Credentials {

@@ -6,7 +6,7 @@ const mostMs = 30_000;
 /** Who asks for a longer pause than this is asked again by the next run instead of by a run that sleeps. */
 const longestPauseMs = 60_000;
 
-export interface RetryInit {
+interface RetryInit {
   readonly retries: number;
   readonly signal: AbortSignal;
   /** Told before each pause. */

@@ -12,6 +12,12 @@ export interface SpooledPage {
   readonly input: RecordInput;
 }
 
+interface SpoolInit {
+  /** Most bytes of all pages together. */
+  readonly mostBytes: number;
+  readonly signal: AbortSignal;
+}
+
 const chunkBytes = 256 * 1024;
 
 /** All pages of a run, one behind another in one file of the run's private folder. */
@@ -19,18 +25,20 @@ export class Spool {
   readonly #path: string;
   readonly #file: FileHandle;
   readonly #mostBytes: number;
+  readonly #signal: AbortSignal;
   #end = 0;
   #pages = 0;
 
-  private constructor(path: string, file: FileHandle, mostBytes: number) {
+  private constructor(path: string, file: FileHandle, { mostBytes, signal }: SpoolInit) {
     this.#path = path;
     this.#file = file;
     this.#mostBytes = mostBytes;
+    this.#signal = signal;
   }
 
-  static async create(folder: string, mostBytes: number): Promise<Spool> {
+  static async create(folder: string, init: SpoolInit): Promise<Spool> {
     const path = join(folder, 'answers.spool');
-    return new Spool(path, await open(path, 'w'), mostBytes);
+    return new Spool(path, await open(path, 'w'), init);
   }
 
   /** Writes one whole page. One that fails half-way is as if it had never begun: the next is written over it. */
@@ -60,8 +68,16 @@ export class Spool {
 
   async *#read(start: number, end: number): AsyncGenerator<Buffer> {
     if (start === end) return;
-    const stream = createReadStream(this.#path, { start, end: end - 1, highWaterMark: chunkBytes });
-    yield* stream as AsyncIterable<Buffer>;
+    const signal = this.#signal;
+    signal.throwIfAborted();
+    const stream = createReadStream(this.#path, { start, end: end - 1, highWaterMark: chunkBytes, signal });
+    try {
+      yield* stream as AsyncIterable<Buffer>;
+    } catch (error) {
+      // A stream that was aborted says so in words of its own.
+      signal.throwIfAborted();
+      throw error;
+    }
   }
 }
 

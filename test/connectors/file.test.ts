@@ -51,6 +51,17 @@ test('a glob reads all its files in the order of their names, and path_column sa
   ]);
 });
 
+test('an absolute glob is one too, and names files outside of the folder by their whole path', async () => {
+  await put('a.csv', 'x\n1\n');
+  await put('b.csv', 'x\n2\n');
+  await mkdir(join(folder, 'elsewhere'));
+  const { rows } = await extract({ path: join(folder, '*.csv'), path_column: 'f' }, { folder: 'elsewhere' });
+  expect(rows).toEqual([
+    [join(folder, 'a.csv'), '1'],
+    [join(folder, 'b.csv'), '2'],
+  ]);
+});
+
 test('csv files with other columns are refused by name; json files have the union of their keys', async () => {
   await put('a.csv', 'x,y\n1,2\n');
   await put('b.csv', 'x,z\n1,2\n');

@@ -400,6 +400,14 @@ test('no credential stands in an error, even where the server repeats it', async
   const first = await failure({}, { auth: { kind: 'basic', user: 'ann', password } });
   const key = 'key-0123456789';
   const second = await failure({}, { auth: { kind: 'key', name: 'k', value: key, in: 'query' } });
+  server.answer = (_, response) => void response.writeHead(400).end(JSON.stringify(server.requests.at(-1)));
+  const hidden = ['header-secret-1', 'parameter-secret-2', 'query-secret-3'];
+  const parameters = [
+    { name: 'X-Api-Key', value: hidden[1]!, type: 'header' },
+    { name: 'access_token', value: hidden[2]!, type: 'query' },
+  ];
+  const third = await failure({ parameters }, { headers: { 'x-session': hidden[0]! } });
+  for (const secret of hidden) expect(renderProblem(third)).not.toContain(secret);
   const shown = [first, second].map((problem) => renderProblem(problem) + problem.message).join();
   expect(shown).not.toContain(password);
   expect(shown).not.toContain(Buffer.from(`ann:${password}`).toString('base64'));
@@ -433,6 +441,18 @@ test('a run that is stopped throws the reason, also in the pause before a retry'
   };
   const context = contextOf(rest, { source: { url: server.url }, query: {}, folder, signal: stop.signal });
   await expect(rest.extract(context)).rejects.toBe(reason);
+});
+
+test('a run that is stopped while it reads its rows throws the reason', async () => {
+  server.answer = (_, response) => sendJson(response, ids(0, 200_000));
+  const stop = new AbortController();
+  const reason = new Error('stopped by the test');
+  const context = contextOf(rest, { source: { url: server.url }, query: {}, folder, signal: stop.signal });
+  const { batches } = await rest.extract(context);
+  const reading = (async () => {
+    for await (const _ of batches) stop.abort(reason);
+  })();
+  await expect(reading).rejects.toBe(reason);
 });
 
 test('a hundred thousand records over many pages arrive whole, from the disk', async () => {
@@ -515,6 +535,7 @@ test('options that cannot go together are told before anything is sent', () => {
   };
   expect(faults({})).toEqual([]);
   expect(faults({}, {})).toEqual(['path']);
+  expect(faults({ path: 'https://h/a' })).toEqual(['path']);
   expect(faults({ path: 'a', endpoint_url: 'https://h/a' })).toEqual(['endpoint_url']);
   expect(faults({ endpoint_url: 'https://i/a' }, { url: 'https://h', auth: { kind: 'bearer', token: 'x' } })).toEqual([
     'endpoint_url',

@@ -189,6 +189,12 @@ test('types given by the job are checked and made canonical', async () => {
   });
 });
 
+test('a type for a key that no record has today is no fault, and columns may take their type from types', async () => {
+  const types = { a: 'decimal', gone: 'date' };
+  expect(declared(await readTable(json([{ a: 1 }]), 'json', { types }))).toBe('a:decimal');
+  expect(declared(await readTable(json([{ a: 1 }]), 'json', { types, columns: [{ name: 'a' }] }))).toBe('a:decimal');
+});
+
 test('with columns given the data is opened once; what is beyond them is refused or left out', async () => {
   let opened = 0;
   const inner = json([{ id: 1, x: { y: 'a', z: 2 }, extra: { deep: 1 } }]);

@@ -16,9 +16,17 @@ export function withInputColumn({ inputColumn }: RecordSettings, columns: readon
   });
 }
 
+/** The columns that the job names, where it does. A type may stand there or under `types`. */
+export function declaredColumns({ columns, types }: RecordSettings): readonly Column[] {
+  return columns.map(({ name, type }) => ({
+    name,
+    type: type ?? (Object.hasOwn(types, name) ? types[name]! : 'text'),
+  }));
+}
+
 /**
  * The columns found, with the types that the job gives. With `strict`, a type for a column that is not there is a
- * fault: it is a misspelt name; data without any record cannot tell.
+ * fault: it is a misspelt name. Where columns are what the records happen to have, it may be one that is missing today.
  */
 export function columnsOf(
   found: readonly Column[],

@@ -1,7 +1,7 @@
 import type { Batch, Cells } from '../batch.ts';
 import type { Column } from '../column.ts';
 import type { Extraction } from '../connector.ts';
-import { columnsOf, missingColumn, unknownColumn, withInputColumn } from './columns.ts';
+import { columnsOf, declaredColumns, missingColumn, unknownColumn, withInputColumn } from './columns.ts';
 import { openCsv, type RawRows } from './csv-table.ts';
 import { faultIn, type RecordInput } from './input.ts';
 import type { RecordSettings } from './options.ts';
@@ -41,7 +41,7 @@ export class CsvReader implements RecordReader {
   #columns(): readonly Column[] {
     const names = this.#names ?? [];
     const { columns, types, header } = this.#settings;
-    if (columns.length > 0) return columns.map(({ name, type }) => ({ name, type: type ?? 'text' }));
+    if (columns.length > 0) return declaredColumns(this.#settings);
     return columnsOf(
       names.map((name) => ({ name, type: 'text' })),
       { types, strict: header || names.length > 0 },

@@ -4,7 +4,7 @@ const lf = 10;
 const cr = 13;
 
 /** How cells are told apart, in bytes. */
-export interface CsvDialect {
+interface CsvDialect {
   /** One ASCII byte. */
   readonly delimiter: number;
   /** One ASCII byte, or -1 when nothing quotes. It is doubled inside a quoted cell (RFC 4180). */
@@ -15,7 +15,7 @@ export interface CsvDialect {
   readonly nullText: Buffer;
 }
 
-export interface CsvScannerInit {
+interface CsvScannerInit {
   readonly input: RecordInput;
   readonly dialect: CsvDialect;
   /** Line of the input that the scanner begins at, 1-based. */

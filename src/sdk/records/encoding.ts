@@ -161,7 +161,7 @@ function decodeStrictly({ input, name, standard, chunk }: Piece): string {
 }
 
 /** The problem of a job that names an encoding nobody here knows. */
-export function unknownEncoding(name: string): Problem {
+function unknownEncoding(name: string): Problem {
   return new Problem({
     code: 'RECORDS_ENCODING_NAME',
     family: 'config',

@@ -1,7 +1,7 @@
 import type { Batch, ByteCells, Cells } from '../batch.ts';
 import type { Column, ColumnType } from '../column.ts';
 import type { Extraction } from '../connector.ts';
-import { columnsOf, unknownColumn, withInputColumn } from './columns.ts';
+import { columnsOf, declaredColumns, unknownColumn, withInputColumn } from './columns.ts';
 import { faultIn, type RecordInput } from './input.ts';
 import { JsonPaths, kind, naturalKinds, type PathNode } from './json-paths.ts';
 import type { JsonScanner } from './json-scanner.ts';
@@ -48,9 +48,8 @@ export class JsonReader implements RecordReader {
 
   #columns(): readonly Column[] {
     const { columns, types } = this.#settings;
-    if (columns.length > 0) return columns.map(({ name, type }) => ({ name, type: type ?? 'text' }));
-    const found = this.#paths.columns();
-    return columnsOf(found, { types, strict: found.length > 0 });
+    if (columns.length > 0) return declaredColumns(this.#settings);
+    return columnsOf(this.#paths.columns(), { types, strict: false });
   }
 
   #walk(input: RecordInput, given: { paths: JsonPaths; width: number; wanted: readonly string[] }): JsonWalk {

@@ -4,7 +4,7 @@ import { faultIn, type RecordInput, shorten } from './input.ts';
 import type { JsonPaths } from './json-paths.ts';
 import { JsonScanner } from './json-scanner.ts';
 
-export interface WalkInit {
+interface WalkInit {
   readonly input: RecordInput;
   readonly encoding: string | undefined;
   readonly blockBytes: number | undefined;

@@ -4,7 +4,7 @@ import { canonicalText } from './canonical.ts';
 import { surelyCanonical } from './canonical-bytes.ts';
 import { faultIn, type RecordInput, type Spot, shorten } from './input.ts';
 
-export interface Retyping {
+interface Retyping {
   readonly input: RecordInput;
   readonly column: Column;
   readonly cells: Cells;

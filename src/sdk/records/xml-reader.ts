@@ -1,7 +1,7 @@
 import type { Batch, Cells, Value } from '../batch.ts';
 import type { Column } from '../column.ts';
 import type { Extraction } from '../connector.ts';
-import { columnsOf, unknownColumn, withInputColumn } from './columns.ts';
+import { columnsOf, declaredColumns, unknownColumn, withInputColumn } from './columns.ts';
 import { openUtf8 } from './encoding.ts';
 import { faultIn, type RecordInput } from './input.ts';
 import type { RecordSettings } from './options.ts';
@@ -50,9 +50,9 @@ export class XmlReader implements RecordReader {
 
   #columns(): readonly Column[] {
     const { columns, types } = this.#settings;
-    if (columns.length > 0) return columns.map(({ name, type }) => ({ name, type: type ?? 'text' }));
+    if (columns.length > 0) return declaredColumns(this.#settings);
     const found = [...this.#paths].map(([name, isRepeated]): Column => ({ name, type: isRepeated ? 'json' : 'text' }));
-    return columnsOf(found, { types, strict: found.length > 0 });
+    return columnsOf(found, { types, strict: false });
   }
 
   async *#read(input: RecordInput): AsyncGenerator<XmlRecords> {
