@@ -17,6 +17,7 @@ export class BatchQueue {
   #bytes = 0;
   #paused = false;
   #ended = false;
+  #closed = false;
   #failure: { reason: unknown } | undefined;
   #wake: (() => void) | undefined;
 
@@ -29,7 +30,19 @@ export class BatchQueue {
     return this.#paused;
   }
 
+  /** True when nobody will read any more. */
+  get isClosed(): boolean {
+    return this.#closed || this.#failure !== undefined;
+  }
+
+  /** The reader has gone: what waits is dropped, what still comes is too. */
+  close(): void {
+    this.#closed = true;
+    this.#waiting.length = 0;
+  }
+
   push(batch: Batch, bytes: number): void {
+    if (this.isClosed) return;
     this.#waiting.push({ batch, bytes });
     this.#bytes += bytes;
     if (!this.#paused && (this.#waiting.length >= mostBatches || this.#bytes >= mostBytes)) {
@@ -85,6 +98,7 @@ export async function* batchesOf(queue: BatchQueue, leave: () => Promise<void>):
   try {
     for (let batch = await queue.next(); batch !== undefined; batch = await queue.next()) yield batch;
   } finally {
+    queue.close();
     await leave();
   }
 }

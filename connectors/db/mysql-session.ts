@@ -160,7 +160,10 @@ export class MysqlSession {
   /** Says goodbye in order. */
   async close(): Promise<void> {
     this.#onBroken = () => {};
-    await Promise.race([new Promise<void>((resolve) => this.#connection.end(() => resolve())), wait(killPatienceMs)]);
+    await Promise.race([
+      new Promise<void>((resolve) => this.#connection.end(() => resolve())),
+      wait(killPatienceMs, undefined, { ref: false }),
+    ]);
     this.#drop();
   }
 
@@ -169,7 +172,7 @@ export class MysqlSession {
     this.#onBroken = () => {};
     const { threadId } = this.#connection;
     this.#drop();
-    if (threadId) await Promise.race([this.#kill(threadId), wait(killPatienceMs)]);
+    if (threadId) await Promise.race([this.#kill(threadId), wait(killPatienceMs, undefined, { ref: false })]);
   }
 
   #drop(): void {

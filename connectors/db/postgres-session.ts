@@ -16,6 +16,7 @@ import { SpanBlock } from './span-block.ts';
 
 /** How long we wait for a server to acknowledge that it stopped; after that the run ends without it. */
 const cancelPatienceMs = 800;
+const cancelAgainMs = 50;
 
 interface Found extends Omit<TypeRow, 'oid' | 'inner'> {
   readonly oid: string;
@@ -29,6 +30,8 @@ export class PostgresSession {
   readonly #config: pg.ClientConfig;
   #broken: unknown;
   #onBroken: (reason: unknown) => void = () => {};
+  /** The server owes us an answer. */
+  #isBusy = false;
 
   private constructor(place: string, config: pg.ClientConfig) {
     this.place = place;
@@ -36,6 +39,7 @@ export class PostgresSession {
     this.#client = new pg.Client(config);
     this.#client.on('error', (reason) => {
       this.#broken ??= reason;
+      this.#isBusy = false;
       this.#onBroken(reason);
     });
   }
@@ -135,17 +139,22 @@ export class PostgresSession {
       pause: () => stream.pause(),
       resume: () => {
         stream.resume();
-        if (isWaiting) portal.proceed();
+        if (isWaiting) proceed();
         isWaiting = false;
       },
     });
     const fail = (thrown: unknown) => queue.fail(postgresProblem(thrown, this.place));
+    const proceed = () => {
+      this.#isBusy = true;
+      portal.proceed();
+    };
     let tap: PostgresTap | undefined;
     const portal = new Portal({
       sql,
       parameters,
       rows: fetch_rows,
       begin: () => {
+        this.#isBusy = true;
         tap = new PostgresTap({
           wire: { stream, parser },
           block: new SpanBlock(maker, queue),
@@ -154,16 +163,19 @@ export class PostgresSession {
         });
       },
       suspended: () => {
-        if (queue.isFull) isWaiting = true;
-        else portal.proceed();
+        this.#isBusy = false;
+        if (queue.isFull || queue.isClosed) isWaiting = true;
+        else proceed();
       },
       complete: () => tap?.flush(),
       ready: () => {
+        this.#isBusy = false;
         tap?.release();
         whole = true;
         queue.end();
       },
       fail: (reason) => {
+        this.#isBusy = false;
         tap?.release();
         fail(reason);
       },
@@ -189,11 +201,19 @@ export class PostgresSession {
     await this.#client.end().catch(() => {});
   }
 
-  /** Stops whatever the server is doing for us, and hangs up. */
+  /**
+   * Stops whatever the server is doing for us, and hangs up. A CancelRequest that overtakes the statement it is meant
+   * for has no effect, and a server that computes does not notice that we hung up; so we ask until it answers.
+   */
   async cancel(): Promise<void> {
-    const cancelled = this.#requestCancel();
+    const { stream } = wireOf(this.#client);
+    const end = Date.now() + cancelPatienceMs;
+    stream.resume();
+    while (this.#isBusy && Date.now() < end) {
+      await Promise.race([this.#requestCancel(), wait(end - Date.now(), undefined, { ref: false })]);
+      if (this.#isBusy) await wait(cancelAgainMs);
+    }
     this.#drop();
-    await Promise.race([cancelled, wait(cancelPatienceMs)]);
   }
 
   #drop(): void {

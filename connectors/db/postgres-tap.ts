@@ -30,6 +30,7 @@ export function wireOf(client: Client): Wire {
 
 const dataRow = 68; // 'D'
 const headerBytes = 5;
+const nothing = Buffer.alloc(0);
 
 /**
  * Cuts DataRow messages out of what a server sends. Bytes are gathered into blocks of our own, so that a row split
@@ -45,6 +46,7 @@ export class PostgresTap {
   #filled = 0;
   /** Where the first message that is not yet handled begins. */
   #at = 0;
+  #taking = false;
   #released = false;
 
   constructor({ wire, block, width, onFault }: TapSettings) {
@@ -63,6 +65,7 @@ export class PostgresTap {
     this.#wire.stream.on('data', this.#wire.parser);
     this.#wire.stream.off('data', this.#receive);
     this.#wire.stream.resume();
+    if (!this.#taking) this.#passOn(nothing);
   }
 
   /** Hands on the rows that wait for their batch to fill. */
@@ -71,10 +74,13 @@ export class PostgresTap {
   }
 
   readonly #receive = (chunk: Buffer): void => {
+    this.#taking = true;
     try {
       this.#take(chunk);
     } catch (thrown) {
       this.#onFault(thrown);
+    } finally {
+      this.#taking = false;
     }
   };
 

@@ -134,18 +134,28 @@ export class ServerFolder {
 }
 
 /**
- * SIGQUIT makes PostgreSQL end at once with all its children, which a SIGKILL of its parent alone would leave behind.
- * MariaDB is a single process.
+ * SIGQUIT makes PostgreSQL end at once with all its children, which a SIGKILL of its parent alone would leave behind;
+ * MariaDB is a single process. The shell that waits for the server also says when it is gone: to anybody else, a
+ * process that was killed and not yet waited for still looks alive.
  */
 const supervisor = `
   folder=$1; shift
-  "$@" >&2 </dev/null &
+  exec 3<&0
+  "$@" >&2 </dev/null 3<&- &
   server=$!
   echo $server
-  read -r word
-  kill -QUIT $server 2>/dev/null; kill -KILL $server 2>/dev/null
-  wait $server 2>/dev/null
-  cd /; [ "$word" = keep ] || rm -rf "$folder"
+  (
+    read -r word <&3
+    kill -QUIT $server
+    for try in 1 2 3 4 5 6 7 8 9 10; do kill -0 $server || break; sleep 0.1; done
+    kill -KILL $server
+    [ "$word" = keep ]
+  ) >/dev/null 2>&1 &
+  reader=$!
+  trap '' PIPE
+  wait $server
+  echo gone 2>/dev/null
+  wait $reader || { cd /; rm -rf "$folder"; }
 `;
 
 /** A server process and the supervisor that ends it. */
@@ -154,23 +164,29 @@ export class Supervised {
   readonly #folder: string;
   readonly #gone: Promise<void>;
   readonly #pid: Promise<number>;
+  #said = '';
 
   constructor(child: ChildProcess, folder: string) {
     this.#child = child;
     this.#folder = folder;
     this.#gone = new Promise((resolve) => child.once('close', () => resolve()));
-    this.#pid = new Promise((resolve) => child.stdout!.once('data', (line: Buffer) => resolve(Number(line))));
+    this.#pid = new Promise((resolve) =>
+      child.stdout!.once('data', (line: Buffer) => resolve(Number.parseInt(String(line), 10))),
+    );
+    child.stdout!.on('data', (line: Buffer) => {
+      this.#said += line;
+    });
     child.stdin!.on('error', () => {});
   }
 
   /** True until the server itself (not its supervisor) has ended. */
-  async isAlive(): Promise<boolean> {
-    return signal(await this.#pid, 0);
+  get isAlive(): boolean {
+    return !this.#said.includes('gone');
   }
 
   async kill(name: NodeJS.Signals): Promise<void> {
     signal(await this.#pid, name);
-    while (await this.isAlive()) await wait(10);
+    while (this.isAlive) await wait(10);
   }
 
   async stop({ keepFolder = false } = {}): Promise<void> {
@@ -184,11 +200,11 @@ export class Supervised {
   }
 }
 
-function signal(pid: number, name: NodeJS.Signals | 0): boolean {
+function signal(pid: number, name: NodeJS.Signals): void {
   try {
-    return process.kill(pid, name);
+    process.kill(pid, name);
   } catch {
-    return false;
+    // It was gone already.
   }
 }
 
@@ -237,7 +253,7 @@ async function untilAnswers(server: Supervised, answers: () => Promise<void>): P
       (thrown: unknown) => thrown ?? new Error('no answer'),
     );
     if (failure === undefined) return undefined;
-    if (Date.now() > end || !(await server.isAlive())) return failure;
+    if (Date.now() > end || !server.isAlive) return failure;
     await wait(25);
   }
 }

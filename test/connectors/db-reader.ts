@@ -1,0 +1,58 @@
+import { type Batch, batchText, type Extraction, Problem, withDefaults } from '#sdk';
+import db from '../../connectors/db/index.ts';
+
+const log = { debug() {}, info() {}, warn() {} };
+
+export type Options = Readonly<Record<string, unknown>>;
+
+interface Setting {
+  readonly signal?: AbortSignal;
+  readonly folder?: string;
+}
+
+function contextOf(source: Options, { signal = new AbortController().signal, folder = '/nowhere' }: Setting) {
+  return { source: withDefaults(db.source, source), folder, signal, log };
+}
+
+/** Starts an extract by the connector as the pipeline would. */
+export function extract(source: Options, query: Options | string, setting: Setting = {}): Promise<Extraction> {
+  const given = typeof query === 'string' ? { sql: query } : query;
+  return db.extract({ ...contextOf(source, setting), query: withDefaults(db.query, given), scratch: '/nowhere' });
+}
+
+export function check(source: Options, setting: Setting = {}): Promise<string> {
+  return db.check(contextOf(source, setting));
+}
+
+/** The whole result: `name type` of each column, and the rows as canonical text. */
+export async function read(source: Options, query: Options | string, setting: Setting = {}) {
+  const { columns, batches } = await extract(source, query, setting);
+  const rows: (string | null)[][] = [];
+  for await (const batch of batches) rows.push(...batchText(batch));
+  return { columns: columns.map(({ name, type }) => `${name} ${type}`), rows };
+}
+
+/** The problem that an act ends with; fails the test when it ends well, or with anything else. */
+export async function problemOf(act: Promise<unknown>): Promise<Problem> {
+  const thrown = await act.then(
+    (value) => new Error(`expected a problem, got ${JSON.stringify(value)}`),
+    (reason: unknown) => reason,
+  );
+  if (thrown instanceof Problem) return thrown;
+  throw thrown;
+}
+
+/** Reads everything and keeps nothing but the count. */
+export async function countRows(batches: AsyncIterable<Batch>): Promise<number> {
+  let rows = 0;
+  for await (const batch of batches) rows += batch.length;
+  return rows;
+}
+
+/** The first batch of an extraction, which stays open. */
+export async function firstOf({ batches }: Extraction): Promise<AsyncIterator<Batch>> {
+  const iterator = batches[Symbol.asyncIterator]();
+  const { done } = await iterator.next();
+  if (done) throw new Error('there was no first batch');
+  return iterator;
+}
