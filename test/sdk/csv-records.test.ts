@@ -50,6 +50,18 @@ test('a column without a name is called after its position, and two of one name 
   });
 });
 
+test('a header that another delimiter was meant for is refused with that delimiter, unless it is quoted', async () => {
+  await expect(readTable(inputOf('a;b\n1;2\n'), 'csv')).rejects.toMatchObject({
+    code: 'CSV_DELIMITER',
+    next: expect.stringContaining('delimiter: ";"'),
+  });
+  await expect(readTable(inputOf('junk\na\tb\n1\t2\n'), 'csv', { skip_rows: 1 })).rejects.toMatchObject({
+    code: 'CSV_DELIMITER',
+  });
+  await expect(readTable(inputOf('a,b\n'), 'csv', { delimiter: ';' })).rejects.toMatchObject({ code: 'CSV_DELIMITER' });
+  expect((await readTable(inputOf('\n"a;b"\n1;2\n'), 'csv')).rows).toEqual([['1;2']]);
+});
+
 test('skip_rows and comment leave lines out, and errors still count them', async () => {
   const text = 'made by hand\n"also, junk\n# a remark, here\na;b\n1;2\n#3;4\n\n5;6\n7\n';
   const options = { skip_rows: 2, comment: '#', delimiter: ';' };

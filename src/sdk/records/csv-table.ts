@@ -1,6 +1,6 @@
 import type { Cells } from '../batch.ts';
 import { Blocks } from './blocks.ts';
-import { namesOf, noHeader } from './csv-header.ts';
+import { namesOf, noHeader, refuseOtherDelimiter } from './csv-header.ts';
 import { openParsed } from './csv-parsed.ts';
 import { CsvScanner, lineEnd } from './csv-scanner.ts';
 import { openUtf8 } from './encoding.ts';
@@ -57,6 +57,7 @@ async function begin(input: RecordInput, settings: RecordSettings, blocks: Block
   const first = await firstRow(scanner, blocks, skipped);
   if (first === undefined && settings.header) throw noHeader(input);
   const names = namesOf(input, first?.texts ?? [], settings.header);
+  if (settings.header && !first!.isQuoted) refuseOtherDelimiter(input, names);
   // Without a header the first row is data: it is scanned again as such, on the line where it was met.
   const from = settings.header ? first!.end : skipped;
   const again = settings.header ? scanner : new CsvScanner({ input, dialect, line: settings.skip_rows + 1 });
@@ -81,6 +82,8 @@ async function skipLines(input: RecordInput, lines: number, blocks: Blocks): Pro
 
 interface FirstRow {
   readonly texts: (string | null)[];
+  /** The first cell stood in quotes. */
+  readonly isQuoted: boolean;
   readonly end: number;
 }
 
@@ -89,12 +92,21 @@ async function firstRow(scanner: CsvScanner, blocks: Blocks, from: number): Prom
     // Cells with doubled quotes are rewritten in place, and without a header these bytes are scanned once more.
     const bytes = Buffer.from(blocks.bytes);
     const end = scanner.scan(bytes, from, { width: 0, mostRows: mostColumns, last: blocks.last });
-    if (scanner.rows === 1) return { texts: textsOf(scanner, bytes), end };
+    if (scanner.rows === 1) {
+      const texts = textsOf(scanner, bytes);
+      return { texts, isQuoted: isQuoted(scanner, bytes), end };
+    }
     if (blocks.last) return undefined;
     const rest = blocks.bytes.subarray(from);
     await blocks.refill(blocks.bytes.length - rest.length);
     from = 0;
   }
+}
+
+/** Between a row's beginning and its first cell there is nothing but a quote. */
+function isQuoted({ spans }: CsvScanner, bytes: Buffer): boolean {
+  const before = bytes[spans[0]! - 1];
+  return before !== undefined && before !== 10 && before !== 13;
 }
 
 function textsOf({ spans }: CsvScanner, bytes: Buffer): (string | null)[] {
