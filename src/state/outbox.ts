@@ -134,6 +134,20 @@ export class Outbox {
       .execute();
   }
 
+  /** Why it is not being sent, without an attempt. True when that is news. */
+  async note(id: number, trouble: Trouble): Promise<boolean> {
+    const news = { code: trouble.code, message: redact(trouble.message) };
+    const row = await this.#ground.db
+      .updateTable('outbox')
+      .set(news)
+      .where('id', '=', id)
+      .where('state', '=', 'owed')
+      .where((where) => where.or([where('code', 'is', null), where('code', '<>', trouble.code)]))
+      .returning('id')
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
   /** It will not be tried again by itself. False when it was not owed any more. */
   async bury(id: number, trouble: Trouble): Promise<boolean> {
     return atomically(this.#ground, async (inside) => {

@@ -1,0 +1,60 @@
+import { type HttpAnswer, retryAfterOf } from '../lib/http.ts';
+import { redact } from '../lib/redact.ts';
+
+/** The service's envelope: `{meta: {success, status, …}, data}`. */
+export interface Answer {
+  readonly status: number;
+  /** The service said that it was done. */
+  readonly success: boolean;
+  /** Whether the body was an envelope at all: proxies and login pages answer with something else. */
+  readonly recognised: boolean;
+  readonly complete: boolean;
+  readonly errorCode: string | undefined;
+  /** The service's words for an error, or the beginning of what came instead. Redacted, one line. */
+  readonly words: string;
+  readonly retryAfterMs: number | undefined;
+  readonly meta: Readonly<Record<string, unknown>>;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+const shownCharacters = 300;
+
+/** Reads an answer for what the service meant by it. An empty 2xx is a success: there is nothing to be unsure of. */
+export function readAnswer(http: HttpAnswer, now: number): Answer {
+  const envelope = parseObject(http.text);
+  const meta = envelope && asObject(envelope.meta);
+  const ok = http.status >= 200 && http.status < 300;
+  const empty = http.complete && http.text.trim() === '';
+  const errorCode = typeof meta?.error_code === 'string' ? meta.error_code : undefined;
+  return {
+    status: http.status,
+    success: ok && http.complete && (empty || meta?.success === true),
+    recognised: meta !== undefined || empty,
+    complete: http.complete,
+    errorCode,
+    words: redact(wordsOf(meta, http.text)),
+    retryAfterMs: retryAfterOf(http.headers, now),
+    meta: meta ?? {},
+    data: (envelope && asObject(envelope.data)) ?? {},
+  };
+}
+
+function wordsOf(meta: Record<string, unknown> | undefined, text: string): string {
+  const said = typeof meta?.error_desc === 'string' ? meta.error_desc : meta === undefined ? text : '';
+  const line = said.replaceAll(/\s+/g, ' ').trim();
+  return line.length > shownCharacters ? `${line.slice(0, shownCharacters)}…` : line;
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    return asObject(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The value as an object with string keys, if it is one. */
+export function asObject(value: unknown): Record<string, unknown> | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  return value as Record<string, unknown>;
+}

@@ -1,0 +1,144 @@
+import type { Config, Share } from '../config/config.ts';
+import { Problem } from '../lib/problem.ts';
+import type { Store } from '../state/store.ts';
+import type { Client } from './client.ts';
+import { type Declared, declaredIn } from './declared.ts';
+import { inspect, listDatasources, type Remote, sharesOf } from './remote-datasources.ts';
+
+/** One thing that `apply` would do; `say` tells a person. Nothing is ever deleted. */
+export type Action = { readonly declared: Declared; readonly say: string } & (
+  | { readonly kind: 'create' }
+  /** It is there, made by `apply`, but this state does not know it (a crash, a new machine). */
+  | { readonly kind: 'adopt'; readonly datasource: string; readonly instance: string }
+  | { readonly kind: 'update'; readonly datasource: string }
+  | { readonly kind: 'share'; readonly datasource: string | undefined; readonly shares: readonly Share[] }
+  | { readonly kind: 'unchanged'; readonly datasource: string }
+);
+
+export interface Plan {
+  readonly actions: readonly Action[];
+  /** Whether carrying it out changes anything. */
+  readonly changes: boolean;
+}
+
+/** Gives the client for a destination's API. */
+export type ClientOf = (declared: Declared) => Client;
+
+/**
+ * What `apply` would do to make the service's data sources what the config declares. Only reads. A source that was
+ * made by somebody else is never taken over, whatever its name.
+ */
+export async function planApply(config: Config, store: Store, clientOf: ClientOf): Promise<Plan> {
+  const lists = new Map<string, Promise<Remote[]>>();
+  const actions: Action[] = [];
+  for (const declared of declaredIn(config)) {
+    const client = clientOf(declared);
+    const key = JSON.stringify([declared.destination.name, declared.clientId ?? '']);
+    const listing = lists.get(key) ?? listDatasources(client, declared.clientId);
+    lists.set(key, listing);
+    actions.push(...(await actionsFor(declared, { store, client, remotes: await listing })));
+  }
+  return { actions, changes: actions.some(({ kind }) => kind !== 'unchanged') };
+}
+
+interface Look {
+  readonly store: Store;
+  readonly client: Client;
+  readonly remotes: readonly Remote[];
+}
+
+async function actionsFor(declared: Declared, look: Look): Promise<Action[]> {
+  const { name, format, shares } = declared.declaration;
+  const known = await look.store.targets.find(targetKey(declared));
+  const remembered = look.remotes.find(({ id }) => id === known?.datasource);
+  if (remembered !== undefined) {
+    if (known?.format !== format) throw formatChanged(declared, known?.format ?? '');
+    return compare(declared, remembered, look);
+  }
+  const twin = await findOurs(declared, look);
+  if (twin !== undefined) {
+    const say = `adopt "${name}": ${twin.id} was made by an earlier apply`;
+    const adopt: Action = { kind: 'adopt', declared, datasource: twin.id, instance: twin.instance, say };
+    return [adopt, ...(await compare(declared, twin, look)).filter(({ kind }) => kind !== 'unchanged')];
+  }
+  const create: Action = { kind: 'create', declared, say: createWords(declared, look, known?.datasource) };
+  const say = `share "${name}" with ${shares.map(nameOf).join(', ')}`;
+  return shares.length === 0 ? [create] : [create, { kind: 'share', declared, datasource: undefined, shares, say }];
+}
+
+/** A source of that name that carries our marker; more than one cannot be told apart. */
+async function findOurs(
+  declared: Declared,
+  { client, remotes }: Look,
+): Promise<(Remote & { instance: string }) | undefined> {
+  const { clientId, declaration } = declared;
+  const ours: (Remote & { instance: string })[] = [];
+  for (const remote of remotes.filter(({ name }) => name === declaration.name)) {
+    const { ours: isOurs, format, instance } = await inspect(client, { id: remote.id, clientId });
+    if (isOurs && format === declaration.format) ours.push({ ...remote, instance });
+  }
+  if (ours.length > 1) throw severalOurs(declared, ours);
+  return ours[0];
+}
+
+async function compare(declared: Declared, remote: Remote, { client }: Look): Promise<Action[]> {
+  const { name, description, shares } = declared.declaration;
+  const actions: Action[] = [];
+  if (remote.name !== name || remote.description !== description) {
+    const say = `update "${name}" (${remote.id}): name or description differs`;
+    actions.push({ kind: 'update', declared, datasource: remote.id, say });
+  }
+  const missing = shares.length === 0 ? [] : await missingShares(declared, { client, id: remote.id });
+  if (missing.length > 0) {
+    const say = `share "${name}" (${remote.id}) with ${missing.map(nameOf).join(', ')}`;
+    actions.push({ kind: 'share', declared, datasource: remote.id, shares: missing, say });
+  }
+  if (actions.length > 0) return actions;
+  return [{ kind: 'unchanged', declared, datasource: remote.id, say: `"${name}" (${remote.id}) is as declared` }];
+}
+
+async function missingShares(declared: Declared, { client, id }: { client: Client; id: string }): Promise<Share[]> {
+  const present = await sharesOf(client, { id, clientId: declared.clientId });
+  return declared.declaration.shares.filter((share) => present.get(nameOf(share)) !== share.canEdit);
+}
+
+/** How the store names what a declaration declares. */
+export function targetKey({ destination, clientId, declaration }: Declared) {
+  const key = { url: destination.url, name: declaration.name };
+  return clientId === undefined ? key : { ...key, clientId };
+}
+
+const nameOf = (share: Share) => ('group' in share ? `group ${share.group}` : `user ${share.user}`);
+
+function createWords({ declaration, destination, clientId }: Declared, { remotes }: Look, gone?: string): string {
+  const { name, format } = declaration;
+  const place = clientId === undefined ? destination.name : `${destination.name}, client ${clientId}`;
+  const others = remotes.filter((remote) => remote.name === name).map(({ id }) => id);
+  const lost = gone === undefined ? '' : `; ${gone}, made earlier, is not there any more`;
+  const twin =
+    others.length === 0 ? '' : `; ${others.join(', ')} of the same name was not made by apply and is left alone`;
+  return `create "${name}" (${format}) at ${place}${lost}${twin}`;
+}
+
+function formatChanged({ declaration, jobs }: Declared, seen: string): Problem {
+  return new Problem({
+    code: 'APPLY_FORMAT_CHANGED',
+    family: 'config',
+    message: `The format of the data source "${declaration.name}" cannot be changed after it was created`,
+    where: jobs[0] === undefined ? {} : { job: jobs[0] },
+    seen: `${declaration.format} in the config`,
+    allowed: seen,
+    next: 'set the format back, or declare the data source under another name',
+  });
+}
+
+function severalOurs({ declaration, jobs }: Declared, found: readonly Remote[]): Problem {
+  return new Problem({
+    code: 'APPLY_AMBIGUOUS',
+    family: 'config',
+    message: `Several data sources named "${declaration.name}" were made by apply, and this state remembers none of them`,
+    where: jobs[0] === undefined ? {} : { job: jobs[0] },
+    seen: found.map(({ id }) => id).join(', '),
+    next: 'name the right one as the instance of the job, or delete the others at the service',
+  });
+}

@@ -1,0 +1,130 @@
+import { sendRequest } from '../lib/http.ts';
+import { Problem } from '../lib/problem.ts';
+import { type Answer, readAnswer } from './answer.ts';
+import { closedProblem, type Gate } from './gate.ts';
+import type { Gateway } from './gateway.ts';
+import type { Priority } from './pacing.ts';
+import { type Decision, decide, type Outcome } from './retry.ts';
+import { credentialHeaders } from './upload.ts';
+
+export interface Call {
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly body?: Readonly<Record<string, unknown>>;
+  /**
+   * Repeating it changes nothing more. GET and PUT are, unless told; another method is not: when nobody knows whether it
+   * was carried out, it is not repeated but fails with `CALL_AMBIGUOUS`.
+   */
+  readonly repeatable?: boolean;
+}
+
+const answerLimitBytes = 8 * 1024 * 1024;
+const mostAttempts = 4;
+/** Pauses up to this long are waited for; longer ones end the call with `ACCOUNT_HELD`. */
+const patienceMs = 60_000;
+
+/**
+ * Calls of the service's API on one destination. Each goes through the same gate as the uploads do: it waits for its
+ * place, is paid for, and is repeated by the same table. Throws Problems; a person may be waiting, so not for long.
+ */
+export class Client {
+  readonly #gateway: Gateway;
+  readonly #gate: Gate;
+  readonly #priority: Priority;
+  readonly #signal: AbortSignal;
+  readonly #run: string | undefined;
+
+  constructor(given: { gateway: Gateway; gate: Gate; priority: Priority; signal: AbortSignal; run?: string }) {
+    this.#gateway = given.gateway;
+    this.#gate = given.gate;
+    this.#priority = given.priority;
+    this.#signal = given.signal;
+    this.#run = given.run;
+  }
+
+  async call(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, call: Call = {}): Promise<Answer> {
+    const repeatable = call.repeatable ?? (method === 'GET' || method === 'PUT');
+    for (let attempt = 1; ; attempt++) {
+      const outcome = await this.#passPatiently(method, path, call);
+      if ('error' in outcome && this.#signal.aborted) throw this.#signal.reason;
+      const decision = decide(outcome);
+      const waitMs = await this.#gate.heed(decision, attempt);
+      if ('answer' in outcome && decision.action === 'settle') return outcome.answer;
+      await this.#waitOrThrow(decision, { repeatable, attempt, waitMs, what: `${method} ${path}` });
+    }
+  }
+
+  async #passPatiently(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, call: Call): Promise<Outcome> {
+    const { clock } = this.#gateway;
+    for (;;) {
+      const passed = await this.#gate.pass({
+        method,
+        path,
+        priority: this.#priority,
+        signal: this.#signal,
+        prepare: async ({ runs }) => {
+          if (this.#run !== undefined) await runs.countRequest(this.#run);
+          return true;
+        },
+        send: () => this.#send(method, path, call),
+      });
+      if (passed === 'idle') throw new Error('a call always has something to send');
+      if (!('closed' in passed)) return passed;
+      const { closed } = passed;
+      const leftMs = closed.why === 'held' ? closed.until - clock.now() : Number.POSITIVE_INFINITY;
+      if (leftMs > patienceMs) throw closedProblem(closed, this.#gate.destination.name, clock.now());
+      await clock.sleep(Math.max(1, leftMs), this.#signal);
+    }
+  }
+
+  async #send(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, { query, body }: Call): Promise<Outcome> {
+    const { destination, agent } = this.#gate;
+    try {
+      const http = await sendRequest({
+        agent,
+        method,
+        url: destination.url + path + searchOf(query),
+        headers: {
+          ...credentialHeaders(destination.credentials),
+          accept: 'application/json',
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        timeoutMs: destination.timeoutMs,
+        answerLimitBytes,
+        signal: this.#signal,
+      });
+      return { answer: readAnswer(http, this.#gateway.clock.now()) };
+    } catch (error) {
+      return { error };
+    }
+  }
+
+  async #waitOrThrow(
+    { action, problem, ambiguous }: Decision,
+    { repeatable, attempt, waitMs, what }: { repeatable: boolean; attempt: number; waitMs: number; what: string },
+  ): Promise<void> {
+    const known = (problem as Problem).at({ destination: this.#gate.destination.name });
+    const again = action === 'retry' || action === 'pause';
+    if (again && ambiguous && !repeatable) throw ambiguousCall(what, known);
+    if (!again || attempt >= mostAttempts || waitMs > patienceMs) throw known;
+    await this.#gateway.clock.sleep(waitMs, this.#signal);
+  }
+}
+
+/** Nobody knows whether a call was carried out that must not be carried out twice. */
+function ambiguousCall(what: string, cause: Problem): Problem {
+  return new Problem({
+    code: 'CALL_AMBIGUOUS',
+    family: 'try_later',
+    message: `${what}: ${cause.message}; it may have been carried out or not`,
+    where: cause.where,
+    next: 'run the command again: it looks first at what is there',
+    cause,
+  });
+}
+
+function searchOf(query: Call['query'] = {}): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+  return search.size === 0 ? '' : `?${search}`;
+}

@@ -1,0 +1,138 @@
+import type { Job } from '../config/config.ts';
+import { Problem } from '../lib/problem.ts';
+import type { Payload } from '../pipeline/payload.ts';
+import type { Store } from '../state/store.ts';
+import { factsOf } from './facts.ts';
+import type { Gateway } from './gateway.ts';
+
+/** Where a job's payload goes. */
+export interface Address {
+  readonly instance: string;
+  readonly clientId?: string;
+}
+
+/** What a finished extract came to. The run is settled, but for `owed`, where the delivery settles it. */
+export type Committed =
+  | { readonly state: 'owed'; readonly id: number }
+  | { readonly state: 'superseded'; readonly id: number }
+  | { readonly state: 'unchanged' }
+  | { readonly state: 'refused'; readonly problem: Problem };
+
+/**
+ * The instance that a job writes to. Throws `TARGET_NOT_APPLIED` (family config) for a declared data source that has not
+ * been created yet.
+ */
+export async function addressOf(store: Store, job: Job): Promise<Address> {
+  const { target, destination } = job;
+  if (target.kind === 'refresh') throw new Error(`job ${job.name} refreshes and writes to no instance`);
+  const clientId = target.clientId ?? destination.clientId;
+  const client = clientId === undefined ? {} : { clientId };
+  if (target.kind === 'instance') return { instance: target.instance, ...client };
+  const { name } = target.declaration;
+  const known = await store.targets.find({ url: destination.url, name, ...client });
+  if (known !== undefined) return { instance: known.instance, ...client };
+  throw new Problem({
+    code: 'TARGET_NOT_APPLIED',
+    family: 'config',
+    message: `The data source "${name}" has not been created yet`,
+    where: { job: job.name, destination: destination.name },
+    next: 'sluice apply --yes',
+  });
+}
+
+/**
+ * Hands a finished payload over to delivery: refused (empty where the job does not allow it, or too large), unchanged,
+ * superseded by newer data, or owed from now on. Call it once per run, with the run that the store began.
+ */
+export async function commitPayload(
+  gateway: Gateway,
+  given: { readonly job: Job; readonly run: string; readonly payload: Payload },
+): Promise<Committed> {
+  const { store } = gateway;
+  const { job, run, payload } = given;
+  const refusal = refusalOf(job, payload);
+  if (refusal !== undefined) return refuse(gateway, { ...given, problem: refusal });
+  const address = await addressOf(store, job);
+  const owed = await store.outbox.owe({
+    run,
+    job: job.name,
+    destination: job.destination,
+    ...address,
+    payload,
+    mediaType: job.extract?.format.mediaType ?? 'application/octet-stream',
+    always: job.always,
+  });
+  await announce(gateway, { ...given, instance: address.instance, owed });
+  return owed.state === 'unchanged' ? { state: 'unchanged' } : { state: owed.state, id: owed.id };
+}
+
+/** Zero rows and too many bytes never come near the outbox: no request is spent on either. */
+function refusalOf(job: Job, payload: Payload): Problem | undefined {
+  const where = { job: job.name, line: job.line, stage: 'deliver' };
+  if (payload.rows === 0 && !job.allowEmpty) {
+    return new Problem({
+      code: 'EMPTY_REFUSED',
+      family: 'job',
+      message: 'The source gave no rows; the instance keeps what it has',
+      where,
+      seen: '0 rows',
+      next: 'check the query; if an empty result is right, set allow_empty: true in the job',
+    });
+  }
+  const limit = job.destination.uploadLimitBytes;
+  if (payload.bytes <= limit) return undefined;
+  return new Problem({
+    code: 'PAYLOAD_TOO_LARGE',
+    family: 'job',
+    message: 'The payload is larger than the destination takes; nothing was cut and nothing was sent',
+    where,
+    seen: `${payload.bytes} bytes, ${payload.rows} rows`,
+    allowed: `${limit} bytes`,
+    next: 'select fewer rows or columns, or raise upload_limit of the destination if the service takes more',
+  });
+}
+
+async function refuse(
+  { store, emit }: Gateway,
+  { job, run, payload, problem }: { job: Job; run: string; payload: Payload; problem: Problem },
+): Promise<Committed> {
+  const { code, message } = problem;
+  await store.runs.finish(run, {
+    state: 'failed',
+    rows: payload.rows,
+    bytes: payload.bytes,
+    problem: { code, message: `${message} (${problem.seen})` },
+  });
+  emit('payload.refused', { ...plainFacts({ job, run, payload, instance: '' }), code, message });
+  await store.payloads.release(payload.path);
+  return { state: 'refused', problem };
+}
+
+async function announce(
+  { store, emit, trusted }: Gateway,
+  given: {
+    job: Job;
+    run: string;
+    payload: Payload;
+    instance: string;
+    owed: Awaited<ReturnType<Store['outbox']['owe']>>;
+  },
+): Promise<void> {
+  const { owed, payload } = given;
+  const facts = plainFacts(given);
+  if (owed.state === 'owed') trusted.add(owed.id);
+  if (owed.state === 'owed') emit('payload.owed', { ...facts, id: owed.id });
+  if (owed.state === 'superseded') emit('payload.superseded', { ...facts, id: owed.id });
+  if (owed.state === 'unchanged') emit('payload.unchanged', facts);
+  for (const row of owed.superseded) {
+    emit('payload.superseded', factsOf(row));
+    await store.payloads.release(row.path);
+  }
+  if (owed.state !== 'owed') await store.payloads.release(payload.path);
+}
+
+function plainFacts(given: { job: Job; run: string; payload: Payload; instance: string }) {
+  const { job, run, payload, instance } = given;
+  const { bytes, rows } = payload;
+  return { job: job.name, run, destination: job.destination.name, instance, bytes, rows };
+}

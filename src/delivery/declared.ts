@@ -1,0 +1,39 @@
+import type { Config, DatasourceDeclaration, Destination } from '../config/config.ts';
+import { Problem } from '../lib/problem.ts';
+
+/** A data source that jobs of the config declare. */
+export interface Declared {
+  readonly destination: Destination;
+  readonly clientId: string | undefined;
+  readonly declaration: DatasourceDeclaration;
+  /** The jobs that write to it. */
+  readonly jobs: readonly string[];
+}
+
+/** Every declared data source once. Two jobs that declare one differently are a fault of the config. */
+export function declaredIn(config: Config): Declared[] {
+  const found = new Map<string, Declared>();
+  for (const { name, line, target, destination } of config.jobs.values()) {
+    if (target.kind !== 'datasource') continue;
+    const { declaration } = target;
+    const clientId = target.clientId ?? destination.clientId;
+    const key = JSON.stringify([destination.url, clientId ?? '', declaration.name]);
+    const known = found.get(key);
+    if (known !== undefined && JSON.stringify(known.declaration) !== JSON.stringify(declaration)) {
+      throw declaredTwice({ file: config.file, line, job: name, other: known.jobs[0] ?? '', source: declaration.name });
+    }
+    found.set(key, { destination, clientId, declaration, jobs: [...(known?.jobs ?? []), name] });
+  }
+  return [...found.values()];
+}
+
+function declaredTwice(given: { file: string; line: number; job: string; other: string; source: string }): Problem {
+  const { file, line, job, other, source } = given;
+  return new Problem({
+    code: 'APPLY_DECLARED_TWICE',
+    family: 'config',
+    message: `The data source "${source}" is declared differently by the jobs ${other} and ${job}`,
+    where: { file, line, job },
+    next: 'make both declarations the same, or give one of them another name',
+  });
+}

@@ -1,0 +1,101 @@
+import type { Destination } from '../config/config.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Emit } from '../lib/events.ts';
+import type { Store } from '../state/store.ts';
+import type { OutboxRow } from '../state/tables.ts';
+import type { DeliveryEvents } from './events.ts';
+import { Gateway } from './gateway.ts';
+import { Lanes } from './lanes.ts';
+import type { Priority } from './pacing.ts';
+import type { Fate } from './send-payload.ts';
+import { afterGrace } from './stopping.ts';
+
+export interface DeliverGiven {
+  readonly store: Store;
+  readonly destinations: Iterable<Destination>;
+  /** The process's gateway, where it has one; else one is opened for this call. */
+  readonly gateway?: Gateway;
+  readonly clock: Clock;
+  readonly emit: Emit<DeliveryEvents>;
+  /** Stops: nothing more is started, requests under way get a few seconds. */
+  readonly signal: AbortSignal;
+  /** Only these payloads (ids of the outbox). */
+  readonly only?: readonly number[];
+  readonly priority: Priority;
+  /** Retries that come due before this instant (epoch ms) are waited for. Absent: one pass. */
+  readonly until?: number;
+}
+
+/** One payload and what became of it in this call. */
+export type DeliveryResult = Fate & {
+  readonly id: number;
+  readonly job: string;
+  readonly run: string;
+  readonly destination: string;
+  readonly instance: string;
+};
+
+/**
+ * Sends everything owed that may be sent now: outbox → quota → pacing → upload → retry → receipt. One result for each
+ * payload, in the order in which they became owed; payloads of destinations that are not given are left alone.
+ */
+export async function deliverOwed(given: DeliverGiven): Promise<DeliveryResult[]> {
+  const gateway = given.gateway ?? new Gateway(given);
+  const { cut, dispose } = afterGrace(given.signal, given.clock);
+  const lanes = new Lanes({ gateway, priority: given.priority, signal: given.signal, cut });
+  try {
+    const results = new Map<number, DeliveryResult>();
+    let rows = wanted(await given.store.outbox.inState('owed'), given.only);
+    while (rows.length > 0) {
+      for (const result of await sendAll(lanes, rows)) results.set(result.id, result);
+      rows = await dueAgain(given, rows, results);
+    }
+    return [...results.values()].sort((a, b) => a.id - b.id);
+  } finally {
+    dispose();
+    if (given.gateway === undefined) await gateway.close();
+  }
+}
+
+async function sendAll(lanes: Lanes, rows: readonly OutboxRow[]): Promise<DeliveryResult[]> {
+  const sending = rows.flatMap((row) => {
+    const fate = lanes.send(row);
+    return fate === undefined ? [] : [fate.then((it) => ({ ...it, ...namesOf(row) }))];
+  });
+  return Promise.all(sending);
+}
+
+/** Waits for the retries that come due in time; the rows to send again then. */
+async function dueAgain(
+  given: DeliverGiven,
+  rows: readonly OutboxRow[],
+  results: ReadonlyMap<number, DeliveryResult>,
+): Promise<OutboxRow[]> {
+  const { clock, signal, until } = given;
+  const dues = rows.flatMap(({ id }) => {
+    const result = results.get(id);
+    return result?.state === 'waiting_retry' && until !== undefined && result.at <= until
+      ? [{ id, at: result.at }]
+      : [];
+  });
+  if (dues.length === 0 || signal.aborted) return [];
+  const first = Math.min(...dues.map(({ at }) => at));
+  try {
+    await clock.sleep(Math.max(1, first - clock.now()), signal);
+  } catch {
+    return [];
+  }
+  const ids = dues.filter(({ at }) => at <= clock.now()).map(({ id }) => id);
+  const fresh = await Promise.all(
+    (ids.length > 0 ? ids : dues.map(({ id }) => id)).map((id) => given.store.outbox.find(id)),
+  );
+  return fresh.filter((row) => row !== undefined);
+}
+
+function wanted(rows: readonly OutboxRow[], only: readonly number[] | undefined): OutboxRow[] {
+  return rows.filter(({ id }) => only === undefined || only.includes(id));
+}
+
+function namesOf({ id, job, run, destination, instance }: OutboxRow) {
+  return { id, job, run, destination, instance };
+}

@@ -1,0 +1,104 @@
+import { dueAt } from '../state/outbox.ts';
+import type { OutboxRow } from '../state/tables.ts';
+import type { Gateway } from './gateway.ts';
+import { Lanes } from './lanes.ts';
+import type { Fate } from './send-payload.ts';
+import { afterGrace } from './stopping.ts';
+
+/** Payloads that other processes left, and clocks that jumped, are noticed this often at the latest. */
+const longestWaitMs = 30_000;
+
+/**
+ * Sends what is owed for as long as it runs: at once when nudged, when a retry comes due, when the quota turns. What is
+ * stuck keeps nothing else waiting.
+ */
+export class Deliverer {
+  readonly #gateway: Gateway;
+  readonly #stop = new AbortController();
+  readonly #underway = new Map<number, Promise<void>>();
+  /** Not before this (monotonic ms), by payload: what the last try said. */
+  readonly #notBefore = new Map<number, number>();
+  #loop: Promise<void> | undefined;
+  #nap = new AbortController();
+
+  constructor(gateway: Gateway) {
+    this.#gateway = gateway;
+  }
+
+  /** Begins; what is owed already is sent first. */
+  start(): void {
+    this.#loop ??= this.#run();
+  }
+
+  /** Something new is owed, or credentials may have been mended: look now. */
+  nudge(): void {
+    this.#gateway.forgive();
+    this.#notBefore.clear();
+    this.#wake();
+  }
+
+  /** Ends within a few seconds: requests under way may finish, then are cut. What is owed stays owed. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    this.#wake();
+    await this.#loop;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    const { cut, dispose } = afterGrace(signal, this.#gateway.clock);
+    const lanes = new Lanes({ gateway: this.#gateway, priority: 'schedule', signal, cut });
+    while (!signal.aborted) {
+      this.#nap = new AbortController();
+      await this.#sleep(await this.#startDue(lanes).catch(() => longestWaitMs));
+    }
+    await Promise.all(this.#underway.values());
+    dispose();
+  }
+
+  /** Starts what may go now; returns how long it is until the next one may (milliseconds). */
+  async #startDue(lanes: Lanes): Promise<number> {
+    const { store, clock } = this.#gateway;
+    let wait = longestWaitMs;
+    for (const row of await store.outbox.inState('owed')) {
+      if (this.#underway.has(row.id)) continue;
+      const rest = (this.#notBefore.get(row.id) ?? 0) - clock.monotonic();
+      const left = Math.max(dueAt(row, clock.now()) - clock.now(), rest);
+      if (left > 0) wait = Math.min(wait, left);
+      else this.#begin(row, lanes);
+    }
+    return wait;
+  }
+
+  #begin(row: OutboxRow, lanes: Lanes): void {
+    const sending = lanes.send(row);
+    if (sending === undefined) return;
+    const done = sending.then((fate) => {
+      this.#underway.delete(row.id);
+      this.#notBefore.set(row.id, this.#gateway.clock.monotonic() + this.#restAfter(fate));
+      if (fate.state === 'delivered' || fate.state === 'dead') this.#notBefore.delete(row.id);
+      this.#wake();
+    });
+    this.#underway.set(row.id, done);
+  }
+
+  async #sleep(milliseconds: number): Promise<void> {
+    const longest = Math.max(1, Math.min(milliseconds, longestWaitMs));
+    await this.#gateway.clock.sleep(longest, this.#nap.signal).catch(() => undefined);
+  }
+
+  #wake(): void {
+    this.#nap.abort();
+  }
+
+  /**
+   * How long a payload is left alone (milliseconds). A wait for an instant of the wall clock is taken in pieces, so
+   * that a clock that is set right later ends it; refused credentials wait for a nudge.
+   */
+  #restAfter(fate: Fate): number {
+    const now = this.#gateway.clock.now();
+    if (fate.state === 'waiting_quota') return Math.min(longestWaitMs, fate.until - now);
+    if (fate.state === 'waiting_retry') return Math.min(longestWaitMs, fate.at - now);
+    return fate.state === 'login_needed' ? Number.POSITIVE_INFINITY : 0;
+  }
+}

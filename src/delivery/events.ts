@@ -1,0 +1,52 @@
+import type { EventMap } from '../lib/events.ts';
+
+/** Which payload, of what, to where. */
+export interface PayloadFacts {
+  readonly id: number;
+  readonly job: string;
+  readonly run: string;
+  readonly destination: string;
+  readonly instance: string;
+  readonly bytes: number;
+  readonly rows: number;
+}
+
+interface Trouble {
+  readonly code: string;
+  readonly message: string;
+}
+
+/**
+ * What happens to payloads and requests. Each event follows the durable step that it names: a process that is killed
+ * on hearing `payload.owed` owes, one killed on `upload.started` has counted the attempt and sent nothing yet.
+ */
+export interface DeliveryEvents extends EventMap {
+  'payload.owed': PayloadFacts;
+  'payload.superseded': PayloadFacts;
+  'payload.unchanged': Omit<PayloadFacts, 'id'>;
+  'payload.refused': Omit<PayloadFacts, 'id'> & Trouble;
+  'payload.delivered': PayloadFacts & { readonly attempts: number; readonly milliseconds: number };
+  'payload.dead': PayloadFacts & Trouble;
+  'payload.waiting': PayloadFacts & Trouble & { readonly until?: number };
+  'upload.started': PayloadFacts & { readonly attempt: number };
+  'upload.failed': PayloadFacts & Trouble & { readonly attempt: number; readonly action: string };
+  'quota.spent': { readonly account: string; readonly destination: string; readonly until: number };
+  'quota.turned': { readonly account: string; readonly destination: string };
+  'account.held': { readonly account: string; readonly destination: string; readonly until: number };
+  'login.refused': { readonly account: string; readonly destination: string } & Trouble;
+  'request.sent': { readonly account: string; readonly method: string; readonly path: string };
+  /** `status` is absent when no answer came. */
+  'request.answered': {
+    readonly account: string;
+    readonly method: string;
+    readonly path: string;
+    readonly status?: number;
+    readonly milliseconds: number;
+  };
+  'refresh.queued': { readonly destination: string; readonly requested: number; readonly queued: number };
+  'refresh.failed': {
+    readonly destination: string;
+    readonly requested: number;
+    readonly failed: readonly { readonly id: string; readonly error: string; readonly status: number }[];
+  };
+}

@@ -1,0 +1,8 @@
+import type { OutboxRow } from '../state/tables.ts';
+import type { PayloadFacts } from './events.ts';
+
+/** What events say of a payload. */
+export function factsOf(row: OutboxRow): PayloadFacts {
+  const { id, job, run, destination, instance, bytes, row_count } = row;
+  return { id, job, run, destination, instance, bytes, rows: row_count };
+}

@@ -1,0 +1,228 @@
+import type { Agent } from 'undici';
+import type { Destination } from '../config/config.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Emit } from '../lib/events.ts';
+import { openAgent } from '../lib/http.ts';
+import { Problem } from '../lib/problem.ts';
+import type { NoTicket, Ticket } from '../state/sends.ts';
+import type { Parts, Store } from '../state/store.ts';
+import type { DeliveryEvents } from './events.ts';
+import type { Line, Priority } from './pacing.ts';
+import { closing, daysOf, resumeAfter } from './quota.ts';
+import { backoffMs, type Decision, type Outcome } from './retry.ts';
+
+export interface Passage<T> {
+  readonly priority: Priority;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly path: string;
+  /** Ends the wait for a place; the request itself is `send`'s own affair. */
+  readonly signal?: AbortSignal;
+  /** Written down together with the place and the quota; undefined gives both back: there is nothing to send. */
+  readonly prepare: (parts: Parts) => Promise<T | undefined>;
+  /** Never rejects: what the network threw is an outcome too. */
+  readonly send: (prepared: T) => Promise<Outcome>;
+}
+
+/** `idle`: `prepare` found nothing to send. */
+export type Passed = Outcome | { readonly closed: Closed } | 'idle';
+
+/** Why nothing can go to a destination now. */
+export type Closed =
+  | { readonly why: 'login'; readonly problem: Problem }
+  | { readonly why: 'quota'; readonly until: number }
+  | { readonly why: 'held'; readonly until: number };
+
+interface GateGiven {
+  readonly destination: Destination;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly emit: Emit<DeliveryEvents>;
+  readonly line: Line;
+}
+
+/** Thrown to take back a place and its payment. */
+class TurnedAway extends Error {
+  readonly passed: { readonly closed: Closed } | 'idle';
+
+  constructor(passed: { readonly closed: Closed } | 'idle') {
+    super('turned away');
+    this.passed = passed;
+  }
+}
+
+const connectTimeoutMs = 10_000;
+
+/** The one way to a destination: every request of every kind passes here, is paced here and paid for here. */
+export class Gate {
+  readonly destination: Destination;
+  readonly agent: Agent;
+  readonly #given: GateGiven;
+  #login: Problem | undefined;
+  #spentUntil: number | undefined;
+  /** 429s in a row: the longer it goes on, the longer the pauses. */
+  #pauses = 0;
+
+  constructor(given: GateGiven) {
+    this.#given = given;
+    this.destination = given.destination;
+    this.agent = openAgent({ connectTimeoutMs: Math.min(connectTimeoutMs, given.destination.timeoutMs) });
+  }
+
+  /**
+   * Waits for a place, pays, sends. Place, payment and `prepare` are one transaction that is on the disk before the
+   * request begins. Resolves to `closed` or `idle` where nothing was sent and nothing paid; rejects when aborted.
+   */
+  async pass<T>(passage: Passage<T>): Promise<Passed> {
+    const { line, emit } = this.#given;
+    const { method, path, priority, signal } = passage;
+    try {
+      const taken = await line.enter(() => this.#take(passage), { priority, ...(signal ? { signal } : {}) });
+      emit('request.sent', { account: this.destination.account, method, path });
+      return await this.#send(passage, taken);
+    } catch (error) {
+      if (error instanceof TurnedAway) return error.passed;
+      throw error;
+    }
+  }
+
+  /** Why nothing can be sent now; undefined when something can. */
+  async closed(priority: Priority): Promise<Closed | undefined> {
+    return this.#closedIn(this.#given.store, priority);
+  }
+
+  /**
+   * Writes down what a decision means for everybody who sends to this account. Returns the wait before the next
+   * attempt in milliseconds, where there is to be one.
+   */
+  async heed(decision: Decision, attempts: number): Promise<number> {
+    const { action, problem, retryAfterMs } = decision;
+    this.#pauses = action === 'pause' ? this.#pauses + 1 : 0;
+    if (action === 'login' && problem !== undefined) this.#refuse(problem);
+    if (action === 'wait_for_day') await this.#closeDay(retryAfterMs);
+    if (action !== 'pause' && action !== 'retry') return 0;
+    const waitMs = backoffMs(action === 'pause' ? this.#pauses : attempts, retryAfterMs);
+    if (action === 'pause' || retryAfterMs !== undefined) await this.#hold(waitMs);
+    return waitMs;
+  }
+
+  /** The credentials are worth another try: they changed, or a new run has come. */
+  forgive(): void {
+    this.#login = undefined;
+  }
+
+  async close(): Promise<void> {
+    await this.agent.destroy();
+  }
+
+  #take<T>(passage: Passage<T>): Promise<{ ticket: Ticket; prepared: T; days: string[] } | NoTicket> {
+    const { account, requestsPerSecond } = this.destination;
+    return this.#given.store.transaction(async (parts) => {
+      this.#turnAwayIf(await this.#closedIn(parts, passage.priority));
+      const ticket = await parts.sends.take(account, requestsPerSecond);
+      if (!('ticket' in ticket)) return ticket;
+      const days = daysOf(this.#given.clock.now());
+      const refused = await parts.quota.take(account, days, this.#limit(passage.priority));
+      if (refused !== undefined) this.#turnAwayIf({ why: 'quota', until: resumeAfter(refused) });
+      const prepared = await passage.prepare(parts);
+      if (prepared === undefined) throw new TurnedAway('idle');
+      this.#sayTurned();
+      return { ticket, prepared, days };
+    });
+  }
+
+  async #send<T>(
+    { method, path, send }: Passage<T>,
+    { ticket, prepared, days }: { ticket: Ticket; prepared: T; days: string[] },
+  ): Promise<Outcome> {
+    const { clock, emit } = this.#given;
+    const began = clock.monotonic();
+    const outcome = await send(prepared);
+    await this.#arrived(ticket, days);
+    const milliseconds = clock.monotonic() - began;
+    const status = 'answer' in outcome ? { status: outcome.answer.status } : {};
+    emit('request.answered', { account: this.destination.account, method, path, milliseconds, ...status });
+    return outcome;
+  }
+
+  /** The slot begins its rest; a request that ran past midnight is charged to the new day as well. */
+  async #arrived(ticket: Ticket, charged: readonly string[]): Promise<void> {
+    const { store, clock } = this.#given;
+    await store.transaction(async (parts) => {
+      await parts.sends.release(ticket);
+      const more = daysOf(clock.now()).filter((day) => !charged.includes(day));
+      for (const day of more) await parts.quota.charge(ticket.account, day);
+    });
+  }
+
+  async #closedIn(parts: Parts, priority: Priority): Promise<Closed | undefined> {
+    if (this.#login !== undefined) return { why: 'login', problem: this.#login };
+    const { account } = this.destination;
+    const held = await parts.accounts.heldUntil(account);
+    if (held !== undefined) return { why: 'held', until: held };
+    for (const day of daysOf(this.#given.clock.now())) {
+      const { used, spentUntil } = await parts.quota.use(account, day);
+      if (spentUntil !== undefined) return { why: 'quota', until: spentUntil };
+      if (used >= this.#limit(priority)) return { why: 'quota', until: resumeAfter(day) };
+    }
+    return undefined;
+  }
+
+  #limit(priority: Priority): number {
+    const { requestsPerDay, reserveRequests } = this.destination;
+    return priority === 'person' ? requestsPerDay : requestsPerDay - reserveRequests;
+  }
+
+  #turnAwayIf(closed: Closed | undefined): void {
+    if (closed === undefined) return;
+    if (closed.why === 'quota') this.#saySpent(closed.until);
+    throw new TurnedAway({ closed });
+  }
+
+  #refuse(problem: Problem): void {
+    this.#login = problem;
+    const { code, message } = problem;
+    this.#given.emit('login.refused', { ...this.#names(), code, message });
+  }
+
+  async #closeDay(retryAfterMs: number | undefined): Promise<void> {
+    const { store, clock } = this.#given;
+    const { day, until } = closing(clock.now(), retryAfterMs);
+    await store.quota.close(this.destination.account, day, until);
+    this.#saySpent(until);
+  }
+
+  async #hold(waitMs: number): Promise<void> {
+    const { store, clock, emit } = this.#given;
+    await store.accounts.hold(this.destination.account, waitMs);
+    emit('account.held', { ...this.#names(), until: clock.now() + waitMs });
+  }
+
+  #saySpent(until: number): void {
+    if (this.#spentUntil === until) return;
+    this.#spentUntil = until;
+    this.#given.emit('quota.spent', { ...this.#names(), until });
+  }
+
+  #sayTurned(): void {
+    if (this.#spentUntil === undefined || this.#given.clock.now() < this.#spentUntil) return;
+    this.#spentUntil = undefined;
+    this.#given.emit('quota.turned', this.#names());
+  }
+
+  #names() {
+    return { account: this.destination.account, destination: this.destination.name };
+  }
+}
+
+/** A closed gate as a Problem; `retryAfterMs` says for how long. */
+export function closedProblem(closed: Closed, destination: string, now: number): Problem {
+  if (closed.why === 'login') return closed.problem;
+  const at = new Date(closed.until).toISOString();
+  const rest = { where: { destination, stage: 'deliver' }, retryAfterMs: Math.max(0, closed.until - now) };
+  if (closed.why === 'quota') {
+    const message = `Today's requests are used up; what is owed waits until ${at}`;
+    return new Problem({ code: 'QUOTA_SPENT', family: 'quota', message, ...rest });
+  }
+  const message = `The service asked for quiet until ${at}`;
+  return new Problem({ code: 'ACCOUNT_HELD', family: 'try_later', message, ...rest });
+}

@@ -1,0 +1,57 @@
+import type { Destination } from '../config/config.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Emit } from '../lib/events.ts';
+import type { Store } from '../state/store.ts';
+import type { DeliveryEvents } from './events.ts';
+import { Gate } from './gate.ts';
+import { Line } from './pacing.ts';
+
+export interface GatewayGiven {
+  readonly store: Store;
+  readonly destinations: Iterable<Destination>;
+  readonly clock: Clock;
+  readonly emit: Emit<DeliveryEvents>;
+}
+
+/** All gates of one config. Open one per process, so that people and schedules stand in one line; close it at the end. */
+export class Gateway {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly emit: Emit<DeliveryEvents>;
+  /** Payloads whose bytes this process has seen whole: written or verified by it. */
+  readonly trusted = new Set<number>();
+  readonly #gates = new Map<string, Gate>();
+
+  constructor({ store, destinations, clock, emit }: GatewayGiven) {
+    this.store = store;
+    this.clock = clock;
+    this.emit = emit;
+    const lines = new Map<string, Line>();
+    for (const destination of destinations) {
+      const line = lines.get(destination.account) ?? new Line(clock);
+      lines.set(destination.account, line);
+      this.#gates.set(destination.name, new Gate({ destination, store, clock, emit, line }));
+    }
+  }
+
+  /** The gate of a destination by name; undefined when the config does not have it. */
+  find(destination: string): Gate | undefined {
+    return this.#gates.get(destination);
+  }
+
+  /** The gate of a destination of this config. */
+  of(destination: Destination): Gate {
+    const gate = this.#gates.get(destination.name);
+    if (gate === undefined) throw new Error(`destination ${destination.name} is not of this gateway`);
+    return gate;
+  }
+
+  /** Refused credentials are tried again. */
+  forgive(): void {
+    for (const gate of this.#gates.values()) gate.forgive();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#gates.values()].map((gate) => gate.close()));
+  }
+}

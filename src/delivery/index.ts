@@ -1,0 +1,11 @@
+export { type Action, type ClientOf, type Plan, planApply } from './apply.ts';
+export { carryOut } from './carry-out.ts';
+export { type Call, Client } from './client.ts';
+export { type Address, addressOf, type Committed, commitPayload } from './commit-payload.ts';
+export { type DeliverGiven, type DeliveryResult, deliverOwed } from './deliver.ts';
+export { Deliverer } from './deliverer.ts';
+export type { DeliveryEvents, PayloadFacts } from './events.ts';
+export { Gateway } from './gateway.ts';
+export type { Priority } from './pacing.ts';
+export { dayOf, untilMidnight } from './quota.ts';
+export { type RefreshResult, refreshDatasources } from './refresh.ts';

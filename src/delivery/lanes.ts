@@ -1,0 +1,57 @@
+import PQueue from 'p-queue';
+import { toProblem } from '../lib/problem.ts';
+import type { OutboxRow } from '../state/tables.ts';
+import type { Gate } from './gate.ts';
+import type { Gateway } from './gateway.ts';
+import type { Priority } from './pacing.ts';
+import { type Fate, sendPayload } from './send-payload.ts';
+
+/** A payload that met a fault of ours or of the disk is looked at again after this. */
+const faultWaitMs = 60_000;
+
+interface LanesGiven {
+  readonly gateway: Gateway;
+  readonly priority: Priority;
+  readonly signal: AbortSignal;
+  readonly cut: AbortSignal;
+}
+
+/**
+ * Sends payloads side by side, as many per destination as requests fit into a second. The rest waits as rows in the
+ * store, and one that is stuck holds up nobody else.
+ */
+export class Lanes {
+  readonly #given: LanesGiven;
+  readonly #queues = new Map<string, PQueue>();
+
+  constructor(given: LanesGiven) {
+    this.#given = given;
+  }
+
+  /** Sends the payload when its turn comes; never rejects. Undefined when no gate leads to its destination. */
+  send(row: OutboxRow): Promise<Fate> | undefined {
+    const gate = this.#given.gateway.find(row.destination);
+    if (gate === undefined) return undefined;
+    return this.#queueOf(gate).add(() => this.#sendSafely(row, gate));
+  }
+
+  async #sendSafely(row: OutboxRow, gate: Gate): Promise<Fate> {
+    const { clock } = this.#given.gateway;
+    if (this.#given.signal.aborted) return { state: 'waiting_retry', at: clock.now() };
+    try {
+      return await sendPayload(row, { ...this.#given, gate });
+    } catch (error) {
+      if (this.#given.signal.aborted) return { state: 'waiting_retry', at: clock.now() };
+      const problem = toProblem(error, { code: 'DELIVERY_FAULT', family: 'bug' });
+      return { state: 'waiting_retry', at: clock.now() + faultWaitMs, problem };
+    }
+  }
+
+  #queueOf({ destination }: Gate): PQueue {
+    const known = this.#queues.get(destination.name);
+    if (known !== undefined) return known;
+    const queue = new PQueue({ concurrency: Math.max(1, destination.requestsPerSecond) });
+    this.#queues.set(destination.name, queue);
+    return queue;
+  }
+}

@@ -1,0 +1,42 @@
+import PQueue from 'p-queue';
+import type { Clock } from '../lib/clock.ts';
+import type { NoTicket, Ticket } from '../state/sends.ts';
+
+/** People at a keyboard come before the schedule. */
+export type Priority = 'person' | 'schedule';
+
+const rank: Record<Priority, number> = { person: 1, schedule: 0 };
+/** How long to wait when every slot is under way: less than the rest after it, so that nothing is lost by it. */
+const pollMs = 200;
+
+/** The line before the sends of one account in this process. One stands at its head and waits for a slot. */
+export class Line {
+  readonly #queue = new PQueue({ concurrency: 1 });
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Waits in line, then asks `take` until it hands out a ticket. Rejects with what `take` throws, or when aborted. */
+  enter<T extends { ticket: Ticket }>(
+    take: () => Promise<T | NoTicket>,
+    options: { priority: Priority; signal?: AbortSignal },
+  ): Promise<T> {
+    const { priority, signal } = options;
+    const added = { priority: rank[priority], ...(signal === undefined ? {} : { signal }) };
+    return this.#queue.add(() => this.#untilTaken(take, signal), added);
+  }
+
+  async #untilTaken<T extends { ticket: Ticket }>(
+    take: () => Promise<T | NoTicket>,
+    signal: AbortSignal | undefined,
+  ): Promise<T> {
+    for (;;) {
+      signal?.throwIfAborted();
+      const taken = await take();
+      if ('ticket' in taken) return taken;
+      await this.#clock.sleep(Math.max(1, Math.min(taken.freeInMs ?? pollMs, pollMs)), signal);
+    }
+  }
+}

@@ -1,0 +1,39 @@
+/** The zone in which the service's day turns (service document, section 8). */
+const zone = 'America/New_York';
+/** Our clock and the service's may differ by this much: near midnight a request may count on either day. */
+const skewMs = 5_000;
+
+/** The service's day, YYYY-MM-DD. */
+export function dayOf(now: number): string {
+  return Temporal.Instant.fromEpochMilliseconds(Math.floor(now)).toZonedDateTimeISO(zone).toPlainDate().toString();
+}
+
+/** The days on which the service may count a request sent now: one, or two around midnight. */
+export function daysOf(now: number): string[] {
+  return [...new Set([dayOf(now - skewMs), dayOf(now + skewMs)])];
+}
+
+/** Milliseconds to the next midnight in New York; the day before has 23, 24 or 25 hours. */
+export function untilMidnight(now: number): number {
+  return midnightAfter(dayOf(now)) - now;
+}
+
+/** When a day that is spent is surely over at the service too (epoch ms). */
+export function resumeAfter(day: string): number {
+  return midnightAfter(day) + skewMs;
+}
+
+/**
+ * The day to close, and until when, after the service has said that nothing is left. It may say how long; where our
+ * clock is far off its word is better than our midnight.
+ */
+export function closing(now: number, retryAfterMs: number | undefined): { day: string; until: number } {
+  const day = dayOf(now - skewMs);
+  const own = resumeAfter(day);
+  const told = retryAfterMs === undefined ? own : now + retryAfterMs + skewMs;
+  return { day, until: Math.min(own, told) };
+}
+
+function midnightAfter(day: string): number {
+  return Temporal.PlainDate.from(day).add({ days: 1 }).toZonedDateTime(zone).epochMilliseconds;
+}

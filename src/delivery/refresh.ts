@@ -1,0 +1,84 @@
+import { Problem } from '../lib/problem.ts';
+import { redact } from '../lib/redact.ts';
+import { asObject } from './answer.ts';
+import { Client } from './client.ts';
+import type { Gate } from './gate.ts';
+import type { Gateway } from './gateway.ts';
+import type { Priority } from './pacing.ts';
+
+export interface RefreshFailure {
+  readonly id: string;
+  readonly error: string;
+  readonly status: number;
+}
+
+export interface RefreshResult {
+  readonly requested: number;
+  /** Instances that the service has put into its queue. */
+  readonly queued: number;
+  readonly failed: readonly RefreshFailure[];
+  /** `REFRESH_PARTIAL` or `REFRESH_FAILED` where some or all were refused. */
+  readonly problem?: Problem;
+}
+
+/**
+ * Asks the service to refresh data sources. It answers 200 even when it refused some of them: those, and only those,
+ * have failed. Repeating a refresh only queues it again, so one without an answer is repeated.
+ */
+export async function refreshDatasources(given: {
+  readonly gateway: Gateway;
+  readonly gate: Gate;
+  readonly datasources: readonly string[];
+  readonly clientId?: string;
+  readonly priority: Priority;
+  readonly signal: AbortSignal;
+  /** The run that the request is counted on. */
+  readonly run?: string;
+}): Promise<RefreshResult> {
+  const { gateway, gate, datasources, clientId } = given;
+  const body = { datasources, ...(clientId === undefined ? {} : { client_id: clientId }) };
+  const { data } = await new Client(given).call('POST', '/datasources/@/refresh', { body, repeatable: true });
+  const failed = failuresOf(data);
+  const queued = typeof data.total_instances_queued === 'number' ? data.total_instances_queued : 0;
+  const requested = datasources.length;
+  const destination = gate.destination.name;
+  if (failed.length > 0) gateway.emit('refresh.failed', { destination, requested, failed });
+  if (failed.length < requested) gateway.emit('refresh.queued', { destination, requested, queued });
+  const problem = refreshProblem({ requested, failed, refused: data.success === false, destination });
+  return { requested, queued, failed, ...(problem === undefined ? {} : { problem }) };
+}
+
+function failuresOf(data: Readonly<Record<string, unknown>>): RefreshFailure[] {
+  const invalid = asObject(asObject(data.failed_results)?.invalid_datasources) ?? {};
+  return Object.entries(invalid).map(([id, entry]) => {
+    const { error, status } = asObject(entry) ?? {};
+    return {
+      id,
+      error: redact(typeof error === 'string' ? error : 'no reason given'),
+      status: typeof status === 'number' ? status : 0,
+    };
+  });
+}
+
+function refreshProblem(given: {
+  requested: number;
+  failed: readonly RefreshFailure[];
+  refused: boolean;
+  destination: string;
+}): Problem | undefined {
+  const { requested, failed, refused, destination } = given;
+  if (failed.length === 0 && !refused) return undefined;
+  const all = failed.length === 0 || failed.length >= requested;
+  const shown = failed.slice(0, 5).map(({ id, error }) => `${id} (${error})`);
+  if (failed.length > shown.length) shown.push(`and ${failed.length - shown.length} more`);
+  return new Problem({
+    code: all ? 'REFRESH_FAILED' : 'REFRESH_PARTIAL',
+    family: 'job',
+    message: all
+      ? 'The service refused to refresh any of the data sources'
+      : `The service refused to refresh ${failed.length} of ${requested} data sources; the others are queued`,
+    where: { destination, stage: 'refresh' },
+    seen: shown.length === 0 ? 'no details' : shown.join(', '),
+    next: "check the ids in the job's target",
+  });
+}

@@ -1,0 +1,67 @@
+import { asObject } from './answer.ts';
+import type { Client } from './client.ts';
+
+/** A data source as the service lists it. */
+export interface Remote {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+}
+
+/**
+ * The address in the properties of every data source that `apply` makes. Nobody ever calls it (the name can never
+ * resolve); it says that the source is pushed to, and tells ours from one that a person made under the same name.
+ */
+export const markerUrl = 'https://pushed-by-sluice.invalid/';
+
+const pageSize = 100;
+
+/** All data sources that the account (or client) shows. */
+export async function listDatasources(client: Client, clientId: string | undefined): Promise<Remote[]> {
+  const found: Remote[] = [];
+  for (;;) {
+    const query = { limit: pageSize, offset: found.length, client_id: clientId };
+    const { data, meta } = await client.call('GET', '/datasources', { query });
+    const page = Array.isArray(data.datasources) ? data.datasources.flatMap(asRemote) : [];
+    found.push(...page);
+    if (page.length < pageSize || found.length >= Number(meta.total ?? 0)) return found;
+  }
+}
+
+/** Whether `apply` made it (its instance carries the marker), and in which format. */
+export async function inspect(
+  client: Client,
+  { id, clientId }: { id: string; clientId: string | undefined },
+): Promise<{ ours: boolean; format: string; instance: string }> {
+  const query = { client_id: clientId };
+  const detail = await client.call('GET', `/datasources/${encodeURIComponent(id)}`, { query });
+  const path = `/datasource-instances/${encodeURIComponent(id)}/properties`;
+  const { data } = await client.call('GET', path, { query });
+  const ours = asObject(data.properties)?.endpoint_url === markerUrl;
+  return { ours, format: text(detail.data.format), instance: id };
+}
+
+/** Ids of groups and users that the source is shared with, and whether they may edit. */
+export async function sharesOf(
+  client: Client,
+  { id, clientId }: { id: string; clientId: string | undefined },
+): Promise<Map<string, boolean>> {
+  const path = `/datasources/${encodeURIComponent(id)}/share-rights`;
+  const { data } = await client.call('GET', path, { query: { client_id: clientId } });
+  const shares = new Map<string, boolean>();
+  for (const right of list(data.share_rights)) shares.set(`group ${text(right.group_id)}`, right.can_edit === true);
+  for (const right of list(data.user_share_rights)) shares.set(`user ${text(right.user_id)}`, right.can_edit === true);
+  return shares;
+}
+
+function asRemote(value: unknown): Remote[] {
+  const item = asObject(value);
+  if (item === undefined || typeof item.id !== 'string') return [];
+  return [{ id: item.id, name: text(item.name), description: text(item.description) }];
+}
+
+function list(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.map(asObject).filter((item) => item !== undefined) : [];
+}
+
+const text = (value: unknown) => (typeof value === 'string' ? value : '');

@@ -1,0 +1,194 @@
+import { type Family, Problem } from '../lib/problem.ts';
+import { redact } from '../lib/redact.ts';
+import type { Answer } from './answer.ts';
+
+/**
+ * What is done after an attempt.
+ * - `settle`: it is done.
+ * - `retry`: again after a backoff; the attempt counts.
+ * - `pause`: the service asked for quiet: nothing goes to the account for a while; the attempt does not count.
+ * - `wait_for_day`: the day's allowance is spent; the attempt does not count.
+ * - `login`: the account refuses us; nothing goes there until somebody mends that; the attempt does not count.
+ * - `dead`: trying the same again would end the same.
+ */
+export type Action = 'settle' | 'retry' | 'pause' | 'wait_for_day' | 'login' | 'dead';
+
+export type Outcome = { readonly answer: Answer } | { readonly error: unknown };
+
+export interface Decision {
+  readonly action: Action;
+  /** Absent when settled. */
+  readonly problem?: Problem;
+  /** What the service asked for. */
+  readonly retryAfterMs?: number;
+  /** True when nobody knows whether the request was carried out. */
+  readonly ambiguous: boolean;
+}
+
+interface Rule {
+  readonly when: (answer: Answer) => boolean;
+  readonly action: Action;
+  readonly code: string;
+  readonly family: Family;
+  /** What happened; the service's own words follow. */
+  readonly message: string;
+  readonly next?: string;
+  readonly ambiguous?: boolean;
+}
+
+/** A wait longer than this cannot be the limit of a second: the day is over. */
+const dailyRetryAfterMs = 15 * 60_000;
+
+const is =
+  (...statuses: readonly number[]) =>
+  ({ status }: Answer) =>
+    statuses.includes(status);
+const isDaily = ({ status, errorCode, retryAfterMs }: Answer) =>
+  status === 429 && (errorCode === 'daily_limit_reached' || (retryAfterMs ?? 0) > dailyRetryAfterMs);
+
+/** The one table from answers to actions; the first row that fits decides. */
+const rules: readonly Rule[] = [
+  {
+    when: ({ status, complete }) => status < 300 && !complete,
+    action: 'retry',
+    code: 'DELIVERY_NO_ANSWER',
+    family: 'try_later',
+    message: 'The answer broke off before its end',
+    ambiguous: true,
+  },
+  {
+    when: ({ status, recognised }) => status < 300 && !recognised,
+    action: 'retry',
+    code: 'DELIVERY_STRANGE_ANSWER',
+    family: 'try_later',
+    message: 'Something that is not the service answered; it may be a proxy or a login page',
+    next: "check the destination's url",
+    ambiguous: true,
+  },
+  {
+    when: ({ status }) => status < 300,
+    action: 'dead',
+    code: 'DELIVERY_REFUSED',
+    family: 'job',
+    message: 'The service answered that it did not succeed',
+  },
+  {
+    when: ({ status }) => status < 400,
+    action: 'dead',
+    code: 'DELIVERY_REDIRECTED',
+    family: 'config',
+    message: 'The service has moved; redirects are not followed',
+    next: "set the destination's url to the service's present address",
+  },
+  {
+    when: is(401),
+    action: 'login',
+    code: 'LOGIN_NEEDED',
+    family: 'login',
+    message: 'The service refuses the credentials, or their user lacks the permission',
+    next: 'check the key or password of the destination and the role of its user, then run the job again',
+  },
+  {
+    when: is(403),
+    action: 'dead',
+    code: 'DELIVERY_FORBIDDEN',
+    family: 'job',
+    message: 'The service does not allow this; the data source may be disabled',
+    next: 'enable the data source at the service, then run the job again',
+  },
+  {
+    when: is(404, 410),
+    action: 'dead',
+    code: 'DELIVERY_NOT_FOUND',
+    family: 'config',
+    message: 'The service does not know the target',
+    next: "check the target's id and client_id in the config and the destination's url",
+  },
+  {
+    when: ({ status, errorCode }) => status === 413 || errorCode === 'data_too_large',
+    action: 'dead',
+    code: 'DELIVERY_TOO_LARGE',
+    family: 'job',
+    message: 'The service finds the payload too large',
+    next: 'select fewer rows or columns, and set upload_limit of the destination to what the service takes',
+  },
+  {
+    when: isDaily,
+    action: 'wait_for_day',
+    code: 'QUOTA_SPENT',
+    family: 'quota',
+    message: 'No requests are left today',
+  },
+  { when: is(429), action: 'pause', code: 'RATE_LIMITED', family: 'try_later', message: 'The service asks for quiet' },
+  {
+    when: is(408, 425),
+    action: 'retry',
+    code: 'DELIVERY_FAILED',
+    family: 'try_later',
+    message: 'The service gave up waiting for the request',
+    ambiguous: true,
+  },
+  {
+    when: ({ status }) => status < 500 || status === 501 || status === 505,
+    action: 'dead',
+    code: 'DELIVERY_REFUSED',
+    family: 'job',
+    message: 'The service refuses the request',
+    next: 'mend what the service names, then run the job again',
+  },
+  {
+    when: () => true,
+    action: 'retry',
+    code: 'DELIVERY_FAILED',
+    family: 'try_later',
+    message: 'The service failed',
+    ambiguous: true,
+  },
+];
+
+/** What to do after an attempt, and how to say it. */
+export function decide(outcome: Outcome): Decision {
+  if ('error' in outcome) return unanswered(outcome.error);
+  const { answer } = outcome;
+  if (answer.success) return { action: 'settle', ambiguous: false };
+  const rule = rules.find(({ when }) => when(answer)) as Rule;
+  const { action, code, family, message, next, ambiguous = false } = rule;
+  const words = answer.words === '' ? '' : `: ${answer.words}`;
+  const { retryAfterMs } = answer;
+  const problem = new Problem({
+    code,
+    family,
+    message: `${message}${words}`,
+    seen: `status ${answer.status}${answer.errorCode === undefined ? '' : ` ${answer.errorCode}`}`,
+    where: { stage: 'deliver' },
+    ...(next === undefined ? {} : { next }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
+  return { action, problem, ambiguous, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+}
+
+/** No answer: the request may have been carried out or not, so it is repeated. */
+function unanswered(error: unknown): Decision {
+  const { code = '', message = String(error) } = (error ?? {}) as { code?: string; message?: string };
+  const problem = new Problem({
+    code: 'DELIVERY_NO_ANSWER',
+    family: 'try_later',
+    message: `No answer came from the service: ${redact(message)}`,
+    where: { stage: 'deliver' },
+    ...(code === '' ? {} : { seen: code }),
+    cause: error,
+  });
+  return { action: 'retry', problem, ambiguous: true };
+}
+
+const firstBackoffMs = 1_000;
+const longestBackoffMs = 15 * 60_000;
+
+/**
+ * Wait before the next attempt: full jitter, a random part of a span that doubles with each attempt, so that those who
+ * failed together do not come back together. Never shorter than what the service asked for.
+ */
+export function backoffMs(attempts: number, retryAfterMs = 0, random = Math.random): number {
+  const span = Math.min(longestBackoffMs, firstBackoffMs * 2 ** Math.min(attempts, 30));
+  return Math.max(retryAfterMs, 100 + random() * span);
+}

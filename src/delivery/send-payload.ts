@@ -1,0 +1,204 @@
+import { stat } from 'node:fs/promises';
+import { Problem } from '../lib/problem.ts';
+import { verifyPayload } from '../pipeline/verify-payload.ts';
+import { dueAt, keyOf } from '../state/outbox.ts';
+import type { InstanceKey } from '../state/receipts.ts';
+import type { OutboxRow } from '../state/tables.ts';
+import { factsOf } from './facts.ts';
+import { type Closed, closedProblem, type Gate } from './gate.ts';
+import type { Gateway } from './gateway.ts';
+import type { Priority } from './pacing.ts';
+import { type Decision, decide } from './retry.ts';
+import { dataPath, upload } from './upload.ts';
+
+/** What became of one owed payload. Instants are epoch milliseconds. */
+export type Fate =
+  | { readonly state: 'delivered' }
+  | { readonly state: 'unchanged' }
+  | { readonly state: 'superseded' }
+  | { readonly state: 'waiting_quota'; readonly until: number }
+  | { readonly state: 'waiting_retry'; readonly at: number; readonly problem?: Problem }
+  | { readonly state: 'login_needed'; readonly problem: Problem }
+  | { readonly state: 'dead'; readonly problem: Problem };
+
+export interface SendGiven {
+  readonly gateway: Gateway;
+  readonly gate: Gate;
+  readonly priority: Priority;
+  /** Ends waiting: nothing more is started. */
+  readonly signal: AbortSignal;
+  /** Ends requests under way. */
+  readonly cut: AbortSignal;
+}
+
+/** How often another process that is sending to the same instance is looked after. */
+const leasePollMs = 250;
+
+/** Sends one owed payload, if it may be sent now, and settles it by the answer. */
+export async function sendPayload(row: OutboxRow, given: SendGiven): Promise<Fate> {
+  const { clock, store } = given.gateway;
+  const due = dueAt(row, clock.now());
+  if (due > clock.now()) return { state: 'waiting_retry', at: due };
+  const closed = await given.gate.closed(given.priority);
+  if (closed !== undefined) return waitAtGate(row, closed, given);
+  const lease = await leaseOf(keyOf(row), given);
+  try {
+    const fresh = await store.outbox.find(row.id);
+    return fresh?.state === 'owed' ? await sendOwed(fresh, given) : settledFate(fresh);
+  } finally {
+    await lease.release();
+  }
+}
+
+/** One at a time sends to an instance, over all processes. */
+async function leaseOf(key: InstanceKey, { gateway, signal }: SendGiven) {
+  const name = `instance:${JSON.stringify([key.url, key.clientId ?? '', key.instance])}`;
+  for (;;) {
+    signal.throwIfAborted();
+    const lease = await gateway.store.leases.take(name);
+    if (lease !== undefined) return lease;
+    await gateway.clock.sleep(leasePollMs, signal);
+  }
+}
+
+async function sendOwed(row: OutboxRow, given: SendGiven): Promise<Fate> {
+  const { store, emit } = given.gateway;
+  const { destination } = given.gate;
+  const damage = await damageOf(row, given);
+  if (damage !== undefined) return bury(row, damage, given);
+  if (row.attempts >= destination.attempts) return bury(row, exhausted(row, undefined), given);
+  const receipt = await store.receipts.find(keyOf(row));
+  const same = receipt?.certain === 1 && receipt.sha256 === row.sha256 && receipt.format === row.format;
+  if (same && row.always === 0 && (await store.outbox.unchanged(row))) {
+    const { id: _, ...facts } = factsOf(row);
+    emit('payload.unchanged', facts);
+    await store.payloads.release(row.path);
+    return { state: 'unchanged' };
+  }
+  return attempt(row, given);
+}
+
+async function attempt(owed: OutboxRow, given: SendGiven): Promise<Fate> {
+  const { gateway, gate, priority, signal, cut } = given;
+  const { store, clock, emit } = gateway;
+  const began = clock.monotonic();
+  let row = owed;
+  const passed = await gate.pass({
+    method: 'PUT',
+    path: dataPath(owed),
+    priority,
+    signal,
+    prepare: (parts) => parts.outbox.attempt(owed.id),
+    send: (prepared) => {
+      row = prepared;
+      emit('upload.started', { ...factsOf(row), attempt: row.attempts });
+      return upload(row, { agent: gate.agent, destination: gate.destination, clock, signal: cut });
+    },
+  });
+  if (passed === 'idle') return settledFate(await store.outbox.find(owed.id));
+  if ('closed' in passed) return waitAtGate(owed, passed.closed, given);
+  if (cut.aborted && 'error' in passed) return interrupt(row, given);
+  const decision = decide(passed);
+  if (decision.action !== 'settle') return afterFailure(row, decision, given);
+  await gate.heed(decision, row.attempts);
+  await store.outbox.delivered(row);
+  gateway.trusted.delete(row.id);
+  const milliseconds = clock.monotonic() - began;
+  emit('payload.delivered', { ...factsOf(row), attempts: row.attempts, milliseconds });
+  await store.payloads.release(row.path);
+  return { state: 'delivered' };
+}
+
+async function afterFailure(row: OutboxRow, decision: Decision, given: SendGiven): Promise<Fate> {
+  const { store, clock, emit } = given.gateway;
+  const problem = (decision.problem as Problem).at({ job: row.job, destination: row.destination });
+  const { code, message } = problem;
+  emit('upload.failed', { ...factsOf(row), code, message, attempt: row.attempts, action: decision.action });
+  const waitMs = await given.gate.heed(decision, row.attempts);
+  if (decision.action === 'dead') return bury(row, problem, given);
+  if (decision.action === 'retry' && row.attempts >= given.gate.destination.attempts) {
+    return bury(row, exhausted(row, problem), given);
+  }
+  const waits = decision.action === 'retry' || decision.action === 'pause';
+  const free = decision.action !== 'retry';
+  await store.outbox.postpone(row.id, { code, message, free, ...(waits ? { waitMs } : {}) });
+  const now = await store.outbox.find(row.id);
+  if (now?.state !== 'owed') return settledFate(now);
+  if (waits) {
+    const at = now.next_attempt_at ?? clock.now();
+    emit('payload.waiting', { ...factsOf(row), code, message, until: at });
+    return { state: 'waiting_retry', at, problem };
+  }
+  const closed = await given.gate.closed(given.priority);
+  return closed === undefined ? { state: 'waiting_retry', at: clock.now(), problem } : waitAtGate(row, closed, given);
+}
+
+/** We are being stopped: the payload stays owed and nothing is held against it. */
+async function interrupt(row: OutboxRow, { gateway }: SendGiven): Promise<Fate> {
+  const message = 'The request was cut off because Sluice was stopped';
+  await gateway.store.outbox.postpone(row.id, { code: 'DELIVERY_STOPPED', message, free: true });
+  return { state: 'waiting_retry', at: gateway.clock.now() };
+}
+
+async function waitAtGate(row: OutboxRow, closed: Closed, { gateway, gate }: SendGiven): Promise<Fate> {
+  const problem = closedProblem(closed, gate.destination.name, gateway.clock.now());
+  const { code, message } = problem;
+  const noted = await gateway.store.outbox.note(row.id, { code, message });
+  const until = closed.why === 'login' ? {} : { until: closed.until };
+  if (noted) gateway.emit('payload.waiting', { ...factsOf(row), code, message, ...until });
+  if (closed.why === 'login') return { state: 'login_needed', problem };
+  if (closed.why === 'quota') return { state: 'waiting_quota', until: closed.until };
+  return { state: 'waiting_retry', at: closed.until, problem };
+}
+
+async function bury(row: OutboxRow, problem: Problem, { gateway }: SendGiven): Promise<Fate> {
+  const { code, message } = problem;
+  if (!(await gateway.store.outbox.bury(row.id, { code, message }))) {
+    return settledFate(await gateway.store.outbox.find(row.id));
+  }
+  gateway.emit('payload.dead', { ...factsOf(row), code, message });
+  return { state: 'dead', problem };
+}
+
+/** Somebody else settled it meanwhile. */
+function settledFate(row: OutboxRow | undefined): Fate {
+  if (row?.state === 'delivered') return { state: 'delivered' };
+  if (row?.state !== 'dead') return { state: 'superseded' };
+  const { code, message } = row;
+  return {
+    state: 'dead',
+    problem: new Problem({ code: code ?? 'DELIVERY_REFUSED', family: 'job', message: message ?? 'It is dead' }),
+  };
+}
+
+function exhausted(row: OutboxRow, last: Problem | undefined): Problem {
+  return new Problem({
+    code: 'DELIVERY_GAVE_UP',
+    family: 'job',
+    message: `Gave up after ${row.attempts} attempts; the last said: ${last?.message ?? row.message ?? 'nothing'}`,
+    where: { job: row.job, destination: row.destination, stage: 'deliver' },
+    next: 'see that the service is well, then run the job again',
+    ...(last === undefined ? {} : { cause: last }),
+  });
+}
+
+/** A payload that this process wrote or verified is looked at, any other is read and hashed before it is sent. */
+async function damageOf(row: OutboxRow, { gateway }: SendGiven): Promise<Problem | undefined> {
+  const state = gateway.trusted.has(row.id) ? await glance(row) : await verifyPayload(row);
+  if (state === 'whole') gateway.trusted.add(row.id);
+  if (state === 'whole') return undefined;
+  return new Problem({
+    code: 'PAYLOAD_DAMAGED',
+    family: 'job',
+    message: `The payload's file is ${state}: it is not what was written`,
+    where: { job: row.job, destination: row.destination, stage: 'deliver' },
+    seen: row.path,
+    next: 'run the job again; if it happens again, check the disk that holds the state folder',
+  });
+}
+
+async function glance({ path, bytes }: OutboxRow): Promise<'whole' | 'missing' | 'damaged'> {
+  const found = await stat(path).catch(() => undefined);
+  if (found === undefined) return 'missing';
+  return found.size === bytes ? 'whole' : 'damaged';
+}

@@ -1,0 +1,23 @@
+import type { Clock } from '../lib/clock.ts';
+
+/** Requests under way get this long to end after the stop was asked for. */
+const graceMs = 3_000;
+
+/** A signal that follows `signal` after a grace; `dispose` when it is not needed any more. */
+export function afterGrace(signal: AbortSignal, clock: Clock): { cut: AbortSignal; dispose(): void } {
+  const cut = new AbortController();
+  const ended = new AbortController();
+  const onAbort = () => {
+    clock.sleep(graceMs, ended.signal).then(
+      () => cut.abort(signal.reason),
+      () => undefined,
+    );
+  };
+  if (signal.aborted) onAbort();
+  signal.addEventListener('abort', onAbort, { once: true });
+  const dispose = () => {
+    signal.removeEventListener('abort', onAbort);
+    ended.abort();
+  };
+  return { cut: cut.signal, dispose };
+}

@@ -1,0 +1,59 @@
+import { createReadStream } from 'node:fs';
+import type { Agent } from 'undici';
+import type { Credentials, Destination } from '../config/config.ts';
+import type { Clock } from '../lib/clock.ts';
+import { sendRequest } from '../lib/http.ts';
+import type { OutboxRow } from '../state/tables.ts';
+import { readAnswer } from './answer.ts';
+import type { Outcome } from './retry.ts';
+
+/** Larger pieces cost memory, smaller ones time. */
+const pieceBytes = 512 * 1024;
+const answerLimitBytes = 64 * 1024;
+
+/** Path of an instance's data, relative to the base URL. */
+export function dataPath({ instance, client_id }: Pick<OutboxRow, 'instance' | 'client_id'>): string {
+  const query = client_id === '' ? '' : `?client_id=${encodeURIComponent(client_id)}`;
+  return `/datasource-instances/${encodeURIComponent(instance)}/data${query}`;
+}
+
+/** How the service is told who is asking (service document, section 5). */
+export function credentialHeaders(credentials: Credentials): Record<string, string> {
+  if (credentials.kind === 'api_key') return { 'kf-api-key': credentials.key };
+  const pair = Buffer.from(`${credentials.user}:${credentials.password}`, 'utf8').toString('base64');
+  return { authorization: `Basic ${pair}` };
+}
+
+/**
+ * One PUT of a payload, streamed from its file. An answer that comes before the service has taken all of it is an
+ * answer like any other.
+ */
+export async function upload(
+  row: OutboxRow,
+  given: { agent: Agent; destination: Destination; clock: Clock; signal: AbortSignal },
+): Promise<Outcome> {
+  const { agent, destination, clock, signal } = given;
+  const body = createReadStream(row.path, { highWaterMark: pieceBytes });
+  try {
+    const http = await sendRequest({
+      agent,
+      method: 'PUT',
+      url: destination.url + dataPath(row),
+      headers: {
+        ...credentialHeaders(destination.credentials),
+        accept: 'application/json',
+        'content-type': row.media_type,
+        'content-length': String(row.bytes),
+      },
+      body,
+      timeoutMs: destination.timeoutMs,
+      answerLimitBytes,
+      signal,
+    });
+    return { answer: readAnswer(http, clock.now()) };
+  } catch (error) {
+    return { error };
+  } finally {
+    body.destroy();
+  }
+}

@@ -1,0 +1,92 @@
+import type { Readable } from 'node:stream';
+import { Agent, type Dispatcher, request } from 'undici';
+
+/** One request. The body is made anew for each, so that a repeated one starts at the first byte. */
+export interface HttpRequest {
+  readonly agent: Dispatcher;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | Readable;
+  /** Longest wait for the answer to begin after the last byte got out, and for all of it afterwards. */
+  readonly timeoutMs: number;
+  /** No more of the answer's body is read than this. */
+  readonly answerLimitBytes: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  /** Lower-case names; the first value where one came several times. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+  /** False when the answer broke off, took too long or was larger than the limit: `text` is its beginning. */
+  readonly complete: boolean;
+}
+
+/** Connections that are kept and used again. HTTP/1.1: bulk uploads are faster on it, and answers never overtake. */
+export function openAgent(options: { connectTimeoutMs: number }): Agent {
+  return new Agent({ allowH2: false, pipelining: 1, connect: { timeout: options.connectTimeoutMs } });
+}
+
+/** Sends one request and reads its answer. Throws what the network threw when no answer began. */
+export async function sendRequest(given: HttpRequest): Promise<HttpAnswer> {
+  const late = new AbortController();
+  const { statusCode, headers, body } = await request(given.url, {
+    dispatcher: given.agent,
+    method: given.method,
+    headers: { ...given.headers },
+    body: given.body ?? null,
+    headersTimeout: given.timeoutMs,
+    bodyTimeout: given.timeoutMs,
+    signal: given.signal === undefined ? late.signal : AbortSignal.any([late.signal, given.signal]),
+  });
+  const timer = setTimeout(() => late.abort(new Error('the answer took too long')), given.timeoutMs);
+  try {
+    const read = await readBounded(body, given.answerLimitBytes);
+    return { status: statusCode, headers: flatten(headers), ...read };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function readBounded(body: AsyncIterable<Buffer>, limit: number): Promise<{ text: string; complete: boolean }> {
+  const pieces: Buffer[] = [];
+  let left = limit;
+  let complete = true;
+  try {
+    for await (const piece of body) {
+      pieces.push(piece.subarray(0, left));
+      left -= piece.length;
+      if (left >= 0) continue;
+      complete = false;
+      break;
+    }
+  } catch {
+    complete = false;
+  }
+  return { text: Buffer.concat(pieces).toString('utf8'), complete };
+}
+
+function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+  const flat: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    const first = Array.isArray(value) ? value[0] : value;
+    if (first !== undefined) flat[name.toLowerCase()] = first;
+  }
+  return flat;
+}
+
+/**
+ * `Retry-After` in milliseconds, seconds or a date; undefined when absent or unreadable. A date is measured against the
+ * sender's own `Date`, so that two clocks need not agree.
+ */
+export function retryAfterOf(headers: Readonly<Record<string, string>>, now: number): number | undefined {
+  const value = headers['retry-after']?.trim();
+  if (value === undefined || value === '') return undefined;
+  if (/^\d+$/.test(value)) return Number(value) * 1000;
+  const at = Date.parse(value);
+  if (Number.isNaN(at)) return undefined;
+  const sent = Date.parse(headers.date ?? '');
+  return Math.max(0, at - (Number.isNaN(sent) ? now : sent));
+}

@@ -1,0 +1,111 @@
+import fc from 'fast-check';
+import { afterEach, describe, expect, it } from 'vitest';
+import { closing, dayOf, daysOf, resumeAfter, untilMidnight } from '../../src/delivery/quota.ts';
+import { cleanUp, newFolder, newStore, VirtualClock } from '../state/fixtures.ts';
+
+afterEach(cleanUp);
+
+const at = (text: string) => Temporal.Instant.from(text).epochMilliseconds;
+const hour = 3_600_000;
+
+describe('the day of the service', () => {
+  it('turns at midnight in New York, in summer and in winter', () => {
+    expect(dayOf(at('2026-07-01T03:59:59.999Z'))).toBe('2026-06-30');
+    expect(dayOf(at('2026-07-01T04:00:00Z'))).toBe('2026-07-01');
+    expect(dayOf(at('2026-12-01T04:59:59.999Z'))).toBe('2026-11-30');
+    expect(dayOf(at('2026-12-01T05:00:00Z'))).toBe('2026-12-01');
+  });
+
+  it('has 23 hours when the clocks go forward and 25 when they go back', () => {
+    expect(untilMidnight(at('2026-03-08T05:00:00Z'))).toBe(23 * hour);
+    expect(untilMidnight(at('2026-11-01T04:00:00Z'))).toBe(25 * hour);
+    expect(untilMidnight(at('2026-06-01T04:00:00Z'))).toBe(24 * hour);
+    expect(untilMidnight(at('2026-11-01T06:30:00Z'))).toBe(22.5 * hour);
+  });
+
+  it('is two days around midnight, where clocks may differ', () => {
+    expect(daysOf(at('2026-07-01T03:59:50Z'))).toEqual(['2026-06-30']);
+    expect(daysOf(at('2026-07-01T03:59:58Z'))).toEqual(['2026-06-30', '2026-07-01']);
+    expect(daysOf(at('2026-07-01T04:00:03Z'))).toEqual(['2026-06-30', '2026-07-01']);
+    expect(daysOf(resumeAfter('2026-06-30'))).toEqual(['2026-07-01']);
+  });
+
+  it('is closed until midnight, or until the service says when our clock is far off', () => {
+    const now = at('2026-07-01T12:00:00Z');
+    expect(closing(now, undefined)).toEqual({ day: '2026-07-01', until: at('2026-07-02T04:00:05Z') });
+    expect(closing(now, 30 * hour)).toEqual({ day: '2026-07-01', until: at('2026-07-02T04:00:05Z') });
+    const fast = at('2026-07-01T04:10:00Z');
+    expect(closing(fast, 600_000)).toEqual({ day: '2026-07-01', until: fast + 605_000 });
+    expect(closing(at('2026-07-01T04:00:02Z'), 2_000).day).toBe('2026-06-30');
+  });
+});
+
+describe('the count of the day', () => {
+  it('is shared by all processes, survives restarts, and knows accounts and days apart', async () => {
+    const folder = newFolder();
+    const clock = new VirtualClock();
+    const a = await newStore({ clock, folder });
+    const b = await newStore({ clock, folder });
+    expect(await a.quota.take('x', ['d1'], 2)).toBeUndefined();
+    expect(await b.quota.take('x', ['d1'], 2)).toBeUndefined();
+    expect(await a.quota.take('x', ['d1'], 2)).toBe('d1');
+    expect(await a.quota.take('y', ['d1'], 2)).toBeUndefined();
+    await Promise.all([a.close(), b.close()]);
+    const c = await newStore({ clock, folder });
+    expect(await c.quota.take('x', ['d1'], 2)).toBe('d1');
+    expect(await c.quota.take('x', ['d2'], 2)).toBeUndefined();
+  });
+
+  it('takes from both days around midnight or from neither', async () => {
+    const store = await newStore({ clock: new VirtualClock() });
+    await store.quota.take('x', ['d2'], 1);
+    expect(await store.quota.take('x', ['d1', 'd2'], 1)).toBe('d2');
+    expect(await store.quota.use('x', 'd1')).toMatchObject({ used: 0 });
+  });
+
+  it('gives nothing when nothing is allowed', async () => {
+    const store = await newStore({ clock: new VirtualClock() });
+    expect(await store.quota.take('x', ['d1'], 0)).toBe('d1');
+    expect(await store.quota.take('x', ['d1'], -5)).toBe('d1');
+  });
+
+  it('is over when the service says so, until it turns; setting the clock back does not stretch that', async () => {
+    const clock = new VirtualClock();
+    const store = await newStore({ clock });
+    await store.quota.close('x', 'd1', clock.now() + 1_000);
+    expect(await store.quota.take('x', ['d1'], 100)).toBe('d1');
+    clock.wall -= 86_400_000;
+    expect(await store.quota.take('x', ['d1'], 100)).toBeUndefined();
+    clock.wall += 86_400_000 + 1_000;
+    expect(await store.quota.take('x', ['d1'], 100)).toBeUndefined();
+  });
+
+  it('never lets more through on a day of the service than its allowance, wherever the requests fall', async () => {
+    const start = at('2026-10-31T22:00:00Z');
+    const step = fc.record({ wait: fc.nat(5 * hour), travel: fc.nat(3_000), latency: fc.nat(60_000) });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(step, { minLength: 5, maxLength: 40 }),
+        fc.integer({ min: -4_900, max: 4_900 }),
+        async (steps, skew) => {
+          const clock = new VirtualClock(start);
+          const store = await newStore({ clock });
+          const counted = new Map<string, number>();
+          for (const { wait, travel, latency } of steps) {
+            clock.advance(wait % 7 === 0 ? wait : wait % 90_000);
+            const days = daysOf(clock.now());
+            if ((await store.quota.take('x', days, 4)) !== undefined) continue;
+            clock.advance(travel);
+            const there = dayOf(clock.now() + skew);
+            counted.set(there, (counted.get(there) ?? 0) + 1);
+            clock.advance(latency);
+            for (const day of daysOf(clock.now())) if (!days.includes(day)) await store.quota.charge('x', day);
+          }
+          for (const [day, count] of counted) expect(count, day).toBeLessThanOrEqual(4);
+          await store.close();
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+});
