@@ -1,4 +1,4 @@
-/** The one door for connector authors: `import { defineConnector, option, Problem } from '#sdk'`. */
+/** The one door for connector authors, imported as `#sdk`: defineConnector, option, Problem and the rest. */
 export type { ProblemInit } from '../lib/problem.ts';
 export { Problem } from '../lib/problem.ts';
 export { redact, registerSecret } from '../lib/redact.ts';
