@@ -1,0 +1,181 @@
+import mysql, { type Connection } from 'mysql2';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { describeWithServer } from '../servers/describe.ts';
+import { startMariadb } from '../servers/mariadb.ts';
+import { check, countRows, extract, firstOf, problemOf, read } from './db-reader.ts';
+
+const many = "select seq, repeat('x', 1000) as fill from seq_1_to_2000000";
+const sums = 'select sum(a.seq * b.seq) as endless from seq_1_to_1000000 a, seq_1_to_1000000 b';
+
+describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
+  let admin: Connection;
+  const source = () => ({ url: server().url });
+  const ask = (sql: string) =>
+    new Promise<Record<string, unknown>[]>((resolve, reject) => {
+      admin.query(sql, (failure, rows) => (failure ? reject(failure) : resolve(rows as Record<string, unknown>[])));
+    });
+
+  beforeAll(async () => {
+    admin = mysql.createConnection(server().url);
+    await ask('create table shop (id int, name varchar(20) character set latin1 collate latin1_german2_ci)');
+    await ask("insert into shop values (1, 'a'), (2, 'Müller')");
+    await ask('create procedure two() begin select 1 as a; select 2 as b; end');
+    await ask('create procedure one() select 1 as a');
+  });
+
+  afterAll(() => admin.destroy());
+
+  /** Waits until the server knows no connection but the one that asks. */
+  async function untilNobodyIsLeft(): Promise<void> {
+    const others =
+      "select count(*) as n from information_schema.processlist where user = 'sluice' and id <> connection_id()";
+    while (Number((await ask(others))[0]!.n) > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+
+  afterEach(untilNobodyIsLeft);
+
+  it('says what it found', async () => {
+    expect(await check(source())).toMatch(/^MariaDB 1\d\.\d+\.\d+ as sluice on test$/);
+    expect(await check({ url: server().url.replace('mysql:', 'mariadb:') })).toMatch(/^MariaDB/);
+  });
+
+  it('reads every row once, in order', async () => {
+    const { rows } = await read(source(), 'select seq from seq_1_to_50000');
+    expect(rows).toEqual(Array.from({ length: 50_000 }, (_, i) => [String(i + 1)]));
+  });
+
+  it('knows the columns of a result without rows', async () => {
+    expect(await read(source(), 'select id, name from shop where false')).toEqual({
+      columns: ['id integer', 'name text'],
+      rows: [],
+    });
+  });
+
+  for (const mode of ['', 'NO_BACKSLASH_ESCAPES', 'ANSI_QUOTES', 'ORACLE', 'STRICT_ALL_TABLES']) {
+    it(`binds parameters as values, whatever they look like, with sql_mode '${mode}'`, async () => {
+      await ask(`set global sql_mode = '${mode}'`);
+      const hostile = "'; drop table shop; -- \\' \" ` ? 漢😀";
+      const sql = 'select ? as a, ? as b, ? as c, ? as d, ? as e, ? as f';
+      const { rows } = await read(source(), { sql, parameters: [hostile, 9007199254740991, true, 1.5, null, ''] });
+      await ask('set global sql_mode = default');
+      expect(rows[0]!.slice(0, 5)).toEqual([hostile, '9007199254740991', '1', '1.5', null]);
+      expect((await read(source(), 'select count(*) from shop')).rows).toEqual([['2']]);
+    });
+  }
+
+  it('compares a parameter with a column of another character set', async () => {
+    const query = { sql: 'select id from shop where name = ?', parameters: ['Müller'] };
+    expect((await read(source(), query)).rows).toEqual([['2']]);
+  });
+
+  it.each([
+    ['insert into shop values (3, 3)', 'DB_WRITE_REFUSED'],
+    ['insert into shop values (3, 3) returning id', 'DB_WRITE_REFUSED'],
+    ['create table other (id int)', 'DB_WRITE_REFUSED'],
+    ['drop table shop', 'DB_WRITE_REFUSED'],
+    ['selec 1', 'DB_QUERY_FAILED'],
+    ['select 1; select 2', 'DB_QUERY_FAILED'],
+    ['select * from nowhere', 'DB_QUERY_FAILED'],
+    ['commit', 'DB_NO_RESULT'],
+    ['call two()', 'DB_MANY_RESULTS'],
+    ["load data local infile '/etc/passwd' into table shop", 'DB_'],
+  ])('ends the run for: %s', async (sql, code) => {
+    const problem = await problemOf(read(source(), sql));
+    expect(problem.family).toBe('job');
+    expect(problem.code).toContain(code);
+    expect(await ask('select count(*) as n from shop')).toEqual([{ n: 2 }]);
+  });
+
+  it('reads the one result of a procedure', async () => {
+    expect(await read(source(), 'call one()')).toEqual({ columns: ['a integer'], rows: [['1']] });
+  });
+
+  it('says so when parameters are missing', async () => {
+    const problem = await problemOf(read(source(), { sql: 'select ?, ?', parameters: [1] }));
+    expect(problem).toMatchObject({ code: 'DB_QUERY_FAILED', family: 'job' });
+    expect(problem.next).toContain('parameter');
+  });
+
+  it.each([
+    [1045, 'login'],
+    [1040, 'try_later'],
+    [1213, 'try_later'],
+    [1205, 'try_later'],
+    [1142, 'job'],
+  ])('files error %d under %s', async (number, family) => {
+    const sql = `begin not atomic signal sqlstate '45000' set mysql_errno = ${number}, message_text = 'as asked'; end`;
+    const problem = await problemOf(read(source(), sql));
+    expect(problem.family).toBe(family);
+    expect(problem.message).toContain('as asked');
+  });
+
+  it('asks for a login when the password is wrong, and takes an unknown database for a mistake in the config', async () => {
+    const wrong = await problemOf(check({ url: server().url.replace('maria-test-password', 'wrong-password') }));
+    expect(wrong).toMatchObject({ code: 'DB_LOGIN_REFUSED', family: 'login' });
+    expect(await problemOf(check({ url: `${server().url}nowhere` }))).toMatchObject({
+      code: 'DB_NO_DATABASE',
+      family: 'config',
+    });
+  });
+
+  it('ends a statement that takes longer than it may, on the server too', async () => {
+    const problem = await problemOf(read({ ...source(), statement_timeout_seconds: 0.2 }, sums));
+    expect(problem).toMatchObject({ code: 'DB_STATEMENT_CANCELLED', family: 'job' });
+  });
+
+  it('frees the server at once when the reader leaves early', async () => {
+    for await (const batch of (await extract(source(), many)).batches) {
+      expect(batch.length).toBeGreaterThan(0);
+      break;
+    }
+    await untilNobodyIsLeft();
+  });
+
+  it('stops a server that is still computing when the run is stopped, and throws the reason', async () => {
+    const stop = new AbortController();
+    const reading = extract(source(), sums, { signal: stop.signal });
+    const busy =
+      "select count(*) as n from information_schema.processlist where info like '%endless%' and id <> connection_id()";
+    const expected = expect(reading).rejects.toThrow('enough');
+    while (Number((await ask(busy))[0]!.n) === 0);
+    stop.abort(new Error('enough'));
+    await expected;
+    await untilNobodyIsLeft();
+  });
+
+  it('stops in the middle of the rows when the run is stopped', async () => {
+    const stop = new AbortController();
+    const iterator = await firstOf(await extract(source(), many, { signal: stop.signal }));
+    stop.abort(new Error('enough'));
+    await expect(iterator.next()).rejects.toThrow('enough');
+    await untilNobodyIsLeft();
+  });
+
+  it('lets a slow reader slow the server down instead of filling the memory', async () => {
+    const before = process.memoryUsage().arrayBuffers;
+    const iterator = await firstOf(await extract(source(), many));
+    const writing =
+      "select state from information_schema.processlist where info like '%fill%' and state like 'Writing%'";
+    for (let seen = 0; seen < 5; seen++) while ((await ask(`${writing} and id <> connection_id()`)).length === 0);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(32 * 1024 * 1024);
+    await iterator.return?.();
+  });
+
+  it('never makes half a result look whole when the server dies', async () => {
+    const mortal = await startMariadb();
+    try {
+      const extraction = await extract({ url: mortal.url }, many);
+      const iterator = await firstOf(extraction);
+      await mortal.kill();
+      const problem = await problemOf(countRows({ [Symbol.asyncIterator]: () => iterator }));
+      expect(problem).toMatchObject({ family: 'try_later' });
+    } finally {
+      await mortal.stop();
+    }
+  });
+});
+
+it('tries later when nobody listens at the address', async () => {
+  const problem = await problemOf(check({ url: 'mysql://a@127.0.0.1:1/b' }));
+  expect(problem).toMatchObject({ code: 'DB_UNREACHABLE', family: 'try_later' });
+});

@@ -1,0 +1,92 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Certificates, makeCertificates } from '../servers/certificates.ts';
+import { reportMissing } from '../servers/describe.ts';
+import { hasMariadb, startMariadb } from '../servers/mariadb.ts';
+import { hasPostgres, startPostgres } from '../servers/postgres.ts';
+import type { TestServer } from '../servers/server.ts';
+import { check, countRows, extract, problemOf } from './db-reader.ts';
+
+for (const [kind, isInstalled, start, many] of [
+  ['PostgreSQL', hasPostgres, startPostgres, 'select g, repeat($$x$$, 100) from generate_series(1, 100000) g'],
+  ['MariaDB', hasMariadb, startMariadb, "select seq, repeat('x', 100) as x from seq_1_to_100000"],
+] as const) {
+  if (!isInstalled()) {
+    reportMissing(`TLS to ${kind}`, [kind]);
+    continue;
+  }
+  describe(`TLS to ${kind}`, () => {
+    let folder: string;
+    let server: TestServer;
+    let certificates: Certificates;
+
+    beforeAll(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'sluice-tls-'));
+      certificates = await makeCertificates(['IP:127.0.0.1', 'DNS:db.test']);
+      const stranger = await makeCertificates(['IP:127.0.0.1']);
+      await writeFile(join(folder, 'ca.pem'), certificates.ca);
+      await writeFile(join(folder, 'stranger.pem'), stranger.ca);
+      server = await start({ tls: certificates });
+    });
+
+    afterAll(async () => {
+      await server.stop();
+      await rm(folder, { recursive: true });
+    });
+
+    const over = (tls: object) => check({ url: server.url, tls }, { folder });
+
+    it('trusts the authority that it was given, for the address in the certificate', async () => {
+      expect(await over({ mode: 'verify', ca_file: 'ca.pem' })).toContain(kind);
+    });
+
+    it('takes another name for the certificate when told so', async () => {
+      expect(await over({ mode: 'verify', ca_file: 'ca.pem', servername: 'db.test' })).toContain(kind);
+    });
+
+    it.each([
+      ['another authority', { ca_file: 'stranger.pem' }],
+      ['no authority that is known', {}],
+      ['another name', { ca_file: 'ca.pem', servername: 'other.test' }],
+    ])('refuses a certificate of %s', async (_title, tls) => {
+      const problem = await problemOf(over({ mode: 'verify', ...tls }));
+      expect(problem).toMatchObject({ code: 'DB_TLS_REFUSED', family: 'config' });
+    });
+
+    it('asks for nothing but encryption when that is all that is required', async () => {
+      expect(await over({ mode: 'require' })).toContain(kind);
+    });
+
+    it('reads every row over TLS', async () => {
+      const source = { url: server.url, tls: { mode: 'verify', ca_file: 'ca.pem' } };
+      const { batches } = await extract(source, many, { folder });
+      expect(await countRows(batches)).toBe(100_000);
+    });
+
+    it('leaves early over TLS', async () => {
+      const { batches } = await extract({ url: server.url, tls: { mode: 'require' } }, many);
+      for await (const batch of batches) {
+        expect(batch.length).toBeGreaterThan(0);
+        break;
+      }
+    });
+
+    it('says which file cannot be read', async () => {
+      const problem = await problemOf(over({ mode: 'verify', ca_file: 'missing.pem' }));
+      expect(problem).toMatchObject({ code: 'DB_TLS_FILE', family: 'config' });
+      expect(problem.message).toContain('missing.pem');
+    });
+
+    it('does not go on in the clear when the server has no TLS', async () => {
+      const plain = await start(kind === 'PostgreSQL' ? {} : { settings: { 'skip-ssl': 1 } });
+      try {
+        const problem = await problemOf(check({ url: plain.url, tls: { mode: 'require' } }));
+        expect(problem).toMatchObject({ code: 'DB_TLS_REFUSED', family: 'config' });
+      } finally {
+        await plain.stop();
+      }
+    });
+  });
+}

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { withDefaults } from '#sdk';
+import db from '../../connectors/db/index.ts';
+import { statementsOf } from '../../connectors/db/mysql-statement.ts';
+
+function faults(source: object, query?: object): string[] {
+  const given = { source: withDefaults(db.source, { ...source }) };
+  const found = db.validate?.(query ? { ...given, query: withDefaults(db.query, { ...query }) } : given) ?? [];
+  return found.map(({ option, message }) => `${option} ${message}`);
+}
+
+describe('the options of a database', () => {
+  it.each([
+    [{ url: 'postgres://reader:pw@db.example.com/shop' }],
+    [{ url: 'mariadb://reader@db.example.com' }],
+    [{ url: 'mysql://reader@[::1]:3307/shop', driver: 'mariadb' }],
+    [{ driver: 'postgres', host: 'db', user: 'reader' }],
+    [{ driver: 'sqlite', file: 'a.sqlite' }],
+    [{ file: 'a.sqlite' }],
+    [{ url: 'postgres://a@b', tls: { mode: 'verify', ca_file: 'ca.pem', cert_file: 'c', key_file: 'k' } }],
+  ])('are taken as they are: %j', (source) => {
+    expect(faults(source)).toEqual([]);
+  });
+
+  it.each([
+    [{}, ['driver is missing']],
+    [{ host: 'db' }, ['driver is missing']],
+    [{ url: 'http://a@b' }, ['url must begin with']],
+    [{ url: 'not a url' }, ['url must begin with']],
+    [{ url: 'postgres://a@b', driver: 'mysql' }, ['driver is mysql']],
+    [{ url: 'postgres://a@b', host: 'c', password: 'd' }, ['host stands in the url', 'password stands in the url']],
+    [{ url: 'postgres://a@b?sslmode=require' }, ['url may not carry']],
+    [{ url: 'postgres://a:100%@b' }, ['url has a %']],
+    [{ url: 'postgres://b' }, ['url names no user']],
+    [{ driver: 'mysql', host: 'b' }, ['user names no user']],
+    [{ driver: 'postgres', user: 'a', file: 'b' }, ['file is for SQLite']],
+    [{ driver: 'sqlite' }, ['file is missing']],
+    [{ file: 'a', host: 'b', tls: { mode: 'require' } }, ['host means nothing', 'tls means nothing']],
+    [{ driver: 'postgres', user: 'a', tls: { mode: 'off', ca_file: 'b' } }, ['tls is off']],
+    [{ driver: 'postgres', user: 'a', tls: { mode: 'verify', cert_file: 'b' } }, ['tls needs cert_file and key_file']],
+  ])('are refused with a reason: %j', (source, reasons) => {
+    const found = faults(source);
+    expect(found).toHaveLength(reasons.length);
+    found.forEach((fault, i) => void expect(fault).toContain(reasons[i]!));
+  });
+
+  it('need a statement', () => {
+    expect(faults({ file: 'a' }, { sql: '  ' })).toEqual(['sql is empty; write the statement that returns the rows']);
+  });
+});
+
+describe('bound values of MySQL', () => {
+  it('leave a query without parameters alone', () => {
+    expect(statementsOf({ sql: "select '?'", parameters: [] })).toEqual(["select '?'"]);
+  });
+
+  it('never stand in a statement as text', () => {
+    const statements = statementsOf({ sql: 'select ?, ?', parameters: ["'; drop table x; --", 1] });
+    expect(statements.join(' ')).not.toContain('drop');
+    expect(statements.at(-1)).toBe('execute sluice_query using @sluice_1, @sluice_2');
+  });
+});
