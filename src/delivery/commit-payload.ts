@@ -66,8 +66,8 @@ export async function commitPayload(
   return owed.state === 'unchanged' ? { state: 'unchanged' } : { state: owed.state, id: owed.id };
 }
 
-/** Zero rows and too many bytes never come near the outbox: no request is spent on either. */
-function refusalOf(job: Job, payload: Payload): Problem | undefined {
+/** Zero rows and too many bytes never come near the outbox: no request is spent on either. Undefined when it may go. */
+export function refusalOf(job: Job, payload: Pick<Payload, 'rows' | 'bytes'>): Problem | undefined {
   const where = { job: job.name, line: job.line, stage: 'deliver' };
   if (payload.rows === 0 && !job.allowEmpty) {
     return new Problem({
@@ -88,7 +88,7 @@ function refusalOf(job: Job, payload: Payload): Problem | undefined {
     where,
     seen: `${payload.bytes} bytes, ${payload.rows} rows`,
     allowed: `${limit} bytes`,
-    next: 'select fewer rows or columns, or raise upload_limit of the destination if the service takes more',
+    next: 'select fewer rows or columns, or raise upload_limit_bytes of the destination if the service takes more',
   });
 }
 

@@ -1,5 +1,3 @@
-import type { EventMap } from '../lib/events.ts';
-
 /** Which payload, of what, to where. */
 export interface PayloadFacts {
   readonly id: number;
@@ -20,7 +18,7 @@ interface Trouble {
  * What happens to payloads and requests. Each event follows the durable step that it names: a process that is killed
  * on hearing `payload.owed` owes, one killed on `upload.started` has counted the attempt and sent nothing yet.
  */
-export interface DeliveryEvents extends EventMap {
+export type DeliveryEvents = {
   'payload.owed': PayloadFacts;
   'payload.superseded': PayloadFacts;
   'payload.unchanged': Omit<PayloadFacts, 'id'>;
@@ -49,4 +47,4 @@ export interface DeliveryEvents extends EventMap {
     readonly requested: number;
     readonly failed: readonly { readonly id: string; readonly error: string; readonly status: number }[];
   };
-}
+};

@@ -1,7 +1,7 @@
 export { type Action, type ClientOf, type Plan, planApply } from './apply.ts';
 export { carryOut } from './carry-out.ts';
 export { type Call, Client } from './client.ts';
-export { type Address, addressOf, type Committed, commitPayload } from './commit-payload.ts';
+export { type Address, addressOf, type Committed, commitPayload, refusalOf } from './commit-payload.ts';
 export { type DeliverGiven, type DeliveryResult, deliverOwed } from './deliver.ts';
 export { Deliverer } from './deliverer.ts';
 export type { DeliveryEvents, PayloadFacts } from './events.ts';

@@ -110,7 +110,7 @@ const rules: readonly Rule[] = [
     code: 'DELIVERY_TOO_LARGE',
     family: 'job',
     message: 'The service finds the payload too large',
-    next: 'select fewer rows or columns, and set upload_limit of the destination to what the service takes',
+    next: 'select fewer rows or columns, and set upload_limit_bytes of the destination to what the service takes',
   },
   {
     when: isDaily,

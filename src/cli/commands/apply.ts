@@ -1,0 +1,61 @@
+import type { Command } from 'commander';
+import { redact } from '../../lib/redact.ts';
+import type { CliCommand } from '../command.ts';
+import { configFlag, openConfig, showProblems } from '../config-file.ts';
+import { exit } from '../exit.ts';
+import { onStop } from '../signals.ts';
+
+interface Flags {
+  readonly config: string;
+  readonly yes?: true;
+  readonly json?: true;
+}
+
+async function run({ config: file, yes, json }: Flags): Promise<void> {
+  const { config, problems } = await openConfig(file);
+  showProblems(problems);
+  const [{ Client, planApply, carryOut }, { wire }] = await Promise.all([
+    import('../../delivery/index.ts'),
+    import('../../daemon/wire.ts'),
+  ]);
+  const stop = onStop();
+  const runtime = await wire({ config });
+  try {
+    const { gateway, store } = runtime;
+    const clientOf = ({ destination }: { destination: Parameters<typeof gateway.of>[0] }) =>
+      new Client({ gateway, gate: gateway.of(destination), priority: 'person', signal: stop.signal });
+    const plan = await planApply(config, store, clientOf);
+    const said = plan.actions.map(({ kind, say }) => ({ action: kind, say }));
+    if (json === true)
+      process.stdout.write(
+        `${redact(JSON.stringify({ changes: plan.changes, carried_out: yes === true, actions: said }, undefined, 2))}\n`,
+      );
+    else for (const { say } of said) process.stdout.write(`  ${redact(say)}\n`);
+    if (yes === true) await carryOut(plan, { store, clientOf });
+    if (json !== true) process.stdout.write(`${verdict(plan.actions.length, plan.changes, yes === true)}\n`);
+    if (problems.length > 0) process.exitCode = exit.usage;
+  } finally {
+    await runtime.close();
+    stop.done();
+    process.exitCode = stop.code() ?? process.exitCode;
+  }
+}
+
+function verdict(actions: number, changes: boolean, done: boolean): string {
+  if (actions === 0) return 'No job declares a data source; there is nothing to apply.';
+  if (!changes) return 'Everything is as declared.';
+  return done ? 'Done.' : 'Nothing was changed yet. To do it: sluice apply --yes';
+}
+
+const command: CliCommand = {
+  register(program: Command): void {
+    program
+      .command('apply')
+      .description('Creates and updates the data sources that jobs declare; shows first, never deletes.')
+      .option(...configFlag)
+      .option('-y, --yes', 'do what is shown')
+      .option('--json', 'for machines')
+      .action(run);
+  },
+};
+export default command;

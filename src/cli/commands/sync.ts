@@ -1,0 +1,105 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import type { Config, Job } from '../../config/config.ts';
+import type { Level } from '../../lib/log.ts';
+import type { CliCommand } from '../command.ts';
+import { chooseJobs, configFlag, openConfig, showProblems } from '../config-file.ts';
+import { exit } from '../exit.ts';
+import { onStop } from '../signals.ts';
+
+interface Flags {
+  readonly config: string;
+  readonly dryRun?: true;
+  readonly json?: true;
+  readonly wait: number;
+  readonly log: Level;
+}
+
+async function run(names: readonly string[], flags: Flags): Promise<void> {
+  const loaded = await openConfig(flags.config);
+  const { jobs, refused } = chooseJobs(loaded, names);
+  showProblems([...new Set([...refused.values()].flat())]);
+  const stop = onStop();
+  try {
+    const work = { config: loaded.config, jobs, refused: [...refused.keys()], flags, signal: stop.signal };
+    const code = flags.dryRun === true ? await preview(work) : await send(work);
+    process.exitCode = stop.code() ?? code;
+  } finally {
+    stop.done();
+  }
+}
+
+interface Work {
+  readonly config: Config;
+  readonly jobs: readonly Job[];
+  readonly refused: readonly string[];
+  readonly flags: Flags;
+  readonly signal: AbortSignal;
+}
+
+async function preview({ config, jobs, refused, flags, signal }: Work): Promise<number> {
+  const { showPreviews } = await import('../preview.ts');
+  const code = await showPreviews({ config, jobs, json: flags.json === true, signal });
+  return refused.length > 0 ? exit.usage : code;
+}
+
+async function send({ config, jobs, refused, flags, signal }: Work): Promise<number> {
+  const [{ wire }, { syncJobs }, { openLog }, { followJobs }, summary] = await Promise.all([
+    import('../../daemon/wire.ts'),
+    import('../../daemon/sync-jobs.ts'),
+    import('../../lib/log.ts'),
+    import('../follow.ts'),
+    import('../summary.ts'),
+  ]);
+  const runtime = await wire({ config, log: openLog({ level: flags.log }) });
+  const follow = followJobs(
+    runtime.events,
+    flags.json === true && process.stderr.isTTY !== true ? undefined : process.stderr,
+  );
+  try {
+    const outcomes = await syncJobs({ runtime, config, jobs, signal, patienceMs: flags.wait * 1000 });
+    follow.stop();
+    summary.show({ outcomes, refused, json: flags.json === true });
+    return summary.exitCodeOf(outcomes, refused);
+  } finally {
+    follow.stop();
+    await runtime.close();
+  }
+}
+
+function seconds(text: string): number {
+  const value = Number(text);
+  if (!Number.isFinite(value) || value < 0) throw new InvalidArgumentError('It takes a number of seconds, 0 or more.');
+  return value;
+}
+
+const command: CliCommand = {
+  register(program: Command): void {
+    program
+      .command('sync')
+      .description('Runs jobs once, now: pulls, shapes and delivers; all enabled jobs, or those named.')
+      .argument('[job...]', 'names of jobs')
+      .option(...configFlag)
+      .option('-n, --dry-run', 'pull and encode, show the first rows and what would be sent, send nothing')
+      .option('--json', 'the result for machines, on standard output')
+      .option('--wait <seconds>', 'how long to wait for retries before leaving a payload owed', seconds, 300)
+      .option('--log <level>', 'log lines on standard error: debug, info, warn, error, silent', 'silent')
+      .addHelpText(
+        'after',
+        `
+Exit codes:
+  0    everything delivered, or unchanged
+  1    some job failed
+  2    the config or the command line has a fault
+  3    a destination refuses our credentials; what is owed stays owed
+  4    waiting for the daily quota; what is owed stays owed
+  130  interrupted (SIGINT); 143 terminated (SIGTERM)
+
+Examples:
+  sluice sync                     all jobs
+  sluice sync orders stock        two of them
+  sluice sync orders --dry-run    look first`,
+      )
+      .action(run);
+  },
+};
+export default command;

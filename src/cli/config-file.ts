@@ -1,0 +1,71 @@
+import type { Config, Job } from '../config/config.ts';
+import type { Loaded } from '../config/load.ts';
+import { nearest } from '../lib/nearest.ts';
+import { Problem, renderProblem } from '../lib/problem.ts';
+import { redact } from '../lib/redact.ts';
+
+/** Where the config is looked for when nobody says. */
+export const defaultConfig = 'sluice.yaml';
+
+/** The words and default of `--config`, the same for every command. */
+export const configFlag = [
+  '-c, --config <file>',
+  'the config to use',
+  process.env.SLUICE_CONFIG ?? defaultConfig,
+] as const;
+
+/** Loads a config that a command cannot do without: where the file as a whole is unusable, all its faults are shown. */
+export async function openConfig(file: string): Promise<Loaded & { config: Config }> {
+  const { loadConfig } = await import('../config/load.ts');
+  const loaded = await loadConfig(file);
+  showProblems(loaded.warnings);
+  if (loaded.config !== undefined) return { ...loaded, config: loaded.config };
+  showProblems(loaded.problems);
+  throw new Problem({
+    code: 'CONFIG_UNUSABLE',
+    family: 'config',
+    message: `Nothing can be done with ${file} until ${loaded.problems.length === 1 ? 'this is' : 'these are'} mended`,
+    next: loaded.problems[0]?.next ?? `sluice check --config ${file}`,
+  });
+}
+
+/** Problems for a person, on standard error, secrets out. */
+export function showProblems(problems: readonly Problem[]): void {
+  for (const problem of problems) process.stderr.write(`${redact(renderProblem(problem))}\n`);
+}
+
+/**
+ * The jobs that were named, or all enabled ones. A named job with a fault, or one that is not there, refuses the whole
+ * command before anything is done; without names, jobs with faults are left out and returned as `refused`.
+ */
+export function chooseJobs(
+  { config, refused }: Loaded & { config: Config },
+  names: readonly string[],
+): { jobs: Job[]; refused: ReadonlyMap<string, readonly Problem[]> } {
+  if (names.length === 0) return { jobs: [...config.jobs.values()].filter(({ enabled }) => enabled), refused };
+  const bad = names.flatMap((name) => refused.get(name) ?? []);
+  showProblems([...new Set(bad)]);
+  if (bad.length > 0)
+    throw new Problem({
+      code: 'CONFIG_JOB_REFUSED',
+      family: 'config',
+      message: 'A job that was named cannot run; nothing was done',
+    });
+  return {
+    jobs: [...new Set(names)].map((name) => config.jobs.get(name) ?? unknownJob(name, config)),
+    refused: new Map(),
+  };
+}
+
+function unknownJob(name: string, { jobs, file }: Config): never {
+  const guess = nearest(name, [...jobs.keys()]);
+  throw new Problem({
+    code: 'CLI_UNKNOWN_JOB',
+    family: 'config',
+    message: `There is no job "${name}"`,
+    where: { file },
+    seen: name,
+    allowed: [...jobs.keys()].join(', '),
+    ...(guess === undefined ? {} : { next: `did you mean "${guess}"?` }),
+  });
+}

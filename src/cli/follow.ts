@@ -1,0 +1,26 @@
+import type { SluiceEvents } from '../daemon/events.ts';
+import type { Events } from '../lib/events.ts';
+import type { JobView } from './progress.ts';
+import { Progress, type Screen } from './progress.ts';
+
+/** Draws what the events say about jobs, until stopped. Without a screen it draws nothing. */
+export function followJobs(events: Events<SluiceEvents>, screen: Screen | undefined): { stop: () => void } {
+  if (screen === undefined) return { stop: () => undefined };
+  const progress = new Progress(screen);
+  const show = (job: string, news: Partial<Omit<JobView, 'job'>>): void => progress.refresh(job, news);
+  const silence = events.listen((name, facts) => {
+    if (name === 'run.started') show(facts.job, { state: 'reading', startedAt: Date.now() });
+    else if (name === 'extract.progressed') show(facts.job, { rows: facts.rows, bytes: facts.bytes });
+    else if (name === 'payload.owed') show(facts.job, { state: 'owed', bytes: facts.bytes });
+    else if (name === 'upload.started')
+      show(facts.job, { state: facts.attempt > 1 ? `sending, ${facts.attempt}. try` : 'sending' });
+    else if (name === 'payload.waiting') show(facts.job, { state: 'waiting' });
+    else if (name === 'run.finished')
+      show(facts.job, { state: facts.outcome.replace('_', ' for '), endedAt: Date.now() });
+  });
+  const stop = (): void => {
+    silence();
+    progress.stop();
+  };
+  return { stop };
+}

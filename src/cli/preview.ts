@@ -1,0 +1,143 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Config, Job } from '../config/config.ts';
+import { systemClock } from '../lib/clock.ts';
+import { quietLog } from '../lib/log.ts';
+import { type Problem, renderProblem, toProblem } from '../lib/problem.ts';
+import { redact } from '../lib/redact.ts';
+import type { Preview } from '../pipeline/preview-pipeline.ts';
+import type { Receipt, Store } from '../state/index.ts';
+import { exit } from './exit.ts';
+import { bytesText, countText } from './figures.ts';
+import { renderTable } from './table.ts';
+
+const rowsShown = 10;
+
+interface PreviewGiven {
+  readonly config: Config;
+  readonly jobs: readonly Job[];
+  readonly json: boolean;
+  readonly signal: AbortSignal;
+}
+
+interface Shown {
+  readonly job: string;
+  readonly target: string;
+  readonly preview?: Preview;
+  readonly problem?: Problem;
+  /** What a real run would do with it, in words. */
+  readonly would: string;
+}
+
+/** Pulls and encodes each job, shows its first rows and what would be sent, and sends nothing. Returns the exit code. */
+export async function showPreviews({ config, jobs, json, signal }: PreviewGiven): Promise<number> {
+  const store = await openExisting(config);
+  const all: Shown[] = [];
+  try {
+    for (const job of jobs) {
+      const shown = await previewJob(job, { config, store, signal });
+      all.push(shown);
+      if (!json) process.stdout.write(`${redact(textOf(shown))}\n`);
+    }
+  } finally {
+    await store?.close();
+  }
+  const code = all.some(({ problem }) => problem !== undefined) ? exit.failed : exit.ok;
+  if (json)
+    process.stdout.write(`${redact(JSON.stringify({ exit_code: code, jobs: all.map(plain) }, undefined, 2))}\n`);
+  return code;
+}
+
+/** A preview leaves no state behind where there is none yet. */
+async function openExisting(config: Config): Promise<Store | undefined> {
+  if (!existsSync(join(config.state, 'sluice.db'))) return undefined;
+  const { openStore } = await import('../state/index.ts');
+  return openStore(config.state, { clock: systemClock });
+}
+
+async function previewJob(
+  job: Job,
+  { config, store, signal }: { config: Config; store: Store | undefined; signal: AbortSignal },
+): Promise<Shown> {
+  const { extract } = job;
+  const target = targetText(job);
+  if (extract === undefined) return { job: job.name, target, would: 'one request would start the refresh' };
+  const { previewPipeline } = await import('../pipeline/preview-pipeline.ts');
+  const [clock, log, run] = [systemClock, quietLog, 'preview'];
+  const given = { extract, folder: config.folder, signal, clock, log, job: job.name, run, emit: () => undefined };
+  try {
+    const preview = await previewPipeline({ ...given, rows: rowsShown });
+    return { job: job.name, target, preview, ...(await verdictOf(job, preview, store)) };
+  } catch (thrown) {
+    if (signal.aborted) throw thrown;
+    const problem = toProblem(thrown, { code: 'RUN_THREW', family: 'bug' });
+    return { job: job.name, target, problem, would: 'nothing would be sent' };
+  }
+}
+
+async function verdictOf(
+  job: Job,
+  preview: Preview,
+  store: Store | undefined,
+): Promise<Pick<Shown, 'would' | 'problem'>> {
+  const { refusalOf } = await import('../delivery/index.ts');
+  const problem = refusalOf(job, preview);
+  if (problem !== undefined) return { problem, would: 'nothing would be sent' };
+  const receipt = await receiptOf(job, store);
+  const same = receipt?.certain === 1 && receipt.sha256 === preview.sha256 && receipt.format === preview.format;
+  return { would: same && !job.always ? 'unchanged: no request would be made' : 'one request would send it' };
+}
+
+async function receiptOf(job: Job, store: Store | undefined): Promise<Receipt | undefined> {
+  if (store === undefined) return undefined;
+  const { addressOf } = await import('../delivery/index.ts');
+  const address = await addressOf(store, job).catch(() => undefined);
+  return address && store.receipts.find({ url: job.destination.url, ...address });
+}
+
+function targetText({ target, destination }: Job): string {
+  if (target.kind === 'instance') return `instance ${target.instance} at ${destination.name}`;
+  if (target.kind === 'datasource') return `data source "${target.declaration.name}" at ${destination.name}`;
+  return `refresh of ${target.datasources.join(', ')} at ${destination.name}`;
+}
+
+function textOf({ job, target, preview, problem, would }: Shown): string {
+  const lines = [`${job} → ${target}`];
+  if (preview !== undefined) {
+    const titles = preview.columns.map(({ name, type }) => ({ title: `${name} (${type})` }));
+    if (titles.length > 0)
+      lines.push(
+        renderTable(
+          titles,
+          preview.firstRows.map((row) => row.map((cell) => cell ?? '∅')),
+          32,
+        ),
+      );
+    const rest = preview.rows - preview.firstRows.length;
+    if (rest > 0) lines.push(`… and ${countText(rest)} more`);
+    lines.push(`${countText(preview.rows)} rows, ${bytesText(preview.bytes)} of ${preview.format}; ${would}`);
+  } else lines.push(would);
+  if (problem !== undefined) lines.push(renderProblem(problem));
+  return `${lines.join('\n')}\n`;
+}
+
+function plain({ job, target, preview, problem, would }: Shown): object {
+  return {
+    job,
+    target,
+    would,
+    ...(preview === undefined
+      ? {}
+      : {
+          rows: preview.rows,
+          bytes: preview.bytes,
+          format: preview.format,
+          sha256: preview.sha256,
+          columns: preview.columns,
+          first_rows: preview.firstRows,
+        }),
+    ...(problem === undefined
+      ? {}
+      : { problem: { code: problem.code, message: problem.message, where: problem.where, next: problem.next } }),
+  };
+}

@@ -1,0 +1,102 @@
+import type { Outcome } from '../daemon/outcome.ts';
+import { renderProblem } from '../lib/problem.ts';
+import { redact } from '../lib/redact.ts';
+import { exit } from './exit.ts';
+import { bytesText, countText, durationText, instantText } from './figures.ts';
+import { renderTable } from './table.ts';
+
+/** States in which the instance shows the newest data. */
+const good: readonly Outcome['state'][] = ['delivered', 'unchanged', 'refreshed', 'superseded'];
+
+/** What the results come to, for whoever started us. The worst that a person has to mend decides. */
+export function exitCodeOf(outcomes: readonly Outcome[], refused: readonly string[]): number {
+  const is = (test: (outcome: Outcome) => boolean): boolean => outcomes.some(test);
+  if (refused.length > 0) return exit.usage;
+  if (
+    is(
+      ({ state, problem }) =>
+        state === 'waiting_login' || (problem?.family === 'login' && problem.where.source === undefined),
+    )
+  ) {
+    return exit.refused;
+  }
+  if (is(({ state, problem }) => !good.includes(state) && state !== 'waiting_quota' && problem?.family !== 'quota')) {
+    return exit.failed;
+  }
+  return is(({ state }) => !good.includes(state)) ? exit.waiting : exit.ok;
+}
+
+/** The table at the end, or the same for machines. Problems in full on standard error. */
+export function show({
+  outcomes,
+  refused,
+  json,
+}: {
+  outcomes: readonly Outcome[];
+  refused: readonly string[];
+  json: boolean;
+}): void {
+  const code = exitCodeOf(outcomes, refused);
+  if (json) {
+    process.stdout.write(
+      `${redact(JSON.stringify({ exit_code: code, jobs: outcomes.map(plain), refused }, undefined, 2))}\n`,
+    );
+    return;
+  }
+  for (const { problem, state } of outcomes) {
+    if (problem !== undefined && state !== 'waiting_quota') process.stderr.write(`${redact(renderProblem(problem))}\n`);
+  }
+  if (outcomes.length === 0) process.stdout.write('There is no enabled job in the config.\n');
+  else process.stdout.write(`\n${tableOf(outcomes)}\n`);
+}
+
+function tableOf(outcomes: readonly Outcome[]): string {
+  const right = { align: 'right' as const };
+  const columns = [
+    { title: 'job' },
+    { title: 'rows', ...right },
+    { title: 'bytes', ...right },
+    { title: 'requests', ...right },
+    { title: 'time', ...right },
+    { title: 'result' },
+  ];
+  const rows = outcomes.map((one) => [
+    one.job,
+    countText(one.rows),
+    bytesText(one.bytes),
+    String(one.requests),
+    durationText(one.milliseconds),
+    redact(resultText(one)),
+  ]);
+  return renderTable(columns, rows, 100);
+}
+
+function resultText({ state, problem, until }: Outcome): string {
+  const at = until === undefined ? '' : ` until ${instantText(until)}`;
+  if (state === 'waiting_quota') return `owed, waiting for the daily quota${at}`;
+  if (state === 'waiting_retry')
+    return `owed, next try${at.replace(' until', '')}${problem === undefined ? '' : `: ${problem.code}`}`;
+  if (state === 'waiting_login') return `owed, the destination refuses our credentials`;
+  return problem === undefined ? state : `${state}: ${problem.code}`;
+}
+
+function plain({ problem, until, milliseconds, ...facts }: Outcome): object {
+  return {
+    ...facts,
+    milliseconds: Math.round(milliseconds),
+    ...(until === undefined ? {} : { until: new Date(until).toISOString() }),
+    ...(problem === undefined
+      ? {}
+      : {
+          problem: {
+            code: problem.code,
+            family: problem.family,
+            message: problem.message,
+            where: problem.where,
+            seen: problem.seen,
+            allowed: problem.allowed,
+            next: problem.next,
+          },
+        }),
+  };
+}

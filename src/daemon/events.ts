@@ -1,0 +1,29 @@
+import type { DeliveryEvents } from '../delivery/events.ts';
+import type { PipelineEvents } from '../pipeline/events.ts';
+import type { Outcome } from './outcome.ts';
+
+/** What happens to runs, firings and the daemon itself. Instants are epoch milliseconds. */
+export type RunEvents = {
+  'run.started': { readonly job: string; readonly run: string; readonly origin: 'person' | 'schedule' };
+  'run.finished': {
+    readonly job: string;
+    readonly run: string;
+    readonly outcome: Outcome['state'];
+    readonly rows: number;
+    readonly bytes: number;
+    readonly requests: number;
+    readonly milliseconds: number;
+    readonly code?: string;
+    readonly message?: string;
+  };
+  /** A firing that came to nothing, and why: the job is still at its last one, or another process is. */
+  'firing.skipped': { readonly job: string; readonly at: number; readonly reason: string };
+  'config.reloaded': { readonly file: string; readonly jobs: number; readonly refused: readonly string[] };
+  /** The new config has a fault as a whole: the old one stays in force. */
+  'config.refused': { readonly file: string; readonly faults: number };
+  'daemon.started': { readonly jobs: number; readonly scheduled: number; readonly owed: number };
+  'daemon.stopping': { readonly reason: string };
+};
+
+/** Everything that is ever said. Log, progress and history listen to this. */
+export type SluiceEvents = PipelineEvents & DeliveryEvents & RunEvents;

@@ -1,0 +1,33 @@
+import type { Events } from '../lib/events.ts';
+import type { Level, Log } from '../lib/log.ts';
+import type { SluiceEvents } from './events.ts';
+
+/** Events that are worth more than a debug line. What is healthy and frequent stays quiet. */
+const levelOf: Partial<Record<keyof SluiceEvents & string, Exclude<Level, 'silent' | 'debug'>>> = {
+  'run.started': 'info',
+  'run.finished': 'info',
+  'extract.failed': 'warn',
+  'payload.delivered': 'info',
+  'payload.unchanged': 'info',
+  'payload.superseded': 'info',
+  'payload.refused': 'warn',
+  'payload.waiting': 'warn',
+  'payload.dead': 'error',
+  'upload.failed': 'warn',
+  'quota.spent': 'warn',
+  'quota.turned': 'info',
+  'account.held': 'warn',
+  'login.refused': 'error',
+  'refresh.queued': 'info',
+  'refresh.failed': 'warn',
+  'firing.skipped': 'warn',
+  'config.reloaded': 'info',
+  'config.refused': 'error',
+  'daemon.started': 'info',
+  'daemon.stopping': 'info',
+};
+
+/** One emit, one line: the event's name is the message, its facts are the fields. */
+export function logEvents(events: Events<SluiceEvents>, log: Log): void {
+  events.listen((name, facts) => log[levelOf[name] ?? 'debug'](name, facts));
+}

@@ -1,0 +1,39 @@
+import type { Problem } from '../lib/problem.ts';
+
+/**
+ * What one run of a job came to, as far as this process followed it.
+ *
+ * - `delivered`, `unchanged`, `refreshed`: the instance shows the result.
+ * - `superseded`: newer data got there first.
+ * - `owed`: in the outbox; the daemon sends it.
+ * - `waiting_retry`, `waiting_quota`, `waiting_login`: in the outbox, with what it waits for.
+ * - `failed`, `dead`: nothing of this run reached the instance; `problem` says why.
+ * - `busy`: another run of the job holds it; nothing was begun.
+ * - `stopped`: we were told to stop.
+ */
+export interface Outcome {
+  readonly state:
+    | 'delivered'
+    | 'unchanged'
+    | 'refreshed'
+    | 'superseded'
+    | 'owed'
+    | 'waiting_retry'
+    | 'waiting_quota'
+    | 'waiting_login'
+    | 'failed'
+    | 'dead'
+    | 'busy'
+    | 'stopped';
+  readonly job: string;
+  /** Absent when no run was begun. */
+  readonly run?: string;
+  readonly rows: number;
+  readonly bytes: number;
+  /** Requests paid for on this run's account. */
+  readonly requests: number;
+  readonly milliseconds: number;
+  readonly problem?: Problem;
+  /** When it is tried again, epoch milliseconds. */
+  readonly until?: number;
+}

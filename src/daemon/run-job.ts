@@ -1,0 +1,149 @@
+import type { Config, Job } from '../config/config.ts';
+import { addressOf, commitPayload } from '../delivery/commit-payload.ts';
+import { deliverOwed } from '../delivery/deliver.ts';
+import type { Priority } from '../delivery/pacing.ts';
+import { Problem, toProblem } from '../lib/problem.ts';
+import { runPipeline } from '../pipeline/run-pipeline.ts';
+import type { Parts } from '../state/index.ts';
+import type { Outcome } from './outcome.ts';
+import { refreshTargets } from './refresh-targets.ts';
+import type { Runtime } from './wire.ts';
+
+export interface RunGiven {
+  readonly runtime: Runtime;
+  readonly config: Pick<Config, 'folder'>;
+  readonly job: Job;
+  readonly origin: Priority;
+  readonly signal: AbortSignal;
+  /** Written down in the transaction that begins the run. */
+  readonly settle?: (parts: Parts) => Promise<void>;
+  /**
+   * Deliver within the run and wait for retries that come due before this instant (epoch ms). Absent: leave the
+   * payload in the outbox for the daemon's deliverer.
+   */
+  readonly deliverUntil?: number;
+}
+
+/** What a stage of a run knows about how it went; the figures are added at the end. */
+export type Stage = Pick<Outcome, 'state' | 'problem' | 'until'>;
+
+/**
+ * One run of one job: lease, extract, payload, outbox and, where asked for, delivery. Never throws for what went wrong
+ * in the run: the outcome says it, the store keeps it, and no other job notices (invariant 7).
+ */
+export async function runJob(given: RunGiven): Promise<Outcome> {
+  const { runtime, job } = given;
+  const lease = await runtime.store.leases.take(`job:${job.name}`);
+  if (lease === undefined) return busy(given);
+  try {
+    return await runLeased(given);
+  } finally {
+    await lease.release();
+  }
+}
+
+async function runLeased(given: RunGiven): Promise<Outcome> {
+  const { runtime, job, origin } = given;
+  const { store, events, clock } = runtime;
+  const began = clock.monotonic();
+  const run = await begin(given);
+  events.emit('run.started', { job: job.name, run, origin });
+  const stage = await runStages(given, run).catch((thrown: unknown) => fail(given, run, thrown));
+  const row = await store.runs.find(run);
+  const figures = { rows: row?.row_count ?? 0, bytes: row?.bytes ?? 0, requests: row?.requests ?? 0 };
+  const outcome: Outcome = { ...stage, job: job.name, run, ...figures, milliseconds: clock.monotonic() - began };
+  const { problem, until: _, state, ...facts } = outcome;
+  const said = problem === undefined ? {} : { code: problem.code, message: problem.message };
+  events.emit('run.finished', { ...facts, run, outcome: state, ...said });
+  return outcome;
+}
+
+function begin({ runtime, job, origin, settle }: RunGiven): Promise<string> {
+  return runtime.store.transaction(async (parts) => {
+    const run = await parts.runs.begin({ job: job.name, origin });
+    await settle?.(parts);
+    return run;
+  });
+}
+
+async function runStages(given: RunGiven, run: string): Promise<Stage> {
+  const { runtime, job, config, signal } = given;
+  const { store, clock, events, log, gateway } = runtime;
+  if (job.extract === undefined) return refreshTargets(given, run);
+  // Asked first: a target that is not there yet should not cost an extract.
+  await addressOf(store, job);
+  const payload = await runPipeline({
+    extract: job.extract,
+    folder: config.folder,
+    spool: store.payloads.folderOf(run),
+    signal,
+    clock,
+    emit: events.emit,
+    log: log.with({ job: job.name, run }),
+    job: job.name,
+    run,
+  });
+  const committed = await commitPayload(gateway, { job, run, payload });
+  if (committed.state === 'refused') return { state: 'failed', problem: committed.problem.at(placeOf(given)) };
+  if (committed.state !== 'owed') return { state: committed.state };
+  return given.deliverUntil === undefined ? { state: 'owed' } : deliverNow(given, committed.id);
+}
+
+/** Sends the run's payload, and what earlier runs of the job still owe with it. */
+async function deliverNow(given: RunGiven, id: number): Promise<Stage> {
+  const { runtime, job, origin, signal, deliverUntil } = given;
+  const { store, gateway, clock, events } = runtime;
+  const [result] = await deliverOwed({
+    store,
+    gateway,
+    destinations: [job.destination],
+    clock,
+    emit: events.emit,
+    signal,
+    only: [id],
+    priority: origin,
+    ...(deliverUntil === undefined ? {} : { until: deliverUntil }),
+  });
+  if (result === undefined) return { state: 'superseded' };
+  if (signal.aborted && result.state === 'waiting_retry') return { state: 'stopped' };
+  if (result.state === 'login_needed') return { state: 'waiting_login', problem: result.problem };
+  if (result.state === 'waiting_quota') return { state: result.state, until: result.until };
+  if (result.state === 'dead') return { state: 'dead', problem: result.problem };
+  if (result.state !== 'waiting_retry') return { state: result.state };
+  return {
+    state: result.state,
+    until: result.at,
+    ...(result.problem === undefined ? {} : { problem: result.problem }),
+  };
+}
+
+async function fail(given: RunGiven, run: string, thrown: unknown): Promise<Stage> {
+  const { runtime, signal } = given;
+  if (signal.aborted) {
+    const problem = { code: 'RUN_STOPPED', message: 'The run was stopped before its payload was whole' };
+    await runtime.store.runs.finish(run, { state: 'interrupted', problem });
+    return { state: 'stopped' };
+  }
+  const problem = toProblem(thrown, { code: 'RUN_THREW', family: 'bug' }).at(placeOf(given));
+  await runtime.store.runs.finish(run, { state: 'failed', problem });
+  return { state: 'failed', problem };
+}
+
+function placeOf({ job }: RunGiven): { job: string; source?: string } {
+  return { job: job.name, ...(job.extract === undefined ? {} : { source: job.extract.source.name }) };
+}
+
+async function busy({ runtime, job }: RunGiven): Promise<Outcome> {
+  const holder = await runtime.store.leases.holder(`job:${job.name}`);
+  const problem = new Problem({
+    code: 'JOB_BUSY',
+    family: 'try_later',
+    message: 'Another run of this job is under way; a job never overlaps itself',
+    where: { job: job.name },
+    ...(holder === undefined
+      ? {}
+      : { seen: `held by ${holder.owner} since ${new Date(holder.takenAt).toISOString()}` }),
+    next: 'wait for it to end; "sluice status" shows it',
+  });
+  return { state: 'busy', job: job.name, rows: 0, bytes: 0, requests: 0, milliseconds: 0, problem };
+}

@@ -1,0 +1,51 @@
+import PQueue from 'p-queue';
+import type { Config, Job } from '../config/config.ts';
+import { deliverOwed } from '../delivery/deliver.ts';
+import type { Outcome } from './outcome.ts';
+import { runJob } from './run-job.ts';
+import type { Runtime } from './wire.ts';
+
+/** Extracts side by side; what they send is paced elsewhere. More would only make one core switch more often. */
+const together = 4;
+
+/**
+ * Runs jobs once and delivers what they make, retries included as long as they come due within `patienceMs` of now.
+ * Then sends what earlier runs of the same jobs still owe. One outcome a job, in the order given.
+ */
+export async function syncJobs(given: {
+  readonly runtime: Runtime;
+  readonly config: Config;
+  readonly jobs: readonly Job[];
+  readonly signal: AbortSignal;
+  readonly patienceMs: number;
+}): Promise<Outcome[]> {
+  const { runtime, config, jobs, signal, patienceMs } = given;
+  const deliverUntil = runtime.clock.now() + patienceMs;
+  const queue = new PQueue({ concurrency: together });
+  const runs = jobs.map((job) =>
+    queue.add(() => runJob({ runtime, config, job, origin: 'person', signal, deliverUntil })),
+  );
+  const outcomes = await Promise.all(runs);
+  await sendLeftovers({ ...given, outcomes });
+  return outcomes;
+}
+
+/** A run that failed leaves an older payload of its job owed: that one is still newer than what the instance shows. */
+async function sendLeftovers(given: {
+  readonly runtime: Runtime;
+  readonly config: Config;
+  readonly jobs: readonly Job[];
+  readonly signal: AbortSignal;
+  readonly outcomes: readonly Outcome[];
+}): Promise<void> {
+  const { runtime, config, jobs, signal, outcomes } = given;
+  const { store, gateway, clock, events } = runtime;
+  if (signal.aborted) return;
+  const names = new Set(jobs.map(({ name }) => name));
+  const tried = new Set(outcomes.map(({ run }) => run));
+  const owed = (await store.outbox.inState('owed')).filter(({ job, run }) => names.has(job) && !tried.has(run));
+  if (owed.length === 0) return;
+  const destinations = config.destinations.values();
+  const only = owed.map(({ id }) => id);
+  await deliverOwed({ store, gateway, destinations, clock, emit: events.emit, signal, only, priority: 'person' });
+}

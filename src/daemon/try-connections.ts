@@ -1,0 +1,58 @@
+import type { Config, Destination, Source } from '../config/config.ts';
+import { Client } from '../delivery/client.ts';
+import { type Problem, toProblem } from '../lib/problem.ts';
+import { type Runtime, wire } from './wire.ts';
+
+/** What one look at a source or a destination came to. */
+export interface Look {
+  readonly kind: 'source' | 'destination';
+  readonly name: string;
+  /** One sentence; empty when there is a problem. */
+  readonly said: string;
+  readonly problem?: Problem;
+}
+
+/**
+ * Makes the smallest real call to every source that a job uses and to every destination. One request a destination, paid
+ * for and paced like any other; it asks for what an upload needs, so a key without the permission is found here.
+ */
+export async function tryConnections(config: Config, signal: AbortSignal): Promise<Look[]> {
+  const runtime = await wire({ config });
+  try {
+    const sources = [...config.sources.values()].map((source) => trySource(source, { config, runtime, signal }));
+    const destinations = [...config.destinations.values()].map((one) => tryDestination(one, { runtime, signal }));
+    return await Promise.all([...sources, ...destinations]);
+  } finally {
+    await runtime.close();
+  }
+}
+
+async function trySource(
+  { name, connector, options }: Source,
+  { config, runtime, signal }: { config: Config; runtime: Runtime; signal: AbortSignal },
+): Promise<Look> {
+  const context = { source: options, folder: config.folder, signal, log: runtime.log };
+  return look('source', name, () => connector.check(context));
+}
+
+async function tryDestination(
+  destination: Destination,
+  { runtime, signal }: { runtime: Runtime; signal: AbortSignal },
+): Promise<Look> {
+  const { gateway } = runtime;
+  const client = new Client({ gateway, gate: gateway.of(destination), priority: 'person', signal });
+  const query = { limit: 1, ...(destination.clientId === undefined ? {} : { client_id: destination.clientId }) };
+  return look('destination', destination.name, async () => {
+    const { meta } = await client.call('GET', '/datasources', { query });
+    return `${destination.url} knows us; ${String(meta.total ?? 'some')} data sources`;
+  });
+}
+
+async function look(kind: Look['kind'], name: string, call: () => Promise<string>): Promise<Look> {
+  try {
+    return { kind, name, said: await call() };
+  } catch (thrown) {
+    const problem = toProblem(thrown, { code: 'CHECK_THREW', family: 'bug' });
+    return { kind, name, said: '', problem: problem.at({ [kind]: name }) };
+  }
+}

@@ -1,0 +1,66 @@
+import type { Config, Destination } from '../config/config.ts';
+import { Gateway } from '../delivery/gateway.ts';
+import { type Clock, systemClock } from '../lib/clock.ts';
+import { Events } from '../lib/events.ts';
+import { type Log, quietLog } from '../lib/log.ts';
+import { sweepSpool } from '../pipeline/sweep-spool.ts';
+import { type Healed, heal, openStore, type Store } from '../state/index.ts';
+import type { SluiceEvents } from './events.ts';
+import { logEvents } from './log-events.ts';
+
+/** The real things, put together once per process. The config may be exchanged; the rest stays. */
+export interface Runtime {
+  readonly store: Store;
+  readonly gateway: Gateway;
+  readonly events: Events<SluiceEvents>;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** What start-up found and mended. */
+  readonly healed: Healed;
+  /** Closes connections and files. What is owed stays owed. */
+  close(): Promise<void>;
+}
+
+export interface WireGiven {
+  readonly config: Config;
+  readonly log?: Log;
+  readonly clock?: Clock;
+}
+
+/** Opens the state of a config, heals it and builds what moves rows with it. */
+export async function wire({ config, log = quietLog, clock = systemClock }: WireGiven): Promise<Runtime> {
+  const events = new Events<SluiceEvents>();
+  logEvents(events, log);
+  const store = await openStore(config.state, { clock });
+  try {
+    const healed = await heal(store);
+    await sweepSpool(store.payloads.root);
+    sayHealed(log, healed);
+    const gateway = openGateway({ store, events, clock, destinations: config.destinations.values() });
+    const close = async (): Promise<void> => {
+      await gateway.close();
+      await store.close();
+    };
+    return { store, gateway, events, clock, log, healed, close };
+  } catch (thrown) {
+    await store.close();
+    throw thrown;
+  }
+}
+
+/** The gates to a config's destinations, over a store that is open. */
+export function openGateway(given: {
+  store: Store;
+  events: Events<SluiceEvents>;
+  clock: Clock;
+  destinations: Iterable<Destination>;
+}): Gateway {
+  const { store, events, clock, destinations } = given;
+  return new Gateway({ store, destinations, clock, emit: events.emit });
+}
+
+function sayHealed(log: Log, { interrupted, damaged, swept }: Healed): void {
+  for (const { id, job } of interrupted) log.warn('a run was interrupted by the end of its process', { job, run: id });
+  for (const { job, path } of damaged) log.error('a payload is damaged and was put aside', { job, path });
+  if (swept.length > 0) log.info('swept files that nothing wanted', { files: swept.length });
+}
