@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
-import { Agent, type Dispatcher, request } from 'undici';
+import { Agent, buildConnector, type Dispatcher, request } from 'undici';
+import { readBeforeBreaking } from './patient-socket.ts';
 
 /** One request. The body is made anew for each, so that a repeated one starts at the first byte. */
 export interface HttpRequest {
@@ -26,7 +27,17 @@ export interface HttpAnswer {
 
 /** Connections that are kept and used again. HTTP/1.1: bulk uploads are faster on it, and answers never overtake. */
 export function openAgent(options: { connectTimeoutMs: number }): Agent {
-  return new Agent({ allowH2: false, pipelining: 1, connect: { timeout: options.connectTimeoutMs } });
+  const connect = buildConnector({ timeout: options.connectTimeoutMs, allowH2: false });
+  return new Agent({
+    allowH2: false,
+    pipelining: 1,
+    connect: (to, done) => {
+      connect(to, (...[error, socket]) => {
+        if (error) done(error, null);
+        else done(null, readBeforeBreaking(socket));
+      });
+    },
+  });
 }
 
 /** Sends one request and reads its answer. Throws what the network threw when no answer began. */

@@ -1,0 +1,26 @@
+import type { Socket } from 'node:net';
+
+/** What arrived before the connection broke is read well within this. */
+const graceMs = 500;
+const broken = new Set(['EPIPE', 'ECONNRESET']);
+
+type Done = (error?: Error | null) => void;
+
+/**
+ * A server that refuses an upload early answers and closes while we are still writing. The write then fails although
+ * the answer lies ready to be read, and the failure would destroy the socket and the answer with it. Here a write that
+ * fails because the other end has gone reports it a little later, so that what came before is read first.
+ */
+export function readBeforeBreaking<S extends Socket>(socket: S): S {
+  const { _write: write, _writev: writev } = socket;
+  socket._write = (chunk, encoding, done) => write.call(socket, chunk, encoding, later(done));
+  if (writev) socket._writev = (chunks, done) => writev.call(socket, chunks, later(done));
+  return socket;
+}
+
+function later(done: Done): Done {
+  return (error) => {
+    if (error && broken.has((error as NodeJS.ErrnoException).code ?? '')) setTimeout(done, graceMs, error);
+    else done(error);
+  };
+}
