@@ -244,6 +244,7 @@ function secure({ rejectUnauthorized, ca, cert, key }: Tls) {
  * socket itself remembers its host as it does for names. If Node ever stops asking it, the check fails, never passes.
  */
 function socketTo(host: string, port: number): Socket {
+  if (host.startsWith('/')) return connect({ path: host });
   const socket = connect({ host, port, keepAlive: true, noDelay: true });
   return isIP(host) === 0 ? socket : Object.assign(socket, { _host: host });
 }

@@ -38,7 +38,11 @@ export const source = {
     example: `postgres://reader:\${env:DB_PASSWORD}@db.example.com/shop`,
     secret: true,
   }),
-  host: option.text({ about: 'Name or address of the server.', example: 'db.example.com' }),
+  host: option.text({
+    about:
+      'Name or address of the server; or, beginning with a slash, the folder (PostgreSQL) or file (MySQL) of its socket.',
+    example: 'db.example.com',
+  }),
   port: option.integer({
     minimum: 1,
     maximum: 65_535,

@@ -232,7 +232,9 @@ export class PostgresSession {
       connection.on('sslconnect', go);
       connection.on('end', () => resolve());
       connection.on('error', () => resolve());
-      connection.connect(port!, host!);
+      // A host that begins with a slash is the folder of a Unix socket, as everywhere in PostgreSQL.
+      if (host!.startsWith('/')) connection.connect(`${host}/.s.PGSQL.${port}`);
+      else connection.connect(port!, host!);
     });
   }
 }
@@ -240,7 +242,7 @@ export class PostgresSession {
 /** The part of pg's Connection that a CancelRequest needs; its published types leave it out. */
 interface Messenger {
   on(event: 'connect' | 'sslconnect' | 'end' | 'error', listener: () => void): void;
-  connect(port: number, host: string): void;
+  connect(portOrPath: number | string, host?: string): void;
   requestSsl(): void;
   cancel(processId: number, secretKey: number): void;
 }

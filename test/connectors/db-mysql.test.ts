@@ -39,6 +39,16 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     expect(await check({ url: server().url.replace('mysql:', 'mariadb:') })).toMatch(/^MariaDB/);
   });
 
+  it('comes through a Unix socket too', async () => {
+    const { folder, user, password } = server();
+    const local = { driver: 'mariadb', host: `${folder}/socket`, user, password, database: 'test' };
+    expect(await check(local)).toMatch(/ as sluice on test$/);
+    for await (const batch of (await extract(local, many)).batches) {
+      expect(batch.length).toBeGreaterThan(0);
+      break;
+    }
+  });
+
   it('reads every row once, in order', async () => {
     const { rows } = await read(source(), 'select seq from seq_1_to_50000');
     expect(rows).toEqual(Array.from({ length: 50_000 }, (_, i) => [String(i + 1)]));

@@ -48,6 +48,19 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
     expect(await check(parts)).toMatch(/ as alice on postgres$/);
   });
 
+  it('comes through a Unix socket too, and can be stopped there', async () => {
+    const { folder: host, port, user, password } = server();
+    const local = { driver: 'postgres', host, port, user, password, database: 'postgres' };
+    expect(await check(local)).toMatch(/ as sluice on postgres$/);
+    const stop = new AbortController();
+    const sql = 'select count(*) from generate_series(1, 100000) a, generate_series(1, 100000) b';
+    const { batches } = await extract(local, { sql, fetch_rows: 0 }, { signal: stop.signal });
+    const reading = countRows(batches);
+    stop.abort(new Error('enough'));
+    await expect(reading).rejects.toThrow('enough');
+    await untilNobodyIsLeft();
+  });
+
   it.each([0, 1, 7, 10_000])('reads every row once, in order, in slices of %d', async (fetchRows) => {
     const { rows } = await read(source(), { sql: 'select * from generate_series(1, 5000)', fetch_rows: fetchRows });
     expect(rows).toEqual(Array.from({ length: 5000 }, (_, i) => [String(i + 1)]));

@@ -58,8 +58,10 @@ const installFlags = ['--auth-root-authentication-method=normal', '--skip-test-d
 /** One statement a line, as the server's init-file demands. */
 const firstStatements = [
   `CREATE DATABASE ${database} CHARACTER SET utf8mb4;`,
-  `CREATE USER '${user}'@'127.0.0.1' IDENTIFIED BY '${password}';`,
-  `GRANT ALL ON *.* TO '${user}'@'127.0.0.1' WITH GRANT OPTION;`,
+  ...['127.0.0.1', 'localhost'].flatMap((host) => [
+    `CREATE USER '${user}'@'${host}' IDENTIFIED BY '${password}';`,
+    `GRANT ALL ON *.* TO '${user}'@'${host}' WITH GRANT OPTION;`,
+  ]),
   '',
 ].join('\n');
 
