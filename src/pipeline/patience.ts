@@ -41,6 +41,11 @@ export class Patience {
     });
   }
 
+  /** What is waited for has shown that it is at work: the wait counts from now. */
+  refresh(): void {
+    this.#since = this.#given.clock.monotonic();
+  }
+
   end(): void {
     this.#given.signal.removeEventListener('abort', this.#onAbort);
     this.#over.abort();

@@ -101,7 +101,8 @@ export class Source {
   #start(): Promise<Extraction> {
     const { extract, folder, scratch, log } = this.#given;
     const { connector, options } = extract.source;
-    const context = { source: options, query: extract.query, folder, scratch, signal: this.#stop.signal, log };
+    const alive = () => this.#patience.refresh();
+    const context = { source: options, query: extract.query, folder, scratch, signal: this.#stop.signal, log, alive };
     return Promise.try(() => connector.extract(context));
   }
 

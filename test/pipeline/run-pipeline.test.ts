@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { Events } from '../../src/lib/events.ts';
@@ -183,6 +184,24 @@ describe('a run that fails', () => {
 });
 
 describe('a source that falls silent', () => {
+  it('waits on for a source that says it is at work before its first row', async () => {
+    const slow = connectorOf(async function* () {
+      yield batchOf(columns, [[1, 'a']]);
+    });
+    const connector = {
+      ...slow,
+      extract: async (context: Parameters<typeof slow.extract>[0]) => {
+        for (let page = 0; page < 8; page++) {
+          await wait(80);
+          context.alive?.();
+        }
+        return slow.extract(context);
+      },
+    };
+    const { given } = rig(extractOf(connector, { stallTimeoutMs: 400 }));
+    expect((await runPipeline(given)).rows).toBe(1);
+  });
+
   it('ends the run after the stall timeout with what is known, and is told to stop', async () => {
     let told: unknown;
     const connector = connectorOf(async function* ({ signal }) {
