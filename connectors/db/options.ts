@@ -95,7 +95,7 @@ export const query = {
   ),
   fetch_rows: option.integer({
     minimum: 0,
-    default: 10_000,
+    default: 50_000,
     about:
       'PostgreSQL: rows per slice of the server-side cursor; 0 runs the query in one go, which lets the server work in parallel.',
   }),

@@ -163,7 +163,7 @@ export class PostgresSession {
         });
       },
       suspended: () => {
-        this.#isBusy = false;
+        this.#isBusy = portal.isAsking;
         if (queue.isFull || queue.isClosed) isWaiting = true;
         else proceed();
       },

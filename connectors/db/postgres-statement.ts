@@ -87,7 +87,7 @@ export interface PortalSettings {
   readonly rows: number;
   /** Called before the first row can come. */
   readonly begin: (connection: Connection) => void;
-  /** A slice is complete and there is more; answer with {@link Portal.proceed}. */
+  /** A slice is complete and there is more; answer with {@link Portal.proceed} once there is room. */
   readonly suspended: () => void;
   /** All rows are here. */
   readonly complete: () => void;
@@ -96,10 +96,15 @@ export interface PortalSettings {
   readonly fail: (reason: unknown) => void;
 }
 
+/** One slice is asked for while the one before is read; without that, the server would wait for us after each. */
+const slicesAhead = 2;
+
 /** Runs a statement through the unnamed portal, slice by slice. */
 export class Portal extends Statement {
   readonly #settings: PortalSettings;
   #connection: Connection | undefined;
+  #asked = 0;
+  #complete = false;
 
   constructor(settings: PortalSettings) {
     super();
@@ -117,20 +122,30 @@ export class Portal extends Statement {
     this.proceed();
   }
 
-  /** Asks for the next slice. With all rows in one slice the end is asked for in the same breath. */
+  /** Asks for the next slices. With all rows in one slice the end is asked for in the same breath. */
   proceed(): void {
     const { rows } = this.#settings;
     const wire = extended(this.#connection!);
-    wire.execute({ portal: '', rows });
+    const most = rows === 0 ? 1 : slicesAhead;
+    for (; this.#asked < most; this.#asked++) wire.execute({ portal: '', rows });
     if (rows === 0) wire.sync();
     else wire.flush();
   }
 
+  /** True while a slice is asked for that has not come. */
+  get isAsking(): boolean {
+    return this.#asked > 0;
+  }
+
   override handlePortalSuspended(): void {
+    this.#asked--;
     this.#settings.suspended();
   }
 
+  /** A slice that was asked for behind the last row completes too, with nothing in it. */
   override handleCommandComplete(): void {
+    if (this.#complete) return;
+    this.#complete = true;
     this.#settings.complete();
     if (this.#settings.rows > 0) extended(this.#connection!).sync();
   }

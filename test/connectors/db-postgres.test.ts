@@ -66,6 +66,18 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
     expect(rows).toEqual(Array.from({ length: 5000 }, (_, i) => [String(i + 1)]));
   });
 
+  it.each([0, 1, 2, 3])('reads statements that are no select, in slices of %d', async (fetchRows) => {
+    const { rows } = await read(source(), { sql: 'show server_encoding', fetch_rows: fetchRows });
+    expect(rows).toEqual([['UTF8']]);
+    const plan = await read(source(), {
+      sql: 'explain (costs off) select * from shop where id = 1',
+      fetch_rows: fetchRows,
+    });
+    expect(plan.rows).toHaveLength(2);
+    const none = await read(source(), { sql: 'values (1), (2)', fetch_rows: fetchRows });
+    expect(none.rows).toEqual([['1'], ['2']]);
+  });
+
   it('hands on no batch that is much larger than a thousand rows', async () => {
     const { batches } = await extract(source(), 'select * from generate_series(1, 20000)');
     for await (const batch of batches) expect(batch.length).toBeLessThanOrEqual(1024);
