@@ -1,0 +1,117 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { Config } from '../../config/config.ts';
+import type { Daemon } from '../../daemon/daemon.ts';
+import type { Runtime } from '../../daemon/wire.ts';
+import type { Level, Log } from '../../lib/log.ts';
+import { Problem, renderProblem } from '../../lib/problem.ts';
+import type { CliCommand } from '../command.ts';
+import { configFlag, openConfig, showProblems } from '../config-file.ts';
+import { onStop } from '../signals.ts';
+
+interface Flags {
+  readonly config: string;
+  readonly log: Level;
+}
+
+async function run({ config: file, log: level }: Flags): Promise<void> {
+  const stop = onStop();
+  const { config, problems } = await openConfig(file);
+  showProblems(problems);
+  const [{ openLog }, { wire }, { Daemon }] = await Promise.all([
+    import('../../lib/log.ts'),
+    import('../../daemon/wire.ts'),
+    import('../../daemon/daemon.ts'),
+  ]);
+  const log = openLog({ level, descriptor: 1 });
+  const runtime = await wire({ config, log });
+  try {
+    await beTheOnlyOne(runtime);
+    const daemon = new Daemon({ runtime, config });
+    await daemon.start();
+    const unlisten = listenForReload({ file, daemon, runtime, config, log });
+    await aborted(stop.signal);
+    unlisten();
+    await daemon.stop(String((stop.signal.reason as Error).message));
+  } finally {
+    await runtime.close();
+    stop.done();
+    process.exitCode = stop.code() === undefined ? process.exitCode : 0;
+  }
+}
+
+/** Two daemons on one state folder would fire everything twice; one-shot commands beside a daemon are fine. */
+async function beTheOnlyOne({ store }: Runtime): Promise<void> {
+  if ((await store.leases.take('daemon')) !== undefined) return;
+  const holder = await store.leases.holder('daemon');
+  throw new Problem({
+    code: 'DAEMON_RUNNING',
+    family: 'config',
+    message: 'Another daemon is running on this state folder',
+    seen: holder === undefined ? store.folder : `${holder.owner} on ${store.folder}`,
+    next: 'stop that one first, or give this one a state folder of its own',
+  });
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  // A listener alone keeps no process alive; the timer of the schedule does.
+  return new Promise((done) => {
+    if (signal.aborted) done();
+    signal.addEventListener('abort', () => done(), { once: true });
+  });
+}
+
+/** SIGHUP takes the config anew: whole, or not at all. One reload at a time, in the order of the signals. */
+function listenForReload(given: {
+  file: string;
+  daemon: Daemon;
+  runtime: Runtime;
+  config: Config;
+  log: Log;
+}): () => void {
+  let last = Promise.resolve();
+  const onHup = (): void => {
+    last = last
+      .then(() => reload(given))
+      .catch((error: unknown) => given.log.error('the reload met a fault', { error: String(error) }));
+  };
+  process.on('SIGHUP', onHup);
+  return () => process.off('SIGHUP', onHup);
+}
+
+async function reload({ file, daemon, runtime, config, log }: Parameters<typeof listenForReload>[0]): Promise<void> {
+  const { loadConfig } = await import('../../config/load.ts');
+  const loaded = await loadConfig(file);
+  for (const problem of loaded.problems)
+    log.error('config fault', { code: problem.code, fault: renderProblem(problem) });
+  const next = loaded.config;
+  if (loaded.problems.length > 0 || next === undefined) {
+    runtime.events.emit('config.refused', { file, faults: loaded.problems.length });
+    return;
+  }
+  if (resolve(next.state) !== resolve(config.state)) {
+    log.error('the state folder cannot be changed while running; restart to use it', {
+      now: config.state,
+      asked: next.state,
+    });
+    runtime.events.emit('config.refused', { file, faults: 1 });
+    return;
+  }
+  await daemon.adopt(next, [...loaded.refused.keys()]);
+}
+
+const command: CliCommand = {
+  register(program: Command): void {
+    program
+      .command('run')
+      .description('The daemon: fires jobs on their schedules and delivers until it is told to stop.')
+      .option(...configFlag)
+      .option('--log <level>', 'log lines on standard output: debug, info, warn, error, silent', 'info')
+      .addHelpText(
+        'after',
+        '\nSIGHUP takes the config anew, whole or not at all. SIGTERM and SIGINT end it within ten seconds, with 0;\nwhat is owed stays owed, the next start goes on.',
+      )
+      .action(run);
+  },
+};
+export default command;

@@ -1,0 +1,100 @@
+import type { Command } from 'commander';
+import type { AccountStatus, JobStatus, Status } from '../../daemon/report-status.ts';
+import { redact } from '../../lib/redact.ts';
+import type { CliCommand } from '../command.ts';
+import { configFlag, openConfig, showProblems } from '../config-file.ts';
+import { exit } from '../exit.ts';
+import { countText, durationText, instantText } from '../figures.ts';
+import { renderTable } from '../table.ts';
+
+interface Flags {
+  readonly config: string;
+  readonly json?: true;
+}
+
+async function run({ config: file, json }: Flags): Promise<void> {
+  const { config, problems } = await openConfig(file);
+  showProblems(problems);
+  if (problems.length > 0) process.exitCode = exit.usage;
+  const [{ openStore }, { reportStatus }, { systemClock }] = await Promise.all([
+    import('../../state/index.ts'),
+    import('../../daemon/report-status.ts'),
+    import('../../lib/clock.ts'),
+  ]);
+  const store = await openStore(config.state, { clock: systemClock });
+  try {
+    const status = await reportStatus(config, store, systemClock);
+    const text = json === true ? JSON.stringify(forMachines(status), undefined, 2) : textOf(status, systemClock.now());
+    process.stdout.write(`${redact(text)}\n`);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Members that end in `_at`, `since` or `until` are instants: ISO 8601 for machines. */
+function forMachines(status: Status): unknown {
+  return JSON.parse(
+    JSON.stringify(status, (key, value: unknown) =>
+      typeof value === 'number' && /(_at|_until|^since)$/.test(key) ? new Date(value).toISOString() : value,
+    ),
+  );
+}
+
+function textOf({ daemon, jobs, accounts }: Status, now: number): string {
+  const running =
+    daemon === undefined
+      ? 'No daemon is running on this state folder.'
+      : `The daemon (${daemon.owner}) is running since ${instantText(daemon.since)}.`;
+  const table = renderTable(
+    [
+      { title: 'job' },
+      { title: 'state' },
+      { title: 'data as of' },
+      { title: 'age' },
+      { title: 'next firing' },
+      { title: 'last problem' },
+    ],
+    jobs.map((job) => rowOf(job, now)),
+    70,
+  );
+  return [
+    running,
+    '',
+    jobs.length === 0 ? 'The config has no job.' : table,
+    '',
+    ...accounts.map((one) => accountText(one)),
+  ].join('\n');
+}
+
+function rowOf(
+  { job, enabled, state, last_run, last_delivered_at, next_firing_at, owed }: JobStatus,
+  now: number,
+): string[] {
+  const trouble = owed[0]?.message ?? last_run?.message;
+  return [
+    job,
+    enabled ? state : `${state} (disabled)`,
+    last_delivered_at === undefined ? '–' : instantText(last_delivered_at),
+    last_delivered_at === undefined ? '–' : durationText(Math.max(0, now - last_delivered_at)),
+    next_firing_at === undefined ? '–' : instantText(next_firing_at),
+    trouble ?? '',
+  ];
+}
+
+function accountText({ destinations, used, limit, day, turns_at, spent_until }: AccountStatus): string {
+  const spent =
+    spent_until === undefined ? '' : `; the service says that nothing is left until ${instantText(spent_until)}`;
+  return `${destinations.join(', ')}: ${countText(used)} of ${countText(limit)} requests used on ${day} (New York), the day turns at ${instantText(turns_at)}${spent}`;
+}
+
+const command: CliCommand = {
+  register(program: Command): void {
+    program
+      .command('status')
+      .description('Says of each job how fresh its data is, what it waits for, and when it fires next.')
+      .option(...configFlag)
+      .option('--json', 'for machines')
+      .action(run);
+  },
+};
+export default command;

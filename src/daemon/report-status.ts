@@ -1,0 +1,139 @@
+import type { Config, Destination, Job } from '../config/config.ts';
+import { addressOf } from '../delivery/commit-payload.ts';
+import { dayOf, untilMidnight } from '../delivery/quota.ts';
+import type { Clock } from '../lib/clock.ts';
+import { nextFiring } from '../schedule/cron.ts';
+import type { OutboxRow, RunRow, Store } from '../state/index.ts';
+
+/** Where a job stands. Instants are epoch milliseconds. */
+export interface JobStatus {
+  readonly job: string;
+  readonly enabled: boolean;
+  /** One sentence: what it does or waits for now. */
+  readonly state: string;
+  readonly last_run?: {
+    readonly run: string;
+    readonly state: string;
+    readonly started_at: number;
+    readonly rows: number | null;
+    readonly code: string | null;
+    readonly message: string | null;
+  };
+  /** When the instance was last known to be given or to have the job's newest data. */
+  readonly last_delivered_at?: number;
+  readonly next_firing_at?: number;
+  readonly owed: readonly {
+    readonly bytes: number;
+    readonly rows: number;
+    readonly since: number;
+    readonly attempts: number;
+    readonly code: string | null;
+    readonly message: string | null;
+  }[];
+}
+
+/** What is left of an account's day. */
+export interface AccountStatus {
+  readonly destinations: readonly string[];
+  readonly day: string;
+  readonly used: number;
+  readonly limit: number;
+  readonly turns_at: number;
+  /** Set when the service has said that the day is over. */
+  readonly spent_until?: number;
+}
+
+export interface Status {
+  readonly daemon?: { readonly owner: string; readonly since: number };
+  readonly jobs: readonly JobStatus[];
+  readonly accounts: readonly AccountStatus[];
+}
+
+/** Reads where everything stands from the store; asks nobody and changes nothing. */
+export async function reportStatus(config: Config, store: Store, clock: Clock): Promise<Status> {
+  const owed = await store.outbox.inState('owed');
+  const jobs: JobStatus[] = [];
+  for (const job of config.jobs.values()) {
+    const mine = owed.filter((row) => row.job === job.name);
+    jobs.push(await jobStatus(job, { store, clock, owed: mine }));
+  }
+  const holder = await store.leases.holder('daemon');
+  const daemon = holder === undefined ? {} : { daemon: { owner: holder.owner, since: holder.takenAt } };
+  return { ...daemon, jobs, accounts: await accountsOf(config, store, clock) };
+}
+
+async function jobStatus(
+  job: Job,
+  given: { store: Store; clock: Clock; owed: readonly OutboxRow[] },
+): Promise<JobStatus> {
+  const { store, clock, owed } = given;
+  const last = await store.runs.last(job.name);
+  const running = await store.leases.holder(`job:${job.name}`);
+  const delivered = await lastDelivered(job, store);
+  const planned = (await store.schedules.find(job.name))?.next_at;
+  const next = planned ?? (job.schedule && job.enabled ? nextFiring(job.schedule, clock.now()) : null);
+  return {
+    job: job.name,
+    enabled: job.enabled,
+    state: stateOf({ running: running !== undefined, owed, last }),
+    ...(last === undefined ? {} : { last_run: runOf(last) }),
+    ...(delivered === undefined ? {} : { last_delivered_at: delivered }),
+    ...(next === null || next === undefined ? {} : { next_firing_at: next }),
+    owed: owed.map(({ bytes, row_count, owed_at, attempts, code, message }) => ({
+      bytes,
+      rows: row_count,
+      since: owed_at,
+      attempts,
+      code,
+      message,
+    })),
+  };
+}
+
+function runOf({ id, state, started_at, row_count, code, message }: RunRow): NonNullable<JobStatus['last_run']> {
+  return { run: id, state, started_at, rows: row_count, code, message };
+}
+
+function stateOf({
+  running,
+  owed,
+  last,
+}: {
+  running: boolean;
+  owed: readonly OutboxRow[];
+  last: RunRow | undefined;
+}): string {
+  if (running) return 'running';
+  const [waiting] = owed;
+  if (waiting?.code === 'QUOTA_SPENT') return 'owed, waiting for the daily quota';
+  if (waiting?.code === 'LOGIN_NEEDED') return 'owed, credentials refused';
+  if (waiting !== undefined) return waiting.next_attempt_at === null ? 'owed' : 'owed, waiting to try again';
+  if (last === undefined) return 'never ran';
+  return last.state === 'running' ? 'interrupted' : last.state;
+}
+
+async function lastDelivered(job: Job, store: Store): Promise<number | undefined> {
+  if (job.extract === undefined) return undefined;
+  const address = await addressOf(store, job).catch(() => undefined);
+  const receipt = address && (await store.receipts.find({ url: job.destination.url, ...address }));
+  return receipt?.certain === 1 ? receipt.as_of : undefined;
+}
+
+async function accountsOf({ destinations }: Config, store: Store, clock: Clock): Promise<AccountStatus[]> {
+  const now = clock.now();
+  const day = dayOf(now);
+  const byAccount = Map.groupBy(destinations.values(), ({ account }: Destination) => account);
+  return Promise.all(
+    [...byAccount].map(async ([account, sharing]) => {
+      const { used, spentUntil } = await store.quota.use(account, day);
+      return {
+        destinations: sharing.map(({ name }) => name),
+        day,
+        used,
+        limit: Math.min(...sharing.map(({ requestsPerDay }) => requestsPerDay)),
+        turns_at: now + untilMidnight(now),
+        ...(spentUntil === undefined ? {} : { spent_until: spentUntil }),
+      };
+    }),
+  );
+}
