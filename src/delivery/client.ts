@@ -15,6 +15,8 @@ export interface Call {
    * was carried out, it is not repeated but fails with `CALL_AMBIGUOUS`.
    */
   readonly repeatable?: boolean;
+  /** Most requests that are spent on it; 4 unless told. */
+  readonly attempts?: number;
 }
 
 const answerLimitBytes = 8 * 1024 * 1024;
@@ -49,7 +51,8 @@ export class Client {
       const decision = decide(outcome);
       const waitMs = await this.#gate.heed(decision, attempt);
       if ('answer' in outcome && decision.action === 'settle') return outcome.answer;
-      await this.#waitOrThrow(decision, { repeatable, attempt, waitMs, what: `${method} ${path}` });
+      if (attempt >= (call.attempts ?? mostAttempts)) throw this.#located(decision);
+      await this.#waitOrThrow(decision, { repeatable, waitMs, what: `${method} ${path}` });
     }
   }
 
@@ -100,14 +103,17 @@ export class Client {
   }
 
   async #waitOrThrow(
-    { action, problem, ambiguous }: Decision,
-    { repeatable, attempt, waitMs, what }: { repeatable: boolean; attempt: number; waitMs: number; what: string },
+    decision: Decision,
+    { repeatable, waitMs, what }: { repeatable: boolean; waitMs: number; what: string },
   ): Promise<void> {
-    const known = (problem as Problem).at({ destination: this.#gate.destination.name });
-    const again = action === 'retry' || action === 'pause';
-    if (again && ambiguous && !repeatable) throw ambiguousCall(what, known);
-    if (!again || attempt >= mostAttempts || waitMs > patienceMs) throw known;
+    const again = decision.action === 'retry' || decision.action === 'pause';
+    if (again && decision.ambiguous && !repeatable) throw ambiguousCall(what, this.#located(decision));
+    if (!again || waitMs > patienceMs) throw this.#located(decision);
     await this.#gateway.clock.sleep(waitMs, this.#signal);
+  }
+
+  #located({ problem }: Decision): Problem {
+    return (problem as Problem).at({ destination: this.#gate.destination.name });
   }
 }
 

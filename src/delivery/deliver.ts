@@ -48,7 +48,7 @@ export async function deliverOwed(given: DeliverGiven): Promise<DeliveryResult[]
     let rows = wanted(await given.store.outbox.inState('owed'), given.only);
     while (rows.length > 0) {
       for (const result of await sendAll(lanes, rows)) results.set(result.id, result);
-      rows = await dueAgain(given, rows, results);
+      rows = await dueAgain(given, results);
     }
     return [...results.values()].sort((a, b) => a.id - b.id);
   } finally {
@@ -65,31 +65,21 @@ async function sendAll(lanes: Lanes, rows: readonly OutboxRow[]): Promise<Delive
   return Promise.all(sending);
 }
 
-/** Waits for the retries that come due in time; the rows to send again then. */
-async function dueAgain(
-  given: DeliverGiven,
-  rows: readonly OutboxRow[],
-  results: ReadonlyMap<number, DeliveryResult>,
-): Promise<OutboxRow[]> {
-  const { clock, signal, until } = given;
-  const dues = rows.flatMap(({ id }) => {
-    const result = results.get(id);
-    return result?.state === 'waiting_retry' && until !== undefined && result.at <= until
-      ? [{ id, at: result.at }]
-      : [];
-  });
-  if (dues.length === 0 || signal.aborted) return [];
-  const first = Math.min(...dues.map(({ at }) => at));
+/** Waits until the first of the retries that come due in time; the rows to send again then. */
+async function dueAgain(given: DeliverGiven, results: ReadonlyMap<number, DeliveryResult>): Promise<OutboxRow[]> {
+  const { clock, signal, store, until = 0 } = given;
+  const waiting = [...results.values()].flatMap((it) => (it.state === 'waiting_retry' && it.at <= until ? [it] : []));
+  if (waiting.length === 0 || signal.aborted) return [];
+  const first = Math.min(...waiting.map(({ at }) => at));
   try {
     await clock.sleep(Math.max(1, first - clock.now()), signal);
   } catch {
     return [];
   }
-  const ids = dues.filter(({ at }) => at <= clock.now()).map(({ id }) => id);
-  const fresh = await Promise.all(
-    (ids.length > 0 ? ids : dues.map(({ id }) => id)).map((id) => given.store.outbox.find(id)),
-  );
-  return fresh.filter((row) => row !== undefined);
+  // By their instants and not by the clock: it may have jumped while we slept.
+  const ids = waiting.filter(({ at }) => at <= Math.max(first, clock.now())).map(({ id }) => id);
+  const rows = await Promise.all(ids.map((id) => store.outbox.find(id)));
+  return rows.filter((row) => row !== undefined);
 }
 
 function wanted(rows: readonly OutboxRow[], only: readonly number[] | undefined): OutboxRow[] {

@@ -87,7 +87,9 @@ export class Gate {
 
   /** Why nothing can be sent now; undefined when something can. */
   async closed(priority: Priority): Promise<Closed | undefined> {
-    return this.#closedIn(this.#given.store, priority);
+    const closed = await this.#closedIn(this.#given.store, priority);
+    if (closed?.why === 'quota') this.#saySpent(closed.until);
+    return closed;
   }
 
   /**
@@ -136,7 +138,7 @@ export class Gate {
   ): Promise<Outcome> {
     const { clock, emit } = this.#given;
     const began = clock.monotonic();
-    const outcome = await send(prepared);
+    const outcome = await send(prepared).catch((error: unknown) => ({ error }));
     await this.#arrived(ticket, days);
     const milliseconds = clock.monotonic() - began;
     const status = 'answer' in outcome ? { status: outcome.answer.status } : {};

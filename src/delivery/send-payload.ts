@@ -89,7 +89,7 @@ async function attempt(owed: OutboxRow, given: SendGiven): Promise<Fate> {
     priority,
     signal,
     prepare: (parts) => parts.outbox.attempt(owed.id),
-    send: (prepared) => {
+    send: async (prepared) => {
       row = prepared;
       emit('upload.started', { ...factsOf(row), attempt: row.attempts });
       return upload(row, { agent: gate.agent, destination: gate.destination, clock, signal: cut });

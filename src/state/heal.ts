@@ -2,6 +2,9 @@ import { statSync } from 'node:fs';
 import type { Store } from './store.ts';
 import type { OutboxRow, RunRow } from './tables.ts';
 
+/** Counted and not dated: a clock that was wrong for a while must not cost the history. */
+const keptRuns = 20_000;
+
 export interface Healed {
   /** Runs whose process died under them. */
   readonly interrupted: readonly RunRow[];
@@ -25,6 +28,7 @@ export async function heal(store: Store): Promise<Healed> {
   }
   const swept = await store.payloads.sweep();
   await store.owners.bury();
+  await store.runs.prune(keptRuns);
   return { interrupted, damaged, swept };
 }
 

@@ -120,6 +120,30 @@ export class Runs {
     });
   }
 
+  /** Forgets all but the newest `keep` runs, and the settled payloads of those forgotten. */
+  async prune(keep: number): Promise<void> {
+    await atomically(this.#ground, async ({ db }) => {
+      const oldest = await db
+        .selectFrom('runs')
+        .select('sequence')
+        .orderBy('sequence', 'desc')
+        .offset(keep)
+        .limit(1)
+        .executeTakeFirst();
+      if (oldest === undefined) return;
+      await db
+        .deleteFrom('runs')
+        .where('sequence', '<=', oldest.sequence)
+        .where('state', 'not in', ['running', 'owed', 'dead'])
+        .execute();
+      await db
+        .deleteFrom('outbox')
+        .where('state', 'in', ['delivered', 'superseded'])
+        .where('run', 'not in', ({ selectFrom }) => selectFrom('runs').select('runs.id'))
+        .execute();
+    });
+  }
+
   /** The runs that a living process is working on. */
   async underway(): Promise<RunRow[]> {
     const owners = new Owners(this.#ground);

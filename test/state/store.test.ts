@@ -172,6 +172,21 @@ describe('runs', () => {
   });
 });
 
+describe('the history', () => {
+  it('keeps the newest runs, and what is still owed or dead however old', async () => {
+    const store = await newStore({ clock: new VirtualClock() });
+    const ids: string[] = [];
+    for (let index = 0; index < 6; index++) ids.push(await store.runs.begin({ job: 'j', origin: 'schedule' }));
+    await store.runs.owed(ids[0] ?? '', { rows: 1, bytes: 1 });
+    for (const id of ids.slice(1)) await store.runs.finish(id, { state: 'failed' });
+    await store.runs.prune(2);
+    const left = await store.runs.history({ limit: 99 });
+    expect(left.map(({ id }) => id)).toEqual([ids[5], ids[4], ids[0]]);
+    await store.runs.prune(99);
+    expect(await store.runs.history({ limit: 99 })).toHaveLength(3);
+  });
+});
+
 describe('schedules, targets and settings', () => {
   it('are kept as they were written last', async () => {
     const folder = newFolder();

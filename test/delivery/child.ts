@@ -1,0 +1,54 @@
+import { subscribe } from 'node:diagnostics_channel';
+import { commitPayload } from '../../src/delivery/commit-payload.ts';
+import { deliverOwed } from '../../src/delivery/deliver.ts';
+import type { DeliveryEvents } from '../../src/delivery/events.ts';
+import { Gateway } from '../../src/delivery/gateway.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { Events } from '../../src/lib/events.ts';
+import { heal } from '../../src/state/heal.ts';
+import { openStore } from '../../src/state/store.ts';
+import { spool } from '../state/fixtures.ts';
+import { destinationAt, jobFor } from './fixtures.ts';
+
+/** What a child process is to do; handed over as JSON in its first argument. */
+export interface Errand {
+  readonly folder: string;
+  readonly url: string;
+  readonly requestsPerDay: number;
+  /** Instances to owe something to, before delivering. */
+  readonly instances: readonly string[];
+  readonly text: string;
+  /** Dies of SIGKILL on hearing this event. */
+  readonly dieAt?: string;
+  /** The wall clock of this process is off by this much. */
+  readonly skewMs?: number;
+}
+
+const errand = JSON.parse(process.argv[2] ?? '{}') as Errand;
+subscribe('sluice', (message) => {
+  if ((message as { name: string }).name === errand.dieAt) process.kill(process.pid, 'SIGKILL');
+});
+const clock = { ...systemClock, now: () => Date.now() + (errand.skewMs ?? 0) };
+const { emit } = new Events<DeliveryEvents>();
+const store = await openStore(errand.folder, { clock });
+await heal(store);
+const destination = destinationAt(errand.url, { requestsPerDay: errand.requestsPerDay, timeoutMs: 20_000 });
+const gateway = new Gateway({ store, destinations: [destination], clock, emit });
+for (const instance of errand.instances) {
+  const job = jobFor(destination, instance);
+  const run = await store.runs.begin({ job: job.name, origin: 'schedule' });
+  const payload = spool(store, { run, text: `${errand.text} ${instance}`, asOf: clock.now() });
+  await commitPayload(gateway, { job, run, payload });
+}
+const results = await deliverOwed({
+  store,
+  destinations: [destination],
+  gateway,
+  clock,
+  emit,
+  signal: AbortSignal.timeout(60_000),
+  priority: 'schedule',
+});
+await gateway.close();
+await store.close();
+process.stdout.write(JSON.stringify(results.map(({ instance, state }) => [instance, state])));

@@ -1,0 +1,114 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Deliverer } from '../../src/delivery/deliverer.ts';
+import { dayOf, resumeAfter } from '../../src/delivery/quota.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { cleanUp, newStore, VirtualClock } from '../state/fixtures.ts';
+import { closeStages, commitText, destinationAt, jobFor, listener, openGateway, openStage, say } from './fixtures.ts';
+
+const running: Deliverer[] = [];
+
+beforeEach(() => {
+  running.length = 0;
+});
+
+afterEach(async () => {
+  await Promise.all(running.map((deliverer) => deliverer.stop()));
+  await closeStages();
+  await cleanUp();
+});
+
+async function setUp(more = {}, clock = systemClock as typeof systemClock) {
+  const store = await newStore({ clock });
+  const stage = await openStage();
+  const heard = listener();
+  const destination = destinationAt(stage.url, more);
+  const gateway = openGateway({ store, destinations: [destination], clock, emit: heard.emit });
+  const deliverer = new Deliverer(gateway);
+  running.push(deliverer);
+  const owe = (instance: string) => commitText(gateway, { job: jobFor(destination, instance), text: instance });
+  const delivered = () => heard.names().filter((name) => name === 'payload.delivered').length;
+  const until = async (met: () => boolean) => {
+    while (!met()) await wait(5);
+  };
+  return { store, stage, heard, gateway, deliverer, owe, delivered, until };
+}
+
+describe('the deliverer', () => {
+  it('sends what is owed already, what comes, and what was refused for a while', async () => {
+    const { stage, deliverer, owe, delivered, until } = await setUp();
+    await owe('before');
+    deliverer.start();
+    await until(() => delivered() === 1);
+    stage.script.push(say(500));
+    await owe('later');
+    deliverer.nudge();
+    await until(() => delivered() === 2);
+    expect(stage.seen).toHaveLength(3);
+  });
+
+  it('lets what hangs hold up nothing that comes later', async () => {
+    const { stage, deliverer, owe, delivered, until } = await setUp();
+    stage.script.push(() => undefined);
+    await owe('hangs');
+    deliverer.start();
+    await until(() => stage.seen.length === 1);
+    await owe('quick');
+    deliverer.nudge();
+    await until(() => delivered() === 1);
+    expect(stage.seen.at(-1)?.body).toBe('quick');
+  });
+
+  it('asks once while the credentials are refused, and again when nudged', async () => {
+    const { stage, deliverer, owe, delivered, heard, until } = await setUp();
+    stage.otherwise = say(401, { code: 'auth_fail' });
+    await owe('i');
+    deliverer.start();
+    await until(() => heard.names().includes('login.refused'));
+    await wait(300);
+    expect(stage.seen).toHaveLength(1);
+    stage.otherwise = say(200);
+    deliverer.nudge();
+    await until(() => delivered() === 1);
+  });
+
+  it('goes on shortly after midnight in New York, and not before', async () => {
+    const clock = new VirtualClock();
+    const { stage, deliverer, owe, delivered, heard, until } = await setUp({ requestsPerDay: 1 }, clock);
+    await owe('today');
+    await owe('tomorrow');
+    const arrived: number[] = [];
+    stage.otherwise = async (...given) => {
+      arrived.push(clock.now());
+      await say(200)(...given);
+    };
+    deliverer.start();
+    await until(() => delivered() === 2);
+    const turn = resumeAfter('2026-06-15');
+    expect(arrived[0]).toBeLessThan(turn);
+    expect(arrived[1]).toBeGreaterThanOrEqual(turn);
+    expect(dayOf(arrived[1] ?? 0)).toBe('2026-06-16');
+    expect(heard.names()).toContain('quota.turned');
+  });
+
+  it('stops within seconds while a request hangs, and what it carried stays owed', async () => {
+    const { store, stage, deliverer, owe, until } = await setUp({ timeoutMs: 60_000 });
+    stage.otherwise = () => undefined;
+    await owe('i');
+    deliverer.start();
+    await until(() => stage.seen.length === 1);
+    const asked = performance.now();
+    await deliverer.stop();
+    expect(performance.now() - asked).toBeLessThan(9_000);
+    expect(await store.outbox.inState('owed')).toMatchObject([{ attempts: 0 }]);
+    await deliverer.stop();
+  });
+
+  it('stops at once when there is nothing to do, and when it was never started', async () => {
+    const { deliverer } = await setUp();
+    await deliverer.stop();
+    const other = await setUp();
+    other.deliverer.start();
+    await other.deliverer.stop();
+  });
+});

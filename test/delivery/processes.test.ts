@@ -1,0 +1,144 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { dayOf } from '../../src/delivery/quota.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { cleanUp, newFolder, newStore } from '../state/fixtures.ts';
+import type { Errand } from './child.ts';
+import { closeStages, mostInASecond, openStage, type Stage, say } from './fixtures.ts';
+
+afterEach(async () => {
+  await closeStages();
+  await cleanUp();
+});
+
+interface Ended {
+  readonly signal: NodeJS.Signals | null;
+  readonly results: [string, string][];
+}
+
+async function run(errand: Errand): Promise<Ended> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'child.ts'), JSON.stringify(errand)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    timeout: 60_000,
+    killSignal: 'SIGKILL',
+  });
+  let told = '';
+  child.stdout.on('data', (piece: Buffer) => {
+    told += piece.toString();
+  });
+  const [, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
+  return { signal, results: told === '' ? [] : (JSON.parse(told) as [string, string][]) };
+}
+
+const names = (prefix: string, count: number) => Array.from({ length: count }, (_, index) => `${prefix}${index}`);
+const arrivals = (stage: Stage) => stage.seen.map(({ at }) => at);
+const today = () => dayOf(Date.now());
+
+describe('several processes with one state folder', () => {
+  it('stay under five in every sliding second and under the day together, whatever their wall clocks say', async () => {
+    const folder = newFolder();
+    const stage = await openStage();
+    const common = { folder, url: stage.url, requestsPerDay: 30, text: 'v1' };
+    const ended = await Promise.all([
+      run({ ...common, instances: names('a', 20) }),
+      run({ ...common, instances: names('b', 20), skewMs: 40 }),
+    ]);
+    const states = ended.flatMap(({ results }) => results.map(([, state]) => state));
+    expect(stage.seen).toHaveLength(30);
+    expect(mostInASecond(arrivals(stage))).toBeLessThanOrEqual(5);
+    expect(states).toContain('waiting_quota');
+    const sent = stage.seen.map(({ path }) => path);
+    expect(new Set(sent).size, 'nothing was sent twice').toBe(30);
+    const store = await newStore({ clock: systemClock, folder });
+    expect(await store.quota.use('account', today())).toMatchObject({ used: 30 });
+    expect(await store.outbox.inState('owed')).toHaveLength(10);
+  });
+
+  it('keep the pace and use nearly all of it while one of them is killed and restarted', async () => {
+    const folder = newFolder();
+    const stage = await openStage();
+    const common = { folder, url: stage.url, requestsPerDay: 1_000, text: 'v1' };
+    const steady = run({ ...common, instances: names('a', 20) });
+    for (let round = 0; round < 4; round++) {
+      await run({ ...common, instances: names(`b${round}-`, 3), dieAt: 'request.answered' });
+    }
+    await steady;
+    await run({ ...common, instances: [] });
+    expect(mostInASecond(arrivals(stage))).toBeLessThanOrEqual(5);
+    const store = await newStore({ clock: systemClock, folder });
+    expect(await store.outbox.inState('owed')).toEqual([]);
+    const reached = new Set(stage.seen.map(({ path }) => path));
+    expect(reached.size).toBe(20 + 4 * 3);
+  });
+
+  it('reach nearly five requests a second with small uploads', async () => {
+    const stage = await openStage();
+    const { results } = await run({
+      folder: newFolder(),
+      url: stage.url,
+      requestsPerDay: 1_000,
+      instances: names('a', 21),
+      text: 'small',
+    });
+    expect(results.every(([, state]) => state === 'delivered')).toBe(true);
+    const at = arrivals(stage);
+    const perSecond = (20 / ((at.at(-1) ?? 0) - (at[0] ?? 0))) * 1_000;
+    expect(perSecond).toBeGreaterThan(4);
+    expect(mostInASecond(at)).toBeLessThanOrEqual(5);
+  });
+
+  it('notice at once that the one who was sending was killed, and send what it owed', async () => {
+    const folder = newFolder();
+    const stage = await openStage();
+    const common = { folder, url: stage.url, requestsPerDay: 1_000, text: 'v1' };
+    await run({ ...common, instances: ['i'], dieAt: 'request.sent' });
+    const { results } = await run({ ...common, instances: [] });
+    expect(results).toEqual([['i', 'delivered']]);
+  });
+});
+
+describe('killed after any durable step and started again', () => {
+  const steps = ['payload.owed', 'request.sent', 'upload.started', 'request.answered', 'payload.delivered'];
+  it.each(steps)('at %s it delivers exactly what was owed', async (dieAt) => {
+    const folder = newFolder();
+    const stage = await openStage();
+    const common = { folder, url: stage.url, requestsPerDay: 1_000, text: 'v1' };
+    expect((await run({ ...common, instances: ['i'], dieAt })).signal).toBe('SIGKILL');
+    const before = stage.seen.length;
+    const { results } = await run({ ...common, instances: [] });
+    expect(results).toEqual(dieAt === 'payload.delivered' ? [] : [['i', 'delivered']]);
+    expect(stage.seen.length - before).toBe(dieAt === 'payload.delivered' ? 0 : 1);
+    expect(stage.seen.at(-1)?.body).toBe('v1 i');
+    const store = await newStore({ clock: systemClock, folder });
+    expect(await store.outbox.inState('owed', 'dead')).toEqual([]);
+    const paid = await store.quota.use('account', today());
+    expect(paid.used, 'what arrived was paid').toBeGreaterThanOrEqual(stage.seen.length);
+    expect(await run({ ...common, instances: ['i'] }), 'and it is known to be there').toMatchObject({ results: [] });
+  });
+
+  it('in the middle of the body it sends the whole body again, and does not believe the old receipt', async () => {
+    const folder = newFolder();
+    const stage = await openStage();
+    const common = { folder, url: stage.url, requestsPerDay: 1_000 };
+    await run({ ...common, instances: ['i'], text: 'old' });
+    stage.script.push((request) => {
+      request.once('data', () => victim.kill('SIGKILL'));
+    });
+    const victim = spawn(
+      process.execPath,
+      [
+        join(import.meta.dirname, 'child.ts'),
+        JSON.stringify({ ...common, instances: ['i'], text: 'x'.repeat(100_000) } satisfies Errand),
+      ],
+      { stdio: 'ignore' },
+    );
+    await once(victim, 'exit');
+    stage.script.push(say(500));
+    await run({ ...common, instances: [], text: '' });
+    const again = await run({ ...common, instances: ['i'], text: 'old' });
+    expect(again.results, 'the instance may hold anything, so the old text is sent too').toEqual([['i', 'delivered']]);
+    expect(stage.seen.at(-1)?.body).toBe('old i');
+  });
+});
