@@ -18,13 +18,26 @@ const allowed: Record<string, readonly string[]> = {
   delivery: ['state', 'pipeline', 'config', 'lib'],
   daemon: ['config', 'delivery', 'formats', 'pipeline', 'schedule', 'sdk', 'state', 'transforms', 'lib'],
   service: ['formats', 'sdk', 'lib'],
-  cli: ['config', 'daemon', 'delivery', 'formats', 'pipeline', 'schedule', 'sdk', 'service', 'state', 'transforms', 'lib', 'connectors'],
+  cli: [
+    'config',
+    'daemon',
+    'delivery',
+    'formats',
+    'pipeline',
+    'schedule',
+    'sdk',
+    'service',
+    'state',
+    'transforms',
+    'lib',
+    'connectors',
+  ],
 };
 
-/** Payload and Config are nouns that the next stage may know; running code of a stage is not. */
+/** Payload (with the look whether its file is whole) and Config are nouns that the next stage may know; the rest is not. */
 const nounsOnly: Record<string, Record<string, readonly string[]>> = {
   state: { pipeline: ['payload.ts'] },
-  delivery: { pipeline: ['payload.ts'], config: ['config.ts'] },
+  delivery: { pipeline: ['payload.ts', 'verify-payload.ts'], config: ['config.ts'] },
   pipeline: { config: ['config.ts'] },
 };
 

@@ -85,7 +85,8 @@ async function run(flags: Flags): Promise<void> {
   const log = openLog({ level: 'info' });
   const stopped = Promise.withResolvers<NodeJS.Signals>();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stopped.resolve);
-  const service = await serve({ ...optionsOf(flags), log });
+  const { pullDatasource } = await import('../pull.ts');
+  const service = await serve({ ...optionsOf(flags), log, pull: pullDatasource });
   const signal = await stopped.promise;
   log.info('service is stopping', { signal });
   await service.close();

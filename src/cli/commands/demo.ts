@@ -1,0 +1,144 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Command } from 'commander';
+import type { Config } from '../../config/config.ts';
+import type { CliCommand } from '../command.ts';
+import { onStop } from '../signals.ts';
+
+/** Fixed and harmless: the service that knows it lives as long as the demo and listens to this machine alone. */
+const demoKey = 'de'.repeat(20);
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+
+async function run(): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-demo-'));
+  const stop = onStop();
+  try {
+    process.exitCode = await play(folder, stop.signal);
+  } finally {
+    stop.done();
+    process.exitCode = stop.code() ?? process.exitCode;
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The story: sources and a service appear, rows travel, travel again, and what arrived is shown. */
+async function play(folder: string, signal: AbortSignal): Promise<number> {
+  const sources = await import('../demo/sources.ts');
+  sources.makeShop(folder);
+  await sources.makeVisits(folder);
+  const api = await sources.serveApi();
+  const service = await startService(folder);
+  try {
+    say(`1. The embedded service listens on ${service.url}. Beside it: a SQLite database, a csv file, an HTTP API.\n`);
+    const env = {
+      SLUICE_DEMO_FOLDER: folder,
+      SLUICE_DEMO_SERVICE: service.url,
+      SLUICE_DEMO_KEY: demoKey,
+      SLUICE_DEMO_API: api.url,
+    };
+    const pulled = await createPulledSource(service.url, api.url);
+    // That call did not pass our pacing; once its second is over, the service sees no more than ours.
+    await wait(1000);
+    const config = await loadDemoConfig({ ...env, SLUICE_DEMO_REFRESH: pulled });
+    return await travel({ config, service: service.url, pulled, signal });
+  } finally {
+    await service.close();
+    await api.close();
+  }
+}
+
+async function startService(folder: string): Promise<{ url: string; close(): Promise<void> }> {
+  const [{ startService: start }, { pullDatasource }] = await Promise.all([
+    import('../../service/service.ts'),
+    import('../pull.ts'),
+  ]);
+  const user = { email: 'demo@localhost', first_name: 'Demo', last_name: 'Person', role: 'Admin', api_keys: [demoKey] };
+  const fixtures = join(folder, 'fixtures.json');
+  await writeFile(fixtures, JSON.stringify({ companies: [{ name: 'Demo', plan: 'starter', users: [user] }] }));
+  return start({ data: 'memory', fixtures, pull: pullDatasource });
+}
+
+async function loadDemoConfig(env: Record<string, string>): Promise<Config> {
+  const { loadConfig } = await import('../../config/load.ts');
+  const { config, problems } = await loadConfig(await shippedConfig(), { env });
+  if (config === undefined || problems.length > 0) throw problems[0] ?? new Error('the demo has no config');
+  return config;
+}
+
+/** Two folders above the sources, three above the built files. */
+async function shippedConfig(): Promise<string> {
+  const { existsSync } = await import('node:fs');
+  const places = ['../../../config/demo.yaml', '../../../../config/demo.yaml'].map((up) =>
+    resolve(import.meta.dirname, up),
+  );
+  return places.find((place) => existsSync(place)) ?? places[0]!;
+}
+
+interface Journey {
+  readonly config: Config;
+  readonly service: string;
+  readonly pulled: string;
+  readonly signal: AbortSignal;
+}
+
+async function travel({ config, service, pulled, signal }: Journey): Promise<number> {
+  const [{ wire }, { syncJobs }, { followJobs }, summary, { declare }] = await Promise.all([
+    import('../../daemon/wire.ts'),
+    import('../../daemon/sync-jobs.ts'),
+    import('../follow.ts'),
+    import('../summary.ts'),
+    import('../demo/declare.ts'),
+  ]);
+  const runtime = await wire({ config });
+  const follow = followJobs(runtime.events, process.stdout.isTTY === true ? process.stdout : undefined);
+  const jobs = [...config.jobs.values()];
+  const sync = async (): Promise<number> => {
+    const outcomes = await syncJobs({ runtime, config, jobs, signal, patienceMs: 60_000 });
+    follow.stop();
+    summary.show({ outcomes, refused: [], json: false });
+    return summary.exitCodeOf(outcomes, []);
+  };
+  try {
+    say('2. `sluice apply --yes`: the data sources that the jobs declare');
+    for (const line of await declare({ runtime, config, signal })) say(`   ${line}`);
+    say('\n3. `sluice sync`: three sources as csv, json and xml, and a bulk refresh; at most 5 requests a second');
+    const first = await sync();
+    say('\n4. The same again: nothing has changed, so nothing is sent');
+    const second = await sync();
+    const { showArrived } = await import('../demo/arrived.ts');
+    await showArrived({ service, key: demoKey, pulled, store: runtime.store });
+    say('\nThe jobs stand in config/demo.yaml. Yours: sluice init');
+    return Math.max(first, second);
+  } finally {
+    follow.stop();
+    await runtime.close();
+  }
+}
+
+/** A data source that the service refreshes by itself: what a bulk refresh is for. */
+async function createPulledSource(service: string, api: string): Promise<string> {
+  const { callService } = await import('../demo/arrived.ts');
+  const properties = { endpoint_url: `${api}/weather`, method: 'GET', parameters: '[]' };
+  const body = { name: 'Weather', format: 'json', connector: 'simple_rest', refresh_interval: 0, properties };
+  const { meta } = await callService<{ meta: { location: string } }>({
+    service,
+    key: demoKey,
+    method: 'POST',
+    path: '/datasources',
+    body,
+  });
+  return meta.location.split('/').at(-1) ?? '';
+}
+
+const command: CliCommand = {
+  register(program: Command): void {
+    program
+      .command('demo')
+      .description('Shows the whole of it in a few seconds: own sources, own service, no network.')
+      .action(run);
+  },
+};
+export default command;

@@ -1,0 +1,79 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { request } from 'undici';
+import type { Store } from '../../state/index.ts';
+import { bytesText } from '../figures.ts';
+import { clip, printable } from '../table.ts';
+
+interface Asking {
+  readonly service: string;
+  readonly key: string;
+}
+
+/** One call to the service, as somebody would who looks at it from outside; waits its turn when told to. */
+export async function callService<T>(
+  given: Asking & { method: 'GET' | 'POST'; path: string; body?: object },
+): Promise<T> {
+  return JSON.parse(await textOf(given)) as T;
+}
+
+async function textOf({ service, key, method, path, body }: Parameters<typeof callService>[0]): Promise<string> {
+  for (;;) {
+    const answer = await request(`${service}${path}`, {
+      method,
+      headers: { 'kf-api-key': key, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await answer.body.text();
+    if (answer.statusCode < 300) return text;
+    if (answer.statusCode !== 429) throw new Error(`${method} ${path}: ${answer.statusCode} ${text}`);
+    await wait(250);
+  }
+}
+
+const linesShown = 4;
+const widest = 100;
+
+/** Reads back from the service what its instances show now, and how many requests it counted. */
+export async function showArrived(given: Asking & { pulled: string; store: Store }): Promise<void> {
+  process.stdout.write('\n5. What the service shows now:\n');
+  const targets = await given.store.targets.all();
+  const instances = [
+    ...targets.map(({ name, instance }) => ({ name, instance })),
+    { name: 'Weather', instance: given.pulled },
+  ];
+  for (const { name, instance } of instances) {
+    const text = await dataOf(given, instance);
+    const lines = text.split('\n');
+    process.stdout.write(`\n   ${name}: ${bytesText(Buffer.byteLength(text))}\n`);
+    for (const line of lines.slice(0, linesShown)) process.stdout.write(`     ${clip(printable(line), widest)}\n`);
+    if (lines.length > linesShown + 1) process.stdout.write(`     … ${lines.length - linesShown - 1} more lines\n`);
+  }
+  await showUsage(given);
+}
+
+/** A refresh only queues: the first answer may come before its data. */
+async function dataOf(given: Asking, instance: string): Promise<string> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await textOf({ ...given, method: 'GET', path: `/datasource-instances/${instance}/data` });
+    } catch (error) {
+      if (attempt >= 20) throw error;
+      await wait(250);
+    }
+  }
+}
+
+interface Usage {
+  readonly data: { readonly overview: readonly { readonly api_usage: string; readonly api_limit: string }[] };
+}
+
+async function showUsage(given: Asking): Promise<void> {
+  const now = Math.floor(Date.now() / 1000);
+  const path = `/usage-overview/api-usage?start_date=${now - 86_400}&end_date=${now + 86_400}`;
+  const { data } = await callService<Usage>({ ...given, method: 'GET', path });
+  const today = data.overview.at(-1);
+  if (today === undefined) return;
+  process.stdout.write(
+    `\n   The service counted ${today.api_usage} of ${today.api_limit} requests today, this look at it included.\n`,
+  );
+}

@@ -1,0 +1,14 @@
+import type { Config } from '../../config/config.ts';
+import type { Runtime } from '../../daemon/wire.ts';
+import { Client, type ClientOf, carryOut, planApply } from '../../delivery/index.ts';
+
+/** Creates the data sources that a config declares; returns what was done, a sentence each. */
+export async function declare(given: { runtime: Runtime; config: Config; signal: AbortSignal }): Promise<string[]> {
+  const { runtime, config, signal } = given;
+  const { gateway, store } = runtime;
+  const clientOf: ClientOf = ({ destination }) =>
+    new Client({ gateway, gate: gateway.of(destination), priority: 'person', signal });
+  const plan = await planApply(config, store, clientOf);
+  await carryOut(plan, { store, clientOf });
+  return plan.actions.map(({ say }) => say);
+}
