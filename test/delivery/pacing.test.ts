@@ -79,9 +79,9 @@ describe('send slots', () => {
 
   it('let no sliding second see more than its number, whatever travel times, answers, deaths and clocks do', async () => {
     const request = fc.record({
-      gap: fc.nat(400),
-      travel: fc.nat(1_500),
-      back: fc.nat(1_500),
+      gap: fc.constantFrom(0, 1, 7, 190, 200, 950, 1_012),
+      travel: fc.constantFrom(0, 0, 0, 1, 40, 1_500),
+      back: fc.constantFrom(0, 0, 0, 1, 40, 1_500),
       who: fc.nat(2),
       dies: fc.boolean(),
       jump: fc.constantFrom(0, 0, 0, 86_400_000, -86_400_000),
@@ -121,7 +121,7 @@ describe('send slots', () => {
         expect(mostInASecond(arrivals)).toBeLessThanOrEqual(5);
         for (const store of stores) await store.close();
       }),
-      { numRuns: 40 },
+      { numRuns: 80 },
     );
   });
 });
