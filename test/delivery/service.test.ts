@@ -264,6 +264,18 @@ describe('a call of the API', () => {
     expect(stage.seen).toHaveLength(3);
   });
 
+  it('spends no more requests than it was told', async () => {
+    const stage = await openStage();
+    const store = await newStore({ clock: systemClock });
+    const destination = destinationAt(stage.url);
+    const gateway = openGateway({ store, destinations: [destination] });
+    const client = new Client({ gateway, gate: gateway.of(destination), priority: 'person', signal: signal() });
+    stage.otherwise = say(503, { code: 'busy', words: 'come back later' });
+    const calling = client.call('GET', '/profile', { attempts: 2 });
+    await expect(calling).rejects.toMatchObject({ code: 'DELIVERY_FAILED', message: expect.stringContaining('later') });
+    expect(stage.seen).toHaveLength(2);
+  });
+
   it('waits as long as the service asks, and ends with its words where it refuses', async () => {
     const stage = await openStage();
     const store = await newStore({ clock: systemClock });
