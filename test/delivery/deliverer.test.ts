@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Deliverer } from '../../src/delivery/deliverer.ts';
 import { dayOf, resumeAfter } from '../../src/delivery/quota.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { cleanUp, newStore, VirtualClock } from '../state/fixtures.ts';
+import { cleanUp, HandClock, newStore } from '../state/fixtures.ts';
 import { closeStages, commitText, destinationAt, jobFor, listener, openGateway, openStage, say } from './fixtures.ts';
 
 const running: Deliverer[] = [];
@@ -73,22 +73,23 @@ describe('the deliverer', () => {
   });
 
   it('goes on shortly after midnight in New York, and not before', async () => {
-    const clock = new VirtualClock();
-    const { stage, deliverer, owe, delivered, heard, until } = await setUp({ requestsPerDay: 1 }, clock);
+    const clock = new HandClock();
+    const { store, stage, deliverer, owe, delivered, heard, until } = await setUp({ requestsPerDay: 1 }, clock);
     await owe('today');
     await owe('tomorrow');
-    const arrived: number[] = [];
-    stage.otherwise = async (...given) => {
-      arrived.push(clock.now());
-      await say(200)(...given);
-    };
     deliverer.start();
-    await until(() => delivered() === 2);
+    await until(() => delivered() === 1 && heard.names().includes('payload.waiting'));
     const turn = resumeAfter('2026-06-15');
-    expect(arrived[0]).toBeLessThan(turn);
-    expect(arrived[1]).toBeGreaterThanOrEqual(turn);
-    expect(dayOf(arrived[1] ?? 0)).toBe('2026-06-16');
+    clock.advance(turn - 1_000 - clock.now());
+    await wait(200);
+    expect(stage.seen).toHaveLength(1);
+    while (delivered() < 2) {
+      clock.advance(100);
+      await wait(2);
+    }
+    expect(stage.seen).toHaveLength(2);
     expect(heard.names()).toContain('quota.turned');
+    expect(await store.quota.use('account', dayOf(turn))).toMatchObject({ used: 1 });
   });
 
   it('stops within seconds while a request hangs, and what it carried stays owed', async () => {

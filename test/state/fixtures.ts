@@ -33,6 +33,37 @@ export class VirtualClock implements Clock {
   }
 }
 
+/** A clock that moves only when told: who sleeps on it wakes when it has been moved far enough. */
+export class HandClock extends VirtualClock {
+  readonly #sleepers = new Set<{ readonly at: number; wake(): void }>();
+
+  override advance(milliseconds: number): void {
+    super.advance(milliseconds);
+    for (const sleeper of this.#sleepers) if (sleeper.at <= this.ticks) sleeper.wake();
+  }
+
+  override sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        this.#sleepers.delete(sleeper);
+        signal?.removeEventListener('abort', abort);
+      };
+      const wake = () => {
+        leave();
+        resolve();
+      };
+      const abort = () => {
+        leave();
+        reject(signal?.reason);
+      };
+      const sleeper = { at: this.ticks + milliseconds, wake };
+      if (signal?.aborted) return reject(signal.reason);
+      this.#sleepers.add(sleeper);
+      signal?.addEventListener('abort', abort, { once: true });
+    });
+  }
+}
+
 /** Processes by name that live until they are killed. */
 export class Population {
   readonly dead = new Set<string>();
