@@ -49,6 +49,7 @@ async function runLeased(given: RunGiven): Promise<Outcome> {
   const run = await begin(given);
   events.emit('run.started', { job: job.name, run, origin });
   const stage = await runStages(given, run).catch((thrown: unknown) => fail(given, run, thrown));
+  store.payloads.leave(run);
   const row = await store.runs.find(run);
   const figures = { rows: row?.row_count ?? 0, bytes: row?.bytes ?? 0, requests: row?.requests ?? 0 };
   const outcome: Outcome = { ...stage, job: job.name, run, ...figures, milliseconds: clock.monotonic() - began };

@@ -33,8 +33,8 @@ export async function wire({ config, log = quietLog, clock = systemClock }: Wire
   logEvents(events, log);
   const store = await openStore(config.state, { clock });
   try {
+    for (const folder of store.payloads.folders()) await sweepSpool(folder);
     const healed = await heal(store);
-    await sweepSpool(store.payloads.root);
     sayHealed(log, healed);
     const gateway = openGateway({ store, events, clock, destinations: config.destinations.values() });
     const close = async (): Promise<void> => {

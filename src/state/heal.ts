@@ -27,6 +27,7 @@ export async function heal(store: Store): Promise<Healed> {
     if (await store.outbox.bury(row.id, { code: 'PAYLOAD_DAMAGED', message })) damaged.push(row);
   }
   const swept = await store.payloads.sweep();
+  await store.leases.bury();
   await store.owners.bury();
   await store.runs.prune(keptRuns);
   return { interrupted, damaged, swept };

@@ -46,6 +46,16 @@ export class Leases {
     return { owner: held.owner, takenAt: held.taken_at };
   }
 
+  /** Forgets what the dead still hold. */
+  async bury(): Promise<void> {
+    await atomically(this.#ground, async (inside) => {
+      const owners = new Owners(inside);
+      for (const { name, owner, token } of await inside.db.selectFrom('leases').selectAll().execute()) {
+        if (await owners.isDead(owner)) await new Leases(inside).#release(name, token);
+      }
+    });
+  }
+
   async #release(name: string, token: string): Promise<void> {
     await this.#ground.db.deleteFrom('leases').where('name', '=', name).where('token', '=', token).execute();
   }

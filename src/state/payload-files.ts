@@ -29,6 +29,16 @@ export class PayloadFiles {
     return folder;
   }
 
+  /** The folders of all runs that have one. */
+  folders(): string[] {
+    return foldersIn(this.root).map((name) => join(this.root, name));
+  }
+
+  /** A run has ended: its folder goes, if it kept nothing in it. */
+  leave(run: string): void {
+    removeIfEmpty(join(this.root, run), this.root);
+  }
+
   /**
    * Deletes a payload's file unless something still wants it. Looks and deletes under the write lock, and `owe` looks
    * for the file under the same lock, so a file never vanishes from under a payload. Keeping the last good ones of
@@ -47,6 +57,8 @@ export class PayloadFiles {
    * since the oldest living run began stays, for that run may be about to owe it.
    */
   async sweep(): Promise<string[]> {
+    // Looked at before the runs: whoever has a folder by now has begun by then.
+    const folders = foldersIn(this.root);
     const runs = await new Runs(this.#ground).underway();
     const oldest = Math.min(this.#ground.clock.now() - youngMs, ...runs.map(({ started_at }) => started_at - 1_000));
     const swept: string[] = [];
@@ -56,6 +68,8 @@ export class PayloadFiles {
       await this.release(path);
       if (!existsSync(path)) swept.push(path);
     }
+    const living = new Set(runs.map(({ id }) => id));
+    for (const name of folders) if (!living.has(name)) this.leave(name);
     return swept;
   }
 }
@@ -74,6 +88,12 @@ function filesIn(folder: string): string[] {
   if (!existsSync(folder)) return [];
   const entries = readdirSync(folder, { withFileTypes: true, recursive: true });
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+}
+
+function foldersIn(root: string): string[] {
+  if (!existsSync(root)) return [];
+  const entries = readdirSync(root, { withFileTypes: true });
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
 }
 
 function touchedAt(path: string): number | undefined {

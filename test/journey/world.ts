@@ -1,82 +1,24 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { request } from 'undici';
-import { onTestFinished } from 'vitest';
+import { type Home, makeHome, writeConfig } from './home.ts';
+import { type Ended, forTest, makeFolder, type Scope, start, until } from './process.ts';
 
-const main = new URL('../../src/cli/main.ts', import.meta.url).pathname;
-const preloads = new URL('./preloads/', import.meta.url);
+export {
+  type Ended,
+  forSuite,
+  makeFolder,
+  type Running,
+  type Scope,
+  type Start,
+  sluice,
+  start,
+  until,
+} from './process.ts';
 
 export const adminKey = 'ad'.repeat(20);
-
-/** How a `sluice` process ended. */
-export interface Ended {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-export interface Start {
-  readonly env?: NodeJS.ProcessEnv;
-  readonly cwd?: string;
-  /** Flags of Node itself: a heap limit. */
-  readonly node?: readonly string[];
-  /** Modules of preloads/ that are loaded first. */
-  readonly preload?: readonly string[];
-}
-
-/** A running `sluice` process. `ended` resolves however it ends; the test's end kills it. */
-export interface Running {
-  readonly child: ChildProcess;
-  readonly ended: Promise<Ended>;
-  readonly output: () => string;
-}
-
-/** Starts the real command line in a process of its own. */
-export function start(args: readonly string[], { env = {}, cwd, node = [], preload = [] }: Start = {}): Running {
-  const imports = preload.flatMap((name) => ['--import', new URL(`${name}.ts`, preloads).href]);
-  const child = spawn(process.execPath, [...node, ...imports, main, ...args], {
-    env: { ...process.env, NO_COLOR: '1', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    ...(cwd === undefined ? {} : { cwd }),
-  });
-  const text = { stdout: '', stderr: '' };
-  child.stdout!.setEncoding('utf8').on('data', (piece: string) => (text.stdout += piece));
-  child.stderr!.setEncoding('utf8').on('data', (piece: string) => (text.stderr += piece));
-  const ended = new Promise<Ended>((resolve) => {
-    child.on('close', (code, signal) => resolve({ code, signal, ...text }));
-  });
-  onTestFinished(async () => {
-    child.kill('SIGKILL');
-    await ended;
-  });
-  return { child, ended, output: () => text.stdout + text.stderr };
-}
-
-/** Runs a command to its end. */
-export function sluice(args: readonly string[], how: Start = {}): Promise<Ended> {
-  return start(args, how).ended;
-}
-
-/** A private folder that goes with the test. */
-export async function makeFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-journey-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
-
-/** Waits until something is true; fails with what was waited for. */
-export async function until(what: string, isSo: () => boolean | Promise<boolean>, withinMs = 60_000): Promise<void> {
-  const end = performance.now() + withinMs;
-  while (!(await isSo())) {
-    if (performance.now() > end) throw new Error(`waited ${withinMs} ms in vain for: ${what}`);
-    await wait(20);
-  }
-}
 
 /** One line of the service's request log. */
 export interface Logged {
@@ -89,24 +31,34 @@ export interface Logged {
   readonly status: number | null;
 }
 
+export type Format = 'csv' | 'json' | 'xml';
+
 export interface World {
   readonly folder: string;
   /** Base URL of the embedded service. */
   readonly url: string;
   /** Ids of push-only data sources, made beforehand without the daemon, by format. */
-  readonly instances: Readonly<Record<'csv' | 'json' | 'xml', string>>;
+  readonly instances: Readonly<Record<Format, string>>;
+  /** Makes one more of them. */
+  instance(format?: Format): Promise<string>;
   /** The bytes that an instance shows; null when it never had any. */
   data(instance: string): Promise<string | null>;
   /** All requests that have ended so far. */
   requests(): Promise<Logged[]>;
+  /** The uploads among them, of one instance or of all. Nobody but the daemon uploads. */
+  uploads(instance?: string): Promise<Logged[]>;
   /** Writes the config and returns its path. */
   config(config: object): Promise<string>;
+  /** A user of Sluice: a folder with sources, a config and a state of its own. */
+  home(scope?: Scope): Promise<Home>;
   /** One call to the service as its admin. */
   call(
     method: 'GET' | 'POST' | 'PUT' | 'DELETE',
     path: string,
     body?: unknown,
   ): Promise<{ status: number; body: Envelope }>;
+  /** Ends the service as an operator would; what it kept in its data folder stays. */
+  stop(): Promise<Ended>;
 }
 
 interface Envelope {
@@ -119,11 +71,17 @@ export interface WorldOptions {
   readonly serve?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
   readonly preload?: readonly string[];
+  readonly scope?: Scope;
+  /** A folder that keeps the service's data over several lives of it; without one it forgets. */
+  readonly data?: string;
+  /** Data sources that are there already (a service that lives again): none are made. */
+  readonly instances?: World['instances'];
 }
 
 /** A service in a process of its own, with one company, its admin, and one push-only source of each format. */
 export async function makeWorld(options: WorldOptions = {}): Promise<World> {
-  const folder = await makeFolder();
+  const { scope = forTest, env, preload, serve = [], data } = options;
+  const folder = await makeFolder(scope);
   const fixtures = join(folder, 'fixtures.json');
   const user = {
     email: 'admin@test.example',
@@ -136,35 +94,43 @@ export async function makeWorld(options: WorldOptions = {}): Promise<World> {
   await writeFile(fixtures, JSON.stringify({ companies: [company] }));
   const ready = join(folder, 'ready.json');
   const log = join(folder, 'requests.jsonl');
-  const flags = ['--memory', '--port', '0', '--fixtures', fixtures, '--ready-file', ready, '--request-log', log];
-  const service = start(['serve', ...flags, ...(options.serve ?? [])], {
-    ...(options.env === undefined ? {} : { env: options.env }),
-    ...(options.preload === undefined ? {} : { preload: options.preload }),
+  const place = data === undefined ? ['--memory'] : ['--data', data];
+  const flags = [...place, '--port', '0', '--fixtures', fixtures, '--ready-file', ready, '--request-log', log];
+  const service = start(['serve', ...flags, ...serve], {
+    scope,
+    serves: true,
+    ...(env === undefined ? {} : { env }),
+    ...(preload === undefined ? {} : { preload }),
   });
   await Promise.race([until('the service to listen', () => existsSync(ready)), service.ended.then(failedToStart)]);
   const { url } = JSON.parse(await readFile(ready, 'utf8')) as { url: string };
   const call = callTo(url);
-  const instances = { csv: await push(call, 'csv'), json: await push(call, 'json'), xml: await push(call, 'xml') };
+  const instance = (format: Format = 'csv') => push(call, format);
+  const instances = options.instances ?? {
+    csv: await instance('csv'),
+    json: await instance('json'),
+    xml: await instance('xml'),
+  };
+  const requests = () => settledLog(log);
   return {
     folder,
     url,
     instances,
+    instance,
     call,
-    data: async (instance) => {
-      const { statusCode, body } = await request(`${url}/datasource-instances/${instance}/data`, {
-        headers: { 'kf-api-key': adminKey },
-      });
-      const text = await body.text();
-      return statusCode === 200 ? text : null;
+    data: (instance) => dataOf(url, instance),
+    requests,
+    uploads: async (instance) => {
+      const wanted = `/datasource-instances/${instance ?? ''}`;
+      return (await requests()).filter(
+        ({ method, path }) => method === 'PUT' && path.includes(wanted) && path.endsWith('/data'),
+      );
     },
-    requests: async () => {
-      const lines = (await readFile(log, 'utf8')).split('\n').filter((line) => line !== '');
-      return lines.map((line) => JSON.parse(line) as Logged);
-    },
-    config: async (config) => {
-      const file = join(folder, 'sluice.yaml');
-      await writeFile(file, JSON.stringify({ version: 1, state: './state', ...config }));
-      return file;
+    config: (config) => writeConfig(folder, config),
+    home: (own = scope) => makeHome(own),
+    stop: () => {
+      service.child.kill('SIGTERM');
+      return service.ended;
     },
   };
 }
@@ -184,6 +150,30 @@ function callTo(url: string): Call {
     });
     return { status: answer.statusCode, body: (await answer.body.json()) as Envelope };
   };
+}
+
+/** Asks again where the limits that are under test turn the asking away: they are not what is asked. */
+async function dataOf(url: string, instance: string): Promise<string | null> {
+  for (;;) {
+    const { statusCode, body } = await request(`${url}/datasource-instances/${instance}/data`, {
+      headers: { 'kf-api-key': adminKey },
+    });
+    const text = await body.text();
+    if (statusCode === 200) return text;
+    if (statusCode === 404) return null;
+    if (statusCode !== 429) throw new Error(`reading an instance: ${statusCode} ${text}`);
+    await wait(250);
+  }
+}
+
+/** The service writes a request's line once it is over, a moment after its answer: read until nothing is added. */
+async function settledLog(file: string): Promise<Logged[]> {
+  for (let before = -1; ; ) {
+    const lines = (await readFile(file, 'utf8')).split('\n').slice(0, -1);
+    if (lines.length === before) return lines.map((line) => JSON.parse(line) as Logged);
+    before = lines.length;
+    await wait(60);
+  }
 }
 
 /** Makes a push-only source; the setting up must not be slowed or counted out by the limits under test. */

@@ -1,0 +1,290 @@
+import { copyFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import SQLite from 'better-sqlite3';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { RunEvents } from '../../src/daemon/events.ts';
+import type { DeliveryEvents } from '../../src/delivery/events.ts';
+import type { PipelineEvents } from '../../src/pipeline/events.ts';
+import { type Fault, type FaultProxy, openFaultProxy } from './fault-proxy.ts';
+import type { Home } from './home.ts';
+import { adminKey, busiestWindow, forSuite, makeWorld, until, type World } from './world.ts';
+
+const older = 'id,name\n1,old\n';
+const newer = 'id,name\n1,new\n2,"wïth ""quotes"", and\nlines"\n';
+const newest = 'id,name\n3,newest\n';
+const day = 24 * 60 * 60 * 1000;
+
+/** The stage of a case: a service that never refuses for speed (its own log shows how fast we were), a proxy before it. */
+const scope = forSuite();
+let world: World;
+let proxy: FaultProxy;
+
+beforeAll(async () => {
+  world = await makeWorld({ scope, company: { requests_per_second: 1000 } });
+  proxy = await openFaultProxy(world.url, scope);
+});
+
+interface Stage {
+  readonly home: Home;
+  readonly instance: string;
+  /** Arrivals at the service and at the proxy together: a request that the proxy answered was sent as well. */
+  sent(): number;
+}
+
+async function stage(text: string, more: { destination?: object; job?: object } = {}): Promise<Stage> {
+  const instance = await world.instance('csv');
+  const home = await world.home();
+  await home.write('rows.csv', text);
+  await home.config({
+    destinations: { main: { url: proxy.url, api_key: adminKey, ...more.destination } },
+    sources: { files: { connector: 'file' } },
+    jobs: { rows: { source: 'files', query: 'rows.csv', format: 'csv', target: instance, ...more.job } },
+  });
+  return { home, instance, sent: () => proxy.met.filter((met) => met.instance === instance).length };
+}
+
+const killAt = (event: string, nth = 1) => ({
+  preload: ['kill-at'],
+  env: { KILL_AT: event, KILL_NTH: String(nth) },
+});
+
+/** Nothing is half done: nothing owed, no run without an end, no lease of the dead, and no file that nobody wants. */
+async function expectHealthy({ home }: Stage): Promise<void> {
+  home.age();
+  expect((await home.sync()).code).toBe(0);
+  const { runs, outbox, leases, payloads } = home.state();
+  expect(outbox.filter(({ state }) => state === 'owed')).toEqual([]);
+  expect(runs.filter(({ state }) => state === 'running' || state === 'owed')).toEqual([]);
+  expect(leases).toEqual([]);
+  const kept = outbox.filter(({ state }) => state === 'dead').map(({ path }) => path);
+  const files = payloads.map((name) => join(home.folder, 'state', 'payloads', name));
+  expect(files.filter((path) => !kept.some((one) => one.startsWith(path)))).toEqual([]);
+}
+
+async function expectPaced(): Promise<void> {
+  const arrivals = (await world.uploads()).map(({ arrived }) => arrived);
+  expect(busiestWindow(arrivals)).toBeLessThanOrEqual(5);
+}
+
+interface Case {
+  /** What the first upload meets. */
+  readonly fault?: Fault;
+  /** Done before the process that is killed. */
+  readonly before?: (stage: Stage) => Promise<void>;
+  /** What the killed process reads; the newer text where nothing is said. */
+  readonly reads?: string;
+  readonly destination?: object;
+  /** Requests that may be sent before and after the kill together. */
+  readonly requests: readonly number[];
+  /** For a case in which the day has to turn before anything can be sent again. */
+  readonly dayTurns?: true;
+}
+
+const deliverOlder = async ({ home }: Stage) => {
+  await home.write('rows.csv', older);
+  expect((await home.sync()).code).toBe(0);
+};
+
+const oweOlder = async ({ home, instance }: Stage) => {
+  await home.write('rows.csv', older);
+  proxy.script(instance, { answer: 503 });
+  expect((await home.sync({ args: ['--wait', '0'] })).code).toBe(1);
+  expect(home.state().outbox).toMatchObject([{ state: 'owed' }]);
+};
+
+const deliverNewer = async ({ home }: Stage) => {
+  await home.write('rows.csv', newer);
+  expect((await home.sync()).code).toBe(0);
+};
+
+/** Events that only the daemon or a refresh says; their processes are cut in other places. */
+type Elsewhere =
+  | 'quota.turned'
+  | 'refresh.queued'
+  | 'refresh.failed'
+  | 'firing.skipped'
+  | `config.${string}`
+  | `daemon.${string}`;
+type Step = Exclude<keyof (PipelineEvents & DeliveryEvents & RunEvents), Elsewhere>;
+
+/** One case for each event: a new event without a case is a type error. */
+const matrix: { readonly [S in Step]: Case } = {
+  'run.started': { requests: [1] },
+  'extract.started': { requests: [1] },
+  'extract.progressed': { requests: [1] },
+  'extract.failed': { reads: 'id,name\n1,a,surplus\n', requests: [1] },
+  'payload.spooled': { requests: [1] },
+  'payload.owed': { requests: [1] },
+  'payload.refused': { reads: 'id,name\n', requests: [1] },
+  'payload.unchanged': { before: deliverNewer, requests: [1] },
+  'payload.superseded': { before: oweOlder, requests: [2, 3] },
+  'request.sent': { before: deliverOlder, requests: [2, 3] },
+  'upload.started': { before: deliverOlder, requests: [2, 3] },
+  'request.answered': { before: deliverOlder, requests: [2, 3] },
+  'upload.failed': { fault: { answer: 500 }, requests: [2] },
+  'payload.waiting': { fault: { answer: 500 }, requests: [2] },
+  'payload.dead': { fault: { answer: 422 }, requests: [2] },
+  'payload.delivered': { before: deliverOlder, requests: [2] },
+  'account.held': { fault: { answer: 429, headers: { 'retry-after': '1' } }, requests: [2] },
+  'login.refused': { fault: { answer: 401 }, requests: [2] },
+  'quota.spent': { fault: { answer: 429, code: 'daily_limit_reached' }, requests: [2], dayTurns: true },
+  'run.finished': { requests: [1] },
+};
+
+describe('a sync that is killed', () => {
+  for (const [event, given] of Object.entries(matrix)) {
+    it(`at ${event} leaves nothing that the next one does not bring to its end`, async () => {
+      const one = await stage(newer, given.destination === undefined ? {} : { destination: given.destination });
+      const { home, instance } = one;
+      await given.before?.(one);
+      const shownBefore = await world.data(instance);
+      await home.write('rows.csv', given.reads ?? newer);
+      if (given.fault !== undefined) proxy.script(instance, given.fault);
+
+      const killed = await home.sync(killAt(event));
+      expect(killed).toMatchObject({ signal: 'SIGKILL', stdout: '' });
+      expect([shownBefore, newer]).toContain(await world.data(instance));
+
+      await home.write('rows.csv', newer);
+      const turned = given.dayTurns ? { preload: ['shifted-clock'], env: { CLOCK_SHIFT_MS: String(day) } } : {};
+      const again = await home.sync(turned);
+      expect(again).toMatchObject({ code: 0, signal: null });
+      expect(await world.data(instance)).toBe(newer);
+      expect(given.requests).toContain(one.sent());
+      await expectPaced();
+      if (!given.dayTurns) await expectHealthy(one);
+      expect(given.requests).toContain(one.sent());
+    });
+  }
+});
+
+describe('after a kill', () => {
+  it.for(['payload.owed', 'upload.started', 'request.answered'])(
+    'at %s newer rows win over those that were owed, which are never sent again',
+    async (event) => {
+      const one = await stage(older);
+      const { home, instance } = one;
+      await home.sync(killAt(event));
+      await home.write('rows.csv', newest);
+      expect((await home.sync()).code).toBe(0);
+      expect(await world.data(instance)).toBe(newest);
+      expect(home.state().outbox.map(({ state }) => state)).toEqual(['superseded', 'delivered']);
+      expect((await world.uploads(instance)).at(-1)?.status).toBe(200);
+      await expectHealthy(one);
+      expect(await world.data(instance)).toBe(newest);
+    },
+  );
+
+  it('what was owed is delivered although the source fails now, and the failure is what is reported', async () => {
+    const one = await stage(newer);
+    const { home, instance } = one;
+    await home.sync(killAt('payload.owed'));
+    expect(await world.data(instance)).toBeNull();
+    await rm(join(home.folder, 'rows.csv'));
+    const again = await home.sync();
+    expect(again.code).toBe(1);
+    expect(again.jobs).toMatchObject([{ state: 'failed', problem: { code: 'FILE_NOT_FOUND' } }]);
+    expect(await world.data(instance)).toBe(newer);
+    expect(one.sent()).toBe(1);
+    await home.write('rows.csv', newer);
+    await expectHealthy(one);
+    expect(one.sent()).toBe(1);
+  });
+
+  it('rows that nobody changed are sent once more where nobody knows whether they arrived', async () => {
+    const one = await stage(newer);
+    const { home, instance } = one;
+    await home.sync(killAt('request.answered'));
+    expect(await world.data(instance)).toBe(newer);
+    expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered', requests: 1 }]);
+    expect(one.sent()).toBe(2);
+    expect((await home.sync()).jobs).toMatchObject([{ state: 'unchanged', requests: 0 }]);
+    expect(one.sent()).toBe(2);
+  });
+
+  it('in the middle of an extract the half-written file is gone with the next start, however young it is', async () => {
+    const one = await stage(newer);
+    const { home } = one;
+    await home.sync(killAt('extract.progressed'));
+    expect(home.state().payloads.filter((name) => name.includes('/'))).not.toEqual([]);
+    expect((await home.sync()).code).toBe(0);
+    expect(home.state().payloads).toEqual([]);
+  });
+
+  it('several times in a row, at a later step each time, the instance still ends with the newest rows', async () => {
+    const one = await stage(older);
+    const { home, instance } = one;
+    for (const event of ['payload.spooled', 'payload.owed', 'upload.started', 'request.answered']) {
+      await home.write('rows.csv', `id,name\n1,${event}\n`);
+      expect((await home.sync(killAt(event))).signal).toBe('SIGKILL');
+    }
+    await home.write('rows.csv', newest);
+    expect((await home.sync()).code).toBe(0);
+    expect(await world.data(instance)).toBe(newest);
+    await expectHealthy(one);
+    await expectPaced();
+  });
+
+  it('in the middle of an upload the service goes on to show the old rows, whole, until the new ones are', async () => {
+    const many = `id,name\n${Array.from({ length: 200_000 }, (_, i) => `${i},row number ${i}\n`).join('')}`;
+    const one = await stage(older);
+    const { home, instance } = one;
+    await deliverOlder(one);
+    await home.write('rows.csv', many);
+    proxy.script(instance, { stall: true });
+    const sync = home.start(['sync', '--json']);
+    await until('the upload to be under way', () => one.sent() === 2);
+    expect(await world.data(instance)).toBe(older);
+    sync.child.kill('SIGKILL');
+    expect((await sync.ended).signal).toBe('SIGKILL');
+    proxy.release();
+    await until('the service to see it break', async () =>
+      (await world.uploads(instance)).some(({ status }) => status !== 200),
+    );
+    expect(await world.data(instance)).toBe(older);
+    expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered', bytes: many.length }]);
+    expect(await world.data(instance)).toBe(many);
+    await expectHealthy(one);
+  });
+
+  it('rows from a database arrive like those from a file', async () => {
+    const instance = await world.instance('json');
+    const home = await world.home();
+    const file = join(home.folder, 'shop.sqlite');
+    const db = new SQLite(file);
+    db.exec(
+      "create table orders (id integer, name text); insert into orders values (1, 'a'), (9007199254740993, null)",
+    );
+    db.close();
+    await copyFile(file, join(home.folder, 'copy.sqlite'));
+    await home.config({
+      destinations: { main: { url: proxy.url, api_key: adminKey } },
+      sources: { shop: { connector: 'db', driver: 'sqlite', file: 'copy.sqlite' } },
+      jobs: {
+        orders: {
+          source: 'shop',
+          query: 'select id, name from orders order by rowid',
+          format: 'json',
+          target: instance,
+        },
+      },
+    });
+    const arrives = JSON.stringify([
+      { id: 1, name: 'a' },
+      { id: 0, name: null },
+    ]).replace('0', '9007199254740993');
+    for (const event of ['extract.progressed', 'payload.owed', 'upload.started']) {
+      expect((await home.sync(killAt(event))).signal).toBe('SIGKILL');
+    }
+    const ended = await home.sync();
+    expect(ended.code).toBe(0);
+    expect(JSON.stringify(JSON.parse((await world.data(instance)) ?? 'null', exactly))).toBe(arrives);
+  });
+});
+
+/** Whole numbers as they were written, where a float could not hold them. */
+function exactly(_key: string, value: unknown, context?: { source?: string }): unknown {
+  const { source } = context ?? {};
+  if (typeof value !== 'number' || source === undefined) return value;
+  return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(source);
+}

@@ -1,0 +1,153 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { forTest, type Scope } from './process.ts';
+
+/** What happens to one upload on its way to the service. Everything else passes untouched. */
+export type Fault =
+  /** The proxy answers in the service's stead, after it has read the body. */
+  | {
+      readonly answer: number;
+      readonly code?: string;
+      readonly words?: string;
+      readonly headers?: Record<string, string>;
+    }
+  /** The connection is reset: before a byte of the body was read, after half of it, after all of it was thrown away. */
+  | { readonly reset: 'before the body' | 'after half of the body' | 'after the body' }
+  /** The service takes the upload, and its answer is lost, or breaks off. */
+  | { readonly answerIs: 'lost' | 'cut' }
+  /** Nothing ever comes back. */
+  | { readonly hole: true }
+  /** Half of the body is passed on; then nothing moves until `release`. */
+  | { readonly stall: true }
+  /** Passes untouched: for a script in which only a later one is hit. */
+  | 'pass';
+
+export interface Met {
+  readonly instance: string;
+  readonly fault: Fault;
+}
+
+export interface FaultProxy {
+  /** Base URL to use instead of the service's. */
+  readonly url: string;
+  /** Every upload that came by, and what was done to it. */
+  readonly met: readonly Met[];
+  /** What happens to the next uploads to an instance, in order; what comes after passes. */
+  script(instance: string, ...faults: Fault[]): void;
+  /** What happens to each upload to an instance that no script says otherwise of. */
+  always(instance: string, fault: Fault): void;
+  /** Lets everything that is stalled go on. */
+  release(): void;
+}
+
+/** A small proxy on real sockets between the command line and the service, which breaks what it is told to break. */
+export async function openFaultProxy(upstream: string, scope: Scope = forTest): Promise<FaultProxy> {
+  const scripts = new Map<string, Fault[]>();
+  const standing = new Map<string, Fault>();
+  const met: Met[] = [];
+  const stalled: (() => void)[] = [];
+  const server = createServer((incoming, answer) => {
+    const instance = /datasource-instances\/([^/?]+)\/data/.exec(incoming.url ?? '')?.[1];
+    const counts = incoming.method === 'PUT' && instance !== undefined;
+    const fault = counts ? (scripts.get(instance)?.shift() ?? standing.get(instance) ?? 'pass') : 'pass';
+    if (counts) met.push({ instance, fault });
+    play(fault, { incoming, answer, upstream, onStall: (go) => stalled.push(go) });
+  });
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  scope(async () => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+    await once(server, 'close');
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}${new URL(upstream).pathname}`,
+    met,
+    script: (instance, ...faults) => void scripts.set(instance, [...(scripts.get(instance) ?? []), ...faults]),
+    always: (instance, fault) => void standing.set(instance, fault),
+    release: () => {
+      for (const go of stalled.splice(0)) go();
+    },
+  };
+}
+
+interface Scene {
+  readonly incoming: IncomingMessage;
+  readonly answer: ServerResponse;
+  readonly upstream: string;
+  readonly onStall: (go: () => void) => void;
+}
+
+function play(fault: Fault, scene: Scene): void {
+  const { incoming, answer } = scene;
+  incoming.on('error', () => undefined);
+  answer.on('error', () => undefined);
+  if (fault === 'pass') forward(scene);
+  else if ('answer' in fault) swallow(incoming, () => answerBy(fault, answer));
+  else if ('hole' in fault) incoming.resume();
+  else if ('stall' in fault) forward(scene, { atHalf: (go) => scene.onStall(go) });
+  else if ('answerIs' in fault) forward(scene, { lose: fault.answerIs });
+  else if (fault.reset === 'before the body') incoming.socket.resetAndDestroy();
+  else if (fault.reset === 'after the body') swallow(incoming, () => incoming.socket.resetAndDestroy());
+  else forward(scene, { atHalf: () => incoming.socket.resetAndDestroy() });
+}
+
+function swallow(incoming: IncomingMessage, then: () => void): void {
+  incoming.resume().on('end', then);
+}
+
+function answerBy(fault: Extract<Fault, { answer: number }>, answer: ServerResponse): void {
+  const { answer: status, code = 'made_up', words = 'The test says so' } = fault;
+  const meta = { success: status < 300, status, ...(status < 300 ? {} : { error_code: code, error_desc: words }) };
+  answer.writeHead(status, { 'content-type': 'application/json', ...fault.headers });
+  answer.end(JSON.stringify({ meta, data: {} }));
+}
+
+interface Breaking {
+  /** Called once when half of the body has been passed on; nothing more moves until it calls what it is given. */
+  readonly atHalf?: (go: () => void) => void;
+  readonly lose?: 'lost' | 'cut';
+}
+
+function forward({ incoming, answer, upstream }: Scene, { atHalf, lose }: Breaking = {}): void {
+  const { hostname, port } = new URL(upstream);
+  const { method, url: path, headers } = incoming;
+  const outgoing = request({ hostname, port, method, path, headers, agent: false });
+  const half = Number(headers['content-length'] ?? 0) / 2;
+  let passed = 0;
+  incoming.on('data', (piece: Buffer) => {
+    const before = passed;
+    passed += piece.length;
+    outgoing.write(atHalf === undefined || before >= half ? piece : piece.subarray(0, Math.ceil(half - before)));
+    if (atHalf === undefined || before >= half || passed < half) return;
+    incoming.pause();
+    const rest = piece.subarray(Math.ceil(half - before));
+    atHalf(() => {
+      outgoing.write(rest);
+      incoming.resume();
+    });
+  });
+  incoming.on('end', () => outgoing.end());
+  // Whoever goes away in the middle is gone for the other side as well.
+  incoming.socket.on('close', () => outgoing.destroy());
+  outgoing.on('error', () => answer.destroy());
+  outgoing.on('response', (response) => {
+    if (lose === 'lost') {
+      response.resume().on('end', () => incoming.socket.resetAndDestroy());
+      return;
+    }
+    answer.writeHead(response.statusCode ?? 502, response.headers);
+    if (lose === undefined) response.pipe(answer);
+    else
+      response.once('data', (piece: Buffer) =>
+        answer.write(piece.subarray(0, piece.length / 2), () => answer.destroy()),
+      );
+  });
+}

@@ -1,0 +1,112 @@
+import { existsSync, readdirSync, utimesSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import SQLite from 'better-sqlite3';
+import type { OutboxRow, RunRow } from '../../src/state/tables.ts';
+import { type Ended, makeFolder, type Running, type Scope, type Start, start } from './process.ts';
+
+/** Somebody's folder: sources, one config, one state. */
+export interface Home {
+  readonly folder: string;
+  /** Writes (or replaces) a file and returns its path. */
+  write(name: string, text: string): Promise<string>;
+  /** Writes the config and returns its path. */
+  config(config: object): Promise<string>;
+  /** Starts `sluice <args> --config <the config>`. */
+  start(args: readonly string[], how?: Start): Running;
+  /** The same, to its end. */
+  sluice(args: readonly string[], how?: Start): Promise<Ended>;
+  /** `sluice sync --json`, to its end, with what it printed. */
+  sync(how?: Start & { readonly args?: readonly string[] }): Promise<Ended & { readonly jobs: readonly JobResult[] }>;
+  /** What the state folder holds. */
+  state(): State;
+  /** Lets the files of the state be as old as if nobody had touched them for an hour. */
+  age(): void;
+}
+
+/** One job as `sync --json` reports it. */
+export interface JobResult {
+  readonly job: string;
+  readonly state: string;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly requests: number;
+  readonly until?: string;
+  readonly problem?: {
+    readonly code: string;
+    readonly message: string;
+    readonly where: Record<string, unknown>;
+    readonly seen?: string;
+    readonly allowed?: string;
+    readonly next?: string;
+  };
+}
+
+export interface State {
+  readonly runs: readonly RunRow[];
+  readonly outbox: readonly OutboxRow[];
+  readonly leases: readonly { readonly name: string }[];
+  readonly quota: readonly { readonly day: string; readonly used: number; readonly spent_until: number | null }[];
+  /** Everything below payloads/, files and folders, relative. */
+  readonly payloads: readonly string[];
+}
+
+export async function makeHome(scope: Scope): Promise<Home> {
+  const folder = await makeFolder(scope);
+  const file = join(folder, 'sluice.yaml');
+  const home: Home = {
+    folder,
+    write: async (name, text) => {
+      const path = join(folder, name);
+      await writeFile(path, text);
+      return path;
+    },
+    config: (config) => writeConfig(folder, config),
+    start: (args, how = {}) => start([...args, '--config', file], { scope, ...how }),
+    sluice: (args, how) => home.start(args, how).ended,
+    sync: async ({ args = [], ...how } = {}) => {
+      const ended = await home.sluice(['sync', ...args, '--json'], how);
+      return { ...ended, jobs: jobsIn(ended.stdout) };
+    },
+    state: () => readState(join(folder, 'state')),
+    age: () => age(join(folder, 'state', 'payloads')),
+  };
+  return home;
+}
+
+/** JSON is YAML; relative paths are meant from the config's folder. */
+export async function writeConfig(folder: string, config: object): Promise<string> {
+  const file = join(folder, 'sluice.yaml');
+  await writeFile(file, JSON.stringify({ version: 1, state: './state', ...config }, undefined, 2));
+  return file;
+}
+
+/** A process that was killed has printed nothing. */
+function jobsIn(stdout: string): readonly JobResult[] {
+  return stdout.trim() === '' ? [] : (JSON.parse(stdout) as { jobs: JobResult[] }).jobs;
+}
+
+function readState(folder: string): State {
+  const db = new SQLite(join(folder, 'sluice.db'));
+  const all = <T>(table: string): T[] => db.prepare(`select * from ${table}`).all() as T[];
+  try {
+    return {
+      runs: all<RunRow>('runs'),
+      outbox: all<OutboxRow>('outbox'),
+      leases: all('leases'),
+      quota: all('quota'),
+      payloads: below(join(folder, 'payloads')),
+    };
+  } finally {
+    db.close();
+  }
+}
+
+function below(folder: string): string[] {
+  return existsSync(folder) ? (readdirSync(folder, { recursive: true }) as string[]).sort() : [];
+}
+
+function age(folder: string): void {
+  const hourAgo = Date.now() / 1000 - 3600;
+  for (const name of below(folder)) utimesSync(join(folder, name), hourAgo, hourAgo);
+}
