@@ -18,8 +18,10 @@ export interface Home {
   sluice(args: readonly string[], how?: Start): Promise<Ended>;
   /** `sluice sync --json`, to its end, with what it printed. */
   sync(how?: Start & { readonly args?: readonly string[] }): Promise<Ended & { readonly jobs: readonly JobResult[] }>;
-  /** What the state folder holds. */
+  /** What the store says. */
   state(): State;
+  /** Everything below the state's payloads/, files and folders, relative. */
+  payloads(): readonly string[];
   /** Lets the files of the state be as old as if nobody had touched them for an hour. */
   age(): void;
 }
@@ -47,8 +49,6 @@ export interface State {
   readonly outbox: readonly OutboxRow[];
   readonly leases: readonly { readonly name: string }[];
   readonly quota: readonly { readonly day: string; readonly used: number; readonly spent_until: number | null }[];
-  /** Everything below payloads/, files and folders, relative. */
-  readonly payloads: readonly string[];
 }
 
 export async function makeHome(scope: Scope): Promise<Home> {
@@ -69,6 +69,7 @@ export async function makeHome(scope: Scope): Promise<Home> {
       return { ...ended, jobs: jobsIn(ended.stdout) };
     },
     state: () => readState(join(folder, 'state')),
+    payloads: () => below(join(folder, 'state', 'payloads')),
     age: () => age(join(folder, 'state', 'payloads')),
   };
   return home;
@@ -95,7 +96,6 @@ function readState(folder: string): State {
       outbox: all<OutboxRow>('outbox'),
       leases: all('leases'),
       quota: all('quota'),
-      payloads: below(join(folder, 'payloads')),
     };
   } finally {
     db.close();
