@@ -6,7 +6,8 @@ import { quietLog } from '../lib/log.ts';
 import { type Problem, renderProblem, toProblem } from '../lib/problem.ts';
 import { redact } from '../lib/redact.ts';
 import type { Preview } from '../pipeline/preview-pipeline.ts';
-import type { Receipt, Store } from '../state/index.ts';
+import type { Store } from '../state/store.ts';
+import type { Receipt } from '../state/tables.ts';
 import { exit } from './exit.ts';
 import { bytesText, countText } from './figures.ts';
 import { renderTable } from './table.ts';
@@ -51,7 +52,7 @@ export async function showPreviews({ config, jobs, json, signal }: PreviewGiven)
 /** A preview leaves no state behind where there is none yet. */
 async function openExisting(config: Config): Promise<Store | undefined> {
   if (!existsSync(join(config.state, 'sluice.db'))) return undefined;
-  const { openStore } = await import('../state/index.ts');
+  const { openStore } = await import('../state/store.ts');
   return openStore(config.state, { clock: systemClock });
 }
 
@@ -80,7 +81,7 @@ async function verdictOf(
   preview: Preview,
   store: Store | undefined,
 ): Promise<Pick<Shown, 'would' | 'problem'>> {
-  const { refusalOf } = await import('../delivery/index.ts');
+  const { refusalOf } = await import('../delivery/commit-payload.ts');
   const problem = refusalOf(job, preview);
   if (problem !== undefined) return { problem, would: 'nothing would be sent' };
   const receipt = await receiptOf(job, store);
@@ -90,7 +91,7 @@ async function verdictOf(
 
 async function receiptOf(job: Job, store: Store | undefined): Promise<Receipt | undefined> {
   if (store === undefined) return undefined;
-  const { addressOf } = await import('../delivery/index.ts');
+  const { addressOf } = await import('../delivery/commit-payload.ts');
   const address = await addressOf(store, job).catch(() => undefined);
   return address && store.receipts.find({ url: job.destination.url, ...address });
 }

@@ -3,7 +3,8 @@ import { addressOf } from '../delivery/commit-payload.ts';
 import { dayOf, untilMidnight } from '../delivery/quota.ts';
 import type { Clock } from '../lib/clock.ts';
 import { nextFiring } from '../schedule/cron.ts';
-import type { OutboxRow, RunRow, Store } from '../state/index.ts';
+import type { Store } from '../state/store.ts';
+import type { OutboxRow, RunRow } from '../state/tables.ts';
 
 /** Where a job stands. Instants are epoch milliseconds. */
 export interface JobStatus {

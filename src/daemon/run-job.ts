@@ -4,7 +4,7 @@ import { deliverOwed } from '../delivery/deliver.ts';
 import type { Priority } from '../delivery/pacing.ts';
 import { Problem, toProblem } from '../lib/problem.ts';
 import { runPipeline } from '../pipeline/run-pipeline.ts';
-import type { Parts } from '../state/index.ts';
+import type { Parts } from '../state/store.ts';
 import type { Outcome } from './outcome.ts';
 import { refreshTargets } from './refresh-targets.ts';
 import type { Runtime } from './wire.ts';

@@ -2,7 +2,8 @@ import type { Job, Schedule } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type Plan, planAfter, resumePlan, scheduleKey } from '../schedule/plan.ts';
 import { createTimer, type Timer } from '../schedule/timer.ts';
-import type { Parts, ScheduleRow, Store } from '../state/index.ts';
+import type { Parts, Store } from '../state/store.ts';
+import type { ScheduleRow } from '../state/tables.ts';
 
 /** A firing that is to be acted on. */
 export interface Firing {

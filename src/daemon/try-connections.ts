@@ -43,7 +43,7 @@ async function tryDestination(
   const client = new Client({ gateway, gate: gateway.of(destination), priority: 'person', signal });
   const query = { limit: 1, ...(destination.clientId === undefined ? {} : { client_id: destination.clientId }) };
   return look('destination', destination.name, async () => {
-    const { meta } = await client.call('GET', '/datasources', { query });
+    const { meta } = await client.call('GET', '/datasources', { query, attempts: 2 });
     return `${destination.url} knows us; ${String(meta.total ?? 'some')} data sources`;
   });
 }

@@ -4,7 +4,8 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 import { Events } from '../lib/events.ts';
 import { type Log, quietLog } from '../lib/log.ts';
 import { sweepSpool } from '../pipeline/sweep-spool.ts';
-import { type Healed, heal, openStore, type Store } from '../state/index.ts';
+import { type Healed, heal } from '../state/heal.ts';
+import { openStore, type Store } from '../state/store.ts';
 import type { SluiceEvents } from './events.ts';
 import { logEvents } from './log-events.ts';
 

@@ -14,8 +14,10 @@ interface Flags {
 async function run({ config: file, yes, json }: Flags): Promise<void> {
   const { config, problems } = await openConfig(file);
   showProblems(problems);
-  const [{ Client, planApply, carryOut }, { wire }] = await Promise.all([
-    import('../../delivery/index.ts'),
+  const [{ planApply }, { carryOut }, { Client }, { wire }] = await Promise.all([
+    import('../../delivery/apply.ts'),
+    import('../../delivery/carry-out.ts'),
+    import('../../delivery/client.ts'),
     import('../../daemon/wire.ts'),
   ]);
   const stop = onStop();

@@ -17,7 +17,7 @@ async function run({ config: file, json }: Flags): Promise<void> {
   showProblems(problems);
   if (problems.length > 0) process.exitCode = exit.usage;
   const [{ openStore }, { reportStatus }, { systemClock }] = await Promise.all([
-    import('../../state/index.ts'),
+    import('../../state/store.ts'),
     import('../../daemon/report-status.ts'),
     import('../../lib/clock.ts'),
   ]);

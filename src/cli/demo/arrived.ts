@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { request } from 'undici';
-import type { Store } from '../../state/index.ts';
+import type { Store } from '../../state/store.ts';
 import { bytesText } from '../figures.ts';
 import { clip, printable } from '../table.ts';
 

@@ -1,6 +1,8 @@
 import type { Config } from '../../config/config.ts';
 import type { Runtime } from '../../daemon/wire.ts';
-import { Client, type ClientOf, carryOut, planApply } from '../../delivery/index.ts';
+import { type ClientOf, planApply } from '../../delivery/apply.ts';
+import { carryOut } from '../../delivery/carry-out.ts';
+import { Client } from '../../delivery/client.ts';
 
 /** Creates the data sources that a config declares; returns what was done, a sentence each. */
 export async function declare(given: { runtime: Runtime; config: Config; signal: AbortSignal }): Promise<string[]> {
