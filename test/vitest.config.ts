@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-const report = process.env['SLUICE_TEST_REPORT'];
+const report = process.env.SLUICE_TEST_REPORT;
 
 /** One place for how tests run. Servers are private to a test file, on free ports, so files run side by side. */
 export default defineConfig({

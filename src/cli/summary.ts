@@ -27,7 +27,7 @@ export function exitCodeOf(outcomes: readonly Outcome[], refused: readonly strin
 }
 
 /** The table at the end, or the same for machines. Problems in full on standard error. */
-export function show({
+export function showSummary({
   outcomes,
   refused,
   json,

@@ -3,6 +3,7 @@ import { addressOf } from '../delivery/commit-payload.ts';
 import { dayOf, untilMidnight } from '../delivery/quota.ts';
 import type { Clock } from '../lib/clock.ts';
 import { nextFiring } from '../schedule/cron.ts';
+import { processText } from '../state/processes.ts';
 import type { Store } from '../state/store.ts';
 import type { OutboxRow, RunRow } from '../state/tables.ts';
 
@@ -59,7 +60,7 @@ export async function reportStatus(config: Config, store: Store, clock: Clock): 
     jobs.push(await jobStatus(job, { store, clock, owed: mine }));
   }
   const holder = await store.leases.holder('daemon');
-  const daemon = holder === undefined ? {} : { daemon: { owner: holder.owner, since: holder.takenAt } };
+  const daemon = holder === undefined ? {} : { daemon: { owner: processText(holder.owner), since: holder.takenAt } };
   return { ...daemon, jobs, accounts: await accountsOf(config, store, clock) };
 }
 

@@ -4,6 +4,7 @@ import { deliverOwed } from '../delivery/deliver.ts';
 import type { Priority } from '../delivery/pacing.ts';
 import { Problem, toProblem } from '../lib/problem.ts';
 import { runPipeline } from '../pipeline/run-pipeline.ts';
+import { processText } from '../state/processes.ts';
 import type { Parts } from '../state/store.ts';
 import type { Outcome } from './outcome.ts';
 import { refreshTargets } from './refresh-targets.ts';
@@ -143,7 +144,7 @@ async function busy({ runtime, job }: RunGiven): Promise<Outcome> {
     where: { job: job.name },
     ...(holder === undefined
       ? {}
-      : { seen: `held by ${holder.owner} since ${new Date(holder.takenAt).toISOString()}` }),
+      : { seen: `held by ${processText(holder.owner)} since ${new Date(holder.takenAt).toISOString()}` }),
     next: 'wait for it to end; "sluice status" shows it',
   });
   return { state: 'busy', job: job.name, rows: 0, bytes: 0, requests: 0, milliseconds: 0, problem };

@@ -40,9 +40,10 @@ export function systemProcesses(): Processes {
   };
 }
 
-/** The pid in an owner's name, for messages. */
-export function pidOf(owner: string): number | undefined {
-  return asIdentity(owner)?.pid;
+/** An owner as a person knows processes: `process 4711`. */
+export function processText(owner: string): string {
+  const identity = asIdentity(owner);
+  return identity === undefined ? owner : `process ${identity.pid}`;
 }
 
 function fateOf(owner: Identity | undefined, me: Identity): Fate {

@@ -85,7 +85,7 @@ interface Journey {
 }
 
 async function travel({ config, service, pulled, signal }: Journey): Promise<number> {
-  const [{ wire }, { syncJobs }, { followJobs }, summary, { declare }] = await Promise.all([
+  const [{ wire }, { syncJobs }, { followJobs }, { exitCodeOf, showSummary }, { declare }] = await Promise.all([
     import('../../daemon/wire.ts'),
     import('../../daemon/sync-jobs.ts'),
     import('../follow.ts'),
@@ -98,8 +98,8 @@ async function travel({ config, service, pulled, signal }: Journey): Promise<num
   const sync = async (): Promise<number> => {
     const outcomes = await syncJobs({ runtime, config, jobs, signal, patienceMs: 60_000 });
     follow.stop();
-    summary.show({ outcomes, refused: [], json: false });
-    return summary.exitCodeOf(outcomes, []);
+    showSummary({ outcomes, refused: [], json: false });
+    return exitCodeOf(outcomes, []);
   };
   try {
     say('2. `sluice apply --yes`: the data sources that the jobs declare');

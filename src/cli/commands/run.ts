@@ -5,6 +5,7 @@ import type { Daemon } from '../../daemon/daemon.ts';
 import type { Runtime } from '../../daemon/wire.ts';
 import type { Level, Log } from '../../lib/log.ts';
 import { Problem, renderProblem } from '../../lib/problem.ts';
+import { processText } from '../../state/processes.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, openConfig, showProblems } from '../config-file.ts';
 import { onStop } from '../signals.ts';
@@ -48,7 +49,7 @@ async function beTheOnlyOne({ store }: Runtime): Promise<void> {
     code: 'DAEMON_RUNNING',
     family: 'config',
     message: 'Another daemon is running on this state folder',
-    seen: holder === undefined ? store.folder : `${holder.owner} on ${store.folder}`,
+    seen: holder === undefined ? store.folder : `${processText(holder.owner)} on ${store.folder}`,
     next: 'stop that one first, or give this one a state folder of its own',
   });
 }

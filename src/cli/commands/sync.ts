@@ -43,7 +43,7 @@ async function preview({ config, jobs, refused, flags, signal }: Work): Promise<
 }
 
 async function send({ config, jobs, refused, flags, signal }: Work): Promise<number> {
-  const [{ wire }, { syncJobs }, { openLog }, { followJobs }, summary] = await Promise.all([
+  const [{ wire }, { syncJobs }, { openLog }, { followJobs }, { exitCodeOf, showSummary }] = await Promise.all([
     import('../../daemon/wire.ts'),
     import('../../daemon/sync-jobs.ts'),
     import('../../lib/log.ts'),
@@ -58,8 +58,8 @@ async function send({ config, jobs, refused, flags, signal }: Work): Promise<num
   try {
     const outcomes = await syncJobs({ runtime, config, jobs, signal, patienceMs: flags.wait * 1000 });
     follow.stop();
-    summary.show({ outcomes, refused, json: flags.json === true });
-    return summary.exitCodeOf(outcomes, refused);
+    showSummary({ outcomes, refused, json: flags.json === true });
+    return exitCodeOf(outcomes, refused);
   } finally {
     follow.stop();
     await runtime.close();
