@@ -1,16 +1,21 @@
 import { defineConnector, Problem } from '#sdk';
 import { driverOf, faultsOf } from './address.ts';
 import type { Driver } from './driver.ts';
-import { mysql } from './mysql.ts';
 import { type DriverName, query, type SourceValues, source } from './options.ts';
-import { postgres } from './postgres.ts';
-import { sqlite } from './sqlite.ts';
 
-const byName: Readonly<Record<DriverName, Driver>> = { postgres, mysql, mariadb: mysql, sqlite };
+const mysql = async (): Promise<Driver> => (await import('./mysql.ts')).mysql;
 
-function driverFor(given: SourceValues): Driver {
+/** A driver is loaded when a source wants it: all of them together would take longer than many a run. */
+const byName: Readonly<Record<DriverName, () => Promise<Driver>>> = {
+  postgres: async () => (await import('./postgres.ts')).postgres,
+  mysql,
+  mariadb: mysql,
+  sqlite: async () => (await import('./sqlite.ts')).sqlite,
+};
+
+async function driverFor(given: SourceValues): Promise<Driver> {
   const name = driverOf(given);
-  if (name !== undefined) return byName[name];
+  if (name !== undefined) return byName[name]();
   throw new Problem({
     code: 'DB_NO_DRIVER',
     family: 'config',
@@ -28,6 +33,6 @@ export default defineConnector({
   query,
   shorthand: 'sql',
   validate: faultsOf,
-  check: (context) => driverFor(context.source).check(context),
-  extract: ({ query, ...door }) => driverFor(door.source).extract(door, query),
+  check: async (context) => (await driverFor(context.source)).check(context),
+  extract: async ({ query, ...door }) => (await driverFor(door.source)).extract(door, query),
 });

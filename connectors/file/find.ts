@@ -1,7 +1,6 @@
 import type { Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { relative, resolve, sep } from 'node:path';
-import { glob, isDynamicPattern } from 'tinyglobby';
 import { Problem } from '#sdk';
 
 export interface FoundFile {
@@ -21,9 +20,10 @@ export async function findFiles(folder: string, path: string): Promise<FoundFile
   const stats = await statsOf(exact);
   if (stats?.isFile()) return [named(folder, exact)];
   if (stats !== undefined) throw notAFile(path, stats.isDirectory());
-  if (!isDynamicPattern(path)) throw notFound(folder, path);
+  const { glob, isDynamicPattern } = await import('tinyglobby');
+  if (!isDynamicPattern(path)) throw notFound(folder, path, 'the file is not there');
   const found = await glob(path, { cwd: folder, absolute: true, onlyFiles: true, expandDirectories: false });
-  if (found.length === 0) throw notFound(folder, path);
+  if (found.length === 0) throw notFound(folder, path, 'no file matches the pattern');
   return found.sort((a, b) => (a < b ? -1 : 1)).map((file) => named(folder, file));
 }
 
@@ -56,11 +56,11 @@ export function unreadable(path: string, error: unknown): Problem {
   });
 }
 
-function notFound(folder: string, path: string): Problem {
+function notFound(folder: string, path: string, message: string): Problem {
   return new Problem({
     code: 'FILE_NOT_FOUND',
     family: 'job',
-    message: isDynamicPattern(path) ? 'no file matches the pattern' : 'the file is not there',
+    message,
     seen: path,
     next: `relative paths are meant from ${folder}`,
   });

@@ -1,5 +1,4 @@
 import { withDefaults } from '#sdk';
-import { RestClient } from './client.ts';
 import { type Parameter, query, source } from './options.ts';
 import { make } from './problems.ts';
 import { requestOf } from './request.ts';
@@ -30,6 +29,7 @@ export async function* fetchDatasource(
 ): AsyncGenerator<Uint8Array> {
   if (!/^https?:\/\//i.test(endpoint_url) || !URL.canParse(endpoint_url)) throw noAddress(endpoint_url);
   const request = requestOf(withDefaults(source, {}), withDefaults(query, { endpoint_url, method, parameters }));
+  const { RestClient } = await import('./client.ts');
   const client = new RestClient({ timeoutMs, answerMs: timeoutMs, signal, otherOrigins: [] });
   try {
     const { body } = await client.send(request);

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { defineConnector, Problem, type SourceContext } from '#sdk';
-import { RestClient } from './client.ts';
+import type { RestClient } from './client.ts';
 import { optionFaults } from './faults.ts';
 import { query, source } from './options.ts';
 import { readPages } from './pages.ts';
@@ -50,6 +50,7 @@ const connector = defineConnector({
 export default connector;
 
 async function clientOf({ source: given, folder, signal }: SourceContext<typeof source>): Promise<RestClient> {
+  const { RestClient } = await import('./client.ts');
   return new RestClient({
     timeoutMs: given.timeout_seconds * 1000,
     answerMs: given.answer_seconds * 1000,

@@ -44,7 +44,7 @@ export async function readPages(init: PagesInit): Promise<Extraction> {
     if (number > init.query.max_pages) throw tooManyPages(init.query.max_pages);
     const page = await fetchPage(init, request);
     init.alive();
-    reader ??= recordReader(settingsOf(init.query, page.answer));
+    reader ??= await recordReader(settingsOf(init.query, page.answer));
     const url: URL | undefined = await nextUrl({ init, pager, reader, page, before, number });
     before = page.spooled;
     if (url !== undefined) init.client.allow(init.request, url);

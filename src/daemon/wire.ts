@@ -2,6 +2,7 @@ import type { Config, Destination } from '../config/config.ts';
 import { Gateway } from '../delivery/gateway.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { Events } from '../lib/events.ts';
+import { loadHttp } from '../lib/http.ts';
 import { type Log, quietLog } from '../lib/log.ts';
 import { sweepSpool } from '../pipeline/sweep-spool.ts';
 import { type Healed, heal } from '../state/heal.ts';
@@ -32,6 +33,8 @@ export interface WireGiven {
 export async function wire({ config, log = quietLog, clock = systemClock }: WireGiven): Promise<Runtime> {
   const events = new Events<SluiceEvents>();
   logEvents(events, log);
+  // An extract that goes on waits for its source now and then; what sending needs is loaded meanwhile.
+  events.listen((...[name]) => void (name === 'extract.progressed' && loadHttp()));
   const store = await openStore(config.state, { clock });
   try {
     for (const folder of store.payloads.folders()) await sweepSpool(folder);

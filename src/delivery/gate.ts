@@ -1,8 +1,7 @@
-import type { Agent } from 'undici';
 import type { Destination } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Emit } from '../lib/events.ts';
-import { openAgent } from '../lib/http.ts';
+import { HttpAgent } from '../lib/http.ts';
 import { Problem } from '../lib/problem.ts';
 import type { NoTicket, Ticket } from '../state/sends.ts';
 import type { Parts, Store } from '../state/store.ts';
@@ -55,7 +54,7 @@ const connectTimeoutMs = 10_000;
 /** The one way to a destination: every request of every kind passes here, is paced here and paid for here. */
 export class Gate {
   readonly destination: Destination;
-  readonly agent: Agent;
+  readonly agent: HttpAgent;
   readonly #given: GateGiven;
   #login: Problem | undefined;
   #spentUntil: number | undefined;
@@ -65,7 +64,7 @@ export class Gate {
   constructor(given: GateGiven) {
     this.#given = given;
     this.destination = given.destination;
-    this.agent = openAgent({ connectTimeoutMs: Math.min(connectTimeoutMs, given.destination.timeoutMs) });
+    this.agent = new HttpAgent({ connectTimeoutMs: Math.min(connectTimeoutMs, given.destination.timeoutMs) });
   }
 
   /**
@@ -75,6 +74,8 @@ export class Gate {
   async pass<T>(passage: Passage<T>): Promise<Passed> {
     const { line, emit } = this.#given;
     const { method, path, priority, signal } = passage;
+    // A place in the line is for now: nothing may stand between it and the request.
+    await this.agent.dispatcher();
     try {
       const taken = await line.enter(() => this.#take(passage), { priority, ...(signal ? { signal } : {}) });
       emit('request.sent', { account: this.destination.account, method, path });

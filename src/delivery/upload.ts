@@ -1,8 +1,7 @@
 import { createReadStream } from 'node:fs';
-import type { Agent } from 'undici';
 import type { Credentials, Destination } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
-import { sendRequest } from '../lib/http.ts';
+import { type HttpAgent, sendRequest } from '../lib/http.ts';
 import type { OutboxRow } from '../state/tables.ts';
 import { readAnswer } from './answer.ts';
 import type { Outcome } from './retry.ts';
@@ -30,7 +29,7 @@ export function credentialHeaders(credentials: Credentials): Record<string, stri
  */
 export async function upload(
   row: OutboxRow,
-  given: { agent: Agent; destination: Destination; clock: Clock; signal: AbortSignal },
+  given: { agent: HttpAgent; destination: Destination; clock: Clock; signal: AbortSignal },
 ): Promise<Outcome> {
   const { agent, destination, clock, signal } = given;
   const body = createReadStream(row.path, { highWaterMark: pieceBytes });

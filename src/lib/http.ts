@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
-import { Agent, buildConnector, type Dispatcher, request } from 'undici';
+import type { Dispatcher } from 'undici';
 import { readBeforeBreaking } from './patient-socket.ts';
 
 /** One request. The body is made anew for each, so that a repeated one starts at the first byte. */
 export interface HttpRequest {
-  readonly agent: Dispatcher;
+  readonly agent: HttpAgent;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -25,9 +25,35 @@ export interface HttpAnswer {
   readonly complete: boolean;
 }
 
+/** Loads the package behind all requests, which takes as long as a small upload: best called while something is awaited. */
+export function loadHttp(): Promise<typeof import('undici')> {
+  return import('undici');
+}
+
 /** Connections that are kept and used again. HTTP/1.1: bulk uploads are faster on it, and answers never overtake. */
-export function openAgent(options: { connectTimeoutMs: number }): Agent {
-  const connect = buildConnector({ timeout: options.connectTimeoutMs, allowH2: false });
+export class HttpAgent {
+  readonly #connectTimeoutMs: number;
+  #opened: Promise<Dispatcher> | undefined;
+
+  constructor({ connectTimeoutMs }: { connectTimeoutMs: number }) {
+    this.#connectTimeoutMs = connectTimeoutMs;
+  }
+
+  /** Resolves once a request can go out without a further wait for the package. */
+  dispatcher(): Promise<Dispatcher> {
+    this.#opened ??= openDispatcher(this.#connectTimeoutMs);
+    return this.#opened;
+  }
+
+  /** Ends all connections at once. */
+  async destroy(): Promise<void> {
+    await (await this.#opened)?.destroy();
+  }
+}
+
+async function openDispatcher(timeout: number): Promise<Dispatcher> {
+  const { Agent, buildConnector } = await loadHttp();
+  const connect = buildConnector({ timeout, allowH2: false });
   return new Agent({
     allowH2: false,
     pipelining: 1,
@@ -43,8 +69,9 @@ export function openAgent(options: { connectTimeoutMs: number }): Agent {
 /** Sends one request and reads its answer. Throws what the network threw when no answer began. */
 export async function sendRequest(given: HttpRequest): Promise<HttpAnswer> {
   const late = new AbortController();
+  const { request } = await loadHttp();
   const { statusCode, headers, body } = await request(given.url, {
-    dispatcher: given.agent,
+    dispatcher: await given.agent.dispatcher(),
     method: given.method,
     headers: { ...given.headers },
     body: given.body ?? null,

@@ -1,8 +1,10 @@
-import { pino } from 'pino';
+import type { Logger } from 'pino';
+import { late } from './late.ts';
 import { redact } from './redact.ts';
 
+const pinoPackage = late<typeof import('pino')>(import.meta.url, 'pino');
+
 export type Level = 'debug' | 'info' | 'warn' | 'error' | 'silent';
-export const levels: readonly Level[] = ['debug', 'info', 'warn', 'error', 'silent'];
 
 /** One structured line a call; the message is constant text, what varies stands in the facts. */
 export interface Log {
@@ -16,6 +18,8 @@ export interface Log {
 
 /** JSON lines to a file descriptor (2 = standard error), every line redacted by value on its way out. */
 export function openLog({ level, descriptor = 2 }: { level: Level; descriptor?: number }): Log {
+  if (level === 'silent') return quietLog;
+  const { pino } = pinoPackage();
   const logger = pino(
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, hooks: { streamWrite: redact } },
     pino.destination({ dest: descriptor, sync: true }),
@@ -24,9 +28,9 @@ export function openLog({ level, descriptor = 2 }: { level: Level; descriptor?: 
 }
 
 /** For callers that must hand a log on and want to hear nothing. */
-export const quietLog: Log = wrap(pino({ level: 'silent' }));
+export const quietLog: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => quietLog };
 
-function wrap(logger: pino.Logger): Log {
+function wrap(logger: Logger): Log {
   return {
     debug: (message, facts = {}) => logger.debug(facts, message),
     info: (message, facts = {}) => logger.info(facts, message),

@@ -1,8 +1,10 @@
 import { isUtf8 } from 'node:buffer';
-import iconv from 'iconv-lite';
+import { late } from '../../lib/late.ts';
 import { Problem } from '../../lib/problem.ts';
 import { faultIn, type RecordInput } from './input.ts';
 import { openUnzipped } from './unzip.ts';
+
+const iconv = late<typeof import('iconv-lite')>(import.meta.url, 'iconv-lite');
 
 /** Enough for a byte-order mark and for the declaration of an XML document. */
 const headBytes = 256;
@@ -36,7 +38,7 @@ export async function* openUtf8(
 
 /** Whether an encoding of that name can be read. */
 export function isKnownEncoding(name: string): boolean {
-  return isUtf8Name(name) || iconv.encodingExists(name) || whatwgDecoder(name) !== undefined;
+  return isUtf8Name(name) || whatwgDecoder(name) !== undefined || iconv().encodingExists(name);
 }
 
 function isUtf8Name(name: string): boolean {
@@ -130,8 +132,8 @@ type Decode = (chunk: Uint8Array | undefined) => string;
 function decoderOf(input: RecordInput, name: string): Decode {
   const standard = whatwgDecoder(name);
   if (standard !== undefined) return (chunk) => decodeStrictly({ input, name, standard, chunk });
-  if (!iconv.encodingExists(name)) throw unknownEncoding(name);
-  const decoder = iconv.getDecoder(name);
+  if (!iconv().encodingExists(name)) throw unknownEncoding(name);
+  const decoder = iconv().getDecoder(name);
   // A character may be split over two chunks as two halves of a surrogate pair: the first half waits.
   let half = '';
   return (chunk) => {

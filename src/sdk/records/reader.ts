@@ -1,9 +1,6 @@
 import type { Extraction } from '../connector.ts';
-import { CsvReader } from './csv-reader.ts';
 import type { RecordInput } from './input.ts';
-import { JsonReader } from './json-reader.ts';
 import type { RecordSettings } from './options.ts';
-import { XmlReader } from './xml-reader.ts';
 
 /**
  * Reads the records of one or more inputs as one table. First every input is shown to it, in order; what can only be
@@ -33,11 +30,11 @@ export interface Surveyed {
   readonly values: ReadonlyMap<string, string>;
 }
 
-/** A reader for the settings' format. */
-export function recordReader(settings: RecordSettings): RecordReader {
-  if (settings.format === 'csv') return new CsvReader(settings);
-  if (settings.format === 'xml') return new XmlReader(settings);
-  return new JsonReader(settings);
+/** A reader for the settings' format, loaded when it is wanted. */
+export async function recordReader(settings: RecordSettings): Promise<RecordReader> {
+  if (settings.format === 'csv') return new (await import('./csv-reader.ts')).CsvReader(settings);
+  if (settings.format === 'xml') return new (await import('./xml-reader.ts')).XmlReader(settings);
+  return new (await import('./json-reader.ts')).JsonReader(settings);
 }
 
 /** Reads all inputs as one table: surveys each, then gives columns and batches. */
@@ -45,7 +42,7 @@ export async function readRecords(
   inputs: Iterable<RecordInput> | AsyncIterable<RecordInput>,
   settings: RecordSettings,
 ): Promise<Extraction> {
-  const reader = recordReader(settings);
+  const reader = await recordReader(settings);
   for await (const input of inputs) await reader.survey(input);
   return reader.extraction();
 }

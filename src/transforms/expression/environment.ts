@@ -1,4 +1,5 @@
-import { Environment } from '@marcbachmann/cel-js';
+import type { Environment } from '@marcbachmann/cel-js';
+import { late } from '../../lib/late.ts';
 import type { Cells } from '../../sdk/batch.ts';
 import type { Column } from '../../sdk/column.ts';
 import { registerDecimal } from './decimal-operators.ts';
@@ -6,6 +7,8 @@ import { registerFunctions } from './functions.ts';
 import { registerNullMacros } from './null-macros.ts';
 import { nullTouched } from './null-touched.ts';
 import { celTypes, readerOf } from './read-cell.ts';
+
+const cel = late<typeof import('@marcbachmann/cel-js')>(import.meta.url, '@marcbachmann/cel-js');
 
 /** The cursor that variables read through: set once a batch and once a row, never made anew. */
 export class Cursor {
@@ -26,7 +29,7 @@ let shared: Environment | undefined;
 /** The language without columns: operators and functions. Enough to parse. */
 export function language(): Environment {
   if (shared === undefined) {
-    shared = new Environment();
+    shared = new (cel().Environment)();
     registerDecimal(shared);
     registerFunctions(shared);
     registerNullMacros(shared);

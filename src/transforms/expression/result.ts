@@ -1,9 +1,11 @@
-import { Duration, UnsignedInt } from '@marcbachmann/cel-js/evaluator';
+import { late } from '../../lib/late.ts';
 import type { Value } from '../../sdk/batch.ts';
 import type { ColumnType } from '../../sdk/column.ts';
 import { Decimal } from '../values/decimal.ts';
 import { CellFault } from './cell-fault.ts';
 import { jsonText } from './json-value.ts';
+
+const cel = late<typeof import('@marcbachmann/cel-js/evaluator')>(import.meta.url, '@marcbachmann/cel-js/evaluator');
 
 const int64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
 
@@ -39,8 +41,8 @@ export function columnTypeOfValue(value: unknown): ColumnType {
     default:
       if (value instanceof Decimal) return 'decimal';
       if (value instanceof Date) return 'timestamptz';
-      if (value instanceof UnsignedInt) return 'integer';
-      if (value instanceof Duration) return 'text';
+      if (value instanceof cel().UnsignedInt) return 'integer';
+      if (value instanceof cel().Duration) return 'text';
       return value instanceof Uint8Array ? 'binary' : 'json';
   }
 }
@@ -65,8 +67,8 @@ function cellOfObject(value: unknown): Value {
   if (value instanceof Date) return instantText(value);
   if (Array.isArray(value) || value instanceof Map || Object.getPrototypeOf(value) === Object.prototype)
     return jsonText(value);
-  if (value instanceof UnsignedInt) return wholeOf(value.valueOf());
-  if (value instanceof Duration) return value.toString();
+  if (value instanceof cel().UnsignedInt) return wholeOf(value.valueOf());
+  if (value instanceof cel().Duration) return value.toString();
   throw new CellFault('the result is nothing that a cell can hold');
 }
 
