@@ -13,7 +13,7 @@ const keptStatements = 300;
 export function sqliteDialect(file: string): Dialect {
   const database = new SQLite(file, { timeout: busyTimeoutMs });
   try {
-    database.pragma('journal_mode = WAL');
+    switchToWal(database);
     database.pragma('synchronous = FULL');
     database.pragma('foreign_keys = ON');
   } catch (error) {
@@ -30,4 +30,24 @@ export function sqliteDialect(file: string): Dialect {
     return statement;
   };
   return new SqliteDialect({ database: { prepare, close: () => database.close() } });
+}
+
+const retryMs = 5;
+
+/**
+ * Of two processes that open a new file together, the second is told "busy" by the switch at once: SQLite does not wait
+ * there, as it does for every other statement. So we do.
+ */
+function switchToWal(database: SQLite.Database): void {
+  const end = performance.now() + busyTimeoutMs;
+  for (;;) {
+    try {
+      database.pragma('journal_mode = WAL');
+      return;
+    } catch (error) {
+      const busy = error instanceof SQLite.SqliteError && error.code.startsWith('SQLITE_BUSY');
+      if (!busy || performance.now() > end) throw error;
+    }
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, retryMs);
+  }
 }

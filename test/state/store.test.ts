@@ -11,6 +11,15 @@ import { cleanUp, newFolder, newStore, Population, VirtualClock } from './fixtur
 
 afterEach(cleanUp);
 
+/** Holds the write lock of a new file for a moment, as a process does that is about to switch it to WAL. */
+const holdsNewFile = `
+  import SQLite from 'better-sqlite3';
+  const database = new SQLite(process.argv[1]);
+  database.exec('begin immediate');
+  console.log('held');
+  setTimeout(() => database.exec('rollback').close(), 500);
+`;
+
 describe('the store', () => {
   it('is readable by its owner alone', async () => {
     const folder = newFolder();
@@ -27,6 +36,18 @@ describe('the store', () => {
     const stores = await Promise.all(Array.from({ length: 5 }, () => newStore({ clock: systemClock, folder })));
     await stores[0]?.settings.set('colour', 'blue');
     for (const store of stores) expect(await store.settings.find('colour')).toBe('blue');
+  });
+
+  it('opens while another process is making the same new file', async () => {
+    const folder = newFolder();
+    const holder = spawn(process.execPath, ['--input-type=module', '-e', holdsNewFile, join(folder, 'sluice.db')], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const ended = once(holder, 'close');
+    await once(holder.stdout, 'data');
+    const store = await newStore({ clock: systemClock, folder });
+    expect(await store.settings.find('colour')).toBeUndefined();
+    await ended;
   });
 
   it('refuses a state that a newer version wrote, and changes nothing in it', async () => {
