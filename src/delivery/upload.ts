@@ -1,13 +1,11 @@
-import { createReadStream } from 'node:fs';
 import type { Credentials, Destination } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type HttpAgent, sendRequest } from '../lib/http.ts';
 import type { OutboxRow } from '../state/tables.ts';
 import { readAnswer } from './answer.ts';
+import { payloadBody } from './payload-body.ts';
 import type { Outcome } from './retry.ts';
 
-/** Larger pieces cost memory, smaller ones time. */
-const pieceBytes = 512 * 1024;
 const answerLimitBytes = 64 * 1024;
 
 /** Path of an instance's data, relative to the base URL. */
@@ -32,7 +30,7 @@ export async function upload(
   given: { agent: HttpAgent; destination: Destination; clock: Clock; signal: AbortSignal },
 ): Promise<Outcome> {
   const { agent, destination, clock, signal } = given;
-  const body = createReadStream(row.path, { highWaterMark: pieceBytes });
+  const body = payloadBody(row.path);
   try {
     const http = await sendRequest({
       agent,
