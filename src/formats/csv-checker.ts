@@ -34,7 +34,7 @@ export class CsvChecker implements Checker {
 
   #accept(bytes: Buffer): void {
     if (!this.#began) bytes = this.#begin(bytes);
-    this.#visible ||= bytes.some((byte) => byte > 32);
+    this.#visible ||= bytes.some(isVisible);
     if (this.#first === undefined) this.#scan().accept(bytes);
     else if (this.#first.hold(bytes)) this.#release(this.#first);
   }
@@ -65,6 +65,11 @@ export class CsvChecker implements Checker {
   #refusal(): Error {
     return this.#scan().invalid('a byte that is not UTF-8');
   }
+}
+
+/** Anything but white space: control characters are contents, a column may be called NUL. */
+function isVisible(byte: number): boolean {
+  return byte > 32 || byte < 9 || (byte > 13 && byte < 32);
 }
 
 function tooLong(): Error {

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { formatById } from '../../src/formats/index.ts';
 import { Problem } from '../../src/lib/problem.ts';
+import { batchOf } from '../../src/sdk/batch.ts';
 import type { FormatId } from './encoding.ts';
 import { batches, encode, formatIds } from './encoding.ts';
 
@@ -64,6 +65,11 @@ describe.each(formatIds)('the %s checker', (id) => {
       }),
       { numRuns: 200 },
     );
+  });
+
+  test('takes a document whose only contents are control characters for what it is, not for an empty one', () => {
+    const named = batchOf([{ name: '\u0000', type: 'boolean' }], []);
+    expect(answer(id, [encode(id, [named])])).toBe('records 0');
   });
 
   test('answers the same wherever the document is cut', () => {
