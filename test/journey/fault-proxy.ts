@@ -37,12 +37,15 @@ export interface FaultProxy {
   script(instance: string, ...faults: Fault[]): void;
   /** What happens to each upload to an instance that no script says otherwise of. */
   always(instance: string, fault: Fault): void;
+  /** Leads to another service from now on: the same address, another life of what is behind it. */
+  aim(upstream: string): void;
   /** Lets everything that is stalled go on. */
   release(): void;
 }
 
 /** A small proxy on real sockets between the command line and the service, which breaks what it is told to break. */
-export async function openFaultProxy(upstream: string, scope: Scope = forTest): Promise<FaultProxy> {
+export async function openFaultProxy(service: string, scope: Scope = forTest): Promise<FaultProxy> {
+  let upstream = service;
   const scripts = new Map<string, Fault[]>();
   const standing = new Map<string, Fault>();
   const met: Met[] = [];
@@ -72,6 +75,9 @@ export async function openFaultProxy(upstream: string, scope: Scope = forTest): 
     met,
     script: (instance, ...faults) => void scripts.set(instance, [...(scripts.get(instance) ?? []), ...faults]),
     always: (instance, fault) => void standing.set(instance, fault),
+    aim: (to) => {
+      upstream = to;
+    },
     release: () => {
       for (const go of stalled.splice(0)) go();
     },

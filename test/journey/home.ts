@@ -66,7 +66,7 @@ export async function makeHome(scope: Scope): Promise<Home> {
     sluice: (args, how) => home.start(args, how).ended,
     sync: async ({ args = [], ...how } = {}) => {
       const ended = await home.sluice(['sync', ...args, '--json'], how);
-      return { ...ended, jobs: jobsIn(ended.stdout) };
+      return { ...ended, jobs: jobsIn(ended) };
     },
     state: () => readState(join(folder, 'state')),
     payloads: () => below(join(folder, 'state', 'payloads')),
@@ -82,9 +82,11 @@ export async function writeConfig(folder: string, config: object): Promise<strin
   return file;
 }
 
-/** A process that was killed has printed nothing. */
-function jobsIn(stdout: string): readonly JobResult[] {
-  return stdout.trim() === '' ? [] : (JSON.parse(stdout) as { jobs: JobResult[] }).jobs;
+/** A process that was killed, or that refused its config, has printed no results. */
+function jobsIn({ stdout, stderr, signal, code }: Ended): readonly JobResult[] {
+  if (stdout.trim() !== '') return (JSON.parse(stdout) as { jobs: JobResult[] }).jobs;
+  if (signal === null && code !== 2) throw new Error(`sync ended with ${code} and without results: ${stderr}`);
+  return [];
 }
 
 function readState(folder: string): State {

@@ -1,0 +1,130 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Home } from './home.ts';
+import { makeFolder } from './process.ts';
+import { adminKey, busiestWindow, forSuite, type Logged, makeWorld, until, type World } from './world.ts';
+
+const perSecond = 5;
+const scope = forSuite();
+/** More instances than one process of each test could fill in two seconds. */
+const instances: string[] = [];
+let world: World;
+
+/** The instances are made while nothing is refused; then the service lives again with its limits in force. */
+beforeAll(async () => {
+  const data = await makeFolder(scope);
+  const before = await makeWorld({ scope, data, serve: ['--no-limits'] });
+  for (let made = 0; made < 36; made++) instances.push(await before.instance('csv'));
+  expect((await before.stop()).code).toBe(0);
+  world = await makeWorld({ scope, data, instances: before.instances });
+});
+
+interface Writer {
+  readonly destination?: string;
+  readonly jobs: readonly string[];
+}
+
+/** A home whose jobs `job-0`, `job-1` … write a line that names them to an instance of their own. */
+async function jobsFor(home: Home, { only = instances, limits = {} }: { only?: string[]; limits?: object } = {}) {
+  const jobs: Record<string, object> = {};
+  for (const [i, target] of only.entries()) {
+    await home.write(`${i}.csv`, `id,name\n${i},${target}\n`);
+    // Every third goes through another name of the same account: one purse, whatever the destination is called.
+    const destination = i % 3 === 2 ? 'again' : 'main';
+    jobs[`job-${i}`] = { source: 'files', query: `${i}.csv`, format: 'csv', target, destination };
+  }
+  const destination = { url: world.url, api_key: adminKey, ...limits };
+  await home.config({
+    destinations: { main: destination, again: destination },
+    sources: { files: { connector: 'file' } },
+    jobs,
+  });
+  return Object.keys(jobs);
+}
+
+/** What the service saw since, once the speed of what the test itself asked for has worn off. */
+async function uploadsSince(since: number): Promise<Logged[]> {
+  return (await world.uploads()).filter(({ arrived }) => arrived > since);
+}
+
+const monotonic = () => Number(process.hrtime.bigint() / 1000n) / 1000;
+
+function expectWithinLimits(uploads: readonly Logged[]): void {
+  expect(uploads.filter(({ status }) => status !== 200)).toEqual([]);
+  expect(busiestWindow(uploads.map(({ arrived }) => arrived))).toBeLessThanOrEqual(perSecond);
+}
+
+describe('several processes on one state folder and one account', () => {
+  it('never press more than five requests into any sliding second, and none is ever refused', async () => {
+    const home = await world.home();
+    const names = await jobsFor(home);
+    await wait(1100);
+    const began = monotonic();
+    const shares: Writer[] = [0, 1, 2].map((turn) => ({ jobs: names.filter((_, i) => i % 3 === turn) }));
+    const ended = await Promise.all(shares.map(({ jobs }) => home.sync({ args: jobs })));
+    for (const { code, jobs } of ended) {
+      expect(code).toBe(0);
+      expect(jobs.map(({ state, requests }) => `${state} ${requests}`)).toEqual(Array(12).fill('delivered 1'));
+    }
+    const uploads = await uploadsSince(began);
+    expect(uploads).toHaveLength(36);
+    expectWithinLimits(uploads);
+    // They did work side by side: no process had to wait until another was done.
+    const first = (jobs: readonly string[]) => arrivalsOf(uploads, jobs)[0]!;
+    const last = (jobs: readonly string[]) => arrivalsOf(uploads, jobs).at(-1)!;
+    for (const one of shares) for (const other of shares) expect(first(one.jobs)).toBeLessThan(last(other.jobs));
+    expect(home.state().quota.map(({ used }) => used)).toEqual([36]);
+    for (const [i, instance] of instances.entries()) {
+      expect(await world.data(instance)).toBe(`id,name\n${i},${instance}\n`);
+    }
+  });
+
+  it('a person is not kept waiting by a daemon with a long list, nor the daemon by the person', async () => {
+    const home = await world.home();
+    const names = await jobsFor(home, { limits: { requests_per_day: 1 } });
+    const [owed, asked] = [names.slice(0, 24), names.slice(24)];
+    await wait(1100);
+    // A day of one request: nearly all of it is owed when the daemon starts.
+    expect((await home.sync({ args: owed })).code).toBe(4);
+    await jobsFor(home);
+    const began = monotonic();
+    const daemon = home.start(['run'], { serves: true });
+    await until('the daemon to send', async () => (await uploadsSince(began)).length > 0);
+    const person = await home.sync({ args: asked });
+    expect(person.code).toBe(0);
+    await until('the daemon to have sent all', () => home.state().outbox.every(({ state }) => state === 'delivered'));
+    daemon.child.kill('SIGTERM');
+    expect((await daemon.ended).code).toBe(0);
+    const uploads = await uploadsSince(began);
+    expect(uploads).toHaveLength(23 + 12);
+    expectWithinLimits(uploads);
+    const [theirs, ours] = [arrivalsOf(uploads, owed), arrivalsOf(uploads, asked)];
+    expect(ours[0]).toBeLessThan(theirs.at(-1)!);
+    expect(theirs[0]).toBeLessThan(ours.at(-1)!);
+  });
+
+  it('the same job in two of them runs once, and the other one says who has it', async () => {
+    const home = await world.home();
+    const [name] = await jobsFor(home, { only: instances.slice(0, 1) });
+    await home.write('0.csv', `id,name\n${Array.from({ length: 400_000 }, (_, i) => `${i},x\n`).join('')}`);
+    await wait(1100);
+    const began = monotonic();
+    const both = await Promise.all([home.sync({ args: [name!] }), home.sync({ args: [name!] })]);
+    const states = both.map(({ jobs }) => jobs[0]!.state).sort();
+    // Whether the second comes before or after the end of the first, nothing is sent twice.
+    expect([
+      ['busy', 'delivered'],
+      ['delivered', 'unchanged'],
+    ]).toContainEqual(states);
+    const uploads = await uploadsSince(began);
+    expect(uploads).toHaveLength(1);
+    expectWithinLimits(uploads);
+  });
+});
+
+/** Arrivals of the uploads of these jobs, soonest first. */
+function arrivalsOf(uploads: readonly Logged[], jobs: readonly string[]): number[] {
+  const wanted = new Set(jobs.map((name) => instances[Number(name.slice('job-'.length))]));
+  const ofJobs = uploads.filter(({ path }) => wanted.has(path.split('/').at(-2)));
+  return ofJobs.map(({ arrived }) => arrived).sort((a, b) => a - b);
+}
