@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { Connection, QueryOptions } from 'mysql2';
 import { Problem } from '#sdk';
 import type { Field } from './mysql-types.ts';
+import { noRows } from './no-rows.ts';
 import { blockBytes, type SpanBlock } from './span-block.ts';
 
 /**
@@ -155,15 +156,6 @@ function driverChanged(): Problem {
     family: 'bug',
     message: 'the mysql2 package has changed inside: its connection has no socket, or its query command no row step',
     next: 'install the version of mysql2 that the lock file names',
-  });
-}
-
-function noRows(): Problem {
-  return new Problem({
-    code: 'DB_NO_RESULT',
-    family: 'job',
-    message: 'the statement returns no rows, not even zero of them',
-    next: 'write a select, or another statement that has a result',
   });
 }
 

@@ -1,5 +1,5 @@
 import type { Connection, FieldDef, Submittable } from 'pg';
-import { Problem } from '#sdk';
+import { noRows } from './no-rows.ts';
 import type { Parameter } from './options.ts';
 
 /**
@@ -69,15 +69,6 @@ export class Description extends Statement {
   handleError(error: unknown): void {
     this.#reject(error);
   }
-}
-
-function noRows(): Problem {
-  return new Problem({
-    code: 'DB_NO_RESULT',
-    family: 'job',
-    message: 'the statement returns no rows, not even zero of them',
-    next: 'write a select, or another statement that has a result',
-  });
 }
 
 export interface PortalSettings {

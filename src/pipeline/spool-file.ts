@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type FileHandle, mkdir, open, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
+import { syncFolder } from '../lib/sync-folder.ts';
 import { ownedPrefix } from './living.ts';
 import { spoolProblem } from './spool-problem.ts';
 
@@ -155,15 +156,5 @@ async function sizeOf(path: string): Promise<number | undefined> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
-  }
-}
-
-/** A rename survives a power cut only once the folder itself is synced. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }

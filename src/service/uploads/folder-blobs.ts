@@ -2,6 +2,7 @@ import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promi
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { newId } from '../../lib/ids.ts';
+import { syncFolder } from '../../lib/sync-folder.ts';
 import type { Blobs, BlobWriter } from './blobs.ts';
 
 const batchBytes = 1024 * 1024;
@@ -100,15 +101,5 @@ class FileWriter implements BlobWriter {
       }
       if (left.length > 0) left = [left[0]!.subarray(bytesWritten), ...left.slice(1)];
     }
-  }
-}
-
-/** A rename is safe only when the folder that lists the file is. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
