@@ -1,0 +1,193 @@
+import SQLite from 'better-sqlite3';
+import { parse } from 'csv-parse/sync';
+import mysql from 'mysql2';
+import pg from 'pg';
+import { SaxesParser } from 'saxes';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { describeWithServer } from '../servers/describe.ts';
+import { control, controlInXml, mariadb, postgres, sqlite, type Told } from './kinds.ts';
+import { makeFolder } from './process.ts';
+import { forSuite, makeWorld, type World } from './world.ts';
+
+/** The statements that make and fill the table; `quote` marks a name. */
+function statements(columns: readonly Told[], quote: string): string[] {
+  const names = columns.map(([name]) => quote + name + quote);
+  const declared = columns.map(([, type], c) => `${names[c]} ${type}`);
+  const row = (at: string, cells: readonly string[]): string =>
+    `insert into kinds values (${[at, ...cells].join(', ')})`;
+  return [
+    `create table kinds (at integer, ${declared.join(', ')})`,
+    row(
+      '1',
+      columns.map(([, , , [sql]]) => sql),
+    ),
+    row(
+      '2',
+      columns.map(([, , , , [sql]]) => sql),
+    ),
+    row(
+      '3',
+      columns.map(() => 'null'),
+    ),
+  ];
+}
+
+type Table = (string | null)[][];
+
+/** What must arrive, first the header. */
+function wanted(columns: readonly Told[]): Table {
+  return [
+    ['at', ...columns.map(([name]) => name)],
+    ['1', ...columns.map(([, , , [, text]]) => text)],
+    ['2', ...columns.map(([, , , , [, text]]) => text)],
+    ['3', ...columns.map(() => null)],
+  ];
+}
+
+/** An empty field is null, `""` an empty text. */
+function readCsv(text: string): Table {
+  return parse(text, { cast: (cell, { quoting }) => (cell === '' && !quoting ? null : cell) }) as Table;
+}
+
+interface JsonRow {
+  readonly kind: 'number' | 'text' | 'bare' | 'json' | 'null';
+  readonly text: string | null;
+}
+
+/** Numbers with every digit that stands in the document. */
+function exactly(text: string): unknown {
+  return JSON.parse(text, (_name, value, context?: { source?: string }) =>
+    typeof value === 'number' ? { number: context?.source } : value,
+  );
+}
+
+function cellOf(value: unknown): JsonRow {
+  if (value === null) return { kind: 'null', text: null };
+  if (typeof value === 'string') return { kind: 'text', text: value };
+  if (typeof value === 'boolean') return { kind: 'bare', text: String(value) };
+  if (typeof value === 'object' && 'number' in value) return { kind: 'number', text: String(value.number) };
+  return { kind: 'json', text: JSON.stringify(value) };
+}
+
+function jsonWanted(kind: Told[2], text: string | null): JsonRow {
+  if (text === null) return { kind: 'null', text };
+  return kind === 'json' ? cellOf(exactly(text)) : { kind, text };
+}
+
+/** Elements that are missing are null. */
+function readXml(text: string, names: readonly string[]): Table {
+  const parser = new SaxesParser();
+  const rows: Table = [];
+  let cells = new Map<string, string>();
+  let inside = '';
+  parser.on('error', (error) => {
+    throw error;
+  });
+  parser.on('opentag', ({ name }) => {
+    inside = '';
+    if (name === 'row') cells = new Map();
+  });
+  parser.on('text', (piece) => {
+    inside += piece;
+  });
+  parser.on('closetag', ({ name }) => {
+    if (name === 'row') rows.push(names.map((column) => cells.get(column) ?? null));
+    else cells.set(name, inside);
+  });
+  parser.write(text).close();
+  return rows;
+}
+
+/** Carries the table in all three formats and compares what the service then shows. */
+function carried(columns: readonly Told[], source: () => object): void {
+  const scope = forSuite();
+  const names = ['at', ...columns.map(([name]) => name)];
+  let world: World;
+
+  beforeAll(async () => {
+    world = await makeWorld({ scope });
+    const job = (format: string) => ({
+      source: 'db',
+      query: 'select * from kinds order by at',
+      format,
+      target: world.instances[format as 'csv'],
+    });
+    const home = await world.home();
+    await home.config({
+      destinations: { service: { url: world.url, api_key: 'ad'.repeat(20) } },
+      sources: { db: { connector: 'db', ...source() } },
+      jobs: { csv: job('csv'), json: job('json'), xml: job('xml') },
+    });
+    const { code, jobs, stderr } = await home.sync();
+    expect({ code, stderr, states: jobs.map(({ state }) => state) }).toEqual({
+      code: 0,
+      stderr: '',
+      states: ['delivered', 'delivered', 'delivered'],
+    });
+  });
+
+  const shown = async (format: 'csv' | 'json' | 'xml') => (await world.data(world.instances[format]))!;
+
+  it('arrive in csv as they are, null apart from empty', async () => {
+    expect(readCsv(await shown('csv'))).toEqual(wanted(columns));
+  });
+
+  it('arrive in json as numbers with all their digits, texts, booleans and nested values', async () => {
+    const rows = exactly(await shown('json')) as Record<string, unknown>[];
+    const [, ...expected] = wanted(columns);
+    expect(rows.map((row) => Object.keys(row))).toEqual(expected.map(() => names));
+    const kinds: Told[2][] = ['number', ...columns.map(([, , kind]) => kind)];
+    expect(rows.map((row) => Object.values(row).map(cellOf))).toEqual(
+      expected.map((row) =>
+        row.map((text, c) =>
+          kinds[c] === 'json' && text === 'null' ? jsonWanted('text', null) : jsonWanted(kinds[c]!, text),
+        ),
+      ),
+    );
+  });
+
+  it('arrive in xml as they are, null by their absence', async () => {
+    const [, ...expected] = wanted(columns);
+    const carriable = expected.map((row) => row.map((text) => (text === control ? controlInXml : text)));
+    expect(readXml(await shown('xml'), names)).toEqual(carriable);
+  });
+}
+
+describeWithServer({ servers: 'PostgreSQL' }, 'values of every type from PostgreSQL', (server) => {
+  beforeAll(async () => {
+    const client = new pg.Client(server().url);
+    await client.connect();
+    for (const sql of statements(postgres, '"')) await client.query(sql);
+    await client.end();
+  });
+
+  carried(postgres, () => ({ url: server().url }));
+});
+
+describeWithServer({ servers: 'MariaDB' }, 'values of every type from MariaDB', (server) => {
+  beforeAll(async () => {
+    const admin = mysql.createConnection({ uri: server().url, charset: 'utf8mb4', timezone: 'Z' });
+    for (const sql of ["set time_zone = '+00:00'", ...statements(mariadb, '`')]) {
+      await new Promise<void>((resolve, reject) => {
+        admin.query(sql, (failure) => (failure ? reject(failure) : resolve()));
+      });
+    }
+    admin.end();
+  });
+
+  carried(mariadb, () => ({ url: server().url }));
+});
+
+describe('values of every type from SQLite', () => {
+  const scope = forSuite();
+  let file: string;
+
+  beforeAll(async () => {
+    file = `${await makeFolder(scope)}/kinds.sqlite`;
+    const db = new SQLite(file);
+    for (const sql of statements(sqlite, '"')) db.exec(sql);
+    db.close();
+  });
+
+  carried(sqlite, () => ({ driver: 'sqlite', file }));
+});
