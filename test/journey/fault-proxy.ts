@@ -12,6 +12,8 @@ export type Fault =
       readonly words?: string;
       readonly headers?: Record<string, string>;
     }
+  /** Something that is not the service answers with 200. */
+  | { readonly page: string }
   /** The connection is reset: before a byte of the body was read, after half of it, after all of it was thrown away. */
   | { readonly reset: 'before the body' | 'after half of the body' | 'after the body' }
   /** The service takes the upload, and its answer is lost, or breaks off. */
@@ -97,6 +99,8 @@ function play(fault: Fault, scene: Scene): void {
   answer.on('error', () => undefined);
   if (fault === 'pass') forward(scene);
   else if ('answer' in fault) swallow(incoming, () => answerBy(fault, answer));
+  else if ('page' in fault)
+    swallow(incoming, () => answer.writeHead(200, { 'content-type': 'text/html' }).end(fault.page));
   else if ('hole' in fault) incoming.resume();
   else if ('stall' in fault) forward(scene, { atHalf: (go) => scene.onStall(go) });
   else if ('answerIs' in fault) forward(scene, { lose: fault.answerIs });

@@ -1,0 +1,250 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Fault, type FaultProxy, openFaultProxy } from './fault-proxy.ts';
+import type { Home, JobResult } from './home.ts';
+import { adminKey, type Ended, forSuite, makeWorld, until, type World } from './world.ts';
+
+const older = 'id,name\n1,old\n';
+/** More than the buffers of two sockets hold, so that half of it is really under way. */
+const newer = `id,name\n${Array.from({ length: 150_000 }, (_, i) => `${i},new row number ${i}\n`).join('')}`;
+const small = 'id,name\n1,new\n';
+
+const scope = forSuite();
+let world: World;
+let proxy: FaultProxy;
+
+beforeAll(async () => {
+  world = await makeWorld({ scope, company: { requests_per_second: 1000 } });
+  proxy = await openFaultProxy(world.url, scope);
+});
+
+interface Stage {
+  readonly home: Home;
+  /** The instance of the job that meets the fault. */
+  readonly instance: string;
+  /** The instance of a job beside it, which must notice nothing (invariant 7). */
+  readonly beside: string;
+}
+
+interface Given {
+  readonly text?: string;
+  readonly destination?: object;
+  readonly job?: object;
+  readonly faults?: readonly Fault[];
+  readonly always?: Fault;
+  readonly target?: string;
+  /** The service asks the whole account for quiet: the job beside has another account. */
+  readonly ownAccount?: boolean;
+}
+
+/** A job that is about to meet faults, over rows that arrived before, and a job beside it. */
+async function stage({
+  text = small,
+  destination,
+  job,
+  faults = [],
+  always,
+  target,
+  ownAccount = false,
+}: Given): Promise<Stage> {
+  const instance = target ?? (await world.instance('csv'));
+  const beside = await world.instance('csv');
+  const home = await world.home();
+  await home.write('rows.csv', older);
+  await home.write('beside.csv', older);
+  await home.config({
+    destinations: {
+      main: { url: proxy.url, api_key: adminKey, ...destination },
+      other: { url: proxy.url, api_key: adminKey, account: 'another' },
+    },
+    sources: { files: { connector: 'file' } },
+    jobs: {
+      rows: { source: 'files', query: 'rows.csv', format: 'csv', destination: 'main', target: instance, ...job },
+      beside: {
+        source: 'files',
+        query: 'beside.csv',
+        format: 'csv',
+        destination: ownAccount ? 'other' : 'main',
+        target: beside,
+      },
+    },
+  });
+  if (target === undefined) expect((await home.sync({ args: ['rows'] })).code).toBe(0);
+  await home.write('rows.csv', text);
+  proxy.script(instance, ...faults);
+  if (always !== undefined) proxy.always(instance, always);
+  return { home, instance, beside };
+}
+
+interface Seen extends Ended {
+  readonly rows: JobResult;
+  /** Uploads of the job that met the fault, in this sync. */
+  readonly sent: number;
+}
+
+/** One sync of both jobs. Whatever became of the one, the other delivered its rows with one request. */
+async function syncBoth({ home, instance, beside }: Stage, args: readonly string[] = []): Promise<Seen> {
+  const before = sentTo(instance);
+  const { jobs, ...ended } = await home.sync({ args });
+  const [rows, other] = jobs;
+  expect(other).toMatchObject({ job: 'beside', state: 'delivered', requests: 1 });
+  expect(await world.data(beside)).toBe(older);
+  return { ...ended, rows: rows!, sent: sentTo(instance) - before };
+}
+
+const sentTo = (instance: string) => proxy.met.filter((met) => met.instance === instance).length;
+
+interface Passing {
+  readonly what: string;
+  readonly faults: readonly Fault[];
+  readonly text?: string;
+  readonly destination?: object;
+  /** What the instance shows while the fault is on: the fault may come after the service took the rows. */
+  readonly taken?: true;
+  readonly ownAccount?: true;
+}
+
+const passing: readonly Passing[] = [
+  { what: '429 with Retry-After', faults: [{ answer: 429, headers: { 'retry-after': '1' } }], ownAccount: true },
+  { what: '500, then 503', faults: [{ answer: 500 }, { answer: 503 }] },
+  { what: '503 with Retry-After', faults: [{ answer: 503, headers: { 'retry-after': '1' } }], ownAccount: true },
+  { what: 'a login page instead of an answer', faults: [{ page: '<html>Please log in</html>' }] },
+  { what: 'a reset before the body', faults: [{ reset: 'before the body' }], text: newer },
+  { what: 'a reset after half of the body', faults: [{ reset: 'after half of the body' }], text: newer },
+  { what: 'a reset after the body, which never arrived', faults: [{ reset: 'after the body' }], text: newer },
+  { what: 'an answer that was lost', faults: [{ answerIs: 'lost' }], text: newer, taken: true },
+  { what: 'an answer that broke off', faults: [{ answerIs: 'cut' }], text: newer, taken: true },
+  { what: 'a hole', faults: [{ hole: true }], destination: { timeout_seconds: 1 } },
+];
+
+describe('an upload that meets', () => {
+  it.for(passing)(
+    '$what is repeated and arrives whole',
+    async ({ faults, text = small, destination, taken, ownAccount = false }) => {
+      const one = await stage({ text, faults, ownAccount, ...(destination === undefined ? {} : { destination }) });
+      // First without the patience to wait: what is shown in between is whole, old or new.
+      const hasty = await syncBoth(one, ['--wait', '0']);
+      expect(hasty).toMatchObject({ code: 1, sent: 1, rows: { state: 'waiting_retry', requests: 1 } });
+      expect(await world.data(one.instance)).toBe(taken ? text : older);
+      await one.home.write('beside.csv', older);
+      const patient = await one.home.sync();
+      expect(patient.code).toBe(0);
+      expect(patient.jobs).toMatchObject([{ state: 'delivered' }, { state: 'unchanged' }]);
+      expect(await world.data(one.instance)).toBe(text);
+      expect(sentTo(one.instance)).toBe(1 + faults.length + 1);
+      expect(one.home.state().outbox.filter(({ state }) => state === 'owed')).toEqual([]);
+    },
+  );
+
+  it('several faults in a row is repeated within one sync, each attempt paid for', async () => {
+    const faults: Fault[] = [
+      { answer: 500 },
+      { reset: 'after half of the body' },
+      { answer: 429, headers: { 'retry-after': '1' } },
+      { answerIs: 'lost' },
+    ];
+    const one = await stage({ text: newer, faults });
+    const { code, rows, sent } = await syncBoth(one);
+    expect({ code, sent, state: rows.state, requests: rows.requests }).toEqual({
+      code: 0,
+      sent: 5,
+      state: 'delivered',
+      requests: 5,
+    });
+    expect(await world.data(one.instance)).toBe(newer);
+    expect(one.home.state().quota.reduce((sum, { used }) => sum + used, 0)).toBe(1 + 1 + 5);
+  });
+});
+
+describe('an upload that is not going to succeed', () => {
+  it('is given up after the attempts that the config allows, kept, and said in words', async () => {
+    const one = await stage({
+      destination: { attempts: 2 },
+      always: { answer: 503, words: 'The service is being mended' },
+    });
+    const { code, rows, sent, stderr } = await syncBoth(one);
+    expect({ code, sent, stderr }).toEqual({ code: 1, sent: 2, stderr: '' });
+    expect(rows).toMatchObject({ state: 'dead', requests: 2, problem: { code: 'DELIVERY_GAVE_UP' } });
+    expect(rows.problem!.message).toContain('Gave up after 2 attempts');
+    expect(rows.problem!.message).toContain('The service is being mended');
+    expect(rows.problem!.next).toMatch(/run the job again/);
+    expect(rows.problem!.where).toMatchObject({ job: 'rows', destination: 'main' });
+    expect(await world.data(one.instance)).toBe(older);
+    const dead = one.home.state().outbox.filter(({ state }) => state === 'dead');
+    expect(dead).toHaveLength(1);
+    expect(one.home.payloads().some((name) => name.includes(dead[0]!.sha256))).toBe(true);
+
+    proxy.always(one.instance, 'pass');
+    expect((await one.home.sync()).jobs[0]).toMatchObject({ state: 'delivered', requests: 1 });
+    expect(await world.data(one.instance)).toBe(small);
+  });
+
+  it('because the key is refused stays owed, with an exit code of its own, and goes when the key is right', async () => {
+    const one = await stage({ faults: [{ answer: 401, words: 'Unknown key' }], ownAccount: true });
+    const { code, rows, sent } = await syncBoth(one);
+    expect({ code, sent }).toEqual({ code: 3, sent: 1 });
+    expect(rows).toMatchObject({ state: 'waiting_login', problem: { code: 'LOGIN_NEEDED' } });
+    expect(one.home.state().outbox.filter(({ state }) => state === 'owed')).toHaveLength(1);
+    expect((await one.home.sync()).code).toBe(0);
+    expect(await world.data(one.instance)).toBe(small);
+  });
+
+  it('because nobody knows the target is dead at once, and the mend is named', async () => {
+    const one = await stage({ target: 'f'.repeat(32) });
+    const { code, rows, sent } = await syncBoth(one);
+    expect({ code, sent }).toEqual({ code: 1, sent: 1 });
+    expect(rows).toMatchObject({ state: 'dead', requests: 1, problem: { code: 'DELIVERY_NOT_FOUND' } });
+    expect(rows.problem!.next).toMatch(/target's id/);
+  });
+
+  it('because the service finds fault with the rows is dead at once, with the words of the service', async () => {
+    const one = await stage({ faults: [{ answer: 422, words: 'Row 7 has a date that is none' }] });
+    const { code, rows, sent } = await syncBoth(one);
+    expect({ code, sent, state: rows.state }).toEqual({ code: 1, sent: 1, state: 'dead' });
+    expect(rows.problem!.message).toContain('Row 7 has a date that is none');
+    expect(await world.data(one.instance)).toBe(older);
+  });
+});
+
+describe('a payload that must not be sent', () => {
+  it('is refused before a request is spent when it is too large, with its size and the limit', async () => {
+    const one = await stage({ text: newer, destination: { upload_limit_bytes: 100_000 } });
+    const { code, rows, sent } = await syncBoth(one);
+    expect({ code, sent }).toEqual({ code: 1, sent: 0 });
+    expect(rows).toMatchObject({
+      state: 'failed',
+      requests: 0,
+      problem: { code: 'PAYLOAD_TOO_LARGE', allowed: '100000 bytes' },
+    });
+    expect(rows.problem!.seen).toBe(`${newer.length} bytes, 150000 rows`);
+    expect(await world.data(one.instance)).toBe(older);
+    expect(one.home.payloads()).toEqual([]);
+  });
+
+  it('is refused when the source gave no rows, unless the job allows it', async () => {
+    const one = await stage({ text: 'id,name\n' });
+    const { code, rows, sent } = await syncBoth(one);
+    expect({ code, sent }).toEqual({ code: 1, sent: 0 });
+    expect(rows).toMatchObject({ state: 'failed', rows: 0, problem: { code: 'EMPTY_REFUSED' } });
+    expect(rows.problem!.next).toContain('allow_empty: true');
+    expect(await world.data(one.instance)).toBe(older);
+    expect(one.home.payloads()).toEqual([]);
+
+    const allowed = await stage({ text: 'id,name\n', job: { allow_empty: true } });
+    expect(await syncBoth(allowed)).toMatchObject({ code: 0, sent: 1, rows: { state: 'delivered', rows: 0 } });
+    expect(await world.data(allowed.instance)).toBe('id,name\n');
+  });
+});
+
+describe('a sync that is told to stop', () => {
+  it('while the service is silent ends by itself, keeps the payload owed, and the next one delivers it', async () => {
+    const one = await stage({ faults: [{ hole: true }] });
+    const sync = one.home.start(['sync', 'rows', '--json']);
+    await until('the upload to be under way', () => sentTo(one.instance) === 2);
+    sync.child.kill('SIGTERM');
+    const ended = await sync.ended;
+    expect(ended).toMatchObject({ code: 143, signal: null });
+    expect(one.home.state().outbox.map(({ state, attempts }) => [state, attempts])).toContainEqual(['owed', 0]);
+    expect((await one.home.sync({ args: ['rows'] })).code).toBe(0);
+    expect(await world.data(one.instance)).toBe(small);
+  });
+});
