@@ -1,8 +1,9 @@
 import { Type } from 'typebox';
 import type { Call } from './endpoint.ts';
 import { forbidden, notFound } from './http/refusal.ts';
-import { canEdit, canSee, type Datasource, datasourceById } from './store/datasources.ts';
+import { asShared, type Datasource, datasourceById } from './store/datasources.ts';
 import { type Instance, instanceById } from './store/instances.ts';
+import { canEdit, canSee } from './store/shares.ts';
 
 /** The connectors that a data source can name, as they are answered. */
 export const connectors = [
@@ -43,7 +44,7 @@ export const refreshInterval = Type.Union(
 /** A source that the caller may see, by the id in the path; anything else does not exist for them. */
 export function findDatasource({ parts, account, caller, params }: Call, id = params.id!): Datasource {
   const source = datasourceById(parts.db, id);
-  if (source === undefined || source.accountId !== account.id || !canSee(parts.db, source, caller)) {
+  if (source === undefined || source.accountId !== account.id || !canSee(parts.db, asShared(source), caller)) {
     throw notFound(`Data source not found: ${id}`);
   }
   return source;
@@ -55,7 +56,8 @@ export function findEditable(call: Call): Datasource {
 }
 
 export function editable({ parts, caller }: Call, source: Datasource): Datasource {
-  if (!canEdit(parts.db, source, caller)) throw forbidden('The data source is shared with you to see, not to change');
+  if (!canEdit(parts.db, asShared(source), caller))
+    throw forbidden('The data source is shared with you to see, not to change');
   return source;
 }
 
@@ -69,7 +71,11 @@ export function findInstance(call: Call): Found {
   const { id } = call.params as { id: string };
   const instance = instanceById(call.parts.db, id);
   const source = instance && datasourceById(call.parts.db, instance.datasourceId);
-  if (instance === undefined || source?.accountId !== call.account.id || !canSee(call.parts.db, source, call.caller)) {
+  if (
+    instance === undefined ||
+    source?.accountId !== call.account.id ||
+    !canSee(call.parts.db, asShared(source), call.caller)
+  ) {
     throw notFound(`Data source instance not found: ${id}`);
   }
   return { instance, source };

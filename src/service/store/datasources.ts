@@ -3,6 +3,7 @@ import type { Listed, Page } from '../http/page.ts';
 import type { FormatId } from '../uploads/receive.ts';
 import type { Account } from './accounts.ts';
 import type { Database } from './database.ts';
+import { type SharedAsset, visibleTo } from './shares.ts';
 
 export interface Datasource {
   readonly id: string;
@@ -32,42 +33,18 @@ export function datasourceById(db: Database, id: string): Datasource | undefined
   return db.get<Datasource>(`select ${columns} from datasources d where d.id = ?`, id);
 }
 
-/** Who sees what: everything for an admin, else what one created and what is shared with one or a group of one's own. */
-const visible = `(? or d.created_by = ? or exists (
-  select 1 from datasource_shares s where s.datasource_id = d.id and (
-    (s.kind = 'user' and s.holder_id = ?) or
-    (s.kind = 'group' and s.holder_id in (select group_id from group_members where user_id = ?)))))`;
-
-/** The condition on `datasources d` that leaves what this caller may see, and the values of its placeholders. */
-export function visibleTo(caller: Caller): { sql: string; values: [number, string, string, string] } {
-  const { id } = caller.user;
-  return { sql: visible, values: [seesAll(caller) ? 1 : 0, id, id, id] };
-}
-
-function seesAll(caller: Caller): boolean {
-  return caller.isAdmin || caller.permissions.has('admin.datasource');
-}
-
 export function visibleDatasources(db: Database, account: Account, caller: Caller, page: Page): Listed<Datasource> {
-  const where = `from datasources d where d.account_id = ? and ${visible}`;
-  const given = [account.id, ...visibleTo(caller).values];
+  const seen = visibleTo(caller, 'datasource', 'd');
+  const where = `from datasources d where d.account_id = ? and ${seen.sql}`;
+  const given = [account.id, ...seen.values];
   const sql = `select ${columns} ${where} order by d.created_at, d.id limit ? offset ?`;
   const items = db.all<Datasource>(sql, ...given, page.limit, page.offset);
   return { items, total: db.get<{ n: number }>(`select count(*) as n ${where}`, ...given)!.n };
 }
 
-export function canSee(db: Database, source: Datasource, caller: Caller): boolean {
-  const sql = `select 1 from datasources d where d.id = ? and ${visible}`;
-  return db.get(sql, source.id, ...visibleTo(caller).values) !== undefined;
-}
-
-/** Shared to be seen is not shared to be changed. */
-export function canEdit(db: Database, source: Datasource, caller: Caller): boolean {
-  if (seesAll(caller) || source.createdBy === caller.user.id) return true;
-  const sql = `select 1 from datasource_shares s where s.datasource_id = ? and s.can_edit = 1 and (
-    (s.kind = 'user' and s.holder_id = ?) or
-    (s.kind = 'group' and s.holder_id in (select group_id from group_members where user_id = ?)))`;
-  return db.get(sql, source.id, caller.user.id, caller.user.id) !== undefined;
+/** The source as something that can be shared. */
+export function asShared({ id, accountId, createdBy }: Datasource): SharedAsset {
+  return { kind: 'datasource', id, accountId, createdBy };
 }
 
 export function insertDatasource(db: Database, source: Omit<Datasource, 'dateLastRefresh' | 'disabled'>): void {

@@ -3,7 +3,7 @@ import type { Listed, Page } from '../http/page.ts';
 import type { Received } from '../uploads/receive.ts';
 import type { Account } from './accounts.ts';
 import type { Database } from './database.ts';
-import { visibleTo } from './datasources.ts';
+import { visibleTo } from './shares.ts';
 
 /** A copy of a data source, with properties and data of its own. */
 export interface Instance {
@@ -36,7 +36,7 @@ export function visibleInstances(
   { account, caller, datasourceId }: { account: Account; caller: Caller; datasourceId: string | undefined },
   page: Page,
 ): Listed<Instance> {
-  const seen = visibleTo(caller);
+  const seen = visibleTo(caller, 'datasource', 'd');
   const where = `${from} where d.account_id = ? and (? is null or d.id = ?) and ${seen.sql}`;
   const given = [account.id, datasourceId ?? null, datasourceId ?? null, ...seen.values];
   const sql = `select ${columns} ${where} order by i.created_at, i.id limit ? offset ?`;

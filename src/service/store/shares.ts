@@ -1,4 +1,18 @@
+import type { Caller } from '../auth/authenticate.ts';
 import type { Database } from './database.ts';
+
+/** What can be shared. Each has a table of its rights, `<kind>_shares` with a column `<kind>_id`. */
+export type SharedKind = 'datasource' | 'klip' | 'tab';
+
+/** One thing that can be shared. */
+export interface SharedAsset {
+  readonly kind: SharedKind;
+  readonly id: string;
+  readonly accountId: string;
+  readonly createdBy: string | null;
+}
+
+type Named = Pick<SharedAsset, 'kind' | 'id'>;
 
 interface GroupRight {
   readonly group_id: string;
@@ -26,39 +40,85 @@ export function holderById(db: Database, kind: HolderKind, id: string): Holder |
   return db.get<Holder>(`select id, account_id as accountId from ${table} where id = ?`, id);
 }
 
-export function groupRights(db: Database, datasourceId: string): GroupRight[] {
-  const sql = `select g.id as group_id, g.name as group_name, s.can_edit from datasource_shares s
-    join groups g on g.id = s.holder_id where s.datasource_id = ? and s.kind = 'group' order by s.created_at, g.id`;
-  return asRights(db.all<GroupRight & { can_edit: 0 | 1 }>(sql, datasourceId));
+export function groupRights(db: Database, { kind, id }: Named): GroupRight[] {
+  const sql = `select g.id as group_id, g.name as group_name, s.can_edit from ${kind}_shares s
+    join groups g on g.id = s.holder_id where s.${kind}_id = ? and s.kind = 'group' order by s.created_at, g.id`;
+  return asRights(db.all<GroupRight & { can_edit: 0 | 1 }>(sql, id));
 }
 
-export function userRights(db: Database, datasourceId: string): UserRight[] {
-  const sql = `select u.id as user_id, u.first_name, u.last_name, s.can_edit from datasource_shares s
-    join users u on u.id = s.holder_id where s.datasource_id = ? and s.kind = 'user' order by s.created_at, u.id`;
-  return asRights(db.all<UserRight & { can_edit: 0 | 1 }>(sql, datasourceId));
+export function userRights(db: Database, { kind, id }: Named): UserRight[] {
+  const sql = `select u.id as user_id, u.first_name, u.last_name, s.can_edit from ${kind}_shares s
+    join users u on u.id = s.holder_id where s.${kind}_id = ? and s.kind = 'user' order by s.created_at, u.id`;
+  return asRights(db.all<UserRight & { can_edit: 0 | 1 }>(sql, id));
 }
 
 function asRights<T extends { can_edit: unknown }>(rows: readonly T[]): (T & { can_edit: boolean })[] {
   return rows.map((row) => ({ ...row, can_edit: row.can_edit === 1 }));
 }
 
-export function share(
-  db: Database,
-  given: { datasourceId: string; kind: HolderKind; holderId: string; canEdit: boolean; now: number },
-): void {
+interface Right {
+  readonly kind: HolderKind;
+  readonly holderId: string;
+  readonly canEdit: boolean;
+  readonly now: number;
+}
+
+export function share(db: Database, { kind, id }: Named, right: Right): void {
   db.run(
-    `insert into datasource_shares (datasource_id, kind, holder_id, can_edit, created_at) values (?, ?, ?, ?, ?)
+    `insert into ${kind}_shares (${kind}_id, kind, holder_id, can_edit, created_at) values (?, ?, ?, ?, ?)
      on conflict do update set can_edit = excluded.can_edit`,
-    given.datasourceId,
-    given.kind,
-    given.holderId,
-    given.canEdit ? 1 : 0,
-    given.now,
+    id,
+    right.kind,
+    right.holderId,
+    right.canEdit ? 1 : 0,
+    right.now,
   );
 }
 
 /** Answers whether it was shared. */
-export function unshare(db: Database, datasourceId: string, kind: HolderKind, holderId: string): boolean {
-  const sql = 'delete from datasource_shares where datasource_id = ? and kind = ? and holder_id = ?';
-  return db.run(sql, datasourceId, kind, holderId) === 1;
+export function unshare(db: Database, { kind, id }: Named, holder: HolderKind, holderId: string): boolean {
+  const sql = `delete from ${kind}_shares where ${kind}_id = ? and kind = ? and holder_id = ?`;
+  return db.run(sql, id, holder, holderId) === 1;
+}
+
+const heldBy = `(s.kind = 'user' and s.holder_id = ?) or
+  (s.kind = 'group' and s.holder_id in (select group_id from group_members where user_id = ?))`;
+
+interface Condition {
+  readonly sql: string;
+  /** The values of its placeholders. */
+  readonly values: readonly [number, string, string, string];
+}
+
+/**
+ * Who sees what: everything for an admin, else what one created and what is shared with one or a group of one's own.
+ * The condition is on rows of the kind's table under this alias.
+ */
+export function visibleTo(caller: Caller, kind: SharedKind, alias: string): Condition {
+  const { id } = caller.user;
+  const sql = `(? or ${alias}.created_by = ? or exists (
+    select 1 from ${kind}_shares s where s.${kind}_id = ${alias}.id and (${heldBy})))`;
+  return { sql, values: [seesAll(caller, kind) ? 1 : 0, id, id, id] };
+}
+
+function seesAll(caller: Caller, kind: SharedKind): boolean {
+  return caller.isAdmin || caller.permissions.has(`admin.${kind}`);
+}
+
+export function canSee(db: Database, asset: SharedAsset, caller: Caller): boolean {
+  return owns(asset, caller) || holdsRight(db, asset, caller, 0);
+}
+
+/** Shared to be seen is not shared to be changed. */
+export function canEdit(db: Database, asset: SharedAsset, caller: Caller): boolean {
+  return owns(asset, caller) || holdsRight(db, asset, caller, 1);
+}
+
+function owns({ kind, createdBy }: SharedAsset, caller: Caller): boolean {
+  return seesAll(caller, kind) || createdBy === caller.user.id;
+}
+
+function holdsRight(db: Database, { kind, id }: Named, caller: Caller, atLeast: 0 | 1): boolean {
+  const sql = `select 1 from ${kind}_shares s where s.${kind}_id = ? and s.can_edit >= ? and (${heldBy})`;
+  return db.get(sql, id, atLeast, caller.user.id, caller.user.id) !== undefined;
 }

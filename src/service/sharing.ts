@@ -1,0 +1,76 @@
+import { Type } from 'typebox';
+import type { Call } from './endpoint.ts';
+import { forbidden, notFound } from './http/refusal.ts';
+import type { Database } from './store/database.ts';
+import {
+  groupRights,
+  type HolderKind,
+  holderById,
+  type SharedAsset,
+  share,
+  unshare,
+  userRights,
+} from './store/shares.ts';
+
+/** The rules of sharing, the same for everything that can be shared. */
+
+const groupRight = Type.Object({ group_id: Type.String(), group_name: Type.String(), can_edit: Type.Boolean() });
+const userRight = Type.Object({
+  user_id: Type.String(),
+  first_name: Type.String(),
+  last_name: Type.String(),
+  can_edit: Type.Boolean(),
+});
+
+/** The answer's fields that say who something is shared with. */
+export const rights = { share_rights: Type.Array(groupRight), user_share_rights: Type.Array(userRight) };
+
+const canEdit = Type.Optional(Type.Boolean());
+
+/** What a request to share says. */
+export const shareBody = {
+  groups: Type.Array(Type.Object({ group_id: Type.String(), can_edit: canEdit })),
+  users: Type.Optional(Type.Array(Type.Object({ user_id: Type.String(), can_edit: canEdit }))),
+};
+
+/** What kind of holder the last segment of a path names. */
+export const holderType = Type.Enum(['group', 'user'] as const, { default: 'group' });
+
+export interface ShareBody {
+  groups: { group_id: string; can_edit?: boolean }[];
+  users?: { user_id: string; can_edit?: boolean }[];
+}
+
+export function rightsOf(db: Database, asset: SharedAsset): object {
+  return { share_rights: groupRights(db, asset), user_share_rights: userRights(db, asset) };
+}
+
+/** Shares with all of them or, when one of them is not to be shared with, with none. */
+export function shareAll({ parts }: Call, asset: SharedAsset, { groups, users = [] }: ShareBody): void {
+  const wanted = [
+    ...groups.map(
+      ({ group_id, can_edit = false }) => ({ kind: 'group', holderId: group_id, canEdit: can_edit }) as const,
+    ),
+    ...users.map(({ user_id, can_edit = false }) => ({ kind: 'user', holderId: user_id, canEdit: can_edit }) as const),
+  ];
+  const now = parts.clock.now();
+  parts.db.durably(() => {
+    for (const { kind, holderId } of wanted) checkHolder(parts.db, asset, { kind, id: holderId });
+    for (const right of wanted) share(parts.db, asset, { ...right, now });
+  });
+}
+
+function checkHolder(db: Database, asset: SharedAsset, { kind, id }: { kind: HolderKind; id: string }): void {
+  const holder = holderById(db, kind, id);
+  if (holder === undefined) throw notFound(`${words[kind]} not found: ${id}`);
+  if (holder.accountId !== asset.accountId) throw forbidden(`The ${kind} belongs to another company: ${id}`);
+}
+
+const words = { group: 'Group', user: 'User', datasource: 'data source', klip: 'Klip', tab: 'dashboard' } as const;
+
+/** Ends the sharing with one holder: 404 when there is no such holder, 403 when it was not shared with them. */
+export function endShare({ parts }: Call, asset: SharedAsset, { kind, id }: { kind: HolderKind; id: string }): void {
+  if (holderById(parts.db, kind, id) === undefined) throw notFound(`${words[kind]} not found: ${id}`);
+  const ended = parts.db.durably(() => unshare(parts.db, asset, kind, id));
+  if (!ended) throw forbidden(`The ${words[asset.kind]} is not shared with this ${kind}: ${id}`);
+}

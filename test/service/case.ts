@@ -1,0 +1,40 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Bench, Sent } from './service.ts';
+
+/** A call of one endpoint that works, and ways to break it. An endpoint without one fails its test. */
+export interface Case {
+  /** Prepares what the path names; answers the values of the path's parameters. */
+  prepare?(given: Bench): Promise<Record<string, string>>;
+  query?: string;
+  body?: Sent['body'];
+  /** Calls that must be refused with 400 naming the field. */
+  bad?: readonly { query?: string; body?: Sent['body']; field: string }[];
+  /** The endpoint exists to refuse. */
+  refuses?: number;
+}
+
+export type Cases = Record<string, Case>;
+
+/** The ways in which a list must not be asked for. */
+export const badPages = [
+  'offset=-1',
+  'offset=1.5',
+  'offset=x',
+  'limit=0',
+  'limit=-1',
+  'limit=101',
+  'limit=2.5',
+  'limit=',
+  'limit=1&limit=2',
+].map((query) => ({ query, field: query.split('=')[0]! }));
+
+/** The cases of every file in cases/, one for each resource. */
+export async function collectCases(): Promise<Cases> {
+  const folder = join(import.meta.dirname, 'cases');
+  const files = (await readdir(folder)).filter((file) => file.endsWith('.ts')).sort();
+  const collected = await Promise.all(
+    files.map(async (file) => ((await import(join(folder, file))) as { default: Cases }).default),
+  );
+  return Object.assign({}, ...collected) as Cases;
+}
