@@ -1,6 +1,7 @@
 import PQueue from 'p-queue';
-import type { Config, Job } from '../config/config.ts';
-import { Deliverer } from '../delivery/deliverer.ts';
+import type { Config } from '../config/config.ts';
+import { InForce } from './in-force.ts';
+import type { Outcome } from './outcome.ts';
 import { runJob } from './run-job.ts';
 import { type Firing, Scheduler } from './scheduler.ts';
 import { openGateway, type Runtime } from './wire.ts';
@@ -22,103 +23,152 @@ export class Daemon {
   readonly #scheduler: Scheduler;
   readonly #queue = new PQueue({ concurrency: together });
   readonly #stop = new AbortController();
-  /** Jobs that are running or stand in line here. */
-  readonly #active = new Set<string>();
-  #config: Config;
-  #gateway: Runtime['gateway'];
-  #deliverer: Deliverer;
+  /** Where the last firing of a job is, as long as it has not ended. */
+  readonly #active = new Map<string, 'in line' | 'running'>();
+  /** Former configs whose runs have not ended yet. */
+  readonly #retiring = new Set<Promise<void>>();
+  #now: InForce;
+  /** Configs are taken over one after the other. */
+  #adopting: Promise<void> = Promise.resolve();
 
   constructor({ runtime, config }: DaemonGiven) {
     this.#runtime = runtime;
-    this.#config = config;
-    this.#gateway = runtime.gateway;
-    this.#deliverer = new Deliverer(runtime.gateway);
-    const { store, clock, log } = runtime;
-    const failed = (error: unknown): void => log.error('the timer met a fault', { error: String(error) });
+    this.#now = new InForce({ config, gateway: runtime.gateway });
+    const { store, clock } = runtime;
+    const failed = (error: unknown): void => this.#fault('the timer met a fault', error);
     this.#scheduler = new Scheduler({ store, clock, failed, fire: (firing) => this.#fire(firing) });
   }
 
   /** Resumes the schedules, sends what is owed, fires what was missed. */
   async start(): Promise<void> {
-    await this.#scheduler.adopt(this.#config.jobs.values());
-    this.#deliverer.start();
-    this.#scheduler.start();
-    const owed = await this.#runtime.store.outbox.inState('owed');
-    const { size: jobs } = this.#config.jobs;
+    const { config } = this.#now;
+    await this.#scheduler.adopt(config.jobs.values());
     const scheduled = this.#scheduler.next().length;
-    this.#runtime.events.emit('daemon.started', { jobs, scheduled, owed: owed.length });
+    const owed = (await this.#runtime.store.outbox.inState('owed')).length;
+    this.#runtime.events.emit('daemon.started', { jobs: config.jobs.size, scheduled, owed });
+    await this.#sayStranded();
+    this.#now.deliver();
+    this.#scheduler.start();
   }
 
   /**
-   * Puts a new config in force, whole: schedules, jobs, destinations. Runs under way end with the one they began with.
-   * The state folder cannot be exchanged under a running daemon; whoever calls this makes sure that it is the same.
+   * Puts a new config in force, whole: schedules, jobs, destinations; where that fails, the old one stays. Runs under way
+   * end with the one they began with. The state folder cannot be exchanged under a running daemon; whoever calls this
+   * makes sure that it is the same.
    */
-  async adopt(config: Config, refused: readonly string[]): Promise<void> {
-    const { store, events, clock } = this.#runtime;
-    const [oldGateway, oldDeliverer] = [this.#gateway, this.#deliverer];
-    await oldDeliverer.stop();
-    this.#gateway = openGateway({ store, events, clock, destinations: config.destinations.values() });
-    this.#deliverer = new Deliverer(this.#gateway);
-    this.#config = config;
-    this.#deliverer.start();
-    await this.#scheduler.adopt(config.jobs.values());
-    events.emit('config.reloaded', { file: config.file, jobs: config.jobs.size, refused });
-    // Bulk refreshes of runs under way still go through the old gateway.
-    void this.#queue.onIdle().then(() => (oldGateway === this.#runtime.gateway ? undefined : oldGateway.close()));
+  adopt(config: Config): Promise<void> {
+    const adopted = this.#adopting.then(() => this.#adopt(config));
+    this.#adopting = adopted.catch(() => undefined);
+    return adopted;
   }
 
-  /** Ends within a few seconds. Running extracts are given up, owed payloads stay owed. */
+  /** Ends within a few seconds. Running extracts are given up and begun anew at the next start; owed payloads stay owed. */
   async stop(reason: string): Promise<void> {
     this.#runtime.events.emit('daemon.stopping', { reason });
     this.#scheduler.stop();
     this.#stop.abort(new Error(reason));
-    await Promise.all([this.#deliverer.stop(), this.#queue.onIdle()]);
-    await this.#gateway.close();
+    await this.#adopting;
+    await Promise.all([this.#now.pause(), this.#queue.onIdle()]);
+    await Promise.all([this.#now.retire(), ...this.#retiring]);
+  }
+
+  async #adopt(config: Config): Promise<void> {
+    const { store, events, clock } = this.#runtime;
+    const old = this.#now;
+    await old.pause();
+    if (this.#stop.signal.aborted) return;
+    try {
+      await this.#scheduler.adopt(config.jobs.values());
+    } catch (error) {
+      old.deliver();
+      throw error;
+    }
+    const gateway = openGateway({ store, events, clock, destinations: config.destinations.values() });
+    this.#now = new InForce({ config, gateway });
+    this.#retire(old);
+    if (this.#stop.signal.aborted) return;
+    this.#now.deliver();
+    events.emit('config.reloaded', { file: config.file, jobs: config.jobs.size });
+    await this.#sayStranded();
+    this.#scheduler.look();
+  }
+
+  #retire(old: InForce): void {
+    const retired = old
+      .retire()
+      .catch((error: unknown) => this.#fault('a former config could not be let go', error))
+      .finally(() => this.#retiring.delete(retired));
+    this.#retiring.add(retired);
+  }
+
+  /** What is owed to a destination that the config lacks stays owed; somebody should know. */
+  async #sayStranded(): Promise<void> {
+    const { store, events } = this.#runtime;
+    const owed = await store.outbox.inState('owed');
+    const stranded = owed.filter(({ destination }) => !this.#now.config.destinations.has(destination));
+    for (const [destination, rows] of Map.groupBy(stranded, (row) => row.destination)) {
+      events.emit('config.stranded', { destination, payloads: rows.length });
+    }
   }
 
   #fire(firing: Firing): void {
-    const { job, at } = firing;
-    if (this.#active.has(job.name)) {
-      this.#skip(firing, 'the last run of this job has not ended');
-      return;
-    }
-    this.#active.add(job.name);
+    const { name } = firing.job;
+    const standing = this.#active.get(name);
+    // Not written down: should we die now, the one in line must fire at the next start.
+    if (standing === 'in line') this.#saySkipped(firing, 'this job stands in line already');
+    else if (standing === 'running') this.#settleSkipped(firing, 'the last run of this job has not ended');
+    else this.#enqueue(firing);
+  }
+
+  #enqueue(firing: Firing): void {
+    const { name } = firing.job;
+    this.#active.set(name, 'in line');
     void this.#queue
       .add(() => this.#run(firing))
-      .catch((error: unknown) => {
-        this.#runtime.log.error('a firing met a fault', { job: job.name, at, error: String(error) });
-      });
+      .catch((error: unknown) => this.#fault('a firing met a fault', error, { job: name, at: firing.at }))
+      .finally(() => this.#active.delete(name));
   }
 
   async #run(firing: Firing): Promise<void> {
-    const { job } = firing;
-    try {
-      if (this.#stop.signal.aborted) return;
-      const outcome = await runJob({
-        runtime: { ...this.#runtime, gateway: this.#gateway },
-        config: this.#config,
-        job: this.#present(job),
-        origin: 'schedule',
-        signal: this.#stop.signal,
-        settle: (parts) => firing.settle(parts),
-      });
-      if (outcome.state === 'busy') this.#skip(firing, 'another process is running this job');
-      if (outcome.state === 'owed') this.#deliverer.nudge();
-    } finally {
-      this.#active.delete(job.name);
+    if (this.#stop.signal.aborted) return;
+    const now = this.#now;
+    // A job that stood in line while the config was exchanged runs as it is now, or not at all.
+    const job = now.config.jobs.get(firing.job.name);
+    if (job?.schedule === undefined || !job.enabled) {
+      this.#saySkipped(firing, 'the config does not fire this job any more');
+      return;
     }
+    this.#active.set(job.name, 'running');
+    const run = runJob({
+      runtime: { ...this.#runtime, gateway: now.gateway },
+      config: now.config,
+      job,
+      origin: 'schedule',
+      signal: this.#stop.signal,
+      settle: (parts) => firing.settle(parts),
+    });
+    await this.#follow(firing, await now.follow(run));
   }
 
-  /** A job that stood in line while the config was exchanged runs as it is now. */
-  #present(job: Job): Job {
-    return this.#config.jobs.get(job.name) ?? job;
+  async #follow(firing: Firing, { state }: Outcome): Promise<void> {
+    if (state === 'owed') this.#now.nudge();
+    if (state === 'busy') this.#settleSkipped(firing, 'another process is running this job');
+    if (state === 'stopped') await firing.giveBack(this.#runtime.store);
   }
 
-  #skip({ job, at, settle }: Firing, reason: string): void {
-    const { store, events, log } = this.#runtime;
-    events.emit('firing.skipped', { job: job.name, at, reason });
-    settle(store).catch((error: unknown) =>
-      log.error('a schedule could not be written down', { job: job.name, error: String(error) }),
+  #settleSkipped(firing: Firing, reason: string): void {
+    this.#saySkipped(firing, reason);
+    const { job, settle } = firing;
+    settle(this.#runtime.store).catch((error: unknown) =>
+      this.#fault('a schedule could not be written down', error, { job: job.name }),
     );
+  }
+
+  #saySkipped({ job, at }: Firing, reason: string): void {
+    this.#runtime.events.emit('firing.skipped', { job: job.name, at, reason });
+  }
+
+  #fault(message: string, error: unknown, facts: object = {}): void {
+    this.#runtime.log.error(message, { ...facts, error: String(error) });
   }
 }

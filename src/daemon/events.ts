@@ -18,7 +18,9 @@ export type RunEvents = {
   };
   /** A firing that came to nothing, and why: the job is still at its last one, or another process is. */
   'firing.skipped': { readonly job: string; readonly at: number; readonly reason: string };
-  'config.reloaded': { readonly file: string; readonly jobs: number; readonly refused: readonly string[] };
+  /** Owed to a destination that the config does not have: it stays owed until one of that name is there again. */
+  'config.stranded': { readonly destination: string; readonly payloads: number };
+  'config.reloaded': { readonly file: string; readonly jobs: number };
   /** The new config has a fault as a whole: the old one stays in force. */
   'config.refused': { readonly file: string; readonly faults: number };
   'daemon.started': { readonly jobs: number; readonly scheduled: number; readonly owed: number };

@@ -12,6 +12,7 @@ const levelOf: Partial<Record<keyof SluiceEvents & string, Exclude<Level, 'silen
   'payload.superseded': 'info',
   'payload.refused': 'warn',
   'payload.waiting': 'warn',
+  'config.stranded': 'warn',
   'payload.dead': 'error',
   'upload.failed': 'warn',
   'quota.spent': 'warn',
@@ -29,5 +30,8 @@ const levelOf: Partial<Record<keyof SluiceEvents & string, Exclude<Level, 'silen
 
 /** One emit, one line: the event's name is the message, its facts are the fields. */
 export function logEvents(events: Events<SluiceEvents>, log: Log): void {
-  events.listen((name, facts) => log[levelOf[name] ?? 'debug'](name, facts));
+  events.listen((name, facts) => {
+    const isBad = name === 'run.finished' && (facts.outcome === 'failed' || facts.outcome === 'dead');
+    log[isBad ? 'error' : (levelOf[name] ?? 'debug')](name, facts);
+  });
 }

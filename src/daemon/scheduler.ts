@@ -11,10 +11,12 @@ export interface Firing {
   /** The instant it was planned for, epoch milliseconds. */
   readonly at: number;
   /**
-   * Writes down the firing after this one. Called inside the transaction that begins the run, so that a crash neither
-   * loses this firing nor lets it fire twice.
+   * Writes down when the job fires next, as it is planned now. Called inside the transaction that begins the run, so that
+   * a crash neither loses this firing nor lets it fire twice.
    */
   settle(parts: Pick<Parts, 'schedules'>): Promise<void>;
+  /** Writes this firing down again, where the run that it began was given up: the next start fires it. */
+  giveBack(parts: Pick<Parts, 'schedules'>): Promise<void>;
 }
 
 interface Planned {
@@ -43,20 +45,29 @@ export class Scheduler {
     this.#timer = given.timer ?? createTimer(given.clock);
   }
 
-  /** Takes over a config's jobs: unedited schedules go on where they were, also when their instant has passed. */
+  /**
+   * Takes over a config's jobs, all of them or none: unedited schedules go on where they were, also when their instant
+   * has passed. What is due fires at the next look.
+   */
   async adopt(jobs: Iterable<Job>): Promise<void> {
     const { store, clock } = this.#given;
-    const planned = new Map<string, Planned>();
-    for (const job of jobs) {
-      const { schedule } = job;
-      if (schedule === undefined || !job.enabled) continue;
-      const written = planOf(await store.schedules.find(job.name));
-      const plan = resumePlan(schedule, written, clock.now());
-      planned.set(job.name, { job, schedule, plan });
-      await write(store, job.name, schedule, plan);
-    }
-    for (const { job } of await store.schedules.all()) if (!planned.has(job)) await store.schedules.forget(job);
-    this.#planned = planned;
+    this.#planned = await store.transaction(async ({ schedules }) => {
+      const planned = new Map<string, Planned>();
+      for (const job of jobs) {
+        const { schedule } = job;
+        if (schedule === undefined || !job.enabled) continue;
+        const written = planOf(await schedules.find(job.name));
+        const plan = resumePlan(schedule, written, clock.now());
+        planned.set(job.name, { job, schedule, plan });
+        await write({ schedules }, job.name, { schedule, plan });
+      }
+      for (const { job } of await schedules.all()) if (!planned.has(job)) await schedules.forget(job);
+      return planned;
+    });
+  }
+
+  /** Fires what is due now, once started. */
+  look(): void {
     this.#timer.look();
   }
 
@@ -85,9 +96,21 @@ export class Scheduler {
     const planned = this.#planned.get(name);
     if (planned === undefined) return;
     const { job, schedule } = planned;
-    const plan = planAfter(schedule, this.#given.clock.now());
-    planned.plan = plan;
-    this.#given.fire({ job, at, settle: ({ schedules }) => write({ schedules }, name, schedule, plan) });
+    planned.plan = planAfter(schedule, this.#given.clock.now());
+    this.#given.fire({
+      job,
+      at,
+      settle: (parts) => this.#settle(name, parts),
+      giveBack: (parts) => this.#settle(name, parts, at),
+    });
+  }
+
+  /** A job that is not planned any more, or whose schedule was edited meanwhile, is not written down by an older firing. */
+  async #settle(name: string, parts: Pick<Parts, 'schedules'>, nextAt?: number): Promise<void> {
+    const planned = this.#planned.get(name);
+    if (planned === undefined) return;
+    const { schedule, plan } = planned;
+    await write(parts, name, { schedule, plan: nextAt === undefined ? plan : { ...plan, nextAt } });
   }
 }
 
@@ -95,7 +118,11 @@ function planOf(row: ScheduleRow | undefined): Plan | undefined {
   return row && { schedule: scheduleKey(row), nextAt: row.next_at };
 }
 
-async function write(store: Pick<Parts, 'schedules'>, job: string, schedule: Schedule, plan: Plan): Promise<void> {
-  if (plan.nextAt === null) return store.schedules.forget(job);
-  await store.schedules.set({ job, cron: schedule.cron, timezone: schedule.timezone, next_at: plan.nextAt });
+async function write(
+  { schedules }: Pick<Parts, 'schedules'>,
+  job: string,
+  { schedule, plan }: { schedule: Schedule; plan: Plan },
+): Promise<void> {
+  if (plan.nextAt === null) return schedules.forget(job);
+  await schedules.set({ job, cron: schedule.cron, timezone: schedule.timezone, next_at: plan.nextAt });
 }

@@ -98,7 +98,7 @@ async function reload({ file, daemon, runtime, config, log }: Parameters<typeof 
     runtime.events.emit('config.refused', { file, faults: 1 });
     return;
   }
-  await daemon.adopt(next, [...loaded.refused.keys()]);
+  await daemon.adopt(next);
 }
 
 const command: CliCommand = {

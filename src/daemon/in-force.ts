@@ -1,0 +1,49 @@
+import type { Config } from '../config/config.ts';
+import { Deliverer } from '../delivery/deliverer.ts';
+import type { Gateway } from '../delivery/gateway.ts';
+
+/** A config that is in force, with what is open for it. Runs keep the one that they began with until they end. */
+export class InForce {
+  readonly config: Config;
+  readonly gateway: Gateway;
+  readonly #runs = new Set<Promise<unknown>>();
+  #deliverer: Deliverer;
+
+  constructor(given: { readonly config: Config; readonly gateway: Gateway }) {
+    this.config = given.config;
+    this.gateway = given.gateway;
+    this.#deliverer = new Deliverer(given.gateway);
+  }
+
+  /** Begins to send what is owed; also again after {@link pause}. */
+  deliver(): void {
+    this.#deliverer.start();
+  }
+
+  /** Something new is owed. */
+  nudge(): void {
+    this.#deliverer.nudge();
+  }
+
+  /** Sends nothing more until {@link deliver}; requests under way get a few seconds. */
+  async pause(): Promise<void> {
+    await this.#deliverer.stop();
+    this.#deliverer = new Deliverer(this.gateway);
+  }
+
+  /** Follows a run that goes through this gateway. */
+  async follow<T>(run: Promise<T>): Promise<T> {
+    this.#runs.add(run);
+    try {
+      return await run;
+    } finally {
+      this.#runs.delete(run);
+    }
+  }
+
+  /** Closes the connections once the last run that began here has ended; pause it first. */
+  async retire(): Promise<void> {
+    await Promise.allSettled(this.#runs);
+    await this.gateway.close();
+  }
+}

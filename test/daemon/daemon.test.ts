@@ -1,0 +1,343 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { commitPayload } from '../../src/delivery/commit-payload.ts';
+import { spool } from '../state/fixtures.ts';
+import {
+  configOf,
+  destinationOf,
+  gate,
+  jobOf,
+  newFolder,
+  openService,
+  overdue,
+  SetClock,
+  Source,
+  startDaemon,
+  until,
+} from './rig.ts';
+
+const hour = 3_600_000;
+
+/** A service with an instance, a source, and a job that carries one to the other. */
+async function setUp() {
+  const [folder, service] = await Promise.all([newFolder(), openService()]);
+  const destination = destinationOf(service.url);
+  const source = new Source();
+  const instance = await service.instance();
+  const job = jobOf({ name: 'orders', destination, instance, source });
+  return { folder, service, destination, source, instance, job, config: configOf(folder, [job]) };
+}
+
+/** Takes connections and never answers; counts the requests that came. */
+async function openSilence() {
+  let requests = 0;
+  const server = createServer((request) => {
+    requests++;
+    request.resume();
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/1.0`, requests: () => requests };
+}
+
+describe('the daemon', () => {
+  it('fires a job through the real timer when the clock reaches its instant, and delivers', async () => {
+    const { config, source, service, instance } = await setUp();
+    const clock = new SetClock();
+    const { hear } = await startDaemon(config, { clock });
+    expect(source.asked).toBe(0);
+    clock.forward(hour);
+    await hear('payload.delivered');
+    expect(await service.data(instance)).toBe('value\nhello\n');
+    source.says = async () => 'again';
+    clock.forward(hour);
+    await until('the second delivery', () => source.asked === 2);
+    await until('the second data', () => source.open === 0);
+  });
+
+  it('runs once at its start what was missed while nobody was there', async () => {
+    const { config, job, source } = await setUp();
+    const { hear, count, runtime } = await startDaemon(config, { before: overdue(job) });
+    await hear('payload.delivered');
+    expect(source.asked).toBe(1);
+    expect(count('run.started')).toBe(1);
+    expect((await runtime.store.schedules.find('orders'))?.next_at).toBeGreaterThan(Date.now());
+  });
+
+  it('says that it has started before anything that it does', async () => {
+    const { config, job } = await setUp();
+    const { heard, hear } = await startDaemon(config, { before: overdue(job) });
+    await hear('run.started');
+    expect(heard[0]).toEqual({ name: 'daemon.started', facts: { jobs: 1, scheduled: 1, owed: 0 } });
+  });
+
+  it('never lets a job overlap itself: what comes due meanwhile is skipped, and said', async () => {
+    const { config, job, source } = await setUp();
+    const slow = gate();
+    source.says = slow.says;
+    const clock = new SetClock();
+    const { hear, count, daemon } = await startDaemon(config, { clock, before: overdue(job) });
+    await until('the first extract', () => source.asked === 1);
+    clock.forward(hour);
+    await daemon.adopt(config);
+    await hear('firing.skipped', { job: 'orders', reason: 'the last run of this job has not ended' });
+    slow.open('late');
+    await hear('payload.delivered');
+    expect([source.asked, source.most, count('run.started')]).toEqual([1, 1, 1]);
+    clock.forward(hour);
+    await daemon.adopt(config);
+    await until('the next extract', () => source.asked === 2);
+  });
+
+  it('leaves a job alone that another process is running, and goes on with its next firing', async () => {
+    const { config, job, source } = await setUp();
+    const { hear, runtime } = await startDaemon(config, {
+      before: async (runtime) => {
+        await overdue(job)(runtime);
+        await runtime.store.leases.take('job:orders');
+      },
+    });
+    await hear('firing.skipped', { reason: 'another process is running this job' });
+    await until('the plan is written', () => source.asked === 0);
+    let next = 0;
+    while (next < Date.now()) next = (await runtime.store.schedules.find('orders'))?.next_at ?? 0;
+    expect(source.asked).toBe(0);
+  });
+
+  it('lets an unreachable source, a source that throws and a target that is missing stop no other job', async () => {
+    const { folder, destination, service, source, instance } = await setUp();
+    const [broken, odd] = [new Source(), new Source()];
+    broken.says = () => Promise.reject(new Error('connect ECONNREFUSED'));
+    const declaration = { name: 'Nowhere', description: '', format: 'csv' as const, shares: [] };
+    const jobs = [
+      jobOf({ name: 'broken', destination, instance: await service.instance(), source: broken }),
+      {
+        ...jobOf({ name: 'odd', destination, instance: 'x', source: odd }),
+        target: { kind: 'datasource' as const, declaration },
+      },
+      jobOf({ name: 'missing', destination, instance: 'not-there', source: new Source() }),
+      jobOf({ name: 'good', destination, instance, source }),
+    ];
+    const { hear, runtime } = await startDaemon(configOf(folder, jobs), { before: overdue(...jobs) });
+    await hear('payload.delivered', { job: 'good' });
+    expect((await hear('run.finished', { job: 'broken' })).facts).toMatchObject({
+      outcome: 'failed',
+      code: 'CONNECTOR_THREW',
+    });
+    expect((await hear('run.finished', { job: 'odd' })).facts).toMatchObject({ code: 'TARGET_NOT_APPLIED' });
+    await hear('payload.dead', { job: 'missing' });
+    expect(await runtime.store.runs.last('good')).toMatchObject({ state: 'delivered' });
+  });
+
+  it('delivers at its start what a killed process left owed', async () => {
+    const { config, job, service, instance } = await setUp();
+    const { hear, count } = await startDaemon(config, {
+      before: async ({ store, gateway, clock }) => {
+        const run = await store.runs.begin({ job: job.name, origin: 'schedule' });
+        const payload = spool(store, { run, text: 'value\nleft\n', asOf: clock.now() });
+        await commitPayload(gateway, { job, run, payload });
+      },
+    });
+    await hear('payload.delivered');
+    expect(await service.data(instance)).toBe('value\nleft\n');
+    expect(count('run.started')).toBe(0);
+  });
+
+  it('tries again what could not be sent, without a new extract', async () => {
+    const { folder, service, source, instance } = await setUp();
+    const gone = destinationOf('http://127.0.0.1:1/api/1.0');
+    const job = jobOf({ name: 'orders', destination: gone, instance, source });
+    const { hear, daemon } = await startDaemon(configOf(folder, [job]), { before: overdue(job) });
+    await hear('payload.waiting', { job: 'orders' });
+    const back = { ...job, destination: destinationOf(service.url) };
+    await daemon.adopt(configOf(folder, [back]));
+    await hear('payload.delivered');
+    expect(source.asked).toBe(1);
+  });
+
+  it('keeps owed what the daily quota has no room for, and sends it when the day has turned', async () => {
+    const { folder, service, source, instance } = await setUp();
+    const clock = new SetClock();
+    const destination = destinationOf(service.url, { requestsPerDay: 1 });
+    const jobs = [
+      jobOf({ name: 'orders', destination, instance, source }),
+      jobOf({ name: 'stock', destination, instance: await service.instance(), source: new Source() }),
+    ];
+    const config = configOf(folder, jobs);
+    const { hear, count, runtime, daemon } = await startDaemon(config, { clock, before: overdue(...jobs) });
+    await hear('payload.delivered');
+    await hear('payload.waiting', { code: 'QUOTA_SPENT' });
+    expect(await runtime.store.outbox.inState('owed')).toHaveLength(1);
+    clock.forward(25 * hour);
+    await daemon.adopt(config);
+    await until('the rest to be delivered', () => count('payload.delivered') >= 2);
+  });
+});
+
+describe('a new config', () => {
+  it('takes effect at once for jobs that are idle, and after its end for one that is running', async () => {
+    const { folder, config, job, source, service, destination, instance } = await setUp();
+    const slow = gate();
+    source.says = slow.says;
+    const { daemon, hear } = await startDaemon(config, { before: overdue(job) });
+    await until('the extract to be under way', () => source.asked === 1);
+    const other = jobOf({ name: 'stock', destination, instance: await service.instance(), source: new Source() });
+    await daemon.adopt(configOf(folder, [other]));
+    expect((await hear('config.reloaded')).facts).toMatchObject({ jobs: 1 });
+    slow.open('from before');
+    await hear('payload.delivered', { job: 'orders' });
+    expect(await service.data(instance)).toBe('value\nfrom before\n');
+  });
+
+  it('lets a bulk refresh that is under way end through the connections it began with, and then closes them', async () => {
+    const silence = await openSilence();
+    const folder = await newFolder();
+    const destination = destinationOf(silence.url, { timeoutMs: 1500 });
+    const { extract: _, ...rest } = jobOf({ name: 'fresh', destination, instance: '', source: new Source() });
+    const job = { ...rest, target: { kind: 'refresh' as const, datasources: ['a'] } };
+    const { daemon, runtime, hear } = await startDaemon(configOf(folder, [job]), { before: overdue(job) });
+    await until('the refresh to be under way', () => silence.requests() === 1);
+    const closed = vi.spyOn(runtime.gateway, 'close');
+    await daemon.adopt(configOf(folder, []));
+    expect(closed).not.toHaveBeenCalled();
+    await until('the refresh to be repeated', () => silence.requests() === 2);
+    await daemon.stop('enough');
+    expect((await hear('run.finished')).facts).toMatchObject({ outcome: 'stopped' });
+    expect(closed).toHaveBeenCalled();
+  });
+
+  it('does not run a job that stood in line and is not in it any more', async () => {
+    const { folder, service, destination } = await setUp();
+    const slow = gate();
+    const busy = new Source();
+    busy.says = slow.says;
+    const names = ['a', 'b', 'c', 'd'];
+    const filling = await Promise.all(
+      names.map(async (name) => jobOf({ name, destination, instance: await service.instance(), source: busy })),
+    );
+    const last = new Source();
+    const inLine = jobOf({ name: 'last', destination, instance: await service.instance(), source: last });
+    const jobs = [...filling, inLine];
+    const { daemon, hear, runtime } = await startDaemon(configOf(folder, jobs), {
+      before: async (given) => {
+        await overdue(...filling)(given);
+        await given.store.schedules.set({ job: 'last', cron: '0 * * * *', timezone: 'UTC', next_at: Date.now() - 1 });
+      },
+    });
+    await until('the line to be full', () => busy.open === 4);
+    await daemon.adopt(configOf(folder, filling));
+    slow.open('x');
+    await hear('firing.skipped', { job: 'last', reason: 'the config does not fire this job any more' });
+    expect(last.asked).toBe(0);
+    expect(await runtime.store.schedules.find('last')).toBeUndefined();
+  });
+
+  it('keeps owed, and says, what is owed to a destination that it does not have', async () => {
+    const { folder, config, service, source, instance } = await setUp();
+    const gone = { ...destinationOf('http://127.0.0.1:1/api/1.0'), name: 'old' };
+    const stuck = jobOf({ name: 'stuck', destination: gone, instance, source });
+    const { daemon, hear, runtime } = await startDaemon(configOf(folder, [stuck]), { before: overdue(stuck) });
+    await hear('payload.waiting', { job: 'stuck' });
+    await daemon.adopt(config);
+    await hear('config.stranded', { destination: 'old', payloads: 1 });
+    expect(await runtime.store.outbox.inState('owed')).toMatchObject([{ job: 'stuck', destination: 'old' }]);
+    await daemon.adopt(configOf(folder, [{ ...stuck, destination: { ...gone, url: service.url } }]));
+    await hear('payload.delivered', { job: 'stuck' });
+  });
+
+  it('delivers what a removed job owes while its destination is there', async () => {
+    const { folder, job, service, instance, destination } = await setUp();
+    const closed = { ...destination, url: 'http://127.0.0.1:1/api/1.0' };
+    const first = configOf(folder, [{ ...job, destination: closed }]);
+    const { daemon, hear } = await startDaemon(first, { before: overdue(job) });
+    await hear('payload.waiting');
+    await daemon.adopt(configOf(folder, [], [destination]));
+    await hear('payload.delivered', { job: 'orders' });
+    expect(await service.data(instance)).toBe('value\nhello\n');
+  });
+
+  it('comes to nothing when the daemon is being stopped, and the daemon ends all the same', async () => {
+    const silence = await openSilence();
+    const { folder, config, source, instance } = await setUp();
+    const job = jobOf({ name: 'orders', destination: destinationOf(silence.url), instance, source });
+    const { daemon, count, stop } = await startDaemon(configOf(folder, [job]), { before: overdue(job) });
+    await until('the upload to hang', () => silence.requests() === 1);
+    const adopting = daemon.adopt(config);
+    await wait(50);
+    await stop();
+    await adopting;
+    expect(count('config.reloaded')).toBe(0);
+  });
+
+  it('takes several that come at once one after the other: the last one holds', async () => {
+    const { folder, config, destination, service, source } = await setUp();
+    const { daemon, runtime, heard } = await startDaemon(config);
+    const next = jobOf({ name: 'stock', destination, instance: await service.instance(), source });
+    await Promise.all([
+      daemon.adopt(configOf(folder, [])),
+      daemon.adopt(config),
+      daemon.adopt(configOf(folder, [next])),
+    ]);
+    expect(heard.filter(({ name }) => name === 'config.reloaded').map(({ facts }) => facts.jobs)).toEqual([0, 1, 1]);
+    expect((await runtime.store.schedules.all()).map((row) => row.job)).toEqual(['stock']);
+  });
+});
+
+describe('the end', () => {
+  it('comes within seconds while a source hangs, and the next start begins that run anew', async () => {
+    const { config, job, source, service, instance } = await setUp();
+    source.says = gate().says;
+    const first = await startDaemon(config, { before: overdue(job) });
+    await until('the source to hang', () => source.asked === 1);
+    const asked = performance.now();
+    await first.stop();
+    expect(performance.now() - asked).toBeLessThan(9000);
+    source.says = async () => 'second life';
+    const second = await startDaemon(config);
+    await second.hear('payload.delivered');
+    expect(await service.data(instance)).toBe('value\nsecond life\n');
+    expect((await second.runtime.store.runs.history({ limit: 9 })).map((run) => run.state).reverse()).toEqual([
+      'interrupted',
+      'delivered',
+    ]);
+  });
+
+  it('comes within seconds while an upload hangs, and the next start sends it', async () => {
+    const silence = await openSilence();
+    const { folder, config, job, source, service, instance } = await setUp();
+    const hanging = { ...job, destination: destinationOf(silence.url, { timeoutMs: 60_000 }) };
+    const first = await startDaemon(configOf(folder, [hanging]), { before: overdue(job) });
+    await until('the upload to hang', () => silence.requests() === 1);
+    const asked = performance.now();
+    await first.stop();
+    expect(performance.now() - asked).toBeLessThan(9000);
+    const second = await startDaemon(config);
+    await second.hear('payload.delivered');
+    expect(await service.data(instance)).toBe('value\nhello\n');
+    expect(source.asked).toBe(1);
+  });
+
+  it('leaves what stood in line for the next start', async () => {
+    const { folder, destination, service } = await setUp();
+    const busy = new Source();
+    busy.says = gate().says;
+    const jobs = await Promise.all(
+      ['a', 'b', 'c', 'd', 'e', 'f'].map(async (name) =>
+        jobOf({ name, destination, instance: await service.instance(), source: busy }),
+      ),
+    );
+    const config = configOf(folder, jobs);
+    const first = await startDaemon(config, { before: overdue(...jobs) });
+    await until('the line to be full', () => busy.open === 4);
+    await first.stop();
+    expect(first.count('run.started')).toBe(4);
+    busy.says = async () => 'now';
+    const second = await startDaemon(config);
+    await until('all to be delivered', () => second.count('payload.delivered') === 6);
+  });
+});

@@ -1,0 +1,247 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { request } from 'undici';
+import { onTestFinished } from 'vitest';
+import type { Config, Destination, Job } from '../../src/config/config.ts';
+import { Daemon } from '../../src/daemon/daemon.ts';
+import type { SluiceEvents } from '../../src/daemon/events.ts';
+import { type Runtime, wire } from '../../src/daemon/wire.ts';
+import { csv } from '../../src/formats/csv.ts';
+import { type Clock, systemClock } from '../../src/lib/clock.ts';
+import { batchOf } from '../../src/sdk/batch.ts';
+import type { Column } from '../../src/sdk/column.ts';
+import { type Connector, defineConnector } from '../../src/sdk/connector.ts';
+import { withDefaults } from '../../src/sdk/option.ts';
+import { startService } from '../../src/service/service.ts';
+
+const key = 'ad'.repeat(20);
+const columns: readonly Column[] = [{ name: 'value', type: 'text' }];
+
+/** A folder that goes with the test. */
+export async function newFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-daemon-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** The system's clock, whose wall is set forward by hand; what waits, waits in real time. */
+export class SetClock implements Clock {
+  #ahead = 0;
+
+  now = () => systemClock.now() + this.#ahead;
+  monotonic = () => systemClock.monotonic();
+  sleep = (milliseconds: number, signal?: AbortSignal) => systemClock.sleep(milliseconds, signal);
+
+  forward(milliseconds: number): void {
+    this.#ahead += milliseconds;
+  }
+}
+
+export interface Service {
+  readonly url: string;
+  instance(): Promise<string>;
+  /** What an instance shows; undefined when it never had any. */
+  data(instance: string): Promise<string | undefined>;
+}
+
+/** The embedded service, in this process and in memory. */
+export async function openService(): Promise<Service> {
+  const folder = await newFolder();
+  const fixtures = join(folder, 'fixtures.json');
+  const user = { email: 'a@test.example', first_name: 'A', last_name: 'B', role: 'Admin', api_keys: [key] };
+  await writeFile(fixtures, JSON.stringify({ companies: [{ id: 'acme', name: 'Acme', plan: 'grow', users: [user] }] }));
+  const service = await startService({ data: 'memory', fixtures, limits: false });
+  onTestFinished(() => service.close());
+  return {
+    url: service.url,
+    instance: async () => {
+      const properties = { endpoint_url: 'http://127.0.0.1:9/', method: 'get', parameters: '[]' };
+      const source = { name: 'Pushed', format: 'csv', connector: 'simple_rest', refresh_interval: 0, no_refresh: true };
+      const { body } = await request(`${service.url}/datasources`, {
+        method: 'POST',
+        headers: { 'kf-api-key': key, 'content-type': 'application/json' },
+        body: JSON.stringify({ ...source, properties }),
+      });
+      const { meta } = (await body.json()) as { meta: { instance_location: string } };
+      return meta.instance_location.split('/').at(-1) as string;
+    },
+    data: async (instance) => {
+      const headers = { 'kf-api-key': key };
+      const { statusCode, body } = await request(`${service.url}/datasource-instances/${instance}/data`, { headers });
+      const text = await body.text();
+      return statusCode === 200 ? text : undefined;
+    },
+  };
+}
+
+/** A source of one column that a test steers: what it says next, and how many times it was asked. */
+export class Source {
+  asked = 0;
+  /** Extracts under way now, and the most that ever were at once. */
+  open = 0;
+  most = 0;
+  says: (signal: AbortSignal) => Promise<string> = async () => 'hello';
+
+  readonly connector: Connector = defineConnector({
+    id: 'test',
+    title: 'Test',
+    summary: 'Made by a test.',
+    source: {},
+    query: {},
+    check: async () => 'fine',
+    extract: async ({ signal }) => ({ columns, batches: this.#batches(signal) }),
+  });
+
+  async *#batches(signal: AbortSignal) {
+    this.asked++;
+    this.open++;
+    this.most = Math.max(this.most, this.open);
+    try {
+      yield batchOf(columns, [[await this.says(signal)]]);
+    } finally {
+      this.open--;
+    }
+  }
+}
+
+/** A source that says nothing until it is told to, or until the run is stopped. */
+export function gate(): { says: Source['says']; open: (text: string) => void } {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const says = (signal: AbortSignal): Promise<string> =>
+    Promise.race([
+      promise,
+      new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true })),
+    ]);
+  return { says, open: resolve };
+}
+
+export function destinationOf(url: string, more: Partial<Destination> = {}): Destination {
+  return {
+    name: 'main',
+    url,
+    credentials: { kind: 'api_key', key },
+    account: 'account',
+    requestsPerSecond: 5,
+    requestsPerDay: 1000,
+    reserveRequests: 0,
+    uploadLimitBytes: 10_485_760,
+    timeoutMs: 5000,
+    attempts: 3,
+    ...more,
+  };
+}
+
+export interface JobGiven extends Partial<Omit<Job, 'destination' | 'target'>> {
+  readonly name: string;
+  readonly destination: Destination;
+  readonly instance: string;
+  readonly source: Source;
+  readonly cron?: string;
+}
+
+export function jobOf({ name, destination, instance, source, cron = '0 * * * *', ...more }: JobGiven): Job {
+  return {
+    name,
+    line: 1,
+    destination,
+    target: { kind: 'instance', instance },
+    schedule: { cron, timezone: 'UTC' },
+    enabled: true,
+    always: false,
+    allowEmpty: false,
+    extract: {
+      source: { name: 'made', connector: source.connector, options: {} },
+      query: {},
+      transforms: [],
+      format: csv,
+      formatOptions: withDefaults(csv.options, {}),
+      stallTimeoutMs: 0,
+    },
+    ...more,
+  };
+}
+
+export function configOf(folder: string, jobs: readonly Job[], more: readonly Destination[] = []): Config {
+  const destinations = [...jobs.map(({ destination }) => destination), ...more];
+  return {
+    file: join(folder, 'sluice.yaml'),
+    folder,
+    state: join(folder, 'state'),
+    destinations: new Map(destinations.map((one) => [one.name, one])),
+    sources: new Map(),
+    jobs: new Map(jobs.map((job) => [job.name, job])),
+  };
+}
+
+export interface Event {
+  readonly name: keyof SluiceEvents;
+  readonly facts: Record<string, unknown>;
+}
+
+export interface Started {
+  readonly runtime: Runtime;
+  readonly daemon: Daemon;
+  readonly heard: Event[];
+  /** Waits until the events heard hold one like this. */
+  hear(name: keyof SluiceEvents, facts?: Record<string, unknown>): Promise<Event>;
+  count(name: keyof SluiceEvents, facts?: Record<string, unknown>): number;
+  /** Ends as an operator would, once. */
+  stop(): Promise<void>;
+}
+
+/** The real daemon on the real store; `before` may put into the state what an earlier life left there. */
+export async function startDaemon(
+  config: Config,
+  { clock = systemClock, before }: { clock?: Clock; before?: (runtime: Runtime) => Promise<void> } = {},
+): Promise<Started> {
+  const runtime = await wire({ config, clock });
+  await before?.(runtime);
+  const heard: Event[] = [];
+  runtime.events.listen((name, facts) => heard.push({ name, facts: { ...facts } }));
+  const daemon = new Daemon({ runtime, config });
+  let stopping: Promise<void> | undefined;
+  const stop = () => {
+    stopping ??= daemon.stop('the test is over').finally(() => runtime.close());
+    return stopping;
+  };
+  onTestFinished(stop);
+  await daemon.start();
+  const found = (name: string, facts: Record<string, unknown>) =>
+    heard.filter((event) => event.name === name && Object.entries(facts).every(([k, v]) => event.facts[k] === v));
+  return {
+    runtime,
+    daemon,
+    heard,
+    count: (name, facts = {}) => found(name, facts).length,
+    hear: async (name, facts = {}) => {
+      await until(
+        `${name} ${JSON.stringify(facts)}`,
+        () => found(name, facts).length > 0,
+        () => heard,
+      );
+      return found(name, facts)[0] as Event;
+    },
+    stop,
+  };
+}
+
+/** Waits until something is so; fails with what was waited for. */
+export async function until(what: string, isSo: () => boolean, seen: () => unknown = () => ''): Promise<void> {
+  const end = performance.now() + 10_000;
+  while (!isSo()) {
+    if (performance.now() > end) throw new Error(`waited in vain for: ${what}; ${JSON.stringify(seen())}`);
+    await wait(10);
+  }
+}
+
+/** Writes a firing of the past into the state: due at once. */
+export function overdue(...jobs: readonly Job[]): (runtime: Runtime) => Promise<void> {
+  return async ({ store, clock }) => {
+    for (const { name, schedule } of jobs) {
+      if (schedule === undefined) throw new Error(`${name} has no schedule`);
+      await store.schedules.set({ job: name, ...schedule, next_at: clock.now() - 60_000 });
+    }
+  };
+}
