@@ -10,10 +10,18 @@ export interface Tap {
 const mostBatches = 8;
 const mostBytes = 1024 * 1024;
 
+interface Waiting {
+  readonly batch: Batch;
+  readonly bytes: number;
+  readonly release: () => void;
+}
+
 /** Batches on their way from a socket to a reader; pauses the socket while more than a few wait. */
 export class BatchQueue {
   readonly #tap: Tap;
-  readonly #waiting: { batch: Batch; bytes: number }[] = [];
+  readonly #waiting: Waiting[] = [];
+  /** Gives back the memory of the batch that the reader has. */
+  #release: (() => void) | undefined;
   #bytes = 0;
   #paused = false;
   #ended = false;
@@ -41,9 +49,13 @@ export class BatchQueue {
     this.#waiting.length = 0;
   }
 
-  push(batch: Batch, bytes: number): void {
-    if (this.isClosed) return;
-    this.#waiting.push({ batch, bytes });
+  /** `release` is called once nobody reads the batch any more. */
+  push(batch: Batch, bytes: number, release: () => void): void {
+    if (this.isClosed) {
+      release();
+      return;
+    }
+    this.#waiting.push({ batch, bytes, release });
     this.#bytes += bytes;
     if (!this.#paused && (this.#waiting.length >= mostBatches || this.#bytes >= mostBytes)) {
       this.#paused = true;
@@ -64,8 +76,10 @@ export class BatchQueue {
     this.#stir();
   }
 
-  /** The next batch, or undefined at the end. Throws what `fail` was told. */
+  /** The next batch, or undefined at the end; the one before is done with. Throws what `fail` was told. */
   async next(): Promise<Batch | undefined> {
+    this.#release?.();
+    this.#release = undefined;
     while (this.#waiting.length === 0 && !this.#ended && this.#failure === undefined) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
@@ -79,6 +93,7 @@ export class BatchQueue {
     const first = this.#waiting.shift();
     if (first === undefined) return undefined;
     this.#bytes -= first.bytes;
+    this.#release = first.release;
     if (this.#paused && this.#waiting.length <= mostBatches / 2 && this.#bytes <= mostBytes / 2) {
       this.#paused = false;
       this.#tap.resume();

@@ -93,11 +93,12 @@ export function readRows(connection: Connection, { sql, begin, end, fail }: Rows
 class Rows {
   readonly #block: SpanBlock;
   readonly #width: number;
-  #bytes = Buffer.allocUnsafe(blockBytes);
+  #bytes: Buffer;
   #filled = 0;
 
   constructor(block: SpanBlock, width: number) {
     this.#block = block;
+    this.#bytes = block.renew();
     this.#width = width;
   }
 
@@ -116,8 +117,7 @@ class Rows {
 
   #renew(length: number): void {
     this.flush();
-    this.#block.restart();
-    this.#bytes = Buffer.allocUnsafe(Math.max(blockBytes, length));
+    this.#bytes = this.#block.renew(Math.max(blockBytes, length));
     this.#filled = 0;
   }
 

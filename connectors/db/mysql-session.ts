@@ -113,8 +113,10 @@ export class MysqlSession {
     let columns: readonly Column[] = [];
     let whole = false;
     await this.#until(signal, (settle) => {
+      let block: SpanBlock | undefined;
       const fail = (thrown: unknown) => {
-        queue.fail(this.#problem(thrown));
+        const problem = this.#problem(thrown);
+        queue.fail(block?.placed(problem) ?? problem);
         settle(thrown);
       };
       this.#onBroken = fail;
@@ -125,7 +127,8 @@ export class MysqlSession {
           columns = maker.columns;
           refuseDuplicates(columns);
           settle(undefined);
-          return new SpanBlock(maker, queue);
+          block = new SpanBlock(maker, queue);
+          return block;
         },
         end: () => {
           whole = true;

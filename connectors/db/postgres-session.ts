@@ -143,7 +143,11 @@ export class PostgresSession {
         isWaiting = false;
       },
     });
-    const fail = (thrown: unknown) => queue.fail(postgresProblem(thrown, this.place));
+    let block: SpanBlock | undefined;
+    const fail = (thrown: unknown) => {
+      const problem = postgresProblem(thrown, this.place);
+      queue.fail(block?.placed(problem) ?? problem);
+    };
     const proceed = () => {
       this.#isBusy = true;
       portal.proceed();
@@ -155,9 +159,10 @@ export class PostgresSession {
       rows: fetch_rows,
       begin: () => {
         this.#isBusy = true;
+        block = new SpanBlock(maker, queue);
         tap = new PostgresTap({
           wire: { stream, parser },
-          block: new SpanBlock(maker, queue),
+          block,
           width: wire.length,
           onFault: fail,
         });

@@ -41,7 +41,7 @@ export class PostgresTap {
   readonly #block: SpanBlock;
   readonly #width: number;
   readonly #onFault: (thrown: unknown) => void;
-  #bytes = Buffer.allocUnsafe(blockBytes);
+  #bytes: Buffer;
   /** Bytes received into the block. */
   #filled = 0;
   /** Where the first message that is not yet handled begins. */
@@ -52,6 +52,7 @@ export class PostgresTap {
   constructor({ wire, block, width, onFault }: TapSettings) {
     this.#wire = wire;
     this.#block = block;
+    this.#bytes = block.renew();
     this.#width = width;
     this.#onFault = onFault;
     wire.stream.on('data', this.#receive);
@@ -144,10 +145,9 @@ export class PostgresTap {
   /** Begins a new block with the message that did not fit; one that is larger than a block gets one of its size. */
   #renew(): void {
     this.#block.flush(this.#bytes, this.#at);
-    this.#block.restart();
     const left = this.#filled - this.#at;
     const whole = left < headerBytes ? headerBytes : 1 + this.#bytes.readInt32BE(this.#at + 1);
-    const renewed = Buffer.allocUnsafe(Math.max(blockBytes, whole));
+    const renewed = this.#block.renew(Math.max(blockBytes, whole));
     this.#bytes.copy(renewed, 0, this.#at, this.#filled);
     this.#bytes = renewed;
     this.#at = 0;

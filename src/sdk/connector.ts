@@ -38,7 +38,8 @@ export interface Extraction {
   readonly columns: readonly Column[];
   /**
    * Batches of about a thousand rows, every one with this very `columns` array. Pulling is the back-pressure: nothing
-   * is read ahead beyond a small bound. Leaving the loop early (`return()`) must free connection and files. A failure
+   * is read ahead beyond a small bound. A batch may be changed by its source once the next one is asked for: who keeps
+   * something of it, copies it. Leaving the loop early (`return()`) must free connection and files. A failure
    * throws; it never looks like the end.
    */
   readonly batches: AsyncIterable<Batch>;

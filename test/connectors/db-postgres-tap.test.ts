@@ -46,8 +46,29 @@ function tapped(width: number) {
     for (let batch = await queue.next(); batch !== undefined; batch = await queue.next()) all.push(...batchText(batch));
     return all;
   };
-  return { tap, rows, forwarded, faults, send: (bytes: Buffer) => stream.emit('data', bytes), parser, stream };
+  return { tap, queue, rows, forwarded, faults, send: (bytes: Buffer) => stream.emit('data', bytes), parser, stream };
 }
+
+it('fills the same few blocks again while the reader keeps up, and changes no row that it still reads', async () => {
+  const { queue, send } = tapped(2);
+  const rowOf = (n: number) => [String(n), 'x'.repeat(500)];
+  const blocks = new Set<Buffer>();
+  let sent = 0;
+  let seen = 0;
+  const sendBlock = () => {
+    for (let i = 0; i < 512; i++) send(dataRow(rowOf(sent++)));
+  };
+  sendBlock();
+  for (let turn = 0; turn < 100; turn++) {
+    const batch = (await queue.next())!;
+    sendBlock();
+    expect(batchText(batch)).toEqual(Array.from({ length: batch.length }, (_, i) => rowOf(seen + i)));
+    seen += batch.length;
+    for (const cells of batch.cells) if (cells.kind === 'bytes') blocks.add(cells.bytes);
+  }
+  expect(seen).toBeGreaterThan(40_000);
+  expect(blocks.size).toBeLessThan(16);
+});
 
 const table = Array.from({ length: 3000 }, (_, i) => [String(i), i % 3 === 0 ? null : 'ü'.repeat(i % 50), '']);
 const wire = Buffer.concat([...table.slice(0, 7).map(dataRow), notice, ...table.slice(7).map(dataRow), complete]);
