@@ -16,6 +16,8 @@ export interface Call<Q = unknown, B = unknown> {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Q;
   readonly body: B;
+  /** The members of a JSON body as they came, those that nobody declared among them; empty for any other body. */
+  readonly json: Readonly<Record<string, unknown>>;
   /** The body as it comes, for the endpoints that store it. */
   readonly incoming: IncomingBody;
 }
@@ -38,8 +40,10 @@ export interface Endpoint {
   readonly path: `/${string}`;
   readonly summary: string;
   readonly basis: Basis;
-  /** Any one of these is enough; none = every authenticated caller. */
+  /** Any one of these is enough, unless {@link everyPermission}; none = every authenticated caller. */
   readonly permission: readonly Permission[];
+  /** All of the permissions are needed. */
+  readonly everyPermission?: boolean;
   /** Takes `client_id` in the query, and in a JSON body. Naming one needs `client.access`. */
   readonly client: boolean;
   readonly query: TProperties;

@@ -1,10 +1,11 @@
 import type { Caller } from './auth/authenticate.ts';
+import { clientNamed } from './client-named.ts';
 import type { Call, Endpoint, Outcome } from './endpoint.ts';
 import { type IncomingBody, readJson } from './http/body.ts';
-import { badRequest, lacking, notFound } from './http/refusal.ts';
+import { badRequest, lacking } from './http/refusal.ts';
 import { bodyValidator, queryValidator } from './http/validate.ts';
 import type { Parts } from './parts.ts';
-import { type Account, clientOf } from './store/accounts.ts';
+import type { Account } from './store/accounts.ts';
 
 /** A request as it reaches an endpoint: its caller is known and the call is counted. */
 export interface Received {
@@ -29,24 +30,23 @@ export function runnerOf(endpoint: Endpoint): Run {
     const body = validateBody?.(json);
     const account = scope(endpoint, received, json);
     const { parts, caller, params, incoming } = received;
-    const call: Call = { parts, caller, account, params, query, body, incoming };
+    const call: Call = { parts, caller, account, params, query, body, json, incoming };
     return endpoint.do(call, endpoint.find?.(call));
   };
 }
 
-function allow({ permission }: Endpoint, caller: Caller): void {
-  if (permission.length > 0 && !permission.some((name) => caller.permissions.has(name))) throw lacking(permission);
+function allow({ permission, everyPermission = false }: Endpoint, { permissions }: Caller): void {
+  const allowed = everyPermission
+    ? permission.every((name) => permissions.has(name))
+    : permission.length === 0 || permission.some((name) => permissions.has(name));
+  if (!allowed) throw lacking(permission, everyPermission ? 'and' : 'or');
 }
 
 /** The account whose assets are meant. */
 function scope(endpoint: Endpoint, received: Received, json: Readonly<Record<string, unknown>>): Account {
   const { caller, parts } = received;
   const id = endpoint.client ? clientIdOf(received.query.client_id, json.client_id) : undefined;
-  if (id === undefined) return caller.company;
-  if (!caller.permissions.has('client.access')) throw lacking(['client.access']);
-  const client = clientOf(parts.db, caller.company, id);
-  if (client === undefined) throw notFound(`Client not found: ${id}`);
-  return client;
+  return id === undefined ? caller.company : clientNamed(parts, caller, id);
 }
 
 function clientIdOf(...given: readonly unknown[]): string | undefined {

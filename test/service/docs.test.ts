@@ -12,8 +12,8 @@ describe('docs/service.md', () => {
   it('lists exactly the endpoints that there are, with their permission and basis', async () => {
     const endpoints = (await collectResources()).flatMap((resource) => resource.endpoints);
     const declared = endpoints.map(
-      ({ method, path, permission, basis }) =>
-        `| ${method} ${path} | ${permission.join(' or ') || 'none'} | ${basis} |`,
+      ({ method, path, permission, everyPermission, basis }) =>
+        `| ${method} ${path} | ${permission.join(everyPermission ? ' and ' : ' or ') || 'none'} | ${basis} |`,
     );
     const listed = page.split('\n').filter((line) => /^\| (GET|POST|PUT|DELETE) /.test(line));
     expect(listed.toSorted()).toEqual(declared.toSorted());

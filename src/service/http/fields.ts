@@ -2,6 +2,11 @@ import { Type } from 'typebox';
 
 /** Schemas of fields that several resources have, and how their values are written. */
 export const isoTime = Type.String({ format: 'date-time' });
+export const unixTime = Type.Integer({
+  minimum: 0,
+  maximum: 253_402_300_799,
+  'x-rule': 'must be a Unix time in whole seconds',
+});
 export const isoTimeOrNull = Type.Union([isoTime, Type.Null()]);
 export const idAndName = Type.Object({ id: Type.String(), name: Type.String() });
 export const nothing = Type.Object({});

@@ -1,17 +1,12 @@
 import { Type } from 'typebox';
 import type { Call, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
+import { unixTime } from '../http/fields.ts';
 import { listMeta, pageOf, pageQuery } from '../http/page.ts';
 import { badRequest, forbidden, lacking, notFound } from '../http/refusal.ts';
 import { daysOfCalls } from '../limits/allowance.ts';
 import { easternDay } from '../limits/eastern-day.ts';
 import { type Account, accountById } from '../store/accounts.ts';
-
-const unixTime = Type.Integer({
-  minimum: 0,
-  maximum: 253_402_300_799,
-  'x-rule': 'must be a Unix time in whole seconds',
-});
 
 /** What every report takes. */
 const reportQuery = {
