@@ -5,11 +5,10 @@ import type { Endpoint, Resource } from '../endpoint.ts';
 import type { Parts } from '../parts.ts';
 import { runnerOf } from '../run-endpoint.ts';
 import { type Answer, exchange } from './exchange.ts';
+import { servePages } from './pages.ts';
+import { prefixes } from './prefixes.ts';
 import { badRequest } from './refusal.ts';
 import type { LoggedRequest, RequestLog } from './request-log.ts';
-
-/** Both spellings of the version; the first is the one that is shown. */
-export const prefixes = ['/api/1.0', '/api/1'] as const;
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -47,6 +46,7 @@ export function buildApp(parts: Parts, resources: readonly Resource[], requestLo
   readBodiesOurselves(app);
   keepRequestLog(app, parts, requestLog);
   const running = new Set<Promise<void>>();
+  servePages(app, resources);
   routeAll(app, { parts, running }, resources);
   return { server: app, settled: async () => void (await Promise.allSettled(running)) };
 }

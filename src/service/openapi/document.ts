@@ -1,0 +1,67 @@
+import type { Resource } from '../endpoint.ts';
+import { prefixes } from '../http/prefixes.ts';
+import { type Operation, operationOf, type Refusals } from './operation.ts';
+import { refusalMeta } from './schemas.ts';
+
+/** An OpenAPI 3.1 document; only what this service writes into one. */
+export interface OpenApi {
+  readonly openapi: '3.1.1';
+  readonly info: object;
+  readonly servers: readonly { readonly url: string; readonly description: string }[];
+  readonly security: readonly object[];
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: object;
+}
+
+const reasons: Refusals = {
+  400: 'Malformed, or a field is missing or wrong; the description names it',
+  401: 'No credentials, wrong ones, or without the permission',
+  403: 'Not allowed',
+  404: 'Not there, or not visible to the caller',
+  405: 'The path takes other methods; `Allow` names them',
+  429: 'Too many requests; `Retry-After` says how many seconds to wait',
+  500: 'The service failed; its log carries the same error_id',
+};
+
+/** Describes every endpoint of these resources, from their declarations alone. */
+export function openApiOf(resources: readonly Resource[]): OpenApi {
+  const operations = resources.flatMap(({ name, endpoints }) =>
+    endpoints.map((endpoint) => ({ endpoint, operation: operationOf(endpoint, { tag: name, refusals: reasons }) })),
+  );
+  const byPath = Map.groupBy(operations, ({ endpoint }) => endpoint.path);
+  const paths = [...byPath]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([path, all]) => [
+      path,
+      Object.fromEntries(all.map(({ endpoint, operation }) => [endpoint.method.toLowerCase(), operation])),
+    ]);
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Dashboard service',
+      version: '1.0',
+      description: 'Dashboards, Klips, data sources and the people who use them: the service that sluice embeds.',
+    },
+    servers: prefixes.map((url, i) => ({ url, description: i === 0 ? 'version 1.0' : 'the same, spelled shorter' })),
+    security: [{ key: [] }, { password: [] }],
+    tags: resources.map(({ name, summary }) => ({ name, description: summary })),
+    paths: Object.fromEntries(paths) as OpenApi['paths'],
+    components: { securitySchemes, responses: refusalsOf(reasons), schemas: { Refusal: refusalMeta } },
+  };
+}
+
+const securitySchemes = {
+  key: { type: 'apiKey', in: 'header', name: 'kf-api-key', description: "A user's API key" },
+  password: { type: 'http', scheme: 'basic', description: "A user's e-mail and password" },
+};
+
+function refusalsOf(refusals: Refusals): Record<string, object> {
+  const schema = { $ref: '#/components/schemas/Refusal' };
+  return Object.fromEntries(
+    Object.entries(refusals).map(([status, description]) => [
+      status,
+      { description, content: { 'application/json': { schema } } },
+    ]),
+  );
+}

@@ -1,0 +1,52 @@
+import type { Operation } from './operation.ts';
+import type { JsonSchema } from './schemas.ts';
+
+interface Shown {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: Operation;
+  /** Path of the version, to stand behind the host. */
+  readonly base: string;
+}
+
+/** A call of an endpoint that can be pasted into a shell, with $KEY and $HOST to be set before. */
+export function curlOf({ method, path, operation, base }: Shown): string {
+  const required = operation.parameters.filter((one) => one.in === 'query' && one.required);
+  const query = required
+    .map(({ name, schema }) => `${name}=${encodeURIComponent(String(exampleOf(schema)))}`)
+    .join('&');
+  const place = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => `$${name.toUpperCase()}`);
+  const url = `"$HOST${base}${place}${query === '' ? '' : `?${query}`}"`;
+  const verb = method === 'GET' ? '' : ` -X ${method}`;
+  return `curl${verb} -H "kf-api-key: $KEY"${bodyOf(operation)} ${url}`;
+}
+
+function bodyOf({ requestBody }: Operation): string {
+  if (requestBody === undefined) return '';
+  const [media] = Object.values(requestBody.content) as { schema?: JsonSchema }[];
+  if (media?.schema === undefined) return ' --data-binary @data.csv';
+  const example = exampleOf({ ...media.schema, required: shownFields(media.schema) });
+  return Object.keys(example as object).length === 0 ? '' : ` -d '${JSON.stringify(example).replaceAll("'", "'\\''")}'`;
+}
+
+/** What is required, or else a first field to show how a change is written. */
+function shownFields({ required = [], properties = {} }: JsonSchema): readonly string[] {
+  return required.length > 0
+    ? required
+    : Object.keys(properties)
+        .filter((name) => name !== 'client_id')
+        .slice(0, 1);
+}
+
+/** A value that the schema allows, as plain as can be. */
+function exampleOf(schema: JsonSchema): unknown {
+  if (schema.default !== undefined) return schema.default;
+  if (schema.enum !== undefined) return schema.enum[0];
+  if (schema.anyOf !== undefined) return exampleOf(schema.anyOf[0]!);
+  if (schema.type === 'integer' || schema.type === 'number') return schema.minimum ?? 1;
+  if (schema.type === 'boolean') return true;
+  if (schema.type === 'array') return [exampleOf(schema.items ?? {})];
+  if (schema.type !== 'object') return 'text';
+  const fields = schema.required ?? [];
+  return Object.fromEntries(fields.map((name) => [name, exampleOf(schema.properties?.[name] ?? {})]));
+}

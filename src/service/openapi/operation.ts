@@ -1,0 +1,95 @@
+import type { Endpoint } from '../endpoint.ts';
+import { envelopeSchema, fieldsSchema, type JsonSchema, plainSchema } from './schemas.ts';
+
+/** Statuses of refusals and what they mean. */
+export type Refusals = Readonly<Record<number, string>>;
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query';
+  readonly required: boolean;
+  readonly description?: string;
+  readonly schema: JsonSchema;
+}
+
+/** One method on one path. */
+export interface Operation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly parameters: readonly Parameter[];
+  readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, object>> };
+  readonly responses: Readonly<Record<string, object>>;
+  /** Any one of these is enough. */
+  readonly 'x-permission': readonly string[];
+  readonly 'x-basis': Endpoint['basis'];
+}
+
+const clientId: JsonSchema = {
+  type: 'string',
+  minLength: 1,
+  description: 'id of a client account of your company, whose assets are meant; needs client.access',
+};
+
+export function operationOf(endpoint: Endpoint, { tag, refusals }: { tag: string; refusals: Refusals }): Operation {
+  const body = requestBodyOf(endpoint);
+  return {
+    operationId: operationId(endpoint),
+    tags: [tag],
+    summary: endpoint.summary,
+    parameters: parametersOf(endpoint),
+    ...(body === undefined ? {} : { requestBody: body }),
+    responses: {
+      [endpoint.answer.status]: answerOf(endpoint),
+      ...Object.fromEntries(
+        Object.keys(refusals).map((status) => [status, { $ref: `#/components/responses/${status}` }]),
+      ),
+    },
+    'x-permission': endpoint.permission,
+    'x-basis': endpoint.basis,
+  };
+}
+
+/** `GET /klips/{id}/share-rights` → `get_klips_id_share_rights`. */
+function operationId({ method, path }: Endpoint): string {
+  const words = path.split(/[^a-z]+/i).filter((word) => word !== '');
+  return [method.toLowerCase(), ...words].join('_');
+}
+
+function parametersOf(endpoint: Endpoint): Parameter[] {
+  const inPath = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map(
+    ([, name]) => ({ name: name!, in: 'path', required: true, schema: { type: 'string' } }) as const,
+  );
+  const { properties, required } = fieldsSchema(endpoint.query);
+  const query = endpoint.client ? { ...properties, client_id: clientId } : properties;
+  const inQuery = Object.entries(query).map(([name, { description, ...schema }]) => ({
+    name,
+    in: 'query' as const,
+    required: required.includes(name),
+    ...(description === undefined ? {} : { description }),
+    schema,
+  }));
+  return [...inPath, ...inQuery];
+}
+
+function requestBodyOf({ body, client }: Endpoint): Operation['requestBody'] {
+  if (body === undefined) return undefined;
+  if (body === 'data') {
+    const types = ['application/json', 'text/csv', 'application/xml', 'application/octet-stream'];
+    return { required: true, content: Object.fromEntries(types.map((type) => [type, {}])) };
+  }
+  const { properties, required } = fieldsSchema(body);
+  const schema = {
+    type: 'object',
+    properties: client && properties.client_id === undefined ? { ...properties, client_id: clientId } : properties,
+    ...(required.length === 0 ? {} : { required }),
+  };
+  return { required: required.length > 0, content: { 'application/json': { schema } } };
+}
+
+function answerOf({ answer, query }: Endpoint): object {
+  const description = answer.status === 201 ? 'Created' : 'Done';
+  if (answer.data === 'bytes') return { description, content: { '*/*': {} } };
+  const schema = envelopeSchema(answer.status, { data: plainSchema(answer.data), isList: 'limit' in query });
+  return { description, content: { 'application/json': { schema } } };
+}

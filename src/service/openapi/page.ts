@@ -1,0 +1,119 @@
+import type { OpenApi } from './document.ts';
+import { curlOf } from './example.ts';
+import type { Operation, Parameter } from './operation.ts';
+import { script, style } from './page-assets.ts';
+import type { JsonSchema } from './schemas.ts';
+
+interface Shown {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: Operation;
+}
+
+/** The document as one HTML page that loads nothing. Style and script are given apart, for the page's policy. */
+export function docsHtml(document: OpenApi): { html: string; style: string; script: string } {
+  const all = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  );
+  const byTag = Map.groupBy(all, ({ operation }) => operation.tags[0]!);
+  const tags = document.tags.filter(({ name }) => byTag.has(name));
+  const base = document.servers[0]!.url;
+  const html = `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Dashboard service</title><style>${style}</style></head><body>
+<header><h1>Dashboard service</h1>
+<p>${all.length} endpoints below <code>${base}</code> (or <code>${document.servers[1]!.url}</code>). Every call needs a key in
+<code>kf-api-key</code>, or Basic credentials. The same as data: <a href="/openapi.json">openapi.json</a>.</p>
+<input id="filter" type="search" placeholder="Filter by path, permission or field" aria-label="Filter"></header>
+<div class="columns"><nav>${tags.map(({ name }) => `<a href="#${name}">${name}<b>${byTag.get(name)!.length}</b></a>`).join('')}</nav>
+<main>${tags.map((tag) => section(tag, byTag.get(tag.name)!, base)).join('')}</main></div>
+<script>${script}</script></body></html>
+`;
+  return { html, style, script };
+}
+
+function section(tag: { name: string; description: string }, shown: readonly Shown[], base: string): string {
+  const items = shown.map((one) => endpoint(one, base)).join('');
+  return `<section id="${tag.name}"><h2>${tag.name}</h2><p>${escaped(tag.description)}</p>${items}</section>`;
+}
+
+function endpoint({ method, path, operation }: Shown, base: string): string {
+  const permission = operation['x-permission'];
+  const needs = permission.length === 0 ? 'any caller' : permission.map((name) => `<code>${name}</code>`).join(' or ');
+  const body = bodySchema(operation);
+  return `<details id="${operation.operationId}" data-words="${escaped(wordsOf(method, path, operation))}">
+<summary><span class="method ${method.toLowerCase()}">${method}</span><code class="path">${escaped(path)}</code>
+<span class="what">${escaped(operation.summary)}</span></summary>
+<p class="needs">Needs ${needs} · ${operation['x-basis'] === 'document' ? 'laid down by the public document' : 'decided where the document is silent'}</p>
+${parameters(operation.parameters)}${body === undefined ? '' : fields('Body', body)}${answer(operation)}
+<h4>Example</h4><pre>${escaped(curlOf({ method, path, operation, base }))}</pre></details>`;
+}
+
+function wordsOf(method: string, path: string, operation: Operation): string {
+  const names = [
+    ...operation.parameters.map(({ name }) => name),
+    ...Object.keys(bodySchema(operation)?.properties ?? {}),
+  ];
+  return [method, path, operation.summary, ...operation['x-permission'], ...names].join(' ').toLowerCase();
+}
+
+function bodySchema({ requestBody }: Operation): JsonSchema | undefined {
+  const schemas = Object.values(requestBody?.content ?? {}) as { schema?: JsonSchema }[];
+  return requestBody === undefined
+    ? undefined
+    : (schemas[0]?.schema ?? { description: 'the data, stored as it comes' });
+}
+
+function parameters(all: readonly Parameter[]): string {
+  const rows = all.map(({ name, in: where, required, description, schema }) =>
+    row({ name, note: where, required, schema: { ...schema, ...(description === undefined ? {} : { description }) } }),
+  );
+  return rows.length === 0 ? '' : `<h4>Parameters</h4><table>${rows.join('')}</table>`;
+}
+
+function answer({ responses }: Operation): string {
+  const [status, response] = Object.entries(responses).find(([code]) => code.startsWith('2'))!;
+  const schema = (response as { content: Record<string, { schema?: JsonSchema }> }).content['application/json']?.schema;
+  if (schema === undefined) return `<h4>Answer ${status}</h4><p>the stored bytes</p>`;
+  const data = schema.properties?.data ?? {};
+  return Object.keys(data.properties ?? {}).length === 0
+    ? `<h4>Answer ${status}</h4><p><code>data</code> is empty${status === '201' ? '; <code>meta.location</code> is the path of what was created' : ''}</p>`
+    : fields(`Answer ${status}: data`, data);
+}
+
+function fields(title: string, schema: JsonSchema): string {
+  const rows = rowsOf(schema, '');
+  const text = schema.description === undefined ? '' : `<p>${escaped(schema.description)}</p>`;
+  return `<h4>${title}</h4>${text}${rows === '' ? '' : `<table>${rows}</table>`}`;
+}
+
+/** A row for each field; those inside objects and lists follow theirs, with the way to them. */
+function rowsOf(schema: JsonSchema, way: string): string {
+  return Object.entries(schema.properties ?? {})
+    .map(([name, inner]) => {
+      const required = schema.required?.includes(name) === true;
+      const own = row({ name: way + name, note: '', required, schema: inner });
+      return own + rowsOf(inner, `${way}${name}.`) + rowsOf(inner.items ?? {}, `${way}${name}[].`);
+    })
+    .join('');
+}
+
+function row(given: { name: string; note: string; required: boolean; schema: JsonSchema }): string {
+  const { name, note, required, schema } = given;
+  const fallback = schema.default === undefined ? '' : ` (${JSON.stringify(schema.default)} unless given)`;
+  const mark = required ? '<em>required</em> ' : '';
+  return `<tr><td><code>${escaped(name)}</code></td><td>${escaped(typeOf(schema))}</td>
+<td>${note} ${mark}${escaped(`${schema.description ?? ''}${fallback}`)}</td></tr>`;
+}
+
+function typeOf(schema: JsonSchema): string {
+  if (schema.anyOf !== undefined) return [...new Set(schema.anyOf.map(typeOf))].join(' or ');
+  if (schema.enum !== undefined) return schema.enum.map(String).join(' | ');
+  if ('const' in schema) return JSON.stringify(schema.const);
+  if (schema.type === 'array') return `list of ${typeOf(schema.items ?? {})}`;
+  return schema.format === 'date-time' ? 'time' : (schema.type ?? 'any');
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+}

@@ -1,0 +1,87 @@
+import { type TProperties, type TSchema, Type } from 'typebox';
+
+/** A JSON Schema as plain data. */
+export interface JsonSchema {
+  readonly type?: string;
+  readonly description?: string;
+  readonly enum?: readonly unknown[];
+  readonly default?: unknown;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+  readonly items?: JsonSchema;
+  readonly anyOf?: readonly JsonSchema[];
+  readonly [keyword: string]: unknown;
+}
+
+interface Fields {
+  readonly properties: Readonly<Record<string, JsonSchema>>;
+  /** Without those that have a default. */
+  readonly required: readonly string[];
+}
+
+/** The fields of a query or a body as they are declared. */
+export function fieldsSchema(fields: TProperties): Fields {
+  const { properties = {}, required = [] } = plainSchema(Type.Object(fields));
+  return { properties, required: required.filter((name) => properties[name]?.default === undefined) };
+}
+
+/** A declared schema as plain JSON, its rule in words where everybody looks for words. */
+export function plainSchema(schema: TSchema): JsonSchema {
+  return JSON.parse(JSON.stringify(schema), (_key, value: unknown) => withRule(value)) as JsonSchema;
+}
+
+function withRule(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const { 'x-rule': rule, 'x-any-case': anyCase, ...schema } = value as Record<string, unknown>;
+  const words = [rule, anyCase === true ? 'in any case of letters' : undefined].filter((part) => part !== undefined);
+  return words.length === 0 ? value : { description: words.join(', '), ...schema };
+}
+
+const text: JsonSchema = { type: 'string' };
+const count: JsonSchema = { type: 'integer', minimum: 0 };
+
+/** The envelope of an answer that worked. */
+export function envelopeSchema(status: number, given: { data: JsonSchema; isList: boolean }): JsonSchema {
+  const meta = {
+    success: { const: true },
+    status: { const: status },
+    ...(status === 201 ? { location: text, instance_location: text } : {}),
+    ...(given.isList ? { count, total: count } : {}),
+  };
+  const required = [
+    'success',
+    'status',
+    ...(status === 201 ? ['location'] : []),
+    ...(given.isList ? ['count', 'total'] : []),
+  ];
+  return {
+    type: 'object',
+    required: ['meta', 'data'],
+    properties: {
+      meta: { type: 'object', required, properties: meta, additionalProperties: false },
+      data: given.data,
+    },
+    additionalProperties: false,
+  };
+}
+
+/** The body of every refusal. */
+export const refusalMeta: JsonSchema = {
+  type: 'object',
+  required: ['meta'],
+  properties: {
+    meta: {
+      type: 'object',
+      required: ['success', 'status', 'error_code', 'error_desc', 'error_id'],
+      properties: {
+        success: { const: false },
+        status: { type: 'integer', minimum: 400, maximum: 599 },
+        error_code: text,
+        error_desc: text,
+        error_id: { type: 'string', pattern: '^[0-9a-f]{32}$' },
+      },
+      additionalProperties: false,
+    },
+  },
+  additionalProperties: false,
+};

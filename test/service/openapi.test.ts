@@ -1,0 +1,133 @@
+import { Compile } from 'typebox/compile';
+import { request } from 'undici';
+import { describe, expect, it } from 'vitest';
+import { collectResources } from '../../src/service/collect.ts';
+import { openApiOf } from '../../src/service/openapi/document.ts';
+import { missing, sectionFour } from './section-four.ts';
+import { type Bench, bench } from './service.ts';
+
+const resources = await collectResources();
+const endpoints = resources.flatMap((resource) => resource.endpoints);
+const document = openApiOf(resources);
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ title: `${method.toUpperCase()} ${path}`, operation })),
+);
+
+/** A path without the names of its parameters, which are nobody's contract. */
+const bare = (title: string): string => title.replaceAll(/\{\w+\}/g, '{}');
+
+const ask = async (given: Bench, path: string, options: { method?: 'GET' | 'HEAD'; etag?: string } = {}) => {
+  const { method = 'GET', etag } = options;
+  const headers = etag === undefined ? {} : { 'if-none-match': etag };
+  const { statusCode, headers: got, body } = await request(given.origin + path, { method, headers });
+  return { status: statusCode, headers: got, text: await body.text() };
+};
+
+describe('the OpenAPI document', () => {
+  it('has every endpoint of the public document, but for those on a list that can only shrink', () => {
+    const described = new Set(operations.map(({ title }) => bare(title)));
+    const lacking = sectionFour.filter((title) => !described.has(bare(title)));
+    expect(lacking.toSorted()).toEqual(missing.toSorted());
+  });
+
+  it('has exactly the endpoints that are declared, and says of each what it needs and where it comes from', () => {
+    const declared = endpoints.map(({ method, path, permission, basis }) => [`${method} ${path}`, permission, basis]);
+    const described = operations.map(({ title, operation }) => [
+      title,
+      operation['x-permission'],
+      operation['x-basis'],
+    ]);
+    expect(described.toSorted()).toEqual(declared.toSorted());
+  });
+
+  it('marks as the document says those of the document, and no others', () => {
+    const known = new Set(sectionFour.map(bare));
+    const optionalSegment = 'DELETE /datasources/{}/share-rights';
+    const marked = operations
+      .filter(({ operation }) => operation['x-basis'] === 'document')
+      .map(({ title }) => bare(title))
+      .filter((title) => title !== optionalSegment);
+    expect(marked.filter((title) => !known.has(title))).toEqual([]);
+  });
+
+  it('gives each operation an id of its own', () => {
+    const ids = operations.map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const id of ids) expect(id).toMatch(/^[a-zA-Z]\w+$/);
+  });
+
+  it('names every path parameter, every field of a query and the client account', () => {
+    for (const endpoint of endpoints) {
+      const { parameters } = document.paths[endpoint.path]![endpoint.method.toLowerCase()]!;
+      const expected = [
+        ...[...endpoint.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => `path ${name}`),
+        ...Object.keys(endpoint.query).map((name) => `query ${name}`),
+        ...(endpoint.client ? ['query client_id'] : []),
+      ];
+      expect(new Set(parameters.map(({ in: where, name }) => `${where} ${name}`))).toEqual(new Set(expected));
+    }
+  });
+
+  it('refers only to parts that it has', () => {
+    const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, way]) => way!);
+    expect(references.length).toBeGreaterThan(0);
+    for (const way of new Set(references)) {
+      const part = way.split('/').reduce<unknown>((node, step) => (node as Record<string, unknown>)?.[step], document);
+      expect(part, way).toBeDefined();
+    }
+  });
+
+  it('describes bodies and answers in schemas that a validator takes, and that take a real answer', async () => {
+    const given = await bench();
+    await given.source();
+    const { text } = await given.call('GET', '/datasources');
+    const schemas = operations.flatMap(({ operation }) =>
+      [operation.requestBody, ...Object.values(operation.responses)].flatMap((part) =>
+        Object.values((part as { content?: Record<string, { schema?: object }> })?.content ?? {}).flatMap(
+          ({ schema }) => schema ?? [],
+        ),
+      ),
+    );
+    expect(schemas.length).toBeGreaterThan(endpoints.length / 2);
+    for (const schema of schemas) Compile(schema as Parameters<typeof Compile>[0]);
+    const { content } = document.paths['/datasources']!.get!.responses[200] as {
+      content: { 'application/json': { schema: Parameters<typeof Compile>[0] } };
+    };
+    const check = Compile(content['application/json'].schema);
+    expect([...check.Errors(JSON.parse(text))]).toEqual([]);
+    expect(check.Check({ meta: { success: true, status: 200 }, data: { datasources: [] } })).toBe(false);
+  });
+
+  it('is served under each prefix and without one, to everybody, and not sent twice', async () => {
+    const given = await bench();
+    for (const path of ['/openapi.json', '/api/1.0/openapi.json', '/api/1/openapi.json/']) {
+      const { status, headers, text } = await ask(given, path);
+      expect([status, headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
+      expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(document)));
+      const again = await ask(given, path, { etag: String(headers.etag) });
+      expect([again.status, again.text]).toEqual([304, '']);
+    }
+    expect((await ask(given, '/openapi.json', { method: 'HEAD' })).status).toBe(200);
+    expect((await given.call('GET', '/nothing', { key: null })).status).toBe(401);
+  });
+});
+
+describe('the page at /docs', () => {
+  it('shows every endpoint with a call that can be pasted, to everybody', async () => {
+    const given = await bench();
+    const { status, headers, text } = await ask(given, '/docs');
+    expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+    for (const { operation } of operations) expect(text).toContain(`<details id="${operation.operationId}"`);
+    expect(text).toContain("curl -X POST -H &quot;kf-api-key: $KEY&quot; -d '{&quot;name&quot;:&quot;text&quot;}' ");
+    expect(text.match(/curl /g)).toHaveLength(operations.length);
+  });
+
+  it('loads nothing from anywhere, and its policy lets it run nothing but its own script', async () => {
+    const given = await bench();
+    const { headers, text } = await ask(given, '/docs');
+    expect(text).not.toMatch(/(?:src|href)="(?!#|\/)|@import|url\(|https?:\/\//);
+    expect(headers['content-security-policy']).toMatch(
+      /default-src 'none'; style-src 'sha256-[^ ]+'; script-src 'sha256-/,
+    );
+  });
+});
