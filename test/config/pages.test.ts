@@ -1,0 +1,67 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { parse } from 'yaml';
+import { loadConfig } from '../../src/config/load.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const pages = [
+  'README.md',
+  'docs/transforms.md',
+  'docs/connectors/db.md',
+  'docs/connectors/file.md',
+  'docs/connectors/simple_rest.md',
+];
+
+type Part = Record<string, unknown>;
+
+async function examplesOf(page: string): Promise<unknown[]> {
+  const text = await readFile(join(root, page), 'utf8');
+  return [...text.matchAll(/```ya?ml\n([\s\S]*?)```/g)].map((match) => parse(match[1]!) as unknown);
+}
+
+/** Pages show the part that they speak of; around it, everything that a whole config needs. */
+function completed(example: unknown): Part {
+  const destinations = { main: { url: 'https://service.example/api/1.0', api_key: 'x'.repeat(12) } };
+  const around = { version: 1, destinations };
+  const sources = { files: { connector: 'file' } };
+  const job = { source: 'files', query: 'a.csv', target: 'ab'.repeat(16), format: 'csv' };
+  if (Array.isArray(example)) return { ...around, sources, jobs: { shown: { ...job, transforms: example } } };
+  const part = example as Part;
+  if (part.transforms !== undefined) return { ...around, sources, jobs: { shown: { ...job, ...part } } };
+  const { query: _, source: __, ...rest } = job;
+  const jobs = Object.entries((part.jobs ?? {}) as Record<string, Part>);
+  return { ...around, ...part, jobs: Object.fromEntries(jobs.map(([name, given]) => [name, { ...rest, ...given }])) };
+}
+
+/** Every variable that a page mentions has a value. */
+function envFor(text: string): Record<string, string> {
+  const names = [...text.matchAll(/\$\{env:(\w+)/g)].map((match) => match[1]!);
+  return Object.fromEntries(
+    names.map((name) => [name, name.endsWith('URL') ? 'postgres://reader:secret@db.example/shop' : 'x1234567']),
+  );
+}
+
+async function faultsOf(config: Part): Promise<string[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-pages-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const text = JSON.stringify(config);
+  await writeFile(join(folder, 'sluice.yaml'), text);
+  const { problems } = await loadConfig(join(folder, 'sluice.yaml'), { env: envFor(text) });
+  return problems.map(({ code, message, seen }) => `${code} ${message} ${seen ?? ''}`);
+}
+
+describe.each(pages)('the configs that %s shows', (page) => {
+  it('are there, and load', async () => {
+    const examples = await examplesOf(page);
+    expect(examples.length).toBeGreaterThan(0);
+    for (const example of examples) expect(await faultsOf(completed(example))).toEqual([]);
+  });
+});
+
+describe('a page with a fault in it', () => {
+  it('would be noticed', async () => {
+    expect(await faultsOf(completed([{ flter: 'true' }]))).not.toEqual([]);
+  });
+});
