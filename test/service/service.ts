@@ -2,8 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, type Dispatcher, request } from 'undici';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { type RunningService, type ServiceOptions, startService } from '../../src/service/service.ts';
+import { answerFaults } from './answers.ts';
 
 /** Keys of the people in {@link fixtures}; the name says the company and the role. */
 export const keys = {
@@ -115,7 +116,7 @@ export class Bench {
     return new URL(this.service.url).origin;
   }
 
-  /** Calls as Acme's admin unless told; a plain object is sent as JSON. */
+  /** Calls as Acme's admin unless told; a plain object is sent as JSON. Every answer is held against its declaration. */
   async call(method: string, path: string, { key = keys.acmeAdmin, headers = {}, body }: Sent = {}): Promise<Answer> {
     const url = path.startsWith('/api') ? this.origin + path : this.service.url + path;
     const plain = typeof body === 'object' && body !== null && Object.getPrototypeOf(body) === Object.prototype;
@@ -130,6 +131,7 @@ export class Bench {
       body: (plain ? JSON.stringify(body) : (body ?? null)) as Dispatcher.DispatchOptions['body'] & string,
     });
     const text = await answer.body.text();
+    expect(answerFaults({ method, path, status: answer.statusCode, text }), `${method} ${path}: ${text}`).toEqual([]);
     const body_ = text.startsWith('{"meta"') ? (JSON.parse(text) as Envelope) : (undefined as unknown as Envelope);
     return { status: answer.statusCode, headers: answer.headers, text, body: body_ };
   }

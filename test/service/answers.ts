@@ -1,0 +1,88 @@
+import type { TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { collectResources } from '../../src/service/collect.ts';
+import type { Endpoint } from '../../src/service/endpoint.ts';
+import { prefixes } from '../../src/service/http/prefixes.ts';
+import { envelopeSchema, type JsonSchema, plainSchema, refusalMeta } from '../../src/service/openapi/schemas.ts';
+
+/** What a call of a test was answered. */
+interface Answered {
+  readonly method: string;
+  /** Below a prefix or with one. */
+  readonly path: string;
+  readonly status: number;
+  readonly text: string;
+}
+
+interface Declared {
+  readonly endpoint: Endpoint;
+  readonly pattern: RegExp;
+  readonly faults: (value: unknown) => string[];
+}
+
+const refused = checker(refusalMeta);
+const declared: readonly Declared[] = (await collectResources())
+  .flatMap((resource) => resource.endpoints)
+  .toSorted((a, b) => a.path.split('{').length - b.path.split('{').length)
+  .map((endpoint) => ({ endpoint, pattern: patternOf(endpoint.path), faults: checkerOf(endpoint) }));
+
+/** What is wrong with an answer, by what its endpoint declares; nothing when all is well. */
+export function answerFaults({ method, path, status, text }: Answered): string[] {
+  if (status >= 400) return isHead(method) ? [] : faultsIn(text, refused, status);
+  const place = bare(path);
+  const found = declared.find(({ endpoint, pattern }) => endpoint.method === method && pattern.test(place));
+  if (found === undefined) return ['it worked, and no endpoint is declared there'];
+  const { answer } = found.endpoint;
+  const wrong = status === answer.status ? [] : [`its status is ${status}, declared is ${answer.status}`];
+  return answer.data === 'bytes' ? wrong : [...wrong, ...faultsIn(text, found.faults, status)];
+}
+
+const isHead = (method: string): boolean => method === 'HEAD';
+
+function faultsIn(text: string, faults: (value: unknown) => string[], status: number): string[] {
+  try {
+    const value = JSON.parse(text) as { meta?: { status?: number } };
+    const honest = value.meta?.status === status ? [] : ['meta.status is not the status'];
+    return [...honest, ...faults(value)];
+  } catch {
+    return ['it is not JSON'];
+  }
+}
+
+function bare(path: string): string {
+  const [place = ''] = path.split('?', 1);
+  const prefix = prefixes.find((one) => place.startsWith(`${one}/`)) ?? '';
+  return place.slice(prefix.length).replace(/(?<=.)\/$/, '');
+}
+
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll(/[.@]/g, String.raw`\$&`).replaceAll(/\{\w+\}/g, '[^/]+')}$`);
+}
+
+function checkerOf({ answer, query }: Endpoint): (value: unknown) => string[] {
+  if (answer.data === 'bytes') return () => [];
+  const data = closed(plainSchema(answer.data));
+  return checker(envelopeSchema(answer.status, { data, isList: 'limit' in query }));
+}
+
+function checker(schema: JsonSchema): (value: unknown) => string[] {
+  const compiled = Compile(schema as TSchema);
+  return (value) =>
+    compiled.Check(value) ? [] : [...compiled.Errors(value)].map((one) => `${one.instancePath}: ${one.message}`);
+}
+
+/** The same schema, but an object has no other fields than the declared ones, unless it says that it may. */
+function closed(schema: JsonSchema): JsonSchema {
+  const { properties, items, anyOf } = schema;
+  return {
+    ...schema,
+    ...(anyOf === undefined ? {} : { anyOf: anyOf.map(closed) }),
+    ...(items === undefined ? {} : { items: closed(items) }),
+    ...(properties === undefined
+      ? {}
+      : {
+          properties: Object.fromEntries(Object.entries(properties).map(([name, inner]) => [name, closed(inner)])),
+          additionalProperties: schema.additionalProperties ?? false,
+        }),
+  };
+}
