@@ -65,7 +65,7 @@ function unknownJob(name: string, { jobs, file }: Config): never {
     message: `There is no job "${name}"`,
     where: { file },
     seen: name,
-    allowed: [...jobs.keys()].join(', '),
+    ...(jobs.size === 0 ? {} : { allowed: [...jobs.keys()].join(', ') }),
     ...(guess === undefined ? {} : { next: `did you mean "${guess}"?` }),
   });
 }

@@ -2,21 +2,31 @@ import type { SluiceEvents } from '../daemon/events.ts';
 import type { Events } from '../lib/events.ts';
 import type { JobView } from './progress.ts';
 import { Progress, type Screen } from './progress.ts';
+import { outcomeWords, waitingWords } from './words.ts';
 
-/** Draws what the events say about jobs, until stopped. Without a screen it draws nothing. */
-export function followJobs(events: Events<SluiceEvents>, screen: Screen | undefined): { stop: () => void } {
+/** Draws what the events say about these jobs, until stopped. Without a screen it draws nothing. */
+export function followJobs(
+  events: Events<SluiceEvents>,
+  { screen, jobs }: { readonly screen: Screen | undefined; readonly jobs: readonly { readonly name: string }[] },
+): { stop: () => void } {
   if (screen === undefined) return { stop: () => undefined };
   const progress = new Progress(screen);
+  progress.expect(jobs.map(({ name }) => name));
   const show = (job: string, news: Partial<Omit<JobView, 'job'>>): void => progress.refresh(job, news);
   const silence = events.listen((name, facts) => {
     if (name === 'run.started') show(facts.job, { state: 'reading', startedAt: Date.now() });
     else if (name === 'extract.progressed') show(facts.job, { rows: facts.rows, bytes: facts.bytes });
-    else if (name === 'payload.owed') show(facts.job, { state: 'owed', bytes: facts.bytes });
+    else if (name === 'payload.owed') show(facts.job, { state: 'ready to send', bytes: facts.bytes });
     else if (name === 'upload.started')
-      show(facts.job, { state: facts.attempt > 1 ? `sending, ${facts.attempt}. try` : 'sending' });
-    else if (name === 'payload.waiting') show(facts.job, { state: 'waiting' });
+      show(facts.job, { state: facts.attempt > 1 ? `sending, try ${facts.attempt}` : 'sending' });
+    else if (name === 'payload.waiting') show(facts.job, { state: waitingWords(facts.code) });
     else if (name === 'run.finished')
-      show(facts.job, { state: facts.outcome.replace('_', ' for '), endedAt: Date.now() });
+      show(facts.job, {
+        state: outcomeWords(facts.outcome),
+        rows: facts.rows,
+        bytes: facts.bytes,
+        endedAt: Date.now(),
+      });
   });
   const stop = (): void => {
     silence();

@@ -5,6 +5,7 @@ import { type Problem, renderProblem, toProblem } from '../lib/problem.ts';
 import { redact } from '../lib/redact.ts';
 import type { CliCommand } from './command.ts';
 import { exit } from './exit.ts';
+import { stopCode } from './signals.ts';
 import { version } from './version.ts';
 
 const commandsFolder = new URL('./commands/', import.meta.url);
@@ -50,6 +51,12 @@ function report(thrown: unknown): void {
     process.exitCode = thrown.exitCode === 0 ? exit.ok : exit.usage;
     return;
   }
+  const stopped = stopCode();
+  if (stopped !== undefined) {
+    process.stderr.write('Stopped.\n');
+    process.exitCode = stopped;
+    return;
+  }
   const problem = toProblem(thrown, { code: 'BUG', family: 'bug' });
   process.stderr.write(`${redact(renderProblem(problem))}\n`);
   if (problem.family === 'bug') {
@@ -60,9 +67,11 @@ function report(thrown: unknown): void {
 }
 
 /** A reader that went away (`sluice status | head`) is not an error of ours. */
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-});
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+}
 
 try {
   const program = buildProgram(await loadCommands());

@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Config, Job } from '../config/config.ts';
 import { systemClock } from '../lib/clock.ts';
 import { quietLog } from '../lib/log.ts';
@@ -8,6 +6,7 @@ import { redact } from '../lib/redact.ts';
 import type { Preview } from '../pipeline/preview-pipeline.ts';
 import type { Store } from '../state/store.ts';
 import type { Receipt } from '../state/tables.ts';
+import { openExisting } from './existing-store.ts';
 import { exit } from './exit.ts';
 import { bytesText, countText } from './figures.ts';
 import { renderTable } from './table.ts';
@@ -47,13 +46,6 @@ export async function showPreviews({ config, jobs, json, signal }: PreviewGiven)
   if (json)
     process.stdout.write(`${redact(JSON.stringify({ exit_code: code, jobs: all.map(plain) }, undefined, 2))}\n`);
   return code;
-}
-
-/** A preview leaves no state behind where there is none yet. */
-async function openExisting(config: Config): Promise<Store | undefined> {
-  if (!existsSync(join(config.state, 'sluice.db'))) return undefined;
-  const { openStore } = await import('../state/store.ts');
-  return openStore(config.state, { clock: systemClock });
 }
 
 async function previewJob(
@@ -111,7 +103,7 @@ function textOf({ job, target, preview, problem, would }: Shown): string {
         renderTable(
           titles,
           preview.firstRows.map((row) => row.map((cell) => cell ?? '∅')),
-          32,
+          { widest: 32, paper: process.stdout },
         ),
       );
     const rest = preview.rows - preview.firstRows.length;

@@ -1,10 +1,11 @@
 import { bytesText, countText, durationText } from './figures.ts';
+import { type Canvas, paint, toneOf } from './paint.ts';
 import { cellsOf, clip, printable } from './table.ts';
 
 /** What a person sees of one job while it works. */
 export interface JobView {
   readonly job: string;
-  /** One or two words: waiting, reading, sending, delivered, unchanged, failed … */
+  /** A few words: in line, reading, sending, delivered, unchanged, failed … */
   state: string;
   rows: number;
   bytes: number;
@@ -13,17 +14,20 @@ export interface JobView {
 }
 
 /** Where progress is drawn; a slice of a TTY stream. */
-export interface Screen {
-  readonly isTTY?: boolean;
+export interface Screen extends Canvas {
   readonly columns?: number;
+  readonly rows?: number;
   write(text: string): unknown;
 }
 
 const redrawMs = 100;
+const nameCells = 20;
+const stateCells = 17;
 
 /**
  * Draws one line a job, in place on a terminal; where the output is piped, one plain line at each change of state and
- * nothing in between. `refresh` is cheap and may be called for every event.
+ * nothing in between. Where a terminal has fewer lines than there are jobs, it shows those at work and counts the rest.
+ * `refresh` is cheap and may be called for every event.
  */
 export class Progress {
   readonly #screen: Screen;
@@ -37,14 +41,20 @@ export class Progress {
     this.#now = now;
   }
 
+  /** Names jobs that will come; on a terminal they are shown as standing in line. */
+  expect(jobs: Iterable<string>): void {
+    if (this.#screen.isTTY !== true) return;
+    for (const job of jobs) if (!this.#views.has(job)) this.#views.set(job, inLine(job));
+  }
+
   /** Tells what is new about a job. A change of state shows at once when piped, within a tenth of a second on a terminal. */
   refresh(job: string, news: Partial<Omit<JobView, 'job'>>): void {
-    const view = this.#views.get(job) ?? { job, state: 'waiting', rows: 0, bytes: 0 };
+    const view = this.#views.get(job) ?? inLine(job);
     const turned = news.state !== undefined && news.state !== view.state;
     Object.assign(view, news);
     this.#views.set(job, view);
     if (this.#screen.isTTY !== true) {
-      if (turned) this.#screen.write(`${this.#lineOf(view)}\n`);
+      if (turned) this.#screen.write(`${this.#textOf(view)}\n`);
       return;
     }
     this.#timer ??= setInterval(() => this.#draw(), redrawMs).unref();
@@ -60,19 +70,46 @@ export class Progress {
   }
 
   #draw(): void {
-    const width = (this.#screen.columns ?? 80) - 1;
     const up = this.#drawn === 0 ? '' : `\u001b[${this.#drawn}A`;
-    const lines = [...this.#views.values()].map((view) => `\r\u001b[2K${clip(this.#lineOf(view), width)}\n`);
-    this.#screen.write(up + lines.join(''));
+    const lines = this.#lines();
+    const surplus = lines.length < this.#drawn ? '\u001b[J' : '';
+    this.#screen.write(up + lines.map((line) => `\r\u001b[2K${line}\n`).join('') + surplus);
     this.#drawn = lines.length;
   }
 
-  #lineOf({ job, state, rows, bytes, startedAt, endedAt }: JobView): string {
+  /** One line less than the terminal has: where the cursor cannot go up to the first line, drawing again would scroll. */
+  #lines(): string[] {
+    const room = Math.max(2, (this.#screen.rows ?? 24) - 1);
+    const views = [...this.#views.values()];
+    if (views.length <= room) return views.map((view) => this.#lineOf(view));
+    const active = views.filter(({ startedAt, endedAt }) => startedAt !== undefined && endedAt === undefined);
+    const shown = active.slice(0, room - 1);
+    const ended = views.filter(({ endedAt }) => endedAt !== undefined).length;
+    const rest = views.length - shown.length - ended;
+    const counts = [`${ended} of ${views.length} jobs have ended`, ...(rest > 0 ? [`${rest} more to come`] : [])];
+    return [...shown.map((view) => this.#lineOf(view)), this.#clip(counts.join(', '))];
+  }
+
+  #lineOf(view: JobView): string {
+    const text = this.#clip(this.#textOf(view));
+    return text.replace(view.state, paint(view.state, toneOf(view.state), this.#screen));
+  }
+
+  #clip(text: string): string {
+    return clip(text, (this.#screen.columns ?? 80) - 1);
+  }
+
+  #textOf({ job, state, rows, bytes, startedAt, endedAt }: JobView): string {
     const elapsed = startedAt === undefined ? 0 : (endedAt ?? this.#now()) - startedAt;
     const speed = elapsed > 0 && rows > 0 ? `${countText((rows * 1000) / elapsed)} rows/s` : '';
     const facts = [`${countText(rows)} rows`, bytesText(bytes), speed, elapsed > 0 ? durationText(elapsed) : ''];
     const name = printable(job);
-    const padded = name + ' '.repeat(Math.max(0, 20 - cellsOf(name)));
-    return `${padded}  ${state.padEnd(12)}  ${rows === 0 ? '' : facts.filter((fact) => fact !== '').join(', ')}`.trimEnd();
+    const padded = name + ' '.repeat(Math.max(0, nameCells - cellsOf(name)));
+    const shown = rows === 0 ? '' : facts.filter((fact) => fact !== '').join(', ');
+    return `${padded}  ${state.padEnd(stateCells)}  ${shown}`.trimEnd();
   }
+}
+
+function inLine(job: string): JobView {
+  return { job, state: 'in line', rows: 0, bytes: 0 };
 }

@@ -3,14 +3,27 @@ import { exit } from './exit.ts';
 const codes = { SIGINT: exit.interrupted, SIGTERM: exit.terminated } as const;
 /** A second signal means it; work that does not end by then is cut off by the kernel. */
 const patienceMs = 9_000;
+/** Ctrl-C reaches everybody in the terminal's group, and npm passes it on as well: what comes so soon is the same one. */
+const echoMs = 1_000;
+
+let received: keyof typeof codes | undefined;
+
+/** What this process is to exit with because a signal told it to end; undefined when none did. */
+export function stopCode(): number | undefined {
+  return received && codes[received];
+}
 
 /** Turns SIGINT and SIGTERM into an aborted signal, so that everything can end well; `code` is what to exit with then. */
 export function onStop(): { signal: AbortSignal; code: () => number | undefined; done: () => void } {
   const controller = new AbortController();
-  let received: keyof typeof codes | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let echoUntil = 0;
   const stop = (name: NodeJS.Signals): void => {
-    if (received !== undefined) process.kill(process.pid, 'SIGKILL');
+    if (controller.signal.aborted) {
+      if (performance.now() > echoUntil) process.kill(process.pid, 'SIGKILL');
+      return;
+    }
+    echoUntil = performance.now() + echoMs;
     received = name as keyof typeof codes;
     controller.abort(new Error(`stopped by ${name}`));
     // Promised is an end within ten seconds (invariant 8): what does not end by itself is ended, and healed at the next start.
@@ -21,5 +34,5 @@ export function onStop(): { signal: AbortSignal; code: () => number | undefined;
     clearTimeout(timer);
     process.off('SIGINT', stop).off('SIGTERM', stop);
   };
-  return { signal: controller.signal, code: () => received && codes[received], done };
+  return { signal: controller.signal, code: stopCode, done };
 }

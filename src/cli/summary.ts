@@ -3,6 +3,7 @@ import { renderProblem } from '../lib/problem.ts';
 import { redact } from '../lib/redact.ts';
 import { exit } from './exit.ts';
 import { bytesText, countText, durationText, instantText } from './figures.ts';
+import { toneOf } from './paint.ts';
 import { renderTable } from './table.ts';
 
 /** States in which the instance shows the newest data. */
@@ -46,8 +47,13 @@ export function showSummary({
   for (const { problem, state } of outcomes) {
     if (problem !== undefined && state !== 'waiting_quota') process.stderr.write(`${redact(renderProblem(problem))}\n`);
   }
-  if (outcomes.length === 0) process.stdout.write('There is no enabled job in the config.\n');
+  if (outcomes.length === 0) process.stdout.write(`${nothingRan(refused)}\n`);
   else process.stdout.write(`\n${tableOf(outcomes)}\n`);
+}
+
+function nothingRan(refused: readonly string[]): string {
+  if (refused.length === 0) return 'There is no enabled job in the config.';
+  return `Nothing was run: the config has a fault in ${refused.join(', ')}.`;
 }
 
 function tableOf(outcomes: readonly Outcome[]): string {
@@ -58,7 +64,7 @@ function tableOf(outcomes: readonly Outcome[]): string {
     { title: 'bytes', ...right },
     { title: 'requests', ...right },
     { title: 'time', ...right },
-    { title: 'result' },
+    { title: 'result', tone: toneOf },
   ];
   const rows = outcomes.map((one) => [
     one.job,
@@ -68,15 +74,15 @@ function tableOf(outcomes: readonly Outcome[]): string {
     durationText(one.milliseconds),
     redact(resultText(one)),
   ]);
-  return renderTable(columns, rows, 100);
+  return renderTable(columns, rows, { widest: 100, paper: process.stdout });
 }
 
 function resultText({ state, problem, until }: Outcome): string {
-  const at = until === undefined ? '' : ` until ${instantText(until)}`;
-  if (state === 'waiting_quota') return `owed, waiting for the daily quota${at}`;
-  if (state === 'waiting_retry')
-    return `owed, next try${at.replace(' until', '')}${problem === undefined ? '' : `: ${problem.code}`}`;
-  if (state === 'waiting_login') return `owed, the destination refuses our credentials`;
+  const at = until === undefined ? '' : instantText(until);
+  if (state === 'waiting_quota') return `owed, waits for the daily quota until ${at}`;
+  if (state === 'waiting_retry') return `owed, next try ${at}${problem === undefined ? '' : `: ${problem.code}`}`;
+  if (state === 'waiting_login') return 'owed, the destination refuses our credentials';
+  if (state === 'busy') return 'another run of this job is under way';
   return problem === undefined ? state : `${state}: ${problem.code}`;
 }
 

@@ -1,12 +1,29 @@
+import { type Canvas, paint, type Tone } from './paint.ts';
+
 /** How one column of a table stands. */
 export interface TableColumn {
   readonly title: string;
   readonly align?: 'left' | 'right';
+  /** The colour of a cell by what stands in it. */
+  readonly tone?: (text: string) => Tone | undefined;
+}
+
+/** Where a table is shown: a terminal gets colours and no line wider than itself. */
+export interface Paper extends Canvas {
+  readonly columns?: number;
+}
+
+export interface TableOptions {
+  /** Cells are cut to this many terminal cells; 60 unless told. */
+  readonly widest?: number;
+  readonly paper?: Paper;
 }
 
 const segments = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 const wide =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u3000-\u303f\uff01-\uff60]|\p{Emoji_Presentation}/u;
+/** A column is not made narrower than this for the sake of a narrow terminal. */
+const narrowest = 8;
 
 /** Terminal cells that a text takes: East Asian and emoji count two, combining marks nothing. */
 export function cellsOf(text: string): number {
@@ -38,26 +55,46 @@ export function clip(text: string, width: number): string {
   return `${out}…`;
 }
 
-/** A plain table: titles, a rule, one line a row, two spaces between columns. Cells are clipped to `widest`. */
+/** A plain table: titles, a rule, one line a row, two spaces between columns. */
 export function renderTable(
   columns: readonly TableColumn[],
   rows: readonly (readonly string[])[],
-  widest = 60,
+  { widest = 60, paper }: TableOptions = {},
 ): string {
-  const shown = rows.map((row) => row.map((cell) => clip(printable(cell), widest)));
-  const widths = columns.map((column, c) =>
-    Math.max(cellsOf(column.title), ...shown.map((row) => cellsOf(row[c] ?? ''))),
-  );
-  const line = (cells: readonly string[]): string =>
+  const texts = rows.map((row) => columns.map((_, c) => clip(printable(row[c] ?? ''), widest)));
+  const natural = columns.map(({ title }, c) => Math.max(cellsOf(title), ...texts.map((row) => cellsOf(row[c]!))));
+  const widths = fitted(natural, paper);
+  const line = (cells: readonly string[], tones: boolean): string =>
     columns
-      .map((column, c) => pad(cells[c] ?? '', widths[c]!, column.align ?? 'left'))
+      .map(({ align = 'left', tone }, c) => {
+        const text = clip(cells[c]!, widths[c]!);
+        const space = ' '.repeat(Math.max(0, widths[c]! - cellsOf(text)));
+        const shown = tones ? paint(text, tone?.(cells[c]!), paper) : text;
+        return align === 'right' ? space + shown : shown + space;
+      })
       .join('  ')
       .trimEnd();
+  const titles = line(
+    columns.map(({ title }) => title),
+    false,
+  );
   const rule = widths.map((width) => '─'.repeat(width)).join('  ');
-  return [line(columns.map((column) => column.title)), rule, ...shown.map(line)].join('\n');
+  return [titles, rule, ...texts.map((row) => line(row, true))].join('\n');
 }
 
-function pad(text: string, width: number, align: 'left' | 'right'): string {
-  const space = ' '.repeat(Math.max(0, width - cellsOf(text)));
-  return align === 'right' ? space + text : text + space;
+/** On a terminal that is too narrow the widest column gives way, again and again, until all fits or none can. */
+function fitted(natural: readonly number[], paper: Paper | undefined): number[] {
+  const widths = [...natural];
+  const room = paper?.isTTY === true ? (paper.columns ?? 80) : Number.POSITIVE_INFINITY;
+  for (let over = total(widths) - room; over > 0; over = total(widths) - room) {
+    const most = Math.max(...widths);
+    if (most <= narrowest) break;
+    const next = Math.max(narrowest, most - over, ...widths.filter((width) => width < most));
+    widths[widths.lastIndexOf(most)] = next === most ? most - 1 : next;
+  }
+  return widths;
+}
+
+function total(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width + 2, -2);
 }

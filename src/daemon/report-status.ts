@@ -45,14 +45,24 @@ export interface AccountStatus {
   readonly spent_until?: number;
 }
 
+/** Owed by jobs that the config does not have; `deliverable` while it has the destination. */
+export interface StrandedStatus {
+  readonly job: string;
+  readonly destination: string;
+  readonly deliverable: boolean;
+  readonly payloads: number;
+}
+
 export interface Status {
   readonly daemon?: { readonly owner: string; readonly since: number };
   readonly jobs: readonly JobStatus[];
+  readonly stranded: readonly StrandedStatus[];
   readonly accounts: readonly AccountStatus[];
 }
 
-/** Reads where everything stands from the store; asks nobody and changes nothing. */
-export async function reportStatus(config: Config, store: Store, clock: Clock): Promise<Status> {
+/** Reads where everything stands from the store, where there is one already; asks nobody and changes nothing. */
+export async function reportStatus(config: Config, store: Store | undefined, clock: Clock): Promise<Status> {
+  if (store === undefined) return nothingYet(config, clock);
   const owed = await store.outbox.inState('owed');
   const jobs: JobStatus[] = [];
   for (const job of config.jobs.values()) {
@@ -61,7 +71,30 @@ export async function reportStatus(config: Config, store: Store, clock: Clock): 
   }
   const holder = await store.leases.holder('daemon');
   const daemon = holder === undefined ? {} : { daemon: { owner: processText(holder.owner), since: holder.takenAt } };
-  return { ...daemon, jobs, accounts: await accountsOf(config, store, clock) };
+  return { ...daemon, jobs, stranded: strandedIn(owed, config), accounts: await accountsOf(config, store, clock) };
+}
+
+async function nothingYet(config: Config, clock: Clock): Promise<Status> {
+  const jobs = [...config.jobs.values()].map((job) => {
+    const next = firstFiring(job, clock);
+    const times = next === null ? {} : { next_firing_at: next };
+    return { job: job.name, enabled: job.enabled, state: 'never ran', ...times, owed: [] };
+  });
+  return { jobs, stranded: [], accounts: await accountsOf(config, undefined, clock) };
+}
+
+function firstFiring({ schedule, enabled }: Job, clock: Clock): number | null {
+  return schedule && enabled ? nextFiring(schedule, clock.now()) : null;
+}
+
+function strandedIn(owed: readonly OutboxRow[], { jobs, destinations }: Config): StrandedStatus[] {
+  const orphans = owed.filter(({ job, destination }) => !jobs.has(job) || !destinations.has(destination));
+  return [...Map.groupBy(orphans, ({ job, destination }) => JSON.stringify([job, destination])).values()].map(
+    (rows) => {
+      const { job, destination } = rows[0] as OutboxRow;
+      return { job, destination, deliverable: destinations.has(destination), payloads: rows.length };
+    },
+  );
 }
 
 async function jobStatus(
@@ -73,7 +106,7 @@ async function jobStatus(
   const running = await store.leases.holder(`job:${job.name}`);
   const delivered = await lastDelivered(job, store);
   const planned = (await store.schedules.find(job.name))?.next_at;
-  const next = planned ?? (job.schedule && job.enabled ? nextFiring(job.schedule, clock.now()) : null);
+  const next = planned ?? firstFiring(job, clock);
   return {
     job: job.name,
     enabled: job.enabled,
@@ -121,13 +154,13 @@ async function lastDelivered(job: Job, store: Store): Promise<number | undefined
   return receipt?.certain === 1 ? receipt.as_of : undefined;
 }
 
-async function accountsOf({ destinations }: Config, store: Store, clock: Clock): Promise<AccountStatus[]> {
+async function accountsOf({ destinations }: Config, store: Store | undefined, clock: Clock): Promise<AccountStatus[]> {
   const now = clock.now();
   const day = dayOf(now);
   const byAccount = Map.groupBy(destinations.values(), ({ account }: Destination) => account);
   return Promise.all(
     [...byAccount].map(async ([account, sharing]) => {
-      const { used, spentUntil } = await store.quota.use(account, day);
+      const { used = 0, spentUntil } = (await store?.quota.use(account, day)) ?? {};
       return {
         destinations: sharing.map(({ name }) => name),
         day,

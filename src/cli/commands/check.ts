@@ -5,6 +5,7 @@ import { redact } from '../../lib/redact.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
+import type { Tone } from '../paint.ts';
 import { onStop } from '../signals.ts';
 import { renderTable } from '../table.ts';
 
@@ -66,7 +67,9 @@ async function connectAll(config: Config): Promise<Looks> {
 
 function tableOf(looks: Looks): string {
   const rows = looks.map(({ kind, name, ok, said }) => [kind, name, ok ? 'yes' : 'NO', said]);
-  return renderTable([{ title: 'kind' }, { title: 'name' }, { title: 'answers' }, { title: 'said' }], rows, 120);
+  const tone = (answer: string): Tone => (answer === 'yes' ? 'good' : 'bad');
+  const columns = [{ title: 'kind' }, { title: 'name' }, { title: 'answers', tone }, { title: 'said' }];
+  return renderTable(columns, rows, { widest: 120, paper: process.stdout });
 }
 
 const command: CliCommand = {

@@ -93,11 +93,11 @@ async function travel({ config, service, pulled, signal }: Journey): Promise<num
     import('../demo/declare.ts'),
   ]);
   const runtime = await wire({ config });
-  const follow = followJobs(runtime.events, process.stdout.isTTY === true ? process.stdout : undefined);
   const jobs = [...config.jobs.values()];
   const sync = async (): Promise<number> => {
-    const outcomes = await syncJobs({ runtime, config, jobs, signal, patienceMs: 60_000 });
-    follow.stop();
+    const screen = process.stdout.isTTY === true ? process.stdout : undefined;
+    const follow = followJobs(runtime.events, { screen, jobs });
+    const outcomes = await syncJobs({ runtime, config, jobs, signal, patienceMs: 60_000 }).finally(follow.stop);
     showSummary({ outcomes, refused: [], json: false });
     return exitCodeOf(outcomes, []);
   };
@@ -113,7 +113,6 @@ async function travel({ config, service, pulled, signal }: Journey): Promise<num
     say('\nThe jobs stand in config/demo.yaml. Yours: sluice init');
     return Math.max(first, second);
   } finally {
-    follow.stop();
     await runtime.close();
   }
 }

@@ -4,10 +4,12 @@ import type { Config } from '../../config/config.ts';
 import type { Daemon } from '../../daemon/daemon.ts';
 import type { Runtime } from '../../daemon/wire.ts';
 import type { Level, Log } from '../../lib/log.ts';
-import { Problem, renderProblem } from '../../lib/problem.ts';
+import { Problem, placeOf, renderProblem } from '../../lib/problem.ts';
+import type { Lease } from '../../state/leases.ts';
 import { processText } from '../../state/processes.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, openConfig, showProblems } from '../config-file.ts';
+import { logFlag } from '../log-flag.ts';
 import { onStop } from '../signals.ts';
 
 interface Flags {
@@ -19,21 +21,22 @@ async function run({ config: file, log: level }: Flags): Promise<void> {
   const stop = onStop();
   const { config, problems } = await openConfig(file);
   showProblems(problems);
-  const [{ openLog }, { wire }, { Daemon }] = await Promise.all([
-    import('../../lib/log.ts'),
+  const [{ openLogOn }, { wire }, { Daemon }] = await Promise.all([
+    import('../human-log.ts'),
     import('../../daemon/wire.ts'),
     import('../../daemon/daemon.ts'),
   ]);
-  const log = openLog({ level, descriptor: 1 });
+  const log = openLogOn(process.stdout, level);
   const runtime = await wire({ config, log });
   try {
-    await beTheOnlyOne(runtime);
+    const lease = await beTheOnlyOne(runtime);
     const daemon = new Daemon({ runtime, config });
     await daemon.start();
-    const unlisten = listenForReload({ file, daemon, runtime, config, log });
+    const reloads = listenForReload({ file, daemon, runtime, config, log });
     await aborted(stop.signal);
-    unlisten();
-    await daemon.stop(String((stop.signal.reason as Error).message));
+    await Promise.all([reloads.end(), daemon.stop(String((stop.signal.reason as Error).message))]);
+    await lease.release();
+    log.info('daemon.stopped');
   } finally {
     await runtime.close();
     stop.done();
@@ -41,9 +44,13 @@ async function run({ config: file, log: level }: Flags): Promise<void> {
   }
 }
 
-/** Two daemons on one state folder would fire everything twice; one-shot commands beside a daemon are fine. */
-async function beTheOnlyOne({ store }: Runtime): Promise<void> {
-  if ((await store.leases.take('daemon')) !== undefined) return;
+/**
+ * Two daemons on one state folder would fire everything twice; one-shot commands beside a daemon are fine. Given back at
+ * the end: in a container nobody could look whether we are gone.
+ */
+async function beTheOnlyOne({ store }: Runtime): Promise<Lease> {
+  const lease = await store.leases.take('daemon');
+  if (lease !== undefined) return lease;
   const holder = await store.leases.holder('daemon');
   throw new Problem({
     code: 'DAEMON_RUNNING',
@@ -62,14 +69,16 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
+interface Reloading {
+  readonly file: string;
+  readonly daemon: Daemon;
+  readonly runtime: Runtime;
+  readonly config: Config;
+  readonly log: Log;
+}
+
 /** SIGHUP takes the config anew: whole, or not at all. One reload at a time, in the order of the signals. */
-function listenForReload(given: {
-  file: string;
-  daemon: Daemon;
-  runtime: Runtime;
-  config: Config;
-  log: Log;
-}): () => void {
+function listenForReload(given: Reloading): { end(): Promise<void> } {
   let last = Promise.resolve();
   const onHup = (): void => {
     last = last
@@ -77,14 +86,19 @@ function listenForReload(given: {
       .catch((error: unknown) => given.log.error('the reload met a fault', { error: String(error) }));
   };
   process.on('SIGHUP', onHup);
-  return () => process.off('SIGHUP', onHup);
+  const end = (): Promise<void> => {
+    process.off('SIGHUP', onHup);
+    return last;
+  };
+  return { end };
 }
 
-async function reload({ file, daemon, runtime, config, log }: Parameters<typeof listenForReload>[0]): Promise<void> {
+async function reload({ file, daemon, runtime, config, log }: Reloading): Promise<void> {
   const { loadConfig } = await import('../../config/load.ts');
   const loaded = await loadConfig(file);
-  for (const problem of loaded.problems)
-    log.error('config fault', { code: problem.code, fault: renderProblem(problem) });
+  for (const problem of loaded.problems) {
+    log.error('config.fault', { code: problem.code, place: placeOf(problem.where), fault: renderProblem(problem) });
+  }
   const next = loaded.config;
   if (loaded.problems.length > 0 || next === undefined) {
     runtime.events.emit('config.refused', { file, faults: loaded.problems.length });
@@ -107,7 +121,7 @@ const command: CliCommand = {
       .command('run')
       .description('The daemon: fires jobs on their schedules and delivers until it is told to stop.')
       .option(...configFlag)
-      .option('--log <level>', 'log lines on standard output: debug, info, warn, error, silent', 'info')
+      .addOption(logFlag('standard output', 'info'))
       .addHelpText(
         'after',
         '\nSIGHUP takes the config anew, whole or not at all. SIGTERM and SIGINT end it within ten seconds, with 0;\nwhat is owed stays owed, the next start goes on.',

@@ -1,10 +1,13 @@
 import { rename, writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Log } from '../../lib/log.ts';
 import { Problem } from '../../lib/problem.ts';
 import type { Pull } from '../../service/refresh/pull.ts';
 import type { RunningService } from '../../service/service.ts';
 import type { CliCommand } from '../command.ts';
+import { exit } from '../exit.ts';
+import { onStop, stopCode } from '../signals.ts';
 
 export interface ServeOptions {
   readonly host: string;
@@ -25,15 +28,30 @@ export interface ServeOptions {
 export async function serve(options: ServeOptions): Promise<RunningService> {
   const { startService } = await import('../../service/service.ts');
   const service = await startService(options);
-  options.log.info('service is listening', { url: service.url, pid: process.pid });
-  if (service.firstKey !== undefined) sayKey(service.firstKey);
-  if (options.readyFile !== undefined) await writeReadyFile(options.readyFile, service.url);
+  const { url, firstKey } = service;
+  if (process.stdout.isTTY === true) process.stdout.write(`${welcome(options, service)}\n\n`);
+  else if (firstKey !== undefined) sayKey(firstKey);
+  options.log.info('service is listening', { url, pid: process.pid });
+  if (options.readyFile !== undefined) await writeReadyFile(options.readyFile, url);
   return service;
 }
 
 /** On standard output, never in the log: a log is kept, a key must not be. */
 function sayKey(key: string): void {
   process.stdout.write(`Created the company "Local" with one admin. Its API key, shown this once:\n\n  ${key}\n\n`);
+}
+
+/** For a person at a terminal: where, with what key, and what to try first. */
+function welcome({ data, fixtures }: ServeOptions, { url, firstKey }: RunningService): string {
+  const known = fixtures === undefined ? 'the one shown at the first start' : `those of ${fixtures}`;
+  const lines = [
+    ['address', url],
+    ['data', data === 'memory' ? 'in memory, gone at the end' : resolve(data.folder)],
+    ['API key', firstKey === undefined ? known : `${firstKey}   (shown this once; the admin of company "Local")`],
+    ['try', `curl -H 'kf-api-key: ${firstKey ?? 'YOUR-KEY'}' ${url}/datasources`],
+  ];
+  const shown = lines.map(([what, text]) => `  ${what?.padEnd(9)} ${text}`).join('\n');
+  return `The service is listening. Ctrl-C ends it.\n\n${shown}`;
 }
 
 /** Whoever waits for the file must never see half of it. */
@@ -81,15 +99,25 @@ function optionsOf(flags: Flags): Omit<ServeOptions, 'log'> {
 
 /** Runs until SIGINT or SIGTERM, then ends cleanly. */
 async function run(flags: Flags): Promise<void> {
-  const { openLog } = await import('../../lib/log.ts');
-  const log = openLog({ level: 'info' });
-  const stopped = Promise.withResolvers<NodeJS.Signals>();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stopped.resolve);
-  const { pullDatasource } = await import('../pull.ts');
-  const service = await serve({ ...optionsOf(flags), log, pull: pullDatasource });
-  const signal = await stopped.promise;
-  log.info('service is stopping', { signal });
-  await service.close();
+  const [{ openLogOn }, { pullDatasource }] = await Promise.all([import('../human-log.ts'), import('../pull.ts')]);
+  const log = openLogOn(process.stderr, 'info');
+  const stop = onStop();
+  try {
+    const service = await serve({ ...optionsOf(flags), log, pull: pullDatasource });
+    const signal = await stopped(stop.signal);
+    log.info('service is stopping', { signal });
+    await service.close();
+  } finally {
+    stop.done();
+  }
+}
+
+function stopped(signal: AbortSignal): Promise<string> {
+  const name = (): string => (stopCode() === exit.interrupted ? 'SIGINT' : 'SIGTERM');
+  return new Promise((done) => {
+    if (signal.aborted) done(name());
+    signal.addEventListener('abort', () => done(name()), { once: true });
+  });
 }
 
 const command: CliCommand = {

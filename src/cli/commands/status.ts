@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
-import type { AccountStatus, JobStatus, Status } from '../../daemon/report-status.ts';
+import type { AccountStatus, JobStatus, Status, StrandedStatus } from '../../daemon/report-status.ts';
 import { redact } from '../../lib/redact.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
 import { countText, durationText, instantText } from '../figures.ts';
+import { toneOf } from '../paint.ts';
 import { renderTable } from '../table.ts';
 
 interface Flags {
@@ -13,21 +14,24 @@ interface Flags {
 }
 
 async function run({ config: file, json }: Flags): Promise<void> {
-  const { config, problems } = await openConfig(file);
+  const { config, problems, refused } = await openConfig(file);
   showProblems(problems);
   if (problems.length > 0) process.exitCode = exit.usage;
-  const [{ openStore }, { reportStatus }, { systemClock }] = await Promise.all([
-    import('../../state/store.ts'),
+  const [{ openExisting }, { reportStatus }, { systemClock }] = await Promise.all([
+    import('../existing-store.ts'),
     import('../../daemon/report-status.ts'),
     import('../../lib/clock.ts'),
   ]);
-  const store = await openStore(config.state, { clock: systemClock });
+  const store = await openExisting(config);
   try {
     const status = await reportStatus(config, store, systemClock);
-    const text = json === true ? JSON.stringify(forMachines(status), undefined, 2) : textOf(status, systemClock.now());
+    const text =
+      json === true
+        ? JSON.stringify(forMachines(status), undefined, 2)
+        : textOf(status, { refused: [...refused.keys()], now: systemClock.now() });
     process.stdout.write(`${redact(text)}\n`);
   } finally {
-    await store.close();
+    await store?.close();
   }
 }
 
@@ -40,7 +44,10 @@ function forMachines(status: Status): unknown {
   );
 }
 
-function textOf({ daemon, jobs, accounts }: Status, now: number): string {
+function textOf(
+  { daemon, jobs, stranded, accounts }: Status,
+  { refused, now }: { refused: readonly string[]; now: number },
+): string {
   const running =
     daemon === undefined
       ? 'No daemon is running on this state folder.'
@@ -48,21 +55,23 @@ function textOf({ daemon, jobs, accounts }: Status, now: number): string {
   const table = renderTable(
     [
       { title: 'job' },
-      { title: 'state' },
+      { title: 'state', tone: toneOf },
       { title: 'data as of' },
       { title: 'age' },
       { title: 'next firing' },
       { title: 'last problem' },
     ],
     jobs.map((job) => rowOf(job, now)),
-    70,
+    { widest: 70, paper: process.stdout },
   );
   return [
     running,
     '',
-    jobs.length === 0 ? 'The config has no job.' : table,
-    '',
-    ...accounts.map((one) => accountText(one)),
+    ...(jobs.length === 0 ? [] : [table]),
+    ...(jobs.length + refused.length === 0 ? ['The config has no job.'] : []),
+    ...(refused.length === 0 ? [] : [`Cannot run until the config is mended: ${refused.join(', ')}`]),
+    ...stranded.map(strandedText),
+    ...(accounts.length === 0 ? [] : ['', ...accounts.map(accountText)]),
   ].join('\n');
 }
 
@@ -79,6 +88,13 @@ function rowOf(
     next_firing_at === undefined ? '–' : instantText(next_firing_at),
     trouble ?? '',
   ];
+}
+
+function strandedText({ job, destination, deliverable, payloads }: StrandedStatus): string {
+  const what = `${countText(payloads)} ${payloads === 1 ? 'payload is' : 'payloads are'} owed by job ${job}`;
+  return deliverable
+    ? `${what}, which the config does not have any more; "sluice run" delivers to ${destination}.`
+    : `${what} to destination ${destination}, which the config does not have: owed until it is there again.`;
 }
 
 function accountText({ destinations, used, limit, day, turns_at, spent_until }: AccountStatus): string {

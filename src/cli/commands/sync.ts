@@ -4,6 +4,8 @@ import type { Level } from '../../lib/log.ts';
 import type { CliCommand } from '../command.ts';
 import { chooseJobs, configFlag, openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
+import { logFlag } from '../log-flag.ts';
+import type { Screen } from '../progress.ts';
 import { onStop } from '../signals.ts';
 
 interface Flags {
@@ -43,18 +45,15 @@ async function preview({ config, jobs, refused, flags, signal }: Work): Promise<
 }
 
 async function send({ config, jobs, refused, flags, signal }: Work): Promise<number> {
-  const [{ wire }, { syncJobs }, { openLog }, { followJobs }, { exitCodeOf, showSummary }] = await Promise.all([
+  const [{ wire }, { syncJobs }, { openLogOn }, { followJobs }, { exitCodeOf, showSummary }] = await Promise.all([
     import('../../daemon/wire.ts'),
     import('../../daemon/sync-jobs.ts'),
-    import('../../lib/log.ts'),
+    import('../human-log.ts'),
     import('../follow.ts'),
     import('../summary.ts'),
   ]);
-  const runtime = await wire({ config, log: openLog({ level: flags.log }) });
-  const follow = followJobs(
-    runtime.events,
-    flags.json === true && process.stderr.isTTY !== true ? undefined : process.stderr,
-  );
+  const runtime = await wire({ config, log: openLogOn(process.stderr, flags.log) });
+  const follow = followJobs(runtime.events, { screen: screenFor(flags), jobs });
   try {
     const outcomes = await syncJobs({ runtime, config, jobs, signal, patienceMs: flags.wait * 1000 });
     follow.stop();
@@ -64,6 +63,13 @@ async function send({ config, jobs, refused, flags, signal }: Work): Promise<num
     follow.stop();
     await runtime.close();
   }
+}
+
+/** Progress is for people. Lines of a log between drawn ones would tear them: beside a log only changes are told. */
+function screenFor({ json, log }: Flags): Screen | undefined {
+  const { stderr } = process;
+  if (json === true && stderr.isTTY !== true) return undefined;
+  return log === 'silent' ? stderr : { write: (text) => stderr.write(text) };
 }
 
 function seconds(text: string): number {
@@ -82,7 +88,7 @@ const command: CliCommand = {
       .option('-n, --dry-run', 'pull and encode, show the first rows and what would be sent, send nothing')
       .option('--json', 'the result for machines, on standard output')
       .option('--wait <seconds>', 'how long to wait for retries before leaving a payload owed', seconds, 300)
-      .option('--log <level>', 'log lines on standard error: debug, info, warn, error, silent', 'silent')
+      .addOption(logFlag('standard error', 'silent'))
       .addHelpText(
         'after',
         `

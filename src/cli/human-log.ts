@@ -1,0 +1,69 @@
+import { inspect } from 'node:util';
+import type { Level, Log } from '../lib/log.ts';
+import { openLog } from '../lib/log.ts';
+import { redact } from '../lib/redact.ts';
+import { bytesText, countText, durationText, instantText } from './figures.ts';
+import { levels } from './log-flag.ts';
+import { type Canvas, paint, type Tone } from './paint.ts';
+import { printable } from './table.ts';
+
+/** A terminal, or whatever else lines are written to. */
+export interface LogScreen extends Canvas {
+  write(text: string): unknown;
+}
+
+/** Lines of JSON for machines; for a person at a terminal the same in plain words. */
+export function openLogOn(stream: LogScreen & { readonly fd: number }, level: Level): Log {
+  return stream.isTTY === true ? humanLog(stream, level) : openLog({ level, descriptor: stream.fd });
+}
+
+/** Lines for people: time, level, message, facts. `now` is epoch milliseconds. */
+export function humanLog(screen: LogScreen, level: Level, now: () => number = Date.now): Log {
+  return logWith({}, (at, message, facts) => {
+    if (levels.indexOf(at) < levels.indexOf(level)) return;
+    const time = paint(new Date(now()).toTimeString().slice(0, 8), 'quiet', screen);
+    const word = paint(at.padEnd(5), tones[at], screen);
+    screen.write(`${redact(`${time} ${word} ${message.padEnd(18)} ${factsText(facts)}`.trimEnd())}\n`);
+  });
+}
+
+const tones: Partial<Record<Level, Tone>> = { error: 'bad', warn: 'waiting', debug: 'quiet' };
+
+type Write = (level: Exclude<Level, 'silent'>, message: string, facts: object) => void;
+
+function logWith(known: object, write: Write): Log {
+  const at =
+    (level: Exclude<Level, 'silent'>) =>
+    (message: string, facts: object = {}): void =>
+      write(level, message, { ...known, ...facts });
+  return {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    with: (facts) => logWith({ ...known, ...facts }, write),
+  };
+}
+
+/** `name=value` side by side; what has several lines follows on lines of its own. */
+function factsText(facts: object): string {
+  const entries = Object.entries(facts).filter(([, value]) => value !== undefined);
+  const isLong = ([, value]: [string, unknown]): boolean => typeof value === 'string' && value.includes('\n');
+  const short = entries.filter((entry) => !isLong(entry)).map(([name, value]) => `${name}=${factText(name, value)}`);
+  const long = entries.filter(isLong).flatMap(([, value]) => String(value).split('\n'));
+  return [short.join(' '), ...long.map((line) => `    ${printable(line)}`)].join('\n').trim();
+}
+
+function factText(name: string, value: unknown): string {
+  if (typeof value === 'number') return numberText(name, value);
+  if (typeof value === 'string') return /^[^\s"=]+$/.test(value) ? printable(value) : JSON.stringify(value);
+  return inspect(value, { breakLength: Number.POSITIVE_INFINITY, compact: true, depth: 3 });
+}
+
+/** Instants, spans and sizes are known by the names that events give them. */
+function numberText(name: string, value: number): string {
+  if (name === 'at' || name === 'until') return instantText(value).replace(' ', 'T');
+  if (name === 'milliseconds') return durationText(value).replaceAll(' ', '');
+  if (name === 'bytes') return bytesText(value).replace(' ', '');
+  return name === 'rows' ? countText(value).replaceAll(' ', '') : String(value);
+}

@@ -1,0 +1,29 @@
+/** What a colour says; none says anything that the words beside it do not. */
+export type Tone = 'good' | 'bad' | 'waiting' | 'quiet';
+
+/** The part of a terminal stream that decides about colours. */
+export interface Canvas {
+  readonly isTTY?: boolean;
+  /** Node's own answer: it knows NO_COLOR, FORCE_COLOR and TERM=dumb. */
+  hasColors?(): boolean;
+}
+
+const codes: Readonly<Record<Tone, number>> = { good: 32, bad: 31, waiting: 33, quiet: 2 };
+
+/** The text in its colour where it goes to a terminal that has them; else the text as it is. */
+export function paint(text: string, tone: Tone | undefined, canvas: Canvas | undefined): string {
+  if (tone === undefined || canvas?.isTTY !== true || canvas.hasColors?.() !== true) return text;
+  return `\u001b[${codes[tone]}m${text}\u001b[0m`;
+}
+
+const tones: readonly (readonly [RegExp, Tone])[] = [
+  [/^(delivered|unchanged|refreshed)/, 'good'],
+  [/^(failed|dead|busy|interrupted|stopped|another run)|credentials/, 'bad'],
+  [/^owed|wait|try/, 'waiting'],
+  [/^(superseded|never|in line)/, 'quiet'],
+];
+
+/** The tone of a job's state, by the words that people read. */
+export function toneOf(state: string): Tone | undefined {
+  return tones.find(([words]) => words.test(state))?.[1];
+}
