@@ -149,10 +149,10 @@ function itIf(has: boolean): (title: string, test: () => Promise<void>) => void 
 }
 
 describe.each(titled)('%s', (title, endpoint) => {
-  const one = cases[title]!;
+  const one: Case = cases[title] ?? {};
 
   it('has a case here that says how it is called', () => {
-    expect(one).toBeDefined();
+    expect(cases[title]).toBeDefined();
   });
 
   it('is refused without credentials and with wrong ones', async () => {
