@@ -18,6 +18,8 @@ export interface Call<Q = unknown, B = unknown> {
   readonly body: B;
   /** The members of a JSON body as they came, those that nobody declared among them; empty for any other body. */
   readonly json: Readonly<Record<string, unknown>>;
+  /** Host and port that the caller reached the service by, as they named it. */
+  readonly host: string;
   /** The body as it comes, for the endpoints that store it. */
   readonly incoming: IncomingBody;
 }

@@ -13,6 +13,7 @@ export interface Received {
   readonly caller: Caller;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;
+  readonly host: string;
   readonly incoming: IncomingBody;
 }
 
@@ -29,8 +30,8 @@ export function runnerOf(endpoint: Endpoint): Run {
     const json = validateBody === undefined ? {} : await readJson(received.incoming);
     const body = validateBody?.(json);
     const account = scope(endpoint, received, json);
-    const { parts, caller, params, incoming } = received;
-    const call: Call = { parts, caller, account, params, query, body, json, incoming };
+    const { parts, caller, params, host, incoming } = received;
+    const call: Call = { parts, caller, account, params, query, body, json, host, incoming };
     return endpoint.do(call, endpoint.find?.(call));
   };
 }

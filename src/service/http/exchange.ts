@@ -32,7 +32,7 @@ export async function exchange(given: Exchange): Promise<void> {
     const incoming = incomingBody(request.raw, reply.raw, parts.bodyIdleMs);
     const params = request.params as Record<string, string>;
     const query = request.query as Record<string, unknown>;
-    send(reply, endpoint, await run({ parts, caller, params, query, incoming }));
+    send(reply, endpoint, await run({ parts, caller, params, query, host: hostOf(request), incoming }));
   } catch (thrown) {
     refuse(given, thrown);
   }
@@ -46,6 +46,11 @@ async function authenticateAndCount({ parts, request }: Exchange): Promise<Calle
   request.entry.company = caller.company.id;
   parts.limits.countCall(caller.company, request.entry.arrived);
   return caller;
+}
+
+/** A client of the HTTP of 1996 names no host. */
+function hostOf({ host, socket }: FastifyRequest): string {
+  return host || `${socket.localAddress ?? 'localhost'}:${socket.localPort}`;
 }
 
 function credentialsShown({ headers }: FastifyRequest): string | null {
