@@ -12,6 +12,7 @@ import { logNotice, postgresProblem } from './postgres-problems.ts';
 import { Description, Portal } from './postgres-statement.ts';
 import { PostgresTap, wireOf } from './postgres-tap.ts';
 import { isUnknown, type TypeRow, typeOf, typeQuery } from './postgres-types.ts';
+import { ReadingSocket } from './reading-socket.ts';
 import { SpanBlock } from './span-block.ts';
 
 /** How long we wait for a server to acknowledge that it stopped; after that the run ends without it. */
@@ -268,6 +269,8 @@ function configOf({ address, tls, timeoutMs }: { address: Address; tls: Tls | un
     // A function, so that neither PGPASSWORD nor ~/.pgpass slips in when no password is given.
     password: () => address.password ?? '',
     ssl: tls === undefined ? false : secure(tls),
+    // TLS reads by itself, below the socket that pg sees.
+    ...(tls === undefined ? { stream: () => new ReadingSocket() } : {}),
     connectionTimeoutMillis: timeoutMs,
     application_name: 'sluice',
     keepAlive: true,

@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { Client } from 'pg';
 import { Problem } from '#sdk';
+import { ReadingSocket } from './reading-socket.ts';
 import { blockBytes, type SpanBlock } from './span-block.ts';
 
 /**
@@ -57,12 +58,14 @@ export class PostgresTap {
     this.#onFault = onFault;
     wire.stream.on('data', this.#receive);
     wire.stream.off('data', wire.parser);
+    if (wire.stream instanceof ReadingSocket) wire.stream.lend();
   }
 
   /** Gives the socket back to pg, together with whatever was not handled yet. */
   release(): void {
     if (this.#released) return;
     this.#released = true;
+    if (this.#wire.stream instanceof ReadingSocket) this.#wire.stream.own();
     this.#wire.stream.on('data', this.#wire.parser);
     this.#wire.stream.off('data', this.#receive);
     this.#wire.stream.resume();
@@ -103,7 +106,10 @@ export class PostgresTap {
   /** After the release nothing is ours any more: pg gets the unread rest, whole messages or not. */
   #passOn(chunk: Buffer): void {
     const rest = this.#bytes.subarray(this.#at, this.#filled);
-    for (const bytes of [rest, chunk]) if (bytes.length > 0) this.#wire.parser.call(this.#wire.stream, bytes);
+    for (const bytes of [rest, chunk]) {
+      // The parser keeps half a message; the memory here is used again.
+      if (bytes.length > 0) this.#wire.parser.call(this.#wire.stream, Buffer.from(bytes));
+    }
   }
 
   #read(): void {

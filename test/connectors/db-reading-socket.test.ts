@@ -1,0 +1,58 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { expect, it, onTestFinished } from 'vitest';
+import { ReadingSocket } from '../../connectors/db/reading-socket.ts';
+
+async function connected() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const accepted = once(server, 'connection');
+  const socket = new ReadingSocket();
+  socket.connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const [peer] = (await accepted) as [Socket];
+  onTestFinished(() => {
+    socket.destroy();
+    peer.destroy();
+    server.close();
+  });
+  const kept: Buffer[] = [];
+  socket.on('data', (bytes) => kept.push(bytes));
+  const send = async (text: string) => {
+    const arrived = once(socket, 'data');
+    peer.write(text);
+    await arrived;
+  };
+  return { socket, peer, kept, send };
+}
+
+it('hands out copies, which stay what they were, until it lends', async () => {
+  const { kept, send } = await connected();
+  await send('first');
+  await send('other');
+  expect(kept.map(String)).toEqual(['first', 'other']);
+});
+
+it('lends the same memory again and again, and stops when told', async () => {
+  const { socket, kept, send } = await connected();
+  socket.lend();
+  await send('first');
+  await send('other');
+  expect(kept.map(String)).toEqual(['other', 'other']);
+  socket.own();
+  await send('third');
+  await send('final');
+  expect(kept.map(String).slice(2)).toEqual(['third', 'final']);
+});
+
+it('reads nothing while it is paused, all of it afterwards, and then the end', async () => {
+  const { socket, peer, kept } = await connected();
+  socket.pause();
+  const bytes = Buffer.alloc(3_000_000, 'x');
+  peer.end(bytes);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const early = kept.length;
+  socket.resume();
+  await once(socket, 'end');
+  expect(early).toBeLessThanOrEqual(1);
+  expect(kept.reduce((sum, piece) => sum + piece.length, 0)).toBe(bytes.length);
+});
