@@ -1,0 +1,56 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { describeWithServer } from '../servers/describe.ts';
+import type { TestServer } from '../servers/server.ts';
+import { adminKey, makeFolder, makeWorld, type World } from './world.ts';
+
+const million = 1_000_000;
+const sizeLimit = 10_000_000_000;
+const mostMegabytes = 200;
+/** A quarter of what Node would take by itself: rows that are kept would not fit in many times over. */
+const smallHeap = ['--max-old-space-size=96'];
+
+/** Rows that the server makes as it sends them. */
+const rowsUpTo = (count: number): string => `
+  select i as id, 'Customer ' || i as customer, (i % 1000)::numeric(12,2) / 8 as amount,
+    timestamptz '2024-01-01 00:00+00' + i * interval '1 second' as created_at,
+    case when i % 3 > 0 then 'said "yes", twice' end as note
+  from (select generate_series(1, ${count}) as i) numbers`;
+
+interface Peaks {
+  readonly cli: number;
+  readonly service: number;
+}
+
+/** Carries so many rows through a CLI process with a small heap; the largest resident sets afterwards, in megabytes. */
+async function carry(count: number, { server, world }: { server: TestServer; world: World }): Promise<Peaks> {
+  const home = await world.home();
+  await home.config({
+    destinations: { service: { url: world.url, api_key: adminKey, upload_limit_bytes: sizeLimit } },
+    sources: { db: { connector: 'db', url: server.url } },
+    jobs: { rows: { source: 'db', query: rowsUpTo(count), format: 'csv', target: world.instances.csv } },
+  });
+  const peakFile = join(home.folder, 'peak');
+  const { jobs } = await home.sync({ node: smallHeap, preload: ['peak'], env: { PEAK_FILE: peakFile } });
+  expect(jobs).toMatchObject([{ state: 'delivered', rows: count }]);
+  return { cli: Number(await readFile(peakFile, 'utf8')), service: await peakOfService(world) };
+}
+
+async function peakOfService(world: World): Promise<number> {
+  const { pid } = JSON.parse(await readFile(join(world.folder, 'ready.json'), 'utf8')) as { pid: number };
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)![1]) / 1024;
+}
+
+describeWithServer({ servers: 'PostgreSQL' }, 'memory', (server) => {
+  it('of the command and of the service is the same for ten million rows as for one, in a heap of 96 MB', async () => {
+    const data = await makeFolder();
+    const world = await makeWorld({ data, serve: ['--upload-limit', String(sizeLimit)] });
+    const one = await carry(million, { server: server(), world });
+    const ten = await carry(10 * million, { server: server(), world });
+    expect(one.cli).toBeLessThan(mostMegabytes);
+    expect(ten.cli).toBeLessThan(Math.min(mostMegabytes, 1.5 * one.cli));
+    expect(ten.service).toBeLessThan(1.5 * one.service);
+  }, 300_000);
+});
