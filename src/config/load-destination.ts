@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { registerSecret } from '../lib/redact.ts';
 import { type OptionValues, schemaOf, withDefaults } from '../sdk/option.ts';
 import type { Credentials, Destination } from './config.ts';
 import type { Faults } from './faults.ts';
@@ -125,7 +126,7 @@ function checkCredentials({ api_key, basic }: Given, part: Part, faults: Faults)
     });
     return undefined;
   }
-  if (isMap(basic)) return { kind: 'basic', user: String(basic.user), password: String(basic.password) };
+  if (isMap(basic)) return basicOf(String(basic.user), String(basic.password));
   if (api_key === undefined && basic === undefined) {
     // A misspelled option is what is wrong then, and it is reported already.
     if (faults.problems.some(({ code }) => code === 'CONFIG_UNKNOWN_OPTION')) return undefined;
@@ -146,6 +147,12 @@ function checkCredentials({ api_key, basic }: Given, part: Part, faults: Faults)
     return undefined;
   }
   return { kind: 'api_key', key: api_key };
+}
+
+/** On the wire the two go together in base64, which shows nothing of the password by itself. */
+function basicOf(user: string, password: string): Credentials {
+  registerSecret(`${user}:${password}`);
+  return { kind: 'basic', user, password };
 }
 
 function checkClient(client: unknown, part: Part, faults: Faults): void {
