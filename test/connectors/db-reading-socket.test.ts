@@ -9,7 +9,7 @@ async function connected() {
   const accepted = once(server, 'connection');
   const socket = new ReadingSocket();
   socket.connect((server.address() as AddressInfo).port, '127.0.0.1');
-  const [peer] = (await accepted) as [Socket];
+  const [[peer]] = (await Promise.all([accepted, once(socket, 'connect')])) as [[Socket], unknown];
   onTestFinished(() => {
     socket.destroy();
     peer.destroy();
@@ -46,13 +46,14 @@ it('lends the same memory again and again, and stops when told', async () => {
 
 it('reads nothing while it is paused, all of it afterwards, and then the end', async () => {
   const { socket, peer, kept } = await connected();
+  const ended = once(socket, 'end');
   socket.pause();
   const bytes = Buffer.alloc(3_000_000, 'x');
   peer.end(bytes);
   await new Promise((resolve) => setTimeout(resolve, 50));
   const early = kept.length;
   socket.resume();
-  await once(socket, 'end');
+  await ended;
   expect(early).toBeLessThanOrEqual(1);
   expect(kept.reduce((sum, piece) => sum + piece.length, 0)).toBe(bytes.length);
 });
