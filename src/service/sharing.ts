@@ -74,3 +74,13 @@ export function endShare({ parts }: Call, asset: SharedAsset, { kind, id }: { ki
   const ended = parts.db.durably(() => unshare(parts.db, asset, kind, id));
   if (!ended) throw forbidden(`The ${words[asset.kind]} is not shared with this ${kind}: ${id}`);
 }
+
+/** Ends the sharing with each of them or, when one of them cannot be ended, with none. */
+export function endShares(call: Call, asset: SharedAsset, { groups, users = [] }: ShareBody): void {
+  const groupIds = new Set(groups.map(({ group_id }) => group_id));
+  const userIds = new Set(users.map(({ user_id }) => user_id));
+  call.parts.db.durably(() => {
+    for (const id of groupIds) endShare(call, asset, { kind: 'group', id });
+    for (const id of userIds) endShare(call, asset, { kind: 'user', id });
+  });
+}

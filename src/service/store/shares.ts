@@ -98,10 +98,11 @@ export function visibleTo(caller: Caller, kind: SharedKind, alias: string): Cond
   const { id } = caller.user;
   const sql = `(? or ${alias}.created_by = ? or exists (
     select 1 from ${kind}_shares s where s.${kind}_id = ${alias}.id and (${heldBy})))`;
-  return { sql, values: [seesAll(caller, kind) ? 1 : 0, id, id, id] };
+  return { sql, values: [administers(caller, kind) ? 1 : 0, id, id, id] };
 }
 
-function seesAll(caller: Caller, kind: SharedKind): boolean {
+/** Whether everything of this kind in the account is the caller's to see and change. */
+export function administers(caller: Caller, kind: SharedKind): boolean {
   return caller.isAdmin || caller.permissions.has(`admin.${kind}`);
 }
 
@@ -115,10 +116,16 @@ export function canEdit(db: Database, asset: SharedAsset, caller: Caller): boole
 }
 
 function owns({ kind, createdBy }: SharedAsset, caller: Caller): boolean {
-  return seesAll(caller, kind) || createdBy === caller.user.id;
+  return administers(caller, kind) || createdBy === caller.user.id;
 }
 
 function holdsRight(db: Database, { kind, id }: Named, caller: Caller, atLeast: 0 | 1): boolean {
   const sql = `select 1 from ${kind}_shares s where s.${kind}_id = ? and s.can_edit >= ? and (${heldBy})`;
   return db.get(sql, id, atLeast, caller.user.id, caller.user.id) !== undefined;
+}
+
+export function sharedWithGroupOf(db: Database, { kind, id }: Named, userId: string): boolean {
+  const sql = `select 1 from ${kind}_shares s join group_members m on m.group_id = s.holder_id
+    where s.${kind}_id = ? and s.kind = 'group' and m.user_id = ?`;
+  return db.get(sql, id, userId) !== undefined;
 }

@@ -1,0 +1,37 @@
+import { newId } from '../lib/ids.ts';
+import { createInstances } from './datasource-instancing.ts';
+import type { Call } from './endpoint.ts';
+import { asShared, type Datasource, insertDatasource } from './store/datasources.ts';
+import { propertiesOf } from './store/instances.ts';
+import { canSee } from './store/shares.ts';
+
+/**
+ * Copies a data source into another account: what it is and how it connects, never its data, which is the data of
+ * the account that it was fetched or pushed for. The caller owns the copy only where they see the original: its
+ * properties may hold credentials. Answers the id of the copy.
+ */
+export function copyDatasource({ parts, caller }: Call, source: Datasource, accountId: string): string {
+  const properties = currentProperties(parts.db, source);
+  const copy = {
+    id: newId(),
+    accountId,
+    name: source.name,
+    description: source.description,
+    connector: source.connector,
+    format: source.format,
+    refreshInterval: source.refreshInterval,
+    noRefresh: source.noRefresh,
+    properties: JSON.stringify(properties),
+    createdBy: canSee(parts.db, asShared(source), caller) ? caller.user.id : null,
+    createdAt: parts.clock.now(),
+  };
+  return createInstances(parts.db, { source: copy, properties }, insertDatasource).id;
+}
+
+/** A dynamic source's instances hold values of this account's users; what refers to them is in the source. */
+function currentProperties(
+  db: Call['parts']['db'],
+  { id, isDynamic, properties }: Datasource,
+): Record<string, unknown> {
+  return isDynamic === 1 ? (JSON.parse(properties) as Record<string, unknown>) : propertiesOf(db, id);
+}

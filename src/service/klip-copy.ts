@@ -1,0 +1,51 @@
+import { newId } from '../lib/ids.ts';
+import { copyDatasource } from './datasource-copy.ts';
+import type { Call } from './endpoint.ts';
+import { datasourcesOf, type Schema } from './klip-schema.ts';
+import { datasourceById } from './store/datasources.ts';
+import { insertKlip, type Klip, schemaOf, setUsedDatasources, usedDatasourceIds } from './store/klips.ts';
+
+/**
+ * Copies a Klip and the data sources that it shows into another account; all of them or nothing. `copies` are the
+ * data sources (original to copy) that were copied before, and takes those that are copied now: Klips that show one
+ * source show one copy. Answers the id of the new Klip.
+ */
+export function copyKlip(call: Call, klip: Klip, accountId: string, copies = new Map<string, string>()): string {
+  const { parts, caller } = call;
+  const id = newId();
+  parts.db.durably(() => {
+    const used = usedDatasourceIds(parts.db, klip.id);
+    for (const original of used.filter((one) => !copies.has(one))) {
+      copies.set(original, copyDatasource(call, datasourceById(parts.db, original)!, accountId));
+    }
+    const ids = new Map([[klip.id, id], ...used.map((original) => [original, copies.get(original)!] as const)]);
+    insertKlip(parts.db, {
+      id,
+      accountId,
+      name: klip.name,
+      description: klip.description,
+      schema: JSON.stringify(schemaWith(JSON.parse(schemaOf(parts.db, klip.id)) as Schema, ids)),
+      importedFrom: klip.id,
+      createdBy: caller.user.id,
+      createdAt: parts.clock.now(),
+    });
+    setUsedDatasources(
+      parts.db,
+      id,
+      used.map((original) => ids.get(original)!),
+    );
+  });
+  return id;
+}
+
+/**
+ * The schema of the copy: wherever it spells an id of the original's, in formulas too, it has the copy's. A source that
+ * was deleted has no copy and is left out.
+ */
+function schemaWith(original: Schema, ids: ReadonlyMap<string, string>): Schema {
+  const kept = datasourcesOf(original).filter((id) => ids.has(id));
+  const workspace = { ...(original.workspace as object | null), datasources: kept };
+  let text = JSON.stringify('workspace' in original ? { ...original, workspace } : original);
+  for (const [from, to] of ids) text = text.replaceAll(from, to);
+  return JSON.parse(text) as Schema;
+}

@@ -1,0 +1,77 @@
+import { Type } from 'typebox';
+import type { Call } from './endpoint.ts';
+import { badRequest } from './http/refusal.ts';
+import { asShared, datasourceById } from './store/datasources.ts';
+import { canSee } from './store/shares.ts';
+
+/** What a Klip looks like: its data sources and its tree of components. Members that are not named here are kept. */
+const open = { additionalProperties: true };
+const component = Type.Object({ type: Type.String() }, open);
+const workspace = Type.Object({ datasources: Type.Optional(Type.Array(Type.String())) }, open);
+
+export const schemaFields = {
+  title: Type.String(),
+  components: Type.Array(component),
+  workspace: Type.Optional(workspace),
+};
+export const schemaObject = Type.Object(schemaFields, open);
+
+/** A schema as it came; {@link checkSchema} says what it must have. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+/** The schema of a Klip that was created without one. */
+export function defaultSchema(klipId: string): Schema {
+  return {
+    title: 'Default',
+    id: klipId,
+    version: '1',
+    layoutConfig: '',
+    workspace: { datasources: [], dimensions: { w: 400 } },
+    components: [
+      {
+        type: 'simple_value',
+        displayName: 'Simple Value',
+        id: `${klipId}-1`,
+        components: [label('primary', `${klipId}-2`), label('secondary', `${klipId}-3`)],
+      },
+    ],
+  };
+}
+
+function label(role: 'primary' | 'secondary', id: string): object {
+  const size = role === 'primary' ? 1 : 2;
+  return { type: 'label', displayName: 'Label', id, role, size, fmt: 'txt', formulas: [], data: [] };
+}
+
+/** The data sources that a schema names, each once. */
+export function datasourcesOf(schema: Schema): string[] {
+  const { datasources = [] } = (schema.workspace ?? {}) as { datasources?: string[] };
+  return [...new Set(datasources)];
+}
+
+/**
+ * Refuses a schema whose nested components are not components, or that names a data source which the caller does not
+ * see in the account of the Klip. `at` is the path of the schema in the body.
+ */
+export function checkSchema(call: Call, schema: Schema, at = ''): void {
+  checkComponents(schema.components, `${at}components`);
+  for (const id of datasourcesOf(schema)) {
+    const source = datasourceById(call.parts.db, id);
+    if (source?.accountId !== call.account.id || !canSee(call.parts.db, asShared(source), call.caller)) {
+      throw badRequest(`Field "${at}workspace.datasources" names a data source that is not there: ${id}`);
+    }
+  }
+}
+
+/** Looks at the whole tree without going into itself: nobody bounds how deep it nests. */
+function checkComponents(components: unknown, at: string): void {
+  const left = [{ list: components, at }];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    if (!Array.isArray(next.list)) throw badRequest(`Field "${next.at}" must be an array`);
+    for (const [index, component] of (next.list as ({ type?: unknown; components?: unknown } | null)[]).entries()) {
+      const path = `${next.at}.${index}`;
+      if (typeof component?.type !== 'string') throw badRequest(`Field "${path}.type" must be a text`);
+      left.push({ list: component.components ?? [], at: `${path}.components` });
+    }
+  }
+}

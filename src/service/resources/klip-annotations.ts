@@ -1,0 +1,141 @@
+import { Type } from 'typebox';
+import { newId } from '../../lib/ids.ts';
+import type { Call, Resource } from '../endpoint.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { idAndName, isoTime, nothing, timeText, unixTime } from '../http/fields.ts';
+import { listMeta, pageQuery } from '../http/page.ts';
+import { badRequest, forbidden, notFound } from '../http/refusal.ts';
+import { findKlip } from '../klip-rules.ts';
+import {
+  type Annotation,
+  annotationById,
+  annotationsOf,
+  deleteAnnotation,
+  insertAnnotation,
+  updateAnnotation,
+} from '../store/annotations.ts';
+
+const path = '/klips/{id}/annotations';
+
+const annotationSchema = Type.Object({
+  id: Type.String(),
+  createdBy: idAndName,
+  date_created: isoTime,
+  body: Type.String(),
+});
+
+const writing = Type.String({
+  minLength: 1,
+  maxLength: 10_000,
+  pattern: '\\S',
+  'x-rule': 'must be a text of 1 to 10000 characters',
+});
+
+function describe({ id, authorId, authorName, createdAt, body }: Annotation): object {
+  return { id, createdBy: { id: authorId, name: authorName }, date_created: timeText(createdAt), body };
+}
+
+/** Who sees a Klip sees what is written on it. */
+function findAnnotation(call: Call): Annotation {
+  const { annotation: id } = call.params as { annotation: string };
+  const klip = findKlip(call);
+  const annotation = annotationById(call.parts.db, id);
+  if (annotation?.klipId !== klip.id) throw notFound(`Annotation not found: ${id}`);
+  return annotation;
+}
+
+/** What somebody wrote is theirs to change, and an administrator's. */
+function findOwn(call: Call): Annotation {
+  const annotation = findAnnotation(call);
+  const { user, isAdmin, permissions } = call.caller;
+  if (annotation.authorId !== user.id && !isAdmin && !permissions.has('admin.annotation')) {
+    throw forbidden('The annotation is not yours');
+  }
+  return annotation;
+}
+
+interface Period {
+  readonly start_date?: number;
+  readonly end_date?: number;
+}
+
+/** Whole seconds, both ends included, as milliseconds of which the last is not. */
+function milliseconds({ start_date: start = 0, end_date: end }: Period): { since: number; until: number } {
+  if (end === undefined) return { since: start * 1000, until: Number.MAX_SAFE_INTEGER };
+  if (start > end) throw badRequest('Field "start_date" must not be after "end_date"');
+  return { since: start * 1000, until: (end + 1) * 1000 };
+}
+
+const resource: Resource = {
+  name: 'klip-annotations',
+  summary: 'What people write on Klips',
+  endpoints: [
+    defineEndpoint({
+      method: 'GET',
+      path,
+      summary: 'The annotations of a Klip',
+      basis: 'document',
+      permission: ['dashboard.annotation.view'],
+      query: { ...pageQuery, start_date: Type.Optional(unixTime), end_date: Type.Optional(unixTime) },
+      answer: { status: 200, data: Type.Object({ annotations: Type.Array(annotationSchema) }) },
+      find: (call) => findKlip(call),
+      do: ({ parts, query }, klip) => {
+        const listed = annotationsOf(parts.db, { klipId: klip.id, ...milliseconds(query) }, query);
+        return { data: { annotations: listed.items.map(describe) }, meta: listMeta(listed) };
+      },
+    }),
+    defineEndpoint({
+      method: 'GET',
+      path: `${path}/{annotation}`,
+      summary: 'One annotation',
+      basis: 'document',
+      permission: ['dashboard.annotation.view'],
+      answer: { status: 200, data: annotationSchema },
+      find: (call) => findAnnotation(call),
+      do: (_call, annotation) => ({ data: describe(annotation) }),
+    }),
+    defineEndpoint({
+      method: 'POST',
+      path,
+      summary: 'Writes on a Klip',
+      basis: 'document',
+      permission: ['dashboard.annotation.edit'],
+      body: { body: writing },
+      answer: { status: 201, data: nothing },
+      find: (call) => findKlip(call),
+      do: ({ parts, caller, body: { body } }, klip) => {
+        const annotation = { id: newId(), klipId: klip.id, body, authorId: caller.user.id };
+        parts.db.durably(() => insertAnnotation(parts.db, { ...annotation, createdAt: parts.clock.now() }));
+        return { meta: { location: `/klips/${klip.id}/annotations/${annotation.id}` } };
+      },
+    }),
+    defineEndpoint({
+      method: 'PUT',
+      path: `${path}/{annotation}`,
+      summary: 'Changes what an annotation says',
+      basis: 'document',
+      permission: ['dashboard.annotation.edit'],
+      body: { body: Type.Optional(writing) },
+      answer: { status: 200, data: nothing },
+      find: (call) => findOwn(call),
+      do: ({ parts, body: { body } }, { id }) => {
+        if (body !== undefined) parts.db.durably(() => updateAnnotation(parts.db, id, body));
+        return {};
+      },
+    }),
+    defineEndpoint({
+      method: 'DELETE',
+      path: `${path}/{annotation}`,
+      summary: 'Removes an annotation',
+      basis: 'document',
+      permission: ['dashboard.annotation.edit'],
+      answer: { status: 200, data: nothing },
+      find: (call) => findOwn(call),
+      do: ({ parts }, { id }) => {
+        parts.db.durably(() => deleteAnnotation(parts.db, id));
+        return {};
+      },
+    }),
+  ],
+};
+export default resource;

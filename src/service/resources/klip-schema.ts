@@ -1,0 +1,56 @@
+import { Type } from 'typebox';
+import type { Call, Resource } from '../endpoint.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { nothing } from '../http/fields.ts';
+import { findEditableKlip, findKlip } from '../klip-rules.ts';
+import { checkSchema, datasourcesOf, type Schema, schemaFields, schemaObject } from '../klip-schema.ts';
+import { type Klip, schemaOf, setSchema, setUsedDatasources } from '../store/klips.ts';
+
+const path = '/klips/{id}/schema';
+
+/**
+ * Puts the whole body in place of the schema. `client_id` says whose Klip is meant and is no part of it; a member that
+ * is null counts as not given, as in every body.
+ */
+function replace(call: Call, klip: Klip): void {
+  const given = Object.entries(call.json).filter(([name, value]) => name !== 'client_id' && value !== null);
+  const schema: Schema = Object.fromEntries(given);
+  checkSchema(call, schema);
+  const { db, clock } = call.parts;
+  db.durably(() => {
+    setSchema(db, klip.id, { schema: JSON.stringify(schema), now: clock.now() });
+    setUsedDatasources(db, klip.id, datasourcesOf(schema));
+  });
+}
+
+const resource: Resource = {
+  name: 'klip-schema',
+  summary: 'What a Klip looks like and which data sources it shows',
+  endpoints: [
+    defineEndpoint({
+      method: 'GET',
+      path,
+      summary: 'The schema of a Klip',
+      basis: 'document',
+      permission: ['klip.edit'],
+      answer: { status: 200, data: Type.Object({ schema: schemaObject }) },
+      find: (call) => findKlip(call),
+      do: ({ parts }, klip) => ({ data: { schema: JSON.parse(schemaOf(parts.db, klip.id)) as Schema } }),
+    }),
+    defineEndpoint({
+      method: 'PUT',
+      path,
+      summary: 'Replaces the schema of a Klip; members that the service does not know are kept',
+      basis: 'document',
+      permission: ['klip.edit'],
+      body: schemaFields,
+      answer: { status: 200, data: nothing },
+      find: (call) => findEditableKlip(call),
+      do: (call, klip) => {
+        replace(call, klip);
+        return {};
+      },
+    }),
+  ],
+};
+export default resource;

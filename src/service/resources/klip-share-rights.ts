@@ -1,0 +1,59 @@
+import { Type } from 'typebox';
+import type { Resource } from '../endpoint.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { nothing } from '../http/fields.ts';
+import { findEditableKlip, findKlip } from '../klip-rules.ts';
+import { endShares, rights, shareAll, shareBody } from '../sharing.ts';
+import { klipAsShared } from '../store/klips.ts';
+import { groupRights } from '../store/shares.ts';
+
+const path = '/klips/{id}/share-rights';
+
+const resource: Resource = {
+  name: 'klip-share-rights',
+  summary: 'Who may see and change a Klip',
+  endpoints: [
+    defineEndpoint({
+      method: 'GET',
+      path,
+      summary: 'The groups that a Klip is shared with',
+      basis: 'document',
+      permission: ['dashboard.library'],
+      client: false,
+      answer: { status: 200, data: Type.Object({ share_rights: rights.share_rights }) },
+      find: (call) => findKlip(call),
+      do: ({ parts }, klip) => ({ data: { share_rights: groupRights(parts.db, klipAsShared(klip)) } }),
+    }),
+    defineEndpoint({
+      method: 'PUT',
+      path,
+      summary: 'Shares a Klip, or changes how it is shared',
+      basis: 'document',
+      permission: ['klip.share'],
+      client: false,
+      body: shareBody,
+      answer: { status: 200, data: nothing },
+      find: (call) => findEditableKlip(call),
+      do: (call, klip) => {
+        shareAll(call, klipAsShared(klip), call.body);
+        return {};
+      },
+    }),
+    defineEndpoint({
+      method: 'DELETE',
+      path,
+      summary: 'Ends the sharing with the groups that the body names, or with none of them',
+      basis: 'document',
+      permission: ['klip.share'],
+      client: false,
+      body: shareBody,
+      answer: { status: 200, data: nothing },
+      find: (call) => findEditableKlip(call),
+      do: (call, klip) => {
+        endShares(call, klipAsShared(klip), call.body);
+        return {};
+      },
+    }),
+  ],
+};
+export default resource;

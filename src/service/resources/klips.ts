@@ -1,0 +1,182 @@
+import { Type } from 'typebox';
+import { newId } from '../../lib/ids.ts';
+import { findDatasource } from '../datasource-rules.ts';
+import type { Call, Resource } from '../endpoint.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { idAndName, isoTime, nothing, someName, someText, timeText } from '../http/fields.ts';
+import { listMeta, pageQuery } from '../http/page.ts';
+import { findEditableKlip, findKlip } from '../klip-rules.ts';
+import { checkSchema, datasourcesOf, defaultSchema, type Schema, schemaObject } from '../klip-schema.ts';
+import { rights, rightsOf } from '../sharing.ts';
+import { klipInstanceById } from '../store/klip-instances.ts';
+import {
+  clientInstancesOf,
+  deleteKlip,
+  insertKlip,
+  type Klip,
+  klipAsShared,
+  setUsedDatasources,
+  updateKlip,
+  usedDatasources,
+  visibleKlips,
+} from '../store/klips.ts';
+
+const listItem = { id: Type.String(), name: Type.String(), description: Type.String() };
+
+const detail = Type.Object({
+  ...listItem,
+  klip_id: Type.Optional(Type.String({ description: 'the Klip, where the id in the path is that of an instance' })),
+  company: Type.String(),
+  created_by: Type.Union([Type.String(), Type.Null()]),
+  date_created: isoTime,
+  last_updated: isoTime,
+  share_rights: Type.Optional(rights.share_rights),
+  user_share_rights: Type.Optional(rights.user_share_rights),
+  datasources: Type.Optional(Type.Array(idAndName)),
+  datasets: Type.Optional(Type.Array(idAndName)),
+});
+
+function describeListed({ id, name, description }: Klip): object {
+  return { id, name, description };
+}
+
+function describe(klip: Klip): object {
+  return {
+    ...describeListed(klip),
+    company: klip.accountId,
+    created_by: klip.createdBy,
+    date_created: timeText(klip.createdAt),
+    last_updated: timeText(klip.updatedAt),
+  };
+}
+
+function describeFully({ parts, caller }: Call, klip: Klip): object {
+  const datasources = usedDatasources(parts.db, klip.id, caller);
+  return { ...describe(klip), ...rightsOf(parts.db, klipAsShared(klip)), datasources, datasets: [] };
+}
+
+/** The Klip that the path names, or whose instance it names; an instance lends the answer its id. */
+function findByEitherId(call: Call): { klip: Klip; ids: object } {
+  const { id } = call.params as { id: string };
+  const instance = klipInstanceById(call.parts.db, id);
+  const klip = findKlip(call, instance?.klipId, id);
+  return { klip, ids: instance === undefined ? {} : { id, klip_id: klip.id } };
+}
+
+type Created = Call<unknown, { name: string; description?: string; schema?: object }>;
+
+/** Stores the Klip and what its schema names; answers its id. */
+function create(call: Created): string {
+  const { parts, caller, account, body } = call;
+  const id = newId();
+  const given = body.schema === undefined ? undefined : (call.json.schema as Schema);
+  if (given !== undefined) checkSchema(call, given, 'schema.');
+  const schema = given ?? defaultSchema(id);
+  const klip = {
+    id,
+    accountId: account.id,
+    name: body.name,
+    description: body.description ?? '',
+    createdBy: caller.user.id,
+    createdAt: parts.clock.now(),
+  };
+  parts.db.durably(() => {
+    insertKlip(parts.db, { ...klip, schema: JSON.stringify(schema) });
+    setUsedDatasources(parts.db, id, datasourcesOf(schema));
+  });
+  return id;
+}
+
+const resource: Resource = {
+  name: 'klips',
+  summary: 'Visual widgets that show the data of data sources on dashboards',
+  endpoints: [
+    defineEndpoint({
+      method: 'GET',
+      path: '/klips',
+      summary: 'The Klips that the caller sees',
+      basis: 'document',
+      permission: ['dashboard.library'],
+      query: { ...pageQuery, datasource_id: Type.Optional(Type.String({ minLength: 1 })) },
+      answer: { status: 200, data: Type.Object({ klips: Type.Array(Type.Object(listItem)) }) },
+      find: (call) =>
+        call.query.datasource_id === undefined ? undefined : findDatasource(call, call.query.datasource_id),
+      do: ({ parts, account, caller, query }, source) => {
+        const listed = visibleKlips(parts.db, { account, caller, datasourceId: source?.id }, query);
+        return { data: { klips: listed.items.map(describeListed) }, meta: listMeta(listed) };
+      },
+    }),
+    defineEndpoint({
+      method: 'GET',
+      path: '/klips/{id}',
+      summary: 'One Klip, by its own id or by that of one of its instances',
+      basis: 'document',
+      permission: ['dashboard.library'],
+      query: { full: Type.Boolean({ default: false }) },
+      answer: { status: 200, data: detail },
+      find: (call) => findByEitherId(call),
+      do: (call, { klip, ids }) => {
+        const data = call.query.full ? describeFully(call, klip) : describe(klip);
+        return { data: { ...data, ...ids } };
+      },
+    }),
+    defineEndpoint({
+      method: 'GET',
+      path: '/klips/{id}/client-instances',
+      summary: "Where copies of a Klip stand on the dashboards of the company's clients",
+      basis: 'document',
+      permission: ['client.access', 'dashboard.library'],
+      everyPermission: true,
+      client: false,
+      query: pageQuery,
+      answer: { status: 200, data: Type.Object({ klips: Type.Array(Type.String()) }) },
+      find: (call) => findKlip(call),
+      do: ({ parts, caller, query }, klip) => {
+        const listed = clientInstancesOf(parts.db, { klipId: klip.id, companyId: caller.company.id }, query);
+        return { data: { klips: listed.items.map(({ id }) => id) }, meta: listMeta(listed) };
+      },
+    }),
+    defineEndpoint({
+      method: 'POST',
+      path: '/klips',
+      summary: 'Creates a Klip, with a simple schema where none is given',
+      basis: 'document',
+      permission: ['klip.build'],
+      body: {
+        name: someName,
+        description: Type.Optional(someText),
+        schema: Type.Optional(schemaObject),
+      },
+      answer: { status: 201, data: nothing },
+      do: (call) => ({ meta: { location: `/klips/${create(call)}` } }),
+    }),
+    defineEndpoint({
+      method: 'PUT',
+      path: '/klips/{id}',
+      summary: 'Changes name or description',
+      basis: 'document',
+      permission: ['klip.edit'],
+      body: { name: Type.Optional(someName), description: Type.Optional(someText) },
+      answer: { status: 200, data: nothing },
+      find: (call) => findEditableKlip(call),
+      do: ({ parts, body }, klip) => {
+        parts.db.durably(() => updateKlip(parts.db, klip.id, { ...body, now: parts.clock.now() }));
+        return {};
+      },
+    }),
+    defineEndpoint({
+      method: 'DELETE',
+      path: '/klips/{id}',
+      summary: 'Removes a Klip, its instances and its annotations',
+      basis: 'document',
+      permission: ['klip.delete'],
+      answer: { status: 200, data: nothing },
+      find: (call) => findEditableKlip(call),
+      do: ({ parts }, klip) => {
+        parts.db.durably(() => deleteKlip(parts.db, klip.id));
+        return {};
+      },
+    }),
+  ],
+};
+export default resource;

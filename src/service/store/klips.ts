@@ -1,0 +1,121 @@
+import type { Caller } from '../auth/authenticate.ts';
+import type { Listed, Page } from '../http/page.ts';
+import type { Account } from './accounts.ts';
+import type { Database } from './database.ts';
+import { listRows } from './listing.ts';
+import { type SharedAsset, visibleTo } from './shares.ts';
+
+/** A visual widget; its schema is kept apart, because it can be long. */
+export interface Klip {
+  readonly id: string;
+  readonly accountId: string;
+  readonly name: string;
+  readonly description: string;
+  readonly createdBy: string | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+const columns = `k.id, k.account_id as accountId, k.name, k.description, k.created_by as createdBy,
+  k.created_at as createdAt, k.updated_at as updatedAt`;
+
+export function klipById(db: Database, id: string): Klip | undefined {
+  return db.get<Klip>(`select ${columns} from klips k where k.id = ?`, id);
+}
+
+/** The Klip as something that can be shared. */
+export function klipAsShared({ id, accountId, createdBy }: Klip): SharedAsset {
+  return { kind: 'klip', id, accountId, createdBy };
+}
+
+/** The Klips that the caller sees; with a data source, only those whose schema names it. */
+export function visibleKlips(
+  db: Database,
+  { account, caller, datasourceId }: { account: Account; caller: Caller; datasourceId: string | undefined },
+  page: Page,
+): Listed<Klip> {
+  const seen = visibleTo(caller, 'klip', 'k');
+  const uses = datasourceId === undefined ? [] : [datasourceId];
+  const using = uses.map(() => 'and k.id in (select klip_id from klip_datasources where datasource_id = ?)').join('');
+  const from = `from klips k where k.account_id = ? ${using} and ${seen.sql}`;
+  const order = 'k.created_at, k.id';
+  return listRows<Klip>(db, { columns, from, order }, [account.id, ...uses, ...seen.values], page);
+}
+
+interface NewKlip extends Omit<Klip, 'updatedAt'> {
+  /** The Klip of another account that this one is a copy of. */
+  readonly importedFrom?: string;
+  readonly schema: string;
+}
+
+export function insertKlip(db: Database, klip: NewKlip): void {
+  db.run(
+    `insert into klips (id, account_id, name, description, schema, imported_from, created_by, created_at, updated_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    klip.id,
+    klip.accountId,
+    klip.name,
+    klip.description,
+    klip.schema,
+    klip.importedFrom ?? null,
+    klip.createdBy,
+    klip.createdAt,
+    klip.createdAt,
+  );
+}
+
+export function updateKlip(
+  db: Database,
+  id: string,
+  { name, description, now }: { name?: string; description?: string; now: number },
+): void {
+  const sql = `update klips set name = coalesce(?, name), description = coalesce(?, description), updated_at = ?
+    where id = ?`;
+  db.run(sql, name ?? null, description ?? null, now, id);
+}
+
+export function deleteKlip(db: Database, id: string): void {
+  db.run('delete from klips where id = ?', id);
+}
+
+/** The JSON of a Klip's schema. */
+export function schemaOf(db: Database, id: string): string {
+  return db.get<{ schema: string }>('select schema from klips where id = ?', id)!.schema;
+}
+
+export function setSchema(db: Database, id: string, { schema, now }: { schema: string; now: number }): void {
+  db.run('update klips set schema = ?, updated_at = ? where id = ?', schema, now, id);
+}
+
+/** Notes which data sources a Klip's schema names, in place of what was noted. */
+export function setUsedDatasources(db: Database, klipId: string, datasourceIds: readonly string[]): void {
+  db.run('delete from klip_datasources where klip_id = ?', klipId);
+  const sql = 'insert into klip_datasources (klip_id, datasource_id) values (?, ?) on conflict do nothing';
+  for (const id of datasourceIds) db.run(sql, klipId, id);
+}
+
+/** Those of the data sources a Klip's schema names that the caller sees. */
+export function usedDatasources(db: Database, klipId: string, caller: Caller): { id: string; name: string }[] {
+  const seen = visibleTo(caller, 'datasource', 'd');
+  const sql = `select d.id, d.name from klip_datasources u join datasources d on d.id = u.datasource_id
+    where u.klip_id = ? and ${seen.sql} order by d.created_at, d.id`;
+  return db.all(sql, klipId, ...seen.values);
+}
+
+/** All of the data sources a Klip's schema names that are still there. */
+export function usedDatasourceIds(db: Database, klipId: string): string[] {
+  const sql = `select u.datasource_id as id from klip_datasources u join datasources d on d.id = u.datasource_id
+    where u.klip_id = ? order by d.created_at, d.id`;
+  return db.all<{ id: string }>(sql, klipId).map(({ id }) => id);
+}
+
+/** The instances of a Klip's copies that stand on dashboards of the company's clients. */
+export function clientInstancesOf(
+  db: Database,
+  { klipId, companyId }: { klipId: string; companyId: string },
+  page: Page,
+): Listed<{ id: string }> {
+  const from = `from klips k join accounts a on a.id = k.account_id join klip_instances i on i.klip_id = k.id
+    where k.imported_from = ? and a.parent_id = ?`;
+  return listRows(db, { columns: 'i.id', from, order: 'i.created_at, i.id' }, [klipId, companyId], page);
+}
