@@ -16,7 +16,7 @@ async function connected() {
     server.close();
   });
   const kept: Buffer[] = [];
-  socket.on('data', (bytes) => kept.push(bytes));
+  socket.on('data', (bytes) => kept.push(bytes as Buffer));
   const send = async (text: string) => {
     const arrived = once(socket, 'data');
     peer.write(text);
