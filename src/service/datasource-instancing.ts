@@ -1,7 +1,7 @@
 import { newId } from '../lib/ids.ts';
 import type { Database } from './store/database.ts';
-import type { Datasource } from './store/datasources.ts';
-import { insertInstance, setProperties } from './store/instances.ts';
+import { type Datasource, dynamicSources } from './store/datasources.ts';
+import { deleteInstance, insertInstance, keyedInstancesOf, setProperties } from './store/instances.ts';
 
 type NewSource = Omit<Datasource, 'dateLastRefresh' | 'disabled' | 'isDynamic'>;
 type Properties = Readonly<Record<string, unknown>>;
@@ -24,35 +24,82 @@ export function createInstances(
   const sets = names.length > 0 ? valueSets(db, source, names) : [{}];
   const ids = sets.map((values) => {
     const id = names.length > 0 ? newId() : datasourceId;
-    insertInstance(db, { id, datasourceId, createdAt, dynamicKey: JSON.stringify(names.map((name) => values[name])) });
-    setProperties(db, id, resolved(properties, values) as Properties);
+    createInstance(db, { id, datasourceId, createdAt, names, values, properties });
     return id;
   });
   return { id: datasourceId, instanceId: ids[0]! };
 }
 
+interface NewInstance {
+  readonly id: string;
+  readonly datasourceId: string;
+  readonly createdAt: number;
+  readonly names: readonly string[];
+  readonly values: Readonly<Record<string, string>>;
+  /** The source's, references unresolved. */
+  readonly properties: Properties;
+}
+
+function createInstance(db: Database, { names, values, properties, ...row }: NewInstance): void {
+  insertInstance(db, { ...row, dynamicKey: keyOf(names, values) });
+  setProperties(db, row.id, resolved(properties, values) as Properties);
+}
+
+function keyOf(names: readonly string[], values: Readonly<Record<string, string>>): string {
+  return JSON.stringify(names.map((name) => values[name]));
+}
+
+/**
+ * Brings the instances of an account's dynamic sources to the values that its users have now: a set that somebody has
+ * for the first time gets an instance, one that nobody has any more loses it with its data. Called in the transaction
+ * that changed users or their properties; answers the blobs that are no longer shown, to be removed after it.
+ */
+export function followUsers(db: Database, accountId: string, now: number): string[] {
+  return dynamicSources(db, accountId).flatMap((source) => {
+    const properties = JSON.parse(source.properties) as Properties;
+    const names = referencesIn(properties);
+    const wanted = new Map(valueSets(db, source, names).map((values) => [keyOf(names, values), values]));
+    const there = keyedInstancesOf(db, source.id);
+    const stale = there.filter(({ dynamicKey }) => !wanted.has(dynamicKey));
+    for (const { id } of stale) deleteInstance(db, id);
+    for (const { dynamicKey } of there) wanted.delete(dynamicKey);
+    for (const values of wanted.values()) {
+      createInstance(db, { id: newId(), datasourceId: source.id, createdAt: now, names, values, properties });
+    }
+    return stale.flatMap(({ blob }) => blob ?? []);
+  });
+}
+
 function referencesIn(properties: Properties): string[] {
-  const names = [...JSON.stringify(properties).matchAll(reference)].map(
-    (match) => JSON.parse(`"${match[1]}"`) as string,
-  );
+  const names = textsIn(properties).flatMap((text) => [...text.matchAll(reference)].map((match) => match[1]!));
   return [...new Set(names)].sort();
 }
 
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
+
 /** The distinct sets, the creator's first. A user who has no value for a name has the empty text. */
-function valueSets(db: Database, source: NewSource, names: readonly string[]): Record<string, string>[] {
-  const users = db.all<{ id: string }>(
-    'select id from users where account_id = ? order by id = ? desc, created_at, id',
+function valueSets(
+  db: Database,
+  source: { accountId: string; createdBy: string | null },
+  names: readonly string[],
+): Record<string, string>[] {
+  const users = db.all<{ id: string; given: string }>(
+    `select u.id, (select json_group_object(p.name, p.value) from user_properties p
+      where p.user_id = u.id and p.name in (select value from json_each(?))) as given
+     from users u where u.account_id = ? order by u.id = ? desc, u.created_at, u.id`,
+    JSON.stringify(names),
     source.accountId,
     source.createdBy,
   );
-  const all = users.map(({ id }) => Object.fromEntries(names.map((name) => [name, userValue(db, id, name)])));
-  const distinct = new Map(all.map((values) => [JSON.stringify(values), values]));
+  const all = users.map(({ given }) => {
+    const values = new Map(Object.entries(JSON.parse(given) as Record<string, string>));
+    return Object.fromEntries(names.map((name) => [name, values.get(name) ?? '']));
+  });
+  const distinct = new Map(all.map((values) => [keyOf(names, values), values]));
   return distinct.size > 0 ? [...distinct.values()] : [Object.fromEntries(names.map((name) => [name, '']))];
-}
-
-function userValue(db: Database, userId: string, name: string): string {
-  const sql = 'select value from user_properties where user_id = ? and name = ?';
-  return db.get<{ value: string }>(sql, userId, name)?.value ?? '';
 }
 
 function resolved(value: unknown, values: Readonly<Record<string, string>>): unknown {

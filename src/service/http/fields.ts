@@ -17,6 +17,10 @@ export const someName = Type.String({
   pattern: '\\S',
   'x-rule': 'must be a text of 1 to 255 characters',
 });
+/** An id of the caller's own making. */
+export const idText = Type.String({ maxLength: 255 });
+/** A part of a person's name; may be empty. */
+export const shortText = Type.String({ maxLength: 255 });
 export const someText = Type.String({ maxLength: 10_000 });
 export const propertyMap = Type.Record(Type.String(), Type.Unknown(), {
   'x-rule': 'must be an object of names and values',

@@ -33,6 +33,12 @@ export function datasourceById(db: Database, id: string): Datasource | undefined
   return db.get<Datasource>(`select ${columns} from datasources d where d.id = ?`, id);
 }
 
+/** The sources of an account whose instances depend on its users' properties. */
+export function dynamicSources(db: Database, accountId: string): Datasource[] {
+  const where = 'where d.account_id = ? and d.is_dynamic = 1 order by d.created_at, d.id';
+  return db.all<Datasource>(`select ${columns} from datasources d ${where}`, accountId);
+}
+
 export function visibleDatasources(db: Database, account: Account, caller: Caller, page: Page): Listed<Datasource> {
   const seen = visibleTo(caller, 'datasource', 'd');
   const where = `from datasources d where d.account_id = ? and ${seen.sql}`;

@@ -57,6 +57,19 @@ export function insertInstance(
   );
 }
 
+/** The instances of a dynamic source with the set of values that each stands for. */
+export function keyedInstancesOf(
+  db: Database,
+  datasourceId: string,
+): { id: string; dynamicKey: string; blob: string | null }[] {
+  const sql = 'select id, dynamic_key as dynamicKey, blob from datasource_instances where datasource_id = ?';
+  return db.all(sql, datasourceId);
+}
+
+export function deleteInstance(db: Database, id: string): void {
+  db.run('delete from datasource_instances where id = ?', id);
+}
+
 /** Lets an instance show a new document. Answers whether the instance was still there. */
 export function showData(db: Database, id: string, { blob, bytes, sha256 }: Received, now: number): boolean {
   const sql = `update datasource_instances set blob = ?, data_size = ?, sha256 = ?, date_last_refresh = ?,

@@ -1,6 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
 import { type BuiltInRole, type Permission, permissionsOf } from '../auth/permissions.ts';
+import type { Listed, Page } from '../http/page.ts';
 import type { Database } from './database.ts';
+import { listRows } from './listing.ts';
 
 export interface User {
   readonly id: string;
@@ -12,11 +14,12 @@ export interface User {
   readonly isLockedOut: 0 | 1;
   readonly dateLastLogin: number | null;
   readonly createdAt: number;
+  readonly externalId: string | null;
 }
 
 const columns = `u.id, u.account_id as accountId, u.role_id as roleId, u.email, u.first_name as firstName,
   u.last_name as lastName, u.is_locked_out as isLockedOut, u.date_last_login as dateLastLogin,
-  u.created_at as createdAt`;
+  u.created_at as createdAt, u.external_id as externalId`;
 
 export function userById(db: Database, id: string): User | undefined {
   return db.get<User>(`select ${columns} from users u where u.id = ?`, id);
@@ -45,4 +48,76 @@ export function groupsOf(db: Database, user: User): { id: string; name: string }
   const sql = `select g.id, g.name from group_members m join groups g on g.id = m.group_id
     where m.user_id = ? order by g.created_at, g.id`;
   return db.all(sql, user.id);
+}
+
+/** Who somebody is, as lists of members and of holders of a role show it. */
+export interface Person {
+  readonly id: string;
+  readonly first_name: string;
+  readonly last_name: string;
+  readonly email: string;
+}
+
+export const personColumns = 'u.id, u.first_name, u.last_name, u.email';
+
+export function usersOfAccount(db: Database, accountId: string, page: Page): Listed<User> {
+  return listRows(
+    db,
+    { columns, from: 'from users u where u.account_id = ?', order: 'u.created_at, u.id' },
+    [accountId],
+    page,
+  );
+}
+
+export function countUsers(db: Database, accountId: string): number {
+  return db.get<{ n: number }>('select count(*) as n from users where account_id = ?', accountId)!.n;
+}
+
+interface NewUser {
+  readonly id: string;
+  readonly accountId: string;
+  readonly roleId: string;
+  readonly email: string;
+  readonly firstName: string;
+  readonly lastName: string;
+  readonly externalId: string | null;
+  /** Its hash; null for a user who cannot sign in with one. */
+  readonly password: string | null;
+}
+
+export function createUser(db: Database, user: NewUser, now: number): void {
+  db.run(
+    `insert into users (id, account_id, role_id, email, first_name, last_name, external_id, password, created_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    user.id,
+    user.accountId,
+    user.roleId,
+    user.email,
+    user.firstName,
+    user.lastName,
+    user.externalId,
+    user.password,
+    now,
+  );
+}
+
+interface UserChange {
+  readonly email?: string;
+  readonly first_name?: string;
+  readonly last_name?: string;
+  readonly external_id?: string;
+}
+
+/** What is not given stays; `password` is a hash. */
+export function updateUser(db: Database, id: string, given: UserChange, password: string | null): void {
+  const sql = `update users set email = coalesce(?, email), first_name = coalesce(?, first_name),
+    last_name = coalesce(?, last_name), external_id = coalesce(?, external_id),
+    password = coalesce(?, password) where id = ?`;
+  const { email = null, first_name = null, last_name = null, external_id = null } = given;
+  db.run(sql, email, first_name, last_name, external_id, password, id);
+}
+
+/** Keys, memberships, property values and what was shared with the user go along; what they created stays. */
+export function deleteUser(db: Database, id: string): void {
+  db.run('delete from users where id = ?', id);
 }

@@ -1,0 +1,32 @@
+/** The states of a client account. */
+export const clientStatuses = ['setup', 'trial', 'active', 'disabled', 'expired', 'grace', 'arrears'] as const;
+export type ClientStatus = (typeof clientStatuses)[number];
+
+const trialMs = 14 * 86_400_000;
+
+interface OnTrial {
+  readonly status: ClientStatus;
+  readonly createdAt: number;
+  readonly trialExtended: 0 | 1;
+}
+
+/** A trial lasts fourteen days from the creation of the client, twenty-eight when it was extended. */
+function trialEnd({ createdAt, trialExtended }: OnTrial): number {
+  return createdAt + trialMs * (1 + trialExtended);
+}
+
+/** Whether being on trial would not be over at once. */
+export function trialIsOver(client: OnTrial, now: number): boolean {
+  return now >= trialEnd(client);
+}
+
+/** The state that a client is in at this time: nobody has to be there when a trial ends. */
+export function statusAt(client: OnTrial, now: number): ClientStatus {
+  return client.status === 'trial' && trialIsOver(client, now) ? 'expired' : client.status;
+}
+
+/** Whether the account's own people are shut out. Who is behind with a payment still gets in. */
+export function isClosed(account: OnTrial, now: number): boolean {
+  const status = statusAt(account, now);
+  return status === 'disabled' || status === 'expired';
+}

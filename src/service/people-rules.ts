@@ -1,0 +1,95 @@
+import { Type } from 'typebox';
+import type { Call } from './endpoint.ts';
+import { forbidden, notFound, Refusal } from './http/refusal.ts';
+import { type Group, groupById } from './store/groups.ts';
+import { countHolders, giveRole, type Role, roleById } from './store/roles.ts';
+import { roleOf, type User, userById } from './store/users.ts';
+
+/** Somebody in a list of people. */
+export const personSchema = Type.Object({
+  id: Type.String(),
+  first_name: Type.String(),
+  last_name: Type.String(),
+  email: Type.String(),
+});
+
+/** A group or a role in a list. */
+export const namedSchema = Type.Object({ id: Type.String(), name: Type.String(), description: Type.String() });
+
+export function describeNamed({ id, name, description }: Group | Role): object {
+  return { id, name, description };
+}
+
+export function findGroup({ parts, account, params }: Call, id = params.id!): Group {
+  const group = groupById(parts.db, id);
+  if (group?.accountId !== account.id) throw notFound(`Group not found: ${id}`);
+  return group;
+}
+
+export function findRole({ parts, account, params }: Call, id = params.id!): Role {
+  const role = roleById(parts.db, id);
+  if (role?.accountId !== account.id) throw notFound(`Role not found: ${id}`);
+  return role;
+}
+
+export function findUser({ parts, account, params }: Call, id = params.id!): User {
+  const user = userById(parts.db, id);
+  if (user?.accountId !== account.id) throw notFound(`User not found: ${id}`);
+  return user;
+}
+
+/** Who may give and take roles: nobody else, so that nobody promotes themselves. */
+export function requireAdmin({ caller }: Call): void {
+  if (!caller.isAdmin) throw new Refusal('permission_denied', 'This operation requires the role Admin');
+}
+
+/**
+ * Whoever changes or removes a user must be able to do all that this user can. Otherwise setting an admin's password
+ * would be a way to become one.
+ */
+export function requireMastery({ parts, caller }: Call, user: User): void {
+  if (caller.isAdmin || caller.user.id === user.id) return;
+  const { isAdmin, permissions } = roleOf(parts.db, user);
+  if (isAdmin || [...permissions].some((name) => !caller.permissions.has(name))) {
+    throw forbidden('The user has permissions that you do not have');
+  }
+}
+
+/** The same for roles: nobody puts into one what they do not hold. `before` is what it held already. */
+export function requireHeld({ caller }: Call, permissions: readonly string[], before: readonly string[] = []): void {
+  if (caller.isAdmin) return;
+  const foreign = permissions.find((name) => !(caller.permissions as Set<string>).has(name) && !before.includes(name));
+  if (foreign !== undefined) throw forbidden(`You cannot give a permission that you do not have: ${foreign}`);
+}
+
+/** The account must stay manageable. Called wherever a user loses their role, in the transaction that takes it. */
+export function keepAnAdmin({ parts }: Call, user: User): void {
+  const role = roleById(parts.db, user.roleId ?? '');
+  if (role?.builtIn === 'Admin' && countHolders(parts.db, role.id) === 1) {
+    throw forbidden('The Admin role must keep at least one user');
+  }
+}
+
+export function assignRole(call: Call, user: User, role: Role): void {
+  const { db } = call.parts;
+  if (user.roleId === role.id) throw forbidden(`The user already has the role ${role.name}`);
+  db.durably(() => {
+    keepAnAdmin(call, user);
+    giveRole(db, user.id, role.id);
+  });
+}
+
+export function withdrawRole(call: Call, user: User, role: Role): void {
+  const { db } = call.parts;
+  if (user.roleId !== role.id) throw forbidden(`The user does not have the role ${role.name}`);
+  db.durably(() => {
+    keepAnAdmin(call, user);
+    giveRole(db, user.id, null);
+  });
+}
+
+/** Built-in roles stay as they are: every account is administered through them, and they grow with the service. */
+export function requireOwnRole(role: Role): Role {
+  if (role.builtIn !== null) throw forbidden(`The built-in role ${role.name} can be neither changed nor deleted`);
+  return role;
+}

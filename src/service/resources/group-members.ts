@@ -1,0 +1,64 @@
+import { Type } from 'typebox';
+import type { Call, Resource } from '../endpoint.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { nothing } from '../http/fields.ts';
+import { listMeta, pageQuery } from '../http/page.ts';
+import { notFound } from '../http/refusal.ts';
+import { findGroup, findUser, personSchema } from '../people-rules.ts';
+import { addMember, membersOf, removeMember } from '../store/groups.ts';
+
+const permission = ['user.manage'] as const;
+const path = '/groups/{id}/users/{user}';
+
+/** Group first, then user: the path is read from left to right. */
+const findPair = (call: Call) => ({ group: findGroup(call), user: findUser(call, call.params.user!) });
+
+const resource: Resource = {
+  name: 'group-members',
+  summary: 'Which users are in a group',
+  endpoints: [
+    defineEndpoint({
+      method: 'GET',
+      path: '/groups/{id}/users',
+      summary: 'The members of a group',
+      basis: 'decided',
+      permission,
+      query: pageQuery,
+      answer: { status: 200, data: Type.Object({ users: Type.Array(personSchema) }) },
+      find: (call) => findGroup(call),
+      do: ({ parts, query }, group) => {
+        const listed = membersOf(parts.db, group.id, query);
+        return { data: { users: listed.items }, meta: listMeta(listed) };
+      },
+    }),
+    defineEndpoint({
+      method: 'PUT',
+      path,
+      summary: 'Puts a user into a group',
+      basis: 'decided',
+      permission,
+      body: {},
+      answer: { status: 200, data: nothing },
+      find: (call) => findPair(call),
+      do: ({ parts }, { group, user }) => {
+        parts.db.durably(() => addMember(parts.db, group.id, user.id));
+        return {};
+      },
+    }),
+    defineEndpoint({
+      method: 'DELETE',
+      path,
+      summary: 'Takes a user out of a group',
+      basis: 'decided',
+      permission,
+      answer: { status: 200, data: nothing },
+      find: (call) => findPair(call),
+      do: ({ parts }, { group, user }) => {
+        const removed = parts.db.durably(() => removeMember(parts.db, group.id, user.id));
+        if (!removed) throw notFound(`The user is not in the group: ${user.id}`);
+        return {};
+      },
+    }),
+  ],
+};
+export default resource;

@@ -1,0 +1,127 @@
+import { Type } from 'typebox';
+import { newId } from '../../lib/ids.ts';
+import type { Call, Resource } from '../endpoint.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { idText, nothing, someName, someText } from '../http/fields.ts';
+import { listMeta, pageQuery } from '../http/page.ts';
+import { badRequest } from '../http/refusal.ts';
+import { describeNamed, findGroup, namedSchema } from '../people-rules.ts';
+import {
+  allMembersOf,
+  countMembers,
+  createGroup,
+  deleteGroup,
+  type Group,
+  groupByName,
+  groupsOfAccount,
+  updateGroup,
+} from '../store/groups.ts';
+
+const detail = Type.Object({
+  id: Type.String(),
+  external_id: Type.Union([Type.String(), Type.Null()]),
+  company: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  num_members: Type.Integer(),
+  members: Type.Optional(Type.Array(Type.Object({ id: Type.String(), full_name: Type.String() }))),
+});
+
+const body = { description: Type.Optional(someText), external_id: Type.Optional(idText) };
+
+function describe({ parts, query }: Call<{ full: boolean }>, group: Group): object {
+  const { id, externalId, accountId, name, description } = group;
+  const fields = { id, external_id: externalId, company: accountId, name, description };
+  const num_members = countMembers(parts.db, id);
+  if (!query.full) return { ...fields, num_members };
+  const members = allMembersOf(parts.db, id).map((person) => ({
+    id: person.id,
+    full_name: `${person.first_name} ${person.last_name}`.trim(),
+  }));
+  return { ...fields, num_members, members };
+}
+
+/** The names of an account's groups tell them apart. */
+function checkName({ parts, account }: Call, name: string | undefined, self?: string): void {
+  const known = name === undefined ? undefined : groupByName(parts.db, account.id, name);
+  if (known !== undefined && known.id !== self) throw badRequest('Field "name" is the name of another group');
+}
+
+const resource: Resource = {
+  name: 'groups',
+  summary: 'Sets of users that things are shared with',
+  endpoints: [
+    defineEndpoint({
+      method: 'GET',
+      path: '/groups',
+      summary: 'The groups of the account',
+      basis: 'document',
+      permission: ['user.manage', 'group.view'],
+      query: pageQuery,
+      answer: { status: 200, data: Type.Object({ groups: Type.Array(namedSchema) }) },
+      do: ({ parts, account, query }) => {
+        const listed = groupsOfAccount(parts.db, account.id, query);
+        return { data: { groups: listed.items.map(describeNamed) }, meta: listMeta(listed) };
+      },
+    }),
+    defineEndpoint({
+      method: 'GET',
+      path: '/groups/{id}',
+      summary: 'One group, with its members when asked in full',
+      basis: 'document',
+      permission: ['user.manage'],
+      query: { full: Type.Boolean({ default: false }) },
+      answer: { status: 200, data: detail },
+      find: (call) => findGroup(call),
+      do: (call, group) => ({ data: describe(call, group) }),
+    }),
+    defineEndpoint({
+      method: 'POST',
+      path: '/groups',
+      summary: 'Creates a group',
+      basis: 'document',
+      permission: ['user.manage'],
+      body: { name: someName, ...body },
+      answer: { status: 201, data: nothing },
+      do: (call) => {
+        const { parts, account, body } = call;
+        const { name, description = '', external_id: externalId = null } = body;
+        const id = newId();
+        checkName(call, name);
+        const group = { id, accountId: account.id, externalId, name, description };
+        parts.db.durably(() => createGroup(parts.db, group, parts.clock.now()));
+        return { meta: { location: `/groups/${id}` } };
+      },
+    }),
+    defineEndpoint({
+      method: 'PUT',
+      path: '/groups/{id}',
+      summary: 'Changes name, description or external id',
+      basis: 'document',
+      permission: ['user.manage'],
+      body: { name: Type.Optional(someName), ...body },
+      answer: { status: 200, data: nothing },
+      find: (call) => findGroup(call),
+      do: (call, group) => {
+        const { db } = call.parts;
+        checkName(call, call.body.name, group.id);
+        db.durably(() => updateGroup(db, group.id, call.body));
+        return {};
+      },
+    }),
+    defineEndpoint({
+      method: 'DELETE',
+      path: '/groups/{id}',
+      summary: 'Removes a group, its memberships and what was shared with it',
+      basis: 'document',
+      permission: ['user.manage'],
+      answer: { status: 200, data: nothing },
+      find: (call) => findGroup(call),
+      do: ({ parts }, group) => {
+        parts.db.durably(() => deleteGroup(parts.db, group.id));
+        return {};
+      },
+    }),
+  ],
+};
+export default resource;

@@ -1,0 +1,101 @@
+import { Type } from 'typebox';
+import type { Call, Resource } from '../endpoint.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { nothing } from '../http/fields.ts';
+import { listMeta, pageQuery } from '../http/page.ts';
+import { badRequest, notFound, Refusal } from '../http/refusal.ts';
+import { assignRole, requireAdmin, withdrawRole } from '../people-rules.ts';
+import { holdersOf, type Role, roleById } from '../store/roles.ts';
+import { type User, userById } from '../store/users.ts';
+
+const permission = ['user.manage'] as const;
+const path = '/roles/{id}/users';
+
+/** Here, and only here, a role or a user that exists in another account answers 401. */
+function ofThisAccount<T extends { accountId: string }>({ account }: Call, kind: string, found: T | undefined): T {
+  if (found === undefined) throw notFound(`${kind} not found`);
+  if (found.accountId !== account.id) {
+    throw new Refusal('permission_denied', `The ${kind.toLowerCase()} belongs to another company`);
+  }
+  return found;
+}
+
+function findRoleHere(call: Call): Role {
+  return ofThisAccount(call, 'Role', roleById(call.parts.db, call.params.id!));
+}
+
+function findPair(call: Call): { role: Role; user: User } {
+  requireAdmin(call);
+  const role = findRoleHere(call);
+  return { role, user: ofThisAccount(call, 'User', userById(call.parts.db, call.params.user!)) };
+}
+
+const withoutUser = (method: 'PUT' | 'DELETE') =>
+  defineEndpoint({
+    method,
+    path,
+    summary: 'Refuses: the user is missing from the path',
+    basis: 'decided',
+    permission,
+    answer: { status: 200, data: nothing },
+    do: () => {
+      throw badRequest('The id of a user is missing after /users/');
+    },
+  });
+
+const resource: Resource = {
+  name: 'role-users',
+  summary: 'Which users have a role',
+  endpoints: [
+    defineEndpoint({
+      method: 'GET',
+      path,
+      summary: 'The users who have a role',
+      basis: 'document',
+      permission,
+      query: pageQuery,
+      answer: {
+        status: 200,
+        data: Type.Object({
+          users: Type.Array(Type.Object({ first_name: Type.String(), last_name: Type.String(), email: Type.String() })),
+        }),
+      },
+      find: (call) => findRoleHere(call),
+      do: ({ parts, query }, role) => {
+        const listed = holdersOf(parts.db, role.id, query);
+        const users = listed.items.map(({ first_name, last_name, email }) => ({ first_name, last_name, email }));
+        return { data: { users }, meta: listMeta(listed) };
+      },
+    }),
+    defineEndpoint({
+      method: 'PUT',
+      path: `${path}/{user}`,
+      summary: 'Gives a role to a user, who loses the one they had',
+      basis: 'document',
+      permission,
+      body: {},
+      answer: { status: 200, data: nothing },
+      find: (call) => findPair(call),
+      do: (call, { role, user }) => {
+        assignRole(call, user, role);
+        return {};
+      },
+    }),
+    defineEndpoint({
+      method: 'DELETE',
+      path: `${path}/{user}`,
+      summary: 'Takes a role from a user, who is left without one',
+      basis: 'document',
+      permission,
+      answer: { status: 200, data: nothing },
+      find: (call) => findPair(call),
+      do: (call, { role, user }) => {
+        withdrawRole(call, user, role);
+        return {};
+      },
+    }),
+    withoutUser('PUT'),
+    withoutUser('DELETE'),
+  ],
+};
+export default resource;

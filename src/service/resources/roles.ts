@@ -1,0 +1,173 @@
+import { Type } from 'typebox';
+import { newId } from '../../lib/ids.ts';
+import { permissions } from '../auth/permissions.ts';
+import type { Call, Resource } from '../endpoint.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { nothing, someName, someText } from '../http/fields.ts';
+import { listMeta, pageOf, pageQuery } from '../http/page.ts';
+import { badRequest } from '../http/refusal.ts';
+import { describeNamed, findRole, namedSchema, personSchema, requireHeld, requireOwnRole } from '../people-rules.ts';
+import {
+  allHoldersOf,
+  countHolders,
+  createRole,
+  deleteRole,
+  permissionsIn,
+  type Role,
+  roleByName,
+  rolesOfAccount,
+  updateRole,
+} from '../store/roles.ts';
+
+const permission = ['user.manage'] as const;
+const permissionNames = Type.Array(Type.Enum(permissions));
+
+const detail = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  company: Type.String(),
+  users: Type.Optional(Type.Array(personSchema)),
+  num_users: Type.Optional(Type.Integer()),
+  permissions: Type.Optional(permissionNames),
+});
+
+const change = {
+  name: Type.Optional(someName),
+  description: Type.Optional(someText),
+  permissions: Type.Optional(permissionNames),
+};
+
+function describe({ parts, query }: Call<{ full: boolean }>, role: Role): object {
+  const fields = { ...describeNamed(role), company: role.accountId };
+  if (!query.full) return fields;
+  return {
+    ...fields,
+    users: allHoldersOf(parts.db, role.id),
+    num_users: countHolders(parts.db, role.id),
+    permissions: permissionsIn(role),
+  };
+}
+
+/** The names of an account's roles tell them apart. */
+function checkName({ parts, account }: Call, name: string | undefined, self?: string): void {
+  const known = name === undefined ? undefined : roleByName(parts.db, account.id, name);
+  if (known !== undefined && known.id !== self) throw badRequest('Field "name" is the name of another role');
+}
+
+type Change = { name?: string; description?: string; permissions?: (typeof permissions)[number][] };
+
+/** What is not given stays; permissions that are given replace all that the role had. */
+function update(call: Call<unknown, Change>, role: Role): void {
+  const { db } = call.parts;
+  const { permissions: given, ...texts } = call.body;
+  requireOwnRole(role);
+  checkName(call, texts.name, role.id);
+  if (given !== undefined) requireHeld(call, given, permissionsIn(role));
+  db.durably(() => updateRole(db, role.id, { ...texts, ...(given && { permissions: [...new Set(given)] }) }));
+}
+
+const resource: Resource = {
+  name: 'roles',
+  summary: 'Named sets of permissions; every user has one',
+  endpoints: [
+    defineEndpoint({
+      method: 'GET',
+      path: '/roles',
+      summary: 'The roles of the account, the built-in ones among them',
+      basis: 'document',
+      permission,
+      query: pageQuery,
+      answer: { status: 200, data: Type.Object({ roles: Type.Array(namedSchema) }) },
+      do: ({ parts, account, query }) => {
+        const listed = rolesOfAccount(parts.db, account.id, query);
+        return { data: { roles: listed.items.map(describeNamed) }, meta: listMeta(listed) };
+      },
+    }),
+    defineEndpoint({
+      method: 'GET',
+      path: '/roles/{id}',
+      summary: 'One role, with its users and permissions when asked in full',
+      basis: 'document',
+      permission,
+      query: { full: Type.Boolean({ default: false }) },
+      answer: { status: 200, data: detail },
+      find: (call) => findRole(call),
+      do: (call, role) => ({ data: describe(call, role) }),
+    }),
+    defineEndpoint({
+      method: 'POST',
+      path: '/roles',
+      summary: 'Creates a role',
+      basis: 'document',
+      permission,
+      body: { ...change, name: someName },
+      answer: { status: 201, data: nothing },
+      do: (call) => {
+        const { parts, account, body } = call;
+        const { name, description = '', permissions: given = [] } = body;
+        checkName(call, name);
+        requireHeld(call, given);
+        const role = { id: newId(), accountId: account.id, name, description, permissions: [...new Set(given)] };
+        parts.db.durably(() => createRole(parts.db, role, parts.clock.now()));
+        return { meta: { location: `/roles/${role.id}` } };
+      },
+    }),
+    defineEndpoint({
+      method: 'PUT',
+      path: '/roles/{id}',
+      summary: 'Changes a role; permissions that are given replace those it had',
+      basis: 'document',
+      permission,
+      body: change,
+      answer: { status: 200, data: nothing },
+      find: (call) => findRole(call),
+      do: (call, role) => {
+        update(call, role);
+        return {};
+      },
+    }),
+    defineEndpoint({
+      method: 'DELETE',
+      path: '/roles/{id}',
+      summary: 'Removes a role; its users are left without one',
+      basis: 'document',
+      permission,
+      answer: { status: 200, data: nothing },
+      find: (call) => findRole(call),
+      do: ({ parts }, role) => {
+        parts.db.durably(() => deleteRole(parts.db, requireOwnRole(role).id));
+        return {};
+      },
+    }),
+    defineEndpoint({
+      method: 'GET',
+      path: '/roles/{id}/permissions',
+      summary: 'The permissions of a role',
+      basis: 'decided',
+      permission,
+      query: pageQuery,
+      answer: { status: 200, data: Type.Object({ permissions: permissionNames }) },
+      find: (call) => findRole(call),
+      do: ({ query }, role) => {
+        const listed = pageOf(permissionsIn(role), query);
+        return { data: { permissions: listed.items }, meta: listMeta(listed) };
+      },
+    }),
+    defineEndpoint({
+      method: 'PUT',
+      path: '/roles/{id}/permissions',
+      summary: 'Replaces the permissions of a role',
+      basis: 'decided',
+      permission,
+      body: { permissions: permissionNames },
+      answer: { status: 200, data: nothing },
+      find: (call) => findRole(call),
+      do: (call, role) => {
+        update(call as Call<unknown, Change>, role);
+        return {};
+      },
+    }),
+  ],
+};
+export default resource;

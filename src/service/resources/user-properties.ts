@@ -1,0 +1,81 @@
+import { Type } from 'typebox';
+import { followUsers } from '../datasource-instancing.ts';
+import type { Call, Resource } from '../endpoint.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { nothing } from '../http/fields.ts';
+import { badRequest, notFound } from '../http/refusal.ts';
+import { findUser } from '../people-rules.ts';
+import { dropUserProperty, setUserProperty, userProperties } from '../store/user-properties.ts';
+import type { User } from '../store/users.ts';
+
+const permission = ['user.manage'] as const;
+const path = '/users/{id}/properties';
+
+/** A null says nothing about its property, as everywhere in a body. */
+const text = Type.Union([Type.String({ maxLength: 10_000 }), Type.Null()], {
+  'x-rule': 'must be a text of at most 10000 characters',
+});
+
+function set({ parts, body }: Call<unknown, { properties: Record<string, string | null> }>, user: User): string[] {
+  const given = Object.entries(body.properties).flatMap(([name, value]) => (value === null ? [] : [{ name, value }]));
+  const unfit = given.find(({ name }) => name.trim() === '' || name.length > 255);
+  if (unfit !== undefined) throw badRequest('Field "properties" must have names of 1 to 255 characters');
+  return parts.db.durably(() => {
+    for (const property of given) setUserProperty(parts.db, user, property);
+    return followUsers(parts.db, user.accountId, parts.clock.now());
+  });
+}
+
+function drop({ parts, query }: Call<{ name: string }>, user: User): string[] {
+  return parts.db.durably(() => {
+    const found = dropUserProperty(parts.db, user.accountId, query.name);
+    if (!found) throw notFound(`There is no user property "${query.name}"`);
+    return followUsers(parts.db, user.accountId, parts.clock.now());
+  });
+}
+
+const resource: Resource = {
+  name: 'user-properties',
+  summary: 'Values that each user of an account has, by names that all of them share',
+  endpoints: [
+    defineEndpoint({
+      method: 'GET',
+      path,
+      summary: "The account's properties with the user's values; the empty text until set",
+      basis: 'document',
+      permission,
+      answer: { status: 200, data: Type.Object({ properties: Type.Record(Type.String(), Type.String()) }) },
+      find: (call) => findUser(call),
+      do: ({ parts }, user) => ({ data: { properties: userProperties(parts.db, user) } }),
+    }),
+    defineEndpoint({
+      method: 'PUT',
+      path,
+      summary: 'Sets values of the user; a new name is there for all users from then on',
+      basis: 'document',
+      permission,
+      body: { properties: Type.Record(Type.String(), text) },
+      answer: { status: 200, data: nothing },
+      find: (call) => findUser(call),
+      do: async (call, user) => {
+        for (const blob of set(call, user)) await call.parts.blobs.remove(blob);
+        return {};
+      },
+    }),
+    defineEndpoint({
+      method: 'DELETE',
+      path,
+      summary: 'Removes a property from all users of the account',
+      basis: 'document',
+      permission,
+      query: { name: Type.String({ minLength: 1 }) },
+      answer: { status: 200, data: nothing },
+      find: (call) => findUser(call),
+      do: async (call, user) => {
+        for (const blob of drop(call, user)) await call.parts.blobs.remove(blob);
+        return {};
+      },
+    }),
+  ],
+};
+export default resource;

@@ -1,0 +1,70 @@
+import { Type } from 'typebox';
+import type { Call, Resource } from '../endpoint.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { nothing } from '../http/fields.ts';
+import {
+  assignRole,
+  describeNamed,
+  findRole,
+  findUser,
+  namedSchema,
+  requireAdmin,
+  withdrawRole,
+} from '../people-rules.ts';
+import { roleById } from '../store/roles.ts';
+
+const permission = ['user.manage'] as const;
+const path = '/users/{id}/roles/{role}';
+
+function findPair(call: Call) {
+  requireAdmin(call);
+  return { user: findUser(call), role: findRole(call, call.params.role!) };
+}
+
+const resource: Resource = {
+  name: 'user-roles',
+  summary: 'The role of a user',
+  endpoints: [
+    defineEndpoint({
+      method: 'GET',
+      path: '/users/{id}/roles',
+      summary: "The user's role; nothing for a user without one",
+      basis: 'document',
+      permission,
+      answer: { status: 200, data: Type.Union([namedSchema, nothing]) },
+      find: (call) => findUser(call),
+      do: ({ parts }, user) => {
+        const role = roleById(parts.db, user.roleId ?? '');
+        return { data: role === undefined ? {} : describeNamed(role) };
+      },
+    }),
+    defineEndpoint({
+      method: 'PUT',
+      path,
+      summary: 'Gives a role to a user, who loses the one they had',
+      basis: 'document',
+      permission,
+      body: {},
+      answer: { status: 200, data: nothing },
+      find: (call) => findPair(call),
+      do: (call, { user, role }) => {
+        assignRole(call, user, role);
+        return {};
+      },
+    }),
+    defineEndpoint({
+      method: 'DELETE',
+      path,
+      summary: 'Takes the role from a user, who is left without one',
+      basis: 'document',
+      permission,
+      answer: { status: 200, data: nothing },
+      find: (call) => findPair(call),
+      do: (call, { user, role }) => {
+        withdrawRole(call, user, role);
+        return {};
+      },
+    }),
+  ],
+};
+export default resource;

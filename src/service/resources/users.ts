@@ -1,0 +1,146 @@
+import { Type } from 'typebox';
+import type { Resource } from '../endpoint.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { idAndName, idText, isoTime, isoTimeOrNull, nothing, shortText, timeText } from '../http/fields.ts';
+import { listMeta, pageQuery } from '../http/page.ts';
+import { findUser } from '../people-rules.ts';
+import type { Database } from '../store/database.ts';
+import { roleById } from '../store/roles.ts';
+import { userProperties } from '../store/user-properties.ts';
+import { groupsOf, type User, usersOfAccount } from '../store/users.ts';
+import { addUser, changeUser, removeUser } from '../user-changes.ts';
+
+const permission = ['user.manage'] as const;
+
+const listItem = {
+  id: Type.String(),
+  first_name: Type.String(),
+  last_name: Type.String(),
+  email: Type.String(),
+  date_last_login: isoTimeOrNull,
+};
+
+const detail = Type.Object({
+  ...listItem,
+  external_id: Type.Union([Type.String(), Type.Null()]),
+  company: Type.String(),
+  date_created: isoTime,
+  is_locked_out: Type.Boolean(),
+  groups: Type.Optional(Type.Array(idAndName)),
+  roles: Type.Optional(Type.Array(idAndName)),
+  properties: Type.Optional(Type.Record(Type.String(), Type.String())),
+});
+
+const email = Type.String({ maxLength: 254, pattern: '^[^\\s@:]+@[^\\s@:]+$', 'x-rule': 'must be an e-mail address' });
+
+const change = {
+  email: Type.Optional(email),
+  first_name: Type.Optional(shortText),
+  last_name: Type.Optional(shortText),
+  password: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 1000, 'x-rule': 'must be a text of 1 to 1000 characters' }),
+  ),
+  external_id: Type.Optional(idText),
+  roles: Type.Optional(
+    Type.Array(Type.String(), { minItems: 1, maxItems: 1, 'x-rule': 'must be an array of exactly one role id' }),
+  ),
+};
+
+function describeListed(user: User): object {
+  return {
+    id: user.id,
+    first_name: user.firstName,
+    last_name: user.lastName,
+    email: user.email,
+    date_last_login: timeText(user.dateLastLogin),
+  };
+}
+
+function describe(user: User): object {
+  return {
+    ...describeListed(user),
+    external_id: user.externalId,
+    company: user.accountId,
+    date_created: timeText(user.createdAt),
+    is_locked_out: user.isLockedOut === 1,
+  };
+}
+
+function describeFully(db: Database, user: User): object {
+  const role = roleById(db, user.roleId ?? '');
+  return {
+    ...describe(user),
+    groups: groupsOf(db, user),
+    roles: role === undefined ? [] : [{ id: role.id, name: role.name }],
+    properties: userProperties(db, user),
+  };
+}
+
+const resource: Resource = {
+  name: 'users',
+  summary: 'The people of an account',
+  endpoints: [
+    defineEndpoint({
+      method: 'GET',
+      path: '/users',
+      summary: 'The users of the account',
+      basis: 'decided',
+      permission,
+      query: pageQuery,
+      answer: { status: 200, data: Type.Object({ users: Type.Array(Type.Object(listItem)) }) },
+      do: ({ parts, account, query }) => {
+        const listed = usersOfAccount(parts.db, account.id, query);
+        return { data: { users: listed.items.map(describeListed) }, meta: listMeta(listed) };
+      },
+    }),
+    defineEndpoint({
+      method: 'GET',
+      path: '/users/{id}',
+      summary: 'One user, with groups, role and properties when asked in full',
+      basis: 'decided',
+      permission,
+      query: { full: Type.Boolean({ default: false }) },
+      answer: { status: 200, data: detail },
+      find: (call) => findUser(call),
+      do: ({ parts, query }, user) => ({ data: query.full ? describeFully(parts.db, user) : describe(user) }),
+    }),
+    defineEndpoint({
+      method: 'POST',
+      path: '/users',
+      summary: 'Creates a user',
+      basis: 'decided',
+      permission,
+      body: { ...change, email, send_email: Type.Optional(Type.Boolean()) },
+      answer: { status: 201, data: nothing },
+      do: async (call) => ({ meta: { location: `/users/${await addUser(call)}` } }),
+    }),
+    defineEndpoint({
+      method: 'PUT',
+      path: '/users/{id}',
+      summary: 'Changes a user; what is not given stays',
+      basis: 'decided',
+      permission,
+      body: change,
+      answer: { status: 200, data: nothing },
+      find: (call) => findUser(call),
+      do: async (call) => {
+        await changeUser(call);
+        return {};
+      },
+    }),
+    defineEndpoint({
+      method: 'DELETE',
+      path: '/users/{id}',
+      summary: 'Removes a user, their keys, memberships and what was shared with them',
+      basis: 'decided',
+      permission,
+      answer: { status: 200, data: nothing },
+      find: (call) => findUser(call),
+      do: async (call, user) => {
+        await removeUser(call, user);
+        return {};
+      },
+    }),
+  ],
+};
+export default resource;

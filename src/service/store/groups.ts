@@ -1,0 +1,76 @@
+import type { Listed, Page } from '../http/page.ts';
+import type { Database } from './database.ts';
+import { listRows } from './listing.ts';
+import { type Person, personColumns } from './users.ts';
+
+export interface Group {
+  readonly id: string;
+  readonly accountId: string;
+  readonly externalId: string | null;
+  readonly name: string;
+  readonly description: string;
+}
+
+const columns = 'g.id, g.account_id as accountId, g.external_id as externalId, g.name, g.description';
+const order = 'g.created_at, g.id';
+
+export function groupById(db: Database, id: string): Group | undefined {
+  return db.get<Group>(`select ${columns} from groups g where g.id = ?`, id);
+}
+
+export function groupByName(db: Database, accountId: string, name: string): Group | undefined {
+  return db.get<Group>(`select ${columns} from groups g where g.account_id = ? and g.name = ?`, accountId, name);
+}
+
+export function groupsOfAccount(db: Database, accountId: string, page: Page): Listed<Group> {
+  return listRows(db, { columns, from: 'from groups g where g.account_id = ?', order }, [accountId], page);
+}
+
+export function groupsOfUser(db: Database, userId: string, page: Page): Listed<Group> {
+  const from = 'from group_members m join groups g on g.id = m.group_id where m.user_id = ?';
+  return listRows(db, { columns, from, order }, [userId], page);
+}
+
+export function createGroup(db: Database, group: Group, now: number): void {
+  const sql =
+    'insert into groups (id, account_id, external_id, name, description, created_at) values (?, ?, ?, ?, ?, ?)';
+  db.run(sql, group.id, group.accountId, group.externalId, group.name, group.description, now);
+}
+
+export function updateGroup(
+  db: Database,
+  id: string,
+  given: { name?: string; description?: string; external_id?: string },
+): void {
+  const sql = `update groups set name = coalesce(?, name), description = coalesce(?, description),
+    external_id = coalesce(?, external_id) where id = ?`;
+  db.run(sql, given.name ?? null, given.description ?? null, given.external_id ?? null, id);
+}
+
+/** Memberships go with it, and so does what was shared with it. */
+export function deleteGroup(db: Database, id: string): void {
+  db.run('delete from groups where id = ?', id);
+}
+
+export function countMembers(db: Database, groupId: string): number {
+  return db.get<{ n: number }>('select count(*) as n from group_members where group_id = ?', groupId)!.n;
+}
+
+const members = 'from group_members m join users u on u.id = m.user_id where m.group_id = ?';
+
+export function membersOf(db: Database, groupId: string, page: Page): Listed<Person> {
+  return listRows(db, { columns: personColumns, from: members, order: 'u.created_at, u.id' }, [groupId], page);
+}
+
+export function allMembersOf(db: Database, groupId: string): Person[] {
+  return db.all<Person>(`select ${personColumns} ${members} order by u.created_at, u.id`, groupId);
+}
+
+export function addMember(db: Database, groupId: string, userId: string): void {
+  db.run('insert into group_members (group_id, user_id) values (?, ?) on conflict do nothing', groupId, userId);
+}
+
+/** Answers whether the user was a member. */
+export function removeMember(db: Database, groupId: string, userId: string): boolean {
+  return db.run('delete from group_members where group_id = ? and user_id = ?', groupId, userId) === 1;
+}

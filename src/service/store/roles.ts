@@ -1,0 +1,83 @@
+import { type BuiltInRole, type Permission, permissionsOf } from '../auth/permissions.ts';
+import type { Listed, Page } from '../http/page.ts';
+import type { Database } from './database.ts';
+import { listRows } from './listing.ts';
+import { type Person, personColumns } from './users.ts';
+
+export interface Role {
+  readonly id: string;
+  readonly accountId: string;
+  readonly name: string;
+  readonly description: string;
+  readonly builtIn: BuiltInRole | null;
+  /** A JSON array; empty for a built-in role, see {@link permissionsIn}. */
+  readonly permissions: string;
+}
+
+const columns = 'r.id, r.account_id as accountId, r.name, r.description, r.built_in as builtIn, r.permissions';
+
+export function roleById(db: Database, id: string): Role | undefined {
+  return db.get<Role>(`select ${columns} from roles r where r.id = ?`, id);
+}
+
+export function roleByName(db: Database, accountId: string, name: string): Role | undefined {
+  return db.get<Role>(`select ${columns} from roles r where r.account_id = ? and r.name = ?`, accountId, name);
+}
+
+export function rolesOfAccount(db: Database, accountId: string, page: Page): Listed<Role> {
+  const from = 'from roles r where r.account_id = ?';
+  return listRows(db, { columns, from, order: 'r.created_at, r.id' }, [accountId], page);
+}
+
+export function permissionsIn(role: Role): readonly Permission[] {
+  return role.builtIn === null ? (JSON.parse(role.permissions) as Permission[]) : permissionsOf(role.builtIn);
+}
+
+interface RoleGiven {
+  readonly id: string;
+  readonly accountId: string;
+  readonly name: string;
+  readonly description: string;
+  readonly permissions: readonly Permission[];
+}
+
+export function createRole(db: Database, role: RoleGiven, now: number): void {
+  const sql =
+    'insert into roles (id, account_id, name, description, permissions, created_at) values (?, ?, ?, ?, ?, ?)';
+  db.run(sql, role.id, role.accountId, role.name, role.description, JSON.stringify(role.permissions), now);
+}
+
+export function updateRole(
+  db: Database,
+  id: string,
+  given: { name?: string; description?: string; permissions?: readonly Permission[] },
+): void {
+  const permissions = given.permissions === undefined ? null : JSON.stringify(given.permissions);
+  const sql = `update roles set name = coalesce(?, name), description = coalesce(?, description),
+    permissions = coalesce(?, permissions) where id = ?`;
+  db.run(sql, given.name ?? null, given.description ?? null, permissions, id);
+}
+
+/** Its users are left without a role. */
+export function deleteRole(db: Database, id: string): void {
+  db.run('delete from roles where id = ?', id);
+}
+
+const holders = 'from users u where u.role_id = ?';
+
+export function holdersOf(db: Database, roleId: string, page: Page): Listed<Person> {
+  return listRows(db, { columns: personColumns, from: holders, order: 'u.created_at, u.id' }, [roleId], page);
+}
+
+export function allHoldersOf(db: Database, roleId: string): Person[] {
+  return db.all<Person>(`select ${personColumns} ${holders} order by u.created_at, u.id`, roleId);
+}
+
+export function countHolders(db: Database, roleId: string): number {
+  return db.get<{ n: number }>(`select count(*) as n ${holders}`, roleId)!.n;
+}
+
+/** A user has one role or none. */
+export function giveRole(db: Database, userId: string, roleId: string | null): void {
+  db.run('update users set role_id = ? where id = ?', roleId, userId);
+}

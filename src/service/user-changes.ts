@@ -1,0 +1,91 @@
+import { newId } from '../lib/ids.ts';
+import { hashPassword } from './auth/passwords.ts';
+import { followUsers } from './datasource-instancing.ts';
+import type { Call } from './endpoint.ts';
+import { badRequest, forbidden } from './http/refusal.ts';
+import { findRole, findUser, keepAnAdmin, requireAdmin, requireMastery } from './people-rules.ts';
+import { seatsOf } from './store/clients.ts';
+import { giveRole, type Role, roleByName } from './store/roles.ts';
+import { countUsers, createUser, deleteUser, type User, updateUser, userByEmail } from './store/users.ts';
+
+interface UserFields {
+  readonly email?: string;
+  readonly first_name?: string;
+  readonly last_name?: string;
+  readonly password?: string;
+  readonly external_id?: string;
+  readonly roles?: readonly string[];
+}
+
+type UserCall<B = UserFields> = Call<unknown, B>;
+
+/** Creates a user, View-Only unless a role is named; answers the id. */
+export async function addUser(call: UserCall<UserFields & { email: string }>): Promise<string> {
+  const { parts, account, body } = call;
+  const { email, first_name: firstName = '', last_name: lastName = '', external_id: externalId = null } = body;
+  if (body.roles !== undefined) requireAdmin(call);
+  checkNew(call, email);
+  const password = await hashed(body.password);
+  const id = newId();
+  const now = parts.clock.now();
+  const gone = parts.db.durably(() => {
+    // Hashing took its time: somebody else may have taken the seat, the e-mail or the role away meanwhile.
+    checkNew(call, email);
+    const roleId = namedRole(call)?.id ?? roleByName(parts.db, account.id, 'View-Only')!.id;
+    createUser(parts.db, { id, accountId: account.id, roleId, email, firstName, lastName, externalId, password }, now);
+    return followUsers(parts.db, account.id, now);
+  });
+  for (const blob of gone) await parts.blobs.remove(blob);
+  return id;
+}
+
+export async function changeUser(call: UserCall): Promise<void> {
+  const { parts, body } = call;
+  if (body.roles !== undefined) requireAdmin(call);
+  requireMastery(call, findUser(call));
+  const password = await hashed(body.password);
+  parts.db.durably(() => {
+    const user = findUser(call);
+    if (body.email !== undefined) checkEmail(call, body.email, user);
+    const role = namedRole(call);
+    if (role !== undefined && role.id !== user.roleId) {
+      keepAnAdmin(call, user);
+      giveRole(parts.db, user.id, role.id);
+    }
+    updateUser(parts.db, user.id, body, password);
+  });
+}
+
+export async function removeUser(call: Call, user: User): Promise<void> {
+  const { db, blobs, clock } = call.parts;
+  requireMastery(call, user);
+  const gone = db.durably(() => {
+    keepAnAdmin(call, user);
+    deleteUser(db, user.id);
+    return followUsers(db, user.accountId, clock.now());
+  });
+  for (const blob of gone) await blobs.remove(blob);
+}
+
+function checkNew(call: UserCall, email: string): void {
+  const { parts, account } = call;
+  const seats = seatsOf(parts.db, account.id);
+  if (seats >= 0 && countUsers(parts.db, account.id) >= seats) throw forbidden(`All ${seats} seats are taken`);
+  namedRole(call);
+  checkEmail(call, email);
+}
+
+/** An e-mail address is what one signs in with, so it is one user's in the whole service. */
+function checkEmail({ parts }: Call, email: string, self?: User): void {
+  const known = userByEmail(parts.db, email);
+  if (known !== undefined && known.id !== self?.id) throw badRequest('Field "email" is the address of another user');
+}
+
+function namedRole(call: UserCall): Role | undefined {
+  const [id] = call.body.roles ?? [];
+  return id === undefined ? undefined : findRole(call, id);
+}
+
+async function hashed(password: string | undefined): Promise<string | null> {
+  return password === undefined ? null : hashPassword(password);
+}

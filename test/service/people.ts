@@ -1,0 +1,83 @@
+import { permissions } from '../../src/service/auth/permissions.ts';
+import { type Answer, type Bench, bench, fixtures } from './service.ts';
+
+/** Somebody who manages people without being an admin, and somebody who is one beside the first. */
+export const managerKey = 'a5'.repeat(20);
+export const secondAdminKey = 'a6'.repeat(20);
+
+const [acme, ...others] = fixtures.companies;
+const manager = {
+  id: 'acme-manager',
+  email: 'mo@acme.test',
+  role: 'Manager',
+  api_keys: [managerKey],
+};
+
+/** The fixtures with a manager: every permission but those on clients, and not the role Admin. */
+export const withManager = {
+  companies: [
+    {
+      ...acme!,
+      roles: [
+        ...acme!.roles!,
+        { name: 'Manager', permissions: permissions.filter((name) => !name.startsWith('client.')) },
+      ],
+      users: [...acme!.users!, manager],
+    },
+    ...others,
+  ],
+};
+
+export const peopleBench = (): Promise<Bench> => bench({ given: withManager });
+
+export const errorOf = ({ status, body }: Answer): unknown => [status, body.meta.error_code];
+
+/** Creates something; answers its id. */
+export async function make(given: Bench, path: string, body: object, key?: string): Promise<string> {
+  const answer = await given.call('POST', path, { body, ...(key === undefined ? {} : { key }) });
+  if (answer.status !== 201) throw new Error(answer.text);
+  return answer.body.meta.location!.split('/').at(-1)!;
+}
+
+export const dataOf = async (given: Bench, path: string): Promise<Record<string, unknown>> =>
+  (await given.call('GET', path)).body.data;
+
+/** The ids of an account's roles by name. */
+export async function roleIds(given: Bench, query = ''): Promise<Record<string, string>> {
+  const { roles } = (await dataOf(given, `/roles${query}`)) as { roles: { id: string; name: string }[] };
+  return Object.fromEntries(roles.map(({ id, name }) => [name, id]));
+}
+
+/** Names that break what takes names for ASCII. */
+export const hostileNames = [
+  'Ünï çødé',
+  '名前',
+  '👩‍👩‍👧',
+  "x'; drop table users;--",
+  '\u202eabc',
+  '{props.x}',
+  '__proto__',
+  'a\u0000b',
+];
+
+/** Asks for a list page by page and checks that the pages are the whole, in one order, with its numbers. */
+export async function pagesOf(given: Bench, path: string, key: string): Promise<unknown[]> {
+  const at = (query: string): Promise<Answer> => given.call('GET', `${path}${path.includes('?') ? '&' : '?'}${query}`);
+  const whole = await at('limit=100');
+  const items = whole.body.data[key] as unknown[];
+  const first = await at('limit=1');
+  const rest = await at(`limit=100&offset=1`);
+  const past = await at('offset=1000');
+  const joined = [first, rest].flatMap(({ body }) => body.data[key] as unknown[]);
+  const numbers = [whole, first, rest, past].map(({ body }) => [body.meta.count, body.meta.total]);
+  const n = items.length;
+  if (JSON.stringify(joined) !== JSON.stringify(items)) throw new Error(`pages of ${path} differ from the whole`);
+  const expected = [
+    [n, n],
+    [Math.min(1, n), n],
+    [Math.max(0, n - 1), n],
+    [0, n],
+  ];
+  if (JSON.stringify(numbers) !== JSON.stringify(expected)) throw new Error(`numbers of ${path}: ${numbers.join(' ')}`);
+  return items;
+}

@@ -1,0 +1,233 @@
+import { describe, expect, it } from 'vitest';
+import { permissions } from '../../src/service/auth/permissions.ts';
+import { dataOf, errorOf, hostileNames, make, managerKey, pagesOf, peopleBench, roleIds } from './people.ts';
+import { type Answer, type Bench, keys } from './service.ts';
+
+const forbidden = [403, 'forbidden'];
+const denied = [401, 'permission_denied'];
+const person = (email: string, first_name = '', last_name = '') => ({ first_name, last_name, email });
+
+describe('roles (section 4.10)', () => {
+  it('answers what it was given, in the list, in detail and in full', async () => {
+    const given = await peopleBench();
+    const body = { name: 'Pusher', description: 'pushes', permissions: ['klip.edit', 'tab.edit', 'klip.edit'] };
+    const id = await make(given, '/roles', body);
+    expect(await pagesOf(given, '/roles', 'roles')).toContainEqual({ id, name: 'Pusher', description: 'pushes' });
+    const detail = { id, name: 'Pusher', description: 'pushes', company: 'acme' };
+    expect(await dataOf(given, `/roles/${id}`)).toEqual(detail);
+    await given.call('PUT', `/roles/${id}/users/acme-editor`);
+    expect(await dataOf(given, `/roles/${id}?full=true`)).toEqual({
+      ...detail,
+      users: [{ id: 'acme-editor', ...person('ed@acme.test', 'Ed', 'It') }],
+      num_users: 1,
+      permissions: ['klip.edit', 'tab.edit'],
+    });
+    expect(await pagesOf(given, `/roles/${id}/permissions`, 'permissions')).toEqual(['klip.edit', 'tab.edit']);
+  });
+
+  it('replaces the permissions by those that an update gives, and keeps them when it gives none', async () => {
+    const given = await peopleBench();
+    const id = await make(given, '/roles', { name: 'Pusher', permissions: ['klip.edit', 'tab.edit'] });
+    const held = async () => (await dataOf(given, `/roles/${id}?full=true`)).permissions;
+    await given.call('PUT', `/roles/${id}`, { body: { description: 'x', permissions: null } });
+    expect(await held()).toEqual(['klip.edit', 'tab.edit']);
+    await given.call('PUT', `/roles/${id}`, { body: { permissions: ['klip.build'] } });
+    expect(await held()).toEqual(['klip.build']);
+    await given.call('PUT', `/roles/${id}/permissions`, { body: { permissions: ['user.manage'] } });
+    expect(await held()).toEqual(['user.manage']);
+    await given.call('PUT', `/roles/${id}`, { body: { permissions: [] } });
+    expect(await held()).toEqual([]);
+    expect(await dataOf(given, `/roles/${id}`)).toMatchObject({ name: 'Pusher', description: 'x' });
+  });
+
+  it('works at once: who has the role may do what it says from the next call on', async () => {
+    const given = await peopleBench();
+    const id = await make(given, '/roles', { name: 'Pusher' });
+    await given.call('PUT', `/roles/${id}/users/acme-nobody`);
+    const list = async () => (await given.call('GET', '/datasources', { key: keys.acmeNobody })).status;
+    expect(await list()).toBe(401);
+    await given.call('PUT', `/roles/${id}`, { body: { permissions: ['dashboard.library'] } });
+    expect(await list()).toBe(200);
+    await given.call('PUT', `/roles/${id}`, { body: { permissions: [] } });
+    expect(await list()).toBe(401);
+  });
+
+  it('knows every permission by name and no other', async () => {
+    const given = await peopleBench();
+    const id = await make(given, '/roles', { name: 'All', permissions });
+    expect(await pagesOf(given, `/roles/${id}/permissions`, 'permissions')).toEqual(permissions);
+    for (const name of ['klip.sell', 'Klip.edit', '', 'klip.edit ', '__proto__']) {
+      const answer = await given.call('PUT', `/roles/${id}`, { body: { permissions: ['klip.edit', name] } });
+      expect(errorOf(answer)).toEqual([400, 'bad_request']);
+      expect(answer.body.meta.error_desc).toContain('"permissions.1"');
+    }
+    expect((await dataOf(given, `/roles/${id}?full=true`)).permissions).toEqual(permissions);
+  });
+
+  it('takes names of any script back as they were given', async () => {
+    const given = await peopleBench();
+    for (const name of hostileNames) {
+      const id = await make(given, '/roles', { name });
+      expect(await dataOf(given, `/roles/${id}`)).toMatchObject({ name });
+    }
+  });
+
+  it('that is built in can be seen, and neither changed nor deleted', async () => {
+    const given = await peopleBench();
+    const ids = await roleIds(given);
+    for (const name of ['Admin', 'Editor', 'View-Only']) {
+      const path = `/roles/${ids[name]}`;
+      expect(errorOf(await given.call('PUT', path, { body: { permissions: [] } }))).toEqual(forbidden);
+      expect(errorOf(await given.call('PUT', path, { body: { name: 'Mine' } }))).toEqual(forbidden);
+      expect(errorOf(await given.call('PUT', `${path}/permissions`, { body: { permissions: [] } }))).toEqual(forbidden);
+      expect(errorOf(await given.call('DELETE', path))).toEqual(forbidden);
+    }
+    expect(await dataOf(given, `/roles/${ids.Admin}?full=true`)).toMatchObject({ num_users: 1, permissions });
+    expect((await given.call('GET', '/profile')).status).toBe(200);
+  });
+
+  it('that is deleted leaves its users without a role', async () => {
+    const given = await peopleBench();
+    const { Editor, Nobody } = await roleIds(given);
+    expect((await given.call('DELETE', `/roles/${Nobody}`)).status).toBe(200);
+    expect((await given.call('GET', `/roles/${Nobody}`)).status).toBe(404);
+    expect(await dataOf(given, '/users/acme-nobody/roles')).toEqual({});
+    expect((await given.call('PUT', `/roles/${Editor}/users/acme-nobody`)).status).toBe(200);
+  });
+
+  it('of another company or of a client is not there, and with client_id only that of the client is', async () => {
+    const given = await peopleBench();
+    const theirs = await make(given, '/roles', { name: 'Theirs' }, keys.otherAdmin);
+    const clients = await make(given, '/roles', { name: 'Clients', client_id: 'bakery' });
+    const own = await make(given, '/roles', { name: 'Own' });
+    for (const path of [`/roles/${theirs}`, `/roles/${clients}`, `/roles/${own}?client_id=bakery`]) {
+      expect((await given.call('GET', path)).status).toBe(404);
+      expect((await given.call('PUT', path, { body: { name: 'Mine' } })).status).toBe(404);
+      expect((await given.call('DELETE', path)).status).toBe(404);
+    }
+    expect((await given.call('GET', `/roles/${clients}?client_id=bakery`)).body.data.company).toBe('bakery');
+    expect(Object.keys(await roleIds(given))).not.toContain('Clients');
+    expect(Object.keys(await roleIds(given, '?client_id=bakery'))).toContain('Clients');
+  });
+
+  it('gives nobody without the role Admin more than they have', async () => {
+    const given = await peopleBench();
+    const own = (await roleIds(given)).Manager!;
+    const ask = (method: string, path: string, body: object): Promise<Answer> =>
+      given.call(method, path, { key: managerKey, body });
+    expect(errorOf(await ask('PUT', `/roles/${own}`, { permissions }))).toEqual(forbidden);
+    expect(errorOf(await ask('PUT', `/roles/${own}/permissions`, { permissions }))).toEqual(forbidden);
+    expect(errorOf(await ask('POST', '/roles', { name: 'Mighty', permissions: ['client.access'] }))).toEqual(forbidden);
+    const mighty = await make(given, '/roles', { name: 'Mighty', permissions: ['client.access'] });
+    const renamed = { name: 'Mightier', permissions: ['client.access', 'klip.edit'] };
+    expect((await ask('PUT', `/roles/${mighty}`, renamed)).status).toBe(200);
+    expect((await ask('POST', '/roles', { name: 'Modest', permissions: ['klip.edit'] })).status).toBe(201);
+  });
+});
+
+describe('the users of a role (section 4.10)', () => {
+  it('are listed with names and e-mail', async () => {
+    const given = await peopleBench();
+    const { Editor } = await roleIds(given);
+    expect(await pagesOf(given, `/roles/${Editor}/users`, 'users')).toEqual([person('ed@acme.test', 'Ed', 'It')]);
+    expect(errorOf(await given.call('GET', `/roles/${Editor}/users`, { key: keys.otherAdmin }))).toEqual(denied);
+    expect((await given.call('GET', '/roles/unknown/users')).status).toBe(404);
+  });
+
+  it('have one role each: another one moves them', async () => {
+    const given = await peopleBench();
+    const { Editor, 'View-Only': viewOnly } = await roleIds(given);
+    expect((await given.call('PUT', `/roles/${viewOnly}/users/acme-editor`)).body.data).toEqual({});
+    expect(await dataOf(given, '/users/acme-editor/roles')).toMatchObject({ id: viewOnly, name: 'View-Only' });
+    expect(await dataOf(given, `/roles/${Editor}/users`)).toEqual({ users: [] });
+    expect((await given.call('DELETE', `/roles/${viewOnly}/users/acme-editor`)).status).toBe(200);
+    expect(await dataOf(given, '/users/acme-editor/roles')).toEqual({});
+  });
+
+  it('are refused with 403 when they have the role already, or do not have the one that is taken', async () => {
+    const given = await peopleBench();
+    const { Editor, 'View-Only': viewOnly } = await roleIds(given);
+    for (const path of [`/roles/${Editor}/users/acme-editor`, `/users/acme-editor/roles/${Editor}`]) {
+      expect(errorOf(await given.call('PUT', path))).toEqual(forbidden);
+    }
+    for (const path of [`/roles/${viewOnly}/users/acme-editor`, `/users/acme-editor/roles/${viewOnly}`]) {
+      expect(errorOf(await given.call('DELETE', path))).toEqual(forbidden);
+    }
+    expect(await dataOf(given, '/users/acme-editor/roles')).toMatchObject({ id: Editor });
+  });
+
+  it('answer 401 to who is not an admin and for other companies, 404 for what is unknown, 400 without a user', async () => {
+    const given = await peopleBench();
+    const { Editor, 'View-Only': viewOnly } = await roleIds(given);
+    const clients = (await roleIds(given, '?client_id=bakery')).Editor;
+    const theirs = await make(given, '/roles', { name: 'Theirs' }, keys.otherAdmin);
+    const both = async (path: string, key?: string): Promise<unknown[]> => {
+      const sent = key === undefined ? {} : { key };
+      return [errorOf(await given.call('PUT', path, sent)), errorOf(await given.call('DELETE', path, sent))];
+    };
+    expect(await both(`/roles/${viewOnly}/users/acme-editor`, managerKey)).toEqual([denied, denied]);
+    expect(await both(`/users/acme-editor/roles/${viewOnly}`, managerKey)).toEqual([denied, denied]);
+    expect(await both(`/roles/${Editor}/users/other-admin`)).toEqual([denied, denied]);
+    expect(await both(`/roles/${Editor}/users/bakery-admin`)).toEqual([denied, denied]);
+    expect(await both(`/roles/${theirs}/users/acme-viewer`)).toEqual([denied, denied]);
+    expect(await both(`/roles/${clients}/users/acme-viewer`)).toEqual([denied, denied]);
+    const unknown = [404, 'not_found'];
+    expect(await both('/roles/unknown/users/acme-viewer')).toEqual([unknown, unknown]);
+    expect(await both(`/roles/${Editor}/users/unknown`)).toEqual([unknown, unknown]);
+    for (const path of [`/users/other-admin/roles/${Editor}`, `/users/acme-viewer/roles/${theirs}`]) {
+      expect(await both(path)).toEqual([unknown, unknown]);
+    }
+    const bad = [400, 'bad_request'];
+    expect(await both(`/roles/${Editor}/users`)).toEqual([bad, bad]);
+    expect(await both(`/roles/${Editor}/users/`)).toEqual([bad, bad]);
+    expect((await given.call('PUT', `/roles/${clients}/users/bakery-admin?client_id=bakery`)).status).toBe(403);
+  });
+});
+
+describe('the last admin', () => {
+  /** Every way to take the role from this user. */
+  async function waysOut(given: Bench, id: string): Promise<[string, string, object?][]> {
+    const { Admin, Editor } = await roleIds(given);
+    return [
+      ['DELETE', `/roles/${Admin}/users/${id}`],
+      ['DELETE', `/users/${id}/roles/${Admin}`],
+      ['PUT', `/roles/${Editor}/users/${id}`],
+      ['PUT', `/users/${id}/roles/${Editor}`],
+      ['PUT', `/users/${id}`, { roles: [Editor] }],
+      ['DELETE', `/users/${id}`],
+      ['DELETE', `/roles/${Admin}`],
+      ['PUT', `/roles/${Admin}`, { permissions: [] }],
+    ];
+  }
+
+  it('cannot lose the role on any way, and nothing of the refused call is done', async () => {
+    const given = await peopleBench();
+    for (const [method, path, body] of await waysOut(given, 'acme-admin')) {
+      const answer = await given.call(method, path, { body: body ?? {} });
+      expect([method, path, errorOf(answer)]).toEqual([method, path, forbidden]);
+      expect(await dataOf(given, '/users/acme-admin/roles')).toMatchObject({ name: 'Admin' });
+    }
+    const changed = await given.call('PUT', '/users/acme-admin', {
+      body: { first_name: 'Al', roles: [(await roleIds(given)).Editor] },
+    });
+    expect(changed.status).toBe(403);
+    expect(await dataOf(given, '/users/acme-admin')).toMatchObject({ first_name: '' });
+  });
+
+  it('can, as soon as there is a second one; then that one is the last', async () => {
+    const given = await peopleBench();
+    const { Admin } = await roleIds(given);
+    for (const [index, [method, path, body]] of (await waysOut(given, 'X')).slice(0, 6).entries()) {
+      const second = await make(given, '/users', { email: `a${index}@acme.test`, roles: [Admin] });
+      const answer = await given.call(method, path.replace('X', second), { body: body ?? {} });
+      expect([path, answer.status]).toEqual([path, 200]);
+      expect(await dataOf(given, `/roles/${Admin}?full=true`)).toMatchObject({ num_users: 1 });
+    }
+  });
+
+  it('of a client account is protected as well', async () => {
+    const given = await peopleBench();
+    const answer = await given.call('DELETE', '/users/bakery-admin?client_id=bakery');
+    expect(errorOf(answer)).toEqual(forbidden);
+  });
+});
