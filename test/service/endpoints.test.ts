@@ -124,8 +124,8 @@ const cases: Record<string, Case> = {
 };
 
 function addressOf(endpoint: Endpoint, params: Record<string, string>, query = ''): string {
-  const path = endpoint.path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => params[name] ?? 'unknown');
-  return query === '' ? path : `${path}?${query}`;
+  const address = query === '' ? endpoint.path : `${endpoint.path}?${query}`;
+  return address.replaceAll(/\{(\w+)\}/g, (_all, name: string) => params[name] ?? 'unknown');
 }
 
 function expectRefusal(answer: Answer, status: number, code: string): void {

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Endpoint, Resource } from '../endpoint.ts';
 import type { Parts } from '../parts.ts';
+import { servePublished } from '../published/serve.ts';
 import { runnerOf } from '../run-endpoint.ts';
 import { type Answer, exchange } from './exchange.ts';
 import { servePages } from './pages.ts';
@@ -47,6 +48,7 @@ export function buildApp(parts: Parts, resources: readonly Resource[], requestLo
   keepRequestLog(app, parts, requestLog);
   const running = new Set<Promise<void>>();
   servePages(app, resources);
+  servePublished(app, { parts, running });
   routeAll(app, { parts, running }, resources);
   return { server: app, settled: async () => void (await Promise.allSettled(running)) };
 }

@@ -1,0 +1,211 @@
+import { Type } from 'typebox';
+import { newId } from '../../lib/ids.ts';
+import { hashPassword } from '../auth/passwords.ts';
+import type { Call, Resource } from '../endpoint.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { isoTime, isoTimeOrNull, nothing, someName, timeText } from '../http/fields.ts';
+import { listMeta, pageQuery } from '../http/page.ts';
+import { notFound, type Refusal } from '../http/refusal.ts';
+import { addressOf, visibilities, visibilityOf } from '../published/address.ts';
+import { deleteLink, insertLink, linkById, linksOf, type PublishedLink, updateLink } from '../store/published-links.ts';
+import { findEditableTab, findTab } from '../tab-rules.ts';
+
+const path = '/dashboard-published-links';
+const permission = ['tab.publish'] as const;
+
+const linkFields = {
+  id: Type.String(),
+  published_link_name: Type.String(),
+  dashboard_url: Type.String(),
+  visibility: Type.Enum(visibilities),
+  date_created: isoTime,
+  created_by: Type.Object({ user_public_id: Type.String(), user_name: Type.String() }),
+  date_last_accessed: isoTimeOrNull,
+};
+const linkAnswer = Type.Object(linkFields);
+
+const settings = {
+  password: Type.Optional(Type.String({ maxLength: 1000, 'x-rule': 'must be a text of at most 1000 characters' })),
+  isPublic: Type.Optional(Type.Boolean()),
+  theme: Type.Optional(Type.Enum(['light', 'dark'])),
+  logo: Type.Optional(
+    Type.String({
+      maxLength: 2000,
+      pattern: '^(https?://[^\\s/?#]+\\S*)?$',
+      'x-rule': 'must be an address that begins with http:// or https://, or empty for none',
+    }),
+  ),
+  social: Type.Optional(Type.Boolean()),
+  wantsAdvertising: Type.Optional(Type.Boolean()),
+  useIpRanges: Type.Optional(Type.Boolean()),
+};
+
+interface Settings {
+  name?: string;
+  password?: string;
+  isPublic?: boolean;
+  theme?: 'light' | 'dark';
+  logo?: string;
+  social?: boolean;
+  wantsAdvertising?: boolean;
+  useIpRanges?: boolean;
+}
+
+/** Never the password, nor its hash. */
+function describe({ host }: Call, link: PublishedLink): object {
+  return {
+    id: link.id,
+    published_link_name: link.name,
+    dashboard_url: addressOf(host, link),
+    visibility: visibilityOf(link),
+    date_created: timeText(link.createdAt),
+    created_by: { user_public_id: link.createdBy, user_name: link.creatorName },
+    date_last_accessed: timeText(link.dateLastAccessed),
+  };
+}
+
+const unset = {
+  name: '',
+  password: null,
+  isPublic: 0,
+  theme: 'light',
+  logo: '',
+  social: 0,
+  wantsAdvertising: 0,
+  useIpRanges: 0,
+} as const;
+
+type Kept = Omit<PublishedLink, 'id' | 'tabId' | 'createdBy' | 'creatorName' | 'createdAt' | 'dateLastAccessed'>;
+
+/** The settings after a request: what it does not name stays. */
+function settled(before: Kept, given: Settings, password: string | null | undefined): Kept {
+  const flag = (name: 'isPublic' | 'social' | 'wantsAdvertising' | 'useIpRanges'): 0 | 1 => {
+    const value = given[name];
+    return value === undefined ? before[name] : value ? 1 : 0;
+  };
+  return {
+    name: given.name ?? before.name,
+    password: password === undefined ? before.password : password,
+    isPublic: flag('isPublic'),
+    theme: given.theme ?? before.theme,
+    logo: given.logo ?? before.logo,
+    social: flag('social'),
+    wantsAdvertising: flag('wantsAdvertising'),
+    useIpRanges: flag('useIpRanges'),
+  };
+}
+
+/** The hash of a new password, null for an empty one, which takes the password away, undefined for none given. */
+async function hashOf({ password }: Settings): Promise<string | null | undefined> {
+  if (password === undefined) return undefined;
+  return password === '' ? null : hashPassword(password);
+}
+
+/** A hash takes a while, in which the dashboard may go or be taken from the caller: so it is looked up again. */
+async function create(call: Call<unknown, Settings>): Promise<PublishedLink> {
+  const { parts, caller, body } = call;
+  const password = await hashOf(body);
+  const { id: createdBy, email } = caller.user;
+  return parts.db.durably(() => {
+    const { id: tabId } = findEditableTab(call);
+    const id = newId();
+    const own = { id, tabId, createdBy, creatorName: email, createdAt: parts.clock.now() };
+    insertLink(parts.db, { ...own, ...settled(unset, body, password) });
+    return linkById(parts.db, id)!;
+  });
+}
+
+async function change(call: Call<unknown, Settings>): Promise<PublishedLink> {
+  const { parts, body } = call;
+  const password = await hashOf(body);
+  return parts.db.durably(() => {
+    const link = findEditable(call);
+    updateLink(parts.db, link.id, settled(link, body, password));
+    return linkById(parts.db, link.id)!;
+  });
+}
+
+/** A link to a dashboard that the caller may see, or change. */
+function findLink(call: Call, find = findTab): PublishedLink {
+  const id = call.params.id!;
+  const refuse = (): Refusal => notFound(`Published link not found: ${id}`);
+  const link = linkById(call.parts.db, id);
+  if (link === undefined) throw refuse();
+  find(call, link.tabId, refuse);
+  return link;
+}
+
+function findEditable(call: Call): PublishedLink {
+  return findLink(call, findEditableTab);
+}
+
+const resource: Resource = {
+  name: 'published-links',
+  summary: 'Addresses at which people without an account look at a dashboard',
+  endpoints: [
+    defineEndpoint({
+      method: 'POST',
+      path: `${path}/{id}`,
+      summary: 'Publishes the dashboard with this id',
+      basis: 'document',
+      permission,
+      body: { name: someName, ...settings },
+      answer: { status: 201, data: linkAnswer },
+      find: (call) => findEditableTab(call),
+      do: async (call) => {
+        const link = await create(call);
+        return { data: describe(call, link), meta: { location: `${path}/${link.id}` } };
+      },
+    }),
+    defineEndpoint({
+      method: 'GET',
+      path: `${path}/{id}`,
+      summary: 'One published link',
+      basis: 'document',
+      permission,
+      answer: { status: 200, data: linkAnswer },
+      find: (call) => findLink(call),
+      do: (call, link) => ({ data: describe(call, link) }),
+    }),
+    defineEndpoint({
+      method: 'GET',
+      path,
+      summary: 'The published links of a dashboard',
+      basis: 'document',
+      permission,
+      query: { ...pageQuery, dashboard_id: Type.String({ minLength: 1 }) },
+      answer: { status: 200, data: Type.Object({ published_links: Type.Array(linkAnswer) }) },
+      find: (call) => findTab(call, call.query.dashboard_id),
+      do: (call, tab) => {
+        const listed = linksOf(call.parts.db, tab.id, call.query);
+        const links = listed.items.map((link) => describe(call, link));
+        return { data: { published_links: links }, meta: listMeta(listed) };
+      },
+    }),
+    defineEndpoint({
+      method: 'PUT',
+      path: `${path}/{id}`,
+      summary: 'Changes a published link; an empty password takes the password away',
+      basis: 'document',
+      permission,
+      body: { name: Type.Optional(someName), ...settings },
+      answer: { status: 200, data: linkAnswer },
+      find: (call) => findEditable(call),
+      do: async (call) => ({ data: describe(call, await change(call)) }),
+    }),
+    defineEndpoint({
+      method: 'DELETE',
+      path: `${path}/{id}`,
+      summary: 'Removes a published link for good: its address leads nowhere',
+      basis: 'document',
+      permission,
+      answer: { status: 200, data: nothing },
+      find: (call) => findEditable(call),
+      do: ({ parts }, link) => {
+        parts.db.durably(() => deleteLink(parts.db, link.id));
+        return {};
+      },
+    }),
+  ],
+};
+export default resource;

@@ -1,0 +1,75 @@
+import { Type } from 'typebox';
+import { newId } from '../../lib/ids.ts';
+import { clientNamed } from '../client-named.ts';
+import type { Call, Resource } from '../endpoint.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { nothing } from '../http/fields.ts';
+import { forbidden, notFound, Refusal } from '../http/refusal.ts';
+import { copyKlip } from '../klip-copy.ts';
+import { insertKlipInstance, klipInstancesOf } from '../store/klip-instances.ts';
+import { type Klip, klipAsShared, klipById } from '../store/klips.ts';
+import { administers, canSee, sharedWithGroupOf } from '../store/shares.ts';
+import { insertTab, type Tab, tabAsShared, tabById } from '../store/tabs.ts';
+
+/** As for a Klip: one that exists but is not the caller's to see answers 401. */
+function findImportable({ parts, account, caller, params }: Call): Tab {
+  const tab = tabById(parts.db, params.id!);
+  if (tab === undefined) throw notFound(`Dashboard not found: ${params.id}`);
+  const asset = tabAsShared(tab);
+  if (tab.accountId !== account.id || !canSee(parts.db, asset, caller)) {
+    throw new Refusal('permission_denied', 'The dashboard is not shared with you');
+  }
+  if (!administers(caller, 'tab') && !sharedWithGroupOf(parts.db, asset, caller.user.id)) {
+    throw forbidden('The dashboard is not shared with a group of yours');
+  }
+  return tab;
+}
+
+/** Who may look at a dashboard sees what its Klips show, not how they are made: a copy would tell. */
+function copyableKlip({ parts, caller }: Call, id: string): Klip {
+  const klip = klipById(parts.db, id)!;
+  if (canSee(parts.db, klipAsShared(klip), caller)) return klip;
+  throw forbidden('The dashboard has a Klip that is not shared with you');
+}
+
+/** Copies a dashboard, its layout, its Klips and their data sources, each of them once. Answers the copy's id. */
+function copyTab(call: Call, tab: Tab, accountId: string): string {
+  const { db, clock } = call.parts;
+  const id = newId();
+  const createdAt = clock.now();
+  const klips = new Map<string, string>();
+  const sources = new Map<string, string>();
+  db.durably(() => {
+    insertTab(db, { ...tab, id, accountId, createdBy: call.caller.user.id, createdAt });
+    for (const instance of klipInstancesOf(db, tab.id)) {
+      const klipId =
+        klips.get(instance.klipId) ?? copyKlip(call, copyableKlip(call, instance.klipId), accountId, sources);
+      klips.set(instance.klipId, klipId);
+      insertKlipInstance(db, { ...instance, id: newId(), tabId: id, klipId, createdAt });
+    }
+  });
+  return id;
+}
+
+const resource: Resource = {
+  name: 'tab-import',
+  summary: 'Giving a client a dashboard',
+  endpoints: [
+    defineEndpoint({
+      method: 'POST',
+      path: '/tabs/{id}/@/import',
+      summary: 'Copies a dashboard, its Klips and their data sources, without their data, into a client account',
+      basis: 'decided',
+      permission: ['tab.import'],
+      client: false,
+      body: { client_id: Type.String({ minLength: 1 }) },
+      answer: { status: 201, data: nothing },
+      find: (call) => findImportable(call),
+      do: (call, tab) => {
+        const client = clientNamed(call.parts, call.caller, call.body.client_id);
+        return { meta: { location: `/tabs/${copyTab(call, tab, client.id)}` } };
+      },
+    }),
+  ],
+};
+export default resource;

@@ -1,0 +1,130 @@
+import { Type } from 'typebox';
+import { newId } from '../../lib/ids.ts';
+import type { Call, Resource } from '../endpoint.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { nothing } from '../http/fields.ts';
+import { listMeta, pageQuery } from '../http/page.ts';
+import { badRequest, notFound } from '../http/refusal.ts';
+import { findKlip } from '../klip-rules.ts';
+import {
+  deleteKlipInstance,
+  insertKlipInstance,
+  type KlipInstance,
+  klipInstanceById,
+  klipInstancesOf,
+  pageOfKlipInstances,
+  placeKlipInstance,
+} from '../store/klip-instances.ts';
+import { type Tab, updateTab } from '../store/tabs.ts';
+import { lastPosition, layoutOf, makeRoom, type Placed, regionCount } from '../tab-layout.ts';
+import { findEditableTab, findTab } from '../tab-rules.ts';
+
+const path = '/tabs/{id}/klip-instances';
+const permission = ['dashboard.tab'] as const;
+const atOnce = 100;
+
+const instances = Type.Object({
+  klip_instances: Type.Array(Type.Object({ id: Type.String(), klip_id: Type.String(), name: Type.String() })),
+});
+
+const placeBody = {
+  klips: Type.Array(
+    Type.Object({
+      klip_id: Type.String(),
+      region: Type.Optional(Type.Integer({ minimum: 1, 'x-rule': 'must be a whole number, 1 or more' })),
+      position: Type.Optional(
+        Type.Integer({ minimum: 0, maximum: lastPosition, 'x-rule': `must be a whole number, 0 to ${lastPosition}` }),
+      ),
+    }),
+    { maxItems: atOnce, 'x-rule': `must be a list of at most ${atOnce} Klips with their places` },
+  ),
+};
+
+interface PlaceBody {
+  klips: { klip_id: string; region?: number; position?: number }[];
+}
+
+function describe({ id, klipId, name }: Pick<KlipInstance, 'id' | 'klipId' | 'name'>): object {
+  return { id, klip_id: klipId, name };
+}
+
+/** Places all of the Klips or, when one of them is not there or has no such place, none. */
+function place(call: Call<unknown, PlaceBody>, tab: Tab): KlipInstance[] {
+  const { parts, body } = call;
+  const layout = layoutOf(tab);
+  const regions = regionCount(layout);
+  const now = parts.clock.now();
+  return parts.db.durably(() => {
+    const wanted = body.klips.map(({ klip_id, region = 1, position = 0 }, at) => {
+      if (region > regions) throw badRequest(`Field "klips.${at}.region" must be 1 to ${regions} in this layout`);
+      const { id: klipId, name } = findKlip(call, klip_id);
+      return { id: newId(), tabId: tab.id, klipId, name, region, position, ...unsized };
+    });
+    const standing = new Map<string, Placed>(klipInstancesOf(parts.db, tab.id).map((one) => [one.id, one]));
+    for (const one of wanted) {
+      for (const moved of makeRoom(layout, [...standing.values()], one)) standing.set(moved.id, moved);
+      standing.set(one.id, one);
+    }
+    for (const one of wanted) insertKlipInstance(parts.db, { ...one, createdAt: now });
+    for (const one of standing.values()) placeKlipInstance(parts.db, one);
+    updateTab(parts.db, tab.id, { now });
+    return wanted;
+  });
+}
+
+const unsized = { colSpan: 1, minHeight: 0, height: null } as const;
+
+function remove({ parts, params }: Call, tab: Tab): void {
+  const id = params.instance!;
+  parts.db.durably(() => {
+    if (klipInstanceById(parts.db, id)?.tabId !== tab.id) throw notFound(`Klip instance not found: ${id}`);
+    deleteKlipInstance(parts.db, id);
+    updateTab(parts.db, tab.id, { now: parts.clock.now() });
+  });
+}
+
+const resource: Resource = {
+  name: 'tab-klip-instances',
+  summary: 'The Klips that are placed on a dashboard',
+  endpoints: [
+    defineEndpoint({
+      method: 'GET',
+      path,
+      summary: 'The Klip instances of a dashboard, in the order in which they were placed',
+      basis: 'document',
+      permission,
+      query: pageQuery,
+      answer: { status: 200, data: instances },
+      find: (call) => findTab(call),
+      do: ({ parts, query }, tab) => {
+        const listed = pageOfKlipInstances(parts.db, tab.id, query);
+        return { data: { klip_instances: listed.items.map(describe) }, meta: listMeta(listed) };
+      },
+    }),
+    defineEndpoint({
+      method: 'PUT',
+      path,
+      summary: 'Places Klips on a dashboard, each as a new instance',
+      basis: 'document',
+      permission,
+      body: placeBody,
+      answer: { status: 200, data: instances },
+      find: (call) => findEditableTab(call),
+      do: (call, tab) => ({ data: { klip_instances: place(call, tab).map(describe) } }),
+    }),
+    defineEndpoint({
+      method: 'DELETE',
+      path: `${path}/{instance}`,
+      summary: 'Takes one Klip instance off a dashboard; the Klip stays',
+      basis: 'document',
+      permission,
+      answer: { status: 200, data: nothing },
+      find: (call) => findEditableTab(call),
+      do: (call, tab) => {
+        remove(call, tab);
+        return {};
+      },
+    }),
+  ],
+};
+export default resource;

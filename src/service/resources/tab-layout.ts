@@ -1,0 +1,65 @@
+import { Type } from 'typebox';
+import type { Call, Resource } from '../endpoint.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { nothing } from '../http/fields.ts';
+import { deleteKlipInstance, klipInstancesOf, placeKlipInstance } from '../store/klip-instances.ts';
+import { type Tab, updateTab } from '../store/tabs.ts';
+import { type LayoutType, layoutOf, layoutTypes } from '../tab-layout.ts';
+import { layoutAnswer, readLayout, writeLayout } from '../tab-layout-reading.ts';
+import { findEditableTab, findTab } from '../tab-rules.ts';
+
+const path = '/tabs/{id}/layout';
+const permission = ['dashboard.share'] as const;
+
+interface LayoutBody {
+  type: LayoutType;
+  state: Record<string, unknown>;
+}
+
+/** What the layout leaves out leaves the dashboard. All is checked before anything changes. */
+function layOut({ parts, body }: Call<unknown, LayoutBody>, { id }: Tab): void {
+  const { db, clock } = parts;
+  db.durably(() => {
+    const standing = klipInstancesOf(db, id);
+    const wanted = readLayout(body, standing);
+    const kept = new Set(wanted.placed.map((one) => one.id));
+    for (const one of standing) if (!kept.has(one.id)) deleteKlipInstance(db, one.id);
+    for (const one of wanted.placed) placeKlipInstance(db, one);
+    updateTab(db, id, { layoutType: wanted.type, cols: wanted.cols, now: clock.now() });
+  });
+}
+
+const resource: Resource = {
+  name: 'tab-layout',
+  summary: 'Where the Klips of a dashboard stand',
+  endpoints: [
+    defineEndpoint({
+      method: 'GET',
+      path,
+      summary: 'The layout of a dashboard, always as a grid',
+      basis: 'document',
+      permission,
+      answer: { status: 200, data: layoutAnswer },
+      find: (call) => findTab(call),
+      do: ({ parts }, tab) => ({ data: writeLayout(layoutOf(tab), klipInstancesOf(parts.db, tab.id)) }),
+    }),
+    defineEndpoint({
+      method: 'PUT',
+      path,
+      summary: 'Lays a dashboard out anew; Klip instances that are left out are removed',
+      basis: 'document',
+      permission,
+      body: {
+        type: Type.Enum(layoutTypes),
+        state: Type.Record(Type.String(), Type.Unknown(), { 'x-rule': 'must be an object of places' }),
+      },
+      answer: { status: 200, data: nothing },
+      find: (call) => findEditableTab(call),
+      do: (call, tab) => {
+        layOut(call, tab);
+        return {};
+      },
+    }),
+  ],
+};
+export default resource;

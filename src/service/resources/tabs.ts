@@ -1,0 +1,119 @@
+import { Type } from 'typebox';
+import { newId } from '../../lib/ids.ts';
+import type { Call, Resource } from '../endpoint.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { isoTime, nothing, someName, someText, timeText } from '../http/fields.ts';
+import { listMeta, pageQuery } from '../http/page.ts';
+import { rights, rightsOf } from '../sharing.ts';
+import type { Database } from '../store/database.ts';
+import { klipInstancesOf } from '../store/klip-instances.ts';
+import { deleteTab, insertTab, type Tab, tabAsShared, updateTab, visibleTabs } from '../store/tabs.ts';
+import { emptyLayout } from '../tab-layout.ts';
+import { findEditableTab, findTab } from '../tab-rules.ts';
+
+const listItem = { id: Type.String(), name: Type.String(), description: Type.String() };
+
+const detail = Type.Object({
+  ...listItem,
+  company: Type.String(),
+  created_by: Type.Union([Type.String(), Type.Null()]),
+  last_updated: isoTime,
+  klip_instances: Type.Optional(Type.Array(Type.String())),
+  share_rights: Type.Optional(rights.share_rights),
+  user_share_rights: Type.Optional(rights.user_share_rights),
+});
+
+function describeListed({ id, name, description }: Tab): object {
+  return { id, name, description };
+}
+
+function describe(tab: Tab): object {
+  return {
+    ...describeListed(tab),
+    company: tab.accountId,
+    created_by: tab.createdBy,
+    last_updated: timeText(tab.updatedAt),
+  };
+}
+
+function describeFully(db: Database, tab: Tab): object {
+  const instances = klipInstancesOf(db, tab.id).map(({ id }) => id);
+  return { ...describe(tab), klip_instances: instances, ...rightsOf(db, tabAsShared(tab)) };
+}
+
+function create({ parts, caller, account, body }: Call<unknown, { name: string; description?: string }>): string {
+  const { name, description = '' } = body;
+  const id = newId();
+  const own = { id, accountId: account.id, createdBy: caller.user.id, createdAt: parts.clock.now() };
+  parts.db.durably(() => insertTab(parts.db, { ...own, ...emptyLayout, name, description }));
+  return id;
+}
+
+const resource: Resource = {
+  name: 'tabs',
+  summary: 'Dashboards, on which Klips are placed',
+  endpoints: [
+    defineEndpoint({
+      method: 'GET',
+      path: '/tabs',
+      summary: 'The dashboards that the caller sees',
+      basis: 'document',
+      permission: ['dashboard.library'],
+      query: pageQuery,
+      answer: { status: 200, data: Type.Object({ tabs: Type.Array(Type.Object(listItem)) }) },
+      do: ({ parts, account, caller, query }) => {
+        const listed = visibleTabs(parts.db, account, caller, query);
+        return { data: { tabs: listed.items.map(describeListed) }, meta: listMeta(listed) };
+      },
+    }),
+    defineEndpoint({
+      method: 'GET',
+      path: '/tabs/{id}',
+      summary: 'One dashboard; in full with its Klip instances and who it is shared with',
+      basis: 'document',
+      permission: ['dashboard.library'],
+      query: { full: Type.Boolean({ default: false }) },
+      answer: { status: 200, data: detail },
+      find: (call) => findTab(call),
+      do: ({ parts, query }, tab) => ({ data: query.full ? describeFully(parts.db, tab) : describe(tab) }),
+    }),
+    defineEndpoint({
+      method: 'POST',
+      path: '/tabs',
+      summary: 'Creates an empty dashboard',
+      basis: 'document',
+      permission: ['tab.build'],
+      body: { name: someName, description: Type.Optional(someText) },
+      answer: { status: 201, data: nothing },
+      do: (call) => ({ meta: { location: `/tabs/${create(call)}` } }),
+    }),
+    defineEndpoint({
+      method: 'PUT',
+      path: '/tabs/{id}',
+      summary: 'Changes name or description',
+      basis: 'document',
+      permission: ['tab.edit'],
+      body: { name: Type.Optional(someName), description: Type.Optional(someText) },
+      answer: { status: 200, data: nothing },
+      find: (call) => findEditableTab(call),
+      do: ({ parts, body }, { id }) => {
+        parts.db.durably(() => updateTab(parts.db, id, { ...body, now: parts.clock.now() }));
+        return {};
+      },
+    }),
+    defineEndpoint({
+      method: 'DELETE',
+      path: '/tabs/{id}',
+      summary: 'Removes a dashboard with its Klip instances and published links; the Klips stay',
+      basis: 'document',
+      permission: ['tab.delete'],
+      answer: { status: 200, data: nothing },
+      find: (call) => findEditableTab(call),
+      do: ({ parts }, { id }) => {
+        parts.db.durably(() => deleteTab(parts.db, id));
+        return {};
+      },
+    }),
+  ],
+};
+export default resource;

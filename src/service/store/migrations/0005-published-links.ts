@@ -1,0 +1,34 @@
+/**
+ * Addresses at which people without an account look at a dashboard, and how often they did. A view stays when its
+ * link goes, with what the link was at the time: reports look back.
+ */
+export const sql = `
+create table published_links (
+  id text primary key,
+  tab_id text not null references tabs(id) on delete cascade,
+  name text not null,
+  password text,
+  is_public integer not null,
+  theme text not null,
+  logo text not null,
+  social integer not null,
+  wants_advertising integer not null,
+  use_ip_ranges integer not null,
+  created_by text not null,
+  creator_name text not null,
+  created_at integer not null,
+  date_last_accessed integer
+) strict;
+create index published_links_by_tab on published_links(tab_id, created_at, id);
+
+create table published_link_views (
+  account_id text not null references accounts(id) on delete cascade,
+  hour integer not null,
+  link_id text not null,
+  tab_name text not null,
+  is_public integer not null,
+  has_password integer not null,
+  views integer not null,
+  primary key (account_id, hour, link_id)
+) strict, without rowid;
+`;

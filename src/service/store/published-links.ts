@@ -1,0 +1,95 @@
+import type { Listed, Page } from '../http/page.ts';
+import type { Database } from './database.ts';
+import { listRows } from './listing.ts';
+
+/** What is settled when a link is created, and can be changed later. */
+interface LinkSettings {
+  readonly name: string;
+  /** Its hash. */
+  readonly password: string | null;
+  readonly isPublic: 0 | 1;
+  readonly theme: 'light' | 'dark';
+  /** An address of a picture; empty for none. */
+  readonly logo: string;
+  readonly social: 0 | 1;
+  readonly wantsAdvertising: 0 | 1;
+  readonly useIpRanges: 0 | 1;
+}
+
+/** An address at which people without an account look at a dashboard. */
+export interface PublishedLink extends LinkSettings {
+  readonly id: string;
+  readonly tabId: string;
+  readonly createdBy: string;
+  /** As the creator is called now; as they were called then, once they are gone. */
+  readonly creatorName: string;
+  readonly createdAt: number;
+  readonly dateLastAccessed: number | null;
+}
+
+const columns = `l.id, l.tab_id as tabId, l.name, l.password, l.is_public as isPublic, l.theme, l.logo, l.social,
+  l.wants_advertising as wantsAdvertising, l.use_ip_ranges as useIpRanges, l.created_by as createdBy,
+  case when u.id is null then l.creator_name else coalesce(nullif(trim(u.first_name || ' ' || u.last_name), ''), u.email)
+  end as creatorName, l.created_at as createdAt, l.date_last_accessed as dateLastAccessed`;
+const from = 'from published_links l left join users u on u.id = l.created_by';
+
+export function linkById(db: Database, id: string): PublishedLink | undefined {
+  return db.get<PublishedLink>(`select ${columns} ${from} where l.id = ?`, id);
+}
+
+export function linksOf(db: Database, tabId: string, page: Page): Listed<PublishedLink> {
+  const listing = { columns, from: `${from} where l.tab_id = ?`, order: 'l.created_at, l.id' };
+  return listRows<PublishedLink>(db, listing, [tabId], page);
+}
+
+export function insertLink(db: Database, link: Omit<PublishedLink, 'dateLastAccessed'>): void {
+  db.run(
+    `insert into published_links (id, tab_id, name, password, is_public, theme, logo, social, wants_advertising,
+      use_ip_ranges, created_by, creator_name, created_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    link.id,
+    link.tabId,
+    ...settingsOf(link),
+    link.createdBy,
+    link.creatorName,
+    link.createdAt,
+  );
+}
+
+export function updateLink(db: Database, id: string, settings: LinkSettings): void {
+  db.run(
+    `update published_links set name = ?, password = ?, is_public = ?, theme = ?, logo = ?, social = ?,
+      wants_advertising = ?, use_ip_ranges = ? where id = ?`,
+    ...settingsOf(settings),
+    id,
+  );
+}
+
+function settingsOf(link: LinkSettings): (string | number | null)[] {
+  const { name, password, isPublic, theme, logo, social, wantsAdvertising, useIpRanges } = link;
+  return [name, password, isPublic, theme, logo, social, wantsAdvertising, useIpRanges];
+}
+
+export function deleteLink(db: Database, id: string): void {
+  db.run('delete from published_links where id = ?', id);
+}
+
+const hourMs = 3_600_000;
+
+/** Counts one look at a dashboard in the hour in which it happened. */
+export function countView(
+  db: Database,
+  { link, tab, now }: { link: PublishedLink; tab: { accountId: string; name: string }; now: number },
+): void {
+  db.run('update published_links set date_last_accessed = ? where id = ?', now, link.id);
+  db.run(
+    `insert into published_link_views (account_id, hour, link_id, tab_name, is_public, has_password, views)
+     values (?, ?, ?, ?, ?, ?, 1) on conflict do update set views = views + 1, tab_name = excluded.tab_name,
+     is_public = excluded.is_public, has_password = excluded.has_password`,
+    tab.accountId,
+    Math.floor(now / hourMs) * hourMs,
+    link.id,
+    tab.name,
+    link.isPublic,
+    link.password === null ? 0 : 1,
+  );
+}

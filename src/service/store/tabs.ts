@@ -1,0 +1,81 @@
+import type { Caller } from '../auth/authenticate.ts';
+import type { Listed, Page } from '../http/page.ts';
+import type { LayoutType } from '../tab-layout.ts';
+import type { Account } from './accounts.ts';
+import type { Database } from './database.ts';
+import { listRows } from './listing.ts';
+import { type SharedAsset, visibleTo } from './shares.ts';
+
+/** A dashboard. */
+export interface Tab {
+  readonly id: string;
+  readonly accountId: string;
+  readonly name: string;
+  readonly description: string;
+  readonly layoutType: LayoutType;
+  /** How many columns the grid has; a column layout has as many as its type says. */
+  readonly cols: number;
+  readonly createdBy: string | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+const columns = `t.id, t.account_id as accountId, t.name, t.description, t.layout_type as layoutType, t.cols,
+  t.created_by as createdBy, t.created_at as createdAt, t.updated_at as updatedAt`;
+
+export function tabById(db: Database, id: string): Tab | undefined {
+  return db.get<Tab>(`select ${columns} from tabs t where t.id = ?`, id);
+}
+
+/** The dashboard as something that can be shared. */
+export function tabAsShared({ id, accountId, createdBy }: Tab): SharedAsset {
+  return { kind: 'tab', id, accountId, createdBy };
+}
+
+export function visibleTabs(db: Database, account: Account, caller: Caller, page: Page): Listed<Tab> {
+  const seen = visibleTo(caller, 'tab', 't');
+  const from = `from tabs t where t.account_id = ? and ${seen.sql}`;
+  return listRows<Tab>(db, { columns, from, order: 't.created_at, t.id' }, [account.id, ...seen.values], page);
+}
+
+export function insertTab(db: Database, tab: Omit<Tab, 'updatedAt'>): void {
+  db.run(
+    `insert into tabs (id, account_id, name, description, layout_type, cols, created_by, created_at, updated_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    tab.id,
+    tab.accountId,
+    tab.name,
+    tab.description,
+    tab.layoutType,
+    tab.cols,
+    tab.createdBy,
+    tab.createdAt,
+    tab.createdAt,
+  );
+}
+
+interface TabChange {
+  readonly name?: string;
+  readonly description?: string;
+  readonly layoutType?: LayoutType;
+  readonly cols?: number;
+  readonly now: number;
+}
+
+/** What is not given stays; the time of the last change moves all the same. */
+export function updateTab(db: Database, id: string, given: TabChange): void {
+  db.run(
+    `update tabs set name = coalesce(?, name), description = coalesce(?, description),
+      layout_type = coalesce(?, layout_type), cols = coalesce(?, cols), updated_at = ? where id = ?`,
+    given.name ?? null,
+    given.description ?? null,
+    given.layoutType ?? null,
+    given.cols ?? null,
+    given.now,
+    id,
+  );
+}
+
+export function deleteTab(db: Database, id: string): void {
+  db.run('delete from tabs where id = ?', id);
+}

@@ -1,0 +1,146 @@
+import { Type } from 'typebox';
+import { badRequest } from './http/refusal.ts';
+import { bodyValidator } from './http/validate.ts';
+import {
+  asGrid,
+  type Layout,
+  type LayoutType,
+  lastPosition,
+  mostColumns,
+  type Placed,
+  regionCount,
+  usualColumns,
+} from './tab-layout.ts';
+
+/** The two shapes in which a layout is written; the one in which it is read is among them. */
+
+const prefix = 'gridklip-';
+const pixels = Type.Integer({ minimum: 0, maximum: 1_000_000, 'x-rule': 'must be a whole number of pixels' });
+
+const cell = Type.Object({
+  id: Type.String(),
+  index: Type.Array(Type.Integer({ minimum: 0, maximum: 2 * lastPosition }), {
+    minItems: 2,
+    maxItems: 2,
+    'x-rule': 'must be a column and a row, both counted from 0',
+  }),
+  colSpan: Type.Optional(Type.Integer({ minimum: 1, maximum: mostColumns })),
+  minHeight: Type.Optional(pixels),
+  height: Type.Optional(Type.Union([pixels, Type.Null()])),
+});
+
+/** A grid as it is answered. */
+const grid = Type.Object({
+  desktop: Type.Object({
+    itemConfigs: Type.Array(cell),
+    colWidths: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: mostColumns })),
+    cols: Type.Optional(Type.Integer({ minimum: 1, maximum: mostColumns })),
+  }),
+});
+
+/** Each instance's id with its region and its place there. */
+const regions = Type.Record(
+  Type.String(),
+  Type.Object({
+    region: Type.Union([Type.Integer(), Type.String({ pattern: '\\d$' })], {
+      'x-rule': 'must be a text that ends with the number of a region, counted from 1',
+    }),
+    idx: Type.Integer({ minimum: 0, maximum: lastPosition, 'x-rule': 'must be a whole number, 0 or more' }),
+  }),
+);
+
+export const layoutAnswer = Type.Object({ type: Type.Literal('grid'), state: Type.Required(grid) });
+
+/** The layout as the grid that is answered for every type. */
+export function writeLayout(layout: Layout, placed: readonly Placed[]): object {
+  const { cols, cells } = asGrid(layout, placed);
+  const itemConfigs = cells.map((one) => ({ ...one, id: prefix + one.id }));
+  return { type: 'grid', state: { desktop: { itemConfigs, colWidths: Array(cols).fill('auto'), cols } } };
+}
+
+export interface WantedLayout extends Layout {
+  /** All that is to stand on the dashboard afterwards. */
+  readonly placed: readonly Placed[];
+}
+
+const readGrid = bodyValidator({ state: grid });
+const readRegions = bodyValidator({ state: regions });
+
+interface Grid {
+  desktop: {
+    itemConfigs: {
+      id: string;
+      index: [number, number];
+      colSpan?: number;
+      minHeight?: number;
+      height?: number | null;
+    }[];
+    colWidths?: string[];
+    cols?: number;
+  };
+}
+type Regions = Record<string, { region: string | number; idx: number }>;
+
+/** Reads the body of a request to lay out a dashboard whose instances are these; 400 names what is wrong with it. */
+export function readLayout(
+  { type, state }: { type: LayoutType; state: Readonly<Record<string, unknown>> },
+  standing: readonly Placed[],
+): WantedLayout {
+  const known = new Map(standing.map((one) => [one.id, one]));
+  const inCells = type === 'grid' && Object.hasOwn(state, 'desktop');
+  const wanted = inCells
+    ? gridWanted((readGrid({ state }) as { state: Grid }).state)
+    : regionsWanted(type, (readRegions({ state }) as { state: Regions }).state, known);
+  for (const { id } of wanted.placed) {
+    if (!known.has(id)) throw badRequest(`Field "state" names a Klip instance that is not on the dashboard: ${id}`);
+  }
+  return wanted;
+}
+
+function gridWanted({ desktop }: Grid): WantedLayout {
+  const placed = desktop.itemConfigs.map(({ id, index: [column, row], colSpan = 1, minHeight = 0, height = null }) => {
+    const bare = id.startsWith(prefix) ? id.slice(prefix.length) : id;
+    return { id: bare, region: column + 1, position: row, colSpan, minHeight, height };
+  });
+  const cols = columnsOf(desktop, placed);
+  const seen = new Set<string>();
+  for (const [at, { id, region, colSpan }] of placed.entries()) {
+    const field = `state.desktop.itemConfigs.${at}`;
+    if (region - 1 + colSpan > cols) throw badRequest(`Field "${field}" does not fit into ${cols} columns`);
+    if (seen.has(id)) throw badRequest(`Field "${field}" names a Klip instance for the second time: ${id}`);
+    seen.add(id);
+  }
+  return { type: 'grid', cols, placed };
+}
+
+/** As many as are said, else as many as are needed; not fewer than usual. */
+function columnsOf({ cols, colWidths }: Grid['desktop'], placed: readonly Placed[]): number {
+  if (cols !== undefined && colWidths !== undefined && colWidths.length !== cols) {
+    throw badRequest(`Field "state.desktop.colWidths" must have ${cols} widths, as many as there are columns`);
+  }
+  const needed = Math.max(usualColumns, ...placed.map(({ region, colSpan }) => region - 1 + colSpan));
+  return cols ?? colWidths?.length ?? Math.min(needed, mostColumns);
+}
+
+/** The sizes of what stands there already stay. */
+function regionsWanted(type: LayoutType, state: Regions, known: ReadonlyMap<string, Placed>): WantedLayout {
+  const placed = Object.entries(state).map(([id, { region, idx }]) => ({
+    id,
+    region: numberOf(region),
+    position: idx,
+    colSpan: 1,
+    minHeight: known.get(id)?.minHeight ?? 0,
+    height: known.get(id)?.height ?? null,
+  }));
+  const needed = Math.max(usualColumns, ...placed.map(({ region }) => region));
+  const layout = { type, cols: Math.min(needed, mostColumns) };
+  const most = regionCount(layout);
+  for (const { id, region } of placed) {
+    if (region < 1 || region > most) throw badRequest(`Field "state.${id}.region" must be a region from 1 to ${most}`);
+  }
+  return { ...layout, placed };
+}
+
+function numberOf(region: string | number): number {
+  return typeof region === 'number' ? region : Number(/\d+$/.exec(region)![0]);
+}

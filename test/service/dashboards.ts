@@ -1,0 +1,30 @@
+import type { Answer, Bench, Sent } from './service.ts';
+
+const idIn = (answer: Answer): string => answer.body.meta.location!.split('/').at(-1)!;
+
+/** A new dashboard, as Acme's admin unless told. */
+export async function createTab(given: Bench, body: object = {}, sent: Sent = {}): Promise<string> {
+  return idIn(await given.call('POST', '/tabs', { ...sent, body: { name: 'Sales', ...body } }));
+}
+
+/** A new Klip, as Acme's admin unless told. */
+export async function createKlip(given: Bench, body: object = {}, sent: Sent = {}): Promise<string> {
+  return idIn(await given.call('POST', '/klips', { ...sent, body: { name: 'Orders', ...body } }));
+}
+
+export interface PlacedKlip {
+  readonly id: string;
+  readonly klip_id: string;
+  readonly name: string;
+}
+
+/** Places Klips on a dashboard; answers the new instances. */
+export async function placeKlips(given: Bench, tab: string, klips: object[], sent: Sent = {}): Promise<PlacedKlip[]> {
+  const answer = await given.call('PUT', `/tabs/${tab}/klip-instances`, { ...sent, body: { klips } });
+  return answer.body.data.klip_instances as PlacedKlip[];
+}
+
+/** A new published link of a dashboard. */
+export async function publish(given: Bench, tab: string, body: object = {}): Promise<string> {
+  return idIn(await given.call('POST', `/dashboard-published-links/${tab}`, { body: { name: 'For all', ...body } }));
+}
