@@ -263,7 +263,7 @@ describe('after a kill', () => {
     expect(await world.data(instance)).toBe(older);
     sync.child.kill('SIGKILL');
     expect((await sync.ended).signal).toBe('SIGKILL');
-    proxy.release();
+    proxy.drop();
     await until('the service to see it break', async () =>
       (await world.uploads(instance)).some(({ status }) => status !== 200),
     );

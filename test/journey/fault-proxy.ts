@@ -20,7 +20,7 @@ export type Fault =
   | { readonly answerIs: 'lost' | 'cut' }
   /** Nothing ever comes back. */
   | { readonly hole: true }
-  /** Half of the body is passed on; then nothing moves until `release`. */
+  /** Half of the body is passed on; then nothing moves until `drop`. */
   | { readonly stall: true }
   /** Passes untouched: for a script in which only a later one is hit. */
   | 'pass';
@@ -41,8 +41,8 @@ export interface FaultProxy {
   always(instance: string, fault: Fault): void;
   /** Leads to another service from now on: the same address, another life of what is behind it. */
   aim(upstream: string): void;
-  /** Lets everything that is stalled go on. */
-  release(): void;
+  /** Breaks everything that is stalled, on both sides. */
+  drop(): void;
 }
 
 /** A small proxy on real sockets between the command line and the service, which breaks what it is told to break. */
@@ -57,7 +57,7 @@ export async function openFaultProxy(service: string, scope: Scope = forTest): P
     const counts = incoming.method === 'PUT' && instance !== undefined;
     const fault = counts ? (scripts.get(instance)?.shift() ?? standing.get(instance) ?? 'pass') : 'pass';
     if (counts) met.push({ instance, fault });
-    play(fault, { incoming, answer, upstream, onStall: (go) => stalled.push(go) });
+    play(fault, { incoming, answer, upstream, onStall: (drop) => stalled.push(drop) });
   });
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
@@ -80,8 +80,8 @@ export async function openFaultProxy(service: string, scope: Scope = forTest): P
     aim: (to) => {
       upstream = to;
     },
-    release: () => {
-      for (const go of stalled.splice(0)) go();
+    drop: () => {
+      for (const drop of stalled.splice(0)) drop();
     },
   };
 }
@@ -90,7 +90,7 @@ interface Scene {
   readonly incoming: IncomingMessage;
   readonly answer: ServerResponse;
   readonly upstream: string;
-  readonly onStall: (go: () => void) => void;
+  readonly onStall: (drop: () => void) => void;
 }
 
 function play(fault: Fault, scene: Scene): void {
@@ -102,7 +102,7 @@ function play(fault: Fault, scene: Scene): void {
   else if ('page' in fault)
     swallow(incoming, () => answer.writeHead(200, { 'content-type': 'text/html' }).end(fault.page));
   else if ('hole' in fault) incoming.resume();
-  else if ('stall' in fault) forward(scene, { atHalf: (go) => scene.onStall(go) });
+  else if ('stall' in fault) forward(scene, { atHalf: () => scene.onStall(() => incoming.socket.destroy()) });
   else if ('answerIs' in fault) forward(scene, { lose: fault.answerIs });
   else if (fault.reset === 'before the body') incoming.socket.resetAndDestroy();
   else if (fault.reset === 'after the body') swallow(incoming, () => incoming.socket.resetAndDestroy());
@@ -121,8 +121,8 @@ function answerBy(fault: Extract<Fault, { answer: number }>, answer: ServerRespo
 }
 
 interface Breaking {
-  /** Called once when half of the body has been passed on; nothing more moves until it calls what it is given. */
-  readonly atHalf?: (go: () => void) => void;
+  /** Called once when half of the body has been passed on; nothing more is. */
+  readonly atHalf?: () => void;
   readonly lose?: 'lost' | 'cut';
 }
 
@@ -138,11 +138,7 @@ function forward({ incoming, answer, upstream }: Scene, { atHalf, lose }: Breaki
     outgoing.write(atHalf === undefined || before >= half ? piece : piece.subarray(0, Math.ceil(half - before)));
     if (atHalf === undefined || before >= half || passed < half) return;
     incoming.pause();
-    const rest = piece.subarray(Math.ceil(half - before));
-    atHalf(() => {
-      outgoing.write(rest);
-      incoming.resume();
-    });
+    atHalf();
   });
   incoming.on('end', () => outgoing.end());
   // Whoever goes away in the middle is gone for the other side as well.

@@ -226,7 +226,7 @@ describe('secrets of sources over HTTP', () => {
       'job_basic',
       'job_query',
       'job_header',
-      path === '/rows' ? 'delivered' : 'failed',
+      path === '/rows' ? 'delivered' : 'I do not like',
     );
   });
 });
