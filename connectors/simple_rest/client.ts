@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { Agent, request as send } from 'undici';
+import { checkedLookup, checkHost, type MayReach } from './addresses.ts';
 import { make, networkProblem, refusalProblem, shownUrl } from './problems.ts';
 import { type RestRequest, withUrl } from './request.ts';
 import { retryAfterMs } from './retry.ts';
@@ -12,6 +13,8 @@ interface ClientInit {
   readonly answerMs: number;
   readonly ca?: string | undefined;
   readonly signal: AbortSignal;
+  /** Every address is asked about, that of a redirect too; all may be reached unless told. */
+  readonly mayReach?: MayReach | undefined;
   /** Origins beside the trusted one that may be asked, without credentials. */
   readonly otherOrigins: readonly string[];
 }
@@ -41,7 +44,11 @@ export class RestClient {
       connections: 2,
       headersTimeout: init.timeoutMs,
       bodyTimeout: init.timeoutMs,
-      connect: { timeout: init.timeoutMs, ...(init.ca === undefined ? {} : { ca: init.ca }) },
+      connect: {
+        timeout: init.timeoutMs,
+        ...(init.ca === undefined ? {} : { ca: init.ca }),
+        ...(init.mayReach === undefined ? {} : { lookup: checkedLookup(init.mayReach) }),
+      },
     });
   }
 
@@ -77,6 +84,7 @@ export class RestClient {
   }
 
   async #once(request: RestRequest, signal: AbortSignal) {
+    if (this.#init.mayReach !== undefined) checkHost(request.url, this.#init.mayReach);
     const { method, body, plainHeaders, trustedHeaders, trustedOrigin } = request;
     const isTrusted = request.url.origin === trustedOrigin;
     const url = isTrusted ? withKeys(request) : request.url;

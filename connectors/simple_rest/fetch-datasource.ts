@@ -1,4 +1,5 @@
 import { withDefaults } from '#sdk';
+import type { MayReach } from './addresses.ts';
 import { type Parameter, query, source } from './options.ts';
 import { make } from './problems.ts';
 import { requestOf } from './request.ts';
@@ -17,6 +18,8 @@ export interface FetchLimits {
   /** For the whole answer. */
   readonly timeoutMs: number;
   readonly maxBytes: number;
+  /** Which IP addresses may be connected to; checked for what a name stands for, and again after a redirect. */
+  readonly mayReach?: MayReach;
 }
 
 /**
@@ -25,12 +28,12 @@ export interface FetchLimits {
  */
 export async function* fetchDatasource(
   { endpoint_url, method = 'GET', parameters = [] }: DatasourceProperties,
-  { signal, timeoutMs, maxBytes }: FetchLimits,
+  { signal, timeoutMs, maxBytes, mayReach }: FetchLimits,
 ): AsyncGenerator<Uint8Array> {
   if (!/^https?:\/\//i.test(endpoint_url) || !URL.canParse(endpoint_url)) throw noAddress(endpoint_url);
   const request = requestOf(withDefaults(source, {}), withDefaults(query, { endpoint_url, method, parameters }));
   const { RestClient } = await import('./client.ts');
-  const client = new RestClient({ timeoutMs, answerMs: timeoutMs, signal, otherOrigins: [] });
+  const client = new RestClient({ timeoutMs, answerMs: timeoutMs, signal, otherOrigins: [], mayReach });
   try {
     const { body } = await client.send(request);
     let bytes = 0;

@@ -8,7 +8,7 @@ const largestAnswer = 64 * 1024 * 1024;
  * What the embedded service fetches its own data sources with. Service and connectors do not know each other; here, where
  * the service is started, they are brought together.
  */
-export const pullDatasource: Pull = async function* ({ connector, properties, signal }: PullRequest) {
+export const pullDatasource: Pull = async function* ({ connector, properties, signal, mayReach }: PullRequest) {
   if (connector !== 'simple_rest') throw notThere(connector);
   const { fetchDatasource } = await import('../../connectors/simple_rest/index.ts');
   const { endpoint_url, method, parameters } = properties as Record<string, string | undefined>;
@@ -17,7 +17,7 @@ export const pullDatasource: Pull = async function* ({ connector, properties, si
     ...(method === undefined ? {} : { method }),
     ...(parameters === undefined ? {} : { parameters }),
   };
-  yield* fetchDatasource(asked, { signal, timeoutMs, maxBytes: largestAnswer });
+  yield* fetchDatasource(asked, { signal, timeoutMs, maxBytes: largestAnswer, mayReach });
 };
 
 function notThere(connector: string): Problem {

@@ -13,11 +13,13 @@ import { prefixes } from './http/prefixes.ts';
 import { RequestLog } from './http/request-log.ts';
 import { Limits } from './limits/limits.ts';
 import type { Parts } from './parts.ts';
+import { type AddressPolicy, addressPolicy } from './refresh/address-policy.ts';
 import type { Pull } from './refresh/pull.ts';
 import { RefreshWorker } from './refresh/worker.ts';
 import { hasAccounts } from './store/accounts.ts';
 import { Database } from './store/database.ts';
 import { knownBlobs } from './store/instances.ts';
+import { startTicking } from './ticking.ts';
 import type { Blobs } from './uploads/blobs.ts';
 import { FolderBlobs } from './uploads/folder-blobs.ts';
 import { MemoryBlobs } from './uploads/memory-blobs.ts';
@@ -42,6 +44,13 @@ export interface ServiceOptions {
   readonly clock?: Clock;
   /** Fetches data for refreshes; without it a refresh fails with a sentence that says so. */
   readonly pull?: Pull;
+  /**
+   * True: a refresh may fetch from loopback, link-local and private addresses. Without it, loopback is allowed to a
+   * service that listens on loopback, and nothing else of these.
+   */
+  readonly allowPrivateAddresses?: boolean;
+  /** How often the clock is looked at for what is due; 1,000 ms unless told. */
+  readonly tickMs?: number;
   readonly log?: Log;
 }
 
@@ -72,7 +81,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const port = await listen(app.server, options);
     parts.refreshes.start();
     const url = `http://${hostInUrl(options.host ?? '127.0.0.1')}:${port}${prefixes[0]}`;
-    const close = closer({ app, parts, requestLog });
+    const stopTicking = startTicking(parts, options.tickMs ?? 1_000);
+    const close = closer({ app, parts, requestLog, stopTicking });
     return { url, port, requestLog, close, ...(firstKey === undefined ? {} : { firstKey }) };
   } catch (thrown) {
     db.close();
@@ -84,7 +94,8 @@ async function assemble(db: Database, options: ServiceOptions): Promise<Parts> {
   const { clock = systemClock, log = quietLog, uploadLimitBytes = tenMegabytes, data, pull } = options;
   const blobs: Blobs = data === 'memory' ? new MemoryBlobs() : await FolderBlobs.open(join(data.folder, 'documents'));
   const limits = new Limits({ db, clock, enforced: options.limits ?? true });
-  const refreshes = new RefreshWorker({ db, blobs, clock, log, uploadLimitBytes, pull });
+  const mayReach = policyOf(options);
+  const refreshes = new RefreshWorker({ db, blobs, clock, log, uploadLimitBytes, pull, mayReach });
   return { db, blobs, limits, refreshes, clock, log, uploadLimitBytes, bodyIdleMs: options.bodyIdleMs ?? 60_000 };
 }
 
@@ -115,13 +126,24 @@ async function listen(app: FastifyInstance, { host = '127.0.0.1', port = 0 }: Se
   }
 }
 
+function policyOf({ host = '127.0.0.1', allowPrivateAddresses = false }: ServiceOptions): AddressPolicy {
+  return addressPolicy({ host, allowPrivate: allowPrivateAddresses });
+}
+
 /** An address that means "all of them" is reached at the loopback one; an IPv6 address stands in brackets. */
 function hostInUrl(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
   return host.includes(':') ? `[${host}]` : host;
 }
 
-function closer(given: { app: App; parts: Parts; requestLog: RequestLog }): () => Promise<void> {
+interface Running {
+  readonly app: App;
+  readonly parts: Parts;
+  readonly requestLog: RequestLog;
+  readonly stopTicking: () => void;
+}
+
+function closer(given: Running): () => Promise<void> {
   let closing: Promise<void> | undefined;
   return () => {
     closing ??= close(given);
@@ -129,7 +151,8 @@ function closer(given: { app: App; parts: Parts; requestLog: RequestLog }): () =
   };
 }
 
-async function close({ app, parts, requestLog }: { app: App; parts: Parts; requestLog: RequestLog }): Promise<void> {
+async function close({ app, parts, requestLog, stopTicking }: Running): Promise<void> {
+  stopTicking();
   const timer = setTimeout(() => app.server.server.closeAllConnections(), graceMs);
   const refreshes = parts.refreshes.stop();
   await app.server.close();

@@ -20,6 +20,7 @@ export interface ServeOptions {
   readonly uploadLimitBytes?: number;
   readonly limits: boolean;
   readonly requestLogFile?: string;
+  readonly allowPrivateAddresses?: boolean;
   readonly pull?: Pull;
   readonly log: Log;
 }
@@ -70,6 +71,7 @@ interface Flags {
   readonly readyFile?: string;
   readonly uploadLimit?: string;
   readonly requestLog?: string;
+  readonly allowPrivateAddresses?: true;
   readonly limits: boolean;
 }
 
@@ -82,12 +84,14 @@ function wholeNumber(flag: string, text: string, [least, most]: readonly [number
 }
 
 function optionsOf(flags: Flags): Omit<ServeOptions, 'log'> {
-  const { host, port, data, memory, fixtures, readyFile, uploadLimit, requestLog, limits } = flags;
+  const { host, port, data, memory, fixtures, readyFile, uploadLimit, requestLog, limits, allowPrivateAddresses } =
+    flags;
   return {
     host,
     port: wholeNumber('--port', port, [0, 65_535]),
     data: memory === true ? 'memory' : { folder: data },
     limits,
+    allowPrivateAddresses: allowPrivateAddresses === true,
     ...(fixtures === undefined ? {} : { fixtures }),
     ...(readyFile === undefined ? {} : { readyFile }),
     ...(requestLog === undefined ? {} : { requestLogFile: requestLog }),
@@ -133,6 +137,7 @@ const command: CliCommand = {
       .option('--ready-file <file>', 'gets {"url", "pid"} once the service listens')
       .option('--upload-limit <bytes>', 'largest document that a data source takes (default: 10485760)')
       .option('--request-log <file>', 'write every request as a line of JSON')
+      .option('--allow-private-addresses', 'let refreshes fetch from loopback, link-local and private addresses')
       .option('--no-limits', 'refuse no call for being one too many')
       .action(run);
   },

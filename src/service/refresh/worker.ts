@@ -8,8 +8,10 @@ import { instanceById, noteFailure, propertiesOf } from '../store/instances.ts';
 import type { Blobs } from '../uploads/blobs.ts';
 import { publish } from '../uploads/publish.ts';
 import { receive } from '../uploads/receive.ts';
+import type { AddressPolicy } from './address-policy.ts';
 import type { Pull } from './pull.ts';
 import { enqueue, type Queued, resume, settle, takeNext } from './queue.ts';
+import { dueInstances, planNext } from './schedule.ts';
 import { registerSecretsOf } from './secrets.ts';
 
 const longestPullMs = 10 * 60_000;
@@ -21,6 +23,7 @@ interface WorkerParts {
   readonly log: Log;
   readonly uploadLimitBytes: number;
   readonly pull: Pull | undefined;
+  readonly mayReach: AddressPolicy;
 }
 
 /** Takes instances out of the durable queue, one after the other, and stores what their connectors yield. */
@@ -47,6 +50,18 @@ export class RefreshWorker {
     });
     // Not before the caller's transaction has ended.
     setImmediate(() => this.#wake());
+  }
+
+  /** Queues every instance whose interval is over, and notes when it will be over again. */
+  requestDue(): void {
+    const { db, clock } = this.#parts;
+    const now = clock.now();
+    const due = dueInstances(db, now);
+    if (due.length === 0) return;
+    db.durably(() => {
+      planNext(db, due, now);
+      this.request(due);
+    });
   }
 
   /** Gives up what is under way (it stays in the queue) and ends. */
@@ -88,7 +103,7 @@ export class RefreshWorker {
   }
 
   async #pullInto(instanceId: string): Promise<void> {
-    const { db, blobs, clock, pull, uploadLimitBytes } = this.#parts;
+    const { db, blobs, clock, pull, mayReach, uploadLimitBytes } = this.#parts;
     const instance = instanceById(db, instanceId);
     const source = instance && datasourceById(db, instance.datasourceId);
     if (source === undefined || source.disabled === 1) return;
@@ -97,7 +112,7 @@ export class RefreshWorker {
     const { connector, format } = source;
     const properties = propertiesOf(db, instanceId);
     registerSecretsOf(properties);
-    const chunks = untilAborted(pull({ connector, format, properties, signal }), signal);
+    const chunks = untilAborted(pull({ connector, format, properties, mayReach, signal }), signal);
     const received = await receive(blobs, { chunks, format, limitBytes: uploadLimitBytes });
     await publish({ db, blobs, now: clock.now() }, instanceId, received);
   }

@@ -1,0 +1,35 @@
+import { lookup } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import { make, shownUrl } from './problems.ts';
+
+/** Whether an IP address may be connected to. */
+export type MayReach = (address: string) => boolean;
+
+/** Refuses an address that is written as numbers; names are looked at when they are connected to. */
+export function checkHost(url: URL, mayReach: MayReach): void {
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  if (isIP(host) !== 0 && !mayReach(host)) throw refused(shownUrl(url));
+}
+
+/**
+ * A look-up that gives only addresses that may be connected to. It is the one that the connection uses, so a name that
+ * answers differently the second time changes nothing.
+ */
+export function checkedLookup(mayReach: MayReach): LookupFunction {
+  return (host, options, done) => {
+    lookup(host, { ...options, all: true }, (error, found) => {
+      if (error !== null) return done(error, '');
+      const allowed = found.filter(({ address }) => mayReach(address));
+      const [first] = allowed;
+      if (first === undefined) return done(refused(host), '');
+      return options.all === true ? done(null, allowed) : done(null, first.address, first.family);
+    });
+  };
+}
+
+/** Does not say what a name stands for: that is how a network is searched from outside. */
+function refused(place: string) {
+  return make('REST_ADDRESS_REFUSED', 'config', `${place}: this address may not be fetched from here`, {
+    next: 'loopback, link-local and private addresses have to be allowed by whoever runs this',
+  });
+}

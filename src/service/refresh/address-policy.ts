@@ -1,0 +1,55 @@
+import { BlockList, isIP } from 'node:net';
+
+/** Whether a refresh may connect to this IP address. */
+export type AddressPolicy = (address: string) => boolean;
+
+type Subnet = readonly [network: string, bits: number];
+
+/** Addresses that lead back to this machine. */
+const loopback = listOf([
+  ['127.0.0.0', 8],
+  ['::1', 128],
+]);
+
+/** Addresses that mean something only near this machine, or nothing at all (IANA special-purpose registries). */
+const near = listOf([
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['224.0.0.0', 3],
+  ['::', 128],
+  ['64:ff9b::', 96],
+  ['64:ff9b:1::', 48],
+  ['2002::', 16],
+  ['fc00::', 7],
+  ['fe80::', 10],
+  ['fec0::', 10],
+  ['ff00::', 8],
+]);
+
+/**
+ * The policy of a service. Whoever may create a data source makes the service fetch an address: on a shared service that
+ * must not reach what only the service can. One that listens on loopback alone is one person's, and its other tools are
+ * there too.
+ */
+export function addressPolicy({ host, allowPrivate }: { host: string; allowPrivate: boolean }): AddressPolicy {
+  const isOwn = host === 'localhost' || (isIP(host) !== 0 && holds(loopback, host));
+  return (address) => allowPrivate || (holds(loopback, address) ? isOwn : !holds(near, address));
+}
+
+/** An IPv4 address that is written as an IPv6 one is judged as what it is. */
+function holds(list: BlockList, address: string): boolean {
+  const [plain = ''] = address.split('%', 1);
+  return list.check(plain, isIP(plain) === 6 ? 'ipv6' : 'ipv4');
+}
+
+function listOf(subnets: readonly Subnet[]): BlockList {
+  const list = new BlockList();
+  for (const [network, bits] of subnets) list.addSubnet(network, bits, network.includes(':') ? 'ipv6' : 'ipv4');
+  return list;
+}

@@ -1,0 +1,16 @@
+import type { Database } from '../store/database.ts';
+
+/** The instances whose interval is over, the longest over first. */
+export function dueInstances(db: Database, now: number): string[] {
+  const sql = 'select id from datasource_instances where refresh_due_at <= ? order by refresh_due_at, id';
+  return db.all<{ id: string }>(sql, now).map(({ id }) => id);
+}
+
+/** Moves instances to the next time of their interval that is still to come; what was missed is not made up for. */
+export function planNext(db: Database, instanceIds: readonly string[], now: number): void {
+  // A number is handed to SQLite as a real one; the steps have to be whole.
+  const sql = `update datasource_instances set
+    refresh_due_at = refresh_due_at + p.every_ms * (1 + (cast(? as integer) - refresh_due_at) / p.every_ms)
+    from refresh_plan p where p.instance_id = datasource_instances.id and datasource_instances.id = ?`;
+  for (const id of instanceIds) db.run(sql, now, id);
+}

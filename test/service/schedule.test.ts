@@ -1,0 +1,150 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Pull } from '../../src/service/refresh/pull.ts';
+import { startService } from '../../src/service/service.ts';
+import { Bench, bench, StillClock, scratch } from './service.ts';
+
+const noon = '2026-03-02T12:00:00Z';
+const minute = 60_000;
+const tickMs = 5;
+
+/** A pull that notes whose turn it was, by a property called name. */
+function noting(fails: (name: string) => boolean = () => false): { pull: Pull; turns: string[] } {
+  const turns: string[] = [];
+  return {
+    turns,
+    pull: async function* ({ properties }) {
+      const name = String(properties.name);
+      turns.push(name);
+      if (fails(name)) throw new Error('the source is away');
+      yield Buffer.from(`["${name} ${turns.length}"]`);
+    },
+  };
+}
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  for (let i = 0; i < 1000 && !(await condition()); i++) await wait(5);
+  expect(await condition()).toBe(true);
+}
+
+/** Long enough for several looks at the clock: what is not due must have had its chance. */
+const someTicks = (): Promise<void> => wait(20 * tickMs);
+
+const every = (seconds: number, name: string): object => ({ refresh_interval: seconds, properties: { name } });
+
+describe('a data source with a refresh interval', () => {
+  it('is refreshed each time that its interval is over, and not before', async () => {
+    const clock = new StillClock(noon);
+    const { pull, turns } = noting();
+    const given = await bench({ clock, pull, tickMs });
+    await given.source(every(300, 'a'));
+    await given.source(every(0, 'never'));
+    clock.pass(5 * minute - 1);
+    await someTicks();
+    expect(turns).toEqual([]);
+    clock.pass(1);
+    await until(() => turns.length === 1);
+    await someTicks();
+    clock.pass(5 * minute);
+    await until(() => turns.length === 2);
+    await someTicks();
+    expect(turns).toEqual(['a', 'a']);
+  });
+
+  it('is refreshed once for all the times that were missed, and keeps its step', async () => {
+    const clock = new StillClock(noon);
+    const { pull, turns } = noting();
+    const given = await bench({ clock, pull, tickMs });
+    await given.source(every(60, 'a'));
+    clock.pass(10.5 * minute);
+    await until(() => turns.length === 1);
+    await someTicks();
+    expect(turns).toHaveLength(1);
+    clock.pass(0.5 * minute);
+    await until(() => turns.length === 2);
+  });
+
+  it('waits its turn: the one that is due the longest first', async () => {
+    const clock = new StillClock(noon);
+    const { pull, turns } = noting();
+    const given = await bench({ clock, pull, tickMs });
+    await given.source(every(900, 'slow'));
+    await given.source(every(300, 'quick'));
+    clock.pass(20 * minute);
+    await until(() => turns.length === 2);
+    expect(turns).toEqual(['quick', 'slow']);
+  });
+
+  it('keeps its old data when a refresh fails, counts, and is tried again an interval later', async () => {
+    const clock = new StillClock(noon);
+    const { pull, turns } = noting(() => true);
+    const given = await bench({ clock, pull, tickMs });
+    const id = await given.source(every(60, 'a'));
+    await given.call('PUT', `/datasource-instances/${id}/data`, { body: '["old"]' });
+    for (const times of [1, 2]) {
+      clock.pass(minute);
+      await until(async () => {
+        const { data } = (await given.call('GET', `/datasource-instances/${id}`)).body;
+        return data.refresh_fail_count === times;
+      });
+    }
+    expect((await given.call('GET', `/datasource-instances/${id}/data`)).text).toBe('["old"]');
+    expect(turns).toHaveLength(2);
+  });
+
+  it('is left alone while it is disabled, and for ever when it is push-only', async () => {
+    const clock = new StillClock(noon);
+    const { pull, turns } = noting();
+    const given = await bench({ clock, pull, tickMs });
+    const id = await given.source(every(60, 'disabled'));
+    await given.source({ ...every(60, 'push-only'), no_refresh: true });
+    await given.call('POST', `/datasources/${id}/@/disable`);
+    clock.pass(5 * minute);
+    await someTicks();
+    expect(turns).toEqual([]);
+    await given.call('POST', `/datasources/${id}/@/enable`);
+    await until(() => turns.length === 1);
+    expect(turns).toEqual(['disabled']);
+  });
+
+  it('follows an interval that is changed, and stops at 0', async () => {
+    const clock = new StillClock(noon);
+    const { pull, turns } = noting();
+    const given = await bench({ clock, pull, tickMs });
+    const id = await given.source(every(86_400, 'a'));
+    clock.pass(5 * minute);
+    await given.call('PUT', `/datasources/${id}`, { body: { name: 'renamed' } });
+    await someTicks();
+    expect(turns).toEqual([]);
+    await given.call('PUT', `/datasources/${id}`, { body: { refresh_interval: 300 } });
+    await until(() => turns.length === 1);
+    await given.call('PUT', `/datasources/${id}`, { body: { refresh_interval: 0 } });
+    clock.pass(60 * minute);
+    await someTicks();
+    expect(turns).toHaveLength(1);
+  });
+
+  it('that is dynamic refreshes each of its instances', async () => {
+    const clock = new StillClock(noon);
+    const { pull, turns } = noting();
+    const given = await bench({ clock, pull, tickMs });
+    await given.source(every(60, 'of {props.region}'));
+    clock.pass(minute);
+    await until(() => turns.length === 1);
+    expect(turns).toEqual(['of ']);
+  });
+
+  it('is refreshed by the next life of the service when it became due in between', async () => {
+    const folder = await scratch();
+    const clock = new StillClock(noon);
+    const first = await bench({ data: { folder }, clock, tickMs });
+    await first.source(every(3600, 'a'));
+    await first.close();
+    clock.pass(120 * minute);
+    const { pull, turns } = noting();
+    const second = new Bench(await startService({ data: { folder }, limits: false, clock, pull, tickMs }));
+    onTestFinished(() => second.close());
+    await until(() => turns.length === 1);
+    expect(turns).toEqual(['a']);
+  });
+});
