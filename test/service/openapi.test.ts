@@ -31,10 +31,16 @@ describe('the OpenAPI document', () => {
   });
 
   it('has exactly the endpoints that are declared, and says of each what it needs and where it comes from', () => {
-    const declared = endpoints.map(({ method, path, permission, basis }) => [`${method} ${path}`, permission, basis]);
+    const declared = endpoints.map(({ method, path, permission, everyPermission, basis }) => [
+      `${method} ${path}`,
+      permission,
+      everyPermission,
+      basis,
+    ]);
     const described = operations.map(({ title, operation }) => [
       title,
       operation['x-permission'],
+      operation['x-every-permission'],
       operation['x-basis'],
     ]);
     expect(described.toSorted()).toEqual(declared.toSorted());

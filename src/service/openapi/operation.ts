@@ -20,8 +20,9 @@ export interface Operation {
   readonly parameters: readonly Parameter[];
   readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, object>> };
   readonly responses: Readonly<Record<string, object>>;
-  /** Any one of these is enough. */
+  /** Any one of these is enough, unless every one is needed. */
   readonly 'x-permission': readonly string[];
+  readonly 'x-every-permission'?: true;
   readonly 'x-basis': Endpoint['basis'];
 }
 
@@ -46,6 +47,7 @@ export function operationOf(endpoint: Endpoint, { tag, refusals }: { tag: string
       ),
     },
     'x-permission': endpoint.permission,
+    ...(endpoint.everyPermission === true ? { 'x-every-permission': true as const } : {}),
     'x-basis': endpoint.basis,
   };
 }

@@ -39,7 +39,8 @@ function section(tag: { name: string; description: string }, shown: readonly Sho
 
 function endpoint({ method, path, operation }: Shown, base: string): string {
   const permission = operation['x-permission'];
-  const needs = permission.length === 0 ? 'any caller' : permission.map((name) => `<code>${name}</code>`).join(' or ');
+  const word = operation['x-every-permission'] === true ? ' and ' : ' or ';
+  const needs = permission.length === 0 ? 'any caller' : permission.map((name) => `<code>${name}</code>`).join(word);
   const body = bodySchema(operation);
   return `<details id="${operation.operationId}" data-words="${escaped(wordsOf(method, path, operation))}">
 <summary><span class="method ${method.toLowerCase()}">${method}</span><code class="path">${escaped(path)}</code>

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import { errorOf, newKlip, people, schemaNaming, shareWithTeam, withPeople } from './klip-fixtures.ts';
+import { type Answer, type Bench, bench, keys } from './service.ts';
+
+const read = async (given: Bench, id: string): Promise<unknown> =>
+  (await given.call('GET', `/klips/${id}/schema`)).body.data.schema;
+const write = (given: Bench, id: string, body: object | string, key: string = keys.acmeAdmin): Promise<Answer> =>
+  given.call('PUT', `/klips/${id}/schema`, { body, key });
+
+describe('4.6 the schema of a new Klip', () => {
+  it('is a simple value with two labels unless one is given', async () => {
+    const given = await bench();
+    const id = await newKlip(given, { schema: null });
+    const label = { type: 'label', id: expect.any(String), size: expect.any(Number), fmt: expect.any(String) };
+    expect(await read(given, id)).toEqual({
+      title: 'Default',
+      id,
+      version: expect.any(String),
+      layoutConfig: expect.any(String),
+      workspace: { datasources: [], dimensions: { w: expect.any(Number) } },
+      components: [
+        {
+          type: 'simple_value',
+          displayName: expect.any(String),
+          id: expect.any(String),
+          components: [
+            { ...label, role: 'primary', displayName: expect.any(String), formulas: [], data: [] },
+            { ...label, role: 'secondary', displayName: expect.any(String), formulas: [], data: [] },
+          ],
+        },
+      ],
+    });
+    expect((await write(given, id, (await read(given, id)) as object)).status).toBe(200);
+  });
+
+  it('is the one that was given, to the last member', async () => {
+    const given = await bench();
+    const source = await given.source();
+    const schema = {
+      ...schemaNaming(source),
+      version: 3,
+      'Ünï code': [null, 1.5, { deep: '\ud800' }],
+      components: [{ type: 'table', cells: { a: null }, components: [{ type: 'label', formulas: ['SUM(@/a)'] }] }],
+    };
+    const id = await newKlip(given, { schema });
+    expect(await read(given, id)).toEqual(schema);
+  });
+});
+
+describe('2.5 and 4.6 writing a schema', () => {
+  it('replaces it whole, keeps what the service does not know, and moves last_updated', async () => {
+    const given = await bench();
+    const id = await newKlip(given, { schema: { ...schemaNaming(), gone: 1 } });
+    const before = (await given.call('GET', `/klips/${id}`)).body.data.last_updated as string;
+    const schema = { title: '', components: [], ours: { a: [1] }, workspace: { datasources: [], other: null } };
+    expect((await write(given, id, { ...schema, version: null })).body.data).toEqual({});
+    expect(await read(given, id)).toEqual(schema);
+    const after = (await given.call('GET', `/klips/${id}`)).body.data;
+    expect(Date.parse(after.last_updated as string)).toBeGreaterThanOrEqual(Date.parse(before));
+    expect(after.name).toBe('Sales');
+  });
+
+  it('that is refused changes nothing', async () => {
+    const given = await bench();
+    const source = await given.source();
+    const id = await newKlip(given, { schema: schemaNaming(source) });
+    const bad = [schemaNaming(source, 'unknown'), { ...schemaNaming(), components: [{ type: 'a', components: [{}] }] }];
+    for (const schema of bad) expect(errorOf(await write(given, id, schema))).toEqual([400, 'bad_request']);
+    expect(await read(given, id)).toEqual(schemaNaming(source));
+    expect((await given.call('GET', `/klips?datasource_id=${source}`)).body.meta.total).toBe(1);
+    expect(errorOf(await given.call('POST', '/klips', { body: { name: 'A', schema: bad[0] } }))).toEqual([
+      400,
+      'bad_request',
+    ]);
+    expect((await given.call('GET', '/klips')).body.meta.total).toBe(1);
+  });
+
+  it('names only data sources that the caller sees in the account of the Klip', async () => {
+    const given = await bench({ given: withPeople() });
+    const own = await given.source();
+    const theirs = await given.source({}, { key: keys.otherAdmin });
+    const clients = await given.source({ client_id: 'bakery' });
+    const id = await newKlip(given);
+    await shareWithTeam(given, id, true);
+    for (const source of [theirs, clients]) {
+      const refused = await write(given, id, schemaNaming(own, source));
+      expect(errorOf(refused)).toEqual([400, 'bad_request']);
+      const unknown = await write(given, id, schemaNaming(own, 'f'.repeat(32)));
+      expect(refused.body.meta.error_desc).toBe(unknown.body.meta.error_desc!.replace('f'.repeat(32), source));
+    }
+    expect(errorOf(await write(given, id, schemaNaming(own), people.mo))).toEqual([400, 'bad_request']);
+    await given.call('PUT', `/datasources/${own}/share-rights`, { body: { groups: [{ group_id: 'acme-team' }] } });
+    expect((await write(given, id, schemaNaming(own), people.mo)).status).toBe(200);
+    const bakerys = await newKlip(given, { client_id: 'bakery' });
+    const forClient = (source: string): Promise<Answer> =>
+      given.call('PUT', `/klips/${bakerys}/schema?client_id=bakery`, { body: schemaNaming(source) });
+    expect((await forClient(own)).status).toBe(400);
+    expect((await forClient(clients)).status).toBe(200);
+  });
+
+  it('never reaches a prototype', async () => {
+    const given = await bench();
+    const id = await newKlip(given);
+    const body = `{"title": "A", "__proto__": {"x": 1}, "components": [{"type": "a", "constructor": 1, "z": 2}]}`;
+    expect((await write(given, id, body)).status).toBe(200);
+    expect((await given.call('GET', `/klips/${id}/schema`)).text).toContain(
+      '"schema":{"title":"A","components":[{"type":"a","z":2}]}',
+    );
+    expect(({} as { x?: number }).x).toBe(undefined);
+  });
+
+  it('nested as deep as it may be is taken or refused, and never breaks anything', async () => {
+    const given = await bench();
+    const id = await newKlip(given);
+    for (const depth of [100, 1_000, 3_000, 6_000, 20_000]) {
+      const open = '{"type":"a","components":['.repeat(depth);
+      const body = `{"title":"A","components":[${open}{"type":"b"}${']}'.repeat(depth)}]}`;
+      const { status } = await write(given, id, body);
+      expect([200, 400]).toContain(status);
+      expect((await given.call('GET', `/klips/${id}/schema`)).status).toBe(200);
+      if (depth === 100) expect(status).toBe(200);
+    }
+  });
+});

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { errorOf, newKlip, people, shareWithTeam, withPeople } from './klip-fixtures.ts';
+import { type Answer, bench, keys } from './service.ts';
+
+const team = { group_id: 'acme-team', can_edit: true };
+
+describe('4.6 sharing a Klip', () => {
+  it('gives a right, changes it, and ends it with a DELETE that has a body', async () => {
+    const given = await bench();
+    const id = await newKlip(given);
+    const path = `/klips/${id}/share-rights`;
+    const shown = async (): Promise<unknown> => (await given.call('GET', path)).body.data;
+    expect(await shown()).toEqual({ share_rights: [] });
+    for (const can_edit of [false, true, false]) {
+      const answer = await given.call('PUT', path, { body: { groups: [{ group_id: 'acme-team', can_edit }] } });
+      expect(answer.body).toEqual({ meta: { success: true, status: 200 }, data: {} });
+      expect(await shown()).toEqual({ share_rights: [{ group_id: 'acme-team', group_name: 'Team', can_edit }] });
+    }
+    const ended = await given.call('DELETE', path, { body: { groups: [team, team], extra: null } });
+    expect(ended.body).toEqual({ meta: { success: true, status: 200 }, data: {} });
+    expect(await shown()).toEqual({ share_rights: [] });
+  });
+
+  it('is done whole or not at all', async () => {
+    const given = await bench();
+    const id = await newKlip(given);
+    const path = `/klips/${id}/share-rights`;
+    const share = (body: object): Promise<Answer> => given.call('PUT', path, { body });
+    expect(errorOf(await share({ groups: [team, { group_id: 'unknown' }] }))).toEqual([404, 'not_found']);
+    for (const group_id of ['other-team', 'bakery-team']) {
+      expect(errorOf(await share({ groups: [team, { group_id }] }))).toEqual([403, 'forbidden']);
+    }
+    expect((await share({ groups: [team], users: [{ user_id: 'other-admin' }] })).status).toBe(403);
+    expect((await share({ groups: [team], users: [{ user_id: 'unknown' }] })).status).toBe(404);
+    expect((await given.call('GET', path)).body.data).toEqual({ share_rights: [] });
+  });
+
+  it('is ended whole or not at all: 404 for an unknown group, 403 for one that it was not shared with', async () => {
+    const given = await bench();
+    const id = await newKlip(given);
+    await shareWithTeam(given, id);
+    const path = `/klips/${id}/share-rights`;
+    const end = (...groups: string[]): Promise<Answer> =>
+      given.call('DELETE', path, { body: { groups: groups.map((group_id) => ({ group_id })) } });
+    expect(errorOf(await end('acme-team', 'unknown'))).toEqual([404, 'not_found']);
+    expect(errorOf(await end('acme-team', 'other-team'))).toEqual([403, 'forbidden']);
+    expect((await given.call('GET', path)).body.data.share_rights).toHaveLength(1);
+    expect((await end()).status).toBe(200);
+    expect((await end('acme-team')).status).toBe(200);
+    expect(errorOf(await end('acme-team'))).toEqual([403, 'forbidden']);
+  });
+
+  it('needs klip.share, and reading the rights dashboard.library', async () => {
+    const given = await bench({ given: withPeople() });
+    const id = await newKlip(given);
+    await shareWithTeam(given, id, true);
+    const path = `/klips/${id}/share-rights`;
+    for (const method of ['PUT', 'DELETE']) {
+      const refused = await given.call(method, path, { key: people.wes, body: { groups: [team] } });
+      expect(errorOf(refused)).toEqual([401, 'permission_denied']);
+      expect(refused.body.meta.error_desc).toContain('klip.share');
+    }
+    expect((await given.call('GET', path, { key: people.wes })).status).toBe(200);
+    expect(errorOf(await given.call('GET', path, { key: people.agent }))).toEqual([401, 'permission_denied']);
+  });
+
+  it('takes no client_id: the Klips of a client are shared by the client', async () => {
+    const given = await bench();
+    const id = await newKlip(given, { client_id: 'bakery' });
+    const path = `/klips/${id}/share-rights`;
+    const body = { groups: [{ group_id: 'bakery-team' }] };
+    expect((await given.call('PUT', `${path}?client_id=bakery`, { body })).status).toBe(404);
+    expect((await given.call('PUT', path, { body, key: keys.clientAdmin })).status).toBe(200);
+    expect((await given.call('GET', `/klips/${id}?client_id=bakery&full=true`)).body.data.share_rights).toHaveLength(1);
+  });
+});

@@ -1,0 +1,328 @@
+import { describe, expect, it } from 'vitest';
+import { errorOf, lastOf, newKlip, people, schemaNaming, shareWithTeam, withPeople } from './klip-fixtures.ts';
+import { type Answer, type Bench, bench, keys, StillClock, scratch } from './service.ts';
+
+const ids = (answer: Answer): string[] => (answer.body.data.klips as { id: string }[]).map(({ id }) => id);
+const detailOf = async (given: Bench, id: string, sent: object = {}): Promise<Record<string, unknown>> =>
+  (await given.call('GET', `/klips/${id}?full=true`, sent)).body.data;
+
+describe('4.6 a Klip', () => {
+  it('is created, read, changed and removed; what an update does not name stays', async () => {
+    const clock = new StillClock('2026-03-01T12:00:00Z');
+    const given = await bench({ clock });
+    const answer = await given.call('POST', '/klips', { body: { name: 'Sales', description: 'of all' } });
+    expect([answer.status, answer.body.data]).toEqual([201, {}]);
+    expect(answer.body.meta.location).toMatch(/^\/klips\/[0-9a-f]{32}$/);
+    const id = lastOf(answer);
+    clock.pass(60_000);
+    const changed = await given.call('PUT', `/klips/${id}`, { body: { name: 'Sold', description: null, schema: {} } });
+    expect(changed.body).toEqual({ meta: { success: true, status: 200 }, data: {} });
+    const detail = {
+      id,
+      company: 'acme',
+      created_by: 'acme-admin',
+      date_created: '2026-03-01T12:00:00.000Z',
+      last_updated: '2026-03-01T12:01:00.000Z',
+      name: 'Sold',
+      description: 'of all',
+    };
+    expect((await given.call('GET', `/klips/${id}`)).body.data).toEqual(detail);
+    expect((await given.call('GET', `/klips/${id}?full=false`)).body.data).toEqual(detail);
+    expect((await given.call('GET', '/klips')).body).toEqual({
+      meta: { success: true, status: 200, count: 1, total: 1 },
+      data: { klips: [{ id, name: 'Sold', description: 'of all' }] },
+    });
+    expect((await given.call('DELETE', `/klips/${id}`)).status).toBe(200);
+    expect((await given.call('DELETE', `/klips/${id}`)).status).toBe(404);
+    expect((await given.call('GET', '/klips')).body.meta.total).toBe(0);
+  });
+
+  it('shows, in full, who it is shared with and those of its data sources that the caller sees', async () => {
+    const given = await bench({ given: withPeople() });
+    const one = await given.source({ name: 'One' });
+    const two = await given.source({ name: 'Two' });
+    const id = await newKlip(given, { schema: schemaNaming(two, one, two) });
+    await given.call('PUT', `/klips/${id}/share-rights`, {
+      body: { groups: [{ group_id: 'acme-team', can_edit: true }], users: [{ user_id: 'acme-lib' }] },
+    });
+    const shares = {
+      share_rights: [{ group_id: 'acme-team', group_name: 'Team', can_edit: true }],
+      user_share_rights: [{ user_id: 'acme-lib', first_name: '', last_name: '', can_edit: false }],
+    };
+    const sources = [
+      { id: one, name: 'One' },
+      { id: two, name: 'Two' },
+    ];
+    const full = await detailOf(given, id);
+    expect(full).toMatchObject({ ...shares, datasets: [] });
+    expect(full.datasources).toHaveLength(2);
+    expect(full.datasources).toEqual(expect.arrayContaining(sources));
+    expect(await detailOf(given, id, { key: people.lib })).toMatchObject({ ...shares, datasources: [], datasets: [] });
+  });
+
+  it('keeps names in any script and with anything in them', async () => {
+    const given = await bench();
+    for (const name of [
+      'Ünï\u202ecode 🦥',
+      "'; drop table klips; --",
+      '<script>',
+      'a\u0000b',
+      '\u{1f468}\u200d\u{1f469}',
+      '%s{{x}}',
+    ]) {
+      const id = await newKlip(given, { name, description: name });
+      expect((await given.call('GET', `/klips/${id}`)).body.data).toMatchObject({ name, description: name });
+    }
+  });
+
+  it('is seen by who created it, who it is shared with and who administers Klips, and by nobody else', async () => {
+    const given = await bench({ given: withPeople() });
+    const id = await newKlip(given, {}, { key: people.bo });
+    const seen = async (key: string): Promise<boolean[]> => [
+      ids(await given.call('GET', '/klips', { key })).includes(id),
+      (await given.call('GET', `/klips/${id}`, { key })).status === 200,
+      (await given.call('GET', `/klips/${id}/share-rights`, { key })).status === 200,
+    ];
+    const yes = [true, true, true];
+    const no = [false, false, false];
+    for (const key of [people.bo, keys.acmeAdmin, keys.acmeEditor]) expect(await seen(key)).toEqual(yes);
+    for (const key of [people.mo, people.lib, keys.acmeViewer, keys.otherAdmin]) expect(await seen(key)).toEqual(no);
+    await shareWithTeam(given, id);
+    expect(await seen(people.mo)).toEqual(yes);
+    expect(await seen(people.lib)).toEqual(no);
+    const users = { groups: [], users: [{ user_id: 'acme-lib' }] };
+    await given.call('PUT', `/klips/${id}/share-rights`, { body: users });
+    expect(await seen(people.lib)).toEqual(yes);
+    await given.call('DELETE', `/klips/${id}/share-rights`, { body: users });
+    expect(await seen(people.lib)).toEqual(no);
+  });
+
+  it('that is shared to be seen is not to be changed until can_edit says so', async () => {
+    const given = await bench({ given: withPeople() });
+    const id = await newKlip(given);
+    const changes: [string, string, object][] = [
+      ['PUT', `/klips/${id}`, { name: 'B' }],
+      ['PUT', `/klips/${id}/schema`, schemaNaming()],
+      ['PUT', `/klips/${id}/share-rights`, { groups: [] }],
+      ['DELETE', `/klips/${id}/share-rights`, { groups: [] }],
+      ['DELETE', `/klips/${id}`, {}],
+    ];
+    const attempt = async (): Promise<number[]> => {
+      const statuses: number[] = [];
+      for (const [method, path, body] of changes) {
+        statuses.push((await given.call(method, path, { key: people.mo, body })).status);
+      }
+      return statuses;
+    };
+    expect(await attempt()).toEqual([404, 404, 404, 404, 404]);
+    await shareWithTeam(given, id);
+    expect(await attempt()).toEqual([403, 403, 403, 403, 403]);
+    expect((await given.call('GET', `/klips/${id}/schema`, { key: people.mo })).status).toBe(200);
+    await shareWithTeam(given, id, true);
+    expect(await attempt()).toEqual([200, 200, 200, 200, 200]);
+  });
+
+  it('takes its shares, annotations and instances along when it is removed', async () => {
+    const given = await bench();
+    const id = await newKlip(given, { schema: schemaNaming(await given.source()) });
+    await shareWithTeam(given, id);
+    const note = lastOf(await given.call('POST', `/klips/${id}/annotations`, { body: { body: 'A dip' } }));
+    const tab = lastOf(await given.call('POST', '/tabs', { body: { name: 'Board' } }));
+    await given.call('PUT', `/tabs/${tab}/klip-instances`, { body: { klips: [{ klip_id: id }] } });
+    expect((await given.call('DELETE', `/klips/${id}`)).status).toBe(200);
+    for (const path of ['', '/schema', '/share-rights', '/annotations', `/annotations/${note}`, '/client-instances']) {
+      expect([path, (await given.call('GET', `/klips/${id}${path}`)).status]).toEqual([path, 404]);
+    }
+    expect((await given.call('GET', `/tabs/${tab}/klip-instances`)).body.data.klip_instances).toEqual([]);
+  });
+
+  it('survives a restart with schema, shares and annotations', async () => {
+    const folder = await scratch();
+    const before = await bench({ data: { folder } });
+    const source = await before.source();
+    const id = await newKlip(before, { schema: schemaNaming(source) });
+    await shareWithTeam(before, id, true);
+    await before.call('POST', `/klips/${id}/annotations`, { body: { body: 'A dip' } });
+    const paths = ['?full=true', '/schema', '/share-rights', '/annotations'].map((path) => `/klips/${id}${path}`);
+    const read = async (given: Bench): Promise<string[]> => {
+      const answers = [];
+      for (const path of [...paths, `/klips?datasource_id=${source}`])
+        answers.push((await given.call('GET', path)).text);
+      return answers;
+    };
+    const kept = await read(before);
+    await before.close();
+    expect(await read(await bench({ data: { folder } }))).toEqual(kept);
+    expect(kept.join()).toContain('A dip');
+  });
+});
+
+describe('4.6 the id of an instance', () => {
+  it('shows the Klip that stands on the dashboard, to those who see that Klip', async () => {
+    const given = await bench({ given: withPeople() });
+    const id = await newKlip(given);
+    const tab = lastOf(await given.call('POST', '/tabs', { body: { name: 'Board' } }));
+    const placed = await given.call('PUT', `/tabs/${tab}/klip-instances`, { body: { klips: [{ klip_id: id }] } });
+    const [{ id: instance }] = placed.body.data.klip_instances as [{ id: string }];
+    const klip = (await given.call('GET', `/klips/${id}?full=true`)).body.data;
+    expect((await given.call('GET', `/klips/${instance}?full=true`)).body.data).toEqual({
+      ...klip,
+      id: instance,
+      klip_id: id,
+    });
+    for (const key of [people.lib, keys.otherAdmin, keys.clientAdmin]) {
+      const hidden = await given.call('GET', `/klips/${instance}`, { key });
+      expect(errorOf(hidden)).toEqual([404, 'not_found']);
+      expect(hidden.text).not.toContain(id);
+    }
+    expect((await given.call('GET', `/klips/${instance}/schema`)).status).toBe(404);
+    expect((await given.call('DELETE', `/klips/${instance}`)).status).toBe(404);
+  });
+});
+
+describe('4.6 the list of Klips', () => {
+  it('comes in pages in the order of creation, with how many there are in all', async () => {
+    const clock = new StillClock('2026-03-01T12:00:00Z');
+    const given = await bench({ clock });
+    const all: string[] = [];
+    for (let i = 0; i < 27; i++) {
+      all.push(await newKlip(given, { name: `n${30 - i}` }));
+      clock.pass(1);
+    }
+    const page = async (query: string): Promise<unknown[]> => {
+      const answer = await given.call('GET', `/klips${query}`);
+      return [answer.body.meta.count, answer.body.meta.total, ids(answer)];
+    };
+    expect(await page('')).toEqual([25, 27, all.slice(0, 25)]);
+    expect(await page('?offset=25')).toEqual([2, 27, all.slice(25)]);
+    expect(await page('?offset=26&limit=1')).toEqual([1, 27, all.slice(26)]);
+    expect(await page('?offset=27')).toEqual([0, 27, []]);
+  });
+
+  it('with datasource_id has only those whose schema names the source, also after the schema changed', async () => {
+    const given = await bench({ given: withPeople() });
+    const one = await given.source();
+    const two = await given.source();
+    const both = await newKlip(given, { schema: schemaNaming(one, two) });
+    const first = await newKlip(given, { schema: schemaNaming(one) });
+    await newKlip(given);
+    const using = async (source: string): Promise<string[]> =>
+      ids(await given.call('GET', `/klips?datasource_id=${source}`)).toSorted();
+    expect(await using(one)).toEqual([both, first].toSorted());
+    expect(await using(two)).toEqual([both]);
+    await given.call('PUT', `/klips/${both}/schema`, { body: schemaNaming(one) });
+    expect(await using(two)).toEqual([]);
+    const page = await given.call('GET', `/klips?datasource_id=${one}&limit=1&offset=1`);
+    expect([page.body.meta.count, page.body.meta.total]).toEqual([1, 2]);
+    await given.call('DELETE', `/datasources/${one}`);
+    expect(errorOf(await given.call('GET', `/klips?datasource_id=${one}`))).toEqual([404, 'not_found']);
+    expect((await detailOf(given, both)).datasources).toEqual([]);
+  });
+
+  it('cannot be asked for the sources of others', async () => {
+    const given = await bench({ given: withPeople() });
+    const theirs = await given.source({}, { key: keys.otherAdmin });
+    const clients = await given.source({ client_id: 'bakery' });
+    const hidden = await given.source();
+    for (const id of [theirs, clients, 'unknown']) {
+      expect(errorOf(await given.call('GET', `/klips?datasource_id=${id}`))).toEqual([404, 'not_found']);
+    }
+    expect((await given.call('GET', `/klips?datasource_id=${hidden}`, { key: people.lib })).status).toBe(404);
+  });
+});
+
+describe('4.6 the Klips of others', () => {
+  it('are not there for another company, nor for a client or its company without client_id', async () => {
+    const given = await bench();
+    const theirs = await newKlip(given, {}, { key: keys.otherAdmin });
+    const clients = await newKlip(given, { client_id: 'bakery' });
+    const note = (sent: object): Promise<Answer> =>
+      given.call('POST', `/klips/${theirs}/annotations`, { body: { body: 'Mine' }, ...sent });
+    const annotation = lastOf(await note({ key: keys.otherAdmin }));
+    const calls: [string, string, object?][] = [
+      ['GET', ''],
+      ['GET', '?full=true'],
+      ['PUT', '', { name: 'mine now' }],
+      ['DELETE', ''],
+      ['GET', '/client-instances'],
+      ['GET', '/schema'],
+      ['PUT', '/schema', schemaNaming()],
+      ['GET', '/share-rights'],
+      ['PUT', '/share-rights', { groups: [{ group_id: 'acme-team' }] }],
+      ['DELETE', '/share-rights', { groups: [{ group_id: 'acme-team' }] }],
+      ['GET', '/annotations'],
+      ['POST', '/annotations', { body: 'x' }],
+      ['GET', `/annotations/${annotation}`],
+      ['PUT', `/annotations/${annotation}`, { body: 'x' }],
+      ['DELETE', `/annotations/${annotation}`],
+    ];
+    for (const id of [theirs, clients]) {
+      for (const [method, path, body] of calls) {
+        const answer = await given.call(method, `/klips/${id}${path}`, { body: body ?? null });
+        expect([method, path, ...(errorOf(answer) as unknown[])]).toEqual([method, path, 404, 'not_found']);
+        const unknown = await given.call(method, `/klips/${'f'.repeat(32)}${path}`, { body: body ?? null });
+        expect(answer.body.meta.error_desc).toBe(unknown.body.meta.error_desc!.replaceAll('f'.repeat(32), id));
+      }
+    }
+    expect((await given.call('GET', `/klips/${theirs}`, { key: keys.otherAdmin })).body.data.name).toBe('Sales');
+    expect((await given.call('GET', `/klips/${clients}`, { key: keys.clientAdmin })).body.data.name).toBe('Sales');
+    expect(ids(await given.call('GET', '/klips'))).toEqual([]);
+  });
+
+  it('of a client are worked on with client_id, in the query or in the body', async () => {
+    const given = await bench();
+    const inQuery = lastOf(await given.call('POST', '/klips?client_id=bakery', { body: { name: 'Rolls' } }));
+    const inBody = await newKlip(given, { name: 'Bread', client_id: 'bakery' });
+    expect(ids(await given.call('GET', '/klips?client_id=bakery')).toSorted()).toEqual([inQuery, inBody].toSorted());
+    expect((await given.call('GET', `/klips/${inBody}?client_id=bakery`)).body.data.company).toBe('bakery');
+    expect((await given.call('PUT', `/klips/${inBody}`, { body: { name: 'B', client_id: 'bakery' } })).status).toBe(
+      200,
+    );
+    const written = { ...schemaNaming(), client_id: 'bakery' };
+    expect((await given.call('PUT', `/klips/${inBody}/schema`, { body: written })).status).toBe(200);
+    expect((await given.call('GET', `/klips/${inBody}/schema?client_id=bakery`)).body.data.schema).toEqual(
+      schemaNaming(),
+    );
+    expect((await given.call('DELETE', `/klips/${inBody}?client_id=bakery`)).status).toBe(200);
+    expect(ids(await given.call('GET', '/klips', { key: keys.clientAdmin }))).toEqual([inQuery]);
+  });
+});
+
+describe('4.6 client-instances', () => {
+  it("are the copies of a Klip on the dashboards of the company's clients, page by page", async () => {
+    const given = await bench();
+    const id = await newKlip(given);
+    const copies = [];
+    for (let i = 0; i < 2; i++) {
+      copies.push(lastOf(await given.call('POST', `/klips/${id}/@/import`, { body: { client_id: 'bakery' } })));
+    }
+    const list = (query = ''): Promise<Answer> => given.call('GET', `/klips/${id}/client-instances${query}`);
+    expect((await list()).body.data).toEqual({ klips: [] });
+    const tab = lastOf(await given.call('POST', '/tabs', { body: { name: 'Board', client_id: 'bakery' } }));
+    const klips = [...copies, copies[0]].map((klip_id) => ({ klip_id }));
+    const body = { klips, client_id: 'bakery' };
+    const placed = (await given.call('PUT', `/tabs/${tab}/klip-instances`, { body })).body.data.klip_instances;
+    const expected = (placed as { id: string }[]).map((one) => one.id);
+    expect(expected).toHaveLength(3);
+    const own = lastOf(await given.call('POST', '/tabs', { body: { name: 'Ours' } }));
+    await given.call('PUT', `/tabs/${own}/klip-instances`, { body: { klips: [{ klip_id: id }] } });
+    const whole = await list();
+    expect((whole.body.data.klips as string[]).toSorted()).toEqual(expected.toSorted());
+    expect([whole.body.meta.count, whole.body.meta.total]).toEqual([3, 3]);
+    const second = await list('?limit=2&offset=2');
+    expect([second.body.meta.count, second.body.meta.total]).toEqual([1, 3]);
+    expect(second.body.data.klips).toEqual((whole.body.data.klips as string[]).slice(2));
+  });
+
+  it('need both permissions', async () => {
+    const given = await bench({ given: withPeople() });
+    const id = await newKlip(given, {}, { key: people.bo });
+    const list = (key: string): Promise<Answer> => given.call('GET', `/klips/${id}/client-instances`, { key });
+    for (const key of [people.lib, people.agent]) {
+      const refused = await list(key);
+      expect(errorOf(refused)).toEqual([401, 'permission_denied']);
+      expect(refused.body.meta.error_desc).toContain('client.access and dashboard.library');
+    }
+    expect((await list(people.bo)).status).toBe(200);
+  });
+});
