@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { access, constants, mkdir } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
@@ -70,15 +70,18 @@ const graceMs = 2_000;
 
 /** Starts the service. Throws a Problem when the data folder, the fixtures or the address cannot be used. */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
-  if (options.data !== 'memory') await mkdir(options.data.folder, { recursive: true, mode: 0o700 });
+  if (options.data !== 'memory') await makeFolders(options.data.folder);
   const db = await Database.open(options.data);
   try {
     const parts = await assemble(db, options);
-    const firstKey = await fill(parts, options.fixtures);
+    const { fixtures } = options;
+    if (fixtures !== undefined) await loadFixtures(db, fixtures, parts.clock.now());
     await sweep(parts);
     const requestLog = new RequestLog(options.requestLogFile);
     const app = buildApp(parts, await collectResources(), requestLog);
     const port = await listen(app.server, options);
+    // Not before it listens: a key that is made by a start that fails would never be shown.
+    const firstKey = hasAccounts(db) ? undefined : createFirstCompany(db, parts.clock.now());
     parts.refreshes.start();
     const url = `http://${hostInUrl(options.host ?? '127.0.0.1')}:${port}${prefixes[0]}`;
     const stopTicking = startTicking(parts, options.tickMs ?? 1_000);
@@ -90,19 +93,31 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   }
 }
 
+async function makeFolders(folder: string): Promise<void> {
+  try {
+    await mkdir(documentsIn(folder), { recursive: true, mode: 0o700 });
+    await access(folder, constants.W_OK);
+  } catch (thrown) {
+    throw new Problem({
+      code: 'SERVICE_DATA_FOLDER',
+      family: 'config',
+      message: `the data folder cannot be used: ${(thrown as Error).message}`,
+      where: { file: folder },
+      next: 'name a folder that can be written with --data, or keep everything in memory with --memory',
+      cause: thrown,
+    });
+  }
+}
+
+const documentsIn = (folder: string): string => join(folder, 'documents');
+
 async function assemble(db: Database, options: ServiceOptions): Promise<Parts> {
   const { clock = systemClock, log = quietLog, uploadLimitBytes = tenMegabytes, data, pull } = options;
-  const blobs: Blobs = data === 'memory' ? new MemoryBlobs() : await FolderBlobs.open(join(data.folder, 'documents'));
+  const blobs: Blobs = data === 'memory' ? new MemoryBlobs() : new FolderBlobs(documentsIn(data.folder));
   const limits = new Limits({ db, clock, enforced: options.limits ?? true });
   const mayReach = policyOf(options);
   const refreshes = new RefreshWorker({ db, blobs, clock, log, uploadLimitBytes, pull, mayReach });
   return { db, blobs, limits, refreshes, clock, log, uploadLimitBytes, bodyIdleMs: options.bodyIdleMs ?? 60_000 };
-}
-
-/** Loads the fixtures, or makes an empty service usable. */
-async function fill({ db, clock }: Parts, fixtures: string | undefined): Promise<string | undefined> {
-  if (fixtures !== undefined) await loadFixtures(db, fixtures, clock.now());
-  return hasAccounts(db) ? undefined : createFirstCompany(db, clock.now());
 }
 
 async function sweep({ db, blobs, log }: Parts): Promise<void> {

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -141,6 +141,37 @@ describe('a data folder', () => {
     const { readFile } = await import('node:fs/promises');
     for (const file of await readdir(folder)) {
       if (file !== 'documents') expect((await readFile(join(folder, file))).includes(key)).toBe(false);
+    }
+  });
+
+  it('that is empty keeps its first key for the start that succeeds', async () => {
+    const folder = await scratch();
+    const first = await startService({ data: 'memory' });
+    onTestFinished(() => first.close());
+    await expect(startService({ data: { folder }, port: first.port })).rejects.toThrow();
+    const second = await startService({ data: { folder } });
+    onTestFinished(() => second.close());
+    expect(second.firstKey).toMatch(/^[0-9a-f]{40}$/);
+  });
+
+  it("loses what a crash left behind, and nothing of anybody else's", async () => {
+    const folder = await scratch();
+    const documents = join(folder, 'documents');
+    await mkdir(documents);
+    const orphans = ['0'.repeat(32), `${'1'.repeat(32)}.part`];
+    for (const name of ['letter.txt', 'cafe.part', ...orphans]) await writeFile(join(documents, name), 'x');
+    await (await startService({ data: { folder } })).close();
+    expect((await readdir(documents)).sort()).toEqual(['cafe.part', 'letter.txt']);
+  });
+
+  it('that cannot be one is a config problem that names it', async () => {
+    const folder = await scratch();
+    await writeFile(join(folder, 'file'), '');
+    await mkdir(join(folder, 'half'));
+    await writeFile(join(folder, 'half', 'documents'), '');
+    for (const name of ['file', 'file/below', 'half']) {
+      const started = startService({ data: { folder: join(folder, name) } });
+      await expect(started).rejects.toMatchObject({ code: 'SERVICE_DATA_FOLDER', where: { file: join(folder, name) } });
     }
   });
 

@@ -1,4 +1,4 @@
-import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { newId } from '../../lib/ids.ts';
@@ -7,18 +7,16 @@ import type { Blobs, BlobWriter } from './blobs.ts';
 
 const batchBytes = 1024 * 1024;
 const unfinished = '.part';
+/** Names that this service gives. Whatever else lies in the folder is somebody else's, and is never touched. */
+const ours = /^[0-9a-f]{32}(\.part)?$/;
 
 /** Documents as files of one folder. A file without the ending `.part` is complete and on the disk. */
 export class FolderBlobs implements Blobs {
   readonly #folder: string;
 
-  private constructor(folder: string) {
+  /** The folder must be there. */
+  constructor(folder: string) {
     this.#folder = folder;
-  }
-
-  static async open(folder: string): Promise<FolderBlobs> {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    return new FolderBlobs(folder);
   }
 
   async begin(): Promise<BlobWriter> {
@@ -36,7 +34,7 @@ export class FolderBlobs implements Blobs {
   }
 
   async sweep(known: ReadonlySet<string>): Promise<number> {
-    const orphans = (await readdir(this.#folder)).filter((name) => !known.has(name));
+    const orphans = (await readdir(this.#folder)).filter((name) => ours.test(name) && !known.has(name));
     await Promise.all(orphans.map((name) => this.remove(name)));
     return orphans.length;
   }
