@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
+import { deflateRawSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Answer, type Bench, bench, keys, scratch } from './service.ts';
 
@@ -225,6 +226,33 @@ describe('an upload', () => {
       await until(() => refused.answered().includes(expected));
       expect(refused.answered()).not.toContain('100 Continue');
     }
+  });
+
+  it.each(['content-length: 20000000', 'transfer-encoding: chunked'])(
+    'that is refused at its first byte is read to its end (%s), for a client that reads only then',
+    async (framing) => {
+      const given = await bench({ uploadLimitBytes: 30_000_000 });
+      const id = await given.source();
+      const { socket, answered } = rawConnection(given);
+      const chunked = framing.endsWith('chunked');
+      const piece = (text: string): string => (chunked ? `${text.length.toString(16)}\r\n${text}\r\n` : text);
+      socket.pause();
+      socket.write(`${head(id, framing)}${piece(`]${' '.repeat(9_999_999)}`)}`);
+      await new Promise((done) => socket.write(piece(' '.repeat(10_000_000)) + (chunked ? '0\r\n\r\n' : ''), done));
+      socket.write(head('unknown', 'content-length: 0'));
+      socket.resume();
+      await until(() => answered().includes('not_found'));
+      expect(answered()).toMatch(/^HTTP\/1\.1 400 /);
+    },
+  );
+
+  it('that is compressed is refused, even where the compressed bytes would pass for the format', async () => {
+    const given = await bench();
+    const id = await given.source({ format: 'csv' });
+    const refused = await upload(given, id, deflateRawSync('a'), { 'content-encoding': 'deflate' });
+    expect([refused.status, refused.body.meta.error_desc]).toEqual([400, expect.stringContaining('deflate')]);
+    expect((await upload(given, id, 'a,b\n', { 'content-encoding': 'identity' })).status).toBe(200);
+    expect((await given.call('GET', `/datasource-instances/${id}`)).body.data.data_size).toBe(4);
   });
 
   it('of 200 MB grows the memory by far less than that', async () => {

@@ -20,11 +20,24 @@ export function incomingBody(request: IncomingMessage, response: ServerResponse,
   return {
     announcedBytes: length === undefined ? undefined : Number(length),
     async *chunks() {
+      refuseCompressed(request.headers['content-encoding']);
       if (/100-continue/i.test(request.headers.expect ?? '')) response.writeContinue();
       // Leaving the loop early must not destroy the connection: the refusal still has to go out on it.
-      yield* withIdleLimit(request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>, idleMs);
+      const reader = request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
+      try {
+        yield* withIdleLimit(reader, idleMs);
+      } finally {
+        // What is left is read and dropped: a client that writes all it has before it reads would wait for ever.
+        const dropRest = (): void => void request.resume();
+        reader.return?.().then(dropRest, dropRest);
+      }
     },
   };
+}
+
+function refuseCompressed(encoding = 'identity'): void {
+  if (/^\s*(identity)?\s*$/i.test(encoding)) return;
+  throw badRequest(`The body is sent with content-encoding ${encoding}; send it without`);
 }
 
 async function* withIdleLimit(reader: AsyncIterableIterator<Buffer>, idleMs: number): AsyncGenerator<Buffer, void> {
