@@ -80,6 +80,17 @@ describe('the HTTP side', () => {
     );
   });
 
+  it('answers in an envelope what Node would refuse by itself: no host, and other expectations', async () => {
+    const given = await bench();
+    const key = `connection: close\r\nkf-api-key: ${keys.acmeAdmin}\r\n`;
+    expect(await raw(given, `GET /api/1.0/profile HTTP/1.1\r\n${key}\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await raw(given, `GET /api/1.0/profile HTTP/1.1\r\nexpect: tea\r\n${key}\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await raw(given, `GET /api/1.0/profile HTTP/1.1\r\nexpect: tea\r\nconnection: close\r\n\r\n`)).toMatch(
+      /^HTTP\/1\.1 401 [\s\S]*"error_id":"[0-9a-f]{32}"/,
+    );
+    expect(await raw(given, 'BREW /coffee\r\n\r\n')).toMatch(/"error_id":"[0-9a-f]{32}"/);
+  });
+
   it('takes an empty body with a JSON content type where no field is required', async () => {
     const given = await bench();
     const id = await given.source();

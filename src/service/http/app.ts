@@ -1,10 +1,11 @@
 import { METHODS } from 'node:http';
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { newId } from '../../lib/ids.ts';
 import type { Endpoint, Resource } from '../endpoint.ts';
 import type { Parts } from '../parts.ts';
-import { servePublished } from '../published/serve.ts';
 import { runnerOf } from '../run-endpoint.ts';
+import { refusalBody } from './envelope.ts';
 import { type Answer, exchange } from './exchange.ts';
 import { servePages } from './pages.ts';
 import { prefixes } from './prefixes.ts';
@@ -34,6 +35,8 @@ export function buildApp(parts: Parts, resources: readonly Resource[], requestLo
     logger: false,
     exposeHeadRoutes: false,
     return503OnClosing: false,
+    // Node would refuse a request without a host by itself, without an envelope.
+    http: { requireHostHeader: false },
     forceCloseConnections: 'idle',
     connectionTimeout: parts.bodyIdleMs * 2,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 65_536 },
@@ -48,7 +51,6 @@ export function buildApp(parts: Parts, resources: readonly Resource[], requestLo
   keepRequestLog(app, parts, requestLog);
   const running = new Set<Promise<void>>();
   servePages(app, resources);
-  servePublished(app, { parts, running });
   routeAll(app, { parts, running }, resources);
   return { server: app, settled: async () => void (await Promise.allSettled(running)) };
 }
@@ -57,7 +59,10 @@ export function buildApp(parts: Parts, resources: readonly Resource[], requestLo
 function readBodiesOurselves(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
-  app.server.on('checkContinue', (request, response) => app.routing(request, response));
+  // What else a client may expect is answered by the answer; Node would refuse it before a step of ours ran.
+  for (const event of ['checkContinue', 'checkExpectation'] as const) {
+    app.server.on(event, (request, response) => app.routing(request, response));
+  }
 }
 
 function keepRequestLog(app: FastifyInstance, parts: Parts, requestLog: RequestLog): void {
@@ -74,7 +79,7 @@ function begin(request: FastifyRequest, { raw }: FastifyReply, { parts, requestL
   const entry: LoggedRequest = {
     arrived: parts.clock.monotonic(),
     method: request.method,
-    path: request.raw.url!.split('?', 1)[0]!,
+    path: shortened(request.raw.url!.split('?', 1)[0]!),
     from: `${request.socket.remoteAddress}:${request.socket.remotePort}`,
     credentials: null,
     company: null,
@@ -86,6 +91,11 @@ function begin(request: FastifyRequest, { raw }: FastifyReply, { parts, requestL
     if (raw.writableFinished) entry.status = raw.statusCode;
     requestLog.end(entry);
   });
+}
+
+/** As a text of its own: a part of the address would keep the whole of it in memory for as long as the log does. */
+function shortened(path: string): string {
+  return Buffer.from(path.slice(0, 500), 'latin1').toString('latin1');
 }
 
 interface Routing {
@@ -134,7 +144,7 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): 
   if (error.code === 'ECONNRESET' || !socket.writable) return;
   const timedOut = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
   const text = timedOut ? 'The request did not arrive in time' : 'The request is not valid HTTP';
-  const body = JSON.stringify({ meta: { success: false, status: 400, error_code: 'bad_request', error_desc: text } });
+  const body = refusalBody(badRequest(text), newId());
   const head = ['HTTP/1.1 400 Bad Request', 'content-type: application/json; charset=utf-8', 'connection: close'];
   socket.end(`${head.join('\r\n')}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
 }

@@ -8,11 +8,11 @@ export interface LoggedRequest {
   /** Monotonic milliseconds, comparable between processes of one boot, taken before anything else was done. */
   readonly arrived: number;
   readonly method: string;
-  /** Without the query, which may carry names and ids of people. */
+  /** Its first 500 characters, without the query, which may carry names and ids of people. */
   readonly path: string;
   /** Address and port of the other end. */
   readonly from: string;
-  /** First characters of the key's hash, or `basic`; never the key. */
+  /** First characters of the key's hash, or `authorization`; never the key. */
   credentials: string | null;
   /** Whose limits it was paid from; null when it was not authenticated. */
   company: string | null;
