@@ -44,6 +44,8 @@ export interface Endpoint {
   readonly basis: Basis;
   /** Any one of these is enough, unless {@link everyPermission}; none = every authenticated caller. */
   readonly permission: readonly Permission[];
+  /** What a caller without the permission is told where the document says 403; else it is 401. */
+  readonly lacking?: 'forbidden';
   /** All of the permissions are needed. */
   readonly everyPermission?: boolean;
   /** Takes `client_id` in the query, and in a JSON body. Naming one needs `client.access`. */

@@ -36,11 +36,11 @@ export function runnerOf(endpoint: Endpoint): Run {
   };
 }
 
-function allow({ permission, everyPermission = false }: Endpoint, { permissions }: Caller): void {
+function allow({ permission, everyPermission = false, lacking: code }: Endpoint, { permissions }: Caller): void {
   const allowed = everyPermission
     ? permission.every((name) => permissions.has(name))
     : permission.length === 0 || permission.some((name) => permissions.has(name));
-  if (!allowed) throw lacking(permission, everyPermission ? 'and' : 'or');
+  if (!allowed) throw lacking(permission, { word: everyPermission ? 'and' : 'or', code });
 }
 
 /** The account whose assets are meant. */

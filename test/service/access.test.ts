@@ -93,7 +93,7 @@ describe('a client account', () => {
     expect(errorOf(await report('other'))).toEqual([403, 'forbidden']);
     expect(errorOf(await report('cafe'))).toEqual([403, 'forbidden']);
     expect(errorOf(await report('unknown'))).toEqual([404, 'not_found']);
-    expect(errorOf(await report('acme', keys.acmeReporter))).toEqual([401, 'permission_denied']);
+    expect(errorOf(await report('acme', keys.acmeReporter))).toEqual([403, 'forbidden']);
   });
 });
 
@@ -223,6 +223,32 @@ describe('a data source', () => {
   });
 });
 
+describe('properties of a data source', () => {
+  it('may hold half a reference in one text and braces in the next', async () => {
+    const given = await bench();
+    const properties = { endpoint_url: '{props.region', method: 'get}', parameters: '[{"name":"{props.a"b}"}]' };
+    const answer = await given.call('POST', '/datasources', { body: { name: 'Mine', properties } });
+    expect(answer.status).toBe(201);
+    const { instance_location } = answer.body.meta;
+    expect((await given.call('GET', `${instance_location}/properties`)).body.data.properties).toEqual({
+      ...properties,
+      parameters: '[{"name":""}]',
+    });
+  });
+});
+
+describe('share rights', () => {
+  it('take a null can_edit as not given, and refuse a null among the groups', async () => {
+    const given = await bench();
+    const path = `/datasources/${await given.source()}/share-rights`;
+    const put = (groups: unknown[]): Promise<Answer> => given.call('PUT', path, { body: { groups, users: null } });
+    expect((await put([{ group_id: 'acme-team', can_edit: null, unknown: null }])).status).toBe(200);
+    expect((await given.call('GET', path)).body.data.share_rights).toMatchObject([{ can_edit: false }]);
+    expect((await put([null])).status).toBe(400);
+    expect((await put([{ group_id: null }])).status).toBe(400);
+  });
+});
+
 describe('properties of an instance', () => {
   it('are set one by one, keep their JSON type, and are removed by name', async () => {
     const given = await bench();
@@ -327,7 +353,7 @@ describe('who is asking', () => {
     const given = await bench({ given: fixtures });
     const sent = { key: keys.acmeEditor };
     expect((await given.call('POST', '/datasources', { ...sent, body: { name: 'A' } })).status).toBe(201);
-    expect((await given.call('GET', '/usage-overview/api-usage?start_date=0&end_date=1', sent)).status).toBe(401);
+    expect((await given.call('GET', '/usage-overview/api-usage?start_date=0&end_date=1', sent)).status).toBe(403);
     expect((await given.call('GET', '/datasources?client_id=bakery', sent)).status).toBe(401);
     expect((await given.call('POST', '/datasources', { key: keys.acmeViewer, body: { name: 'A' } })).status).toBe(401);
   });

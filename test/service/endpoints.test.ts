@@ -162,10 +162,11 @@ describe.each(titled)('%s', (title, endpoint) => {
     expectRefusal(await given.call(endpoint.method, path, { key: 'f'.repeat(40) }), 401, 'auth_fail');
   });
 
-  itIf(endpoint.permission.length > 0)('is refused with 401 that names the permission', async () => {
+  const [status, code] = endpoint.lacking === undefined ? [401, 'permission_denied'] : [403, 'forbidden'];
+  itIf(endpoint.permission.length > 0)(`is refused with ${status} that names the permission`, async () => {
     const given = await bench();
     const answer = await given.call(endpoint.method, addressOf(endpoint, {}), { key: keys.acmeNobody });
-    expectRefusal(answer, 401, 'permission_denied');
+    expectRefusal(answer, status, code);
     for (const permission of endpoint.permission) expect(answer.body.meta.error_desc).toContain(permission);
   });
 

@@ -35,6 +35,12 @@ export const forbidden = (message: string): Refusal => new Refusal('forbidden', 
 export const notFound = (message: string): Refusal => new Refusal('not_found', message);
 
 /** The refusal of a caller whose role does not hold what the call needs. */
-export function lacking(names: readonly string[], word: 'and' | 'or' = 'or'): Refusal {
-  return new Refusal('permission_denied', `This operation requires the permission ${names.join(` ${word} `)}`);
+export function lacking(
+  names: readonly string[],
+  {
+    word = 'or',
+    code = 'permission_denied',
+  }: { word?: 'and' | 'or'; code?: 'permission_denied' | 'forbidden' | undefined } = {},
+): Refusal {
+  return new Refusal(code, `This operation requires the permission ${names.join(` ${word} `)}`);
 }

@@ -7,6 +7,9 @@ interface Property {
   readonly type?: string;
   readonly enum?: readonly unknown[];
   readonly default?: unknown;
+  /** Of an object, and of a list. */
+  readonly properties?: Properties;
+  readonly items?: Property;
   /** The rule in words, shown when a value breaks it. */
   readonly 'x-rule'?: string;
   /** Values are matched without regard to case and read as written in `enum`. */
@@ -33,7 +36,7 @@ export function queryValidator(properties: TProperties): Validate {
 
 /** Null fields of a body count as not given; unknown ones are let through and read by nobody. */
 export function bodyValidator(properties: TProperties): Validate {
-  return validator(properties, (value, property) => (value === null ? undefined : inListedCase(value, property)));
+  return validator(properties, (value, property) => inListedCase(withoutNulls(value, property), property));
 }
 
 function validator(properties: TProperties, read: (value: unknown, property: Property) => unknown): Validate {
@@ -56,6 +59,18 @@ function fromText(value: unknown, { type }: Property): unknown {
   if (type === 'integer' && typeof value === 'string' && /^-?\d{1,15}$/.test(value)) return Number(value);
   if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
   return value;
+}
+
+/** A declared field that is null is not given, at any depth; an item of a list that is null stays, and fails the check. */
+function withoutNulls(value: unknown, { properties, items }: Property): unknown {
+  if (value === null) return undefined;
+  if (Array.isArray(value)) return items === undefined ? value : value.map((item) => item && withoutNulls(item, items));
+  if (typeof value !== 'object' || properties === undefined) return value;
+  const given = Object.entries(value).map(([name, inner]) => {
+    const declared = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    return [name, declared === undefined ? inner : withoutNulls(inner, declared)] as const;
+  });
+  return Object.fromEntries(given.filter(([, inner]) => inner !== undefined));
 }
 
 function inListedCase(value: unknown, property: Property): unknown {

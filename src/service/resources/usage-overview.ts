@@ -21,7 +21,7 @@ type ReportCall = Call<{ start_date: number; end_date: number; company_id?: stri
 function reportedAccount({ parts, caller, query }: ReportCall): Account {
   const id = query.company_id;
   if (id === undefined) return caller.company;
-  if (!caller.permissions.has('client.access')) throw lacking(['client.access']);
+  if (!caller.permissions.has('client.access')) throw lacking(['client.access'], { code: 'forbidden' });
   const account = accountById(parts.db, id);
   if (account === undefined) throw notFound(`Company not found: ${id}`);
   if (account.id === caller.company.id || account.parentId === caller.company.id) return account;
@@ -44,6 +44,7 @@ const resource: Resource = {
       summary: 'Calls a day and the allowance of that day',
       basis: 'document',
       permission: ['account.api'],
+      lacking: 'forbidden',
       client: false,
       query: reportQuery,
       answer: {
