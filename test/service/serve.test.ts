@@ -86,6 +86,7 @@ describe('sluice serve', () => {
     [['--port', 'x'], '--port'],
     [['--upload-limit', '10MB'], '--upload-limit'],
     [['--memory', '--port', '0', '--fixtures', '/nowhere.yaml'], '/nowhere.yaml'],
+    [['--memory', '--port', '0', '--ready-file', '/nowhere/ready.json'], '/nowhere/ready.json'],
   ])('ends with 2 and a plain sentence for %j', async (flags, named) => {
     const { code, err } = await start(...flags).ended;
     expect(code).toBe(2);

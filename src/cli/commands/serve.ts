@@ -33,8 +33,18 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
   if (process.stdout.isTTY === true) process.stdout.write(`${welcome(options, service)}\n\n`);
   else if (firstKey !== undefined) sayKey(firstKey);
   options.log.info('service is listening', { url, pid: process.pid });
-  if (options.readyFile !== undefined) await writeReadyFile(options.readyFile, url);
-  return service;
+  try {
+    if (options.readyFile !== undefined) await writeReadyFile(options.readyFile, url);
+    return service;
+  } catch (thrown) {
+    await service.close();
+    throw unwritable(options.readyFile!, thrown);
+  }
+}
+
+function unwritable(file: string, cause: unknown): Problem {
+  const message = `the ready file cannot be written: ${(cause as Error).message}`;
+  return new Problem({ code: 'SERVE_READY_FILE', family: 'config', message, where: { file }, cause });
 }
 
 /** On standard output, never in the log: a log is kept, a key must not be. */
