@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import { atomically, type Ground } from './part.ts';
 import { Runs } from './runs.ts';
 import type { OutboxState } from './tables.ts';
@@ -53,24 +53,26 @@ export class PayloadFiles {
   }
 
   /**
-   * Deletes what no payload and no living run can want: files of dead runs, half-written ones. Whatever was touched
-   * since the oldest living run began stays, for that run may be about to owe it.
+   * Deletes what no payload and no living run can want: files of dead runs, half-written ones. What stands in the folder
+   * of a living run stays whatever its age, which a clock that was set would falsify.
    */
   async sweep(): Promise<string[]> {
     // Looked at before the runs: whoever has a folder by now has begun by then.
-    const folders = foldersIn(this.root);
-    const runs = await new Runs(this.#ground).underway();
-    const oldest = Math.min(this.#ground.clock.now() - youngMs, ...runs.map(({ started_at }) => started_at - 1_000));
+    const [folders, files] = [foldersIn(this.root), filesIn(this.root)];
+    const living = new Set((await new Runs(this.#ground).underway()).map(({ id }) => id));
     const swept: string[] = [];
-    for (const path of filesIn(this.root)) {
-      const touched = touchedAt(path);
-      if (touched === undefined || touched >= oldest) continue;
+    for (const path of files) {
+      if (living.has(relative(this.root, path).split(sep, 1)[0]!) || !this.#isOld(path)) continue;
       await this.release(path);
       if (!existsSync(path)) swept.push(path);
     }
-    const living = new Set(runs.map(({ id }) => id));
     for (const name of folders) if (!living.has(name)) this.leave(name);
     return swept;
+  }
+
+  #isOld(path: string): boolean {
+    const touched = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+    return touched !== undefined && touched < this.#ground.clock.now() - youngMs;
   }
 }
 
@@ -94,10 +96,6 @@ function foldersIn(root: string): string[] {
   if (!existsSync(root)) return [];
   const entries = readdirSync(root, { withFileTypes: true });
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
-}
-
-function touchedAt(path: string): number | undefined {
-  return statSync(path, { throwIfNoEntry: false })?.mtimeMs;
 }
 
 function removeIfEmpty(folder: string, root: string): void {

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { systemProcesses } from '../../src/state/processes.ts';
 import { openStore } from '../../src/state/store.ts';
-import { cleanUp, newFolder, newStore, Population, VirtualClock } from './fixtures.ts';
+import { cleanUp, newFolder, newStore, Population, spool, VirtualClock } from './fixtures.ts';
 
 afterEach(cleanUp);
 
@@ -224,5 +224,23 @@ describe('schedules, targets and settings', () => {
     expect(await again.targets.find({ ...key, clientId: 'c' })).toBeUndefined();
     await again.schedules.forget('j');
     expect(await again.schedules.find('j')).toBeUndefined();
+  });
+
+  it('sweeps files of ended runs, and none of a living one, although its clock was set back meanwhile', async () => {
+    const folder = newFolder();
+    const tomorrow = new VirtualClock(Date.now() + 24 * 60 * 60 * 1000);
+    const population = new Population();
+    const store = await newStore({ clock: tomorrow, folder, processes: population.member('one') });
+    const living = await store.runs.begin({ job: 'a', origin: 'schedule' });
+    const ended = await store.runs.begin({ job: 'b', origin: 'schedule' });
+    const [mine, garbage] = [living, ended].map((run) => spool(store, { run, text: run, asOf: tomorrow.now() }).path);
+    await store.runs.finish(ended, { state: 'failed' });
+    const other = await newStore({ clock: tomorrow, folder, processes: population.member('two') });
+    expect(await other.payloads.sweep()).toEqual([garbage]);
+    expect(statSync(mine!).isFile()).toBe(true);
+    expect(other.payloads.folders()).toEqual([join(folder, 'payloads', living)]);
+    population.dead.add('one');
+    expect(await other.payloads.sweep()).toEqual([mine]);
+    expect(other.payloads.folders()).toEqual([]);
   });
 });
