@@ -113,8 +113,12 @@ export class Portal extends Statement {
     this.proceed();
   }
 
-  /** Asks for the next slices. With all rows in one slice the end is asked for in the same breath. */
+  /**
+   * Asks for the next slices; after the last one, for nothing: the answer would come when nobody expects it any more, and
+   * pg takes that for a broken connection. With all rows in one slice the end is asked for in the same breath.
+   */
   proceed(): void {
+    if (this.#complete) return;
     const { rows } = this.#settings;
     const wire = extended(this.#connection!);
     const most = rows === 0 ? 1 : slicesAhead;
@@ -146,6 +150,7 @@ export class Portal extends Statement {
   }
 
   handleError(error: unknown): void {
+    this.#complete = true;
     this.#settings.fail(error);
     // After an error the server skips everything up to a Sync; with all rows in one slice that was sent already.
     if (this.#settings.rows > 0) extended(this.#connection!).sync();
