@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { collectResources } from '../../src/service/collect.ts';
+import { answerFaults } from '../service/answers.ts';
+import { checks } from './checks.ts';
+import { waivers } from './waivers.ts';
+import { titleOf, World } from './world.ts';
+
+const endpoints = (await collectResources()).flatMap((resource) => resource.endpoints);
+const titled = endpoints.map((endpoint) => [titleOf(endpoint), endpoint] as const);
+const used = new Set<string>();
+
+let world: World;
+beforeAll(async () => {
+  world = await World.start(endpoints);
+});
+afterAll(() => world.stop());
+
+describe.each(titled)('%s', (title, endpoint) => {
+  for (const check of checks.filter(({ appliesTo }) => appliesTo(endpoint))) {
+    const waiver = `${title} ${check.title}`;
+    if (waivers[waiver] === undefined) it(check.title, () => check.run(world, endpoint));
+    else {
+      used.add(waiver);
+      it(`still does not hold: "${check.title}"`, async () => {
+        await expect(check.run(world, endpoint)).rejects.toThrow();
+      });
+    }
+  }
+});
+
+it('waivers are kept only for checks that there are', () => {
+  expect(Object.keys(waivers).filter((waiver) => !used.has(waiver))).toEqual([]);
+});
+
+describe('holding an answer against its declaration', () => {
+  const answer = (text: object, { status = 200, path = '/datasources' } = {}): string[] =>
+    answerFaults({ method: 'GET', path, status, text: JSON.stringify(text) });
+  const meta = { success: true, status: 200, count: 0, total: 0 };
+
+  it('finds nothing wrong with a right one', () => {
+    expect(answer({ meta, data: { datasources: [] } })).toEqual([]);
+  });
+
+  it.each([
+    ['a field of the wrong type', { meta, data: { datasources: {} } }],
+    ['a field that is missing', { meta, data: {} }],
+    ['a field that nobody declared', { meta, data: { datasources: [], more: 1 } }],
+    ['a list without its total', { meta: { success: true, status: 200, count: 0 }, data: { datasources: [] } }],
+    ['a status that is not the one of HTTP', { meta: { ...meta, status: 201 }, data: { datasources: [] } }],
+    ['something without an envelope', []],
+  ])('finds %s', (_what, text) => {
+    expect(answer(text)).not.toEqual([]);
+  });
+
+  it('finds a refusal without an envelope and a success where nothing is declared', () => {
+    expect(answer({ error: 'x' }, { status: 404 })).not.toEqual([]);
+    expect(answer({ meta, data: {} }, { path: '/nowhere' })).not.toEqual([]);
+  });
+});
