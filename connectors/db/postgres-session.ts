@@ -176,12 +176,14 @@ export class PostgresSession {
       complete: () => tap?.flush(),
       ready: () => {
         this.#isBusy = false;
+        isWaiting = false;
         tap?.release();
         whole = true;
         queue.end();
       },
       fail: (reason) => {
         this.#isBusy = false;
+        isWaiting = false;
         tap?.release();
         fail(reason);
       },
