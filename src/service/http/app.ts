@@ -4,6 +4,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { newId } from '../../lib/ids.ts';
 import type { Endpoint, Resource } from '../endpoint.ts';
 import type { Parts } from '../parts.ts';
+import { servePublished } from '../published/serve.ts';
 import { runnerOf } from '../run-endpoint.ts';
 import { refusalBody } from './envelope.ts';
 import { type Answer, exchange } from './exchange.ts';
@@ -51,6 +52,7 @@ export function buildApp(parts: Parts, resources: readonly Resource[], requestLo
   keepRequestLog(app, parts, requestLog);
   const running = new Set<Promise<void>>();
   servePages(app, resources);
+  servePublished(app, { parts, running });
   routeAll(app, { parts, running }, resources);
   return { server: app, settled: async () => void (await Promise.allSettled(running)) };
 }
