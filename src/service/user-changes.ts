@@ -4,7 +4,7 @@ import { followUsers } from './datasource-instancing.ts';
 import type { Call } from './endpoint.ts';
 import { badRequest, forbidden } from './http/refusal.ts';
 import { findRole, findUser, keepAnAdmin, requireAdmin, requireMastery } from './people-rules.ts';
-import { seatsOf } from './store/clients.ts';
+import { seatsOf } from './store/client-limits.ts';
 import { giveRole, type Role, roleByName } from './store/roles.ts';
 import { countUsers, createUser, deleteUser, type User, updateUser, userByEmail } from './store/users.ts';
 

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { isClosed, statusAt } from '../client-status.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { Limits } from '../limits/limits.ts';
 import { type Account, accountById } from '../store/accounts.ts';
@@ -21,12 +22,18 @@ export interface Credentials {
   readonly headers: IncomingHttpHeaders;
   /** Where the request came from. */
   readonly address: string;
+  /** Wall clock. */
+  readonly now: number;
 }
 
 /** Tells who is asking. A key decides where there is one, whatever else is sent. */
 export async function authenticate(db: Database, limits: Limits, given: Credentials): Promise<Caller> {
   const user = await userOf(db, limits, given);
   const company = accountById(db, user.accountId)!;
+  if (isClosed(company, given.now)) {
+    limits.countFailure(given.address);
+    throw new Refusal('auth_fail', `The account of these credentials is ${statusAt(company, given.now)}`);
+  }
   return { user, company, ...roleOf(db, user) };
 }
 

@@ -42,7 +42,7 @@ async function authenticateAndCount({ parts, request }: Exchange): Promise<Calle
   request.entry.credentials = credentialsShown(request);
   const { headers, socket } = request.raw;
   const address = socket.remoteAddress ?? 'unknown';
-  const caller = await authenticate(parts.db, parts.limits, { headers, address });
+  const caller = await authenticate(parts.db, parts.limits, { headers, address, now: parts.clock.now() });
   request.entry.company = caller.company.id;
   parts.limits.countCall(caller.company, request.entry.arrived);
   return caller;

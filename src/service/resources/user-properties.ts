@@ -3,23 +3,17 @@ import { followUsers } from '../datasource-instancing.ts';
 import type { Call, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { nothing } from '../http/fields.ts';
-import { badRequest, notFound } from '../http/refusal.ts';
+import { notFound } from '../http/refusal.ts';
 import { findUser } from '../people-rules.ts';
+import { propertiesGiven, textProperties } from '../property-map.ts';
 import { dropUserProperty, setUserProperty, userProperties } from '../store/user-properties.ts';
 import type { User } from '../store/users.ts';
 
 const permission = ['user.manage'] as const;
 const path = '/users/{id}/properties';
 
-/** A null says nothing about its property, as everywhere in a body. */
-const text = Type.Union([Type.String({ maxLength: 10_000 }), Type.Null()], {
-  'x-rule': 'must be a text of at most 10000 characters',
-});
-
 function set({ parts, body }: Call<unknown, { properties: Record<string, string | null> }>, user: User): string[] {
-  const given = Object.entries(body.properties).flatMap(([name, value]) => (value === null ? [] : [{ name, value }]));
-  const unfit = given.find(({ name }) => name.trim() === '' || name.length > 255);
-  if (unfit !== undefined) throw badRequest('Field "properties" must have names of 1 to 255 characters');
+  const given = propertiesGiven(body.properties);
   return parts.db.durably(() => {
     for (const property of given) setUserProperty(parts.db, user, property);
     return followUsers(parts.db, user.accountId, parts.clock.now());
@@ -54,7 +48,7 @@ const resource: Resource = {
       summary: 'Sets values of the user; a new name is there for all users from then on',
       basis: 'document',
       permission,
-      body: { properties: Type.Record(Type.String(), text) },
+      body: { properties: textProperties },
       answer: { status: 200, data: nothing },
       find: (call) => findUser(call),
       do: async (call, user) => {

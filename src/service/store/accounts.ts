@@ -1,3 +1,4 @@
+import type { ClientStatus } from '../client-status.ts';
 import type { Plan } from '../limits/allowance.ts';
 import type { Database } from './database.ts';
 
@@ -11,10 +12,14 @@ export interface Account {
   readonly plan: Plan;
   readonly requestsPerDay: number | null;
   readonly requestsPerSecond: number | null;
+  readonly status: ClientStatus;
+  readonly trialExtended: 0 | 1;
+  readonly createdAt: number;
 }
 
 const columns = `a.id, a.name, a.parent_id as parentId, coalesce(a.plan, p.plan, 'starter') as plan,
-  a.requests_per_day as requestsPerDay, a.requests_per_second as requestsPerSecond`;
+  a.requests_per_day as requestsPerDay, a.requests_per_second as requestsPerSecond,
+  a.status, a.trial_extended as trialExtended, a.created_at as createdAt`;
 const from = 'from accounts a left join accounts p on p.id = a.parent_id';
 
 export function accountById(db: Database, id: string): Account | undefined {

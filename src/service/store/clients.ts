@@ -70,7 +70,44 @@ export function billDirectly(db: Database, id: string): void {
   db.run('update accounts set direct_billing = 1 where id = ?', id);
 }
 
-/** How many users an account may have; -1 = no limit. */
-export function seatsOf(db: Database, accountId: string): number {
-  return db.get<{ seats: number }>('select seats from accounts where id = ?', accountId)!.seats;
+/** What can be switched on and off for a client. All of it is on until it is switched off. */
+export const featureNames = [
+  'theming',
+  'domain_cloaking',
+  'published_dashboards',
+  'downloadable_reports',
+  'scheduled_emails',
+  'sso',
+  'embeds',
+  'public_dashboards',
+] as const;
+export type FeatureName = (typeof featureNames)[number];
+
+/** The features that were switched off. */
+export function featuresOff(db: Database, accountId: string): Set<string> {
+  const sql = 'select name from client_features where account_id = ? and enabled = 0';
+  return new Set(db.all<{ name: string }>(sql, accountId).map(({ name }) => name));
+}
+
+export function switchFeature(db: Database, accountId: string, name: FeatureName, enabled: boolean): void {
+  const sql = `insert into client_features (account_id, name, enabled) values (?, ?, ?)
+    on conflict do update set enabled = excluded.enabled`;
+  db.run(sql, accountId, name, enabled ? 1 : 0);
+}
+
+export function clientProperties(db: Database, accountId: string): Record<string, string> {
+  const sql = 'select name, value from client_properties where account_id = ? order by name';
+  const rows = db.all<{ name: string; value: string }>(sql, accountId);
+  return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
+}
+
+export function setClientProperty(db: Database, accountId: string, name: string, value: string): void {
+  const sql = `insert into client_properties (account_id, name, value) values (?, ?, ?)
+    on conflict do update set value = excluded.value`;
+  db.run(sql, accountId, name, value);
+}
+
+/** Answers whether there was such a property. */
+export function dropClientProperty(db: Database, accountId: string, name: string): boolean {
+  return db.run('delete from client_properties where account_id = ? and name = ?', accountId, name) === 1;
 }

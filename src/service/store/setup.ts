@@ -1,5 +1,6 @@
 import { newId } from '../../lib/ids.ts';
 import { builtInRoles } from '../auth/permissions.ts';
+import type { ClientStatus } from '../client-status.ts';
 import type { Plan } from '../limits/allowance.ts';
 import type { Database } from './database.ts';
 
@@ -10,19 +11,20 @@ interface AccountGiven {
   readonly name: string;
   readonly parentId?: string;
   readonly plan?: Plan;
-  readonly status?: string;
+  readonly status?: ClientStatus;
   readonly requestsPerDay?: number | null;
   readonly requestsPerSecond?: number | null;
   readonly createdAt: number;
 }
 
-/** Creates an account, or brings the one with this id to what is given. */
+/** Creates an account, or brings the one with this id to what is given; a state or a rate that is not stays. */
 export function insertAccount(db: Database, given: AccountGiven): string {
   db.run(
     `insert into accounts (id, parent_id, name, plan, status, requests_per_day, requests_per_second, created_at)
      values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do update set name = excluded.name, plan = excluded.plan,
-     status = excluded.status, requests_per_day = excluded.requests_per_day,
-     requests_per_second = excluded.requests_per_second`,
+     status = iif(?, excluded.status, status),
+     requests_per_day = iif(?, excluded.requests_per_day, requests_per_day),
+     requests_per_second = iif(?, excluded.requests_per_second, requests_per_second)`,
     given.id,
     given.parentId ?? null,
     given.name,
@@ -31,6 +33,9 @@ export function insertAccount(db: Database, given: AccountGiven): string {
     given.requestsPerDay ?? null,
     given.requestsPerSecond ?? null,
     given.createdAt,
+    given.status === undefined ? 0 : 1,
+    given.requestsPerDay === undefined ? 0 : 1,
+    given.requestsPerSecond === undefined ? 0 : 1,
   );
   return given.id;
 }

@@ -1,0 +1,67 @@
+import { Type } from 'typebox';
+import { findClient } from '../client-rules.ts';
+import type { Call, Resource } from '../endpoint.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { nothing } from '../http/fields.ts';
+import { listMeta, pageOf, pageQuery } from '../http/page.ts';
+import { type Client, type FeatureName, featureNames, featuresOff, switchFeature } from '../store/clients.ts';
+
+const path = '/clients/{id}/features';
+
+const displayNames: Readonly<Record<FeatureName, string>> = {
+  theming: 'Theming',
+  domain_cloaking: 'Domain cloaking',
+  published_dashboards: 'Published dashboards',
+  downloadable_reports: 'Downloadable reports',
+  scheduled_emails: 'Scheduled e-mails',
+  sso: 'Single sign-on',
+  embeds: 'Embeds',
+  public_dashboards: 'Public dashboards',
+};
+
+const feature = Type.Object({ name: Type.Enum(featureNames), display_name: Type.String(), enabled: Type.Boolean() });
+
+function describe({ parts }: Pick<Call, 'parts'>, client: Client): object[] {
+  const off = featuresOff(parts.db, client.id);
+  return featureNames.map((name) => ({ name, display_name: displayNames[name], enabled: !off.has(name) }));
+}
+
+const resource: Resource = {
+  name: 'client-features',
+  summary: 'What is switched on for a client',
+  endpoints: [
+    defineEndpoint({
+      method: 'GET',
+      path,
+      summary: 'Every feature and whether it is on',
+      basis: 'decided',
+      permission: ['client.access'],
+      client: false,
+      query: pageQuery,
+      answer: { status: 200, data: Type.Object({ features: Type.Array(feature) }) },
+      find: (call) => findClient(call),
+      do: (call, client) => {
+        const listed = pageOf(describe(call, client), call.query);
+        return { data: { features: listed.items }, meta: listMeta(listed) };
+      },
+    }),
+    defineEndpoint({
+      method: 'PUT',
+      path,
+      summary: 'Switches features on or off; those that are not named stay',
+      basis: 'decided',
+      permission: ['client.edit'],
+      client: false,
+      body: { features: Type.Array(Type.Object({ name: Type.Enum(featureNames), enabled: Type.Boolean() })) },
+      answer: { status: 200, data: nothing },
+      find: (call) => findClient(call),
+      do: ({ parts, body }, client) => {
+        parts.db.durably(() => {
+          for (const { name, enabled } of body.features) switchFeature(parts.db, client.id, name, enabled);
+        });
+        return {};
+      },
+    }),
+  ],
+};
+export default resource;

@@ -1,0 +1,63 @@
+import { Type } from 'typebox';
+import { findClient } from '../client-rules.ts';
+import type { Resource } from '../endpoint.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { nothing } from '../http/fields.ts';
+import { notFound } from '../http/refusal.ts';
+import { propertiesGiven, textProperties } from '../property-map.ts';
+import { clientProperties, dropClientProperty, setClientProperty } from '../store/clients.ts';
+
+const path = '/clients/{id}/properties';
+
+const resource: Resource = {
+  name: 'client-properties',
+  summary: 'Names and values that a company keeps for a client',
+  endpoints: [
+    defineEndpoint({
+      method: 'GET',
+      path,
+      summary: 'The properties of a client',
+      basis: 'decided',
+      permission: ['client.access'],
+      client: false,
+      answer: { status: 200, data: Type.Object({ properties: Type.Record(Type.String(), Type.String()) }) },
+      find: (call) => findClient(call),
+      do: ({ parts }, client) => ({ data: { properties: clientProperties(parts.db, client.id) } }),
+    }),
+    defineEndpoint({
+      method: 'PUT',
+      path,
+      summary: 'Sets properties; those that are not named stay',
+      basis: 'decided',
+      permission: ['client.edit'],
+      client: false,
+      body: { properties: textProperties },
+      answer: { status: 200, data: nothing },
+      find: (call) => findClient(call),
+      do: ({ parts, body }, client) => {
+        const given = propertiesGiven(body.properties);
+        parts.db.durably(() => {
+          for (const { name, value } of given) setClientProperty(parts.db, client.id, name, value);
+        });
+        return {};
+      },
+    }),
+    defineEndpoint({
+      method: 'DELETE',
+      path,
+      summary: 'Removes one property',
+      basis: 'decided',
+      permission: ['client.edit'],
+      client: false,
+      query: { name: Type.String({ minLength: 1 }) },
+      answer: { status: 200, data: nothing },
+      find: (call) => findClient(call),
+      do: ({ parts, query }, client) => {
+        const found = parts.db.durably(() => dropClientProperty(parts.db, client.id, query.name));
+        if (!found) throw notFound(`The client has no property "${query.name}"`);
+        return {};
+      },
+    }),
+  ],
+};
+export default resource;

@@ -1,0 +1,89 @@
+import { Type } from 'typebox';
+import { findClient } from '../client-rules.ts';
+import type { Call, Resource } from '../endpoint.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { nothing } from '../http/fields.ts';
+import { listMeta, pageOf, pageQuery } from '../http/page.ts';
+import { badRequest } from '../http/refusal.ts';
+import { type LimitName, limitNames, limitsOf, setLimit } from '../store/client-limits.ts';
+import type { Client } from '../store/clients.ts';
+
+const path = '/clients/{id}/resources';
+
+const displayNames: Readonly<Record<LimitName, string>> = {
+  'api.requests.perDay': 'API requests per day',
+  'api.requests.perSecond': 'API requests per second',
+  'dashboard.combined.total': 'Dashboards',
+  'company.seats': 'Seats',
+  'published.private.links': 'Private published links',
+};
+
+const wanted = Type.Object({
+  name: Type.Enum(limitNames),
+  value: Type.Integer({ maximum: Number.MAX_SAFE_INTEGER, 'x-rule': 'must be a whole number' }),
+});
+
+/** What there is can be unlimited; how often one may call cannot. */
+function checkValue({ name, value }: { name: LimitName; value: number }, index: number): void {
+  const least = name.startsWith('api.') ? 1 : -1;
+  if (value >= least) return;
+  const rule = least === 1 ? 'must be 1 or more' : 'must be 0 or more, or -1 for no limit';
+  throw badRequest(`Field "resources.${index}.value" ${rule}`);
+}
+
+function setAll({ parts, body }: Call<unknown, { resources: { name: LimitName; value: number }[] }>, id: string): void {
+  for (const [index, one] of body.resources.entries()) checkValue(one, index);
+  parts.db.durably(() => {
+    for (const { name, value } of body.resources) setLimit(parts.db, id, name, value);
+  });
+}
+
+function describe({ parts }: Pick<Call, 'parts'>, { id }: Client): object[] {
+  const limits = limitsOf(parts.db, id);
+  return limitNames.map((name) => ({ name: displayNames[name], resource: name, value: limits[name] }));
+}
+
+const resource: Resource = {
+  name: 'client-resources',
+  summary: 'What a client may use up',
+  endpoints: [
+    defineEndpoint({
+      method: 'GET',
+      path,
+      summary: "A client's limits as they are in force; -1 = none",
+      basis: 'decided',
+      permission: ['client.access'],
+      client: false,
+      query: pageQuery,
+      answer: {
+        status: 200,
+        data: Type.Object({
+          resources: Type.Array(
+            Type.Object({ name: Type.String(), resource: Type.Enum(limitNames), value: Type.Integer() }),
+          ),
+        }),
+      },
+      find: (call) => findClient(call),
+      do: (call, client) => {
+        const listed = pageOf(describe(call, client), call.query);
+        return { data: { resources: listed.items }, meta: listMeta(listed) };
+      },
+    }),
+    defineEndpoint({
+      method: 'PUT',
+      path,
+      summary: 'Sets limits, in force from the next call on; those that are not named stay',
+      basis: 'decided',
+      permission: ['client.edit'],
+      client: false,
+      body: { resources: Type.Array(wanted) },
+      answer: { status: 200, data: nothing },
+      find: (call) => findClient(call),
+      do: (call, client) => {
+        setAll(call, client.id);
+        return {};
+      },
+    }),
+  ],
+};
+export default resource;

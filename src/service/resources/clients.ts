@@ -1,0 +1,149 @@
+import { Type } from 'typebox';
+import { addClient, changeClient, findClient, prolongTrial, removeClient } from '../client-rules.ts';
+import { clientStatuses, statusAt } from '../client-status.ts';
+import type { Call, Resource } from '../endpoint.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { idText, isoTimeOrNull, nothing, someName, someText, timeText } from '../http/fields.ts';
+import { listMeta, pageQuery } from '../http/page.ts';
+import { billDirectly, type Client, clientsOf } from '../store/clients.ts';
+
+const listItem = {
+  id: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  status: Type.Enum(clientStatuses),
+  seats: Type.Integer(),
+  last_sign_in: isoTimeOrNull,
+  external_id: Type.Optional(Type.String()),
+};
+
+const detail = Type.Object({ ...listItem, direct_billing: Type.Boolean() });
+
+const change = {
+  name: Type.Optional(someName),
+  description: Type.Optional(someText),
+  external_id: Type.Optional(idText),
+  seats: Type.Optional(
+    Type.Integer({
+      minimum: -1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      'x-rule': 'must be a whole number of seats, or -1 for no limit',
+    }),
+  ),
+  status: Type.Optional(Type.Enum(clientStatuses)),
+};
+
+function describeListed({ parts }: Pick<Call, 'parts'>, client: Client): object {
+  return {
+    id: client.id,
+    name: client.name,
+    description: client.description,
+    status: statusAt(client, parts.clock.now()),
+    seats: client.seats,
+    last_sign_in: timeText(client.lastSignIn),
+    ...(client.externalId === null ? {} : { external_id: client.externalId }),
+  };
+}
+
+const resource: Resource = {
+  name: 'clients',
+  summary: 'The accounts of the clients of a company',
+  endpoints: [
+    defineEndpoint({
+      method: 'GET',
+      path: '/clients',
+      summary: 'The clients of the company',
+      basis: 'decided',
+      permission: ['client.access'],
+      client: false,
+      query: pageQuery,
+      answer: { status: 200, data: Type.Object({ clients: Type.Array(Type.Object(listItem)) }) },
+      do: (call) => {
+        const listed = clientsOf(call.parts.db, call.caller.company, call.query);
+        return { data: { clients: listed.items.map((one) => describeListed(call, one)) }, meta: listMeta(listed) };
+      },
+    }),
+    defineEndpoint({
+      method: 'GET',
+      path: '/clients/{id}',
+      summary: 'One client',
+      basis: 'decided',
+      permission: ['client.access'],
+      client: false,
+      answer: { status: 200, data: detail },
+      find: (call) => findClient(call),
+      do: (call, client) => ({ data: { ...describeListed(call, client), direct_billing: client.directBilling === 1 } }),
+    }),
+    defineEndpoint({
+      method: 'POST',
+      path: '/clients',
+      summary: 'Creates a client account with the built-in roles',
+      basis: 'decided',
+      permission: ['client.build'],
+      client: false,
+      body: { ...change, name: someName },
+      answer: { status: 201, data: nothing },
+      do: (call) => ({ meta: { location: `/clients/${addClient(call)}` } }),
+    }),
+    defineEndpoint({
+      method: 'PUT',
+      path: '/clients/{id}',
+      summary: 'Changes a client; what is not given stays',
+      basis: 'decided',
+      permission: ['client.edit'],
+      client: false,
+      body: change,
+      answer: { status: 200, data: nothing },
+      find: (call) => findClient(call),
+      do: (call, client) => {
+        changeClient(call, client);
+        return {};
+      },
+    }),
+    defineEndpoint({
+      method: 'DELETE',
+      path: '/clients/{id}',
+      summary: 'Removes a client account with everything in it',
+      basis: 'decided',
+      permission: ['client.delete'],
+      client: false,
+      answer: { status: 200, data: nothing },
+      find: (call) => findClient(call),
+      do: async (call, client) => {
+        await removeClient(call, client);
+        return {};
+      },
+    }),
+    defineEndpoint({
+      method: 'POST',
+      path: '/clients/{id}/@/extend_trial',
+      summary: 'Gives a trial fourteen more days, once',
+      basis: 'decided',
+      permission: ['client.edit'],
+      client: false,
+      body: {},
+      answer: { status: 200, data: nothing },
+      find: (call) => findClient(call),
+      do: (call, client) => {
+        prolongTrial(call, client);
+        return {};
+      },
+    }),
+    defineEndpoint({
+      method: 'POST',
+      path: '/clients/{id}/@/enable_direct_billing',
+      summary: 'Notes that the client is billed itself, not its company',
+      basis: 'decided',
+      permission: ['client.edit'],
+      client: false,
+      body: {},
+      answer: { status: 200, data: nothing },
+      find: (call) => findClient(call),
+      do: ({ parts }, client) => {
+        parts.db.durably(() => billDirectly(parts.db, client.id));
+        return {};
+      },
+    }),
+  ],
+};
+export default resource;

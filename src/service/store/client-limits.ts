@@ -1,0 +1,62 @@
+import { dailyAllowance, secondAllowance } from '../limits/allowance.ts';
+import { type Account, accountById } from './accounts.ts';
+import type { Database } from './database.ts';
+
+/** What an account may use up. The first two are of every second and every day, the others of what there is. */
+export const limitNames = [
+  'api.requests.perDay',
+  'api.requests.perSecond',
+  'dashboard.combined.total',
+  'company.seats',
+  'published.private.links',
+] as const;
+export type LimitName = (typeof limitNames)[number];
+
+const columns: Readonly<Record<LimitName, string>> = {
+  'api.requests.perDay': 'requests_per_day',
+  'api.requests.perSecond': 'requests_per_second',
+  'dashboard.combined.total': 'dashboards',
+  'company.seats': 'seats',
+  'published.private.links': 'private_links',
+};
+
+export function setLimit(db: Database, accountId: string, name: LimitName, value: number): void {
+  db.run(`update accounts set ${columns[name]} = ? where id = ?`, value, accountId);
+}
+
+/** The limits in force; -1 = none. An account without a rate of its own has that of its plan. */
+export function limitsOf(db: Database, accountId: string): Readonly<Record<LimitName, number>> {
+  const account = accountById(db, accountId)!;
+  const { dashboards, seats, privateLinks } = limitsOfWhatThereIs(db, account);
+  return {
+    'api.requests.perDay': dailyAllowance(account),
+    'api.requests.perSecond': secondAllowance(account),
+    'dashboard.combined.total': dashboards,
+    'company.seats': seats,
+    'published.private.links': privateLinks,
+  };
+}
+
+interface Limits {
+  readonly dashboards: number;
+  readonly seats: number;
+  readonly privateLinks: number;
+}
+
+function limitsOfWhatThereIs(db: Database, { id }: Pick<Account, 'id'>): Limits {
+  const sql = 'select dashboards, seats, private_links as privateLinks from accounts where id = ?';
+  return db.get<Limits>(sql, id)!;
+}
+
+/** How many users an account may have; -1 = no limit. */
+export function seatsOf(db: Database, accountId: string): number {
+  return limitsOfWhatThereIs(db, { id: accountId }).seats;
+}
+
+/** How many dashboards an account may still make; Infinity where nothing limits them. Never negative. */
+export function dashboardsLeft(db: Database, accountId: string): number {
+  const most = limitsOfWhatThereIs(db, { id: accountId }).dashboards;
+  if (most < 0) return Number.POSITIVE_INFINITY;
+  const { n } = db.get<{ n: number }>('select count(*) as n from tabs where account_id = ?', accountId)!;
+  return Math.max(0, most - n);
+}

@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import { dataOf, errorOf, make, pagesOf, peopleBench } from './people.ts';
+import { type Answer, type Bench, bench, keys, StillClock } from './service.ts';
+
+const forbidden = [403, 'forbidden'];
+const set = (given: Bench, name: string, value: number, id = 'bakery'): Promise<Answer> =>
+  given.call('PUT', `/clients/${id}/resources`, { body: { resources: [{ name, value }] } });
+const statuses = (answers: readonly Answer[]): number[] => answers.map(({ status }) => status).sort();
+
+describe('the resources of a client', () => {
+  it('are listed by display name with the value in force, and set by name, whole or not at all', async () => {
+    const given = await peopleBench();
+    const names = ['API requests per day', 'API requests per second', 'Dashboards', 'Seats', 'Private published links'];
+    const listed = async () =>
+      (await pagesOf(given, '/clients/bakery/resources', 'resources')) as { name: string; value: number }[];
+    expect((await listed()).map(({ name, value }) => [name, value])).toEqual(
+      names.map((name, i) => [name, [10_000, 5, -1, -1, -1][i]]),
+    );
+    const resources = [
+      { name: 'api.requests.perDay', value: 77 },
+      { name: 'company.seats', value: 4 },
+    ];
+    expect((await given.call('PUT', '/clients/bakery/resources', { body: { resources } })).body.data).toEqual({});
+    expect((await listed()).map(({ value }) => value)).toEqual([77, 5, -1, 4, -1]);
+    expect(await dataOf(given, '/clients/bakery')).toMatchObject({ seats: 4 });
+    const half = [...resources.map((one) => ({ ...one, value: 1 })), { name: 'api.requests.perSecond', value: 0 }];
+    expect((await given.call('PUT', '/clients/bakery/resources', { body: { resources: half } })).status).toBe(400);
+    expect((await listed()).map(({ value }) => value)).toEqual([77, 5, -1, 4, -1]);
+  });
+
+  it('let in as many users as there are seats, and no more', async () => {
+    const given = await peopleBench();
+    const add = (name: string): Promise<Answer> =>
+      given.call('POST', '/users', { body: { email: `${name}@bakery.test`, password: 'x', client_id: 'bakery' } });
+    await set(given, 'company.seats', 2);
+    expect(statuses(await Promise.all(['a', 'b', 'c'].map(add)))).toEqual([201, 403, 403]);
+    expect(errorOf(await add('d'))).toEqual(forbidden);
+    await set(given, 'company.seats', 3);
+    expect((await add('d')).status).toBe(201);
+    await given.call('PUT', '/clients/bakery', { body: { seats: -1 } });
+    expect((await add('e')).status).toBe(201);
+    await set(given, 'company.seats', 0);
+    expect(errorOf(await add('f'))).toEqual(forbidden);
+    expect((await given.call('GET', '/profile', { key: keys.clientAdmin })).status).toBe(200);
+  });
+
+  it('change how many calls a day its own people have, from the next call on', async () => {
+    const given = await bench({ limits: true, clock: new StillClock('2026-06-01T12:00:00Z') });
+    const call = (): Promise<Answer> => given.call('GET', '/profile', { key: keys.clientAdmin });
+    await set(given, 'api.requests.perDay', 2);
+    expect([(await call()).status, (await call()).status]).toEqual([200, 200]);
+    const refused = await call();
+    expect(errorOf(refused)).toEqual([429, 'daily_limit_reached']);
+    await set(given, 'api.requests.perDay', 3);
+    expect([(await call()).status, (await call()).status]).toEqual([200, 429]);
+    const report = '/usage-overview/api-usage?start_date=0&end_date=4000000000&company_id=bakery';
+    expect((await dataOf(given, report)).overview).toMatchObject([{ api_usage: '3', api_limit: '3' }]);
+  });
+
+  it('change how many calls a second its own people have, and not what its company has', async () => {
+    const clock = new StillClock('2026-06-01T12:00:00Z');
+    const given = await bench({ limits: true, clock });
+    await set(given, 'api.requests.perSecond', 2);
+    clock.pass(1000);
+    const three = (path: string, key: string): Promise<Answer[]> =>
+      Promise.all([1, 2, 3].map(() => given.call('GET', path, { key })));
+    expect(statuses(await three('/users', keys.clientAdmin))).toEqual([200, 200, 429]);
+    expect(statuses(await three('/users?client_id=bakery', keys.acmeAdmin))).toEqual([200, 200, 200]);
+  });
+
+  it('are of one client alone', async () => {
+    const given = await peopleBench();
+    const mill = await make(given, '/clients', { name: 'Mill' });
+    await set(given, 'company.seats', 1, mill);
+    expect(await dataOf(given, '/clients/bakery')).toMatchObject({ seats: -1 });
+  });
+});
+
+describe('the features of a client', () => {
+  it('are all on until they are switched off', async () => {
+    const given = await peopleBench();
+    const path = '/clients/bakery/features';
+    const features = (await pagesOf(given, path, 'features')) as { name: string; enabled: boolean }[];
+    expect(features.map(({ name }) => name)).toEqual([
+      'theming',
+      'domain_cloaking',
+      'published_dashboards',
+      'downloadable_reports',
+      'scheduled_emails',
+      'sso',
+      'embeds',
+      'public_dashboards',
+    ]);
+    expect(features[0]).toEqual({ name: 'theming', display_name: 'Theming', enabled: true });
+    expect(features.every(({ enabled }) => enabled)).toBe(true);
+    const body = {
+      features: [
+        { name: 'sso', enabled: false },
+        { name: 'theming', enabled: false },
+      ],
+    };
+    await given.call('PUT', path, { body });
+    await given.call('PUT', path, { body: { features: [{ name: 'theming', enabled: true }] } });
+    const after = (await dataOf(given, path)).features as { name: string; enabled: boolean }[];
+    expect(after.filter(({ enabled }) => !enabled).map(({ name }) => name)).toEqual(['sso']);
+  });
+});
+
+describe('the properties of a client', () => {
+  it('are set, kept, replaced and removed by name', async () => {
+    const given = await peopleBench();
+    const path = '/clients/bakery/properties';
+    const put = (properties: object): Promise<Answer> => given.call('PUT', path, { body: { properties } });
+    await put({ tier: 'gold', 'Ünï çødé': '名前', unset: null });
+    await put({ tier: 'silver' });
+    expect(await dataOf(given, path)).toEqual({ properties: { tier: 'silver', 'Ünï çødé': '名前' } });
+    expect((await given.call('DELETE', `${path}?name=tier`)).status).toBe(200);
+    expect((await given.call('DELETE', `${path}?name=tier`)).status).toBe(404);
+    expect(await dataOf(given, path)).toEqual({ properties: { 'Ünï çødé': '名前' } });
+    const mill = await make(given, '/clients', { name: 'Mill' });
+    expect(await dataOf(given, `/clients/${mill}/properties`)).toEqual({ properties: {} });
+  });
+});
