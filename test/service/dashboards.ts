@@ -1,4 +1,36 @@
-import type { Answer, Bench, Sent } from './service.ts';
+import { permissions } from '../../src/service/auth/permissions.ts';
+import { type Answer, type Bench, bench, fixtures, type Sent } from './service.ts';
+
+/** Somebody who may do everything with what they see, and does not see everything. */
+export const builderKey = 'a7'.repeat(20);
+
+const [acme, ...others] = fixtures.companies;
+const builder = {
+  id: 'acme-builder',
+  email: 'bo@acme.test',
+  first_name: 'Bo',
+  role: 'Builder',
+  api_keys: [builderKey],
+};
+
+/** A service with a builder, who is the only member of the group acme-builders. */
+export const builderBench = (): Promise<Bench> =>
+  bench({
+    given: {
+      companies: [
+        {
+          ...acme!,
+          roles: [
+            ...acme!.roles!,
+            { name: 'Builder', permissions: permissions.filter((name) => !name.startsWith('admin.')) },
+          ],
+          users: [...acme!.users!, builder],
+          groups: [...acme!.groups!, { id: 'acme-builders', name: 'Builders', members: [builder.email] }],
+        },
+        ...others,
+      ],
+    },
+  });
 
 const idIn = (answer: Answer): string => answer.body.meta.location!.split('/').at(-1)!;
 

@@ -32,7 +32,7 @@ const settings = {
     Type.String({
       maxLength: 2000,
       pattern: '^(https?://[^\\s/?#]+\\S*)?$',
-      'x-rule': 'must be an address that begins with http:// or https://, or empty for none',
+      'x-rule': 'must be an address with the scheme http or https, or empty for none',
     }),
   ),
   social: Type.Optional(Type.Boolean()),

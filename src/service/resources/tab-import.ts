@@ -11,12 +11,12 @@ import { type Klip, klipAsShared, klipById } from '../store/klips.ts';
 import { administers, canSee, sharedWithGroupOf } from '../store/shares.ts';
 import { insertTab, type Tab, tabAsShared, tabById } from '../store/tabs.ts';
 
-/** As for a Klip: one that exists but is not the caller's to see answers 401. */
+/** As for a Klip: one of the same account that is not the caller's to see answers 401. */
 function findImportable({ parts, account, caller, params }: Call): Tab {
   const tab = tabById(parts.db, params.id!);
-  if (tab === undefined) throw notFound(`Dashboard not found: ${params.id}`);
+  if (tab?.accountId !== account.id) throw notFound(`Dashboard not found: ${params.id}`);
   const asset = tabAsShared(tab);
-  if (tab.accountId !== account.id || !canSee(parts.db, asset, caller)) {
+  if (!canSee(parts.db, asset, caller)) {
     throw new Refusal('permission_denied', 'The dashboard is not shared with you');
   }
   if (!administers(caller, 'tab') && !sharedWithGroupOf(parts.db, asset, caller.user.id)) {
