@@ -121,3 +121,62 @@ describe('the properties of a client', () => {
     expect(await dataOf(given, `/clients/${mill}/properties`)).toEqual({ properties: {} });
   });
 });
+
+describe('what a client may make', () => {
+  const tab = (given: Bench, name = 'T'): Promise<Answer> =>
+    given.call('POST', '/tabs', { key: keys.clientAdmin, body: { name } });
+  const idOf = (answer: Answer): string => answer.body.meta.location!.split('/').at(-1)!;
+
+  it('is as many dashboards as its resources say, its own and imported ones together', async () => {
+    const given = await peopleBench();
+    await set(given, 'dashboard.combined.total', 2);
+    const first = await tab(given);
+    expect(first.status).toBe(201);
+    const own = await make(given, '/tabs', { name: 'Ours' });
+    const bring = (): Promise<Answer> => given.call('POST', `/tabs/${own}/@/import`, { body: { client_id: 'bakery' } });
+    expect((await bring()).status).toBe(201);
+    expect(errorOf(await bring())).toEqual(forbidden);
+    expect(errorOf(await tab(given))).toEqual(forbidden);
+    expect(errorOf(await given.call('POST', '/tabs', { body: { name: 'T', client_id: 'bakery' } }))).toEqual(forbidden);
+    expect((await given.call('DELETE', `/tabs/${idOf(first)}`, { key: keys.clientAdmin })).status).toBe(200);
+    expect(statuses(await Promise.all([tab(given), tab(given)]))).toEqual([201, 403]);
+    await set(given, 'dashboard.combined.total', -1);
+    expect((await tab(given)).status).toBe(201);
+    expect((await given.call('POST', '/tabs', { body: { name: 'Not limited' } })).status).toBe(201);
+  });
+
+  it('is as many private links as its resources say, and public ones beside them', async () => {
+    const given = await peopleBench();
+    const key = keys.clientAdmin;
+    const path = `/dashboard-published-links/${idOf(await tab(given))}`;
+    const publish = (isPublic: boolean): Promise<Answer> =>
+      given.call('POST', path, { key, body: { name: 'L', isPublic } });
+    await set(given, 'published.private.links', 1);
+    const link = idOf(await publish(false));
+    expect(errorOf(await publish(false))).toEqual(forbidden);
+    const open = idOf(await publish(true));
+    const change = (id: string, body: object): Promise<Answer> =>
+      given.call('PUT', `/dashboard-published-links/${id}`, { key, body });
+    expect(errorOf(await change(open, { isPublic: false }))).toEqual(forbidden);
+    await set(given, 'published.private.links', 0);
+    expect((await change(link, { name: 'Renamed' })).status).toBe(200);
+    expect((await change(link, { isPublic: true })).status).toBe(200);
+  });
+
+  it('is no published dashboard, or no public one, while that is switched off', async () => {
+    const given = await peopleBench();
+    const key = keys.clientAdmin;
+    const path = `/dashboard-published-links/${idOf(await tab(given))}`;
+    const publish = async (isPublic: boolean): Promise<number> =>
+      (await given.call('POST', path, { key, body: { name: 'L', isPublic } })).status;
+    const turn = (name: string, enabled: boolean): Promise<Answer> =>
+      given.call('PUT', '/clients/bakery/features', { body: { features: [{ name, enabled }] } });
+    await turn('public_dashboards', false);
+    expect([await publish(true), await publish(false)]).toEqual([403, 201]);
+    await turn('published_dashboards', false);
+    expect(await publish(false)).toBe(403);
+    await turn('published_dashboards', true);
+    await turn('public_dashboards', true);
+    expect(await publish(true)).toBe(201);
+  });
+});

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { newId } from '../../lib/ids.ts';
+import { requireLinkRoom } from '../account-room.ts';
 import { hashPassword } from '../auth/passwords.ts';
 import type { Call, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
@@ -105,12 +106,15 @@ async function hashOf({ password }: Settings): Promise<string | null | undefined
 async function create(call: Call<unknown, Settings>): Promise<PublishedLink> {
   const { parts, caller, body } = call;
   const password = await hashOf(body);
-  const { id: createdBy, email } = caller.user;
+  const { id: createdBy, firstName, lastName, email } = caller.user;
+  const creatorName = `${firstName} ${lastName}`.trim() || email;
   return parts.db.durably(() => {
-    const { id: tabId } = findEditableTab(call);
+    const { id: tabId, accountId } = findEditableTab(call);
     const id = newId();
-    const own = { id, tabId, createdBy, creatorName: email, createdAt: parts.clock.now() };
-    insertLink(parts.db, { ...own, ...settled(unset, body, password) });
+    const own = { id, tabId, createdBy, creatorName, createdAt: parts.clock.now() };
+    const settings = settled(unset, body, password);
+    requireLinkRoom(parts.db, accountId, settings);
+    insertLink(parts.db, { ...own, ...settings });
     return linkById(parts.db, id)!;
   });
 }
@@ -120,7 +124,9 @@ async function change(call: Call<unknown, Settings>): Promise<PublishedLink> {
   const password = await hashOf(body);
   return parts.db.durably(() => {
     const link = findEditable(call);
-    updateLink(parts.db, link.id, settled(link, body, password));
+    const settings = settled(link, body, password);
+    if (settings.isPublic !== link.isPublic) requireLinkRoom(parts.db, call.account.id, settings);
+    updateLink(parts.db, link.id, settings);
     return linkById(parts.db, link.id)!;
   });
 }

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { newId } from '../../lib/ids.ts';
+import { requireDashboardRoom } from '../account-room.ts';
 import { clientNamed } from '../client-named.ts';
 import type { Call, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
@@ -40,6 +41,7 @@ function copyTab(call: Call, tab: Tab, accountId: string): string {
   const klips = new Map<string, string>();
   const sources = new Map<string, string>();
   db.durably(() => {
+    requireDashboardRoom(db, accountId);
     insertTab(db, { ...tab, id, accountId, createdBy: call.caller.user.id, createdAt });
     for (const instance of klipInstancesOf(db, tab.id)) {
       const klipId =

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { newId } from '../../lib/ids.ts';
+import { requireDashboardRoom } from '../account-room.ts';
 import type { Call, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { isoTime, nothing, someName, someText, timeText } from '../http/fields.ts';
@@ -45,7 +46,10 @@ function create({ parts, caller, account, body }: Call<unknown, { name: string; 
   const { name, description = '' } = body;
   const id = newId();
   const own = { id, accountId: account.id, createdBy: caller.user.id, createdAt: parts.clock.now() };
-  parts.db.durably(() => insertTab(parts.db, { ...own, ...emptyLayout, name, description }));
+  parts.db.durably(() => {
+    requireDashboardRoom(parts.db, account.id);
+    insertTab(parts.db, { ...own, ...emptyLayout, name, description });
+  });
   return id;
 }
 

@@ -60,3 +60,12 @@ export function dashboardsLeft(db: Database, accountId: string): number {
   const { n } = db.get<{ n: number }>('select count(*) as n from tabs where account_id = ?', accountId)!;
   return Math.max(0, most - n);
 }
+
+/** The same for published links that are not public. */
+export function privateLinksLeft(db: Database, accountId: string): number {
+  const most = limitsOfWhatThereIs(db, { id: accountId }).privateLinks;
+  if (most < 0) return Number.POSITIVE_INFINITY;
+  const sql = `select count(*) as n from tabs t join published_links l on l.tab_id = t.id
+    where t.account_id = ? and l.is_public = 0`;
+  return Math.max(0, most - db.get<{ n: number }>(sql, accountId)!.n);
+}
