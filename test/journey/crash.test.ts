@@ -34,14 +34,14 @@ interface Stage {
   sent(): number;
 }
 
-async function stage(text: string, more: { destination?: object; job?: object } = {}): Promise<Stage> {
+async function stage(text: string): Promise<Stage> {
   const instance = await world.instance('csv');
   const home = await world.home();
   await home.write('rows.csv', text);
   await home.config({
-    destinations: { main: { url: proxy.url, api_key: adminKey, ...more.destination } },
+    destinations: { main: { url: proxy.url, api_key: adminKey } },
     sources: { files: { connector: 'file' } },
-    jobs: { rows: { source: 'files', query: 'rows.csv', format: 'csv', target: instance, ...more.job } },
+    jobs: { rows: { source: 'files', query: 'rows.csv', format: 'csv', target: instance } },
   });
   return { home, instance, sent: () => proxy.met.filter((met) => met.instance === instance).length };
 }
@@ -76,7 +76,6 @@ interface Case {
   readonly before?: (stage: Stage) => Promise<void>;
   /** What the killed process reads; the newer text where nothing is said. */
   readonly reads?: string;
-  readonly destination?: object;
   /** Requests that may be sent before and after the kill together. */
   readonly requests: readonly number[];
   /** For a case in which the day has to turn before anything can be sent again. */
@@ -137,7 +136,7 @@ const matrix: { readonly [S in Step]: Case } = {
 describe('a sync that is killed', () => {
   for (const [event, given] of Object.entries(matrix)) {
     it(`at ${event} leaves nothing that the next one does not bring to its end`, async () => {
-      const one = await stage(newer, given.destination === undefined ? {} : { destination: given.destination });
+      const one = await stage(newer);
       const { home, instance } = one;
       await given.before?.(one);
       const shownBefore = await world.data(instance);

@@ -19,11 +19,6 @@ beforeAll(async () => {
   world = await makeWorld({ scope, data, instances: before.instances });
 });
 
-interface Writer {
-  readonly destination?: string;
-  readonly jobs: readonly string[];
-}
-
 /** A home whose jobs `job-0`, `job-1` … write a line that names them to an instance of their own. */
 async function jobsFor(home: Home, { only = instances, limits = {} }: { only?: string[]; limits?: object } = {}) {
   const jobs: Record<string, object> = {};
@@ -60,7 +55,7 @@ describe('several processes on one state folder and one account', () => {
     const names = await jobsFor(home);
     await wait(1100);
     const began = monotonic();
-    const shares: Writer[] = [0, 1, 2].map((turn) => ({ jobs: names.filter((_, i) => i % 3 === turn) }));
+    const shares = [0, 1, 2].map((turn) => ({ jobs: names.filter((_, i) => i % 3 === turn) }));
     const ended = await Promise.all(shares.map(({ jobs }) => home.sync({ args: jobs })));
     for (const { code, jobs } of ended) {
       expect(code).toBe(0);

@@ -89,11 +89,6 @@ export function start(args: readonly string[], how: Start = {}): Running {
   return { child, ended, output: () => text.stdout + text.stderr };
 }
 
-/** Runs a command to its end. */
-export function sluice(args: readonly string[], how: Start = {}): Promise<Ended> {
-  return start(args, how).ended;
-}
-
 /** A private folder that goes with its scope. */
 export async function makeFolder(scope: Scope = forTest): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-journey-'));

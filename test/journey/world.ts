@@ -6,17 +6,7 @@ import { request } from 'undici';
 import { type Home, makeHome, writeConfig } from './home.ts';
 import { type Ended, forTest, makeFolder, type Scope, start, until } from './process.ts';
 
-export {
-  type Ended,
-  forSuite,
-  makeFolder,
-  type Running,
-  type Scope,
-  type Start,
-  sluice,
-  start,
-  until,
-} from './process.ts';
+export { type Ended, forSuite, makeFolder, type Running, until } from './process.ts';
 
 export const adminKey = 'ad'.repeat(20);
 
