@@ -61,7 +61,7 @@ describe('progress', () => {
     progress.refresh('orders', { state: 'delivered' });
     progress.stop();
     expect(text()).toBe(
-      'orders                reading\norders                delivered     500 rows, 2.00 kB, 500 rows/s, 1.0 s\n',
+      'orders                reading\norders                delivered          500 rows, 2.00 kB, 500 rows/s, 1.0 s\n',
     );
   });
 

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import { type Running, until } from '../journey/process.ts';
+import { adminKey, makeWorld, type World } from '../journey/world.ts';
+
+/** A user with a csv file, a job that never fires by itself, and a daemon that logs. */
+async function setUp(world: World) {
+  const home = await world.home();
+  await home.write('rows.csv', 'id,name\n1,a\n');
+  const config = (jobs: object) => ({
+    destinations: { main: { url: world.url, api_key: adminKey } },
+    sources: { files: { connector: 'file' } },
+    jobs,
+  });
+  const orders = (schedule: string) => ({
+    orders: { source: 'files', query: 'rows.csv', format: 'csv', target: world.instances.csv, schedule },
+  });
+  await home.config(config(orders('0 0 29 2 *')));
+  const run = async (): Promise<Running> => {
+    const daemon = home.start(['run']);
+    await until('the daemon to start', () => daemon.output().includes('daemon.started'));
+    return daemon;
+  };
+  return { home, config, orders, run };
+}
+
+const linesOf = (daemon: Running): Record<string, unknown>[] =>
+  daemon
+    .output()
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+describe('sluice run', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('ends by itself with 0 on %s, and says why it ends', async (signal) => {
+    const world = await makeWorld();
+    const { home, run } = await setUp(world);
+    const daemon = await run();
+    daemon.child.kill(signal);
+    const { code } = await daemon.ended;
+    expect(code).toBe(0);
+    expect(linesOf(daemon).map(({ msg }) => msg)).toEqual(['daemon.started', 'daemon.stopping', 'daemon.stopped']);
+    expect(linesOf(daemon)[1]).toMatchObject({ reason: `stopped by ${signal}` });
+    expect(home.state().leases).toEqual([]);
+  });
+
+  it('ends well when Ctrl-C reaches it twice at once, as it does under npm', async () => {
+    const world = await makeWorld();
+    const { run } = await setUp(world);
+    const daemon = await run();
+    daemon.child.kill('SIGINT');
+    await until('the first to be heard', () => daemon.output().includes('daemon.stopping'));
+    daemon.child.kill('SIGINT');
+    expect(await daemon.ended).toMatchObject({ code: 0, signal: null });
+  });
+
+  it('takes a good config on SIGHUP, keeps the old one when the new one is broken, and says where', async () => {
+    const world = await makeWorld();
+    const { home, config, orders, run } = await setUp(world);
+    const daemon = await run();
+    const count = (msg: string) => linesOf(daemon).filter((line) => line.msg === msg).length;
+    await home.config(config({ orders: { ...orders('* * * * *').orders, source: 'fils' } }));
+    daemon.child.kill('SIGHUP');
+    await until('the refusal', () => count('config.refused') === 1);
+    const fault = linesOf(daemon).find(({ msg }) => msg === 'config.fault');
+    expect(fault?.place).toMatch(/sluice\.yaml:\d+/);
+    expect(fault?.fault).toContain('files');
+    await home.config(config({ renamed: orders('* * * * *').orders }));
+    daemon.child.kill('SIGHUP');
+    await until('the new config', () => count('config.reloaded') === 1);
+    const { stdout } = await home.sluice(['status', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({ jobs: [{ job: 'renamed', enabled: true }] });
+    await home.config({ ...config(orders('* * * * *')), state: './elsewhere' });
+    daemon.child.kill('SIGHUP');
+    await until('the second refusal', () => count('config.refused') === 2);
+    daemon.child.kill('SIGTERM');
+    expect((await daemon.ended).code).toBe(0);
+  });
+
+  it('refuses to be the second one on a state folder, and lets sync work beside it', async () => {
+    const world = await makeWorld();
+    const { home, run } = await setUp(world);
+    const daemon = await run();
+    const second = await home.sluice(['run']);
+    expect(second.code).toBe(2);
+    expect(second.stderr).toContain('DAEMON_RUNNING');
+    expect(second.stderr).toContain(`process ${daemon.child.pid}`);
+    expect((await home.sync()).jobs).toMatchObject([{ job: 'orders', state: 'delivered' }]);
+    expect((await home.sluice(['status'])).stdout).toContain(`process ${daemon.child.pid}`);
+    daemon.child.kill('SIGTERM');
+    expect((await daemon.ended).code).toBe(0);
+    expect((await home.sluice(['status'])).stdout).toContain('No daemon is running');
+    const third = await run();
+    third.child.kill('SIGTERM');
+    expect((await third.ended).code).toBe(0);
+  });
+
+  it('starts with the jobs that have no fault, and says the faults of the others', async () => {
+    const world = await makeWorld();
+    const { home, config, orders } = await setUp(world);
+    await home.config(config({ ...orders('0 0 29 2 *'), bad: { source: 'nowhere' } }));
+    const daemon = home.start(['run']);
+    await until('the daemon to start', () => daemon.output().includes('daemon.started'));
+    expect(linesOf(daemon)[0]).toMatchObject({ jobs: 1, scheduled: 1 });
+    expect(daemon.output()).toContain('nowhere');
+    daemon.child.kill('SIGTERM');
+    await daemon.ended;
+  });
+});
