@@ -59,7 +59,21 @@ export function cellText(cells: Cells, type: ColumnType, r: number): string | nu
   if (cells.kind === 'values') return valueText(cells.values[r] ?? null, type);
   const at = 2 * (r * cells.stride + cells.slot);
   const start = cells.spans[at]!;
-  return start < 0 ? null : cells.bytes.toString('utf8', start, cells.spans[at + 1]!);
+  return start < 0 ? null : decoded(cells.bytes, start, cells.spans[at + 1]!);
+}
+
+/** Up to this many characters are put together faster than a native call begins: country codes, flags, short numbers. */
+const shortText = 8;
+
+function decoded(bytes: Buffer, start: number, end: number): string {
+  if (end - start > shortText) return bytes.toString('utf8', start, end);
+  let text = '';
+  for (let p = start; p < end; p++) {
+    const code = bytes[p]!;
+    if (code > 0x7f) return bytes.toString('utf8', start, end);
+    text += String.fromCharCode(code);
+  }
+  return text;
 }
 
 /** The canonical text of a value. Numbers of type `integer` must be whole; see {@link ColumnType} for the table. */
