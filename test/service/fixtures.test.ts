@@ -153,6 +153,13 @@ extra: 1
     expect(profiles[0]).toMatchObject({ data: { groups: [{ name: 'G' }] } });
   });
 
+  it('loaded again finds an e-mail with capitals beyond ASCII again', async () => {
+    const folder = await scratch();
+    const file = await fileOf('companies: [{name: A, plan: team, users: [{email: Ümit@a.test, role: Admin}]}]');
+    await (await startService({ data: { folder }, fixtures: file })).close();
+    await (await startService({ data: { folder }, fixtures: file })).close();
+  });
+
   it('that does not fit what the folder holds is refused, and nothing of it is loaded', async () => {
     const folder = await scratch();
     const file = await fileOf(JSON.stringify(fixtures));
@@ -161,6 +168,9 @@ extra: 1
       `{name: New, plan: grow, users: [{email: admin@acme.test, role: Admin}]}`,
       `{name: New, plan: grow, users: [{email: x@new.test, role: Admin, api_keys: [${keys.acmeAdmin}]}]}`,
       `{id: acme, name: Acme, plan: grow, users: [{id: fresh, email: admin@acme.test, role: Admin}]}`,
+      `{name: New, plan: grow, groups: [{id: acme-team, name: Mine, members: []}]}`,
+      `{name: New, plan: grow, clients: [{id: bakery, name: Mine}]}`,
+      `{id: bakery, name: New, plan: grow}`,
     ];
     for (const company of stolen) {
       await writeFile(file, `companies:\n  - ${company}\n`);
