@@ -87,10 +87,10 @@ export function setSchema(db: Database, id: string, { schema, now }: { schema: s
   db.run('update klips set schema = ?, updated_at = ? where id = ?', schema, now, id);
 }
 
-/** Notes which data sources a Klip's schema names, in place of what was noted. */
+/** Notes which data sources a Klip's schema names, each once, in place of what was noted. */
 export function setUsedDatasources(db: Database, klipId: string, datasourceIds: readonly string[]): void {
   db.run('delete from klip_datasources where klip_id = ?', klipId);
-  const sql = 'insert into klip_datasources (klip_id, datasource_id) values (?, ?) on conflict do nothing';
+  const sql = 'insert into klip_datasources (klip_id, datasource_id) values (?, ?)';
   for (const id of datasourceIds) db.run(sql, klipId, id);
 }
 
