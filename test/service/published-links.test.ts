@@ -335,6 +335,33 @@ describe('the page at a published link', () => {
     expect(html).not.toMatch(/<img|mailto|<footer/);
   });
 
+  it('is not there while the account is closed, or may not publish', async () => {
+    const given = await bench();
+    const tab = await createTab(given, { client_id: 'bakery' });
+    const make = async (body: object): Promise<string> =>
+      (await given.call('POST', `${path}/${tab}`, { body: { name: 'A', client_id: 'bakery', ...body } })).body.data
+        .id as string;
+    const [hidden, open] = [await make({}), await make({ isPublic: true })];
+    const seen = async (): Promise<number[]> => [(await look(given, hidden)).status, (await look(given, open)).status];
+    const set = async (part: string, body: object): Promise<void> => {
+      expect((await given.call('PUT', `/clients/bakery${part}`, { body })).status).toBe(200);
+    };
+    const feature = (name: string, enabled: boolean): Promise<void> =>
+      set('/features', { features: [{ name, enabled }] });
+    expect(await seen()).toEqual([200, 200]);
+    await set('', { status: 'disabled' });
+    expect(await seen()).toEqual([404, 404]);
+    await set('', { status: 'active' });
+    expect(await seen()).toEqual([200, 200]);
+    await feature('public_dashboards', false);
+    expect(await seen()).toEqual([200, 404]);
+    await feature('published_dashboards', false);
+    expect(await seen()).toEqual([404, 404]);
+    await feature('published_dashboards', true);
+    await feature('public_dashboards', true);
+    expect(await seen()).toEqual([200, 200]);
+  });
+
   it('is looked at without a call being counted, and a look at its head is no view', async () => {
     const given = await bench();
     const id = await publish(given, await createTab(given));

@@ -1,10 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { redact } from '../../lib/redact.ts';
 import { verifyPassword } from '../auth/passwords.ts';
+import { isClosed } from '../client-status.ts';
 import { notFound, Refusal } from '../http/refusal.ts';
 import type { Parts } from '../parts.ts';
+import { accountById } from '../store/accounts.ts';
+import { featuresOff } from '../store/clients.ts';
 import { klipInstancesOf } from '../store/klip-instances.ts';
 import { countView, linkById, type PublishedLink } from '../store/published-links.ts';
-import { tabById } from '../store/tabs.ts';
+import { type Tab, tabById } from '../store/tabs.ts';
 import { publishedHtml, refusalHtml } from './page.ts';
 
 interface Serving {
@@ -43,23 +47,41 @@ async function show(parts: Parts, request: FastifyRequest, reply: FastifyReply):
   reply.headers(headers);
   try {
     const { id } = request.params as { id: string };
-    await checkPassword(parts, request, findLink(parts, id));
-    const link = findLink(parts, id);
-    const tab = tabById(parts.db, link.tabId)!;
-    if (request.method === 'GET')
-      parts.db.transaction(() => countView(parts.db, { link, tab, now: parts.clock.now() }));
+    await checkPassword(parts, request, findPublished(parts, id).link);
+    // Checking a password takes a while, in which the link may go.
+    const { link, tab } = findPublished(parts, id);
+    if (request.method === 'GET') count(parts, link, tab);
     const text = publishedHtml(link, tab, klipInstancesOf(parts.db, tab.id));
     void reply.headers(link.isPublic === 1 ? {} : { 'x-robots-tag': 'noindex' }).send(text);
   } catch (thrown) {
-    if (!(thrown instanceof Refusal)) throw thrown;
-    void reply.code(thrown.status).headers(thrown.headers).send(refusalHtml(thrown.message));
+    const refusal = thrown instanceof Refusal ? thrown : failure(parts, thrown);
+    void reply.code(refusal.status).headers(refusal.headers).send(refusalHtml(refusal.message));
   }
 }
 
-function findLink({ db }: Parts, id: string): PublishedLink {
+function count({ db, clock }: Parts, link: PublishedLink, tab: Tab): void {
+  db.transaction(() => countView(db, { link, tab, now: clock.now() }));
+}
+
+function failure({ log }: Parts, thrown: unknown): Refusal {
+  log.error('published dashboard failed', { error: redact(String((thrown as Error)?.stack ?? thrown)) });
+  return new Refusal('internal_error', 'Something went wrong in the service');
+}
+
+/** A link of an account that is closed, or that may not publish any more, leads nowhere until that changes back. */
+function findPublished({ db, clock }: Parts, id: string): { link: PublishedLink; tab: Tab } {
   const link = linkById(db, id);
-  if (link === undefined) throw notFound('There is no dashboard at this address');
-  return link;
+  const tab = link && tabById(db, link.tabId);
+  const account = tab && accountById(db, tab.accountId);
+  if (link === undefined || tab === undefined || account === undefined) throw nowhere();
+  const off = featuresOff(db, account.id);
+  if (off.has('published_dashboards') || (link.isPublic === 1 && off.has('public_dashboards'))) throw nowhere();
+  if (isClosed(account, clock.now())) throw nowhere();
+  return { link, tab };
+}
+
+function nowhere(): Refusal {
+  return notFound('There is no dashboard at this address');
 }
 
 /** A password can be guessed: wrong ones count as failed authentication of the address that they come from. */
