@@ -34,7 +34,7 @@ async function run({ config: file, yes, json }: Flags): Promise<void> {
       );
     else for (const { say } of said) process.stdout.write(`  ${redact(say)}\n`);
     if (yes === true) await carryOut(plan, { store, clientOf });
-    if (json !== true) process.stdout.write(`${verdict(plan.actions.length, plan.changes, yes === true)}\n`);
+    if (json !== true) process.stdout.write(`${verdict(plan, { done: yes === true, faults: problems.length })}\n`);
     if (problems.length > 0) process.exitCode = exit.usage;
   } finally {
     await runtime.close();
@@ -43,8 +43,12 @@ async function run({ config: file, yes, json }: Flags): Promise<void> {
   }
 }
 
-function verdict(actions: number, changes: boolean, done: boolean): string {
-  if (actions === 0) return 'No job declares a data source; there is nothing to apply.';
+function verdict(
+  { actions, changes }: { actions: readonly unknown[]; changes: boolean },
+  { done, faults }: { done: boolean; faults: number },
+): string {
+  if (actions.length === 0 && faults > 0) return 'No job without a fault declares a data source.';
+  if (actions.length === 0) return 'No job declares a data source; there is nothing to apply.';
   if (!changes) return 'Everything is as declared.';
   return done ? 'Done.' : 'Nothing was changed yet. To do it: sluice apply --yes';
 }

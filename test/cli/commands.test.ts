@@ -1,0 +1,287 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { makeFolder, type Start, start, until } from '../journey/process.ts';
+import { adminKey, makeWorld, type World } from '../journey/world.ts';
+
+const door = new URL('../../src/cli/sluice.js', import.meta.url).pathname;
+
+const sluice = (args: readonly string[], how?: Start) => start(args, how).ended;
+
+/** A destination, a csv file and a job that declares its data source. */
+async function setUp(world: World, target: unknown = { datasource: { name: 'Orders', format: 'csv' } }) {
+  const home = await world.home();
+  await home.write('rows.csv', 'id,name\n1,a\n2,b\n');
+  const config = (more: object = {}) => ({
+    destinations: { main: { url: world.url, api_key: adminKey } },
+    sources: { files: { connector: 'file' } },
+    jobs: {
+      orders: { source: 'files', query: 'rows.csv', target, ...(typeof target === 'string' ? { format: 'csv' } : {}) },
+    },
+    ...more,
+  });
+  await home.config(config());
+  return { home, config };
+}
+
+const withoutEscapes = ({ stdout, stderr }: { stdout: string; stderr: string }) =>
+  expect(stdout + stderr).not.toContain('\u001b');
+
+describe('sluice demo', () => {
+  it('shows rows arriving and then unchanged, ends with 0 and leaves nothing behind', async () => {
+    const folder = await makeFolder();
+    const ended = await sluice(['demo'], { env: { TMPDIR: folder } });
+    expect(ended.code).toBe(0);
+    expect(ended.stdout.match(/ delivered$/gm)).toHaveLength(3);
+    expect(ended.stdout.match(/ unchanged$/gm)).toHaveLength(3);
+    expect(readdirSync(folder)).toEqual([]);
+    withoutEscapes(ended);
+  });
+
+  it('ends with 130 when it is interrupted, in one line and with nothing left', async () => {
+    const folder = await makeFolder();
+    const demo = start(['demo'], { env: { TMPDIR: folder } });
+    await until('the demo to be under way', () => demo.output().includes('2. '));
+    demo.child.kill('SIGINT');
+    const { code, stderr } = await demo.ended;
+    expect(code).toBe(130);
+    expect(stderr).not.toContain('fault of Sluice');
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe('sluice init', () => {
+  it('leads to a first delivery by exactly the lines that it prints', async () => {
+    const cwd = await makeFolder();
+    const [file, ready] = [join(cwd, 'sluice.yaml'), join(cwd, 'ready.json')];
+    const init = await sluice(['init'], { cwd });
+    expect(init.stdout).toContain('sluice check --connect\n  sluice apply --yes && sluice sync');
+    const service = start(['serve', '--port', '0', '--ready-file', ready], { cwd, serves: true });
+    await until('the service to listen', () => existsSync(ready));
+    const { url } = JSON.parse(await readFile(ready, 'utf8')) as { url: string };
+    await writeFile(file, (await readFile(file, 'utf8')).replace('http://127.0.0.1:8080/api/1.0', url));
+    const key = /^ {2}([0-9a-f]{40})$/m.exec(service.output())?.[1] ?? '';
+    const env = { SLUICE_API_KEY: key };
+    for (const line of [['check', '--connect'], ['apply', '--yes'], ['sync']]) {
+      expect(await sluice(line, { cwd, env }), line.join(' ')).toMatchObject({ code: 0 });
+    }
+    expect((await sluice(['sync'], { cwd, env })).stdout).toContain('unchanged');
+    service.child.kill('SIGINT');
+    expect((await service.ended).code).toBe(0);
+  });
+
+  it('leaves a config alone that is there', async () => {
+    const cwd = await makeFolder();
+    await writeFile(join(cwd, 'sluice.yaml'), 'mine');
+    const { code, stderr } = await sluice(['init'], { cwd });
+    expect([code, await readFile(join(cwd, 'sluice.yaml'), 'utf8')]).toEqual([2, 'mine']);
+    expect(stderr).toContain('--force');
+  });
+});
+
+describe('sluice check', () => {
+  it('reports every fault at once, each with its line, and ends with 2', async () => {
+    const cwd = await makeFolder();
+    const lines = [
+      'version: 1',
+      'destinations:',
+      '  main: {url: nonsense, api_key: k}',
+      'sources:',
+      '  a: {connector: fil}',
+    ];
+    await writeFile(join(cwd, 'sluice.yaml'), [...lines, 'jobs:', '  j: {source: b, colour: red}', ''].join('\n'));
+    const plain = await sluice(['check'], { cwd });
+    expect(plain.code).toBe(2);
+    for (const line of [3, 5, 7]) expect(plain.stderr).toContain(`sluice.yaml:${line}`);
+    const { code, stdout } = await sluice(['check', '--json'], { cwd });
+    const said = JSON.parse(stdout) as { problems: { code: string; where: { line: number } }[] };
+    expect(code).toBe(2);
+    expect(new Set(said.problems.map(({ where }) => where.line))).toEqual(new Set([3, 5, 7]));
+  });
+
+  it('spends at most two requests a destination on --connect; 0 when all answer, 3 when refused, 1 when away', async () => {
+    const world = await makeWorld();
+    const { home, config } = await setUp(world);
+    const before = (await world.requests()).length;
+    expect(await home.sluice(['check', '--connect'])).toMatchObject({ code: 0 });
+    const spent = (await world.requests()).length - before;
+    expect(spent).toBeGreaterThan(0);
+    expect(spent).toBeLessThanOrEqual(2);
+    await home.config(config({ destinations: { main: { url: world.url, api_key: 'f'.repeat(40) } } }));
+    expect((await home.sluice(['check', '--connect'])).code).toBe(3);
+    await home.config(config({ sources: { files: { connector: 'file', folder: 'gone' } } }));
+    const away = await home.sluice(['check', '--connect', '--json']);
+    expect([away.code, JSON.parse(away.stdout).connections]).toMatchObject([
+      1,
+      [{ name: 'files', ok: false }, { ok: true }],
+    ]);
+  });
+});
+
+describe('sluice apply', () => {
+  it('shows, does it when told, remembers, and never does it twice', async () => {
+    const world = await makeWorld({ serve: ['--no-limits'] });
+    const { home } = await setUp(world);
+    const datasources = async () => (await world.call('GET', '/datasources')).body.data?.datasources as unknown[];
+    const before = (await datasources()).length;
+    expect((await home.sluice(['apply'])).stdout).toContain('create "Orders"');
+    expect(await datasources()).toHaveLength(before);
+    expect(await home.sluice(['apply', '--yes'])).toMatchObject({ code: 0 });
+    expect(await datasources()).toHaveLength(before + 1);
+    const again = await home.sluice(['apply', '--yes', '--json']);
+    expect(JSON.parse(again.stdout)).toMatchObject({ changes: false });
+    expect(await datasources()).toHaveLength(before + 1);
+    expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered' }]);
+    await home.config({ destinations: { main: { url: world.url, api_key: adminKey } }, sources: {}, jobs: {} });
+    await home.sluice(['apply', '--yes']);
+    expect(await datasources()).toHaveLength(before + 1);
+  });
+
+  it('is what sync asks for when the data source is not there yet', async () => {
+    const { home } = await setUp(await makeWorld());
+    const { code, stderr } = await home.sluice(['sync']);
+    expect(code).toBe(1);
+    expect(stderr).toContain('sluice apply --yes');
+  });
+});
+
+describe('sluice sync', () => {
+  it('makes no request and no state on --dry-run, and shows rows and columns', async () => {
+    const world = await makeWorld();
+    const { home } = await setUp(world, world.instances.csv);
+    const before = (await world.requests()).length;
+    const ended = await home.sluice(['sync', '--dry-run']);
+    expect(ended.code).toBe(0);
+    expect(ended.stdout).toContain('2 rows, 16 B of csv; one request would send it');
+    expect(existsSync(join(home.folder, 'state'))).toBe(false);
+    expect(await world.requests()).toHaveLength(before);
+    const json = JSON.parse((await home.sluice(['sync', '-n', '--json'])).stdout);
+    expect(json).toMatchObject({ exit_code: 0, jobs: [{ job: 'orders', rows: 2, bytes: 16, format: 'csv' }] });
+  });
+
+  it('tells changes of state in plain lines where it is piped, and a table at the end', async () => {
+    const world = await makeWorld();
+    const { home } = await setUp(world, world.instances.csv);
+    const ended = await home.sluice(['sync']);
+    withoutEscapes(ended);
+    expect(ended.stderr.split('\n').map((line) => line.slice(22, 41).trim())).toEqual([
+      'reading',
+      'ready to send',
+      'sending',
+      'delivered',
+      '',
+    ]);
+    expect(ended.stdout).toMatch(/^orders +2 +16 B +1 .* delivered$/m);
+  });
+
+  it('takes the worst that somebody has to mend for its exit code: 2 before 3 before 1', async () => {
+    const world = await makeWorld();
+    const { home, config } = await setUp(world, world.instances.csv);
+    const lost = { source: 'files', query: 'gone.csv', format: 'csv', target: world.instances.json };
+    const { orders } = config().jobs;
+    const refused = { url: world.url, api_key: 'f'.repeat(40) };
+    const main = config().destinations.main;
+    await home.config(config({ jobs: { orders, lost } }));
+    expect((await home.sluice(['sync'])).code).toBe(1);
+    const bad = { ...orders, destination: 'bad', target: world.instances.xml };
+    const destinations = { main, bad: refused };
+    const jobs = { orders: { ...orders, destination: 'main' }, lost: { ...lost, destination: 'main' }, bad };
+    await home.config(config({ destinations, jobs }));
+    expect((await home.sluice(['sync'])).code).toBe(3);
+    await home.config(config({ destinations, jobs: { ...jobs, wrong: { source: 'nowhere' } } }));
+    expect((await home.sluice(['sync'])).code).toBe(2);
+  });
+
+  it('ends with 2 and a suggestion for a job or a flag that it does not know', async () => {
+    const { home } = await setUp(await makeWorld(), '0'.repeat(32));
+    const job = await home.sluice(['sync', 'oders']);
+    expect(job.code).toBe(2);
+    expect(job.stderr).toContain('did you mean "orders"?');
+    const flag = await home.sluice(['sync', '--dryrun']);
+    expect(flag.code).toBe(2);
+    expect(flag.stderr).toContain('--dry-run');
+    const command = await sluice(['snyc']);
+    expect(command.code).toBe(2);
+    expect(command.stderr).toContain('sync');
+    for (const args of [
+      ['run', '--log', 'loud'],
+      ['sync', '--wait', 'soon'],
+    ]) {
+      expect((await home.sluice(args)).code).toBe(2);
+    }
+  });
+});
+
+describe('sluice status', () => {
+  it('leaves no state behind where nothing ever ran', async () => {
+    const { home } = await setUp(await makeWorld(), '0'.repeat(32));
+    const ended = await home.sluice(['status']);
+    expect(ended.code).toBe(0);
+    expect(ended.stdout).toMatch(/^orders +never ran/m);
+    expect(existsSync(join(home.folder, 'state'))).toBe(false);
+  });
+
+  it('says what was delivered, what is owed, what failed, and what nobody claims', async () => {
+    const world = await makeWorld();
+    const { home, config } = await setUp(world, world.instances.csv);
+    const state = async () => JSON.parse((await home.sluice(['status', '--json'])).stdout);
+    await home.sync();
+    expect(await state()).toMatchObject({ jobs: [{ job: 'orders', state: 'delivered', owed: [] }] });
+    await home.write('rows.csv', 'id,name\n');
+    await home.sync();
+    expect(await state()).toMatchObject({ jobs: [{ state: 'failed', last_run: { code: 'EMPTY_REFUSED' } }] });
+    await home.write('rows.csv', 'id,name\n3,c\n');
+    await home.config(config({ destinations: { main: { url: 'http://127.0.0.1:1/api/1.0', api_key: adminKey } } }));
+    expect((await home.sync({ args: ['--wait', '0'] })).code).toBe(1);
+    expect(await state()).toMatchObject({ jobs: [{ state: 'owed, waiting to try again', owed: [{ rows: 1 }] }] });
+    const { main: other } = config().destinations;
+    await home.config(config({ destinations: { other } }));
+    expect(await state()).toMatchObject({
+      stranded: [{ job: 'orders', destination: 'main', deliverable: false, payloads: 1 }],
+    });
+    expect((await home.sluice(['status'])).stdout).toContain('1 payload is owed by job orders to destination main');
+  });
+
+  it('comes to its end when its reader goes away', async () => {
+    const { home } = await setUp(await makeWorld(), '0'.repeat(32));
+    const child = spawn(
+      'sh',
+      [
+        '-c',
+        `{ "$0" "$1" status --config "$2"; echo "code $?" >&2; } | true`,
+        process.execPath,
+        door,
+        join(home.folder, 'sluice.yaml'),
+      ],
+      { stdio: ['ignore', 'pipe', 'pipe'] },
+    );
+    let stderr = '';
+    child.stderr.on('data', (piece) => {
+      stderr += piece;
+    });
+    await new Promise((resolve) => child.on('close', resolve));
+    expect(stderr).toBe('code 0\n');
+  });
+});
+
+describe('the launcher', () => {
+  const old = ['/usr/bin/node', '/usr/local/bin/node'].find((path) => existsSync(path) && path !== process.execPath);
+  const version = async (node: string): Promise<number> =>
+    Number(/\d+/.exec((await outputOf(node, ['--version'])).text)?.[0]);
+
+  it('says in one line what it needs when an old Node starts it', async ({ skip }) => {
+    if (old === undefined || (await version(old)) >= 26) return skip('there is no old Node on this machine');
+    const { code, text } = await outputOf(old, [door, '--version']);
+    expect(code).toBe(70);
+    expect(text).toMatch(/^sluice needs Node 26 or newer and was started by v\d+.*\n$/);
+  });
+});
+
+function outputOf(command: string, args: readonly string[]): Promise<{ code: number | null; text: string }> {
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => (text += piece));
+  return new Promise((resolve) => child.on('close', (code) => resolve({ code, text })));
+}
