@@ -16,6 +16,14 @@ export const personSchema = Type.Object({
 /** A group or a role in a list. */
 export const namedSchema = Type.Object({ id: Type.String(), name: Type.String(), description: Type.String() });
 
+/** A dashboard that was put on a user's screen. */
+export const tabInstanceSchema = Type.Object({
+  id: Type.String(),
+  tab_id: Type.String(),
+  name: Type.String(),
+  context: Type.String(),
+});
+
 export function describeNamed({ id, name, description }: Group | Role): object {
   return { id, name, description };
 }

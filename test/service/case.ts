@@ -8,6 +8,8 @@ export interface Case {
   prepare?(given: Bench): Promise<Record<string, string>>;
   query?: string;
   body?: Sent['body'];
+  /** A body that works and names what was prepared, where `body` cannot. */
+  bodyWith?(params: Record<string, string>): object;
   /** Calls that must be refused with 400 naming the field. */
   bad?: readonly { query?: string; body?: Sent['body']; field: string }[];
   /** The endpoint exists to refuse. */

@@ -198,7 +198,7 @@ describe.each(titled)('%s', (title, endpoint) => {
     const given = await bench();
     const params = (await one.prepare?.(given)) ?? {};
     const answer = await given.call(endpoint.method, addressOf(endpoint, params, one.query), {
-      body: one.body ?? null,
+      body: one.bodyWith?.(params) ?? one.body ?? null,
     });
     if (one.refuses !== undefined) return expectRefusal(answer, one.refuses, 'bad_request');
     expect([answer.status, answer.body?.meta.error_desc]).toEqual([endpoint.answer.status, undefined]);

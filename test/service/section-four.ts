@@ -92,12 +92,4 @@ export const missing: readonly string[] = [
   'GET /usage-overview/daily-client-trend',
   'GET /usage-overview/monthly-client-aggregate',
   'GET /usage-overview/account-sign-in-trend',
-  'GET /groups/{id}/default-tabs',
-  'GET /groups/{id}/default-tabs/{default_tab}',
-  'POST /groups/{id}/default-tabs',
-  'PUT /groups/{id}/default-tabs/{default_tab}',
-  'DELETE /groups/{id}/default-tabs/{default_tab}',
-  'GET /users/{id}/tab-instances',
-  'PUT /users/{id}/tab-instances',
-  'DELETE /users/{id}/tab-instances/{instance}',
 ];

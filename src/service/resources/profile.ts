@@ -2,6 +2,8 @@ import { Type } from 'typebox';
 import type { Call, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { idAndName, isoTime, isoTimeOrNull, timeText } from '../http/fields.ts';
+import { tabInstanceSchema } from '../people-rules.ts';
+import { allTabInstancesOf } from '../store/user-tabs.ts';
 import { groupsOf } from '../store/users.ts';
 
 const profile = Type.Object({
@@ -13,7 +15,7 @@ const profile = Type.Object({
   date_last_login: isoTimeOrNull,
   date_created: isoTime,
   is_locked_out: Type.Boolean(),
-  tab_instances: Type.Optional(Type.Array(Type.Object({}))),
+  tab_instances: Type.Optional(Type.Array(tabInstanceSchema)),
   groups: Type.Optional(Type.Array(idAndName)),
   permissions: Type.Optional(Type.Array(Type.String())),
 });
@@ -34,7 +36,12 @@ function describe({ caller }: Call): object {
 
 function describeFully(call: Call): object {
   const { caller, parts } = call;
-  return { ...describe(call), groups: groupsOf(parts.db, caller.user), permissions: [...caller.permissions].sort() };
+  return {
+    ...describe(call),
+    tab_instances: allTabInstancesOf(parts.db, caller.user.id),
+    groups: groupsOf(parts.db, caller.user),
+    permissions: [...caller.permissions].sort(),
+  };
 }
 
 const resource: Resource = {

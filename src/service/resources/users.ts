@@ -3,10 +3,11 @@ import type { Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { idAndName, idText, isoTime, isoTimeOrNull, nothing, shortText, timeText } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
-import { findUser } from '../people-rules.ts';
+import { findUser, tabInstanceSchema } from '../people-rules.ts';
 import type { Database } from '../store/database.ts';
 import { roleById } from '../store/roles.ts';
 import { userProperties } from '../store/user-properties.ts';
+import { allTabInstancesOf } from '../store/user-tabs.ts';
 import { groupsOf, type User, usersOfAccount } from '../store/users.ts';
 import { addUser, changeUser, removeUser } from '../user-changes.ts';
 
@@ -28,6 +29,7 @@ const detail = Type.Object({
   is_locked_out: Type.Boolean(),
   groups: Type.Optional(Type.Array(idAndName)),
   roles: Type.Optional(Type.Array(idAndName)),
+  tab_instances: Type.Optional(Type.Array(tabInstanceSchema)),
   properties: Type.Optional(Type.Record(Type.String(), Type.String())),
 });
 
@@ -72,6 +74,7 @@ function describeFully(db: Database, user: User): object {
     ...describe(user),
     groups: groupsOf(db, user),
     roles: role === undefined ? [] : [{ id: role.id, name: role.name }],
+    tab_instances: allTabInstancesOf(db, user.id),
     properties: userProperties(db, user),
   };
 }

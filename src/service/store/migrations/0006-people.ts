@@ -1,4 +1,7 @@
-/** Groups, roles and users as they are managed over HTTP, and the properties that all users of an account have. */
+/**
+ * Groups, roles and users as they are managed over HTTP, the properties that all users of an account have, and the
+ * dashboards that groups and users are given.
+ */
 export const sql = `
 alter table groups add column external_id text;
 create index groups_by_account on groups(account_id, created_at, id);
@@ -13,4 +16,28 @@ create table user_property_names (
 insert into user_property_names (account_id, name) select distinct account_id, name from user_properties;
 create index user_properties_by_user on user_properties(user_id, name);
 create index datasources_dynamic on datasources(account_id, created_at, id) where is_dynamic = 1;
+
+create table group_default_tabs (
+  id text primary key,
+  group_id text not null references groups(id) on delete cascade,
+  tab_id text not null references tabs(id) on delete cascade,
+  can_edit integer not null,
+  visibility text not null check (visibility in ('library', 'dashboard', 'permanent')),
+  position integer not null,
+  created_at integer not null,
+  unique (group_id, tab_id)
+) strict;
+create index group_default_tabs_in_order on group_default_tabs(group_id, position, created_at, id);
+create index group_default_tabs_by_tab on group_default_tabs(tab_id);
+
+create table user_tab_instances (
+  place integer primary key autoincrement,
+  id text not null unique,
+  user_id text not null references users(id) on delete cascade,
+  tab_id text not null references tabs(id) on delete cascade,
+  context text not null,
+  unique (user_id, tab_id)
+) strict;
+create index user_tab_instances_in_order on user_tab_instances(user_id, place);
+create index user_tab_instances_by_tab on user_tab_instances(tab_id);
 `;

@@ -1,0 +1,184 @@
+import { Type } from 'typebox';
+import { newId } from '../../lib/ids.ts';
+import type { Call, Resource } from '../endpoint.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { nothing } from '../http/fields.ts';
+import { listMeta, pageQuery } from '../http/page.ts';
+import { forbidden, notFound } from '../http/refusal.ts';
+import { findGroup } from '../people-rules.ts';
+import {
+  countKlips,
+  type DefaultTab,
+  defaultTabById,
+  defaultTabOf,
+  defaultTabsOf,
+  deleteDefaultTab,
+  insertDefaultTab,
+  nextPosition,
+  type TabVisibility,
+  tabVisibilities,
+  updateDefaultTab,
+} from '../store/default-tabs.ts';
+import type { Group } from '../store/groups.ts';
+import { share, unshare } from '../store/shares.ts';
+import { findEditableTab } from '../tab-rules.ts';
+
+const permission = ['user.manage'] as const;
+const path = '/groups/{id}/default-tabs';
+
+const item = {
+  id: Type.String(),
+  tab_id: Type.String(),
+  tab_name: Type.String(),
+  description: Type.Union([Type.String(), Type.Null()]),
+  can_edit: Type.Boolean(),
+  visibility: Type.Enum(tabVisibilities),
+  index: Type.Integer(),
+};
+const detail = Type.Object({ ...item, klips_shared: Type.Integer(), total_klips: Type.Integer() });
+
+const change = {
+  can_edit: Type.Optional(Type.Boolean()),
+  visibility: Type.Optional(Type.Enum(tabVisibilities)),
+  index: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 1_000_000, 'x-rule': 'must be a position, a whole number from 0 on' }),
+  ),
+};
+type Change = { can_edit?: boolean; visibility?: TabVisibility; index?: number };
+
+function describe(given: DefaultTab): object {
+  return {
+    id: given.id,
+    tab_id: given.tabId,
+    tab_name: given.tabName,
+    description: given.description === '' ? null : given.description,
+    can_edit: given.canEdit === 1,
+    visibility: given.visibility,
+    index: given.position,
+  };
+}
+
+function describeFully({ parts }: Call, given: DefaultTab): object {
+  const { total, shared } = countKlips(parts.db, given);
+  return { ...describe(given), klips_shared: shared, total_klips: total };
+}
+
+function find(call: Call): DefaultTab {
+  const group = findGroup(call);
+  const id = call.params.default_tab!;
+  const found = defaultTabById(call.parts.db, group.id, id);
+  if (found === undefined) throw notFound(`Default dashboard not found: ${id}`);
+  return found;
+}
+
+/** A group's default dashboard is shared with the group, as `can_edit` says: only who may share it can give it. */
+function add(call: Call<unknown, Change & { tab_id: string }>, group: Group): string {
+  const { db, clock } = call.parts;
+  const { tab_id: tabId, can_edit = false, visibility = 'library', index } = call.body;
+  const id = newId();
+  const createdAt = clock.now();
+  db.durably(() => {
+    findEditableTab(call, tabId);
+    if (defaultTabOf(db, group.id, tabId) !== undefined) {
+      throw forbidden('The dashboard is a default dashboard of the group already');
+    }
+    const position = index ?? nextPosition(db, group.id);
+    insertDefaultTab(db, { id, groupId: group.id, tabId, canEdit: can_edit ? 1 : 0, visibility, position, createdAt });
+    shareIt(call, { tabId, groupId: group.id, canEdit: can_edit });
+  });
+  return id;
+}
+
+function update(call: Call<unknown, Change>, found: DefaultTab): void {
+  const { db } = call.parts;
+  const { can_edit: canEdit } = call.body;
+  db.durably(() => {
+    if (canEdit !== undefined) {
+      findEditableTab(call, found.tabId);
+      shareIt(call, { ...found, canEdit });
+    }
+    updateDefaultTab(db, found.id, call.body);
+  });
+}
+
+function shareIt({ parts }: Call, given: { tabId: string; groupId: string; canEdit: boolean }): void {
+  const { tabId, groupId, canEdit } = given;
+  share(parts.db, { kind: 'tab', id: tabId }, { kind: 'group', holderId: groupId, canEdit, now: parts.clock.now() });
+}
+
+function remove({ parts }: Call, { id, tabId, groupId }: DefaultTab): void {
+  parts.db.durably(() => {
+    deleteDefaultTab(parts.db, id);
+    unshare(parts.db, { kind: 'tab', id: tabId }, 'group', groupId);
+  });
+}
+
+const resource: Resource = {
+  name: 'group-default-tabs',
+  summary: 'The dashboards that the members of a group are given',
+  endpoints: [
+    defineEndpoint({
+      method: 'GET',
+      path,
+      summary: 'The default dashboards of a group, by position',
+      basis: 'document',
+      permission,
+      query: pageQuery,
+      answer: { status: 200, data: Type.Object({ tabs: Type.Array(Type.Object(item)) }) },
+      find: (call) => findGroup(call),
+      do: ({ parts, query }, group) => {
+        const listed = defaultTabsOf(parts.db, group.id, query);
+        return { data: { tabs: listed.items.map(describe) }, meta: listMeta(listed) };
+      },
+    }),
+    defineEndpoint({
+      method: 'GET',
+      path: `${path}/{default_tab}`,
+      summary: 'One default dashboard, with the number of its Klips',
+      basis: 'document',
+      permission,
+      answer: { status: 200, data: detail },
+      find,
+      do: (call, found) => ({ data: describeFully(call, found) }),
+    }),
+    defineEndpoint({
+      method: 'POST',
+      path,
+      summary: 'Gives a group a dashboard, which is shared with it from then on',
+      basis: 'document',
+      permission,
+      body: { ...change, tab_id: Type.String({ minLength: 1 }) },
+      answer: { status: 201, data: nothing },
+      find: (call) => findGroup(call),
+      do: (call, group) => ({ meta: { location: `/groups/${group.id}/default-tabs/${add(call, group)}` } }),
+    }),
+    defineEndpoint({
+      method: 'PUT',
+      path: `${path}/{default_tab}`,
+      summary: 'Changes how a group has a dashboard',
+      basis: 'document',
+      permission,
+      body: change,
+      answer: { status: 200, data: nothing },
+      find,
+      do: (call, found) => {
+        update(call, found);
+        return {};
+      },
+    }),
+    defineEndpoint({
+      method: 'DELETE',
+      path: `${path}/{default_tab}`,
+      summary: 'Takes a dashboard from a group, which ends the sharing with it',
+      basis: 'document',
+      permission,
+      answer: { status: 200, data: nothing },
+      find,
+      do: (call, found) => {
+        remove(call, found);
+        return {};
+      },
+    }),
+  ],
+};
+export default resource;

@@ -1,0 +1,71 @@
+import { Type } from 'typebox';
+import type { Call, Resource } from '../endpoint.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { nothing } from '../http/fields.ts';
+import { listMeta, pageQuery } from '../http/page.ts';
+import { notFound } from '../http/refusal.ts';
+import { findUser, tabInstanceSchema } from '../people-rules.ts';
+import { putOnScreen, type TabInstance, tabInstancesOf, takeFromScreen } from '../store/user-tabs.ts';
+import type { User } from '../store/users.ts';
+import { findTab } from '../tab-rules.ts';
+
+const permission = ['user.manage'] as const;
+const path = '/users/{id}/tab-instances';
+const { id, tab_id, name } = tabInstanceSchema.properties;
+
+/** All of the dashboards or, when one of them is not the caller's to see, none. */
+function put(call: Call<unknown, { tab_ids: string[] }>, user: User): Omit<TabInstance, 'context'>[] {
+  const { db } = call.parts;
+  return db.durably(() => {
+    const tabs = [...new Set(call.body.tab_ids)].map((tabId) => findTab(call, tabId));
+    const instances = tabs.map((tab) => putOnScreen(db, user.id, tab.id));
+    return instances.map(({ context: _context, ...shown }) => shown);
+  });
+}
+
+const resource: Resource = {
+  name: 'user-tab-instances',
+  summary: 'Which dashboards are on the screen of a user',
+  endpoints: [
+    defineEndpoint({
+      method: 'GET',
+      path,
+      summary: 'The dashboards on the screen of a user',
+      basis: 'document',
+      permission,
+      query: pageQuery,
+      answer: { status: 200, data: Type.Object({ tab_instances: Type.Array(tabInstanceSchema) }) },
+      find: (call) => findUser(call),
+      do: ({ parts, query }, user) => {
+        const listed = tabInstancesOf(parts.db, user.id, query);
+        return { data: { tab_instances: listed.items }, meta: listMeta(listed) };
+      },
+    }),
+    defineEndpoint({
+      method: 'PUT',
+      path,
+      summary: 'Puts dashboards on the screen of a user; one that is there already keeps its instance',
+      basis: 'document',
+      permission,
+      body: { tab_ids: Type.Array(Type.String()) },
+      answer: { status: 200, data: Type.Object({ tab_instances: Type.Array(Type.Object({ id, tab_id, name })) }) },
+      find: (call) => findUser(call),
+      do: (call, user) => ({ data: { tab_instances: put(call, user) } }),
+    }),
+    defineEndpoint({
+      method: 'DELETE',
+      path: `${path}/{instance}`,
+      summary: 'Takes a dashboard from the screen of a user',
+      basis: 'document',
+      permission,
+      answer: { status: 200, data: nothing },
+      find: (call) => findUser(call),
+      do: ({ parts, params }, user) => {
+        const found = parts.db.durably(() => takeFromScreen(parts.db, user.id, params.instance!));
+        if (!found) throw notFound(`Tab instance not found: ${params.instance}`);
+        return {};
+      },
+    }),
+  ],
+};
+export default resource;

@@ -1,0 +1,83 @@
+import type { Listed, Page } from '../http/page.ts';
+import type { Database } from './database.ts';
+import { listRows } from './listing.ts';
+
+/** Where the members of a group find a default dashboard. */
+export const tabVisibilities = ['library', 'dashboard', 'permanent'] as const;
+export type TabVisibility = (typeof tabVisibilities)[number];
+
+/** A dashboard that the members of a group are given. */
+export interface DefaultTab {
+  readonly id: string;
+  readonly groupId: string;
+  readonly tabId: string;
+  /** The dashboard's, as is the description. */
+  readonly tabName: string;
+  readonly description: string;
+  readonly canEdit: 0 | 1;
+  readonly visibility: TabVisibility;
+  readonly position: number;
+}
+
+const columns = `d.id, d.group_id as groupId, d.tab_id as tabId, t.name as tabName, t.description,
+  d.can_edit as canEdit, d.visibility, d.position`;
+const from = 'from group_default_tabs d join tabs t on t.id = d.tab_id';
+
+export function defaultTabById(db: Database, groupId: string, id: string): DefaultTab | undefined {
+  return db.get<DefaultTab>(`select ${columns} ${from} where d.id = ? and d.group_id = ?`, id, groupId);
+}
+
+export function defaultTabOf(db: Database, groupId: string, tabId: string): DefaultTab | undefined {
+  return db.get<DefaultTab>(`select ${columns} ${from} where d.group_id = ? and d.tab_id = ?`, groupId, tabId);
+}
+
+export function defaultTabsOf(db: Database, groupId: string, page: Page): Listed<DefaultTab> {
+  const order = 'd.position, d.created_at, d.id';
+  return listRows(db, { columns, from: `${from} where d.group_id = ?`, order }, [groupId], page);
+}
+
+/** The position behind all that the group has. */
+export function nextPosition(db: Database, groupId: string): number {
+  const sql = 'select coalesce(max(position) + 1, 0) as next from group_default_tabs where group_id = ?';
+  return db.get<{ next: number }>(sql, groupId)!.next;
+}
+
+interface NewDefaultTab extends Omit<DefaultTab, 'tabName' | 'description'> {
+  readonly createdAt: number;
+}
+
+export function insertDefaultTab(db: Database, given: NewDefaultTab): void {
+  db.run(
+    `insert into group_default_tabs (id, group_id, tab_id, can_edit, visibility, position, created_at)
+     values (?, ?, ?, ?, ?, ?, ?)`,
+    given.id,
+    given.groupId,
+    given.tabId,
+    given.canEdit,
+    given.visibility,
+    given.position,
+    given.createdAt,
+  );
+}
+
+export function updateDefaultTab(
+  db: Database,
+  id: string,
+  given: { can_edit?: boolean; visibility?: TabVisibility; index?: number },
+): void {
+  const canEdit = given.can_edit === undefined ? null : given.can_edit ? 1 : 0;
+  const sql = `update group_default_tabs set can_edit = coalesce(?, can_edit), visibility = coalesce(?, visibility),
+    position = coalesce(?, position) where id = ?`;
+  db.run(sql, canEdit, given.visibility ?? null, given.index ?? null, id);
+}
+
+export function deleteDefaultTab(db: Database, id: string): void {
+  db.run('delete from group_default_tabs where id = ?', id);
+}
+
+/** How many Klips there are on the dashboard, and how many of them are shared with the group. */
+export function countKlips(db: Database, { tabId, groupId }: DefaultTab): { total: number; shared: number } {
+  const sql = `select count(*) as total, count(s.klip_id) as shared from klip_instances i
+    left join klip_shares s on s.klip_id = i.klip_id and s.kind = 'group' and s.holder_id = ? where i.tab_id = ?`;
+  return db.get(sql, groupId, tabId)!;
+}
