@@ -78,7 +78,17 @@ async function verdictOf(
   if (problem !== undefined) return { problem, would: 'nothing would be sent' };
   const receipt = await receiptOf(job, store);
   const same = receipt?.certain === 1 && receipt.sha256 === preview.sha256 && receipt.format === preview.format;
-  return { would: same && !job.always ? 'unchanged: no request would be made' : 'one request would send it' };
+  if (same && !job.always) return { would: 'unchanged: no request would be made' };
+  return {
+    would: (await isThere(job, store)) ? 'one request would send it' : 'to be sent once "sluice apply --yes" has run',
+  };
+}
+
+/** A declared data source may have to be created first. */
+async function isThere(job: Job, store: Store | undefined): Promise<boolean> {
+  if (job.target.kind !== 'datasource') return true;
+  const { addressOf } = await import('../delivery/commit-payload.ts');
+  return store !== undefined && (await addressOf(store, job).catch(() => undefined)) !== undefined;
 }
 
 async function receiptOf(job: Job, store: Store | undefined): Promise<Receipt | undefined> {

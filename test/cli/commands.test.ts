@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeFolder, type Start, start, until } from '../journey/process.ts';
 import { adminKey, makeWorld, type World } from '../journey/world.ts';
 
@@ -174,6 +176,28 @@ describe('sluice sync', () => {
       '',
     ]);
     expect(ended.stdout).toMatch(/^orders +2 +16 B +1 .* delivered$/m);
+  });
+
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('ends by itself on %s while an upload hangs, with %i, and leaves it owed', async (signal, code) => {
+    const world = await makeWorld();
+    const { home, config } = await setUp(world, world.instances.csv);
+    let uploads = 0;
+    const silent = createServer((request) => void request.resume().on('end', () => uploads++)).listen(0, '127.0.0.1');
+    onTestFinished(() => {
+      silent.closeAllConnections();
+      silent.close();
+    });
+    await until('the silent server', () => silent.listening);
+    const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/api/1.0`;
+    await home.config(config({ destinations: { main: { url, api_key: adminKey } } }));
+    const sync = home.start(['sync']);
+    await until('the upload to hang', () => uploads > 0);
+    sync.child.kill(signal);
+    expect(await sync.ended).toMatchObject({ code, signal: null });
+    expect(home.state().outbox).toMatchObject([{ state: 'owed' }]);
   });
 
   it('takes the worst that somebody has to mend for its exit code: 2 before 3 before 1', async () => {

@@ -76,6 +76,15 @@ describe('sluice run', () => {
     expect((await daemon.ended).code).toBe(0);
   });
 
+  it('survives a SIGHUP that comes while it starts, and takes the config once it has', async () => {
+    const world = await makeWorld();
+    const { home } = await setUp(world);
+    const daemon = home.start(['run'], { preload: ['hang-up-early'] });
+    await until('the new config', () => daemon.output().includes('config.reloaded'));
+    daemon.child.kill('SIGTERM');
+    expect((await daemon.ended).code).toBe(0);
+  });
+
   it('refuses to be the second one on a state folder, and lets sync work beside it', async () => {
     const world = await makeWorld();
     const { home, run } = await setUp(world);

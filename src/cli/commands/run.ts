@@ -19,6 +19,8 @@ interface Flags {
 
 async function run({ config: file, log: level }: Flags): Promise<void> {
   const stop = onStop();
+  const started = Promise.withResolvers<Reloading>();
+  const reloads = listenForReload(started.promise);
   const { config, problems } = await openConfig(file);
   showProblems(problems);
   const [{ openLogOn }, { wire }, { Daemon }] = await Promise.all([
@@ -32,7 +34,7 @@ async function run({ config: file, log: level }: Flags): Promise<void> {
     const lease = await beTheOnlyOne(runtime);
     const daemon = new Daemon({ runtime, config });
     await daemon.start();
-    const reloads = listenForReload({ file, daemon, runtime, config, log });
+    started.resolve({ file, daemon, runtime, config, log });
     await aborted(stop.signal);
     await Promise.all([reloads.end(), daemon.stop(String((stop.signal.reason as Error).message))]);
     await lease.release();
@@ -77,13 +79,14 @@ interface Reloading {
   readonly log: Log;
 }
 
-/** SIGHUP takes the config anew: whole, or not at all. One reload at a time, in the order of the signals. */
-function listenForReload(given: Reloading): { end(): Promise<void> } {
+/**
+ * SIGHUP takes the config anew: whole, or not at all. One reload at a time, in the order of the signals; one that comes
+ * before the daemon has started waits for it, instead of ending the process.
+ */
+function listenForReload(started: Promise<Reloading>): { end(): Promise<void> } {
   let last = Promise.resolve();
   const onHup = (): void => {
-    last = last
-      .then(() => reload(given))
-      .catch((error: unknown) => given.log.error('the reload met a fault', { error: String(error) }));
+    last = last.then(async () => reloadSafely(await started));
   };
   process.on('SIGHUP', onHup);
   const end = (): Promise<void> => {
@@ -91,6 +94,14 @@ function listenForReload(given: Reloading): { end(): Promise<void> } {
     return last;
   };
   return { end };
+}
+
+async function reloadSafely(given: Reloading): Promise<void> {
+  try {
+    await reload(given);
+  } catch (error) {
+    given.log.error('the reload met a fault', { error: String(error) });
+  }
 }
 
 async function reload({ file, daemon, runtime, config, log }: Reloading): Promise<void> {
