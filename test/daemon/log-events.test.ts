@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest';
+import type { SluiceEvents } from '../../src/daemon/events.ts';
+import { logEvents } from '../../src/daemon/log-events.ts';
+import { Events } from '../../src/lib/events.ts';
+import type { Log } from '../../src/lib/log.ts';
+
+function listen() {
+  const lines: string[] = [];
+  const at = (level: string) => (message: string) => void lines.push(`${level} ${message}`);
+  const log: Log = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), with: () => log };
+  const events = new Events<SluiceEvents>();
+  logEvents(events, log);
+  return { events, lines };
+}
+
+it.each([
+  ['failed', 'error'],
+  ['dead', 'error'],
+  ['delivered', 'info'],
+  ['owed', 'info'],
+  ['stopped', 'info'],
+] as const)('a run that ends %s is logged as %s, so that a log of errors alone shows what broke', (outcome, level) => {
+  const { events, lines } = listen();
+  const figures = { rows: 0, bytes: 0, requests: 0, milliseconds: 1 };
+  events.emit('run.finished', { job: 'orders', run: 'r', outcome, ...figures });
+  expect(lines).toEqual([`${level} run.finished`]);
+});
+
+it('what is healthy and frequent is logged for those alone who debug', () => {
+  const { events, lines } = listen();
+  events.emit('extract.progressed', { job: 'orders', run: 'r', rows: 1, bytes: 1 });
+  events.emit('config.stranded', { destination: 'old', payloads: 2 });
+  expect(lines).toEqual(['debug extract.progressed', 'warn config.stranded']);
+});
