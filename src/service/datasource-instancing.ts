@@ -86,16 +86,14 @@ function valueSets(
   source: { accountId: string; createdBy: string | null },
   names: readonly string[],
 ): Record<string, string>[] {
-  const users = db.all<{ id: string; given: string }>(
-    `select u.id, (select json_group_object(p.name, p.value) from user_properties p
-      where p.user_id = u.id and p.name in (select value from json_each(?))) as given
-     from users u where u.account_id = ? order by u.id = ? desc, u.created_at, u.id`,
-    JSON.stringify(names),
+  const rows = db.all<{ id: string; name: string | null; value: string | null }>(
+    `select u.id, p.name, p.value from users u left join user_properties p on p.user_id = u.id
+     where u.account_id = ? order by u.id = ? desc, u.created_at, u.id`,
     source.accountId,
     source.createdBy,
   );
-  const all = users.map(({ given }) => {
-    const values = new Map(Object.entries(JSON.parse(given) as Record<string, string>));
+  const all = [...Map.groupBy(rows, ({ id }) => id).values()].map((own) => {
+    const values = new Map(own.map(({ name, value }) => [name, value]));
     return Object.fromEntries(names.map((name) => [name, values.get(name) ?? '']));
   });
   const distinct = new Map(all.map((values) => [keyOf(names, values), values]));

@@ -4,11 +4,11 @@ import { type JsonSchema, plainSchema } from '../../src/service/openapi/schemas.
 
 /** A value that a schema allows: required fields only, as plain as can be. `made` knows better by a field's name. */
 export function validValue(schema: JsonSchema, made: (name: string) => unknown, name = ''): unknown {
+  if (schema.enum !== undefined) return schema.default ?? schema.enum[0];
   const known = made(name);
   if (known !== undefined) return schema.type === 'array' && !Array.isArray(known) ? [known] : known;
   if (schema.default !== undefined) return schema.default;
   if ('const' in schema) return schema.const;
-  if (schema.enum !== undefined) return schema.enum[0];
   if (schema.anyOf !== undefined) return validValue(schema.anyOf[0]!, made, name);
   if (schema.type === 'integer' || schema.type === 'number') return Math.max(1, Number(schema.minimum ?? 1));
   if (schema.type === 'boolean') return true;

@@ -259,6 +259,11 @@ const prepared: Readonly<Record<string, Given>> = {
     await answered(world, { method: 'PUT', path: `/datasource-instances/${id}/properties`, owner, body });
     return { query: { name: 'a' } };
   },
+  'DELETE /clients/{id}/properties': async (world, owner, { id }) => {
+    const body = { properties: { a: 'b' } };
+    await answered(world, { method: 'PUT', path: `/clients/${id}/properties`, owner, body });
+    return { query: { name: 'a' } };
+  },
   'DELETE /users/{id}/properties': async (world, owner, { id }) => {
     const body = { properties: { a: 'b' } };
     await answered(world, { method: 'PUT', path: `/users/${id}/properties`, owner, body });

@@ -1,9 +1,8 @@
 import { permissions } from '../../src/service/auth/permissions.ts';
 import { type Answer, type Bench, bench, fixtures } from './service.ts';
 
-/** Somebody who manages people without being an admin, and somebody who is one beside the first. */
+/** Somebody who manages people without being an admin. */
 export const managerKey = 'a5'.repeat(20);
-export const secondAdminKey = 'a6'.repeat(20);
 
 const [acme, ...others] = fixtures.companies;
 const manager = {

@@ -118,6 +118,20 @@ describe('a dynamic data source', () => {
     expect(await documents()).toBe(0);
   });
 
+  it('follows names and values of any script', async () => {
+    const given = await peopleBench();
+    for (const [name, value] of [
+      ['Ünï çødé', '名前'],
+      ["x'; --", '👩‍👩‍👧'],
+      ['a\u0000b', 'c\u0000d'],
+      ['quote"d\\', 'e"f\\'],
+    ] as const) {
+      const source = await given.source({ properties: { endpoint_url: `https://x.test/{props.${name}}` } });
+      await set(given, 'acme-editor', { [name]: value });
+      expect(Object.keys(await regions(given, source)).sort()).toEqual(['', value]);
+    }
+  });
+
   it('does not follow the users of another account', async () => {
     const given = await peopleBench();
     const source = await create(given);
