@@ -1,3 +1,4 @@
+import { request } from 'undici';
 import { permissions } from '../../src/service/auth/permissions.ts';
 import { type Answer, type Bench, bench, fixtures, type Sent } from './service.ts';
 
@@ -56,7 +57,26 @@ export async function placeKlips(given: Bench, tab: string, klips: object[], sen
   return answer.body.data.klip_instances as PlacedKlip[];
 }
 
+export const linksPath = '/dashboard-published-links';
+
 /** A new published link of a dashboard. */
 export async function publish(given: Bench, tab: string, body: object = {}): Promise<string> {
-  return idIn(await given.call('POST', `/dashboard-published-links/${tab}`, { body: { name: 'For all', ...body } }));
+  return idIn(await given.call('POST', `${linksPath}/${tab}`, { body: { name: 'For all', ...body } }));
+}
+
+export const linkOf = async (given: Bench, id: string): Promise<Record<string, unknown>> =>
+  (await given.call('GET', `${linksPath}/${id}`)).body.data;
+
+/** What somebody without an account is answered at a link's address. */
+export async function look(
+  given: Bench,
+  id: string,
+  {
+    query = '',
+    headers = {},
+    method = 'GET',
+  }: { query?: string; headers?: Record<string, string>; method?: string } = {},
+): Promise<{ status: number; headers: Record<string, unknown>; text: string }> {
+  const answer = await request(`${given.origin}/published/${id}/any${query}`, { method: method as 'GET', headers });
+  return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };
 }

@@ -1,45 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { layoutTypes } from '../../src/service/tab-layout.ts';
-import { createKlip, createTab, placeKlips } from './dashboards.ts';
-import { type Answer, type Bench, bench } from './service.ts';
-
-interface Cell {
-  readonly id: string;
-  readonly index: [number, number];
-  readonly colSpan: number;
-  readonly minHeight: number;
-  readonly height?: number;
-}
-
-interface Grid {
-  readonly type: string;
-  readonly state: { readonly desktop: { itemConfigs: Cell[]; colWidths: string[]; cols: number } };
-}
-
-const read = async (given: Bench, tab: string): Promise<Grid> =>
-  (await given.call('GET', `/tabs/${tab}/layout`)).body.data as unknown as Grid;
-const write = (given: Bench, tab: string, body: object): Promise<Answer> =>
-  given.call('PUT', `/tabs/${tab}/layout`, { body });
-
-/** A dashboard with Klips on it, in region 1 from the top. */
-async function dashboard(given: Bench, klips: number): Promise<{ tab: string; klip: string; ids: string[] }> {
-  const [tab, klip] = [await createTab(given), await createKlip(given)];
-  const placed = await placeKlips(
-    given,
-    tab,
-    Array.from({ length: klips }, (_none, position) => ({ klip_id: klip, position })),
-  );
-  return { tab, klip, ids: placed.map(({ id }) => id) };
-}
-
-/** Where each instance stands: column, row and width, by the order of the ids. */
-async function places(given: Bench, tab: string, ids: readonly string[]): Promise<unknown[]> {
-  const { itemConfigs } = (await read(given, tab)).state.desktop;
-  return ids.map((id) => {
-    const cell = itemConfigs.find((one) => one.id === `gridklip-${id}`);
-    return cell && [...cell.index, cell.colSpan];
-  });
-}
+import { createTab } from './dashboards.ts';
+import { dashboard, places, readLayout, writeLayout } from './layouts.ts';
+import { bench } from './service.ts';
 
 /** Two instances in each region of a layout. */
 const inPairs = (ids: readonly string[]): Record<string, object> =>
@@ -48,7 +11,7 @@ const inPairs = (ids: readonly string[]): Record<string, object> =>
 describe('the layout of a dashboard (2.8, 4.8)', () => {
   it('is empty and six columns wide at first', async () => {
     const given = await bench();
-    expect(await read(given, await createTab(given))).toEqual({
+    expect(await readLayout(given, await createTab(given))).toEqual({
       type: 'grid',
       state: { desktop: { itemConfigs: [], colWidths: Array(6).fill('auto'), cols: 6 } },
     });
@@ -62,12 +25,12 @@ describe('the layout of a dashboard (2.8, 4.8)', () => {
       { id: `gridklip-${ids[1]}`, index: [1, 2], colSpan: 1, minHeight: 0 },
     ];
     const desktop = { itemConfigs, colWidths: ['auto', 'auto', 'auto'], cols: 3 };
-    const answer = await write(given, tab, { type: 'grid', state: { desktop } });
+    const answer = await writeLayout(given, tab, { type: 'grid', state: { desktop } });
     expect(answer.body).toEqual({ meta: { success: true, status: 200 }, data: {} });
-    const grid = await read(given, tab);
+    const grid = await readLayout(given, tab);
     expect(grid).toEqual({ type: 'grid', state: { desktop } });
-    expect((await write(given, tab, grid)).status).toBe(200);
-    expect(await read(given, tab)).toEqual(grid);
+    expect((await writeLayout(given, tab, grid)).status).toBe(200);
+    expect(await readLayout(given, tab)).toEqual(grid);
   });
 
   it('needs of a grid no more than ids and places, and finds out how wide it is', async () => {
@@ -77,8 +40,8 @@ describe('the layout of a dashboard (2.8, 4.8)', () => {
       { id: ids[0], index: [7, 0], height: null },
       { id: `gridklip-${ids[1]}`, index: [0, 1], colSpan: 2, unknown: true },
     ];
-    expect((await write(given, tab, { type: 'grid', state: { desktop: { itemConfigs } } })).status).toBe(200);
-    const { desktop } = (await read(given, tab)).state;
+    expect((await writeLayout(given, tab, { type: 'grid', state: { desktop: { itemConfigs } } })).status).toBe(200);
+    const { desktop } = (await readLayout(given, tab)).state;
     expect([desktop.cols, desktop.colWidths.length]).toEqual([8, 8]);
     expect(desktop.itemConfigs).toEqual([
       { id: `gridklip-${ids[0]}`, index: [7, 0], colSpan: 1, minHeight: 0 },
@@ -90,187 +53,56 @@ describe('the layout of a dashboard (2.8, 4.8)', () => {
     const given = await bench();
     const { tab, ids } = await dashboard(given, 2);
     const state = { [ids[0]!]: { region: '2', idx: 0 }, [ids[1]!]: { region: 'region-7', idx: 3 } };
-    expect((await write(given, tab, { type: 'grid', state })).status).toBe(200);
+    expect((await writeLayout(given, tab, { type: 'grid', state })).status).toBe(200);
     expect(await places(given, tab, ids)).toEqual([
       [1, 0, 1],
       [6, 3, 1],
     ]);
-    expect((await read(given, tab)).state.desktop.cols).toBe(7);
+    expect((await readLayout(given, tab)).state.desktop.cols).toBe(7);
   });
 
   it.each([
-    ['100', 1, [[0, 1]]],
-    [
-      '50_50',
-      2,
-      [
-        [0, 1],
-        [1, 1],
-      ],
-    ],
-    [
-      '30_60',
-      3,
-      [
-        [0, 1],
-        [1, 2],
-      ],
-    ],
-    [
-      '60_30',
-      3,
-      [
-        [0, 2],
-        [2, 1],
-      ],
-    ],
-    [
-      '30_30_30',
-      3,
-      [
-        [0, 1],
-        [1, 1],
-        [2, 1],
-      ],
-    ],
-    [
-      '100_50_50',
-      2,
-      [
-        [0, 2],
-        [0, 1, 2],
-        [1, 1, 2],
-      ],
-    ],
-    [
-      '100_30_60',
-      3,
-      [
-        [0, 3],
-        [0, 1, 2],
-        [1, 2, 2],
-      ],
-    ],
-    [
-      '100_60_30',
-      3,
-      [
-        [0, 3],
-        [0, 2, 2],
-        [2, 1, 2],
-      ],
-    ],
-    [
-      '100_30_30_30',
-      3,
-      [
-        [0, 3],
-        [0, 1, 2],
-        [1, 1, 2],
-        [2, 1, 2],
-      ],
-    ],
-    [
-      '50_50_100',
-      2,
-      [
-        [0, 1],
-        [1, 1],
-        [0, 2, 2],
-      ],
-    ],
-    [
-      '30_60_100',
-      3,
-      [
-        [0, 1],
-        [1, 2],
-        [0, 3, 2],
-      ],
-    ],
-    [
-      '60_30_100',
-      3,
-      [
-        [0, 2],
-        [2, 1],
-        [0, 3, 2],
-      ],
-    ],
-    [
-      '30_30_30_100',
-      3,
-      [
-        [0, 1],
-        [1, 1],
-        [2, 1],
-        [0, 3, 2],
-      ],
-    ],
-    [
-      '100_50_50_100',
-      2,
-      [
-        [0, 2],
-        [0, 1, 2],
-        [1, 1, 2],
-        [0, 2, 4],
-      ],
-    ],
-    [
-      '100_30_60_100',
-      3,
-      [
-        [0, 3],
-        [0, 1, 2],
-        [1, 2, 2],
-        [0, 3, 4],
-      ],
-    ],
-    [
-      '100_60_30_100',
-      3,
-      [
-        [0, 3],
-        [0, 2, 2],
-        [2, 1, 2],
-        [0, 3, 4],
-      ],
-    ],
-    [
-      '100_30_30_30_100',
-      3,
-      [
-        [0, 3],
-        [0, 1, 2],
-        [1, 1, 2],
-        [2, 1, 2],
-        [0, 3, 4],
-      ],
-    ],
-  ] as const)('of type %s is read as a grid of %i columns', async (type, cols, regions) => {
+    ['100', 1, '0+1'],
+    ['50_50', 2, '0+1 1+1'],
+    ['30_60', 3, '0+1 1+2'],
+    ['60_30', 3, '0+2 2+1'],
+    ['30_30_30', 3, '0+1 1+1 2+1'],
+    ['100_50_50', 2, '0+2 0+1@2 1+1@2'],
+    ['100_30_60', 3, '0+3 0+1@2 1+2@2'],
+    ['100_60_30', 3, '0+3 0+2@2 2+1@2'],
+    ['100_30_30_30', 3, '0+3 0+1@2 1+1@2 2+1@2'],
+    ['50_50_100', 2, '0+1 1+1 0+2@2'],
+    ['30_60_100', 3, '0+1 1+2 0+3@2'],
+    ['60_30_100', 3, '0+2 2+1 0+3@2'],
+    ['30_30_30_100', 3, '0+1 1+1 2+1 0+3@2'],
+    ['100_50_50_100', 2, '0+2 0+1@2 1+1@2 0+2@4'],
+    ['100_30_60_100', 3, '0+3 0+1@2 1+2@2 0+3@4'],
+    ['100_60_30_100', 3, '0+3 0+2@2 2+1@2 0+3@4'],
+    ['100_30_30_30_100', 3, '0+3 0+1@2 1+1@2 2+1@2 0+3@4'],
+  ] as const)('of type %s is read as a grid of %i columns: column+width@row %s', async (type, cols, expected) => {
+    const regions = expected.split(' ').map((one) => one.split(/[+@]/).map(Number) as [number, number, number?]);
     const given = await bench();
     const { tab, ids } = await dashboard(given, regions.length * 2);
-    expect((await write(given, tab, { type, state: inPairs(ids) })).status).toBe(200);
-    const { desktop } = (await read(given, tab)).state;
+    expect((await writeLayout(given, tab, { type, state: inPairs(ids) })).status).toBe(200);
+    const { desktop } = (await readLayout(given, tab)).state;
     expect([desktop.cols, desktop.colWidths]).toEqual([cols, Array(cols).fill('auto')]);
-    const expected = regions.flatMap(([column, span, row = 0]) => [
+    const wanted = regions.flatMap(([column, span, row = 0]) => [
       [column, row, span],
       [column, row + 1, span],
     ]);
-    expect(await places(given, tab, ids)).toEqual(expected);
+    expect(await places(given, tab, ids)).toEqual(wanted);
     const [first] = ids;
     const beyond = { [first!]: { region: String(regions.length + 1), idx: 0 } };
-    expect((await write(given, tab, { type, state: beyond })).status).toBe(400);
+    expect((await writeLayout(given, tab, { type, state: beyond })).status).toBe(400);
   });
 
   it('can be of each type that there is, and of no other', async () => {
     const given = await bench();
     const tab = await createTab(given);
     expect(layoutTypes).toHaveLength(18);
-    for (const type of layoutTypes) expect((await write(given, tab, { type, state: {} })).status).toBe(200);
+    for (const type of layoutTypes) expect((await writeLayout(given, tab, { type, state: {} })).status).toBe(200);
     for (const type of ['', '30', '50', 'GRID', '100_100', 'toString', 7]) {
-      expect((await write(given, tab, { type, state: {} })).status).toBe(400);
+      expect((await writeLayout(given, tab, { type, state: {} })).status).toBe(400);
     }
   });
 
@@ -279,7 +111,7 @@ describe('the layout of a dashboard (2.8, 4.8)', () => {
     const { tab, ids } = await dashboard(given, 4);
     const idx = [9, 3, 9, 0];
     const state = Object.fromEntries(ids.map((id, at) => [id, { region: 1, idx: idx[at] }]));
-    await write(given, tab, { type: '100', state });
+    await writeLayout(given, tab, { type: '100', state });
     expect(await places(given, tab, ids)).toEqual([
       [0, 2, 1],
       [0, 1, 1],
@@ -293,7 +125,7 @@ describe('the layout of a dashboard (2.8, 4.8)', () => {
     const { tab, ids } = await dashboard(given, 4);
     const at = (region: number, idx: number): object => ({ region: `${region}`, idx });
     const state = { [ids[0]!]: at(2, 0), [ids[1]!]: at(3, 0), [ids[2]!]: at(3, 1), [ids[3]!]: at(4, 0) };
-    await write(given, tab, { type: '100_50_50_100', state });
+    await writeLayout(given, tab, { type: '100_50_50_100', state });
     expect(await places(given, tab, ids)).toEqual([
       [0, 0, 1],
       [1, 0, 1],
@@ -306,9 +138,9 @@ describe('the layout of a dashboard (2.8, 4.8)', () => {
     const given = await bench();
     const { tab, ids } = await dashboard(given, 1);
     const cell = { id: `gridklip-${ids[0]}`, index: [0, 0], colSpan: 4, minHeight: 100, height: 300 };
-    await write(given, tab, { type: 'grid', state: { desktop: { itemConfigs: [cell] } } });
-    await write(given, tab, { type: '50_50', state: { [ids[0]!]: { region: '2', idx: 0 } } });
-    expect((await read(given, tab)).state.desktop.itemConfigs).toEqual([
+    await writeLayout(given, tab, { type: 'grid', state: { desktop: { itemConfigs: [cell] } } });
+    await writeLayout(given, tab, { type: '50_50', state: { [ids[0]!]: { region: '2', idx: 0 } } });
+    expect((await readLayout(given, tab)).state.desktop.itemConfigs).toEqual([
       { id: `gridklip-${ids[0]}`, index: [1, 0], colSpan: 1, minHeight: 100, height: 300 },
     ]);
   });
@@ -321,20 +153,20 @@ describe('the layout of a dashboard (2.8, 4.8)', () => {
       shape === 'columns'
         ? { type: '100', state: { [kept!]: { region: '1', idx: 0 } } }
         : { type: 'grid', state: { desktop: { itemConfigs: [{ id: `gridklip-${kept}`, index: [0, 0] }] } } };
-    expect((await write(given, tab, body)).status).toBe(200);
+    expect((await writeLayout(given, tab, body)).status).toBe(200);
     expect(await places(given, tab, ids)).toEqual([undefined, [0, 0, 1], undefined]);
     expect((await given.call('GET', `/tabs/${tab}?full=true`)).body.data.klip_instances).toEqual([kept]);
     expect((await given.call('GET', `/klips/${ids[0]}`)).status).toBe(404);
     expect((await given.call('GET', `/klips/${klip}`)).status).toBe(200);
-    expect((await write(given, tab, { type: '100', state: {} })).status).toBe(200);
-    expect((await read(given, tab)).state.desktop.itemConfigs).toEqual([]);
+    expect((await writeLayout(given, tab, { type: '100', state: {} })).status).toBe(200);
+    expect((await readLayout(given, tab)).state.desktop.itemConfigs).toEqual([]);
   });
 
   it('that names an instance of another dashboard, a Klip or nothing at all changes nothing', async () => {
     const given = await bench();
     const { tab, klip, ids } = await dashboard(given, 2);
     const elsewhere = (await dashboard(given, 1)).ids[0]!;
-    const before = await read(given, tab);
+    const before = await readLayout(given, tab);
     const { last_updated } = (await given.call('GET', `/tabs/${tab}`)).body.data;
     for (const stranger of [elsewhere, klip, 'f'.repeat(32), '', 'a/b', 'gridklip-', 'toString']) {
       const state = { [ids[0]!]: { region: '1', idx: 0 }, [stranger]: { region: '1', idx: 1 } };
@@ -347,77 +179,14 @@ describe('the layout of a dashboard (2.8, 4.8)', () => {
         { type: 'grid', state },
         { type: 'grid', state: { desktop: { itemConfigs } } },
       ]) {
-        const answer = await write(given, tab, body);
+        const answer = await writeLayout(given, tab, body);
         expect([answer.status, answer.body.meta.error_desc]).toEqual([
           400,
           `Field "state" names a Klip instance that is not on the dashboard: ${stranger}`,
         ]);
       }
     }
-    expect(await read(given, tab)).toEqual(before);
+    expect(await readLayout(given, tab)).toEqual(before);
     expect((await given.call('GET', `/tabs/${tab}`)).body.data.last_updated).toBe(last_updated);
-  });
-});
-
-describe('placing Klips in a layout (4.8)', () => {
-  const placing = async (given: Bench, tab: string, klip: string, at: object = {}): Promise<string> =>
-    (await placeKlips(given, tab, [{ klip_id: klip, ...at }]))[0]!.id;
-
-  it('stands at the top of region 1 unless told, and moves down what was there', async () => {
-    const given = await bench();
-    const [tab, klip] = [await createTab(given), await createKlip(given)];
-    const first = await placing(given, tab, klip);
-    expect(await places(given, tab, [first])).toEqual([[0, 0, 1]]);
-    const second = await placing(given, tab, klip);
-    const third = await placing(given, tab, klip, { region: 3, position: 1 });
-    expect(await places(given, tab, [second, first, third])).toEqual([
-      [0, 0, 1],
-      [0, 1, 1],
-      [2, 1, 1],
-    ]);
-  });
-
-  it('in a grid moves whole rows, so that wide cells never cover others', async () => {
-    const given = await bench();
-    const { tab, klip, ids } = await dashboard(given, 3);
-    const itemConfigs = [
-      { id: ids[0], index: [0, 0], colSpan: 2 },
-      { id: ids[1], index: [2, 0] },
-      { id: ids[2], index: [0, 1] },
-    ];
-    await write(given, tab, { type: 'grid', state: { desktop: { itemConfigs, cols: 3 } } });
-    const beside = await placing(given, tab, klip, { region: 3, position: 1 });
-    expect(await places(given, tab, [...ids, beside])).toEqual([
-      [0, 0, 2],
-      [2, 0, 1],
-      [0, 1, 1],
-      [2, 1, 1],
-    ]);
-    const above = await placing(given, tab, klip, { region: 2, position: 0 });
-    expect(await places(given, tab, [above, ...ids, beside])).toEqual([
-      [1, 0, 1],
-      [0, 1, 2],
-      [2, 1, 1],
-      [0, 2, 1],
-      [2, 2, 1],
-    ]);
-    const body = { klips: [{ klip_id: klip, region: 4 }] };
-    expect((await given.call('PUT', `/tabs/${tab}/klip-instances`, { body })).status).toBe(400);
-  });
-
-  it('in a column layout moves only the region, and has the regions of its type', async () => {
-    const given = await bench();
-    const { tab, klip, ids } = await dashboard(given, 2);
-    const [left, right] = ids;
-    const state = { [left!]: { region: '1', idx: 0 }, [right!]: { region: '2', idx: 0 } };
-    await write(given, tab, { type: '60_30', state });
-    const above = await placing(given, tab, klip, { region: 2 });
-    expect(await places(given, tab, [left!, right!, above])).toEqual([
-      [0, 0, 2],
-      [2, 1, 1],
-      [2, 0, 1],
-    ]);
-    const body = { klips: [{ klip_id: klip, region: 3 }] };
-    expect((await given.call('PUT', `/tabs/${tab}/klip-instances`, { body })).status).toBe(400);
   });
 });

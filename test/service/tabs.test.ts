@@ -1,25 +1,13 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startService } from '../../src/service/service.ts';
-import { builderBench, builderKey, createKlip, createTab, placeKlips, publish } from './dashboards.ts';
+import { createKlip, createTab, placeKlips, publish } from './dashboards.ts';
+import { hostileNames } from './people.ts';
 import { type Answer, Bench, bench, keys, StillClock, scratch } from './service.ts';
 
-const errorOf = ({ status, body }: Answer): unknown => [status, body.meta.error_code];
 const worked = { meta: { success: true, status: 200 }, data: {} };
 const items = ({ body }: Answer, list: string): { id: string; name: string }[] =>
   body.data[list] as { id: string; name: string }[];
 const ids = (answer: Answer, list: string): string[] => items(answer, list).map(({ id }) => id);
-
-/** Names that break what takes names for ASCII, markup or SQL. */
-const hostile = [
-  'Ünï çødé',
-  '名前',
-  '👩‍👩‍👧',
-  "x'; drop table tabs;--",
-  '\u202eabc',
-  '<b>&amp;',
-  'a\u0000b',
-  '__proto__',
-];
 
 describe('dashboards (2.7, 4.8)', () => {
   it('are created with a name, listed in short and read in detail', async () => {
@@ -56,10 +44,10 @@ describe('dashboards (2.7, 4.8)', () => {
 
   it('keep names of any Unicode', async () => {
     const given = await bench();
-    for (const name of hostile) await createTab(given, { name, description: name });
+    for (const name of hostileNames) await createTab(given, { name, description: name });
     const listed = (await given.call('GET', '/tabs')).body.data.tabs as { name: string; description: string }[];
-    expect(listed.map(({ name }) => name).toSorted()).toEqual(hostile.toSorted());
-    expect(listed.map(({ description }) => description).toSorted()).toEqual(hostile.toSorted());
+    expect(listed.map(({ name }) => name).toSorted()).toEqual(hostileNames.toSorted());
+    expect(listed.map(({ description }) => description).toSorted()).toEqual(hostileNames.toSorted());
   });
 
   it('come in pages, in the order of creation', async () => {
@@ -168,158 +156,5 @@ describe('dashboards (2.7, 4.8)', () => {
     const second = new Bench(await startService({ data: { folder }, limits: false }));
     onTestFinished(() => second.close());
     expect(await show(second)).toEqual(before);
-  });
-});
-
-describe('Klip instances of a dashboard (4.8)', () => {
-  it('are placed by the id of a Klip, as new instances each time, with the name of the Klip', async () => {
-    const given = await bench();
-    const [tab, orders, costs] = [
-      await createTab(given),
-      await createKlip(given),
-      await createKlip(given, { name: 'Costs' }),
-    ];
-    const placed = await placeKlips(given, tab, [
-      { klip_id: orders },
-      { klip_id: costs, region: 2 },
-      { klip_id: orders },
-    ]);
-    expect(placed.map(({ klip_id, name }) => [klip_id, name])).toEqual([
-      [orders, 'Orders'],
-      [costs, 'Costs'],
-      [orders, 'Orders'],
-    ]);
-    expect(new Set([orders, costs, ...placed.map(({ id }) => id)]).size).toBe(5);
-    const listed = await given.call('GET', `/tabs/${tab}/klip-instances`);
-    expect(listed.body).toEqual({
-      meta: { success: true, status: 200, count: 3, total: 3 },
-      data: { klip_instances: placed },
-    });
-    const second = await given.call('GET', `/tabs/${tab}/klip-instances?offset=1&limit=1`);
-    expect([second.body.meta.count, second.body.meta.total, ids(second, 'klip_instances')]).toEqual([
-      1,
-      3,
-      [placed[1]!.id],
-    ]);
-    expect((await given.call('GET', `/tabs/${tab}?full=true`)).body.data.klip_instances).toEqual(
-      placed.map(({ id }) => id),
-    );
-    expect((await given.call('GET', `/klips/${placed[1]!.id}`)).body.data).toMatchObject({
-      id: placed[1]!.id,
-      name: 'Costs',
-    });
-    await given.call('PUT', `/klips/${costs}`, { body: { name: 'Spending' } });
-    expect(items(await given.call('GET', `/tabs/${tab}/klip-instances`), 'klip_instances')[1]!.name).toBe('Spending');
-  });
-
-  it('are placed all or none: a Klip that is not there, not seen or really an instance is a 404', async () => {
-    const given = await builderBench();
-    const tab = await createTab(given);
-    const klip = await createKlip(given);
-    const [instance] = await placeKlips(given, tab, [{ klip_id: klip }]);
-    const strangers = [
-      'f'.repeat(32),
-      instance!.id,
-      await createKlip(given, {}, { key: keys.otherAdmin }),
-      await createKlip(given, { client_id: 'bakery' }),
-    ];
-    for (const stranger of strangers) {
-      const body = { klips: [{ klip_id: klip }, { klip_id: stranger }] };
-      expect(errorOf(await given.call('PUT', `/tabs/${tab}/klip-instances`, { body }))).toEqual([404, 'not_found']);
-    }
-    const unseen = await given.call('PUT', `/tabs/${await createTab(given, {}, { key: builderKey })}/klip-instances`, {
-      key: builderKey,
-      body: { klips: [{ klip_id: klip }] },
-    });
-    expect(errorOf(unseen)).toEqual([404, 'not_found']);
-    const far = { klips: [{ klip_id: klip }, { klip_id: klip, region: 7 }] };
-    expect(errorOf(await given.call('PUT', `/tabs/${tab}/klip-instances`, { body: far }))).toEqual([
-      400,
-      'bad_request',
-    ]);
-    expect(ids(await given.call('GET', `/tabs/${tab}/klip-instances`), 'klip_instances')).toEqual([instance!.id]);
-  });
-
-  it('are taken off one by one, and go when their Klip does; the dashboard notes the change', async () => {
-    const clock = new StillClock('2026-03-01T10:00:00Z');
-    const given = await bench({ clock });
-    const [tab, other] = [await createTab(given), await createTab(given)];
-    const [orders, costs] = [await createKlip(given), await createKlip(given)];
-    const placed = await placeKlips(given, tab, [{ klip_id: orders }, { klip_id: orders }, { klip_id: costs }]);
-    const [elsewhere] = await placeKlips(given, other, [{ klip_id: costs }]);
-    clock.pass(5_000);
-    const remove = (id: string): Promise<Answer> => given.call('DELETE', `/tabs/${tab}/klip-instances/${id}`);
-    expect(errorOf(await remove(elsewhere!.id))).toEqual([404, 'not_found']);
-    expect(errorOf(await remove(orders))).toEqual([404, 'not_found']);
-    expect((await remove(placed[0]!.id)).body).toEqual(worked);
-    expect(errorOf(await remove(placed[0]!.id))).toEqual([404, 'not_found']);
-    expect((await given.call('GET', `/tabs/${tab}`)).body.data.last_updated).toBe('2026-03-01T10:00:05.000Z');
-    await given.call('DELETE', `/klips/${costs}`);
-    expect(ids(await given.call('GET', `/tabs/${tab}/klip-instances`), 'klip_instances')).toEqual([placed[1]!.id]);
-    expect(ids(await given.call('GET', `/tabs/${other}/klip-instances`), 'klip_instances')).toEqual([]);
-  });
-});
-
-describe('share rights of a dashboard', () => {
-  it('let groups and users see it, and change it only with can_edit', async () => {
-    const given = await bench();
-    const tab = await createTab(given);
-    const key = keys.acmeViewer;
-    const share = (can_edit: boolean): Promise<Answer> =>
-      given.call('PUT', `/tabs/${tab}/share-rights`, { body: { groups: [{ group_id: 'acme-team', can_edit }] } });
-    const place = (): Promise<Answer> => given.call('PUT', `/tabs/${tab}/klip-instances`, { key, body: { klips: [] } });
-    expect((await place()).status).toBe(404);
-    expect((await share(false)).body).toEqual(worked);
-    expect((await given.call('GET', `/tabs/${tab}/klip-instances`, { key })).status).toBe(200);
-    expect(errorOf(await place())).toEqual([403, 'forbidden']);
-    await share(true);
-    expect((await place()).status).toBe(200);
-    expect((await given.call('GET', `/tabs/${tab}/share-rights`, { key })).body.data).toEqual({
-      share_rights: [{ group_id: 'acme-team', group_name: 'Team', can_edit: true }],
-      user_share_rights: [],
-    });
-  });
-
-  it('are needed to change by whoever may do everything with what is theirs', async () => {
-    const given = await builderBench();
-    const tab = await createTab(given);
-    await given.call('PUT', `/tabs/${tab}/share-rights`, {
-      body: { groups: [], users: [{ user_id: 'acme-builder' }] },
-    });
-    const calls: [string, string, object?][] = [
-      ['PUT', '', { name: 'mine' }],
-      ['DELETE', ''],
-      ['PUT', '/klip-instances', { klips: [] }],
-      ['DELETE', '/klip-instances/x'],
-      ['PUT', '/layout', { type: 'grid', state: {} }],
-      ['PUT', '/share-rights', { groups: [] }],
-      ['DELETE', '/share-rights/acme-team'],
-    ];
-    for (const [method, path, body] of calls) {
-      const answer = await given.call(method, `/tabs/${tab}${path}`, { key: builderKey, body: body ?? null });
-      expect([method, path, ...(errorOf(answer) as unknown[])]).toEqual([method, path, 403, 'forbidden']);
-    }
-    const published = await given.call('POST', `/dashboard-published-links/${tab}`, {
-      key: builderKey,
-      body: { name: 'A' },
-    });
-    expect(errorOf(published)).toEqual([403, 'forbidden']);
-  });
-
-  it('are given whole or not at all, and end one by one', async () => {
-    const given = await bench();
-    const path = `/tabs/${await createTab(given)}/share-rights`;
-    const share = (body: object): Promise<Answer> => given.call('PUT', path, { body });
-    const team = { group_id: 'acme-team', can_edit: true };
-    expect((await share({ groups: [team, { group_id: 'unknown' }] })).status).toBe(404);
-    expect((await share({ groups: [team, { group_id: 'other-team' }] })).status).toBe(403);
-    expect((await share({ groups: [team], users: [{ user_id: 'bakery-admin' }] })).status).toBe(403);
-    expect((await given.call('GET', path)).body.data).toEqual({ share_rights: [], user_share_rights: [] });
-    await share({ groups: [team], users: [{ user_id: 'acme-editor' }] });
-    expect((await given.call('DELETE', `${path}/acme-team`)).body).toEqual(worked);
-    expect((await given.call('DELETE', `${path}/acme-team`)).status).toBe(403);
-    expect((await given.call('DELETE', `${path}/unknown`)).status).toBe(404);
-    expect((await given.call('DELETE', `${path}/acme-editor?type=user`)).status).toBe(200);
-    expect((await given.call('GET', path)).body.data).toEqual({ share_rights: [], user_share_rights: [] });
   });
 });
