@@ -4,6 +4,7 @@ import type { Limits } from './limits/limits.ts';
 import type { RefreshWorker } from './refresh/worker.ts';
 import type { Database } from './store/database.ts';
 import type { Blobs } from './uploads/blobs.ts';
+import type { UsageDays } from './usage/days.ts';
 
 /** What a running service is made of; every call gets it. */
 export interface Parts {
@@ -11,6 +12,7 @@ export interface Parts {
   readonly blobs: Blobs;
   readonly limits: Limits;
   readonly refreshes: RefreshWorker;
+  readonly days: UsageDays;
   readonly clock: Clock;
   readonly log: Log;
   readonly uploadLimitBytes: number;

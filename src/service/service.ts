@@ -23,6 +23,7 @@ import { startTicking } from './ticking.ts';
 import type { Blobs } from './uploads/blobs.ts';
 import { FolderBlobs } from './uploads/folder-blobs.ts';
 import { MemoryBlobs } from './uploads/memory-blobs.ts';
+import { UsageDays } from './usage/days.ts';
 
 export interface ServiceOptions {
   /** Address to listen on; 127.0.0.1 unless told. */
@@ -117,7 +118,9 @@ async function assemble(db: Database, options: ServiceOptions): Promise<Parts> {
   const limits = new Limits({ db, clock, enforced: options.limits ?? true });
   const mayReach = policyOf(options);
   const refreshes = new RefreshWorker({ db, blobs, clock, log, uploadLimitBytes, pull, mayReach });
-  return { db, blobs, limits, refreshes, clock, log, uploadLimitBytes, bodyIdleMs: options.bodyIdleMs ?? 60_000 };
+  const days = new UsageDays(db, clock);
+  days.turn();
+  return { db, blobs, limits, refreshes, days, clock, log, uploadLimitBytes, bodyIdleMs: options.bodyIdleMs ?? 60_000 };
 }
 
 async function sweep({ db, blobs, log }: Parts): Promise<void> {

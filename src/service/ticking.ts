@@ -11,8 +11,9 @@ export function startTicking(parts: Parts, everyMs: number): () => void {
 }
 
 /** What fails (a full disk) is tried again with the next tick. */
-function tick({ refreshes, log }: Parts): void {
+function tick({ days, refreshes, log }: Parts): void {
   try {
+    days.turn();
     refreshes.requestDue();
   } catch (thrown) {
     log.error('what is due could not be done', { error: redact(String(thrown)) });

@@ -61,7 +61,8 @@ export const checks: readonly Check[] = [
     run: async (world, endpoint) => {
       const ready = await world.ready(endpoint, own);
       const answer = await world.send(endpoint, ready, { key: keyWithout(endpoint) });
-      expectRefusal(answer, 401, 'permission_denied');
+      if (endpoint.lacking === 'forbidden') expectRefusal(answer, 403, 'forbidden');
+      else expectRefusal(answer, 401, 'permission_denied');
       for (const name of endpoint.permission) expect(answer.body.meta.error_desc).toContain(name);
     },
   },

@@ -15,21 +15,9 @@ const withData = async (given: Bench): Promise<Record<string, string>> => {
   await given.call('PUT', `/datasources/${id}/data`, { body: '[1]' });
   return { id };
 };
-const period = 'start_date=0&end_date=4000000000';
 
 const cases: Record<string, Case> = {
   ...(await collectCases()),
-  'GET /usage-overview/api-usage': {
-    query: period,
-    bad: [
-      { query: 'start_date=0', field: 'end_date' },
-      { query: 'end_date=0', field: 'start_date' },
-      { query: 'start_date=2020-01-01&end_date=1', field: 'start_date' },
-      { query: 'start_date=0&end_date=1.5', field: 'end_date' },
-      { query: 'start_date=2&end_date=1', field: 'start_date' },
-      ...badPages.map(({ query, field }) => ({ query: `${period}&${query}`, field })),
-    ],
-  },
   'GET /datasources': { bad: badPages },
   'GET /datasources/{id}': { prepare: source },
   'POST /datasources': {

@@ -83,13 +83,3 @@ DELETE /users/{id}/properties
 `
   .trim()
   .split('\n');
-
-/** Those that are not there yet, by name. One that is there now must be struck out here. */
-export const missing: readonly string[] = [
-  'GET /usage-overview/account-stats',
-  'GET /usage-overview/data-source-stats',
-  'GET /usage-overview/published-links',
-  'GET /usage-overview/daily-client-trend',
-  'GET /usage-overview/monthly-client-aggregate',
-  'GET /usage-overview/account-sign-in-trend',
-];

@@ -6,6 +6,7 @@ import { hashKey } from '../auth/keys.ts';
 import type { Endpoint, Outcome } from '../endpoint.ts';
 import type { Parts } from '../parts.ts';
 import type { Run } from '../run-endpoint.ts';
+import { noteSignIn } from '../store/users.ts';
 import { incomingBody } from './body.ts';
 import { refusalBody, successBody } from './envelope.ts';
 import { notFound, Refusal } from './refusal.ts';
@@ -39,12 +40,15 @@ export async function exchange(given: Exchange): Promise<void> {
 }
 
 async function authenticateAndCount({ parts, request }: Exchange): Promise<Caller> {
+  parts.days.turn();
   request.entry.credentials = credentialsShown(request);
   const { headers, socket } = request.raw;
   const address = socket.remoteAddress ?? 'unknown';
   const caller = await authenticate(parts.db, parts.limits, { headers, address, now: parts.clock.now() });
   request.entry.company = caller.company.id;
   parts.limits.countCall(caller.company, request.entry.arrived);
+  // A password is what a person signs in with; a key is a program's.
+  if (request.entry.credentials === 'authorization') noteSignIn(parts.db, caller.user, parts.clock.now());
   return caller;
 }
 

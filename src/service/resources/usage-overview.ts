@@ -1,70 +1,106 @@
-import { Type } from 'typebox';
-import type { Call, Resource } from '../endpoint.ts';
-import { defineEndpoint } from '../endpoint.ts';
-import { unixTime } from '../http/fields.ts';
-import { listMeta, pageOf, pageQuery } from '../http/page.ts';
-import { badRequest, forbidden, lacking, notFound } from '../http/refusal.ts';
+import type { Resource } from '../endpoint.ts';
 import { daysOfCalls } from '../limits/allowance.ts';
-import { easternDay } from '../limits/eastern-day.ts';
-import { type Account, accountById } from '../store/accounts.ts';
+import { connectorDays, connectorsNow } from '../store/usage-connectors.ts';
+import { accountStats, accountStatsRows, signInTrend, signInTrendRows } from '../usage/account-records.ts';
+import { clientAggregate, clientAggregateRows, clientTrend, clientTrendRows } from '../usage/client-records.ts';
+import { serviceName } from '../usage/connector-names.ts';
+import { linkViews, linkViewsRows } from '../usage/link-records.ts';
+import { type Asked, daysWith, defineReport, texts } from '../usage/report.ts';
 
-/** What every report takes. */
-const reportQuery = {
-  start_date: unixTime,
-  end_date: unixTime,
-  company_id: Type.Optional(Type.String({ minLength: 1 })),
-  ...pageQuery,
-};
+const dataSourceStats = texts(
+  'company_name',
+  'calendar_date',
+  'service_name',
+  'connector_name',
+  'type_name',
+  'no_of_datasources',
+  'no_of_instances',
+);
 
-type ReportCall = Call<{ start_date: number; end_date: number; company_id?: string }>;
-
-function reportedAccount({ parts, caller, query }: ReportCall): Account {
-  const id = query.company_id;
-  if (id === undefined) return caller.company;
-  if (!caller.permissions.has('client.access')) throw lacking(['client.access'], { code: 'forbidden' });
-  const account = accountById(parts.db, id);
-  if (account === undefined) throw notFound(`Company not found: ${id}`);
-  if (account.id === caller.company.id || account.parentId === caller.company.id) return account;
-  throw forbidden('The company is neither yours nor a client of yours');
+function dataSourceStatsRows({ db, account, from, to, runningDay }: Asked): object[] {
+  const days = daysWith(
+    { from: from.date, to: to.date, runningDay },
+    {
+      over: connectorDays(db, account.id, from.date, to.date),
+      running: () => connectorsNow(db, account.id, runningDay),
+    },
+  );
+  return days.map(({ day, connector, datasources, instances }) => ({
+    company_name: account.name,
+    calendar_date: day,
+    service_name: serviceName(connector),
+    connector_name: serviceName(connector),
+    type_name: connector,
+    no_of_datasources: String(datasources),
+    no_of_instances: String(instances),
+  }));
 }
 
-/** The first and the last day of the report, in the zone in which the service's days turn. */
-function days({ start_date, end_date }: ReportCall['query']): [string, string] {
-  if (start_date > end_date) throw badRequest('Field "start_date" must not be after "end_date"');
-  return [easternDay(start_date * 1000).date, easternDay(end_date * 1000).date];
+function apiUsageRows({ db, account, from, to }: Asked): object[] {
+  return daysOfCalls(db, account.id, from.date, to.date).map(({ day, used, allowance }) => ({
+    calendar_date: day,
+    api_usage: String(used),
+    api_limit: String(allowance),
+  }));
 }
+
+const common = { basis: 'document', list: 'overview' } as const;
 
 const resource: Resource = {
   name: 'usage-overview',
-  summary: 'Reports of what an account uses, a record a day',
+  summary: 'Reports of what an account uses, a record a day; the running day as it is so far',
   endpoints: [
-    defineEndpoint({
-      method: 'GET',
+    defineReport({
+      ...common,
+      path: '/usage-overview/account-stats',
+      summary: 'Users, Klips, data sources, dashboards and stored bytes at the end of each day',
+      record: accountStats,
+      rows: accountStatsRows,
+    }),
+    defineReport({
+      ...common,
+      path: '/usage-overview/data-source-stats',
+      summary: 'Data sources and instances of each connector at the end of each day',
+      record: dataSourceStats,
+      rows: dataSourceStatsRows,
+    }),
+    defineReport({
+      ...common,
       path: '/usage-overview/api-usage',
       summary: 'Calls a day and the allowance of that day',
-      basis: 'document',
-      permission: ['account.api'],
-      lacking: 'forbidden',
-      client: false,
-      query: reportQuery,
-      answer: {
-        status: 200,
-        data: Type.Object({
-          overview: Type.Array(
-            Type.Object({ calendar_date: Type.String(), api_usage: Type.String(), api_limit: Type.String() }),
-          ),
-        }),
-      },
-      find: (call) => reportedAccount(call),
-      do: ({ parts, query }, account) => {
-        const listed = pageOf(daysOfCalls(parts.db, account.id, ...days(query)), query);
-        const overview = listed.items.map(({ day, used, allowance }) => ({
-          calendar_date: day,
-          api_usage: String(used),
-          api_limit: String(allowance),
-        }));
-        return { data: { overview }, meta: listMeta(listed) };
-      },
+      record: texts('calendar_date', 'api_usage', 'api_limit'),
+      rows: apiUsageRows,
+    }),
+    defineReport({
+      ...common,
+      path: '/usage-overview/published-links',
+      summary: 'Views of published dashboards, a record for each hour and link that was looked at',
+      record: linkViews,
+      rows: linkViewsRows,
+    }),
+    defineReport({
+      ...common,
+      path: '/usage-overview/daily-client-trend',
+      summary: 'Client accounts that came and went each day',
+      record: clientTrend,
+      gated: true,
+      rows: clientTrendRows,
+    }),
+    defineReport({
+      ...common,
+      path: '/usage-overview/monthly-client-aggregate',
+      summary: 'Client accounts by state at the end of each month, and how many came and went in it',
+      record: clientAggregate,
+      gated: true,
+      rows: clientAggregateRows,
+    }),
+    defineReport({
+      ...common,
+      path: '/usage-overview/account-sign-in-trend',
+      summary: 'Which part of the users signed in within the last days, at the end of each day',
+      record: signInTrend,
+      gated: true,
+      rows: signInTrendRows,
     }),
   ],
 };

@@ -121,3 +121,7 @@ export function updateUser(db: Database, id: string, given: UserChange, password
 export function deleteUser(db: Database, id: string): void {
   db.run('delete from users where id = ?', id);
 }
+
+export function noteSignIn(db: Database, user: User, now: number): void {
+  db.run('update users set date_last_login = ? where id = ?', now, user.id);
+}

@@ -1,0 +1,37 @@
+import { Type } from 'typebox';
+import type { Resource } from '../endpoint.ts';
+import { daysOfCalls } from '../limits/allowance.ts';
+import { linkTotals } from '../usage/link-records.ts';
+import { defineReport } from '../usage/report.ts';
+
+const count = Type.Integer({ minimum: 0 });
+
+const resource: Resource = {
+  name: 'usage-details',
+  summary: 'Counts of calls and views as numbers, to compute with',
+  endpoints: [
+    defineReport({
+      path: '/usage-details/api-calls',
+      summary: 'Calls of each day, and what is left of its allowance',
+      basis: 'decided',
+      list: 'api_calls',
+      record: { date: Type.String(), calls: count, limit: count, remaining: count },
+      rows: ({ db, account, from, to }) =>
+        daysOfCalls(db, account.id, from.date, to.date).map(({ day, used, allowance }) => ({
+          date: day,
+          calls: used,
+          limit: allowance,
+          remaining: Math.max(0, allowance - used),
+        })),
+    }),
+    defineReport({
+      path: '/usage-details/published-link-views',
+      summary: 'Views of each published link in the range, the most viewed first',
+      basis: 'decided',
+      list: 'published_link_views',
+      record: { published_link_id: Type.String(), dashboard_name: Type.String(), views: count },
+      rows: linkTotals,
+    }),
+  ],
+};
+export default resource;

@@ -1,0 +1,56 @@
+import { type ClientStatus, clientStatuses, statusAt } from '../client-status.ts';
+import type { Database } from './database.ts';
+
+type States = Readonly<Record<ClientStatus, number>>;
+
+/** The clients of a company: those that came and went in a day, and how many are in each state at its end. */
+export interface ClientDay {
+  readonly day: string;
+  readonly added: number;
+  /** Deleted, or disabled; who was disabled before is not counted again when deleted. */
+  readonly cancelled: number;
+  readonly states: States;
+}
+
+interface Changes {
+  readonly added: number;
+  readonly cancelled: number;
+}
+
+const none: Changes = { added: 0, cancelled: 0 };
+
+/** Keeps how every company's clients are, as the state at the end of this day, and begins to count anew. */
+export function keepClients(db: Database, day: string, end: number): void {
+  const sql = `insert or replace into usage_clients (account_id, day, added, cancelled, states) values (?, ?, ?, ?, ?)`;
+  for (const { id } of db.all<{ id: string }>('select id from accounts where parent_id is null')) {
+    const { added, cancelled } = changesToday(db, id);
+    db.run(sql, id, day, added, cancelled, JSON.stringify(statesOf(db, id, end)));
+  }
+  db.run('delete from clients_changed_today');
+}
+
+/** How the company's clients are now. */
+export function clientsNow(db: Database, companyId: string, { day, now }: { day: string; now: number }): ClientDay {
+  return { day, ...changesToday(db, companyId), states: statesOf(db, companyId, now) };
+}
+
+/** The days that are over, oldest first; `from` and `to` are days, both included. */
+export function clientDays(db: Database, companyId: string, from: string, to: string): ClientDay[] {
+  const sql = `select day, added, cancelled, states from usage_clients
+    where account_id = ? and day between ? and ? order by day`;
+  const rows = db.all<Omit<ClientDay, 'states'> & { states: string }>(sql, companyId, from, to);
+  return rows.map((row) => ({ ...row, states: JSON.parse(row.states) as States }));
+}
+
+function changesToday(db: Database, companyId: string): Changes {
+  const sql = 'select added, cancelled from clients_changed_today where account_id = ?';
+  return db.get<Changes>(sql, companyId) ?? none;
+}
+
+function statesOf(db: Database, companyId: string, at: number): States {
+  const sql = `select status, created_at as createdAt, trial_extended as trialExtended from accounts where parent_id = ?`;
+  const clients = db.all<Parameters<typeof statusAt>[0]>(sql, companyId);
+  const counts = Object.fromEntries(clientStatuses.map((status) => [status, 0])) as Record<ClientStatus, number>;
+  for (const client of clients) counts[statusAt(client, at)]++;
+  return counts;
+}

@@ -1,0 +1,35 @@
+import type { Database } from './database.ts';
+
+/** What an account has of one connector at the end of a day, or now on the running one. */
+export interface ConnectorDay {
+  readonly day: string;
+  readonly connector: string;
+  readonly datasources: number;
+  readonly instances: number;
+}
+
+const counts = 'count(distinct d.id) as datasources, count(i.id) as instances';
+const from = 'from datasources d left join datasource_instances i on i.datasource_id = d.id';
+
+/** Keeps what every account has, as the state at the end of this day. */
+export function keepConnectors(db: Database, day: string): void {
+  db.run(
+    `insert or replace into usage_connectors (account_id, day, connector, datasources, instances)
+     select d.account_id, ?, d.connector, ${counts} ${from} group by d.account_id, d.connector`,
+    day,
+  );
+}
+
+/** What the account has now. */
+export function connectorsNow(db: Database, accountId: string, day: string): ConnectorDay[] {
+  const sql = `select ? as day, d.connector, ${counts} ${from} where d.account_id = ?
+    group by d.connector order by d.connector`;
+  return db.all<ConnectorDay>(sql, day, accountId);
+}
+
+/** The days that are over, oldest first; `from` and `to` are days, both included. */
+export function connectorDays(db: Database, accountId: string, first: string, last: string): ConnectorDay[] {
+  const sql = `select day, connector, datasources, instances from usage_connectors
+    where account_id = ? and day between ? and ? order by day, connector`;
+  return db.all<ConnectorDay>(sql, accountId, first, last);
+}

@@ -1,0 +1,83 @@
+import { easternDay } from '../limits/eastern-day.ts';
+import { type AccountDay, accountDays, accountNow, loginSpans } from '../store/usage-accounts.ts';
+import { type Asked, daysWith, texts } from './report.ts';
+
+const dayMs = 86_400_000;
+
+export const accountStats = texts(
+  'calendar_date',
+  'last_login_calendar_date',
+  'no_of_seats',
+  'no_of_users',
+  'no_of_klips',
+  'no_of_data_sources',
+  'no_of_scheduled_emails',
+  'no_of_dashboards',
+  'no_of_klip_templates',
+  'no_of_embeds',
+  'data_storage_size',
+);
+
+/** Scheduled e-mails, Klip templates and embeds are not there to be had: there are none of them. */
+export function accountStatsRows(asked: Asked): object[] {
+  return daysOf(asked).map((one) => ({
+    calendar_date: one.day,
+    last_login_calendar_date: dateOf(one.lastLogin),
+    no_of_seats: String(one.seats),
+    no_of_users: String(one.users),
+    no_of_klips: String(one.klips),
+    no_of_data_sources: String(one.datasources),
+    no_of_scheduled_emails: '0',
+    no_of_dashboards: String(one.dashboards),
+    no_of_klip_templates: '0',
+    no_of_embeds: '0',
+    data_storage_size: String(one.storage),
+  }));
+}
+
+const percentages = loginSpans.map((days) => (days === 1 ? '24h_login_percentage' : `${days}d_login_percentage`));
+
+export const signInTrend = texts(
+  'calendar_date',
+  'last_login_calendar_date',
+  'days_since_login',
+  'no_of_seats',
+  'no_of_users',
+  ...percentages,
+);
+
+export function signInTrendRows(asked: Asked): object[] {
+  return daysOf(asked).map(({ day, lastLogin, seats, users, logins }) => ({
+    calendar_date: day,
+    last_login_calendar_date: dateOf(lastLogin),
+    days_since_login: daysSince(lastLogin, day),
+    no_of_seats: String(seats),
+    no_of_users: String(users),
+    ...Object.fromEntries(percentages.map((name, i) => [name, percentage(logins[i]!, users)])),
+  }));
+}
+
+function daysOf({ db, account, now, runningDay, ...range }: Asked): AccountDay[] {
+  const [from, to] = [range.from.date, range.to.date];
+  return daysWith(
+    { from, to, runningDay },
+    {
+      over: accountDays(db, account.id, from, to),
+      running: () => [accountNow(db, account.id, { day: runningDay, now })],
+    },
+  );
+}
+
+/** Empty when nobody has signed in yet. */
+function dateOf(time: number | null): string {
+  return time === null ? '' : easternDay(time).date;
+}
+
+function daysSince(time: number | null, day: string): string {
+  return time === null ? '' : String(Math.round((Date.parse(day) - Date.parse(dateOf(time))) / dayMs));
+}
+
+/** With two decimals at most. */
+function percentage(part: number, all: number): string {
+  return all === 0 ? '0' : String(Math.round((part / all) * 10_000) / 100);
+}

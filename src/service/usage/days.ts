@@ -1,0 +1,63 @@
+import type { Clock } from '../../lib/clock.ts';
+import { type EasternDay, easternDay } from '../limits/eastern-day.ts';
+import type { Database } from '../store/database.ts';
+import { keepAccounts } from '../store/usage-accounts.ts';
+import { keepClients } from '../store/usage-clients.ts';
+import { keepConnectors } from '../store/usage-connectors.ts';
+
+const zone = 'America/New_York';
+/** Of a service that slept longer, the days before are not made up for. */
+const mostMissed = 400;
+
+/**
+ * Keeps a picture of every account when a day ends. Nothing can change while the service is not running, so the days
+ * that ended meanwhile are made up for at the start and are right.
+ */
+export class UsageDays {
+  readonly #db: Database;
+  readonly #clock: Clock;
+  #ends = 0;
+
+  constructor(db: Database, clock: Clock) {
+    this.#db = db;
+    this.#clock = clock;
+  }
+
+  /** To be called before anything that changes an account; costs a comparison while the day lasts. */
+  turn(): void {
+    const now = this.#clock.now();
+    if (now < this.#ends) return;
+    const today = easternDay(now);
+    this.#db.durably(() => this.#turnTo(today));
+    this.#ends = today.end;
+  }
+
+  #turnTo(today: EasternDay): void {
+    const running = this.#db.get<{ day: string }>('select day from usage_running_day')?.day;
+    if (running !== undefined) for (const day of daysBetween(running, today.date)) this.#keep(day);
+    this.#db.run(
+      `insert into usage_running_day (only_row, day) values (1, ?)
+       on conflict do update set day = max(day, excluded.day)`,
+      today.date,
+    );
+  }
+
+  #keep({ date, end }: EasternDay): void {
+    keepAccounts(this.#db, date, end);
+    keepConnectors(this.#db, date);
+    keepClients(this.#db, date, end);
+  }
+}
+
+/** From the first day on, before the second one. */
+function daysBetween(first: string, beyond: string): EasternDay[] {
+  const last = Temporal.PlainDate.from(beyond);
+  const earliest = last.subtract({ days: mostMissed });
+  let day = Temporal.PlainDate.from(first);
+  if (Temporal.PlainDate.compare(day, earliest) < 0) day = earliest;
+  const days: EasternDay[] = [];
+  for (; Temporal.PlainDate.compare(day, last) < 0; day = day.add({ days: 1 })) {
+    days.push(easternDay(day.toZonedDateTime(zone).epochMilliseconds));
+  }
+  return days;
+}

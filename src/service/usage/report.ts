@@ -1,0 +1,109 @@
+import { type TProperties, Type } from 'typebox';
+import { type Call, defineEndpoint, type Endpoint } from '../endpoint.ts';
+import { unixTime } from '../http/fields.ts';
+import { listMeta, pageOf, pageQuery } from '../http/page.ts';
+import { badRequest, forbidden, lacking, notFound } from '../http/refusal.ts';
+import { plans } from '../limits/allowance.ts';
+import { type EasternDay, easternDay } from '../limits/eastern-day.ts';
+import type { Parts } from '../parts.ts';
+import { type Account, accountById } from '../store/accounts.ts';
+import type { Database } from '../store/database.ts';
+
+/** What every report takes. */
+const reportQuery = {
+  start_date: unixTime,
+  end_date: unixTime,
+  company_id: Type.Optional(Type.String({ minLength: 1 })),
+  ...pageQuery,
+};
+
+type ReportCall = Call<{ start_date: number; end_date: number; company_id?: string; offset: number; limit: number }>;
+
+/** What a report is asked for. */
+export interface Asked {
+  readonly db: Database;
+  readonly account: Account;
+  /** First and last day, in the zone in which the service's days turn. */
+  readonly from: EasternDay;
+  readonly to: EasternDay;
+  readonly now: number;
+  readonly runningDay: string;
+}
+
+interface Report {
+  readonly path: `/usage-${string}`;
+  readonly summary: string;
+  readonly basis: Endpoint['basis'];
+  /** Name of the list in the answer. */
+  readonly list: string;
+  readonly record: TProperties;
+  /** Not for plans below Grow. */
+  readonly gated?: boolean;
+  readonly rows: (asked: Asked) => readonly object[];
+}
+
+/** Declares a report over a range of days: whose it is, who may ask for it, and its pages. */
+export function defineReport({ path, summary, basis, list, record, gated = false, rows }: Report): Endpoint {
+  return defineEndpoint({
+    method: 'GET',
+    path,
+    summary,
+    basis,
+    permission: ['account.api'],
+    lacking: 'forbidden',
+    client: false,
+    query: reportQuery,
+    answer: { status: 200, data: Type.Object({ [list]: Type.Array(Type.Object(record)) }) },
+    find: (call) => {
+      if (gated) checkPlan(call.caller.company);
+      return reportedAccount(call);
+    },
+    do: (call, account) => {
+      const listed = pageOf(rows(asked(call, account)), call.query);
+      return { data: { [list]: listed.items }, meta: listMeta(listed) };
+    },
+  });
+}
+
+/** Fields of a record whose values are all texts. */
+export function texts<const N extends string>(...names: readonly N[]): Record<N, ReturnType<typeof Type.String>> {
+  return Object.fromEntries(names.map((name) => [name, Type.String()])) as Record<N, ReturnType<typeof Type.String>>;
+}
+
+function checkPlan({ plan }: Account): void {
+  if (plans.indexOf(plan) >= plans.indexOf('grow')) return;
+  throw forbidden(`This report is for the plans from grow upwards; yours is ${plan}`);
+}
+
+function reportedAccount({ parts, caller, query }: Call<{ company_id?: string }>): Account {
+  const id = query.company_id;
+  if (id === undefined) return caller.company;
+  if (!caller.permissions.has('client.access')) throw lacking(['client.access'], { code: 'forbidden' });
+  const account = accountById(parts.db, id);
+  if (account === undefined) throw notFound(`Company not found: ${id}`);
+  if (account.id === caller.company.id || account.parentId === caller.company.id) return account;
+  throw forbidden('The company is neither yours nor a client of yours');
+}
+
+function asked({ parts, query }: { parts: Parts; query: ReportCall['query'] }, account: Account): Asked {
+  const { start_date, end_date } = query;
+  if (start_date > end_date) throw badRequest('Field "start_date" must not be after "end_date"');
+  const now = parts.clock.now();
+  return {
+    db: parts.db,
+    account,
+    from: easternDay(start_date * 1000),
+    to: easternDay(end_date * 1000),
+    now,
+    runningDay: easternDay(now).date,
+  };
+}
+
+/** The days that are over as they were kept, and the running one, if it is asked for, as it is now. */
+export function daysWith<T extends { readonly day: string }>(
+  { from, to, runningDay }: Pick<Asked, 'runningDay'> & { from: string; to: string },
+  { over, running }: { over: readonly T[]; running: () => readonly T[] },
+): T[] {
+  const isAsked = from <= runningDay && runningDay <= to;
+  return [...over.filter(({ day }) => day !== runningDay), ...(isAsked ? running() : [])];
+}

@@ -1,0 +1,293 @@
+import { request } from 'undici';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startService } from '../../src/service/service.ts';
+import { type Answer, Bench, bench, keys, type Sent, StillClock, scratch } from './service.ts';
+
+const noon = '2026-03-02T17:00:00Z';
+const hour = 3_600_000;
+const day = 24 * hour;
+const unix = (text: string): number => Date.parse(text) / 1000;
+
+interface Range {
+  readonly from?: string;
+  readonly to?: string;
+  readonly company?: string;
+}
+
+function reportPath(
+  name: string,
+  { from = '2026-01-01T12:00Z', to = '2026-12-31T12:00Z', company }: Range = {},
+): string {
+  const path = name.startsWith('/') ? name : `/usage-overview/${name}`;
+  return `${path}?start_date=${unix(from)}&end_date=${unix(to)}${company === undefined ? '' : `&company_id=${company}`}`;
+}
+
+const report = (given: Bench, name: string, range?: Range, sent?: Sent): Promise<Answer> =>
+  given.call('GET', reportPath(name, range), sent);
+
+const rows = async (given: Bench, name: string, range?: Range): Promise<Record<string, string>[]> =>
+  (await report(given, name, range)).body.data.overview as Record<string, string>[];
+
+const password = Buffer.from('admin@acme.test:correct horse').toString('base64');
+const signIn = (given: Bench): Promise<Answer> =>
+  given.call('GET', '/profile', { key: null, headers: { authorization: `Basic ${password}` } });
+
+const uploaded = async (given: Bench, body: string): Promise<void> => {
+  const id = await given.source();
+  await given.call('PUT', `/datasources/${id}/data`, { body });
+};
+
+describe('account-stats (4.1, 2.14)', () => {
+  it('shows the running day as it is so far, every value as a text', async () => {
+    const given = await bench({ clock: new StillClock(noon) });
+    await uploaded(given, '[1,2,3]');
+    await given.call('POST', '/klips', { body: { name: 'K' } });
+    await given.call('POST', '/tabs', { body: { name: 'T' } });
+    expect(await rows(given, 'account-stats')).toEqual([
+      {
+        calendar_date: '2026-03-02',
+        last_login_calendar_date: '',
+        no_of_seats: '-1',
+        no_of_users: '5',
+        no_of_klips: '1',
+        no_of_data_sources: '1',
+        no_of_scheduled_emails: '0',
+        no_of_dashboards: '1',
+        no_of_klip_templates: '0',
+        no_of_embeds: '0',
+        data_storage_size: '7',
+      },
+    ]);
+  });
+
+  it('keeps each day as it was when it turned at midnight in New York', async () => {
+    const clock = new StillClock('2026-03-03T04:59:00Z');
+    const given = await bench({ clock });
+    await uploaded(given, '[1]');
+    clock.pass(2 * 60_000);
+    await uploaded(given, '[1,2]');
+    const seen = await rows(given, 'account-stats');
+    expect(seen.map((one) => [one.calendar_date, one.no_of_data_sources, one.data_storage_size])).toEqual([
+      ['2026-03-02', '1', '3'],
+      ['2026-03-03', '2', '8'],
+    ]);
+  });
+
+  it('makes up for the days on which the service was not running', async () => {
+    const folder = await scratch();
+    const clock = new StillClock(noon);
+    const first = await bench({ data: { folder }, clock });
+    await first.source();
+    await first.close();
+    clock.pass(3 * day);
+    const second = new Bench(await startService({ data: { folder }, limits: false, clock }));
+    onTestFinished(() => second.close());
+    await second.source();
+    const seen = await rows(second, 'account-stats');
+    expect(seen.map((one) => [one.calendar_date, one.no_of_data_sources])).toEqual([
+      ['2026-03-02', '1'],
+      ['2026-03-03', '1'],
+      ['2026-03-04', '1'],
+      ['2026-03-05', '2'],
+    ]);
+  });
+
+  it('gives the days from start_date to end_date, both included, a page at a time', async () => {
+    const clock = new StillClock(noon);
+    const given = await bench({ clock });
+    for (let i = 0; i < 5; i++) {
+      clock.pass(day);
+      await given.call('GET', '/profile');
+    }
+    const range = { from: '2026-03-03T12:00Z', to: '2026-03-05T12:00Z' };
+    const dates = (await rows(given, 'account-stats', range)).map((one) => one.calendar_date);
+    expect(dates).toEqual(['2026-03-03', '2026-03-04', '2026-03-05']);
+    const { body } = await given.call('GET', `${reportPath('account-stats', range)}&offset=1&limit=1`);
+    expect(body.meta).toMatchObject({ count: 1, total: 3 });
+    expect(body.data.overview).toMatchObject([{ calendar_date: '2026-03-04' }]);
+  });
+});
+
+describe('data-source-stats', () => {
+  it('counts sources and instances by connector; names services only of the gallery', async () => {
+    const clock = new StillClock(noon);
+    const given = await bench({ clock });
+    await given.source();
+    await given.source({ connector: 'google_drive' });
+    clock.pass(day);
+    await given.source();
+    const record = {
+      company_name: 'Acme',
+      calendar_date: '2026-03-02',
+      service_name: 'Not Available',
+      connector_name: 'Not Available',
+      type_name: 'simple_rest',
+      no_of_datasources: '1',
+      no_of_instances: '1',
+    };
+    const drive = { service_name: 'Google Drive', connector_name: 'Google Drive', type_name: 'google_drive' };
+    const today = { calendar_date: '2026-03-03' };
+    expect(await rows(given, 'data-source-stats')).toEqual([
+      { ...record, ...drive },
+      record,
+      { ...record, ...drive, ...today },
+      { ...record, ...today, no_of_datasources: '2', no_of_instances: '2' },
+    ]);
+  });
+});
+
+describe('account-sign-in-trend', () => {
+  it('counts a person with a password, not a program with a key, in ever longer spans', async () => {
+    const clock = new StillClock(noon);
+    const given = await bench({ clock });
+    await signIn(given);
+    clock.pass(2 * day);
+    const [first, , third] = await rows(given, 'account-sign-in-trend');
+    expect(first).toEqual({
+      calendar_date: '2026-03-02',
+      last_login_calendar_date: '2026-03-02',
+      days_since_login: '0',
+      no_of_seats: '-1',
+      no_of_users: '5',
+      '24h_login_percentage': '20',
+      '7d_login_percentage': '20',
+      '14d_login_percentage': '20',
+      '30d_login_percentage': '20',
+      '90d_login_percentage': '20',
+    });
+    expect(third).toMatchObject({
+      calendar_date: '2026-03-04',
+      days_since_login: '2',
+      '24h_login_percentage': '0',
+      '7d_login_percentage': '20',
+    });
+  });
+
+  it('has no dates while nobody has signed in, also after a password that was wrong', async () => {
+    const given = await bench({ clock: new StillClock(noon) });
+    const wrong = Buffer.from('admin@acme.test:battery staple').toString('base64');
+    await given.call('GET', '/profile', { key: null, headers: { authorization: `Basic ${wrong}` } });
+    expect(await rows(given, 'account-sign-in-trend')).toMatchObject([
+      { last_login_calendar_date: '', days_since_login: '', '90d_login_percentage': '0' },
+    ]);
+  });
+
+  it('is what the profile shows as the last login', async () => {
+    const given = await bench({ clock: new StillClock(noon) });
+    await signIn(given);
+    expect((await given.call('GET', '/profile')).body.data.date_last_login).toBe('2026-03-02T17:00:00.000Z');
+  });
+});
+
+describe('the reports of client accounts', () => {
+  const create = async (given: Bench, name: string): Promise<string> =>
+    (await given.call('POST', '/clients', { body: { name, status: 'active' } })).body.meta.location!.split('/').at(-1)!;
+
+  it('show who came and who went each day, a client that goes once only', async () => {
+    const clock = new StillClock(noon);
+    const given = await bench({ clock });
+    const [one, two] = [await create(given, 'One'), await create(given, 'Two')];
+    clock.pass(day);
+    await given.call('PUT', `/clients/${one}`, { body: { status: 'disabled' } });
+    clock.pass(day);
+    for (const id of [one, two]) await given.call('DELETE', `/clients/${id}`);
+    expect(await rows(given, 'daily-client-trend')).toEqual([
+      { calendar_date: '2026-03-02', added: '3', cancelled: '0' },
+      { calendar_date: '2026-03-03', added: '0', cancelled: '1' },
+      { calendar_date: '2026-03-04', added: '0', cancelled: '1' },
+    ]);
+  });
+
+  it('show each month with what happened in it and how it ended', async () => {
+    const clock = new StillClock(noon);
+    const given = await bench({ clock });
+    const one = await create(given, 'One');
+    clock.pass(31 * day);
+    await given.call('PUT', `/clients/${one}`, { body: { status: 'arrears' } });
+    const none = { setup: '0', trial: '0', disabled: '0', expired: '0', grace: '0' };
+    expect(await rows(given, 'monthly-client-aggregate')).toEqual([
+      { calendar_date: '2026-03-01', adds: '2', cancels: '0', total: '2', ...none, active: '2', arrears: '0' },
+      { calendar_date: '2026-04-01', adds: '0', cancels: '0', total: '2', ...none, active: '1', arrears: '1' },
+    ]);
+  });
+});
+
+describe('published-links', () => {
+  it('has a record for each hour in which a link was looked at, and what the link was then', async () => {
+    const clock = new StillClock(noon);
+    const given = await bench({ clock });
+    const tab = (await given.call('POST', '/tabs', { body: { name: 'Sales' } })).body.meta.location!.split('/').at(-1);
+    const link = (
+      await given.call('POST', `/dashboard-published-links/${tab}`, { body: { name: 'All', isPublic: true } })
+    ).body.data as { id: string; dashboard_url: string };
+    const look = async (): Promise<void> => {
+      const { statusCode, body } = await request(`http://${link.dashboard_url}`);
+      await body.dump();
+      expect(statusCode).toBe(200);
+    };
+    await look();
+    await look();
+    clock.pass(hour);
+    await look();
+    const record = {
+      calendar_date: '2026-03-02',
+      name: 'Sales',
+      is_public: 'Yes',
+      is_disabled: 'No',
+      has_password: 'No',
+    };
+    expect(await rows(given, 'published-links')).toEqual([
+      { ...record, time: '12:00:00', view_count: '2' },
+      { ...record, time: '13:00:00', view_count: '1' },
+    ]);
+    expect((await report(given, '/usage-details/published-link-views')).body.data.published_link_views).toEqual([
+      { published_link_id: link.id, dashboard_name: 'Sales', views: 3 },
+    ]);
+  });
+});
+
+describe('the calls of a day', () => {
+  it('are numbers in usage-details, with what is left', async () => {
+    const given = await bench({ clock: new StillClock(noon) });
+    await given.call('GET', '/profile');
+    expect((await report(given, '/usage-details/api-calls')).body.data.api_calls).toEqual([
+      { date: '2026-03-02', calls: 2, limit: 10_000, remaining: 9_998 },
+    ]);
+  });
+});
+
+describe('every report', () => {
+  const open = ['account-stats', 'data-source-stats', 'api-usage', 'published-links'];
+  const gated = ['daily-client-trend', 'monthly-client-aggregate', 'account-sign-in-trend'];
+  const details = ['/usage-details/api-calls', '/usage-details/published-link-views'];
+
+  it.each([...open, ...gated, ...details])('%s is of the own company, or of a client of it', async (name) => {
+    const given = await bench();
+    const status = async (company: string, sent?: Sent): Promise<number> =>
+      (await report(given, name, { company }, sent)).status;
+    expect(await status('acme')).toBe(200);
+    expect(await status('bakery')).toBe(200);
+    expect([await status('other'), await status('cafe')]).toEqual([403, 403]);
+    expect(await status('nobody')).toBe(404);
+    expect(await status('acme', { key: keys.acmeReporter })).toBe(403);
+    expect((await report(given, name, {}, { key: keys.acmeReporter })).status).toBe(200);
+    expect((await report(given, name, {}, { key: keys.acmeEditor })).status).toBe(403);
+  });
+
+  it.each([
+    [open, 200],
+    [gated, 403],
+    [details, 200],
+  ] as const)('%s answers a company below the plan Grow with %i', async (names, status) => {
+    const given = await bench();
+    for (const name of names) expect((await report(given, name, {}, { key: keys.otherAdmin })).status).toBe(status);
+  });
+
+  it('of a client shows the client alone', async () => {
+    const given = await bench({ clock: new StillClock(noon) });
+    await given.call('POST', '/datasources?client_id=bakery', { body: { name: 'Theirs' } });
+    const counts = async (company: string): Promise<unknown[]> =>
+      (await rows(given, 'account-stats', { company })).map((one) => [one.no_of_users, one.no_of_data_sources]);
+    expect([await counts('bakery'), await counts('acme')]).toEqual([[['1', '1']], [['5', '0']]]);
+  });
+});
