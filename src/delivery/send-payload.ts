@@ -35,8 +35,12 @@ export interface SendGiven {
 const leasePollMs = 250;
 
 /** Sends one owed payload, if it may be sent now, and settles it by the answer. */
-export async function sendPayload(row: OutboxRow, given: SendGiven): Promise<Fate> {
+export async function sendPayload(owed: OutboxRow, given: SendGiven): Promise<Fate> {
   const { clock, store } = given.gateway;
+  const { url } = given.gate.destination;
+  // An edited address is where the config now wants the data; its receipt must not be written under the old one.
+  const row = owed.url === url ? owed : await store.outbox.readdress(owed.id, url);
+  if (row?.state !== 'owed') return settledFate(row);
   const due = dueAt(row, clock.now());
   if (due > clock.now()) return { state: 'waiting_retry', at: due };
   const closed = await given.gate.closed(given.priority);

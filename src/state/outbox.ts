@@ -1,7 +1,7 @@
-import { statSync } from 'node:fs';
-import { Problem } from '../lib/problem.ts';
 import { redact } from '../lib/redact.ts';
 import type { Payload } from '../pipeline/payload.ts';
+import { assertWhole } from './assert-whole.ts';
+import { outstanding } from './outstanding.ts';
 import { atomically, type Ground } from './part.ts';
 import { type InstanceKey, newest, Receipts } from './receipts.ts';
 import { Runs } from './runs.ts';
@@ -159,6 +159,26 @@ export class Outbox {
     });
   }
 
+  /**
+   * The destination has moved: from now on the payload is owed there. What is known to be newer at the new place wins,
+   * what is older gives way. Returns the row as it is then; undefined when there is none.
+   */
+  readdress(id: number, url: string): Promise<OutboxRow | undefined> {
+    return atomically(this.#ground, async (inside) => {
+      const outbox = new Outbox(inside);
+      const row = await outbox.find(id);
+      if (row?.state !== 'owed') return row;
+      const key = { ...keyOf(row), url };
+      const waiting = await outstanding(inside, key);
+      const tried = (await new Receipts(inside).find(key))?.tried_as_of;
+      const owed = waiting.filter(({ state }) => state === 'owed').map(({ as_of }) => as_of);
+      const isOld = newest(inside.clock.now(), [...owed, tried]) > row.as_of;
+      for (const other of isOld ? [row] : waiting) await outbox.#supersede(other);
+      if (!isOld) await inside.db.updateTable('outbox').set({ url }).where('id', '=', id).execute();
+      return outbox.find(id);
+    });
+  }
+
   /** A dead payload is owed once more, from its first attempt. False when newer data has made it pointless. */
   async revive(id: number): Promise<boolean> {
     return atomically(this.#ground, async (inside) => {
@@ -235,19 +255,6 @@ function instanceOf({ destination, clientId, instance }: Owing): InstanceKey {
 
 const contentsOf = ({ sha256, bytes, format, as_of }: OutboxRow) => ({ sha256, bytes, format, asOf: as_of });
 
-/** What an instance is still waiting for, dead ones included. */
-function outstanding({ db }: Ground, key: InstanceKey): Promise<OutboxRow[]> {
-  return db
-    .selectFrom('outbox')
-    .selectAll()
-    .where('url', '=', key.url)
-    .where('client_id', '=', key.clientId ?? '')
-    .where('instance', '=', key.instance)
-    .where('state', 'in', ['owed', 'dead'])
-    .orderBy('id')
-    .execute();
-}
-
 async function record(ground: Ground, owing: Owing, state: 'owed' | 'superseded'): Promise<number> {
   const { payload, destination } = owing;
   const now = Math.round(ground.clock.now());
@@ -283,17 +290,4 @@ async function record(ground: Ground, owing: Owing, state: 'owed' | 'superseded'
   await runs.owed(owing.run, { rows: payload.rows, bytes: payload.bytes });
   if (state === 'superseded') await runs.settle(owing.run, { state });
   return id;
-}
-
-function assertWhole(payload: Payload): void {
-  const size = statSync(payload.path, { throwIfNoEntry: false })?.size;
-  if (size === payload.bytes) return;
-  throw new Problem({
-    code: 'PAYLOAD_DAMAGED',
-    family: 'job',
-    message: 'The payload that was to be owed is not on the disk as it was written',
-    seen: size === undefined ? `no file ${payload.path}` : `${size} bytes in ${payload.path}`,
-    allowed: `${payload.bytes} bytes`,
-    next: 'run the job again; if it happens again, check the disk that holds the state folder',
-  });
 }

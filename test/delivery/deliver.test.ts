@@ -67,6 +67,32 @@ async function owe(gateway: Gateway, destination: Destination, instance: string,
 
 const patient = () => ({ until: Date.now() + 30_000 });
 
+describe('a payload whose destination has moved to another address', () => {
+  it('goes there, and the receipt is of the new address alone', async () => {
+    const { destination, gateway } = open();
+    await owe(gateway, destination, 'i1', 'a\n1\n');
+    const moved = await openStage();
+    const there = openGateway({ store, destinations: [destinationAt(moved.url)], emit: heard.emit });
+    expect(await deliver(there)).toMatchObject([{ state: 'delivered' }]);
+    expect([stage.seen.length, moved.seen.length]).toEqual([0, 1]);
+    expect(await store.receipts.find({ url: moved.url, instance: 'i1' })).toMatchObject({ certain: 1 });
+    expect(await store.receipts.find({ url: stage.url, instance: 'i1' })).toBeUndefined();
+  });
+
+  it('gives way to newer data that the new address already has', async () => {
+    const { destination, gateway } = open();
+    await owe(gateway, destination, 'i1', 'old\n');
+    const moved = await openStage();
+    const target = destinationAt(moved.url);
+    const there = openGateway({ store, destinations: [target], emit: heard.emit });
+    await wait(5);
+    const newer = await owe(there, target, 'i1', 'new\n');
+    expect(await deliver(there, { only: [newer] })).toMatchObject([{ state: 'delivered' }]);
+    expect(await deliver(there)).toMatchObject([{ state: 'superseded' }]);
+    expect(moved.seen.map(({ body }) => body)).toEqual(['new\n']);
+  });
+});
+
 describe('a payload that is owed', () => {
   it('is sent once, with length, type and credentials, and its file is gone afterwards', async () => {
     const { destination, gateway } = open();
