@@ -40,4 +40,11 @@ create table user_tab_instances (
 ) strict;
 create index user_tab_instances_in_order on user_tab_instances(user_id, place);
 create index user_tab_instances_by_tab on user_tab_instances(tab_id);
+
+-- Whoever or whatever is deleted, what refers to it is found without looking through other companies' rows.
+create index api_keys_by_user on api_keys(user_id);
+create index datasources_by_creator on datasources(created_by);
+create index klips_by_creator on klips(created_by);
+create index tabs_by_creator on tabs(created_by);
+create index refresh_queue_by_instance on refresh_queue(instance_id);
 `;
