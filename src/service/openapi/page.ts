@@ -46,7 +46,7 @@ function endpoint({ method, path, operation }: Shown, base: string): string {
 <summary><span class="method ${method.toLowerCase()}">${method}</span><code class="path">${escaped(path)}</code>
 <span class="what">${escaped(operation.summary)}</span></summary>
 <p class="needs">Needs ${needs} · ${operation['x-basis'] === 'document' ? 'laid down by the public document' : 'decided where the document is silent'}</p>
-${parameters(operation.parameters)}${body === undefined ? '' : fields('Body', body)}${answer(operation)}
+${parameters(operation.parameters)}${body === undefined ? '' : fields('Body', body, { required: 'required', optional: '' })}${answer(operation)}
 <h4>Example</h4><pre>${escaped(curlOf({ method, path, operation, base }))}</pre></details>`;
 }
 
@@ -67,7 +67,11 @@ function bodySchema({ requestBody }: Operation): JsonSchema | undefined {
 
 function parameters(all: readonly Parameter[]): string {
   const rows = all.map(({ name, in: where, required, description, schema }) =>
-    row({ name, note: where, required, schema: { ...schema, ...(description === undefined ? {} : { description }) } }),
+    row({
+      name,
+      note: required ? `${where}, required` : where,
+      schema: { ...schema, ...(description === undefined ? {} : { description }) },
+    }),
   );
   return rows.length === 0 ? '' : `<h4>Parameters</h4><table>${rows.join('')}</table>`;
 }
@@ -79,32 +83,37 @@ function answer({ responses }: Operation): string {
   const data = schema.properties?.data ?? {};
   return Object.keys(data.properties ?? {}).length === 0
     ? `<h4>Answer ${status}</h4><p><code>data</code> is empty${status === '201' ? '; <code>meta.location</code> is the path of what was created' : ''}</p>`
-    : fields(`Answer ${status}: data`, data);
+    : fields(`Answer ${status}: data`, data, { required: '', optional: 'not always there' });
 }
 
-function fields(title: string, schema: JsonSchema): string {
-  const rows = rowsOf(schema, '');
+/** Words for fields that must be there, and for those that need not. */
+interface Notes {
+  readonly required: string;
+  readonly optional: string;
+}
+
+function fields(title: string, schema: JsonSchema, notes: Notes): string {
+  const rows = rowsOf(schema, '', notes);
   const text = schema.description === undefined ? '' : `<p>${escaped(schema.description)}</p>`;
   return `<h4>${title}</h4>${text}${rows === '' ? '' : `<table>${rows}</table>`}`;
 }
 
 /** A row for each field; those inside objects and lists follow theirs, with the way to them. */
-function rowsOf(schema: JsonSchema, way: string): string {
+function rowsOf(schema: JsonSchema, way: string, notes: Notes): string {
   return Object.entries(schema.properties ?? {})
     .map(([name, inner]) => {
-      const required = schema.required?.includes(name) === true;
-      const own = row({ name: way + name, note: '', required, schema: inner });
-      return own + rowsOf(inner, `${way}${name}.`) + rowsOf(inner.items ?? {}, `${way}${name}[].`);
+      const note = schema.required?.includes(name) === true ? notes.required : notes.optional;
+      const own = row({ name: way + name, note, schema: inner });
+      return own + rowsOf(inner, `${way}${name}.`, notes) + rowsOf(inner.items ?? {}, `${way}${name}[].`, notes);
     })
     .join('');
 }
 
-function row(given: { name: string; note: string; required: boolean; schema: JsonSchema }): string {
-  const { name, note, required, schema } = given;
-  const fallback = schema.default === undefined ? '' : ` (${JSON.stringify(schema.default)} unless given)`;
-  const mark = required ? '<em>required</em> ' : '';
+function row({ name, note, schema }: { name: string; note: string; schema: JsonSchema }): string {
+  const fallback = schema.default === undefined ? '' : `${JSON.stringify(schema.default)} unless given`;
+  const words = [schema.description ?? '', fallback].filter((part) => part !== '').join('; ');
   return `<tr><td><code>${escaped(name)}</code></td><td>${escaped(typeOf(schema))}</td>
-<td>${note} ${mark}${escaped(`${schema.description ?? ''}${fallback}`)}</td></tr>`;
+<td>${note === '' ? '' : `<em>${note}</em> `}${escaped(words)}</td></tr>`;
 }
 
 function typeOf(schema: JsonSchema): string {
