@@ -18,7 +18,16 @@ export function onStop(): { signal: AbortSignal; code: () => number | undefined;
   const controller = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let echoUntil = 0;
+  let isDone = false;
+  const leave = (): void => void process.off('SIGINT', stop).off('SIGTERM', stop);
   const stop = (name: NodeJS.Signals): void => {
+    if (isDone) {
+      // The work is over and the process ends by itself: an echo changes nothing, a new signal means what it always does.
+      if (performance.now() <= echoUntil) return;
+      leave();
+      process.kill(process.pid, name);
+      return;
+    }
     if (controller.signal.aborted) {
       if (performance.now() > echoUntil) process.kill(process.pid, 'SIGKILL');
       return;
@@ -32,7 +41,7 @@ export function onStop(): { signal: AbortSignal; code: () => number | undefined;
   process.on('SIGINT', stop).on('SIGTERM', stop);
   const done = (): void => {
     clearTimeout(timer);
-    process.off('SIGINT', stop).off('SIGTERM', stop);
+    isDone = true;
   };
   return { signal: controller.signal, code: stopCode, done };
 }
