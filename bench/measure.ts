@@ -36,11 +36,6 @@ export async function measure(command: string, env: NodeJS.ProcessEnv = {}): Pro
   };
 }
 
-/** The shortest wall time: what a noisy neighbour spoils least. */
-export function shortest(costs: readonly Cost[]): number {
-  return Math.min(...costs.map(({ wall }) => wall));
-}
-
 /** The run in the middle when ordered by wall time. */
 export function median(costs: readonly Cost[]): Cost {
   const ordered = [...costs].sort((a, b) => a.wall - b.wall);
