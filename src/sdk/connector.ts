@@ -1,5 +1,6 @@
 import type { Batch } from './batch.ts';
 import type { Column } from './column.ts';
+import type { Login, OAuthDescription } from './oauth.ts';
 import type { OptionSet, OptionValues } from './option.ts';
 
 /** Writes one line to the log. The text is constant, the facts go into fields; both are redacted on the way out. */
@@ -18,6 +19,8 @@ export interface SourceContext<S extends OptionSet> {
   /** Aborted when the run is stopped: close everything and throw the signal's reason, within a second. */
   readonly signal: AbortSignal;
   readonly log: ConnectorLog;
+  /** There for a source whose connector describes an OAuth login for it, and only then. */
+  readonly login?: Login;
 }
 
 /** What an extract gets beyond that. */
@@ -31,6 +34,11 @@ export interface ExtractContext<S extends OptionSet, Q extends OptionSet> extend
    * it, a long silence before the first row is taken for a source that hangs.
    */
   readonly alive?: () => void;
+  /**
+   * Where the last run that is safely delivered or safely owed had got to: the very text that its extraction gave as
+   * `watermark()`. Absent on the first run, after `sluice state clear`, and for connectors that cannot resume.
+   */
+  readonly watermark?: string;
 }
 
 /** An extract that has begun: its columns are known, its rows come as they are asked for. */
@@ -43,6 +51,11 @@ export interface Extraction {
    * throws; it never looks like the end.
    */
   readonly batches: AsyncIterable<Batch>;
+  /**
+   * How far this extract got, as an exact text of the connector's own making; asked once, after the last batch. Undefined
+   * means: leave the watermark where it is.
+   */
+  readonly watermark?: () => string | undefined;
 }
 
 /**
@@ -60,6 +73,8 @@ export interface Connector<S extends OptionSet = OptionSet, Q extends OptionSet 
   readonly query: Q;
   /** The option of `query` that is meant when a job writes `query: text` instead of a map. */
   readonly shorthand?: keyof Q & string;
+  /** How this source logs in, where it does so by OAuth; undefined where its options hold credentials of another kind. */
+  oauth?(source: OptionValues<S>): OAuthDescription | undefined;
   /** Rules between options that no schema can say. Returns problems of family `config`; touches no network. */
   validate?(given: {
     source: OptionValues<S>;

@@ -8,6 +8,7 @@ export type { Column, ColumnType } from './column.ts';
 export { columnTypes } from './column.ts';
 export type { Connector, ConnectorLog, ExtractContext, Extraction, SourceContext } from './connector.ts';
 export { defineConnector } from './connector.ts';
+export type { GrantKind, Login, OAuthDescription, Token } from './oauth.ts';
 export type { JsonSchema, Option, OptionSet, OptionValues } from './option.ts';
 export { option, schemaOf, withDefaults } from './option.ts';
 export { canonicalText } from './records/canonical.ts';

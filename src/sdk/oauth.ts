@@ -1,0 +1,71 @@
+/**
+ * OAuth, described as data. A connector says how its vendor hands out tokens; walking a person through consent, keeping,
+ * refreshing and revoking is the runner's work (`src/oauth`), and the connector only ever asks for a token to send.
+ */
+
+/** The ways to a token (RFC 6749, RFC 7523), and one that is no standard: swapping a token for a longer one. */
+export type GrantKind = 'authorization_code' | 'client_credentials' | 'jwt_bearer' | 'password';
+
+/** How a vendor hands out tokens. Addresses may hold `{option}`, filled from the options of the source. */
+export interface OAuthDescription {
+  /** The grants that this vendor offers, the usual one first. */
+  readonly grants: readonly GrantKind[];
+  /** Where a person consents; only for `authorization_code`. */
+  readonly authorize_url?: string;
+  readonly token_url: string;
+  /** Where a token is revoked (RFC 7009), where the vendor has such an address. */
+  readonly revoke_url?: string;
+  /** Send a PKCE challenge (RFC 7636, S256). */
+  readonly pkce?: boolean;
+  readonly scopes?: readonly string[];
+  /** Between scopes; a space unless said otherwise. */
+  readonly scope_separator?: ' ' | ',';
+  /** Sent along when a person is asked for consent, such as `access_type: offline`. */
+  readonly authorize_parameters?: Readonly<Record<string, string>>;
+  /** Sent along with every token request. */
+  readonly token_parameters?: Readonly<Record<string, string>>;
+  /** Where the token request carries its fields: a form body unless said otherwise. */
+  readonly token_request?: 'form' | 'json' | 'query';
+  /** Where the client's id and secret stand in a token request: in the body unless said otherwise. */
+  readonly client_authentication?: 'body' | 'basic';
+  /** The method of token requests: POST unless said otherwise. */
+  readonly token_method?: 'POST' | 'GET';
+  /**
+   * `rotating`: every refresh gives a new refresh token and ends the old one, so the new one is on disk before anything
+   * else happens. `none`: there is no refresh token; when the token ends, a person must consent again.
+   */
+  readonly refresh: 'static' | 'rotating' | 'none';
+  /** Where refresh tokens are used up, when not `token_url`. */
+  readonly refresh_url?: string;
+  /** Seconds that a token lives when the answer does not say. Without it such a token counts as not expiring. */
+  readonly lifetime_seconds?: number;
+  /** Swaps the first, short token for a long one by another call of the token address (Facebook). */
+  readonly exchange?: { readonly parameters: Readonly<Record<string, string>>; readonly token_parameter: string };
+  /** Fields of the token answer that the connector needs later, such as `instance_url`. */
+  readonly keep?: readonly string[];
+  /** For `jwt_bearer`: how the assertion is signed and what it says beside issuer, audience and times. */
+  readonly assertion?: {
+    readonly algorithm: 'RS256' | 'HS256';
+    readonly audience?: string;
+    readonly claims?: Readonly<Record<string, string>>;
+    readonly lifetime_seconds?: number;
+  };
+}
+
+/** A token that is good now, and what came with it. */
+export interface Token {
+  readonly access_token: string;
+  /** The fields that the description wanted kept. */
+  readonly kept: Readonly<Record<string, string>>;
+}
+
+/** What a connector with an OAuth description gets: tokens, kept fresh by the runner across processes. */
+export interface Login {
+  /**
+   * A token good for at least the next minute; refreshed first where needed. Cheap: ask before every request.
+   * @throws Problem of family `login` when only a person can help, `wait` when the vendor cannot be reached.
+   */
+  token(): Promise<Token>;
+  /** Says that the vendor refused this very token, so that the next `token()` is a new one. */
+  refused(token: Token): Promise<void>;
+}
