@@ -73,6 +73,16 @@ export interface Connector<S extends OptionSet = OptionSet, Q extends OptionSet 
   readonly query: Q;
   /** The option of `query` that is meant when a job writes `query: text` instead of a map. */
   readonly shorthand?: keyof Q & string;
+  /** How it resumes, one sentence on what the watermark is. Absent where every run reads everything anew. */
+  readonly resumes?: string;
+  /** For the reference page, as Markdown: which columns there are, or how they come about. */
+  readonly columns?: string;
+  /** For the reference page, a sentence each: what it cannot do, the vendor's limits, what a user should know beforehand. */
+  readonly limits?: readonly string[];
+  /** For the reference page, as YAML: `sources` and `jobs` that show it at work. A test loads it as part of a config. */
+  readonly example?: string;
+  /** Only where the service behind it is gone: since when, why, and what people use instead. Nothing can be read then. */
+  readonly retired?: string;
   /** How this source logs in, where it does so by OAuth; undefined where its options hold credentials of another kind. */
   oauth?(source: OptionValues<S>): OAuthDescription | undefined;
   /** Rules between options that no schema can say. Returns problems of family `config`; touches no network. */
