@@ -1,7 +1,5 @@
-import { withDefaults } from '#sdk';
-import type { MayReach } from './addresses.ts';
+import { type MayReach, openHttp, restProblem, withDefaults } from '#sdk';
 import { type Parameter, query, source } from './options.ts';
-import { make } from './problems.ts';
 import { requestOf } from './request.ts';
 
 /** The properties of a `simple_rest` data source, as the service document defines them. */
@@ -32,14 +30,13 @@ export async function* fetchDatasource(
 ): AsyncGenerator<Uint8Array> {
   if (!/^https?:\/\//i.test(endpoint_url) || !URL.canParse(endpoint_url)) throw noAddress(endpoint_url);
   const request = requestOf(withDefaults(source, {}), withDefaults(query, { endpoint_url, method, parameters }));
-  const { RestClient } = await import('./client.ts');
-  const client = new RestClient({ timeoutMs, answerMs: timeoutMs, signal, otherOrigins: [], mayReach });
+  const client = await openHttp({ timeoutMs, answerMs: timeoutMs, signal, otherOrigins: [], mayReach });
   try {
-    const { body } = await client.send(request);
+    const { body } = await client.fetch(request);
     let bytes = 0;
     for await (const chunk of body) {
       bytes += chunk.length;
-      if (bytes > maxBytes) throw make('REST_TOO_LARGE', 'job', `the answer is larger than ${maxBytes} bytes`);
+      if (bytes > maxBytes) throw restProblem('REST_TOO_LARGE', 'job', `the answer is larger than ${maxBytes} bytes`);
       yield chunk;
     }
   } finally {
@@ -48,5 +45,5 @@ export async function* fetchDatasource(
 }
 
 function noAddress(seen: string) {
-  return make('REST_ADDRESS', 'config', 'endpoint_url is no http or https address', { seen });
+  return restProblem('REST_ADDRESS', 'config', 'endpoint_url is no http or https address', { seen });
 }

@@ -1,13 +1,19 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { defineConnector, Problem, type SourceContext } from '#sdk';
-import type { RestClient } from './client.ts';
+import {
+  defineConnector,
+  type HttpClient,
+  openHttp,
+  Problem,
+  restProblem,
+  type SourceContext,
+  Spool,
+  shownUrl,
+} from '#sdk';
 import { optionFaults } from './faults.ts';
 import { query, source } from './options.ts';
 import { readPages } from './pages.ts';
-import { make, shownUrl } from './problems.ts';
 import { requestOf } from './request.ts';
-import { Spool } from './spool.ts';
 
 export { type DatasourceProperties, type FetchLimits, fetchDatasource } from './fetch-datasource.ts';
 
@@ -49,9 +55,8 @@ const connector = defineConnector({
 
 export default connector;
 
-async function clientOf({ source: given, folder, signal }: SourceContext<typeof source>): Promise<RestClient> {
-  const { RestClient } = await import('./client.ts');
-  return new RestClient({
+async function clientOf({ source: given, folder, signal }: SourceContext<typeof source>): Promise<HttpClient> {
+  return openHttp({
     timeoutMs: given.timeout_seconds * 1000,
     answerMs: given.answer_seconds * 1000,
     ca: given.ca_file === undefined ? undefined : await readAuthority(resolve(folder, given.ca_file)),
@@ -64,15 +69,18 @@ async function readAuthority(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    throw make('REST_CA_FILE', 'config', 'the file of the authority cannot be read', { seen: path, cause: error });
+    throw restProblem('REST_CA_FILE', 'config', 'the file of the authority cannot be read', {
+      seen: path,
+      cause: error,
+    });
   }
 }
 
-async function greet(client: RestClient, url: URL, { source: given }: SourceContext<typeof source>): Promise<string> {
+async function greet(client: HttpClient, url: URL, { source: given }: SourceContext<typeof source>): Promise<string> {
   const asked = { method: 'GET', parameters: [], path: undefined, endpoint_url: undefined, body: undefined };
   const request = requestOf(given, asked);
   try {
-    const { status, headers, body } = await client.send(request);
+    const { status, headers, body } = await client.fetch(request);
     await body.return(undefined);
     return `${shownUrl(url)} answers with status ${status} and ${headers['content-type'] ?? 'no content type'}`;
   } catch (error) {

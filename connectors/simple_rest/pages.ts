@@ -3,23 +3,27 @@ import {
   type Extraction,
   formatOfMediaType,
   formatOfName,
+  type HttpAnswer,
+  type HttpClient,
+  type HttpRequest,
   isKnownEncoding,
   type RecordReader,
   type RecordSettings,
   recordReader,
+  restProblem,
+  type Spool,
+  type SpooledPage,
+  shownUrl,
+  withRetries,
+  withUrl,
 } from '#sdk';
-import type { Answer, RestClient } from './client.ts';
 import { readsAnswer } from './faults.ts';
 import type { RestQuery } from './options.ts';
 import { type Pager, pagerOf } from './paging.ts';
-import { make, shownUrl } from './problems.ts';
-import { type RestRequest, withUrl } from './request.ts';
-import { withRetries } from './retry.ts';
-import type { Spool, SpooledPage } from './spool.ts';
 
 interface PagesInit {
-  readonly client: RestClient;
-  readonly request: RestRequest;
+  readonly client: HttpClient;
+  readonly request: HttpRequest;
   readonly query: RestQuery;
   readonly retries: number;
   readonly spool: Spool;
@@ -30,14 +34,14 @@ interface PagesInit {
 }
 
 interface Page {
-  readonly answer: Answer;
+  readonly answer: HttpAnswer;
   readonly spooled: SpooledPage;
 }
 
 /** Fetches every page of a query into the spool, and only then gives its rows: a part never passes for the whole. */
 export async function readPages(init: PagesInit): Promise<Extraction> {
   const pager = pagerOf(init.query.paging);
-  let request: RestRequest | undefined = withUrl(init.request, pager.first(init.request.url));
+  let request: HttpRequest | undefined = withUrl(init.request, pager.first(init.request.url));
   let reader: RecordReader | undefined;
   let before: SpooledPage | undefined;
   for (let number = 1; request !== undefined; number++) {
@@ -53,11 +57,11 @@ export async function readPages(init: PagesInit): Promise<Extraction> {
   return reader!.extraction();
 }
 
-function fetchPage({ client, spool, retries, signal, log }: PagesInit, request: RestRequest): Promise<Page> {
+function fetchPage({ client, spool, retries, signal, log }: PagesInit, request: HttpRequest): Promise<Page> {
   const onPause = (problem: Error, milliseconds: number) =>
     log.warn('asking again after a pause', { because: problem.message, pauseMs: Math.round(milliseconds) });
   return withRetries({ retries, signal, onPause }, async () => {
-    const answer = await client.send(request);
+    const answer = await client.fetch(request);
     return { answer, spooled: await spool.add(answer.body) };
   });
 }
@@ -83,7 +87,7 @@ async function nextUrl({ init, pager, reader, page, before, number }: Step): Pro
 
 const nothing = { records: 0, values: new Map<string, string>() };
 
-function settingsOf(query: RestQuery, answer: Answer): RecordSettings {
+function settingsOf(query: RestQuery, answer: HttpAnswer): RecordSettings {
   const contentType = [answer.headers['content-type'] ?? []].flat()[0];
   const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType ?? '')?.[1];
   const format = query.format ?? formatOfMediaType(contentType) ?? formatOfName(answer.url.pathname);
@@ -93,16 +97,16 @@ function settingsOf(query: RestQuery, answer: Answer): RecordSettings {
   return { ...query, format: format ?? 'json', encoding };
 }
 
-function unknownFormat({ url }: Answer, contentType: string | undefined) {
-  return make('REST_FORMAT', 'job', `${shownUrl(url)} answers with something that is not known to be data`, {
+function unknownFormat({ url }: HttpAnswer, contentType: string | undefined) {
+  return restProblem('REST_FORMAT', 'job', `${shownUrl(url)} answers with something that is not known to be data`, {
     seen: contentType ?? 'no content type',
     allowed: 'json, jsonl, csv, xml',
     next: 'check the address and the login; set `format` if the content type is simply wrong',
   });
 }
 
-function noJson({ url }: Answer, contentType: string | undefined) {
-  return make(
+function noJson({ url }: HttpAnswer, contentType: string | undefined) {
+  return restProblem(
     'REST_FORMAT',
     'job',
     `${shownUrl(url)} does not answer in json, so the way to the next page is unknown`,
@@ -114,14 +118,14 @@ function noJson({ url }: Answer, contentType: string | undefined) {
 }
 
 function repeated(url: URL, page: number) {
-  return make('REST_PAGES_REPEAT', 'job', `page ${page} is the same as the one before`, {
+  return restProblem('REST_PAGES_REPEAT', 'job', `page ${page} is the same as the one before`, {
     seen: shownUrl(url),
     next: 'the server seems to ignore the paging parameter: look at `paging`; the part that was read is not sent',
   });
 }
 
 function tooManyPages(most: number) {
-  return make('REST_MAX_PAGES', 'job', `there are more than ${most} pages`, {
+  return restProblem('REST_MAX_PAGES', 'job', `there are more than ${most} pages`, {
     allowed: String(most),
     next: 'raise `max_pages`, or ask for larger pages; the part that was read is not sent',
   });

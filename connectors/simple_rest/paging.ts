@@ -1,6 +1,5 @@
-import { nextLink } from './link-header.ts';
+import { nextLink, restProblem, shownUrl } from '#sdk';
 import type { Paging } from './options.ts';
-import { make, shownUrl } from './problems.ts';
 
 /** What a page tells about the next one. */
 interface PageFacts {
@@ -91,11 +90,11 @@ function resolved(link: string | undefined, base: URL): URL | undefined {
   if (link === undefined || link === '' || link === 'false') return undefined;
   const url = URL.parse(link, base);
   if (url !== null) return url;
-  throw make('REST_NEXT_LINK', 'job', `${shownUrl(base)} names a next page that is no address`);
+  throw restProblem('REST_NEXT_LINK', 'job', `${shownUrl(base)} names a next page that is no address`);
 }
 
 function inCircles(url: URL) {
-  return make('REST_PAGES_REPEAT', 'job', 'the pages lead in circles: the next one has been read already', {
+  return restProblem('REST_PAGES_REPEAT', 'job', 'the pages lead in circles: the next one has been read already', {
     seen: shownUrl(url),
     next: 'look at `paging`; the part that was read is not sent',
   });

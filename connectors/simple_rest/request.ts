@@ -1,25 +1,11 @@
-import { Problem, registerSecret } from '#sdk';
+import { type HttpRequest, lowerCased, ownHeaders, Problem, registerSecret } from '#sdk';
 import type { Auth, Parameter, RestQuery, RestSource } from './options.ts';
-
-/** One request, with what may only go to the origin that it was made for kept apart. */
-export interface RestRequest {
-  readonly method: string;
-  readonly url: URL;
-  readonly body: string | undefined;
-  /** Sent wherever we are led. */
-  readonly plainHeaders: Readonly<Record<string, string>>;
-  /** Credentials and the user's own headers: only for {@link trustedOrigin}. */
-  readonly trustedHeaders: Readonly<Record<string, string>>;
-  /** A key that stands in the query, for the trusted origin as well. */
-  readonly trustedQuery: readonly (readonly [string, string])[];
-  readonly trustedOrigin: string;
-}
 
 /** What of a query makes its request. */
 type Asked = Pick<RestQuery, 'path' | 'endpoint_url' | 'method' | 'parameters' | 'body'>;
 
 /** The first request of a query. Expects options that {@link optionFaults} has nothing against. */
-export function requestOf(source: RestSource, query: Asked): RestRequest {
+export function requestOf(source: RestSource, query: Asked): HttpRequest {
   const url = addressOf(source, query);
   const parameters = parametersOf(query.parameters);
   for (const { name, value, type } of parameters)
@@ -35,20 +21,11 @@ export function requestOf(source: RestSource, query: Asked): RestRequest {
     method: query.method.toUpperCase(),
     url,
     body,
-    plainHeaders: {
-      accept: 'application/json, application/x-ndjson, text/csv, application/xml, text/xml, */*;q=0.1',
-      'accept-encoding': 'gzip, deflate, br, zstd',
-      'user-agent': 'sluice',
-    },
+    plainHeaders: ownHeaders,
     trustedHeaders: lowerCased({ ...type, ...auth.headers, ...source.headers, ...Object.fromEntries(own) }),
     trustedQuery: auth.query,
     trustedOrigin: url.origin,
   };
-}
-
-/** The same request for another page. */
-export function withUrl(request: RestRequest, url: URL): RestRequest {
-  return { ...request, url };
 }
 
 function addressOf({ url: base }: RestSource, { endpoint_url, path }: Asked): URL {
@@ -105,10 +82,6 @@ function bodyOf(body: unknown): { body: string | undefined; type: Record<string,
   if (body === undefined) return { body, type: {} };
   if (typeof body === 'string') return { body, type: { 'content-type': 'text/plain; charset=utf-8' } };
   return { body: JSON.stringify(body), type: { 'content-type': 'application/json' } };
-}
-
-function lowerCased(headers: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 /** The parameters as a list, also from the JSON text in which the service document stores them. */

@@ -10,10 +10,10 @@ import { promisify } from 'node:util';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import rest, { fetchDatasource } from '../../connectors/simple_rest/index.ts';
-import { nextLink } from '../../connectors/simple_rest/link-header.ts';
-import { retryAfterMs } from '../../connectors/simple_rest/retry.ts';
 import { type Problem, renderProblem } from '../../src/lib/problem.ts';
 import { forgetSecrets } from '../../src/lib/redact.ts';
+import { nextLink } from '../../src/sdk/http/link-header.ts';
+import { retryAfterMs } from '../../src/sdk/http/retry.ts';
 import { contextOf, extractTable } from './harness.ts';
 import { sendJson, TestServer } from './http-server.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { Problem } from '#sdk';
+import { Problem } from '../../lib/problem.ts';
 
 const firstMs = 500;
 const mostMs = 30_000;

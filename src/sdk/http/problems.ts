@@ -1,4 +1,5 @@
-import { Problem, type ProblemInit, redact } from '#sdk';
+import { Problem, type ProblemInit } from '../../lib/problem.ts';
+import { redact } from '../../lib/redact.ts';
 
 /** Address as it may be shown: the query may hold a key. */
 export function shownUrl(url: URL): string {

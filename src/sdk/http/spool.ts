@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { RecordInput } from '#sdk';
+import type { RecordInput } from '../records/input.ts';
 import { make } from './problems.ts';
 
 /** A page as it lies in the spool. */

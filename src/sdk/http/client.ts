@@ -2,11 +2,11 @@ import type { Readable } from 'node:stream';
 import { Agent, request as send } from 'undici';
 import { checkedLookup, checkHost, type MayReach } from './addresses.ts';
 import { make, networkProblem, refusalProblem, shownUrl } from './problems.ts';
-import { type RestRequest, withUrl } from './request.ts';
+import { type HttpRequest, withUrl } from './request.ts';
 import { retryAfterMs } from './retry.ts';
 import { unpacked } from './unpack.ts';
 
-interface ClientInit {
+export interface ClientInit {
   /** Longest wait for a connection, for the first byte and between two. */
   readonly timeoutMs: number;
   /** Longest time for one answer as a whole: a server that drips bytes resets the other limit for ever. */
@@ -15,13 +15,13 @@ interface ClientInit {
   readonly signal: AbortSignal;
   /** Every address is asked about, that of a redirect too; all may be reached unless told. */
   readonly mayReach?: MayReach | undefined;
-  /** Origins beside the trusted one that may be asked, without credentials. */
-  readonly otherOrigins: readonly string[];
+  /** Origins beside the trusted one that may be asked, without credentials; `any` where a vendor leads where it likes. */
+  readonly otherOrigins: readonly string[] | 'any';
 }
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** A success: its body is unpacked and not read yet. Errors of the body are Problems. */
+/** An answer of any status: its body is unpacked and not read yet. Errors of the body are Problems. */
 export interface Answer {
   readonly url: URL;
   readonly status: number;
@@ -33,7 +33,7 @@ const mostRedirects = 5;
 const shownBytes = 2048;
 
 /** Sends requests over connections of its own. HTTP/1.1 alone: for bulk it is faster than HTTP/2. */
-export class RestClient {
+export class HttpClient {
   readonly #init: ClientInit;
   readonly #agent: Agent;
 
@@ -53,13 +53,22 @@ export class RestClient {
   }
 
   /** One attempt, redirects included. Whatever is no success is thrown as a Problem. */
-  async send(request: RestRequest): Promise<Answer> {
+  async fetch(request: HttpRequest): Promise<Answer> {
+    const answer = await this.send(request);
+    if (answer.status < 300) return answer;
+    const { url, status, headers } = answer;
+    const text = await beginning(answer.body).catch(() => '');
+    throw refusalProblem({ url, status, text, retryAfterMs: retryAfterMs(headers['retry-after'], Date.now()) });
+  }
+
+  /** One attempt, redirects included. The answer is given as it is; only the network's failures are thrown, as Problems. */
+  async send(request: HttpRequest): Promise<Answer> {
     const clock = AbortSignal.timeout(this.#init.answerMs);
     const signal = AbortSignal.any([this.#init.signal, clock]);
     let current = request;
     for (let redirects = 0; redirects <= mostRedirects; redirects++) {
       const response = await this.#once(current, signal);
-      if (!isRedirect(response.statusCode)) return await this.#answer(current.url, response);
+      if (!isRedirect(response.statusCode)) return this.#answer(current.url, response);
       await response.body.dump();
       current = this.#redirected(current, response.statusCode, response.headers);
     }
@@ -72,10 +81,10 @@ export class RestClient {
   }
 
   /** Whether a page may stand at that address; says so when it may not. */
-  allow(request: RestRequest, url: URL): void {
+  allow(request: HttpRequest, url: URL): void {
     const isHttp = url.protocol === 'http:' || url.protocol === 'https:';
-    const allowed = [request.trustedOrigin, ...this.#init.otherOrigins.map((origin) => URL.parse(origin)?.origin)];
-    if (isHttp && allowed.includes(url.origin)) return;
+    const { otherOrigins } = this.#init;
+    if (isHttp && (url.origin === request.trustedOrigin || isListed(url, otherOrigins))) return;
     throw make('REST_ORIGIN', 'job', 'the answer leads to another origin', {
       seen: shownUrl(url),
       allowed: request.trustedOrigin,
@@ -83,7 +92,7 @@ export class RestClient {
     });
   }
 
-  async #once(request: RestRequest, signal: AbortSignal) {
+  async #once(request: HttpRequest, signal: AbortSignal) {
     if (this.#init.mayReach !== undefined) checkHost(request.url, this.#init.mayReach);
     const { method, body, plainHeaders, trustedHeaders, trustedOrigin } = request;
     const isTrusted = request.url.origin === trustedOrigin;
@@ -102,12 +111,9 @@ export class RestClient {
     }
   }
 
-  async #answer(url: URL, response: Awaited<ReturnType<typeof send>>): Promise<Answer> {
+  #answer(url: URL, response: Awaited<ReturnType<typeof send>>): Answer {
     const { statusCode: status, headers } = response;
-    const body = this.#read(url, unpacked(response.body, headers['content-encoding']));
-    if (status < 300) return { url, status, headers, body };
-    const text = await beginning(body).catch(() => '');
-    throw refusalProblem({ url, status, text, retryAfterMs: retryAfterMs(headers['retry-after'], Date.now()) });
+    return { url, status, headers, body: this.#read(url, unpacked(response.body, headers['content-encoding'])) };
   }
 
   async *#read(url: URL, body: Readable): AsyncGenerator<Buffer> {
@@ -125,7 +131,7 @@ export class RestClient {
     return signal.aborted ? signal.reason : networkProblem(url, error);
   }
 
-  #redirected(request: RestRequest, status: number, headers: Headers): RestRequest {
+  #redirected(request: HttpRequest, status: number, headers: Headers): HttpRequest {
     const location = [headers.location ?? []].flat()[0];
     const url = location === undefined ? null : URL.parse(location, request.url);
     if (url === null) throw make('REST_REDIRECTS', 'job', `${shownUrl(request.url)} redirects to nowhere`);
@@ -135,11 +141,15 @@ export class RestClient {
   }
 }
 
+function isListed(url: URL, origins: readonly string[] | 'any'): boolean {
+  return origins === 'any' || origins.some((origin) => URL.parse(origin)?.origin === url.origin);
+}
+
 function isRedirect(status: number): boolean {
   return [301, 302, 303, 307, 308].includes(status);
 }
 
-function withKeys({ url, trustedQuery }: RestRequest): URL {
+function withKeys({ url, trustedQuery }: HttpRequest): URL {
   const keyed = new URL(url);
   for (const [name, value] of trustedQuery) keyed.searchParams.set(name, value);
   return keyed;
