@@ -1,99 +1,104 @@
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { Problem } from '../lib/problem.ts';
+import { fileURLToPath } from 'node:url';
+import type { Problem } from '../lib/problem.ts';
 import type { Connector } from '../sdk/connector.ts';
+import { brokenPlugin, loadPlugin, openSdkDoor } from './load-plugin.ts';
+import { findInFolder, findInPackage, type Plugin } from './plugins.ts';
+
+/** Where connectors are looked for beside our own. */
+export interface Places {
+  /** Absolute: a folder of the user's own connectors. */
+  readonly folder?: string;
+  /** npm packages. */
+  readonly packages?: readonly string[];
+  /** Absolute: the folder that packages are resolved from. */
+  readonly from?: string;
+}
+
+/** The connectors that there are. One is imported when it is asked for, so a run pays for those that it needs alone. */
+export interface Catalogue {
+  /** Every word for `connector`: our own by name, then those of the places. */
+  readonly ids: readonly string[];
+  /** What is wrong with the places and with the connectors that were asked for so far; the others are not touched by it. */
+  readonly problems: readonly Problem[];
+  /** Imports a connector. Undefined when there is none of that name, or when it is broken; `problems` then says why. */
+  load(id: string): Promise<Connector | undefined>;
+  /** Where a connector stands: "sluice" for our own, else the folder or the package. */
+  origin(id: string): string | undefined;
+}
 
 /** All connectors by id, and what kept others from being one. */
-export interface Catalogue {
+export interface WholeCatalogue {
   readonly connectors: ReadonlyMap<string, Connector>;
-  /** One for each plugin that cannot be used; the others are not touched by it. */
   readonly problems: readonly Problem[];
 }
 
 const ownFolder = fileURLToPath(new URL('../../connectors/', import.meta.url));
-const source = /(?<!\.d)\.[cm]?[jt]s$/;
 
-/**
- * Collects the connectors: each file in `connectors/` is one (`name.ts`), and so is each folder (`name/index.ts`, or
- * `name/name.ts`); the name is the word in the config, the default export the connector. A second folder, which the config may
- * name, is added; an id that is taken already is refused there.
- */
-export async function loadCatalogue(extraFolder?: string): Promise<Catalogue> {
-  const connectors = new Map<string, Connector>();
-  const problems: Problem[] = [];
-  for (const folder of extraFolder === undefined ? [ownFolder] : [ownFolder, extraFolder]) {
-    for (const { id, file } of await findPlugins(folder, problems)) {
-      try {
-        if (connectors.has(id)) throw new Error(`there is a connector "${id}" already; rename this one`);
-        connectors.set(id, await loadPlugin(id, file));
-      } catch (error) {
-        problems.push(broken(id, file, error));
-      }
+/** Looks which connectors there are, by the names of their files. An id that is taken already is refused. */
+export async function openCatalogue(places: Places = {}): Promise<Catalogue> {
+  const { folder, packages = [], from = process.cwd() } = places;
+  if (folder !== undefined || packages.length > 0) openSdkDoor();
+  const found = await Promise.all([
+    findInFolder(ownFolder),
+    ...(folder === undefined ? [] : [findInFolder(folder)]),
+    ...packages.map((name) => findInPackage(name, from)),
+  ]);
+  const problems = found.flatMap((place) => place.problems);
+  const plugins = new Map<string, Plugin>();
+  for (const plugin of found.flatMap((place) => place.plugins)) {
+    if (plugins.has(plugin.id)) {
+      problems.push(brokenPlugin(plugin, `there is a connector "${plugin.id}" already; rename this one`));
+    } else {
+      plugins.set(plugin.id, plugin);
     }
   }
-  return { connectors, problems };
+  return new FoundCatalogue(plugins, problems);
 }
 
-interface Plugin {
-  readonly id: string;
-  readonly file: string;
-}
-
-async function findPlugins(folder: string, problems: Problem[]): Promise<Plugin[]> {
-  try {
-    const entries = await readdir(folder, { withFileTypes: true });
-    entries.sort((a, b) => (a.name < b.name ? -1 : 1));
-    const found = await Promise.all(
-      entries.map(async (entry) => {
-        if (entry.name.startsWith('.') || entry.name.startsWith('_') || entry.name === 'node_modules') return undefined;
-        if (entry.isDirectory()) return findInFolder(entry.name, join(folder, entry.name));
-        return source.test(entry.name)
-          ? { id: entry.name.replace(source, ''), file: join(folder, entry.name) }
-          : undefined;
-      }),
-    );
-    return found.filter((plugin) => plugin !== undefined);
-  } catch (error) {
-    problems.push(
-      new Problem({
-        code: 'CONFIG_CONNECTORS_FOLDER',
-        family: 'config',
-        message: `The folder of connectors ${folder} cannot be read`,
-        seen: (error as Error).message,
-        cause: error,
-      }),
-    );
-    return [];
+/** Imports every connector: for what shows or generates all of them. */
+export async function loadCatalogue(places?: Places): Promise<WholeCatalogue> {
+  const catalogue = await openCatalogue(places);
+  const connectors = new Map<string, Connector>();
+  for (const id of catalogue.ids) {
+    const connector = await catalogue.load(id);
+    if (connector !== undefined) connectors.set(id, connector);
   }
+  return { connectors, problems: catalogue.problems };
 }
 
-async function findInFolder(id: string, folder: string): Promise<Plugin | undefined> {
-  const names = await readdir(folder);
-  const file = names.find((name) => source.test(name) && ['index', id].includes(name.replace(source, '')));
-  return file === undefined ? undefined : { id, file: join(folder, file) };
-}
+class FoundCatalogue implements Catalogue {
+  readonly problems: Problem[];
+  readonly #plugins: ReadonlyMap<string, Plugin>;
+  readonly #loaded = new Map<string, Promise<Connector | undefined>>();
 
-async function loadPlugin(id: string, file: string): Promise<Connector> {
-  const plugin = ((await import(pathToFileURL(file).href)) as { default?: Partial<Connector> }).default;
-  if (plugin === undefined || typeof plugin !== 'object')
-    throw new Error('it has no default export made by defineConnector');
-  if (plugin.id !== id) throw new Error(`its id is "${plugin.id}", but its file is named "${id}"`);
-  for (const member of ['title', 'summary', 'source', 'query', 'check', 'extract'] as const) {
-    if (plugin[member] === undefined) throw new Error(`it lacks "${member}"`);
+  constructor(plugins: ReadonlyMap<string, Plugin>, problems: Problem[]) {
+    this.#plugins = plugins;
+    this.problems = problems;
   }
-  if (plugin.source?.connector !== undefined) throw new Error('an option of a source cannot be called "connector"');
-  return plugin as Connector;
-}
 
-function broken(id: string, file: string, error: unknown): Problem {
-  const reason = error instanceof Error ? error.message : String(error);
-  return new Problem({
-    code: 'CONFIG_CONNECTOR_BROKEN',
-    family: 'config',
-    message: `The connector "${id}" cannot be used: ${reason.replace(/\.$/, '')}`,
-    where: { file },
-    next: 'Mend the file; all other connectors work without it',
-    cause: error,
-  });
+  get ids(): readonly string[] {
+    return [...this.#plugins.keys()];
+  }
+
+  load(id: string): Promise<Connector | undefined> {
+    const loading = this.#loaded.get(id) ?? this.#import(id);
+    this.#loaded.set(id, loading);
+    return loading;
+  }
+
+  async #import(id: string): Promise<Connector | undefined> {
+    const plugin = this.#plugins.get(id);
+    if (plugin === undefined) return undefined;
+    try {
+      return await loadPlugin(plugin);
+    } catch (error) {
+      this.problems.push(brokenPlugin(plugin, error));
+      return undefined;
+    }
+  }
+
+  origin(id: string): string | undefined {
+    const origin = this.#plugins.get(id)?.origin;
+    return origin === ownFolder ? 'sluice' : origin;
+  }
 }

@@ -16,7 +16,7 @@ export interface Checked {
 
 /** Loads a config to find its faults. `verdict` sums up; the exit code is 2 when there is any problem, else 0. */
 export async function checkConfig(file: string, options: LoadOptions = {}): Promise<Checked> {
-  const loaded = await loadConfig(file, options);
+  const loaded = await loadConfig(file, { ...options, everyConnector: true });
   return { ...loaded, verdict: verdictOf(file, loaded) };
 }
 

@@ -20,7 +20,7 @@ export async function loadSource(member: Member, context: LoadContext): Promise<
   const { name, faults } = member;
   const path = memberPath(member);
   const part = await openMember(member, { env: context.env, ...context.top });
-  const connector = findConnector(part.value, { path, faults, context });
+  const connector = await findConnector(part.value, { path, faults, context });
   if (connector === undefined) return { problems: faults.problems };
 
   const options = { ...sourceOptions, ...connector.source };
@@ -36,11 +36,11 @@ export async function loadSource(member: Member, context: LoadContext): Promise<
     : { value: { name, connector, options: values }, connector, problems };
 }
 
-function findConnector(
+async function findConnector(
   value: unknown,
   { path, faults, context }: { path: string; faults: Faults; context: LoadContext },
-): Connector | undefined {
-  const known = [...context.catalogue.connectors.keys()];
+): Promise<Connector | undefined> {
+  const known = context.catalogue.ids;
   const allowed = known.join(', ');
   if (!isMap(value)) {
     faults.add({
@@ -65,10 +65,10 @@ function findConnector(
     });
     return undefined;
   }
-  const connector = context.catalogue.connectors.get(id);
+  const connector = await context.catalogue.load(id);
   if (connector !== undefined) return connector;
   const meant = nearest(id, known);
-  const isBroken = context.catalogue.problems.some((problem) => problem.message.includes(`"${id}"`));
+  const isBroken = known.includes(id);
   faults.add({
     code: 'CONFIG_UNKNOWN_CONNECTOR',
     message: isBroken

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { nearest } from '../lib/nearest.ts';
 import { knownTimezones, timezoneFault } from '../schedule/cron.ts';
-import { option, schemaOf, withDefaults } from '../sdk/option.ts';
+import { type OptionValues, option, schemaOf, withDefaults } from '../sdk/option.ts';
+import type { Places } from './catalogue.ts';
 import type { Document } from './document.ts';
 import type { Faults } from './faults.ts';
 import { topOptions } from './settings.ts';
@@ -15,8 +16,8 @@ export interface Top {
   readonly state: string;
   readonly timezone: string;
   readonly allowCommands: boolean;
-  /** Absolute. */
-  readonly connectors?: string;
+  /** Where connectors are looked for beside our own. */
+  readonly places: Places;
   readonly destinations: ReadonlyMap<string, unknown>;
   readonly sources: ReadonlyMap<string, unknown>;
   readonly jobs: ReadonlyMap<string, unknown>;
@@ -64,16 +65,23 @@ export async function readTop(
     validatePart(part, { schema: schemaOf({ ...topOptions, ...topMaps }), noun: 'config', faults });
   const values = withDefaults(topOptions, part.value as Record<string, unknown>);
   const timezone = checkTimezone(values.timezone, { path: '/timezone', faults });
-  const connectors = typeof values.connectors === 'string' ? values.connectors : undefined;
   return {
     folder,
     state: resolve(folder, String(values.state)),
     timezone: timezone ?? 'UTC',
     allowCommands,
-    ...(connectors === undefined ? {} : { connectors: resolve(folder, connectors) }),
+    places: placesOf(values, folder),
     destinations: entriesOf(written, 'destinations'),
     sources: entriesOf(written, 'sources'),
     jobs: entriesOf(written, 'jobs'),
+  };
+}
+
+function placesOf({ connectors, connector_packages: packages }: OptionValues<typeof topOptions>, from: string): Places {
+  return {
+    from,
+    ...(typeof connectors === 'string' ? { folder: resolve(from, connectors) } : {}),
+    ...(Array.isArray(packages) ? { packages: packages.filter((name) => typeof name === 'string') } : {}),
   };
 }
 

@@ -5,7 +5,7 @@ import { formats as ownFormats } from '../formats/index.ts';
 import { Problem } from '../lib/problem.ts';
 import { transforms as ownTransforms } from '../transforms/index.ts';
 import type { Transform } from '../transforms/transform.ts';
-import { type Catalogue, loadCatalogue } from './catalogue.ts';
+import { type Catalogue, openCatalogue, type Places } from './catalogue.ts';
 import type { Config, Destination, Job, Source } from './config.ts';
 import { type Document, readDocument } from './document.ts';
 import { Faults } from './faults.ts';
@@ -22,8 +22,10 @@ export interface LoadOptions {
   readonly env?: Environment;
   readonly formats?: readonly Format[];
   readonly transforms?: readonly Transform[];
-  /** Collects the connectors, with the folder that the config names. */
-  readonly catalogue?: (extraFolder?: string) => Promise<Catalogue>;
+  /** Finds the connectors, with those of the places that the config names. */
+  readonly catalogue?: (places: Places) => Promise<Catalogue>;
+  /** Import also the connectors that no source names, so that a broken one is told. */
+  readonly everyConnector?: boolean;
 }
 
 export interface Loaded {
@@ -96,7 +98,8 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
   const faults = new Faults(document);
   const top = await readTop(document, { env, folder, faults });
   const isUsable = document.problems.length === 0 && faults.problems.length === 0;
-  const catalogue = await (options.catalogue ?? loadCatalogue)(top.connectors);
+  const catalogue = await (options.catalogue ?? openCatalogue)(top.places);
+  if (options.everyConnector) await Promise.all(catalogue.ids.map((id) => catalogue.load(id)));
   const formats = options.formats ?? ownFormats;
   const transforms = options.transforms ?? ownTransforms;
   const context: LoadContext = { document, top, env, catalogue, formats, transforms };

@@ -37,6 +37,13 @@ export const topOptions = {
       'Folder of your own connectors, one file each; the file name is the word for `connector`. Relative to this file.',
     example: './my-connectors',
   }),
+  connector_packages: option.list<string>(
+    { type: 'string', minLength: 1 },
+    {
+      about: 'npm packages that bring connectors, installed in the folder of this file or above it.',
+      example: ['sluice-connector-acme'],
+    },
+  ),
 } satisfies OptionSet;
 
 export const destinationOptions = {

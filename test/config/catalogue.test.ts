@@ -1,13 +1,28 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadCatalogue } from '../../src/config/catalogue.ts';
+import { loadCatalogue, openCatalogue } from '../../src/config/catalogue.ts';
+import { checkConfig } from '../../src/config/check.ts';
+import { loadConfig } from '../../src/config/load.ts';
 import { configWith, folderWith, goodJob, id, load } from './fixtures.ts';
 
 const plugin = (name: string) => `export default {
   id: '${name}', title: 'T', summary: 'S.', source: {}, query: {},
   check: async () => 'fine', extract: async () => { throw new Error('no'); },
 };`;
+
+async function putPackage(
+  folder: string,
+  name: string,
+  connectors: Record<string, string> | undefined,
+  files: Record<string, string>,
+): Promise<void> {
+  const at = join(folder, 'node_modules', name);
+  await mkdir(join(at, 'lib'), { recursive: true });
+  const manifest = { name, type: 'module', ...(connectors === undefined ? {} : { sluice: { connectors } }) };
+  await writeFile(join(at, 'package.json'), JSON.stringify(manifest));
+  for (const [file, text] of Object.entries(files)) await writeFile(join(at, file), text);
+}
 
 describe('the catalogue of connectors', () => {
   it('holds what stands in the folder, each under the name of its file', async () => {
@@ -25,7 +40,7 @@ describe('the catalogue of connectors', () => {
     });
     await mkdir(join(folder, 'big'));
     await writeFile(join(folder, 'big/index.mjs'), plugin('big'));
-    const { connectors, problems } = await loadCatalogue(folder);
+    const { connectors, problems } = await loadCatalogue({ folder });
     expect(problems).toEqual([]);
     expect([...connectors.keys()]).toEqual(expect.arrayContaining(['db', 'mine', 'big']));
   });
@@ -39,11 +54,11 @@ describe('the catalogue of connectors', () => {
       'half.mjs': "export default { id: 'half', title: 'T' };",
       'renamed.mjs': plugin('other'),
     });
-    const { connectors, problems } = await loadCatalogue(folder);
+    const { connectors, problems } = await loadCatalogue({ folder });
     expect(connectors.has('good')).toBe(true);
     expect(problems.map(({ message }) => message)).toEqual([
-      'The connector "crashes" cannot be used: boom',
       'The connector "db" cannot be used: there is a connector "db" already; rename this one',
+      'The connector "crashes" cannot be used: boom',
       'The connector "empty" cannot be used: it has no default export made by defineConnector',
       'The connector "half" cannot be used: it lacks "summary"',
       'The connector "renamed" cannot be used: its id is "other", but its file is named "renamed"',
@@ -53,10 +68,66 @@ describe('the catalogue of connectors', () => {
     );
   });
 
+  it('takes connectors from the npm packages that a config names, found from its folder', async () => {
+    const folder = await folderWith({});
+    await putPackage(folder, '@acme/connectors', { acme: './lib/acme.js' }, { 'lib/acme.js': plugin('acme') });
+    await putPackage(folder, 'bare', undefined, {});
+    const { connectors, problems } = await loadCatalogue({
+      from: folder,
+      packages: ['@acme/connectors', 'bare', 'gone'],
+    });
+    expect(connectors.get('acme')?.title).toBe('T');
+    expect(problems.map(({ code, message, next }) => [code, message, next])).toEqual([
+      [
+        'CONFIG_CONNECTOR_PACKAGE',
+        'The package "bare" gives no connectors: its package.json does not list them as "sluice": {"connectors": {"NAME": "./FILE.js"}}',
+        'Ask the author of the package, or leave it out',
+      ],
+      [
+        'CONFIG_CONNECTOR_PACKAGE',
+        'The package of connectors "gone" is not installed beside the config',
+        'Run "npm install gone" in that folder',
+      ],
+    ]);
+  });
+
+  it('imports a connector when it is asked for, and no other', async () => {
+    const folder = await folderWith({
+      'wanted.mjs': `globalThis.imported = [...(globalThis.imported ?? []), 'wanted'];${plugin('wanted')}`,
+      'other.mjs': `globalThis.imported = [...(globalThis.imported ?? []), 'other'];${plugin('other')}`,
+      'other.test.mjs': 'throw new Error("a test is no connector")',
+    });
+    const catalogue = await openCatalogue({ folder });
+    expect(catalogue.ids.slice(-2)).toEqual(['other', 'wanted']);
+    expect(await catalogue.load('wanted')).toBe(await catalogue.load('wanted'));
+    expect((globalThis as { imported?: string[] }).imported).toEqual(['wanted']);
+    expect([catalogue.origin('wanted'), catalogue.origin('db'), catalogue.origin('x')]).toEqual([
+      folder,
+      'sluice',
+      undefined,
+    ]);
+    expect(await catalogue.load('x')).toBeUndefined();
+  });
+
   it('says so when the folder is not there', async () => {
-    const { connectors, problems } = await loadCatalogue('/nowhere/at/all');
+    const { connectors, problems } = await loadCatalogue({ folder: '/nowhere/at/all' });
     expect(connectors.has('db')).toBe(true);
     expect(problems.map(({ code }) => code)).toEqual(['CONFIG_CONNECTORS_FOLDER']);
+  });
+
+  it('is looked through as a whole by a check, which names a broken connector that no source wants', async () => {
+    const text = `
+connectors: .
+destinations: {main: {url: 'http://127.0.0.1:8080/api/1.0', api_key: abcdefabcdef}}
+sources: {files: {connector: file}}
+jobs: {orders: {source: files, query: a.csv, format: csv, target: ${id('a')}}}
+`;
+    const folder = await folderWith({ 'sluice.yaml': text, 'bad.mjs': 'throw new Error("boom")' });
+    const file = join(folder, 'sluice.yaml');
+    expect((await loadConfig(file, { env: {} })).problems).toEqual([]);
+    const { problems, config } = await checkConfig(file, { env: {} });
+    expect(problems.map(({ code }) => code)).toEqual(['CONFIG_CONNECTOR_BROKEN']);
+    expect([...config!.jobs.keys()]).toEqual(['orders']);
   });
 
   it('is reached from a config: own connectors by a path beside it, a broken one blamed on its own file', async () => {
@@ -66,7 +137,7 @@ describe('the catalogue of connectors', () => {
     ).replace(/sources:\n[\s\S]*jobs:/, 'sources:\n  a: {connector: mine}\n  b: {connector: bad}\njobs:');
     const { config, problems, refused } = await load(
       text,
-      { catalogue: loadCatalogue },
+      { catalogue: openCatalogue },
       { 'mine.mjs': plugin('mine'), 'bad.mjs': 'throw 1' },
     );
     expect([...config!.jobs.keys()]).toEqual(['orders']);

@@ -94,7 +94,12 @@ export const transforms = [select, filter] as readonly Transform[];
 const connectors = new Map(
   [warehouse, clock].map((connector) => [connector.id, connector as unknown as typeof warehouse]),
 );
-export const catalogue = async (): Promise<Catalogue> => ({ connectors, problems: [] }) as unknown as Catalogue;
+export const catalogue = async (): Promise<Catalogue> => ({
+  ids: [...connectors.keys()],
+  problems: [],
+  load: async (id) => connectors.get(id),
+  origin: () => 'sluice',
+});
 
 /** Loads this text as a config, with the connectors and transforms above and nothing in the environment. */
 export async function load(

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { Errors } from 'typebox/schema';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { type Catalogue, loadCatalogue } from '../../src/config/catalogue.ts';
+import { loadCatalogue, openCatalogue } from '../../src/config/catalogue.ts';
 import { initConfig } from '../../src/config/init.ts';
 import { configSchema, type Declarations } from '../../src/config/json-schema.ts';
 import { loadConfig } from '../../src/config/load.ts';
@@ -20,13 +20,12 @@ const env = {
   WAREHOUSE_PASSWORD: 'w4rehouse',
   API_TOKEN: 'tokentoken',
 };
-let catalogue: Catalogue;
 let declarations: Declarations;
 let example: string;
 
 beforeAll(async () => {
-  catalogue = await loadCatalogue();
-  declarations = { connectors: [...catalogue.connectors.values()], formats, transforms };
+  const { connectors } = await loadCatalogue();
+  declarations = { connectors: [...connectors.values()], formats, transforms };
   example = await readFile(join(root, 'config/example.yaml'), 'utf8');
 });
 
@@ -43,7 +42,7 @@ async function problemsOf(text: string) {
   await mkdir(join(folder, 'my-connectors'));
   const { problems, warnings } = await loadConfig(join(folder, 'sluice.yaml'), {
     env,
-    catalogue: async () => catalogue,
+    catalogue: () => openCatalogue(),
   });
   return [...problems, ...warnings].map(({ message, where }) => `${where.line}: ${message}`);
 }
@@ -144,7 +143,7 @@ describe('init', () => {
   it('writes a config that loads without a fault, the schema that it names and the sample that it reads', async () => {
     const folder = await folderWith({});
     const written = await initConfig({ path: join(folder, 'new/sluice.yaml') });
-    const { config, problems, warnings } = await loadConfig(written.config, { env, catalogue: async () => catalogue });
+    const { config, problems, warnings } = await loadConfig(written.config, { env });
     expect({ problems, warnings }).toEqual({ problems: [], warnings: [] });
     const text = await readFile(written.config, 'utf8');
     expect(text).toContain('$schema=./sluice.schema.json');

@@ -1,0 +1,53 @@
+import { registerHooks } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import { Problem } from '../lib/problem.ts';
+import type { Connector } from '../sdk/connector.ts';
+import type { Plugin } from './plugins.ts';
+
+const built = import.meta.url.endsWith('.js');
+const doors: Readonly<Record<string, string>> = {
+  'sluice/sdk': new URL(`../sdk/index.${built ? 'js' : 'ts'}`, import.meta.url).href,
+  'sluice/sdk/testing': new URL(`../sdk/testing/index.${built ? 'js' : 'ts'}`, import.meta.url).href,
+};
+let isOpen = false;
+
+/**
+ * Lets plugins outside of this package import `sluice/sdk`, installed beside them or not, and gives them the very SDK
+ * that runs them: a Problem of another copy would not be one here.
+ */
+export function openSdkDoor(): void {
+  if (isOpen) return;
+  isOpen = true;
+  registerHooks({
+    resolve(specifier, context, next) {
+      const url = Object.hasOwn(doors, specifier) ? doors[specifier] : undefined;
+      return url === undefined ? next(specifier, context) : { url, shortCircuit: true };
+    },
+  });
+}
+
+/** Imports a connector and looks whether it is one. @throws Error that says what it lacks, or whatever its file throws. */
+export async function loadPlugin({ id, file }: Plugin): Promise<Connector> {
+  const plugin = ((await import(pathToFileURL(file).href)) as { default?: Partial<Connector> }).default;
+  if (plugin === undefined || typeof plugin !== 'object' || plugin === null)
+    throw new Error('it has no default export made by defineConnector');
+  if (plugin.id !== id) throw new Error(`its id is "${plugin.id}", but its file is named "${id}"`);
+  for (const member of ['title', 'summary', 'source', 'query', 'check', 'extract'] as const) {
+    if (plugin[member] === undefined) throw new Error(`it lacks "${member}"`);
+  }
+  if (plugin.source?.connector !== undefined) throw new Error('an option of a source cannot be called "connector"');
+  return plugin as Connector;
+}
+
+/** What a plugin that cannot be used is reported as. */
+export function brokenPlugin({ id, file }: Plugin, error: unknown): Problem {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new Problem({
+    code: 'CONFIG_CONNECTOR_BROKEN',
+    family: 'config',
+    message: `The connector "${id}" cannot be used: ${reason.replace(/\.$/, '')}`,
+    where: { file },
+    next: 'Mend the file; all other connectors work without it',
+    cause: error,
+  });
+}
