@@ -3,9 +3,9 @@ import type { Extract } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
 import { Problem, toProblem } from '../lib/problem.ts';
 import type { Batch } from '../sdk/batch.ts';
+import { checkBatch, checkColumns } from '../sdk/batch-contract.ts';
 import type { Column } from '../sdk/column.ts';
 import type { ConnectorLog, Extraction } from '../sdk/connector.ts';
-import { checkBatch, checkColumns } from './batch-contract.ts';
 import { Patience } from './patience.ts';
 
 /** How long a source may take to close after it was told to stop; afterwards it is left behind. */

@@ -1,6 +1,6 @@
 import { Problem } from '../lib/problem.ts';
-import type { Batch } from '../sdk/batch.ts';
-import type { Column } from '../sdk/column.ts';
+import type { Batch } from './batch.ts';
+import type { Column } from './column.ts';
 
 /** A source whose columns share a name gives rows that no format and no expression could address. */
 export function checkColumns(columns: readonly Column[]): void {
