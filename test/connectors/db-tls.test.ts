@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Certificates, makeCertificates } from '../servers/certificates.ts';
-import { reportMissing } from '../servers/describe.ts';
+import { packagesOf, reportMissing } from '../servers/describe.ts';
 import { hasMariadb, startMariadb } from '../servers/mariadb.ts';
 import { hasPostgres, startPostgres } from '../servers/postgres.ts';
 import type { TestServer } from '../servers/server.ts';
@@ -14,7 +14,7 @@ for (const [kind, isInstalled, start, many] of [
   ['MariaDB', hasMariadb, startMariadb, "select seq, repeat('x', 100) as x from seq_1_to_100000"],
 ] as const) {
   if (!isInstalled()) {
-    reportMissing(`TLS to ${kind}`, [kind]);
+    reportMissing(`TLS to ${kind}`, [kind], packagesOf([kind]));
     continue;
   }
   describe(`TLS to ${kind}`, () => {

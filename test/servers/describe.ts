@@ -29,7 +29,7 @@ export function describeWithServer(
   const wanted: readonly ServerKind[] = typeof servers === 'string' ? [servers] : servers;
   const missing = wanted.filter((kind) => !kinds[kind].isInstalled());
   if (missing.length === 0) describeRunning({ wanted, title, body, ...(settings === undefined ? {} : { settings }) });
-  else reportMissing(title, missing);
+  else reportMissing(title, missing, packagesOf(missing));
 }
 
 interface Running {
@@ -56,9 +56,13 @@ function describeRunning({ wanted, title, settings, body }: Running): void {
   });
 }
 
-/** What a machine without the servers gets instead of the suite. */
-export function reportMissing(title: string, missing: readonly ServerKind[]): void {
-  const packages = missing.map((kind) => kinds[kind].packages).join(' ');
+/** The Debian packages that bring the servers. */
+export function packagesOf(missing: readonly ServerKind[]): string {
+  return missing.map((kind) => kinds[kind].packages).join(' ');
+}
+
+/** What a machine without the servers gets instead of the suite; `packages` are Debian's. */
+export function reportMissing(title: string, missing: readonly string[], packages: string): void {
   const message = `${missing.join(' and ')} not found on this machine: apt-get install ${packages}`;
   if (isCi()) {
     it(title, () => Promise.reject(new Error(message)));

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, describe } from 'vitest';
+import { reportMissing } from './describe.ts';
+import type { FileServer, FileServerSettings } from './file-server.ts';
+import { hasProftpd, startProftpd } from './proftpd.ts';
+import { hasSshd, type SshServer, startSshd } from './sshd.ts';
+import { hasVsftpd, startVsftpd } from './vsftpd.ts';
+
+interface Servers {
+  readonly ProFTPD: FileServer;
+  readonly vsftpd: FileServer;
+  readonly sshd: SshServer;
+}
+
+type Kinds = {
+  readonly [K in keyof Servers]: {
+    isInstalled(): boolean;
+    start(settings?: FileServerSettings): Promise<Servers[K]>;
+    readonly packages: string;
+  };
+};
+
+const kinds: Kinds = {
+  ProFTPD: { isInstalled: hasProftpd, start: startProftpd, packages: 'proftpd-core proftpd-mod-crypto' },
+  vsftpd: { isInstalled: hasVsftpd, start: startVsftpd, packages: 'vsftpd' },
+  sshd: { isInstalled: hasSshd, start: startSshd, packages: 'openssh-server openssh-client' },
+};
+
+export interface FileServerSuite<K extends keyof Servers> {
+  readonly server: K;
+  /** Made when the suite begins, so that certificates cost nothing where the server is missing. */
+  readonly settings?: () => Promise<FileServerSettings> | FileServerSettings;
+}
+
+/** A `describe` over one real file server; the body gets a function that gives it, for use inside tests and hooks. */
+export function describeWithFileServer<K extends keyof Servers>(
+  { server: kind, settings }: FileServerSuite<K>,
+  title: string,
+  body: (server: () => Servers[K]) => void,
+): void {
+  const { isInstalled, start, packages } = kinds[kind];
+  if (!isInstalled()) {
+    reportMissing(title, [kind], packages);
+    return;
+  }
+  describe(title, () => {
+    let running: Servers[K] | undefined;
+    beforeAll(async () => {
+      running = await start(await settings?.());
+    });
+    afterAll(async () => await running?.stop());
+    body(() => running!);
+  });
+}

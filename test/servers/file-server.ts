@@ -1,0 +1,48 @@
+import { once } from 'node:events';
+import { chmod, mkdir } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import type { ServerFolder } from './server.ts';
+
+/** A private file server that runs until `stop()`, or until the process that started it is gone, however it went. */
+export interface FileServer {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+  /** What a client sees when it has logged in; tests put their files here. */
+  readonly files: string;
+  /** The same as the server calls it: `/`, or the whole path where a client is not shut in. */
+  readonly home: string;
+  /** The server's private folder, with what else it needs. Removed with the server. */
+  readonly folder: string;
+  stop(): Promise<void>;
+}
+
+export interface FileServerSettings {
+  /** PEM texts; with them the server demands TLS. */
+  readonly tls?: { readonly cert: string; readonly key: string };
+  /** TLS from the first byte instead of after `AUTH TLS`. */
+  readonly implicit?: boolean;
+  /** Lines in the server's own words. */
+  readonly lines?: readonly string[];
+}
+
+/** The folder that clients see. */
+export async function makeFiles(folder: ServerFolder): Promise<string> {
+  const files = join(folder.path, 'files');
+  await mkdir(files);
+  await chmod(files, 0o755);
+  return files;
+}
+
+/** Resolves when something listens on the port and, unless TLS comes first, has said a word. */
+export async function greets(port: number, { silent = false } = {}): Promise<void> {
+  const socket = connect(port, '127.0.0.1');
+  socket.setTimeout(2000, () => socket.destroy(new Error('no greeting')));
+  try {
+    await once(socket, silent ? 'connect' : 'data');
+  } finally {
+    socket.destroy();
+  }
+}

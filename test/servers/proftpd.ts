@@ -1,0 +1,71 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { type FileServer, type FileServerSettings, greets, makeFiles } from './file-server.ts';
+import { findProgram, launch, ServerFolder } from './server.ts';
+
+const user = 'sluice';
+const password = 'pro-test-password';
+
+const program = () => findProgram('proftpd', ['/usr/sbin']);
+const modules = '/usr/lib/proftpd';
+
+export function hasProftpd(): boolean {
+  return program() !== undefined && findProgram('mod_tls.so', [modules]) !== undefined;
+}
+
+/**
+ * Starts a private ProFTPD with a user of its own: knows MLSD, and with TLS it demands that data connections resume the
+ * session of the control connection, which is its default.
+ */
+export async function startProftpd(settings: FileServerSettings = {}): Promise<FileServer> {
+  const proftpd = program();
+  if (proftpd === undefined) throw new Error('ProFTPD (proftpd-core, proftpd-mod-crypto) is not installed');
+  const folder = await ServerFolder.make('proftpd');
+  const files = await makeFiles(folder);
+  const { uid = process.getuid!(), gid = process.getgid!() } = folder.identity;
+  const hash = execFileSync('openssl', ['passwd', '-6', password], { encoding: 'utf8' }).trim();
+  const users = await folder.write('users', `${user}:${hash}:${uid}:${gid}::${files}:/bin/false\n`);
+  const tls = settings.tls === undefined ? [] : await tlsLines(folder, settings.tls, settings.implicit === true);
+  const { port, server } = await launch({
+    start: async (port) => {
+      const lines = [...common(folder.path, users), ...tls, `Port ${port}`, ...(settings.lines ?? []), ''];
+      return folder.start(proftpd, ['-n', '-q', '-c', await folder.write('proftpd.conf', lines.join('\n'))]);
+    },
+    answers: (port) => greets(port, { silent: settings.implicit === true }),
+  });
+  const stop = () => server.stop();
+  return { host: '127.0.0.1', port, user, password, files, home: files, folder: folder.path, stop };
+}
+
+function common(folder: string, users: string): string[] {
+  return [
+    'ServerName test',
+    'ServerType standalone',
+    'DefaultServer on',
+    'DefaultAddress 127.0.0.1',
+    'UseIPv6 off',
+    'UseReverseDNS off',
+    'ScoreboardFile none',
+    `PidFile ${join(folder, 'pid')}`,
+    'DelayEngine off',
+    'WtmpLog off',
+    'TransferLog none',
+    'AuthOrder mod_auth_file.c',
+    `AuthUserFile ${users}`,
+    'RequireValidShell off',
+    'AllowRetrieveRestart on',
+    `ModulePath ${modules}`,
+    'LoadModule mod_tls.c',
+  ];
+}
+
+async function tlsLines(folder: ServerFolder, { cert, key }: { cert: string; key: string }, isImplicit: boolean) {
+  return [
+    'TLSEngine on',
+    'TLSRequired on',
+    `TLSRSACertificateFile ${await folder.write('server.crt', cert)}`,
+    `TLSRSACertificateKeyFile ${await folder.write('server.key', key)}`,
+    `TLSLog ${join(folder.path, 'tls.log')}`,
+    ...(isImplicit ? ['TLSOptions UseImplicitSSL'] : []),
+  ];
+}
