@@ -61,7 +61,7 @@ describe('a refresh', () => {
       },
       'the host is away; wait',
     ],
-    ['the data is not of the format', () => ['[1,'], 'not valid json'],
+    ['the data is not of the format', () => ['[1,'], 'Not valid JSON: the'],
     ['there is no data', () => [], 'empty'],
     ['there is too much data', () => [`["${'x'.repeat(2000)}"]`], 'larger than'],
   ] as [string, () => string[], string][])(

@@ -44,7 +44,7 @@ export async function receive(blobs: Blobs, incoming: Incoming): Promise<Receive
     return { blob: await writer.finish(), bytes, sha256: hash.digest('hex') };
   } catch (thrown) {
     await writer.abandon();
-    throw asRefusal(thrown, incoming.format);
+    throw asRefusal(thrown);
   }
 }
 
@@ -56,7 +56,7 @@ function tooLarge(limitBytes: number): Refusal {
   return new Refusal('data_too_large', `The data is larger than the ${limitBytes} bytes that a data source may hold`);
 }
 
-function asRefusal(thrown: unknown, format: FormatId): unknown {
-  if (!(thrown instanceof Problem) || thrown.code !== 'FORMAT_INVALID') return thrown;
-  return badRequest(`The data is not valid ${format}: ${thrown.message}`);
+/** The checkers' messages name format, fault and place. */
+function asRefusal(thrown: unknown): unknown {
+  return thrown instanceof Problem && thrown.code === 'FORMAT_INVALID' ? badRequest(thrown.message) : thrown;
 }
