@@ -177,6 +177,35 @@ describe('account-sign-in-trend', () => {
     await signIn(given);
     expect((await given.call('GET', '/profile')).body.data.date_last_login).toBe('2026-03-02T17:00:00.000Z');
   });
+
+  it('is the last login from the very call on that it is made with', async () => {
+    const clock = new StillClock(noon);
+    const given = await bench({ clock });
+    await signIn(given);
+    clock.pass(1_000);
+    const own = Buffer.from('admin@acme.test:correct horse').toString('base64');
+    const { data } = (await given.call('GET', '/profile', { key: null, headers: { authorization: `Basic ${own}` } }))
+      .body;
+    expect(data.date_last_login).toBe('2026-03-02T17:00:01.000Z');
+  });
+
+  it("stays the client's last one when the user who signed in is deleted", async () => {
+    const clock = new StillClock(noon);
+    const given = await bench({ clock });
+    const sent = { key: keys.clientAdmin, body: { email: 'm@bakery.test', password: 'x' } };
+    const { location } = (await given.call('POST', '/users', sent)).body.meta;
+    const authorization = `Basic ${Buffer.from('m@bakery.test:x').toString('base64')}`;
+    await given.call('GET', '/profile', { key: null, headers: { authorization } });
+    clock.pass(1_000);
+    await given.call('GET', '/profile', { key: keys.clientAdmin });
+    const lastSignIn = async (): Promise<unknown> =>
+      (await given.call('GET', '/clients/bakery')).body.data.last_sign_in;
+    expect(await lastSignIn()).toBe('2026-03-02T17:00:00.000Z');
+    await given.call('DELETE', location!, { key: keys.clientAdmin });
+    expect(await lastSignIn()).toBe('2026-03-02T17:00:00.000Z');
+    const { users } = (await given.call('GET', '/users', { key: keys.clientAdmin })).body.data;
+    expect(users).toMatchObject([{ id: 'bakery-admin', date_last_login: null }]);
+  });
 });
 
 describe('the reports of client accounts', () => {

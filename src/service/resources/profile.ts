@@ -4,7 +4,7 @@ import { defineEndpoint } from '../endpoint.ts';
 import { idAndName, isoTime, isoTimeOrNull, timeText } from '../http/fields.ts';
 import { tabInstanceSchema } from '../people-rules.ts';
 import { allTabInstancesOf } from '../store/user-tabs.ts';
-import { groupsOf } from '../store/users.ts';
+import { groupsOf, userById } from '../store/users.ts';
 
 const profile = Type.Object({
   id: Type.String(),
@@ -20,8 +20,10 @@ const profile = Type.Object({
   permissions: Type.Optional(Type.Array(Type.String())),
 });
 
-function describe({ caller }: Call): object {
-  const { user, company } = caller;
+function describe({ caller, parts }: Call): object {
+  const { company } = caller;
+  // Read anew: a call with a password is itself the last sign-in.
+  const user = userById(parts.db, caller.user.id)!;
   return {
     id: user.id,
     company: { id: company.id, name: company.name },

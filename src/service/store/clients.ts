@@ -17,13 +17,13 @@ export interface Client {
   readonly trialExtended: 0 | 1;
   readonly directBilling: 0 | 1;
   readonly createdAt: number;
-  /** When one of its users last signed in. */
+  /** When one of its users last signed in, also one who is gone by now. */
   readonly lastSignIn: number | null;
 }
 
 const columns = `a.id, a.name, a.description, a.external_id as externalId, a.status, a.seats,
   a.trial_extended as trialExtended, a.direct_billing as directBilling, a.created_at as createdAt,
-  (select max(u.date_last_login) from users u where u.account_id = a.id) as lastSignIn`;
+  a.last_sign_in as lastSignIn`;
 
 export function clientById(db: Database, company: Account, id: string): Client | undefined {
   return db.get<Client>(`select ${columns} from accounts a where a.id = ? and a.parent_id = ?`, id, company.id);

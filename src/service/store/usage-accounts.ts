@@ -23,7 +23,7 @@ const count = (table: string): string => `(select count(*) from ${table} where a
 const signedInSince = '(select count(*) from users where account_id = a.id and date_last_login >= ?)';
 
 /** The placeholders are the beginnings of the spans. */
-const state = `select a.id, (select max(date_last_login) from users where account_id = a.id) as lastLogin, a.seats,
+const state = `select a.id, a.last_sign_in as lastLogin, a.seats,
   ${count('users')} as users, ${count('klips')} as klips, ${count('datasources')} as datasources,
   ${count('tabs')} as dashboards,
   (select coalesce(sum(i.data_size), 0) from datasources d join datasource_instances i on i.datasource_id = d.id
