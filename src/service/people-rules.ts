@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { Call } from './endpoint.ts';
 import { forbidden, notFound, Refusal } from './http/refusal.ts';
-import { type Group, groupById } from './store/groups.ts';
+import { addMember, type Group, groupById, removeMember } from './store/groups.ts';
 import { countHolders, giveRole, type Role, roleById } from './store/roles.ts';
 import { roleOf, type User, userById } from './store/users.ts';
 
@@ -94,6 +94,22 @@ export function withdrawRole(call: Call, user: User, role: Role): void {
     keepAnAdmin(call, user);
     giveRole(db, user.id, null);
   });
+}
+
+/** Who and where: what a path names that ends in `/users/{user}` of a group or `/groups/{group}` of a user. */
+export interface Membership {
+  readonly group: Group;
+  readonly user: User;
+}
+
+/** Somebody who is in the group already stays in it. */
+export function joinGroup({ parts }: Call, { group, user }: Membership): void {
+  parts.db.durably(() => addMember(parts.db, group.id, user.id));
+}
+
+export function leaveGroup({ parts }: Call, { group, user }: Membership): void {
+  const left = parts.db.durably(() => removeMember(parts.db, group.id, user.id));
+  if (!left) throw notFound(`The user ${user.id} is not in the group ${group.id}`);
 }
 
 /** Built-in roles stay as they are: every account is administered through them, and they grow with the service. */

@@ -3,9 +3,8 @@ import type { Call, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { nothing } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
-import { notFound } from '../http/refusal.ts';
-import { findGroup, findUser, personSchema } from '../people-rules.ts';
-import { addMember, membersOf, removeMember } from '../store/groups.ts';
+import { findGroup, findUser, joinGroup, leaveGroup, personSchema } from '../people-rules.ts';
+import { membersOf } from '../store/groups.ts';
 
 const permission = ['user.manage'] as const;
 const path = '/groups/{id}/users/{user}';
@@ -40,8 +39,8 @@ const resource: Resource = {
       body: {},
       answer: { status: 200, data: nothing },
       find: (call) => findPair(call),
-      do: ({ parts }, { group, user }) => {
-        parts.db.durably(() => addMember(parts.db, group.id, user.id));
+      do: (call, pair) => {
+        joinGroup(call, pair);
         return {};
       },
     }),
@@ -53,9 +52,8 @@ const resource: Resource = {
       permission,
       answer: { status: 200, data: nothing },
       find: (call) => findPair(call),
-      do: ({ parts }, { group, user }) => {
-        const removed = parts.db.durably(() => removeMember(parts.db, group.id, user.id));
-        if (!removed) throw notFound(`The user is not in the group: ${user.id}`);
+      do: (call, pair) => {
+        leaveGroup(call, pair);
         return {};
       },
     }),

@@ -3,9 +3,8 @@ import type { Call, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { nothing } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
-import { notFound } from '../http/refusal.ts';
-import { describeNamed, findGroup, findUser, namedSchema } from '../people-rules.ts';
-import { addMember, groupsOfUser, removeMember } from '../store/groups.ts';
+import { describeNamed, findGroup, findUser, joinGroup, leaveGroup, namedSchema } from '../people-rules.ts';
+import { groupsOfUser } from '../store/groups.ts';
 
 const permission = ['user.manage'] as const;
 const path = '/users/{id}/groups/{group}';
@@ -39,8 +38,8 @@ const resource: Resource = {
       body: {},
       answer: { status: 200, data: nothing },
       find: (call) => findPair(call),
-      do: ({ parts }, { user, group }) => {
-        parts.db.durably(() => addMember(parts.db, group.id, user.id));
+      do: (call, pair) => {
+        joinGroup(call, pair);
         return {};
       },
     }),
@@ -52,9 +51,8 @@ const resource: Resource = {
       permission,
       answer: { status: 200, data: nothing },
       find: (call) => findPair(call),
-      do: ({ parts }, { user, group }) => {
-        const removed = parts.db.durably(() => removeMember(parts.db, group.id, user.id));
-        if (!removed) throw notFound(`The user is not in the group: ${group.id}`);
+      do: (call, pair) => {
+        leaveGroup(call, pair);
         return {};
       },
     }),
