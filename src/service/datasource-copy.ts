@@ -1,8 +1,7 @@
 import { newId } from '../lib/ids.ts';
-import { createInstances } from './datasource-instancing.ts';
+import { createInstances, sourceProperties } from './datasource-instancing.ts';
 import type { Call } from './endpoint.ts';
 import { asShared, type Datasource, insertDatasource } from './store/datasources.ts';
-import { propertiesOf } from './store/instances.ts';
 import { canSee } from './store/shares.ts';
 
 /**
@@ -11,7 +10,7 @@ import { canSee } from './store/shares.ts';
  * properties may hold credentials. Answers the id of the copy.
  */
 export function copyDatasource({ parts, caller }: Call, source: Datasource, accountId: string): string {
-  const properties = currentProperties(parts.db, source);
+  const properties = sourceProperties(parts.db, source);
   const copy = {
     id: newId(),
     accountId,
@@ -26,12 +25,4 @@ export function copyDatasource({ parts, caller }: Call, source: Datasource, acco
     createdAt: parts.clock.now(),
   };
   return createInstances(parts.db, { source: copy, properties }, insertDatasource).id;
-}
-
-/** A dynamic source's instances hold values of this account's users; what refers to them is in the source. */
-function currentProperties(
-  db: Call['parts']['db'],
-  { id, isDynamic, properties }: Datasource,
-): Record<string, unknown> {
-  return isDynamic === 1 ? (JSON.parse(properties) as Record<string, unknown>) : propertiesOf(db, id);
 }

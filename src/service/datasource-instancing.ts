@@ -1,7 +1,14 @@
 import { newId } from '../lib/ids.ts';
 import type { Database } from './store/database.ts';
-import { type Datasource, dynamicSources } from './store/datasources.ts';
-import { deleteInstance, insertInstance, keyedInstancesOf, setProperties } from './store/instances.ts';
+import { type Datasource, dynamicSources, setSourceProperties } from './store/datasources.ts';
+import {
+  deleteInstance,
+  deleteProperty,
+  insertInstance,
+  keyedInstancesOf,
+  propertiesOf,
+  setProperties,
+} from './store/instances.ts';
 
 type NewSource = Omit<Datasource, 'dateLastRefresh' | 'disabled' | 'isDynamic'>;
 type Properties = Readonly<Record<string, unknown>>;
@@ -18,16 +25,92 @@ export function createInstances(
   { source, properties }: { source: NewSource; properties: Properties },
   insert: (db: Database, source: NewSource & { isDynamic: 0 | 1 }) => void,
 ): { id: string; instanceId: string } {
-  const { id: datasourceId, createdAt } = source;
   const names = referencesIn(properties);
   insert(db, { ...source, isDynamic: names.length > 0 ? 1 : 0 });
+  const [instanceId] = fillInstances(db, source, { names, properties, createdAt: source.createdAt });
+  return { id: source.id, instanceId: instanceId! };
+}
+
+type Owned = Pick<Datasource, 'id' | 'accountId' | 'createdBy'>;
+
+interface Template {
+  /** The source's, references unresolved. */
+  readonly properties: Properties;
+  /** The user properties that they refer to. */
+  readonly names: readonly string[];
+  readonly createdAt: number;
+}
+
+/** Makes every instance of a source that has none; answers their ids, the creator's first. */
+function fillInstances(db: Database, source: Owned, { names, properties, createdAt }: Template): string[] {
   const sets = names.length > 0 ? valueSets(db, source, names) : [{}];
-  const ids = sets.map((values) => {
-    const id = names.length > 0 ? newId() : datasourceId;
-    createInstance(db, { id, datasourceId, createdAt, names, values, properties });
+  return sets.map((values) => {
+    const id = names.length > 0 ? newId() : source.id;
+    createInstance(db, { id, datasourceId: source.id, createdAt, names, values, properties });
     return id;
   });
-  return { id: datasourceId, instanceId: ids[0]! };
+}
+
+/** A source's own properties. An instance of a dynamic one holds values of users in their place. */
+export function sourceProperties(db: Database, { id, isDynamic, properties }: Datasource): Properties {
+  return isDynamic === 1 ? (JSON.parse(properties) as Properties) : propertiesOf(db, id);
+}
+
+interface Change {
+  readonly set?: Properties;
+  readonly drop?: string;
+  readonly now: number;
+}
+
+/**
+ * Changes a source's own properties and lets its instances follow: each gets what was changed, with its own values.
+ * Where other user properties are referred to than before, or none any more, all its instances are made anew, without
+ * data. Called in a transaction; answers the blobs that are no longer shown, to be removed after it.
+ */
+export function changeSource(db: Database, source: Datasource, { set = {}, drop, now }: Change): string[] {
+  const before = sourceProperties(db, source);
+  const given = Object.entries({ ...before, ...withoutNulls(set) }).filter(([name]) => name !== drop);
+  const properties = Object.fromEntries(given);
+  const names = referencesIn(properties);
+  setSourceProperties(db, source.id, { properties: JSON.stringify(properties), isDynamic: names.length > 0 ? 1 : 0 });
+  if (JSON.stringify(names) !== JSON.stringify(source.isDynamic === 1 ? referencesIn(before) : [])) {
+    return renewInstances(db, source, { names, properties, createdAt: now });
+  }
+  for (const { id, dynamicKey } of keyedInstancesOf(db, source.id)) {
+    setProperties(db, id, resolved(set, valuesOf(names, dynamicKey)) as Properties);
+    if (drop !== undefined) deleteProperty(db, id, drop);
+  }
+  return [];
+}
+
+/**
+ * Removes a source's instances with their data, all or those that took their last data (or were made) before a time.
+ * What the source still needs of them is there again at once, empty. Called in a transaction; answers the blobs that
+ * are no longer shown, to be removed after it.
+ */
+export function emptyInstances(db: Database, source: Datasource, { before = Infinity, now }: Emptying): string[] {
+  const properties = sourceProperties(db, source);
+  const names = source.isDynamic === 1 ? referencesIn(properties) : [];
+  const stale = keyedInstancesOf(db, source.id).filter(({ lastChange }) => lastChange < before);
+  for (const { id, dynamicKey } of stale) {
+    deleteInstance(db, id);
+    const anew = { id: names.length > 0 ? newId() : id, datasourceId: source.id, createdAt: now };
+    createInstance(db, { ...anew, names, values: valuesOf(names, dynamicKey), properties });
+  }
+  return stale.flatMap(({ blob }) => blob ?? []);
+}
+
+interface Emptying {
+  /** Milliseconds. */
+  readonly before?: number | undefined;
+  readonly now: number;
+}
+
+function renewInstances(db: Database, source: Owned, template: Template): string[] {
+  const there = keyedInstancesOf(db, source.id);
+  for (const { id } of there) deleteInstance(db, id);
+  fillInstances(db, source, template);
+  return there.flatMap(({ blob }) => blob ?? []);
 }
 
 interface NewInstance {
@@ -47,6 +130,15 @@ function createInstance(db: Database, { names, values, properties, ...row }: New
 
 function keyOf(names: readonly string[], values: Readonly<Record<string, string>>): string {
   return JSON.stringify(names.map((name) => values[name]));
+}
+
+function valuesOf(names: readonly string[], key: string): Record<string, string> {
+  const values = JSON.parse(key) as string[];
+  return Object.fromEntries(names.map((name, i) => [name, values[i]!]));
+}
+
+function withoutNulls(properties: Properties): Properties {
+  return Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== null));
 }
 
 /**

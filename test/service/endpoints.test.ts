@@ -19,7 +19,7 @@ const withData = async (given: Bench): Promise<Record<string, string>> => {
 const cases: Record<string, Case> = {
   ...(await collectCases()),
   'GET /datasources': { bad: badPages },
-  'GET /datasources/{id}': { prepare: source },
+  'GET /datasources/{id}': { prepare: source, query: 'full=true', bad: [{ query: 'full=1', field: 'full' }] },
   'POST /datasources': {
     body: {
       name: 'A',
@@ -42,6 +42,7 @@ const cases: Record<string, Case> = {
       { body: { name: 'A', refresh_interval: -86_400 }, field: 'refresh_interval' },
       { body: { name: 'A', refresh_interval: 86_401 }, field: 'refresh_interval' },
       { body: { name: 'A', properties: [] }, field: 'properties' },
+      { body: { name: 'A', properties: { '': 'x' } }, field: 'properties' },
       { body: { name: 'A', no_refresh: 'maybe' }, field: 'no_refresh' },
     ],
   },
@@ -98,6 +99,7 @@ const cases: Record<string, Case> = {
     bad: [
       { body: {}, field: 'properties' },
       { body: { properties: 'a=b' }, field: 'properties' },
+      { body: { properties: { ' ': 'b' } }, field: 'properties' },
     ],
   },
   'DELETE /datasource-instances/{id}/properties': {

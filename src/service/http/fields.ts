@@ -22,8 +22,12 @@ export const idText = Type.String({ maxLength: 255 });
 /** A part of a person's name; may be empty. */
 export const shortText = Type.String({ maxLength: 255 });
 export const someText = Type.String({ maxLength: 10_000 });
+/** What a property may be called. A name without anything to see could not be named again to be removed. */
+export const propertyNames = { pattern: '\\S', maxLength: 255, 'x-rule': 'must have names of 1 to 255 characters' };
+/** Names and values of any kind; a null says nothing about its property. */
 export const propertyMap = Type.Record(Type.String(), Type.Unknown(), {
-  'x-rule': 'must be an object of names and values',
+  propertyNames,
+  'x-rule': 'must be an object of values by names of 1 to 255 characters',
 });
 
 /** Milliseconds as an ISO 8601 UTC text; null stays null. */

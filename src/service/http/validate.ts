@@ -81,7 +81,10 @@ function inListedCase(value: unknown, property: Property): unknown {
 function inWords(faults: readonly Fault[], schema: TObject): string {
   const fault = faults[0]!;
   const missing = fault.params.requiredProperties?.[0];
-  const path = [...fault.instancePath.split('/').slice(1), ...(missing === undefined ? [] : [missing])].join('.');
+  const way = fault.instancePath.split('/').slice(1);
+  // A name that breaks a rule is no field; the object that has it is.
+  if (/\/propertyNames(\/|$)/.test(fault.schemaPath)) way.pop();
+  const path = [...way, ...(missing === undefined ? [] : [missing])].join('.');
   if (missing !== undefined) return `Field "${path}" is required`;
   const allowed = fault.params.allowedValues;
   const rule =

@@ -1,17 +1,18 @@
 import { Type } from 'typebox';
 import { newId } from '../../lib/ids.ts';
-import { createInstances } from '../datasource-instancing.ts';
+import { createInstances, sourceProperties } from '../datasource-instancing.ts';
 import { connectors, findDatasource, findEditable, refreshInterval } from '../datasource-rules.ts';
 import type { Call, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { isoTime, isoTimeOrNull, nothing, propertyMap, someName, someText, timeText } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
-import { bulkRefresh, bulkRefreshAnswer } from '../refresh/bulk.ts';
+import { rights, rightsOf } from '../sharing.ts';
+import type { Database } from '../store/database.ts';
 import {
+  asShared,
   type Datasource,
   deleteDatasource,
   insertDatasource,
-  setDisabled,
   updateDatasource,
   visibleDatasources,
 } from '../store/datasources.ts';
@@ -34,6 +35,9 @@ const detail = {
   created_by: Type.Union([Type.String(), Type.Null()]),
   disabled: Type.Boolean(),
   date_created: isoTime,
+  properties: Type.Optional(propertyMap),
+  share_rights: Type.Optional(rights.share_rights),
+  user_share_rights: Type.Optional(rights.user_share_rights),
 };
 
 const formats = ['json', 'csv', 'xml'] as const;
@@ -77,6 +81,14 @@ function describe(source: Datasource): object {
   };
 }
 
+function describeFully(db: Database, source: Datasource): object {
+  return {
+    ...describe(source),
+    properties: sourceProperties(db, source),
+    ...rightsOf(db, asShared(source)),
+  };
+}
+
 interface Created {
   name: string;
   description?: string;
@@ -112,22 +124,6 @@ async function remove({ parts }: Call, source: Datasource): Promise<void> {
   for (const blob of blobs) await parts.blobs.remove(blob);
 }
 
-const switching = (word: 'enable' | 'disable') =>
-  defineEndpoint({
-    method: 'POST',
-    path: `/datasources/{id}/@/${word}`,
-    summary: word === 'enable' ? 'Lets a data source take data again' : 'Lets a data source take no more data',
-    basis: 'decided',
-    permission: ['datasource.edit'],
-    body: {},
-    answer: { status: 200, data: nothing },
-    find: (call) => findEditable(call),
-    do: ({ parts }, source) => {
-      parts.db.durably(() => setDisabled(parts.db, source.id, word === 'disable'));
-      return {};
-    },
-  });
-
 const resource: Resource = {
   name: 'datasources',
   summary: 'Where the data of dashboards comes from, or is pushed to',
@@ -148,12 +144,13 @@ const resource: Resource = {
     defineEndpoint({
       method: 'GET',
       path: '/datasources/{id}',
-      summary: 'One data source with its details',
+      summary: 'One data source with its details; in full with its properties and who it is shared with',
       basis: 'document',
       permission: ['dashboard.library'],
+      query: { full: Type.Boolean({ default: false }) },
       answer: { status: 200, data: Type.Object(detail) },
       find: (call) => findDatasource(call),
-      do: (_call, source) => ({ data: describe(source) }),
+      do: ({ parts, query }, source) => ({ data: query.full ? describeFully(parts.db, source) : describe(source) }),
     }),
     defineEndpoint({
       method: 'POST',
@@ -195,18 +192,6 @@ const resource: Resource = {
         return {};
       },
     }),
-    defineEndpoint({
-      method: 'POST',
-      path: '/datasources/@/refresh',
-      summary: 'Queues every instance of several data sources',
-      basis: 'document',
-      permission: ['datasource.edit'],
-      body: { datasources: Type.Array(Type.String(), { minItems: 1 }) },
-      answer: { status: 200, data: bulkRefreshAnswer },
-      do: (call) => ({ data: bulkRefresh(call, call.body.datasources) }),
-    }),
-    switching('enable'),
-    switching('disable'),
   ],
 };
 export default resource;

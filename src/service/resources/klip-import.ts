@@ -3,22 +3,16 @@ import { clientNamed } from '../client-named.ts';
 import type { Call, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { nothing } from '../http/fields.ts';
-import { forbidden, notFound, Refusal } from '../http/refusal.ts';
+import { notFound } from '../http/refusal.ts';
+import { notShared, requireImportable } from '../importing.ts';
 import { copyKlip } from '../klip-copy.ts';
 import { type Klip, klipAsShared, klipById } from '../store/klips.ts';
-import { administers, canSee, sharedWithGroupOf } from '../store/shares.ts';
 
-/** Here, and only here, a Klip that exists but is not the caller's to see answers 401. */
-function findImportable({ parts, account, caller, params }: Call): Klip {
-  const klip = klipById(parts.db, params.id!);
-  if (klip === undefined) throw notFound(`Klip not found: ${params.id}`);
-  const asset = klipAsShared(klip);
-  if (klip.accountId !== account.id || !canSee(parts.db, asset, caller)) {
-    throw new Refusal('permission_denied', 'The Klip is not shared with you');
-  }
-  if (!administers(caller, 'klip') && !sharedWithGroupOf(parts.db, asset, caller.user.id)) {
-    throw forbidden('The Klip is not shared with a group of yours');
-  }
+function findImportable(call: Call): Klip {
+  const klip = klipById(call.parts.db, call.params.id!);
+  if (klip === undefined) throw notFound(`Klip not found: ${call.params.id}`);
+  if (klip.accountId !== call.account.id) throw notShared('The Klip');
+  requireImportable(call, klipAsShared(klip), 'The Klip');
   return klip;
 }
 

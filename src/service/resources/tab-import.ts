@@ -5,24 +5,18 @@ import { clientNamed } from '../client-named.ts';
 import type { Call, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { nothing } from '../http/fields.ts';
-import { forbidden, notFound, Refusal } from '../http/refusal.ts';
+import { forbidden, notFound } from '../http/refusal.ts';
+import { requireImportable } from '../importing.ts';
 import { copyKlip } from '../klip-copy.ts';
 import { insertKlipInstance, klipInstancesOf } from '../store/klip-instances.ts';
 import { type Klip, klipAsShared, klipById } from '../store/klips.ts';
-import { administers, canSee, sharedWithGroupOf } from '../store/shares.ts';
+import { canSee } from '../store/shares.ts';
 import { insertTab, type Tab, tabAsShared, tabById } from '../store/tabs.ts';
 
-/** As for a Klip: one of the same account that is not the caller's to see answers 401. */
-function findImportable({ parts, account, caller, params }: Call): Tab {
-  const tab = tabById(parts.db, params.id!);
-  if (tab?.accountId !== account.id) throw notFound(`Dashboard not found: ${params.id}`);
-  const asset = tabAsShared(tab);
-  if (!canSee(parts.db, asset, caller)) {
-    throw new Refusal('permission_denied', 'The dashboard is not shared with you');
-  }
-  if (!administers(caller, 'tab') && !sharedWithGroupOf(parts.db, asset, caller.user.id)) {
-    throw forbidden('The dashboard is not shared with a group of yours');
-  }
+function findImportable(call: Call): Tab {
+  const tab = tabById(call.parts.db, call.params.id!);
+  if (tab?.accountId !== call.account.id) throw notFound(`Dashboard not found: ${call.params.id}`);
+  requireImportable(call, tabAsShared(tab), 'The dashboard');
   return tab;
 }
 

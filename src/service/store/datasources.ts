@@ -16,7 +16,7 @@ export interface Datasource {
   readonly isDynamic: 0 | 1;
   readonly noRefresh: 0 | 1;
   readonly disabled: 0 | 1;
-  /** As given on creation, references to user properties unresolved. */
+  /** References to user properties unresolved. Those of a source that is not dynamic are its instance's. */
   readonly properties: string;
   readonly createdBy: string | null;
   readonly createdAt: number;
@@ -85,6 +85,15 @@ export function updateDatasource(
     given.refresh_interval ?? null,
     id,
   );
+}
+
+/** What a source is dynamic by is in its properties, so both are stored together. */
+export function setSourceProperties(
+  db: Database,
+  id: string,
+  { properties, isDynamic }: { properties: string; isDynamic: 0 | 1 },
+): void {
+  db.run('update datasources set properties = ?, is_dynamic = ? where id = ?', properties, isDynamic, id);
 }
 
 export function setDisabled(db: Database, id: string, disabled: boolean): void {

@@ -57,13 +57,19 @@ export function insertInstance(
   );
 }
 
-/** The instances of a dynamic source with the set of values that each stands for. */
-export function keyedInstancesOf(
-  db: Database,
-  datasourceId: string,
-): { id: string; dynamicKey: string; blob: string | null }[] {
-  const sql = 'select id, dynamic_key as dynamicKey, blob from datasource_instances where datasource_id = ?';
-  return db.all(sql, datasourceId);
+interface Keyed {
+  readonly id: string;
+  readonly dynamicKey: string;
+  readonly blob: string | null;
+  /** When it took its last data, or was made. */
+  readonly lastChange: number;
+}
+
+/** The instances of a source with the set of values that each stands for. */
+export function keyedInstancesOf(db: Database, datasourceId: string): Keyed[] {
+  const sql = `select id, dynamic_key as dynamicKey, blob, coalesce(date_last_refresh, created_at) as lastChange
+    from datasource_instances where datasource_id = ? order by created_at, id`;
+  return db.all<Keyed>(sql, datasourceId);
 }
 
 export function deleteInstance(db: Database, id: string): void {

@@ -1,0 +1,94 @@
+import { Type } from 'typebox';
+import { clientNamed } from '../client-named.ts';
+import { copyDatasource } from '../datasource-copy.ts';
+import { emptyInstances } from '../datasource-instancing.ts';
+import { findEditable } from '../datasource-rules.ts';
+import type { Call, Resource } from '../endpoint.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { unixTime } from '../http/fields.ts';
+import { notFound } from '../http/refusal.ts';
+import { requireImportable } from '../importing.ts';
+import { bulkRefresh, bulkRefreshAnswer } from '../refresh/bulk.ts';
+import { asShared, type Datasource, datasourceById, setDisabled } from '../store/datasources.ts';
+
+const requested = <Name extends string>(name: Name) => Type.Object({ op_requested: Type.Literal(name) });
+
+const switching = (word: 'enable' | 'disable') =>
+  defineEndpoint({
+    method: 'POST',
+    path: `/datasources/{id}/@/${word}`,
+    summary: word === 'enable' ? 'Lets a data source take data again' : 'Lets a data source take no more data',
+    basis: 'decided',
+    permission: ['datasource.edit'],
+    body: {},
+    answer: { status: 200, data: requested(word) },
+    find: (call) => findEditable(call),
+    do: ({ parts }, source) => {
+      parts.db.durably(() => setDisabled(parts.db, source.id, word === 'disable'));
+      return { data: { op_requested: word } };
+    },
+  });
+
+function findImportable(call: Call): Datasource {
+  const { id } = call.params as { id: string };
+  const source = datasourceById(call.parts.db, id);
+  if (source?.accountId !== call.account.id) throw notFound(`Data source not found: ${id}`);
+  requireImportable(call, asShared(source), 'The data source');
+  return source;
+}
+
+const lastAccess = { last_access: Type.Optional(unixTime) };
+
+const resource: Resource = {
+  name: 'datasource-operations',
+  summary: 'What can be done to data sources beyond changing them',
+  endpoints: [
+    defineEndpoint({
+      method: 'POST',
+      path: '/datasources/@/refresh',
+      summary: 'Queues every instance of several data sources',
+      basis: 'document',
+      permission: ['datasource.edit'],
+      body: { datasources: Type.Array(Type.String(), { minItems: 1 }) },
+      answer: { status: 200, data: bulkRefreshAnswer },
+      do: (call) => ({ data: bulkRefresh(call, call.body.datasources) }),
+    }),
+    switching('enable'),
+    switching('disable'),
+    defineEndpoint({
+      method: 'POST',
+      path: '/datasources/{id}/@/import',
+      summary: 'Copies a data source, without its data, into a client account',
+      basis: 'decided',
+      permission: ['datasource.import'],
+      client: false,
+      body: { client_id: Type.String({ minLength: 1 }) },
+      answer: { status: 201, data: requested('import') },
+      find: (call) => findImportable(call),
+      do: (call, source) => {
+        const { id } = clientNamed(call.parts, call.caller, call.body.client_id);
+        const copy = call.parts.db.durably(() => copyDatasource(call, source, id));
+        return { meta: { location: `/datasources/${copy}` }, data: { op_requested: 'import' } };
+      },
+    }),
+    defineEndpoint({
+      method: 'POST',
+      path: '/datasources/{id}/@/delete_instances',
+      summary: 'Removes the instances with their data, all or those without new data since `last_access`',
+      basis: 'decided',
+      permission: ['datasource.delete'],
+      query: lastAccess,
+      body: lastAccess,
+      answer: { status: 200, data: requested('delete_instances') },
+      find: (call) => findEditable(call),
+      do: async ({ parts, query, body }, source) => {
+        const seconds = query.last_access ?? body.last_access;
+        const before = seconds === undefined ? undefined : seconds * 1000;
+        const gone = parts.db.durably(() => emptyInstances(parts.db, source, { before, now: parts.clock.now() }));
+        for (const blob of gone) await parts.blobs.remove(blob);
+        return { data: { op_requested: 'delete_instances' } };
+      },
+    }),
+  ],
+};
+export default resource;

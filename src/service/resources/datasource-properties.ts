@@ -1,0 +1,66 @@
+import { Type } from 'typebox';
+import { changeSource, sourceProperties } from '../datasource-instancing.ts';
+import { findDatasource, findEditable } from '../datasource-rules.ts';
+import type { Call, Resource } from '../endpoint.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { nothing, propertyMap } from '../http/fields.ts';
+import { notFound } from '../http/refusal.ts';
+import type { Datasource } from '../store/datasources.ts';
+
+const path = '/datasources/{id}/properties';
+
+async function change(
+  { parts }: Pick<Call, 'parts'>,
+  source: Datasource,
+  given: { set?: Record<string, unknown>; drop?: string },
+): Promise<object> {
+  const gone = parts.db.durably(() => changeSource(parts.db, source, { ...given, now: parts.clock.now() }));
+  for (const blob of gone) await parts.blobs.remove(blob);
+  return {};
+}
+
+const resource: Resource = {
+  name: 'datasource-properties',
+  summary: 'How data sources connect; what their instances get, with the values of users filled in',
+  endpoints: [
+    defineEndpoint({
+      method: 'GET',
+      path,
+      summary: 'The properties of a data source, references to user properties as they were written',
+      basis: 'decided',
+      permission: ['dashboard.library'],
+      answer: { status: 200, data: Type.Object({ properties: propertyMap }) },
+      find: (call) => findDatasource(call),
+      do: ({ parts }, source) => ({ data: { properties: sourceProperties(parts.db, source) } }),
+    }),
+    defineEndpoint({
+      method: 'PUT',
+      path,
+      summary: 'Sets properties; those that are not named stay, and the instances follow',
+      basis: 'decided',
+      permission: ['datasource.edit'],
+      body: { properties: propertyMap },
+      answer: { status: 200, data: nothing },
+      find: (call) => findEditable(call),
+      do: (call, source) => change(call, source, { set: call.body.properties }),
+    }),
+    defineEndpoint({
+      method: 'DELETE',
+      path,
+      summary: 'Removes one property of a data source and of its instances',
+      basis: 'decided',
+      permission: ['datasource.edit'],
+      query: { name: Type.String({ minLength: 1 }) },
+      answer: { status: 200, data: nothing },
+      find: (call) => findEditable(call),
+      do: (call, source) => {
+        const { name } = call.query;
+        if (!Object.hasOwn(sourceProperties(call.parts.db, source), name)) {
+          throw notFound(`The data source has no property "${name}"`);
+        }
+        return change(call, source, { drop: name });
+      },
+    }),
+  ],
+};
+export default resource;
