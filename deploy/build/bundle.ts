@@ -1,0 +1,78 @@
+import { glob, readFile, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, relative, sep } from 'node:path';
+import { type Plugin, rolldown } from 'rolldown';
+import { noticesOf } from './notices.ts';
+
+/**
+ * The last step of `npm run build`: the sources and the packages they need become a few dozen files in dist/. A short
+ * command spends most of its time on finding and linking small files; bundled, `sync` of one small job starts in two
+ * thirds of the time. What is found by name at run time (commands, connectors, resources, migrations, the SDK) stays a
+ * file of its own under its own path.
+ */
+const root = join(import.meta.dirname, '../..');
+const dist = join(root, 'dist');
+
+interface Manifest {
+  readonly imports: Readonly<Record<string, string>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly knip: { readonly entry: readonly string[] };
+}
+
+/** Packages that cannot be moved into another file: native code, and what is loaded by `require` when first needed. */
+const apart = new Set(['better-sqlite3', 'pg-native', 'pino', 'iconv-lite', '@marcbachmann/cel-js', 'ssh2']);
+
+/** What is imported by a name that is made at run time; the list that the check for unused files goes by as well. */
+async function findEntries({ imports, knip }: Manifest): Promise<Record<string, string>> {
+  const patterns = [...knip.entry.filter((pattern) => /^(src|connectors)\//.test(pattern)), ...Object.values(imports)];
+  const files: string[] = [];
+  for await (const file of glob(patterns, { cwd: root })) files.push(file);
+  return Object.fromEntries(files.map((file) => [withoutEnding(file), join(root, file)]));
+}
+
+const withoutEnding = (file: string): string => file.replace(/\.ts$/, '').split(sep).join('/');
+
+function packageOf(id: string): string | undefined {
+  return /^(@[^/]+\/)?[^./#\0][^/]*/.exec(id)?.[0];
+}
+
+/**
+ * Code asks `import.meta` where it stands, to find its neighbours; a module that moved into a chunk must still be told
+ * the place it came from. Marked while modules are read, resolved when it is known which file each one went to.
+ */
+const places: Plugin = {
+  name: 'places',
+  transform(code, id) {
+    if (!code.includes('import.meta.') || id.includes('node_modules') || !id.endsWith('.ts')) return undefined;
+    const place = `${withoutEnding(relative(root, id))}.js`;
+    return code
+      .replaceAll('import.meta.url', `import.meta.from(${JSON.stringify(place)}).href`)
+      .replaceAll('import.meta.dirname', `import.meta.from(${JSON.stringify(dirname(place))}).pathname`);
+  },
+  renderChunk(code, { fileName }) {
+    return code.replaceAll(/import\.meta\.from\("([^"]+)"\)/g, (_, place: string) => {
+      const path = relative(dirname(fileName), place).split(sep).join('/');
+      return `new URL(${JSON.stringify(path.startsWith('.') ? path : `./${path}`)}, import.meta.url)`;
+    });
+  },
+};
+
+const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Manifest;
+for await (const file of glob('**/*.js{,.map}', { cwd: dist })) await rm(join(dist, file));
+
+const bundle = await rolldown({
+  input: await findEntries(manifest),
+  platform: 'node',
+  external: (id) => apart.has(packageOf(id) ?? ''),
+  resolve: {
+    alias: Object.fromEntries(Object.entries(manifest.imports).map(([door, file]) => [door, join(root, file)])),
+  },
+  plugins: [places],
+});
+const { output } = await bundle.write({
+  dir: dist,
+  format: 'esm',
+  entryFileNames: '[name].js',
+  chunkFileNames: ({ name }) => `chunks/${basename(name)}-[hash].js`,
+});
+const modules = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
+await writeFile(join(dist, 'NOTICES.md'), await noticesOf(modules));
