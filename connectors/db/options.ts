@@ -47,6 +47,7 @@ export const source = {
     minimum: 1,
     maximum: 65_535,
     about: 'Port of the server; 5432 for PostgreSQL and 3306 for MySQL and MariaDB when left out.',
+    example: 5433,
   }),
   database: option.text({ about: 'Name of the database.', example: 'shop' }),
   user: option.text({ about: 'Who we are there; one that may only read is best.', example: 'reader' }),

@@ -24,6 +24,8 @@ export interface Catalogue {
   load(id: string): Promise<Connector | undefined>;
   /** Where a connector stands: "sluice" for our own, else the folder or the package. */
   origin(id: string): string | undefined;
+  /** The file of a connector, absolute. */
+  file(id: string): string | undefined;
 }
 
 /** All connectors by id, and what kept others from being one. */
@@ -100,5 +102,9 @@ class FoundCatalogue implements Catalogue {
   origin(id: string): string | undefined {
     const origin = this.#plugins.get(id)?.origin;
     return origin === ownFolder ? 'sluice' : origin;
+  }
+
+  file(id: string): string | undefined {
+    return this.#plugins.get(id)?.file;
   }
 }

@@ -99,6 +99,7 @@ export const catalogue = async (): Promise<Catalogue> => ({
   problems: [],
   load: async (id) => connectors.get(id),
   origin: () => 'sluice',
+  file: () => undefined,
 });
 
 /** Loads this text as a config, with the connectors and transforms above and nothing in the environment. */

@@ -1,0 +1,144 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { redact, registerSecret } from '../../lib/redact.ts';
+import { batchText } from '../batch.ts';
+import { checkBatch, checkColumns } from '../batch-contract.ts';
+import type { Column } from '../column.ts';
+import type { Connector, ExtractContext, Extraction } from '../connector.ts';
+import type { OptionSet } from '../option.ts';
+import { withDefaults } from '../option.ts';
+import type { Options, Place, Reading } from './world.ts';
+
+export interface Table {
+  readonly columns: readonly Column[];
+  readonly rows: (string | null)[][];
+  readonly watermark: string | undefined;
+}
+
+interface How {
+  readonly signal?: AbortSignal;
+  readonly watermark?: string;
+  readonly login?: Place['login'];
+}
+
+/** One connector at one place: makes the contexts that the runner would make, and keeps everything that is said. */
+export class Bench {
+  readonly connector: Connector;
+  /** Everything that anybody could see: log lines, sentences, problems, watermarks. */
+  readonly heard: string[] = [];
+  readonly place: Place;
+
+  constructor(connector: Connector, place: Place) {
+    this.connector = connector;
+    this.place = place;
+    for (const secret of place.secrets ?? [])
+      if (secret.length < 4) throw new Error(`a secret of ${secret.length} characters cannot be looked for`);
+  }
+
+  /** The good options with those of a reading on top. */
+  given({ source, query }: Reading = {}): { source: Options; query: Options } {
+    return { source: merged(this.place.source, source), query: merged(this.place.query, query) };
+  }
+
+  /** Runs `act` in the context of a run that has a scratch folder of its own, which goes with it. */
+  async within<T>(
+    reading: Reading | undefined,
+    how: How,
+    act: (context: ExtractContext<OptionSet, OptionSet>) => Promise<T>,
+  ): Promise<T> {
+    const scratch = await mkdtemp(join(tmpdir(), 'sluice-kit-'));
+    try {
+      return await act(this.#context(reading, how, scratch));
+    } catch (thrown) {
+      this.#hear(thrown);
+      throw thrown;
+    } finally {
+      await rm(scratch, { recursive: true, force: true });
+    }
+  }
+
+  #context(reading: Reading | undefined, how: How, scratch: string): ExtractContext<OptionSet, OptionSet> {
+    const { connector, place } = this;
+    const { source, query } = this.given(reading);
+    registerSecrets(connector.source, source);
+    registerSecrets(connector.query, query);
+    const login = how.login ?? place.login;
+    const write = (message: string, facts?: object) => this.heard.push(`${message} ${JSON.stringify(facts ?? {})}`);
+    return {
+      source: withDefaults(connector.source, source),
+      query: withDefaults(connector.query, query),
+      folder: place.folder ?? scratch,
+      scratch,
+      signal: how.signal ?? new AbortController().signal,
+      log: { debug: write, info: write, warn: write },
+      alive: () => undefined,
+      ...(login === undefined ? {} : { login }),
+      ...(how.watermark === undefined ? {} : { watermark: how.watermark }),
+    };
+  }
+
+  #hear(thrown: unknown): void {
+    for (let one = thrown; one instanceof Error; one = one.cause) {
+      this.heard.push(`${one.message}\n${one.stack}\n${JSON.stringify(one)}`);
+    }
+  }
+
+  check(reading?: Reading, how: How = {}): Promise<string> {
+    return this.within(reading, how, async (context) => {
+      const said = await this.connector.check(context);
+      this.heard.push(said);
+      return said;
+    });
+  }
+
+  /** Everything that one extract gives, each batch held against the contract. */
+  read(reading?: Reading, how: How = {}): Promise<Table> {
+    return this.within(reading, how, async (context) => {
+      const extraction = await this.connector.extract(context);
+      const { columns } = extraction;
+      checkColumns(columns);
+      const rows: (string | null)[][] = [];
+      for await (const batch of extraction.batches) {
+        checkBatch(batch, columns);
+        rows.push(...batchText(batch));
+      }
+      const watermark = extraction.watermark?.();
+      if (watermark !== undefined) this.heard.push(watermark);
+      return { columns, rows, watermark };
+    });
+  }
+
+  /** An extract whose batches the caller pulls itself. */
+  extracting<T>(reading: Reading | undefined, how: How, act: (extraction: Extraction) => Promise<T>): Promise<T> {
+    return this.within(reading, how, async (context) => act(await this.connector.extract(context)));
+  }
+
+  /** What was heard, as it would leave the process. */
+  leaving(): string[] {
+    return this.heard.map(redact);
+  }
+}
+
+function merged(good: Options, other: Options = {}): Options {
+  return Object.fromEntries(Object.entries({ ...good, ...other }).filter(([, value]) => value !== undefined));
+}
+
+/** A name that says what stands under it. */
+const secretName = /pass|secret|token|credential|key|authorization|cookie/i;
+
+/** As loading a config does: secret options, and inside of those that are maps, what is secret by schema or by name. */
+function registerSecrets(options: OptionSet, values: Options): void {
+  for (const [name, value] of Object.entries(values)) {
+    const { secret = false, schema = {} } = options[name] ?? {};
+    if (typeof value !== 'object' || value === null) {
+      if (secret) registerSecret(String(value));
+      continue;
+    }
+    const members = (schema.properties ?? {}) as Record<string, { writeOnly?: boolean }>;
+    for (const [member, inside] of Object.entries(value)) {
+      const isSecret = members[member]?.writeOnly === true || (secret && secretName.test(member));
+      if (isSecret && typeof inside === 'string') registerSecret(inside);
+    }
+  }
+}

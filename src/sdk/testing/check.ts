@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import type { Family } from '../../lib/problem.ts';
+import { Problem } from '../../lib/problem.ts';
+import type { Bench } from './bench.ts';
+import type { Part } from './world.ts';
+
+/** One thing that is looked at. `run` ends well, or throws an assertion that says what is wrong and what was promised. */
+export interface Check {
+  /** A sentence. */
+  readonly name: string;
+  run(): Promise<void>;
+}
+
+/** A check before a place is there. */
+export interface Promised {
+  readonly name: string;
+  /** The part of the world that it needs. */
+  readonly needs?: Part;
+  look(bench: Bench): Promise<void>;
+}
+
+/** Fails the check with a sentence. */
+export function fail(message: string): never {
+  assert.fail(message);
+}
+
+/** The Problem that an act ends with; fails when it ends well, or with an error that steers nobody. */
+export async function problemOf(act: Promise<unknown>, families: readonly Family[]): Promise<Problem> {
+  const thrown = await act.then(
+    () => fail(`it went well; a Problem of family ${families.join(' or ')} was due`),
+    (reason: unknown) => reason,
+  );
+  if (thrown instanceof assert.AssertionError) throw thrown;
+  if (!(thrown instanceof Problem)) {
+    fail(`it threw "${String(thrown)}"; only a Problem tells the runner what to do next`);
+  }
+  if (!families.includes(thrown.family)) {
+    fail(`${thrown.code} is of family ${thrown.family}, due was ${families.join(' or ')}: ${thrown.message}`);
+  }
+  assert.match(thrown.code, /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$/, 'a code is upper case: AREA_WHAT');
+  assert.doesNotMatch(thrown.message, /\.$/, 'a message is a sentence without a full stop');
+  return thrown;
+}

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { basename, dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Errors } from 'typebox/schema';
+import type { Connector } from '../connector.ts';
+import { type JsonSchema, type Option, type OptionSet, schemaOf, withDefaults } from '../option.ts';
+import { type Check, fail } from './check.ts';
+import type { Options } from './world.ts';
+
+/** What can be told from the declarations alone. */
+export function declaredChecks(connector: Connector, file: string | undefined): Check[] {
+  return [
+    ...(file === undefined
+      ? []
+      : [{ name: 'its id is the name of its file', run: async () => idIsFile(connector, file) }]),
+    { name: 'it introduces itself: a title, and a sentence on what it reads', run: async () => introduces(connector) },
+    { name: 'its options say what they mean, how they look and in which unit', run: async () => documents(connector) },
+    { name: 'what its options show as example and default is what they take', run: async () => takesItsOwn(connector) },
+    { name: 'its rules end in words whatever options they get', run: async () => rulesHold(connector) },
+    { name: 'what it tells for the reference page is whole', run: async () => pageIsWhole(connector) },
+  ];
+}
+
+function idIsFile({ id }: Connector, file: string): void {
+  const path = file.startsWith('file:') ? fileURLToPath(file) : file;
+  const name = basename(path).replace(/\.[cm]?[jt]s$/, '');
+  assert.equal(id, name === 'index' ? basename(dirname(path)) : name);
+}
+
+function introduces({ id, title, summary }: Connector): void {
+  assert.match(id, /^[a-z][\w]*$/i, 'an id is a word');
+  assert.ok(title.trim() !== '' && !title.endsWith('.'), 'a title is a name, without a full stop');
+  assert.match(summary, /^[A-Z].{10,}\.$/s, 'a summary is a sentence with a full stop');
+}
+
+function documents(connector: Connector): void {
+  for (const [name, option] of optionsOf(connector)) {
+    assert.match(name, /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/, `option ${name}: names are snake_case`);
+    assert.match(option.about, /\S.{8,}[.!]$/s, `option ${name}: "about" is a sentence with a full stop`);
+    assert.ok(isShown(option), `option ${name}: it shows neither an example nor a default, and is no choice of words`);
+    assert.ok(!lacksUnit(name, option.schema), `option ${name}: the unit belongs into the name, as in ${name}_seconds`);
+  }
+}
+
+function optionsOf({ source, query }: Connector): [string, Option<unknown>][] {
+  return [...Object.entries(source), ...Object.entries(query)];
+}
+
+function isShown({ schema, example, default: fallback }: Option<unknown>): boolean {
+  return example !== undefined || fallback !== undefined || schema.enum !== undefined || schema.type === 'boolean';
+}
+
+const duration = /(^|_)(timeout|interval|delay|wait|pause|lifetime|age|duration|period|lag|look_?back|ttl)$/;
+
+function lacksUnit(name: string, { type }: JsonSchema): boolean {
+  return (type === 'integer' || type === 'number') && duration.test(name);
+}
+
+function takesItsOwn({ source, query }: Connector): void {
+  for (const set of [source, query]) {
+    for (const [name, option] of Object.entries(set)) {
+      for (const value of [option.example, option.default]) {
+        if (value === undefined || holdsVariable(value)) continue;
+        const faults = Errors(option.schema, value)[1].map(({ message }) => message);
+        assert.deepEqual(faults, [], `option ${name}: ${JSON.stringify(value)} does not pass its own declaration`);
+      }
+    }
+  }
+}
+
+/** A variable of the config stands for a value of any type. */
+function holdsVariable(value: unknown): boolean {
+  return JSON.stringify(value).includes('$' + '{');
+}
+
+function rulesHold(connector: Connector): void {
+  const examples = (set: OptionSet): Options =>
+    Object.fromEntries(
+      Object.entries(set).map(([name, { example, default: fallback }]) => [name, example ?? fallback]),
+    );
+  for (const [source, query] of [
+    [{}, {}],
+    [examples(connector.source), examples(connector.query)],
+  ] as const) {
+    assert.doesNotThrow(() => faultsOf(connector, source, undefined));
+    assert.doesNotThrow(() => faultsOf(connector, source, query));
+  }
+}
+
+function pageIsWhole({ id, columns, limits = [], resumes, example, retired }: Connector): void {
+  for (const text of [columns, resumes, retired]) {
+    if (text !== undefined) assert.match(text, /\S.{8,}[.|]\s*$/s, `"${text}" is no whole sentence`);
+  }
+  for (const text of limits) assert.match(text, /^\S.{8,}\.$/s, `the limit "${text}" is no sentence with a full stop`);
+  if (example !== undefined && !example.includes(`connector: ${id}`))
+    fail(`its example has no source with "connector: ${id}"`);
+}
+
+interface Fault {
+  readonly option: string;
+  readonly message: string;
+}
+
+/** What loading a config with these options would report: what the schema refuses, and if that is nothing, what its rules do. */
+export function faultsOf(connector: Connector, source: Options, query: Options | undefined): Fault[] {
+  const bySchema = [...schemaFaults(connector.source, source), ...schemaFaults(connector.query, query ?? {})];
+  if (bySchema.length > 0 && query !== undefined) return bySchema;
+  const given = {
+    source: withDefaults(connector.source, source),
+    ...(query === undefined ? {} : { query: withDefaults(connector.query, query) }),
+  };
+  const byRule = connector.validate?.(given) ?? [];
+  for (const { option } of byRule) {
+    const isKnown = Object.hasOwn(connector.source, option) || Object.hasOwn(connector.query, option);
+    assert.ok(isKnown, `its rules blame "${option}", which is none of its options: nobody would see it`);
+  }
+  return [...byRule];
+}
+
+function schemaFaults(set: OptionSet, values: Options): Fault[] {
+  return Errors(schemaOf(set), values)[1].flatMap(({ instancePath, message, params }): Fault[] => {
+    const { requiredProperties = [], additionalProperties = [] } = params as Record<string, string[]>;
+    const names =
+      instancePath === '' ? [...requiredProperties, ...additionalProperties] : [instancePath.split('/')[1]!];
+    return names.map((option) => ({ option, message }));
+  });
+}

@@ -1,0 +1,5 @@
+/** The door for tests of connectors, imported as `#sdk/testing`, and from outside of this package as `sluice/sdk/testing`. */
+export type { Check } from './check.ts';
+export { hostileNames, hostileValues } from './hostile.ts';
+export { connectorKit, type Kit, type KitOptions } from './kit.ts';
+export type { Options, Part, Place, Reading, Resume, Rows, World } from './world.ts';

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import type { Connector } from '../connector.ts';
+import { withDefaults } from '../option.ts';
+import { Bench } from './bench.ts';
+import { type Check, fail, type Promised, problemOf } from './check.ts';
+import { declaredChecks } from './declared.ts';
+import { meetingChecks } from './meeting.ts';
+import { readingChecks } from './reading.ts';
+import { stoppingChecks } from './stopping.ts';
+import type { Part, Place, World } from './world.ts';
+
+/** The standard suite for one connector in one world. */
+export interface Kit {
+  /** To be run one after another, in this order, by whatever runs tests. */
+  readonly checks: readonly Check[];
+  /** To be called after the last check: stops the place. */
+  close(): Promise<void>;
+}
+
+export interface KitOptions {
+  /** The file of the connector, as path or URL (`import.meta.resolve('./acme.ts')`); its name has to be the id. */
+  readonly file?: string;
+}
+
+/**
+ * The standard suite that every connector has to pass, ours and anyone's: its declarations, bad options, honest checks,
+ * rows as declared, replay, hostile content, resuming, stopping, back-pressure, secrets. It knows no test runner:
+ *
+ *     const kit = connectorKit(acme, world, { file: import.meta.resolve('./acme.ts') });
+ *     for (const { name, run } of kit.checks) test(name, run);
+ *     after(kit.close);
+ *
+ * A connector whose service is gone (`retired`) needs no world.
+ */
+export function connectorKit(connector: Connector, world?: World, { file }: KitOptions = {}): Kit {
+  const declared = declaredChecks(connector, file);
+  if (connector.retired !== undefined)
+    return { checks: [...declared, goneCheck(connector)], close: async () => undefined };
+  if (world === undefined) throw new Error(`the connector "${connector.id}" has no world that it could be tested in`);
+  const meeting = meet(connector, world);
+  const promised = [...meetingChecks, ...readingChecks, ...stoppingChecks, secretCheck].filter(
+    ({ needs }) => needs !== 'resume' || connector.resumes !== undefined,
+  );
+  const checks = promised.map((check) => checkOf(check, { world, meeting }));
+  return {
+    checks: [...declared, waiverCheck(world), ...checks.filter((check) => check !== undefined)],
+    close: meeting.close,
+  };
+}
+
+interface Meeting {
+  bench(): Promise<Bench>;
+  close(): Promise<void>;
+}
+
+/** The place is started when the first check needs it, once. */
+function meet(connector: Connector, world: World): Meeting {
+  let place: Promise<Place> | undefined;
+  let bench: Promise<Bench> | undefined;
+  return {
+    bench: () => {
+      place ??= world.open();
+      bench ??= place.then((opened) => new Bench(connector, opened));
+      return bench;
+    },
+    close: async () => await (await place)?.close?.(),
+  };
+}
+
+/** Undefined for a check whose part the world waives. */
+function checkOf(
+  { name, needs, look }: Promised,
+  { world, meeting }: { world: World; meeting: Meeting },
+): Check | undefined {
+  if (needs !== undefined && world.waived?.[needs] !== undefined) return undefined;
+  return {
+    name,
+    run: async () => {
+      const bench = await meeting.bench();
+      const isThere = needs === undefined || bench.place[needs] !== undefined;
+      if (!isThere) fail(`the place does not show "${needs}"; give it, or say under "waived" why it cannot be had`);
+      await look(bench);
+    },
+  };
+}
+
+/** What a world goes without is said in the title of a check, so that it stands in every report. */
+function waiverCheck({ waived = {} }: World): Check {
+  const told = (Object.entries(waived) as [Part, string][]).map(([part, why]) => `${part} (${why})`);
+  return {
+    name: told.length === 0 ? 'its world leaves nothing out' : `its world leaves out: ${told.join('; ')}`,
+    run: async () => {
+      for (const [part, why] of Object.entries(waived))
+        assert.match(why, /\S+ \S+/, `no reason is given for "${part}"`);
+    },
+  };
+}
+
+/** Stands last: it looks at everything that was said in the checks before, and provokes some more. */
+const secretCheck: Promised = {
+  name: 'never lets a secret be seen, in log lines, sentences, problems and watermarks',
+  async look(bench) {
+    const { place, connector } = bench;
+    await bench.check();
+    await bench.read();
+    for (const reading of [place.credentials, place.nobody]) {
+      if (reading !== undefined) await bench.read(reading).catch(() => undefined);
+    }
+    const secrets = [
+      ...(place.secrets ?? []),
+      ...secretTexts(connector, bench),
+      ...secretTexts(connector, bench, place.credentials),
+    ];
+    for (const said of bench.leaving()) {
+      const seen = secrets.filter((secret) => secret.length >= 4 && said.includes(secret));
+      assert.equal(seen.length, 0, `a secret can be read in: ${said.slice(0, 500)}`);
+    }
+  },
+};
+
+function secretTexts(connector: Connector, bench: Bench, reading?: Place['credentials']): string[] {
+  const { source, query } = bench.given(reading);
+  const all = [...Object.entries(connector.source).map(([name, option]) => [option, source[name]] as const)];
+  all.push(...Object.entries(connector.query).map(([name, option]) => [option, query[name]] as const));
+  return all.flatMap(([{ secret }, value]) => (secret && typeof value === 'string' ? [value] : []));
+}
+
+function goneCheck(connector: Connector): Check {
+  return {
+    name: 'says that its service is gone and what people use instead, whatever it is asked',
+    run: async () => {
+      const context = {
+        source: withDefaults(connector.source, {}),
+        query: withDefaults(connector.query, {}),
+        folder: '/nowhere',
+        scratch: '/nowhere',
+        signal: new AbortController().signal,
+        log: { debug() {}, info() {}, warn() {} },
+      };
+      for (const act of [async () => connector.check(context), async () => connector.extract(context)]) {
+        const problem = await problemOf(act(), ['config']);
+        assert.ok(problem.next !== undefined, `${problem.code} does not say what to use instead`);
+      }
+    },
+  };
+}

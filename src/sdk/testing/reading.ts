@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
+import type { ColumnType } from '../column.ts';
+import { canonicalText } from '../records/canonical.ts';
+import type { Bench, Table } from './bench.ts';
+import { fail, type Promised } from './check.ts';
+import { hostileNames, hostileValues } from './hostile.ts';
+
+/** What it reads: the rows that are there, as their columns say, every time, whatever is in them. */
+export const readingChecks: readonly Promised[] = [
+  { name: 'gives the columns that it declares and the rows that are there, in their canonical text', look: givesRows },
+  { name: 'gives the same rows of the same data again', look: givesThemAgain },
+  { name: 'carries hostile names and values unharmed', needs: 'hostile', look: carriesHostile },
+  { name: 'goes on from its watermark without a row twice and without a gap', needs: 'resume', look: resumes },
+];
+
+async function givesRows(bench: Bench): Promise<void> {
+  const { columns, rows, watermark } = await bench.read();
+  assert.deepEqual({ columns, rows }, { columns: bench.place.columns, rows: bench.place.rows });
+  assert.ok(rows.length > 0, 'a world without rows shows nothing');
+  for (const row of rows) {
+    for (const [c, { name, type }] of columns.entries()) assertCanonical(row[c]!, type, name);
+  }
+  const isSilent = watermark !== undefined && bench.connector.resumes === undefined;
+  if (isSilent) fail('it gives a watermark, but does not say in "resumes" what that is');
+}
+
+function assertCanonical(text: string | null, type: ColumnType, name: string): void {
+  if (text === null || canonicalText(text, type) === text) return;
+  fail(`column ${name}: ${JSON.stringify(text)} is not the canonical text of a value of type ${type}`);
+}
+
+async function givesThemAgain(bench: Bench): Promise<void> {
+  assert.deepEqual(await bench.read(), await bench.read());
+}
+
+async function carriesHostile(bench: Bench): Promise<void> {
+  const { names = hostileNames, values = hostileValues } = bench.place.hostile!;
+  if (names.length === 0 || values.length === 0) fail('a hostile table without names or values shows nothing');
+  const { columns, rows } = await bench.read(bench.place.hostile);
+  const at = names.map((name) => columns.findIndex((column) => column.name === name));
+  const lost = names.filter((_, i) => at[i] === -1);
+  assert.deepEqual(lost, [], 'hostile names were lost or changed');
+  assert.deepEqual(
+    rows.map((row) => at.map((c) => row[c])),
+    values.map((value) => names.map(() => value)),
+  );
+}
+
+async function resumes(bench: Bench): Promise<void> {
+  const { resume } = bench.place;
+  if (bench.connector.resumes === undefined) return;
+  const repeated = resume!.repeated ?? 0;
+  const first = await bench.read(resume);
+  if (first.watermark === undefined) fail('it says that it resumes, but a first extract gave no watermark');
+  assert.ok(first.rows.length > 0, 'a world without rows shows nothing');
+  const second = await bench.read(resume, { watermark: first.watermark });
+  atMost(repeated, second, first, 'nothing had changed');
+  const due = await resume!.grow();
+  const third = await bench.read(resume, { watermark: second.watermark ?? first.watermark });
+  atMost(repeated, third, first, 'only new rows were due');
+  const missing = due.filter((row) => !third.rows.some((given) => isDeepStrictEqual(given, row)));
+  assert.deepEqual(missing, [], 'rows behind the watermark are missing');
+  assert.ok(third.rows.length <= due.length + repeated, 'more rows came than are behind the watermark');
+  const rest = await bench.read(resume, { watermark: third.watermark ?? first.watermark });
+  atMost(repeated, rest, third, 'the watermark did not move on');
+}
+
+function atMost(repeated: number, { rows }: Table, before: Table, why: string): void {
+  const again = rows.filter((row) => before.rows.some((old) => isDeepStrictEqual(old, row)));
+  assert.ok(again.length <= repeated, `${why}, but ${again.length} rows came again; ${repeated} may`);
+}

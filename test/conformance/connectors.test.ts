@@ -1,0 +1,38 @@
+import { existsSync } from 'node:fs';
+import { afterAll, describe, expect, it } from 'vitest';
+import { connectorKit, type World } from '#sdk/testing';
+import { openCatalogue } from '../../src/config/catalogue.ts';
+
+/** Every connector of the catalogue gets the standard suite in each of its worlds: `connectors/<id>.ts` beside this file. */
+const catalogue = await openCatalogue();
+const connectors = await Promise.all(catalogue.ids.map(async (id) => ({ id, connector: await catalogue.load(id) })));
+
+async function worldsOf(id: string): Promise<readonly World[]> {
+  const file = new URL(`./connectors/${id}.ts`, import.meta.url);
+  if (!existsSync(file)) return [];
+  const { default: worlds } = (await import(file.href)) as { default: World | readonly World[] };
+  return [worlds].flat();
+}
+
+it('the catalogue can be loaded, all of it', () => {
+  expect(catalogue.problems).toEqual([]);
+  expect(connectors.length).toBeGreaterThan(2);
+});
+
+for (const { id, connector } of connectors) {
+  if (connector === undefined) continue;
+  const worlds = connector.retired === undefined ? await worldsOf(id) : [undefined];
+
+  it(`${id} has a world that it is tested in: test/conformance/connectors/${id}.ts`, () => {
+    expect(worlds).not.toEqual([]);
+  });
+
+  describe.each(worlds.map((world) => ({ world, name: [id, world?.name].filter(Boolean).join(' in ') })))(
+    'the connector $name',
+    ({ world }) => {
+      const { checks, close } = connectorKit(connector, world, { file: catalogue.file(id)! });
+      afterAll(close);
+      for (const { name, run } of checks) it(name, run);
+    },
+  );
+}
