@@ -5,7 +5,6 @@ import type { Limits } from '../limits/limits.ts';
 import { type Account, accountById } from '../store/accounts.ts';
 import type { Database } from '../store/database.ts';
 import { roleOf, type User, userByEmail, userByKey } from '../store/users.ts';
-import { hashKey } from './keys.ts';
 import { verifyPassword } from './passwords.ts';
 import type { Permission } from './permissions.ts';
 
@@ -19,6 +18,8 @@ export interface Caller {
 }
 
 export interface Credentials {
+  /** SHA-256 of the key that was sent, in hex. */
+  readonly keyHash: string | undefined;
   readonly headers: IncomingHttpHeaders;
   /** Where the request came from. */
   readonly address: string;
@@ -28,18 +29,24 @@ export interface Credentials {
 
 /** Tells who is asking. A key decides where there is one, whatever else is sent. */
 export async function authenticate(db: Database, limits: Limits, given: Credentials): Promise<Caller> {
-  const user = await userOf(db, limits, given);
-  const company = accountById(db, user.accountId)!;
-  if (isClosed(company, given.now)) {
+  const { keyHash } = given;
+  const caller = keyHash === undefined ? callerOf(db, await userOf(db, limits, given)) : callerByKey(db, keyHash);
+  if (caller === undefined) {
     limits.countFailure(given.address);
-    throw new Refusal('auth_fail', `The account of these credentials is ${statusAt(company, given.now)}`);
+    throw invalid();
   }
-  return { user, company, ...roleOf(db, user) };
+  if (isClosed(caller.company, given.now)) {
+    limits.countFailure(given.address);
+    throw new Refusal('auth_fail', `The account of these credentials is ${statusAt(caller.company, given.now)}`);
+  }
+  return caller;
+}
+
+function callerOf(db: Database, user: User): Caller {
+  return { user, company: accountById(db, user.accountId)!, ...roleOf(db, user) };
 }
 
 function userOf(db: Database, limits: Limits, { headers, address }: Credentials): User | Promise<User> {
-  const key = headers['kf-api-key'];
-  if (typeof key === 'string' && key !== '') return userOfKey(db, limits, key, address);
   const basic = /^basic\s+(\S+)\s*$/i.exec(headers.authorization ?? '')?.[1];
   if (basic !== undefined) return userOfPassword(db, limits, basic, address);
   limits.countFailure(address);
@@ -48,11 +55,11 @@ function userOf(db: Database, limits: Limits, { headers, address }: Credentials)
 }
 
 /** A good key passes even from an address that has failed too often: a key cannot be guessed, so nothing is lost. */
-function userOfKey(db: Database, limits: Limits, key: string, address: string): User {
-  const user = userByKey(db, hashKey(key));
-  if (user !== undefined && user.isLockedOut === 0) return user;
-  limits.countFailure(address);
-  throw invalid();
+function callerByKey(db: Database, keyHash: string): Caller | undefined {
+  return db.remember(`caller ${keyHash}`, () => {
+    const user = userByKey(db, Buffer.from(keyHash, 'hex'));
+    return user === undefined || user.isLockedOut !== 0 ? undefined : callerOf(db, user);
+  });
 }
 
 /** A password can be guessed: the attempt counts before it is looked at, and is given back when it was right. */

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 
 /** A fresh API key: 40 lowercase hex characters. Shown once, never stored. */
 export function newKey(): string {
@@ -7,5 +7,10 @@ export function newKey(): string {
 
 /** What is stored of a key. A key is random and long, so one plain SHA-256 is enough; passwords get scrypt. */
 export function hashKey(key: string): Buffer {
-  return createHash('sha256').update(key, 'utf8').digest();
+  return Buffer.from(hexHashOf(key), 'hex');
+}
+
+/** The same as 64 hex characters. */
+export function hexHashOf(key: string): string {
+  return hash('sha256', key, 'hex');
 }

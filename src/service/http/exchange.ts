@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { newId } from '../../lib/ids.ts';
 import { redact } from '../../lib/redact.ts';
 import { authenticate, type Caller } from '../auth/authenticate.ts';
-import { hashKey } from '../auth/keys.ts';
+import { hexHashOf } from '../auth/keys.ts';
 import type { Endpoint, Outcome } from '../endpoint.ts';
 import type { Parts } from '../parts.ts';
 import type { Run } from '../run-endpoint.ts';
@@ -26,25 +26,36 @@ interface Exchange {
 
 /** One request from its first byte to its answer: authenticate, count, then the endpoint's own steps. */
 export async function exchange(given: Exchange): Promise<void> {
+  const answer = await perform(given).catch((thrown: unknown) => () => refuse(given, thrown));
   try {
-    const caller = await authenticateAndCount(given);
-    const { endpoint, run } = chosen(given.answer, given.request.method);
-    const { parts, request, reply } = given;
-    const incoming = incomingBody(request.raw, reply.raw, parts.bodyIdleMs);
-    const params = request.params as Record<string, string>;
-    const query = request.query as Record<string, unknown>;
-    send(reply, endpoint, await run({ parts, caller, params, query, host: hostOf(request), incoming }));
+    await given.parts.limits.kept();
+    answer();
   } catch (thrown) {
     refuse(given, thrown);
   }
 }
 
+/** Does what was asked for; answers the function that sends the answer. */
+async function perform(given: Exchange): Promise<() => void> {
+  const caller = await authenticateAndCount(given);
+  const { endpoint, run } = chosen(given.answer, given.request.method);
+  const { parts, request, reply } = given;
+  const incoming = incomingBody(request.raw, reply.raw, parts.bodyIdleMs, (bytes) => {
+    request.entry.bytes_in += bytes;
+  });
+  const params = request.params as Record<string, string>;
+  const query = request.query as Record<string, unknown>;
+  const outcome = await run({ parts, caller, params, query, host: hostOf(request), incoming });
+  return () => send(reply, endpoint, outcome);
+}
+
 async function authenticateAndCount({ parts, request }: Exchange): Promise<Caller> {
   parts.days.turn();
-  request.entry.credentials = credentialsShown(request);
   const { headers, socket } = request.raw;
+  const keyHash = keyHashOf(request);
+  request.entry.credentials = credentialsShown(request, keyHash);
   const address = socket.remoteAddress ?? 'unknown';
-  const caller = await authenticate(parts.db, parts.limits, { headers, address, now: parts.clock.now() });
+  const caller = await authenticate(parts.db, parts.limits, { keyHash, headers, address, now: parts.clock.now() });
   request.entry.company = caller.company.id;
   parts.limits.countCall(caller.company, request.entry.arrived);
   // A password is what a person signs in with; a key is a program's.
@@ -57,9 +68,13 @@ function hostOf({ host, socket }: FastifyRequest): string {
   return host || `${socket.localAddress ?? 'localhost'}:${socket.localPort}`;
 }
 
-function credentialsShown({ headers }: FastifyRequest): string | null {
+function keyHashOf({ headers }: FastifyRequest): string | undefined {
   const key = headers['kf-api-key'];
-  if (typeof key === 'string' && key !== '') return `key ${hashKey(key).toString('hex', 0, 4)}`;
+  return typeof key === 'string' && key !== '' ? hexHashOf(key) : undefined;
+}
+
+function credentialsShown({ headers }: FastifyRequest, keyHash: string | undefined): string | null {
+  if (keyHash !== undefined) return `key ${keyHash.slice(0, 8)}`;
   return headers.authorization === undefined ? null : 'authorization';
 }
 

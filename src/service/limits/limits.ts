@@ -2,14 +2,15 @@ import type { Clock } from '../../lib/clock.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { Account } from '../store/accounts.ts';
 import type { Database } from '../store/database.ts';
-import { callsOfDay, countCall, dailyAllowance, secondAllowance } from './allowance.ts';
+import { dailyAllowance, secondAllowance } from './allowance.ts';
+import { CallCounts, type DayOfCalls } from './call-counts.ts';
 import { easternCalendar } from './eastern-day.ts';
 import { FailedLogins } from './failed-logins.ts';
 import { SlidingSecond } from './sliding-second.ts';
 
 /** The service's limits. Switched off they refuse nobody, but calls are counted all the same. */
 export class Limits {
-  readonly #db: Database;
+  readonly #counts: CallCounts;
   readonly #clock: Clock;
   readonly #enforced: boolean;
   readonly #day = easternCalendar();
@@ -17,7 +18,7 @@ export class Limits {
   readonly #failures = new FailedLogins();
 
   constructor(given: { db: Database; clock: Clock; enforced: boolean }) {
-    this.#db = given.db;
+    this.#counts = new CallCounts(given.db);
     this.#clock = given.clock;
     this.#enforced = given.enforced;
   }
@@ -31,10 +32,20 @@ export class Limits {
       const wait = this.#seconds.wait(company.id, arrived, most);
       if (wait > 0) throw tooFast(most, wait);
       const allowance = dailyAllowance(company);
-      if (callsOfDay(this.#db, company, day) >= allowance) throw dayIsSpent(allowance, day.end - now);
+      if (this.#counts.used(company, day) >= allowance) throw dayIsSpent(allowance, day.end - now);
       this.#seconds.take(company.id, arrived);
     }
-    countCall(this.#db, company, day);
+    this.#counts.add(company, day);
+  }
+
+  /** Resolves when every call that was counted so far is stored; no answer may leave before. */
+  kept(): Promise<void> | void {
+    return this.#counts.kept();
+  }
+
+  /** The days on which a company made calls, oldest first; `from` and `to` are days, both included. */
+  daysOfCalls(company: Account, from: string, to: string): DayOfCalls[] {
+    return this.#counts.days(company.id, from, to);
   }
 
   /** Refuses an address that has failed too often; otherwise counts a failure that the caller may take back. */

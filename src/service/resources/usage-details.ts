@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
 import type { Resource } from '../endpoint.ts';
-import { daysOfCalls } from '../limits/allowance.ts';
 import { linkTotals } from '../usage/link-records.ts';
 import { defineReport } from '../usage/report.ts';
 
@@ -16,8 +15,8 @@ const resource: Resource = {
       basis: 'decided',
       list: 'api_calls',
       record: { date: Type.String(), calls: count, limit: count, remaining: count },
-      rows: ({ db, account, from, to }) =>
-        daysOfCalls(db, account.id, from.date, to.date).map(({ day, used, allowance }) => ({
+      rows: ({ limits, account, from, to }) =>
+        limits.daysOfCalls(account, from.date, to.date).map(({ day, used, allowance }) => ({
           date: day,
           calls: used,
           limit: allowance,

@@ -1,5 +1,4 @@
 import type { Resource } from '../endpoint.ts';
-import { daysOfCalls } from '../limits/allowance.ts';
 import { connectorDays, connectorsNow } from '../store/usage-connectors.ts';
 import { accountStats, accountStatsRows, signInTrend, signInTrendRows } from '../usage/account-records.ts';
 import { clientAggregate, clientAggregateRows, clientTrend, clientTrendRows } from '../usage/client-records.ts';
@@ -36,8 +35,8 @@ function dataSourceStatsRows({ db, account, from, to, runningDay }: Asked): obje
   }));
 }
 
-function apiUsageRows({ db, account, from, to }: Asked): object[] {
-  return daysOfCalls(db, account.id, from.date, to.date).map(({ day, used, allowance }) => ({
+function apiUsageRows({ limits, account, from, to }: Asked): object[] {
+  return limits.daysOfCalls(account, from.date, to.date).map(({ day, used, allowance }) => ({
     calendar_date: day,
     api_usage: String(used),
     api_limit: String(allowance),

@@ -6,6 +6,9 @@ import { migrate } from './migrate.ts';
 
 export type Cell = string | number | bigint | Buffer | null;
 
+/** Values of a few hundred bytes each. */
+const mostRemembered = 10_000;
+
 /**
  * The service's own database: synchronous, statements prepared once, one process at a time. An ordinary commit
  * survives the death of the process; what is made {@link durably} survives the loss of power as well.
@@ -13,6 +16,7 @@ export type Cell = string | number | bigint | Buffer | null;
 export class Database {
   readonly #db: SQLite.Database;
   readonly #statements = new Map<string, SQLite.Statement>();
+  readonly #remembered = new Map<string, unknown>();
 
   private constructor(db: SQLite.Database) {
     this.#db = db;
@@ -32,16 +36,36 @@ export class Database {
   }
 
   get<T>(sql: string, ...values: readonly Cell[]): T | undefined {
-    return this.#prepare(sql).get(...values) as T | undefined;
+    return this.#noted(sql).get(...values) as T | undefined;
   }
 
   all<T>(sql: string, ...values: readonly Cell[]): T[] {
-    return this.#prepare(sql).all(...values) as T[];
+    return this.#noted(sql).all(...values) as T[];
   }
 
   /** Runs a statement that returns no rows; answers how many rows it changed. */
   run(sql: string, ...values: readonly Cell[]): number {
+    return this.#noted(sql).run(...values).changes;
+  }
+
+  /** The same for a write that changes nothing which is ever {@link remember}ed. */
+  runAside(sql: string, ...values: readonly Cell[]): number {
     return this.#prepare(sql).run(...values).changes;
+  }
+
+  /**
+   * What `read` answers, asked once for this key and then known until the next write, whatever that writes: nobody has
+   * to think of what depends on what. What is undefined is asked for anew each time.
+   */
+  remember<T>(key: string, read: () => T): T {
+    const known = this.#remembered.get(key);
+    if (known !== undefined) return known as T;
+    const value = read();
+    // In a transaction, what was read may be rolled back.
+    if (value === undefined || this.#db.inTransaction) return value;
+    if (this.#remembered.size >= mostRemembered) this.#remembered.clear();
+    this.#remembered.set(key, value);
+    return value;
   }
 
   /** All or nothing. May be nested. */
@@ -50,8 +74,8 @@ export class Database {
   }
 
   /**
-   * A transaction that is on the disk before this returns. Counting calls does without that (it happens on every
-   * request and a lost count harms nobody); what a caller was told is stored does not.
+   * A transaction that is on the disk before this returns. Counting calls does without that (it happens all the time,
+   * and what a loss of power takes of it harms nobody); what a caller was told is stored does not.
    */
   durably<T>(work: () => T): T {
     if (this.#db.inTransaction) return this.transaction(work);
@@ -65,6 +89,12 @@ export class Database {
 
   close(): void {
     this.#db.close();
+  }
+
+  #noted(sql: string): SQLite.Statement {
+    const statement = this.#prepare(sql);
+    if (!statement.readonly) this.#remembered.clear();
+    return statement;
   }
 
   #prepare(sql: string): SQLite.Statement {

@@ -5,6 +5,7 @@ import { listMeta, pageOf, pageQuery } from '../http/page.ts';
 import { badRequest, forbidden, lacking, notFound } from '../http/refusal.ts';
 import { plans } from '../limits/allowance.ts';
 import { type EasternDay, easternDay } from '../limits/eastern-day.ts';
+import type { Limits } from '../limits/limits.ts';
 import type { Parts } from '../parts.ts';
 import { type Account, accountById } from '../store/accounts.ts';
 import type { Database } from '../store/database.ts';
@@ -22,6 +23,7 @@ type ReportCall = Call<{ start_date: number; end_date: number; company_id?: stri
 /** What a report is asked for. */
 export interface Asked {
   readonly db: Database;
+  readonly limits: Limits;
   readonly account: Account;
   /** First and last day, in the zone in which the service's days turn. */
   readonly from: EasternDay;
@@ -91,6 +93,7 @@ function asked({ parts, query }: { parts: Parts; query: ReportCall['query'] }, a
   const now = parts.clock.now();
   return {
     db: parts.db,
+    limits: parts.limits,
     account,
     from: easternDay(start_date * 1000),
     to: easternDay(end_date * 1000),

@@ -1,0 +1,109 @@
+import type { Account } from '../store/accounts.ts';
+import type { Database } from '../store/database.ts';
+import { dailyAllowance } from './allowance.ts';
+import type { EasternDay } from './eastern-day.ts';
+
+/** A company's calls of one day and what it was allowed, as the usage reports show them. */
+export interface DayOfCalls {
+  readonly day: string;
+  readonly used: number;
+  readonly allowance: number;
+}
+
+/** What one company has spent in this turn of the event loop. */
+interface Turn {
+  readonly accountId: string;
+  readonly date: string;
+  /** Before this turn. */
+  readonly stored: number;
+  added: number;
+  allowance: number;
+}
+
+/**
+ * How many calls each company has made each day. Calls that arrive in the same turn of the event loop are stored with
+ * one write at its end, and no answer leaves before: whatever was answered is counted, even if the process is killed
+ * right after. A kill may lose the calls of its last turn, which nobody was answered.
+ */
+export class CallCounts {
+  readonly #db: Database;
+  readonly #turns = new Map<string, Turn>();
+  #kept: PromiseWithResolvers<void> | undefined;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  used(account: Account, day: EasternDay): number {
+    const { stored, added } = this.#turnOf(account, day);
+    return stored + added;
+  }
+
+  add(account: Account, day: EasternDay): void {
+    const turn = this.#turnOf(account, day);
+    turn.added++;
+    turn.allowance = dailyAllowance(account);
+  }
+
+  /** Resolves when every call that was added so far is stored. */
+  kept(): Promise<void> | void {
+    return this.#kept?.promise;
+  }
+
+  /** The days on which there was at least one call, oldest first; `from` and `to` are days, both included. */
+  days(accountId: string, from: string, to: string): DayOfCalls[] {
+    this.#store();
+    const sql = 'select day, used, allowance from api_usage where account_id = ? and day between ? and ? order by day';
+    return this.#db.all<DayOfCalls>(sql, accountId, from, to);
+  }
+
+  #turnOf({ id: accountId }: Account, { date }: EasternDay): Turn {
+    const key = `${date} ${accountId}`;
+    let turn = this.#turns.get(key);
+    if (turn === undefined) {
+      const sql = 'select used from api_usage where account_id = ? and day = ?';
+      const stored = this.#db.get<{ used: number }>(sql, accountId, date)?.used ?? 0;
+      turn = { accountId, date, stored, added: 0, allowance: 0 };
+      this.#turns.set(key, turn);
+      this.#beginTurn();
+    }
+    return turn;
+  }
+
+  #beginTurn(): void {
+    if (this.#kept !== undefined) return;
+    const kept = Promise.withResolvers<void>();
+    // Everybody who has to know waits for it; nobody may be waiting.
+    kept.promise.catch(() => undefined);
+    this.#kept = kept;
+    setImmediate(() => {
+      this.#kept = undefined;
+      try {
+        this.#store();
+        kept.resolve();
+      } catch (thrown) {
+        this.#turns.clear();
+        kept.reject(thrown);
+      }
+    });
+  }
+
+  #store(): void {
+    const turns = [...this.#turns.values()].filter(({ added }) => added > 0);
+    if (turns.length === 1) this.#storeOne(turns[0]!);
+    else if (turns.length > 1) this.#db.transaction(() => this.#storeAll(turns));
+    this.#turns.clear();
+  }
+
+  #storeAll(turns: readonly Turn[]): void {
+    for (const turn of turns) this.#storeOne(turn);
+  }
+
+  /** A company that has gone meanwhile has no days to count on. */
+  #storeOne({ accountId, date, added, allowance }: Turn): void {
+    const sql = `insert into api_usage (account_id, day, used, allowance)
+      select id, ?, ?, ? from accounts where id = ?
+      on conflict do update set used = used + excluded.used, allowance = excluded.allowance`;
+    this.#db.runAside(sql, date, added, allowance, accountId);
+  }
+}
