@@ -39,6 +39,10 @@ export interface OAuthDescription {
   readonly refresh_url?: string;
   /** Seconds that a token lives when the answer does not say. Without it such a token counts as not expiring. */
   readonly lifetime_seconds?: number;
+  /** The field of the token answer with the seconds that the token lives, when it is not `expires_in`. */
+  readonly lifetime_field?: string;
+  /** The field of the token answer that tells a person whose token it is, such as an account's address. */
+  readonly who_field?: string;
   /** Swaps the first, short token for a long one by another call of the token address (Facebook). */
   readonly exchange?: { readonly parameters: Readonly<Record<string, string>>; readonly token_parameter: string };
   /** Fields of the token answer that the connector needs later, such as `instance_url`. */
@@ -63,7 +67,7 @@ export interface Token {
 export interface Login {
   /**
    * A token good for at least the next minute; refreshed first where needed. Cheap: ask before every request.
-   * @throws Problem of family `login` when only a person can help, `wait` when the vendor cannot be reached.
+   * @throws Problem of family `login` when only a person can help, `try_later` when the vendor cannot be reached.
    */
   token(): Promise<Token>;
   /** Says that the vendor refused this very token, so that the next `token()` is a new one. */

@@ -5,6 +5,7 @@ import { Problem } from '../lib/problem.ts';
 import { Accounts } from './accounts.ts';
 import { useDatabase } from './database.ts';
 import { Leases } from './leases.ts';
+import { Logins } from './logins.ts';
 import { migrate } from './migrate.ts';
 import { Outbox } from './outbox.ts';
 import { Owners } from './owners.ts';
@@ -23,6 +24,7 @@ import { Targets } from './targets.ts';
 export interface Parts {
   readonly accounts: Accounts;
   readonly leases: Leases;
+  readonly logins: Logins;
   readonly outbox: Outbox;
   readonly owners: Owners;
   readonly payloads: PayloadFiles;
@@ -85,6 +87,7 @@ function partsOf(ground: Ground): Parts {
   return {
     accounts: new Accounts(ground),
     leases: new Leases(ground),
+    logins: new Logins(ground),
     outbox: new Outbox(ground),
     owners: new Owners(ground),
     payloads: new PayloadFiles(ground),

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import { up as theStore } from './001-the-store.ts';
+import { up as logins } from './002-logins.ts';
 
 /** One numbered step of the schema. A step that has been released is never changed; a new one is added. */
 export interface Migration {
@@ -8,4 +9,7 @@ export interface Migration {
   up(db: Kysely<unknown>): Promise<void>;
 }
 
-export const migrations: readonly Migration[] = [{ number: 1, name: 'the-store', up: theStore }];
+export const migrations: readonly Migration[] = [
+  { number: 1, name: 'the-store', up: theStore },
+  { number: 2, name: 'logins', up: logins },
+];

@@ -1,0 +1,56 @@
+import type { Ground } from './part.ts';
+import type { LoginRow } from './tables.ts';
+
+/** What is kept of a login once a vendor has given tokens. */
+export type KeptLogin = Pick<LoginRow, 'name' | 'identity' | 'sealed' | 'key_id' | 'who' | 'scopes' | 'expires_at'>;
+
+/** The logins at vendors, by name. What is in `sealed` is opened elsewhere; here it is only kept. */
+export class Logins {
+  readonly #ground: Ground;
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
+  }
+
+  async find(name: string): Promise<LoginRow | undefined> {
+    return this.#ground.db.selectFrom('logins').selectAll().where('name', '=', name).executeTakeFirst();
+  }
+
+  async all(): Promise<LoginRow[]> {
+    return this.#ground.db.selectFrom('logins').selectAll().orderBy('name').execute();
+  }
+
+  /** On disk when this resolves. It ends the renewal that was under way, and every trouble; `fresh` begins a new grant. */
+  async keep(login: KeptLogin, { fresh }: { fresh: boolean }): Promise<void> {
+    const now = Math.round(this.#ground.clock.now());
+    const settled = { ...login, state: 'good' as const, renewed_at: now, asked_at: null, code: null, message: null };
+    await this.#ground.db
+      .insertInto('logins')
+      .values({ ...settled, made_at: now })
+      .onConflict((conflict) => conflict.column('name').doUpdateSet(fresh ? { ...settled, made_at: now } : settled))
+      .execute();
+  }
+
+  /** Writes down that a refresh token is about to be used up. */
+  async asking(name: string): Promise<void> {
+    await this.#change(name, { asked_at: Math.round(this.#ground.clock.now()) });
+  }
+
+  /** The renewal came to nothing and used nothing up: the vendor has said so. */
+  async askedInVain(name: string): Promise<void> {
+    await this.#change(name, { asked_at: null });
+  }
+
+  /** The vendor took the grant back. Its tokens stay, for whoever wants to know what happened. */
+  async refuse(name: string, { code, message }: { code: string; message: string }): Promise<void> {
+    await this.#change(name, { state: 'refused', code, message });
+  }
+
+  async forget(name: string): Promise<void> {
+    await this.#ground.db.deleteFrom('logins').where('name', '=', name).execute();
+  }
+
+  async #change(name: string, change: Partial<LoginRow>): Promise<void> {
+    await this.#ground.db.updateTable('logins').set(change).where('name', '=', name).execute();
+  }
+}
