@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { constants, copyFile, link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { constants, copyFile, link, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Problem } from '../lib/problem.ts';
+import { shipped } from './shipped.ts';
 
 /** What `init` wrote, as absolute paths. */
 export interface Written {
@@ -81,13 +82,4 @@ function unwritable(error: Error, file: string): Problem {
     next: 'Choose a folder that you may write to',
     cause: error,
   });
-}
-
-/** The package's config folder stands two folders above the sources and three above the built files. */
-async function shipped(name: string): Promise<string> {
-  for (const up of ['../../config', '../../../config']) {
-    const text = await readFile(resolve(import.meta.dirname, up, name), 'utf8').catch(() => undefined);
-    if (text !== undefined) return text;
-  }
-  throw new Error(`the package lacks config/${name}`);
 }

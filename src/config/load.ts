@@ -9,6 +9,7 @@ import { type Catalogue, openCatalogue, type Places } from './catalogue.ts';
 import type { Config, Destination, Job, Source } from './config.ts';
 import { type Document, readDocument } from './document.ts';
 import { Faults } from './faults.ts';
+import { joinLogins } from './join-logins.ts';
 import { loadDestination } from './load-destination.ts';
 import { loadJob } from './load-job.ts';
 import { loadSource } from './load-source.ts';
@@ -73,7 +74,7 @@ export async function loadConfig(file: string, options: LoadOptions = {}): Promi
   return loadDocument(document, options);
 }
 
-async function readText(file: string): Promise<string | Problem> {
+export async function readText(file: string): Promise<string | Problem> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
@@ -106,12 +107,13 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
 
   const destinations = await loadAll('destinations', (member) => loadDestination(member, context));
   const sources = await loadAll('sources', (member) => loadSource(member, context));
-  const known = { destinations: destinations.outcomes, sources: sources.outcomes };
+  const logins = joinLogins(sources.outcomes, document);
+  const known = { destinations: destinations.outcomes, sources: logins.outcomes };
   const jobs = await loadAll('jobs', (member) => loadJob(member, { ...context, ...known }));
   const shared = refuseSharedTargets(jobs.outcomes, document);
 
   const problems = [...document.problems, ...catalogue.problems, ...faults.problems];
-  problems.push(...destinations.problems, ...sources.problems, ...jobs.problems);
+  problems.push(...destinations.problems, ...sources.problems, ...logins.problems, ...jobs.problems);
   problems.push(...[...shared.values()].flat());
   const warnings = [faults, destinations, sources, jobs].flatMap((part) => part.warnings);
   const refused = refusedJobs(jobs.outcomes, shared);
@@ -119,8 +121,9 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
     file: resolve(document.file),
     folder,
     state: top.state,
+    sealKeys: top.sealKeys,
     destinations: good<Destination>(destinations.outcomes),
-    sources: good<Source>(sources.outcomes),
+    sources: good<Source>(logins.outcomes),
     jobs: good<Job>(jobs.outcomes, refused),
   };
   return { ...(isUsable ? { config } : {}), problems: byLine(unique(problems)), warnings: byLine(warnings), refused };

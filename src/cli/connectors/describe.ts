@@ -1,0 +1,97 @@
+import { describeSchema } from '../../config/wording.ts';
+import type { Connector } from '../../sdk/connector.ts';
+import type { Option, OptionSet } from '../../sdk/option.ts';
+import { catalogueOf, connectorNamed } from './catalogue-of.ts';
+
+/** Shows everything that a connector declares. */
+export async function describeConnector(id: string, { config, json }: { config: string; json?: true }): Promise<void> {
+  const catalogue = await catalogueOf(config);
+  const connector = await connectorNamed(id, catalogue);
+  const from = catalogue.origin(id) ?? '';
+  const shown = json ? JSON.stringify(asData(connector, from), undefined, 2) : asText(connector, from);
+  process.stdout.write(`${shown}\n`);
+}
+
+function asData(connector: Connector, from: string): object {
+  const { id, title, summary, shorthand, resumes, columns, limits = [], example, retired } = connector;
+  return {
+    id,
+    title,
+    summary,
+    from,
+    oauth: connector.oauth !== undefined,
+    resumes,
+    retired,
+    source: optionsAsData(connector.source),
+    query: optionsAsData(connector.query),
+    shorthand,
+    columns,
+    limits,
+    example: example?.trim(),
+  };
+}
+
+function optionsAsData(options: OptionSet): object[] {
+  return Object.entries(options).map(([name, { about, required, secret, example, default: fallback, schema }]) => ({
+    name,
+    about,
+    required,
+    secret,
+    values: describeSchema(schema),
+    default: fallback,
+    example,
+    schema,
+  }));
+}
+
+function asText(connector: Connector, from: string): string {
+  const { id, title, summary, shorthand, columns, limits = [], example, retired } = connector;
+  const facts = [
+    ...(retired === undefined ? [] : [`Gone      ${retired}`]),
+    `Login     ${connector.oauth === undefined ? 'by its options' : `by OAuth: sluice login SOURCE`}`,
+    `Resumes   ${connector.resumes ?? 'no: every run reads everything'}`,
+    `From      ${from}`,
+  ];
+  const short = shorthand === undefined ? '' : ` (plain text is taken as "${shorthand}")`;
+  const parts = [
+    `${id}: ${title}\n${wrapped(summary, '')}`,
+    facts.join('\n'),
+    `Options of the source\n${optionsAsText(connector.source)}`,
+    `Options of query${short}\n${optionsAsText(connector.query)}`,
+    ...(columns === undefined ? [] : [`Columns\n${wrapped(columns.trim(), '  ')}`]),
+    ...(limits.length === 0
+      ? []
+      : [`Limits\n${limits.map((limit) => `  - ${wrapped(limit, '    ').trim()}`).join('\n')}`]),
+    ...(example === undefined ? [] : [`Example\n${example.trim().replace(/^/gm, '  ')}`]),
+  ];
+  return parts.join('\n\n');
+}
+
+function optionsAsText(options: OptionSet): string {
+  const names = Object.keys(options);
+  if (names.length === 0) return '  none';
+  return names.map((name) => optionAsText(name, options[name]!)).join('\n');
+}
+
+function optionAsText(
+  name: string,
+  { schema, required, secret, about, example, default: fallback }: Option<unknown>,
+): string {
+  const marks = [
+    ...(required ? ['must be given'] : []),
+    ...(secret ? ['secret'] : []),
+    ...(fallback === undefined ? [] : [`default ${JSON.stringify(fallback)}`]),
+    ...(example === undefined ? [] : [`such as ${typeof example === 'string' ? example : JSON.stringify(example)}`]),
+  ];
+  const lines = [`  ${name}: ${describeSchema(schema)}`, wrapped(about, '      ')];
+  if (marks.length > 0) lines.push(`      [${marks.join('; ')}]`);
+  return lines.join('\n');
+}
+
+/** At most 100 characters a line; lines that are there stay, so that tables survive. */
+function wrapped(text: string, indent: string): string {
+  return text
+    .split('\n')
+    .map((line) => line.replace(/(?=.{101})(.{1,100}) +/g, '$1\n').replace(/^/gm, indent))
+    .join('\n');
+}

@@ -1,0 +1,56 @@
+import type { Catalogue } from '../../config/catalogue.ts';
+import type { Connector } from '../../sdk/connector.ts';
+import { showProblems } from '../config-file.ts';
+import { exit } from '../exit.ts';
+import { renderTable } from '../table.ts';
+import { catalogueOf } from './catalogue-of.ts';
+
+/** One connector in a list. */
+interface Listed {
+  readonly id: string;
+  readonly title: string;
+  readonly summary: string;
+  readonly oauth: boolean;
+  readonly resumes: boolean;
+  readonly from: string;
+  /** Since when and why it reads nothing any more. */
+  readonly retired?: string;
+}
+
+/** Shows every connector there is; one that is broken is named on standard error, and the exit code is 2 then. */
+export async function listConnectors({ config, json }: { config: string; json?: true }): Promise<void> {
+  const catalogue = await catalogueOf(config);
+  const listed: Listed[] = [];
+  for (const id of catalogue.ids) {
+    const connector = await catalogue.load(id);
+    if (connector !== undefined) listed.push(listedAs(connector, catalogue));
+  }
+  if (catalogue.problems.length > 0) process.exitCode = exit.usage;
+  showProblems(catalogue.problems);
+  process.stdout.write(json ? `${JSON.stringify(listed, undefined, 2)}\n` : `${tableOf(listed)}\n`);
+}
+
+function listedAs({ id, title, summary, oauth, resumes, retired }: Connector, catalogue: Catalogue): Listed {
+  return {
+    id,
+    title,
+    summary,
+    oauth: oauth !== undefined,
+    resumes: resumes !== undefined,
+    from: catalogue.origin(id) ?? '',
+    ...(retired === undefined ? {} : { retired }),
+  };
+}
+
+function tableOf(listed: readonly Listed[]): string {
+  const columns = ['connector', 'reads', 'login', 'resumes', 'from'].map((title) => ({ title }));
+  const rows = listed.map(({ id, summary, oauth, resumes, from, retired }) => [
+    id,
+    retired === undefined ? summary : `Gone: ${retired}`,
+    oauth ? 'OAuth' : '',
+    resumes ? 'yes' : '',
+    from,
+  ]);
+  const table = renderTable(columns, rows, { widest: 90, paper: process.stdout });
+  return `${table}\n\n"sluice connectors describe NAME" tells the options of one.`;
+}

@@ -1,0 +1,102 @@
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import { openCatalogue } from '../../config/catalogue.ts';
+import { shipped } from '../../config/shipped.ts';
+import { Problem } from '../../lib/problem.ts';
+
+/** The files of the template, in the order in which they are told, and what each of them is. */
+const files = {
+  'acme.mts': 'the connector',
+  'acme.world.mts': 'the place that it is tested in',
+  'acme.test.mts': 'the same for a test runner',
+  'acme.md': 'what to do with them',
+};
+
+/** Writes a connector that works, with the place that it is tested in; nothing where one of the files is there already. */
+export async function scaffoldConnector(id: string, { into }: { into: string }): Promise<void> {
+  await refuseName(id);
+  const folder = resolve(into);
+  const written = Object.entries(files).map(([name, what]) => ({
+    template: name,
+    path: join(folder, name.replace('acme', id)),
+    what,
+  }));
+  const taken = written.find(({ path }) => existsSync(path));
+  if (taken !== undefined) throw existing(taken.path);
+  for (const { template, path } of written) {
+    await write(path, renamed(await shipped(join('scaffold', template)), { id, folder: into }));
+  }
+  const shown = written.map(({ path, what }) => ({ path: relative('', path), what }));
+  const width = Math.max(...shown.map(({ path }) => path.length));
+  process.stdout.write(`Wrote ${shown.map(({ path, what }) => `${path.padEnd(width)}  ${what}`).join('\n      ')}
+
+Next:
+  sluice connectors test ${shown[0]!.path}
+  put "connectors: ${into}" into your config, and "connector: ${id}" into a source
+`);
+}
+
+async function write(path: string, text: string): Promise<void> {
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text, { flag: 'wx' });
+  } catch (thrown) {
+    const error = thrown as NodeJS.ErrnoException;
+    throw error.code === 'EEXIST' ? existing(path) : unwritable(path, error);
+  }
+}
+
+/** The template's word in every form in which it stands there. */
+function renamed(text: string, { id, folder }: { id: string; folder: string }): string {
+  const words = id.split('_').map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+  const forms: Readonly<Record<string, string>> = {
+    'class Acme': `class ${words.join('')}`,
+    'new Acme(': `new ${words.join('')}(`,
+    'acme.example.com': `${id.replaceAll('_', '-')}.example.com`,
+    ACME: id.toUpperCase(),
+    Acme: words.join(' '),
+    acme: id,
+    './FOLDER': folder,
+  };
+  return text.replace(/class Acme|new Acme\(|acme\.example\.com|ACME|Acme|acme|\.\/FOLDER/g, (word) => forms[word]!);
+}
+
+async function refuseName(id: string): Promise<void> {
+  if (!/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(id)) {
+    throw new Problem({
+      code: 'CONNECTOR_NAME',
+      family: 'config',
+      message: `"${id}" cannot be the name of a connector`,
+      allowed: 'small letters and digits, words joined by _, a letter first',
+    });
+  }
+  if ((await openCatalogue()).ids.includes(id)) {
+    throw new Problem({
+      code: 'CONNECTOR_NAME',
+      family: 'config',
+      message: `There is a connector "${id}" already, and it would win over yours`,
+      next: 'Choose another name',
+    });
+  }
+}
+
+function existing(path: string): Problem {
+  return new Problem({
+    code: 'CONNECTOR_EXISTS',
+    family: 'config',
+    message: `${path} exists already; nothing was written`,
+    next: 'Choose another name, or another folder with --into',
+  });
+}
+
+function unwritable(path: string, error: Error): Problem {
+  return new Problem({
+    code: 'CONNECTOR_UNWRITABLE',
+    family: 'config',
+    message: `${path} cannot be written`,
+    seen: error.message,
+    next: 'Choose a folder that you may write to with --into',
+    cause: error,
+  });
+}

@@ -1,0 +1,84 @@
+import { existsSync } from 'node:fs';
+import { basename, dirname, extname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { loadPlugin, openSdkDoor } from '../../config/load-plugin.ts';
+import { Problem } from '../../lib/problem.ts';
+import { redact } from '../../lib/redact.ts';
+import type { Connector } from '../../sdk/connector.ts';
+import type { World } from '../../sdk/testing/world.ts';
+import { exit } from '../exit.ts';
+import { paint } from '../paint.ts';
+
+/** Runs the standard suite over a connector's file, in the world (or worlds) beside it: `acme.mts`, `acme.world.mts`. */
+export async function testConnector(given: string): Promise<void> {
+  openSdkDoor();
+  const { connectorKit } = await import('../../sdk/testing/kit.ts');
+  const file = resolve(given);
+  const id = idOf(file);
+  const connector = await opened(file, () => loadPlugin({ id, file, origin: dirname(file) }));
+  let failed = 0;
+  for (const world of await worldsOf(connector, file)) {
+    const kit = connectorKit(connector, world, { file });
+    if (world?.name !== undefined) process.stdout.write(`${world.name}\n`);
+    try {
+      for (const { name, run } of kit.checks) failed += await look(name, run);
+    } finally {
+      await kit.close();
+    }
+  }
+  process.stdout.write(`\n${failed === 0 ? `${id} keeps every promise` : `${id} breaks ${failed} of its promises`}\n`);
+  if (failed > 0) process.exitCode = exit.failed;
+}
+
+function idOf(file: string): string {
+  const name = basename(file, extname(file));
+  return name === 'index' ? basename(dirname(file)) : name;
+}
+
+async function worldsOf(connector: Connector, file: string): Promise<readonly (World | undefined)[]> {
+  if (connector.retired !== undefined) return [undefined];
+  const world = join(dirname(file), `${connector.id}.world${extname(file)}`);
+  if (!existsSync(world)) {
+    throw new Problem({
+      code: 'CONNECTOR_WORLD',
+      family: 'config',
+      message: `The connector "${connector.id}" has no world that it could be tested in`,
+      allowed: world,
+      next: 'docs/connectors.md shows how to write one',
+    });
+  }
+  const { default: worlds } = await opened(
+    world,
+    () => import(pathToFileURL(world).href) as Promise<{ default: World | readonly World[] }>,
+  );
+  return [worlds].flat();
+}
+
+async function opened<T>(file: string, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    throw new Problem({
+      code: 'CONNECTOR_BROKEN',
+      family: 'config',
+      message: `${file} cannot be used`,
+      seen: error instanceof Error ? error.message : String(error),
+      cause: error,
+    });
+  }
+}
+
+/** 1 when the check fails, else 0. */
+async function look(name: string, run: () => Promise<void>): Promise<number> {
+  try {
+    await run();
+    process.stdout.write(`  ${paint('ok  ', 'good', process.stdout)}  ${name}\n`);
+    return 0;
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error);
+    process.stdout.write(
+      `  ${paint('FAIL', 'bad', process.stdout)}  ${name}\n${redact(said).replace(/^/gm, '          ')}\n`,
+    );
+    return 1;
+  }
+}

@@ -1,0 +1,163 @@
+import { readdirSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { makeFolder, start } from '../journey/process.ts';
+
+const sluice = (cwd: string, ...args: string[]) => start(['connectors', ...args], { cwd }).ended;
+
+const plugin = (id: string) => `
+import { defineConnector, option, Problem } from 'sluice/sdk';
+export default defineConnector({
+  id: '${id}', title: 'Mine', summary: 'Reads what is mine alone.',
+  source: { shelf_label: option.text({ required: true, secret: true, about: 'Which shelf it is.', example: 'top' }) }, query: {},
+  check: async () => { throw new Problem({ code: 'MINE_AWAY', family: 'try_later', message: 'nobody is there' }); },
+  extract: async () => { throw new Error('no'); },
+});`;
+
+/** A config that names a folder of connectors, one of them broken, and a package. */
+async function setUp(): Promise<string> {
+  const folder = await makeFolder();
+  await mkdir(join(folder, 'own'));
+  await mkdir(join(folder, 'node_modules/sluice-connector-packed'), { recursive: true });
+  const manifest = { name: 'sluice-connector-packed', sluice: { connectors: { packed: './packed.mjs' } } };
+  await writeFile(join(folder, 'own/mine.mjs'), plugin('mine'));
+  await writeFile(join(folder, 'own/bad.mjs'), 'throw new Error("boom")');
+  await writeFile(join(folder, 'node_modules/sluice-connector-packed/packed.mjs'), plugin('packed'));
+  await writeFile(join(folder, 'node_modules/sluice-connector-packed/package.json'), JSON.stringify(manifest));
+  const config = `
+connectors: ./own
+connector_packages: [sluice-connector-packed]
+destinations: {main: {url: 'http://127.0.0.1:9/api/1.0', api_key: abcdefabcdef}}
+sources: {shelf: {connector: mine, shelf_label: upper}, other: {connector: packed, shelf_label: lower}}
+jobs: {books: {source: shelf, format: csv, target: ${'ab'.repeat(16)}}}
+`;
+  await writeFile(join(folder, 'sluice.yaml'), config);
+  return folder;
+}
+
+describe('sluice connectors list', () => {
+  it('shows our own without a config', async () => {
+    const { code, stdout } = await sluice(await makeFolder(), 'list');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^db +Reads .* sluice$/m);
+    expect(stdout).toMatch(/^simple_rest +Reads .* sluice$/m);
+  });
+
+  it('adds those of the folder and the packages of a config, and names a broken one', async () => {
+    const { code, stdout, stderr } = await sluice(await setUp(), 'list', '--json');
+    const listed = JSON.parse(stdout) as { id: string; from: string; oauth: boolean; resumes: boolean }[];
+    expect(listed.find(({ id }) => id === 'mine')).toMatchObject({ oauth: false, resumes: false, title: 'Mine' });
+    expect(listed.find(({ id }) => id === 'mine')!.from).toMatch(/own$/);
+    expect(listed.find(({ id }) => id === 'packed')!.from).toBe('sluice-connector-packed');
+    expect(listed.find(({ id }) => id === 'db')!.from).toBe('sluice');
+    expect(stderr).toContain('CONFIG_CONNECTOR_BROKEN: The connector "bad" cannot be used: boom');
+    expect(code).toBe(2);
+  });
+});
+
+describe('a connector from outside', () => {
+  it('speaks the SDK of the Sluice that runs it, though nothing is installed beside it', async () => {
+    const folder = await setUp();
+    await writeFile(join(folder, 'own/bad.mjs'), plugin('bad'));
+    const { stdout } = await start(['check', '--connect'], { cwd: folder }).ended;
+    expect(stdout).toMatch(/source +shelf +NO +MINE_AWAY: nobody is there/);
+    expect(stdout).toMatch(/source +other +NO +MINE_AWAY: nobody is there/);
+  });
+});
+
+describe('sluice connectors describe', () => {
+  it('tells every option of source and query, with defaults, secrets and examples', async () => {
+    const { code, stdout } = await sluice(await makeFolder(), 'describe', 'db');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^db: Database$/m);
+    expect(stdout).toMatch(/^ {2}password: text\n.*\n +\[secret; such as /m);
+    expect(stdout).toMatch(/^ {2}connect_timeout_seconds: .*\n.*\n +\[default 10\]$/m);
+    expect(stdout).toMatch(/^ {2}sql: text\n.*\n +\[must be given; such as select /m);
+    expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThan(160);
+  });
+
+  it('says the same to machines, and tells those of a config too', async () => {
+    const { stdout } = await sluice(await setUp(), 'describe', 'mine', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({
+      id: 'mine',
+      source: [{ name: 'shelf_label', required: true, secret: true, values: 'text', example: 'top' }],
+      query: [],
+      limits: [],
+    });
+  });
+
+  it('knows what was meant, and says why a broken one cannot be told', async () => {
+    const folder = await setUp();
+    const unknown = await sluice(folder, 'describe', 'simple_rset');
+    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('Did you mean "simple_rest"?') });
+    const broken = await sluice(folder, 'describe', 'bad');
+    expect(broken).toMatchObject({ code: 2, stderr: expect.stringContaining('CONFIG_CONNECTOR_BROKEN') });
+  });
+});
+
+describe('sluice connectors scaffold', () => {
+  it('writes a connector that keeps every promise, for us and for a test runner, and runs a job', async () => {
+    const folder = await makeFolder();
+    const written = await sluice(folder, 'scaffold', 'help_desk');
+    expect(written).toMatchObject({ code: 0, stderr: '' });
+    const test = /^ {2}sluice connectors (test .*)$/m.exec(written.stdout)![1]!;
+    const tested = await sluice(folder, ...test.split(' '));
+    expect(tested.stdout).toContain('help_desk keeps every promise');
+    expect(tested).toMatchObject({ code: 0, stderr: '' });
+    expect(tested.stdout.match(/^ {2}ok /gm)!.length).toBeGreaterThan(15);
+    const config = `
+connectors: ./my-connectors
+destinations: {main: {url: 'http://127.0.0.1:9/api/1.0', api_key: abcdefabcdef}}
+${/example: `([^`]*)`/.exec(await readFile(join(folder, 'my-connectors/help_desk.mts'), 'utf8'))![1]!.replace(/\\\$/, '$')}
+    format: csv
+    target: ${'ab'.repeat(16)}
+`;
+    await writeFile(join(folder, 'sluice.yaml'), config);
+    const env = { HELP_DESK_TOKEN: 'some-token' };
+    const checked = await start(['check'], { cwd: folder, env }).ended;
+    expect(checked).toMatchObject({ code: 0, stdout: expect.stringContaining('1 job, no fault') });
+  });
+
+  it('leaves alone what is there, and takes no name that is taken or is no word', async () => {
+    const folder = await makeFolder();
+    await writeFile(join(folder, 'desk.world.mts'), 'mine');
+    const there = await sluice(folder, 'scaffold', 'desk', '--into', '.');
+    expect(there).toMatchObject({ code: 2, stderr: expect.stringContaining('CONNECTOR_EXISTS') });
+    for (const name of ['db', 'Desk', 'a-b', '../x']) {
+      expect(await sluice(folder, 'scaffold', name)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('CONNECTOR_NAME'),
+      });
+    }
+    expect(readdirSync(folder)).toEqual(['desk.world.mts']);
+    await writeFile(join(folder, 'file'), '');
+    expect(await sluice(folder, 'scaffold', 'desk', '--into', 'file/x')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('CONNECTOR_UNWRITABLE'),
+    });
+  });
+});
+
+describe('sluice connectors test', () => {
+  it('names every promise that is broken, and ends with 1', async () => {
+    const folder = await makeFolder();
+    await sluice(folder, 'scaffold', 'desk', '--into', '.');
+    const file = join(folder, 'desk.mts');
+    const text = await readFile(file, 'utf8');
+    await writeFile(file, text.replace("next = 'Make", "nothing = 'Make").replace('seen, next }', 'seen }'));
+    const { code, stdout } = await sluice(folder, 'test', 'desk.mts');
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/FAIL +takes wrong credentials .*\n +DESK_TOKEN does not say what to do next/);
+    expect(stdout).toContain('desk breaks 1 of its promises');
+  });
+
+  it('asks for a world, and says why a file is no connector', async () => {
+    const folder = await makeFolder();
+    await writeFile(join(folder, 'mine.mjs'), plugin('mine'));
+    const alone = await sluice(folder, 'test', 'mine.mjs');
+    expect(alone).toMatchObject({ code: 2, stderr: expect.stringMatching(/CONNECTOR_WORLD.*\n.*mine\.world\.mjs/) });
+    const gone = await sluice(folder, 'test', 'gone.mjs');
+    expect(gone).toMatchObject({ code: 2, stderr: expect.stringContaining('CONNECTOR_BROKEN') });
+  });
+});
