@@ -1,5 +1,6 @@
 import type { Format } from '../formats/format.ts';
 import type { Connector } from '../sdk/connector.ts';
+import type { GrantKind, OAuthDescription } from '../sdk/oauth.ts';
 import type { OptionSet, OptionValues } from '../sdk/option.ts';
 import type { Transform } from '../transforms/transform.ts';
 
@@ -11,6 +12,7 @@ export interface Config {
   readonly folder: string;
   /** Absolute path of the state folder (database, payloads). */
   readonly state: string;
+  readonly sealKeys?: SealKeys;
   readonly destinations: ReadonlyMap<string, Destination>;
   readonly sources: ReadonlyMap<string, Source>;
   readonly jobs: ReadonlyMap<string, Job>;
@@ -49,6 +51,37 @@ export interface Source {
   readonly name: string;
   readonly connector: Connector;
   readonly options: OptionValues<OptionSet>;
+  /** Where the connector logs in by OAuth. */
+  readonly login?: Login;
+}
+
+/** How a source logs in at its vendor. Sources whose login has the same name share its tokens. */
+export interface Login {
+  readonly name: string;
+  /** The vendor's side, the source's options filled in. */
+  readonly description: OAuthDescription;
+  readonly grant: GrantKind;
+  /** What all sources of this login ask for together. */
+  readonly scopes: readonly string[];
+  readonly redirectUri: string;
+  /** Empty where an account file says who we are. */
+  readonly clientId: string;
+  readonly clientSecret?: string;
+  /** Relative to the config's folder, or absolute. */
+  readonly accountFile?: string;
+  /** PEM. */
+  readonly privateKey?: string;
+  readonly subject?: string;
+  readonly username?: string;
+  readonly password?: string;
+}
+
+/** What tokens are encrypted with at rest. */
+export interface SealKeys {
+  /** Absent: a key file in the state folder, made when it is first needed. */
+  readonly current?: string;
+  /** Former keys, for reading alone. */
+  readonly former: readonly string[];
 }
 
 /** One step of a job's `transforms`, its JSON Schema already checked. */

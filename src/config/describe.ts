@@ -45,8 +45,9 @@ function describeDestination({ credentials, clientId, ...rest }: Destination): o
   };
 }
 
-function describeSource({ connector, options }: Source): object {
-  return { connector: connector.id, ...describeOptions(connector.source, options) };
+function describeSource({ connector, options, login }: Source): object {
+  const described = { connector: connector.id, ...describeOptions(connector.source, options) };
+  return login === undefined ? described : { ...described, login: { name: login.name, grant: login.grant } };
 }
 
 function describeJob({ destination, target, schedule, extract, ...job }: Job): object {

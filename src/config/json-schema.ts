@@ -3,6 +3,7 @@ import type { Connector } from '../sdk/connector.ts';
 import { type JsonSchema, schemaOf } from '../sdk/option.ts';
 import type { Transform } from '../transforms/transform.ts';
 import { topMaps } from './load-top.ts';
+import { optionsOfSource } from './login-options.ts';
 import {
   datasourceOptions,
   destinationOptions,
@@ -54,7 +55,7 @@ function sourceSchema(connectors: readonly Connector[]): JsonSchema {
   const word = sourceOptions.connector.schema;
   const named = connectors.map((connector) => ({
     if: { properties: { connector: { const: connector.id } }, required: ['connector'] },
-    ...branch(schemaOf({ ...sourceOptions, ...connector.source })),
+    ...branch(schemaOf(optionsOfSource(connector))),
   }));
   return {
     type: 'object',

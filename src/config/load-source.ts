@@ -5,10 +5,11 @@ import type { Source } from './config.ts';
 import { below } from './document.ts';
 import type { Faults } from './faults.ts';
 import type { LoadContext, Outcome } from './load.ts';
+import { loadLogin } from './load-login.ts';
 import { isMap } from './load-top.ts';
+import { optionsOfSource } from './login-options.ts';
 import { type Member, memberPath, openMember } from './member.ts';
 import { registerSecrets } from './secrets.ts';
-import { sourceOptions } from './settings.ts';
 import { validatePart } from './validate.ts';
 
 /** A source, or what is wrong with it; its connector even then, so that the queries of its jobs can be checked. */
@@ -23,17 +24,18 @@ export async function loadSource(member: Member, context: LoadContext): Promise<
   const connector = await findConnector(part.value, { path, faults, context });
   if (connector === undefined) return { problems: faults.problems };
 
-  const options = { ...sourceOptions, ...connector.source };
+  const options = optionsOfSource(connector);
   registerSecrets(part, options);
   validatePart(part, { schema: schemaOf(options), noun: `source (connector ${connector.id})`, faults });
   if (faults.problems.length > 0) return { problems: faults.problems, connector };
 
   const values: OptionValues<OptionSet> = withDefaults(connector.source, part.value as Record<string, unknown>);
   reportRules(connector, { source: values }, { path, faults });
+  const login = loadLogin({ source: name, connector, options: values, part, faults });
   const { problems } = faults;
-  return problems.length > 0
-    ? { problems, connector }
-    : { value: { name, connector, options: values }, connector, problems };
+  if (problems.length > 0) return { problems, connector };
+  const value = { name, connector, options: values, ...(login === undefined ? {} : { login }) };
+  return { value, connector, problems };
 }
 
 async function findConnector(

@@ -1,10 +1,13 @@
 import { resolve } from 'node:path';
 import { nearest } from '../lib/nearest.ts';
+import { registerSecret } from '../lib/redact.ts';
 import { knownTimezones, timezoneFault } from '../schedule/cron.ts';
 import { type OptionValues, option, schemaOf, withDefaults } from '../sdk/option.ts';
 import type { Places } from './catalogue.ts';
+import type { SealKeys } from './config.ts';
 import type { Document } from './document.ts';
 import type { Faults } from './faults.ts';
+import { registerSecrets } from './secrets.ts';
 import { topOptions } from './settings.ts';
 import { validatePart } from './validate.ts';
 import { type Environment, resolvePart } from './variables.ts';
@@ -16,6 +19,7 @@ export interface Top {
   readonly state: string;
   readonly timezone: string;
   readonly allowCommands: boolean;
+  readonly sealKeys: SealKeys;
   /** Where connectors are looked for beside our own. */
   readonly places: Places;
   readonly destinations: ReadonlyMap<string, unknown>;
@@ -61,6 +65,7 @@ export async function readTop(
     ...(part.value as object),
     ...pick(written ?? {}, (name, value) => Object.hasOwn(topMaps, name) && value !== null),
   };
+  registerSecrets(part, topOptions);
   if (written !== undefined)
     validatePart(part, { schema: schemaOf({ ...topOptions, ...topMaps }), noun: 'config', faults });
   const values = withDefaults(topOptions, part.value as Record<string, unknown>);
@@ -70,10 +75,23 @@ export async function readTop(
     state: resolve(folder, String(values.state)),
     timezone: timezone ?? 'UTC',
     allowCommands,
+    sealKeys: keysOf(values, env),
     places: placesOf(values, folder),
     destinations: entriesOf(written, 'destinations'),
     sources: entriesOf(written, 'sources'),
     jobs: entriesOf(written, 'jobs'),
+  };
+}
+
+function keysOf(
+  { login_key: key, former_login_keys: former }: OptionValues<typeof topOptions>,
+  env: Environment,
+): SealKeys {
+  const current = typeof key === 'string' ? key : env.SLUICE_KEY;
+  if (current !== undefined) registerSecret(current);
+  return {
+    ...(current === undefined || current === '' ? {} : { current }),
+    former: Array.isArray(former) ? former.filter((one) => typeof one === 'string') : [],
   };
 }
 

@@ -1,6 +1,7 @@
 import type { JsonSchema, Option, OptionSet } from '../sdk/option.ts';
 import type { Declarations } from './json-schema.ts';
 import { topMaps } from './load-top.ts';
+import { loginOptions } from './login-options.ts';
 import {
   datasourceOptions,
   destinationOptions,
@@ -23,6 +24,11 @@ export function configReference({ connectors, formats, transforms }: Declaration
       'A source',
       sourceOptions,
       'Under `sources`, by a name of your choice; the options of its connector stand beside `connector`.',
+    ),
+    section(
+      'A login',
+      loginOptions,
+      'Behind `login` of a source whose connector logs in by OAuth; [oauth.md](oauth.md) tells how.',
     ),
     section('A job', jobOptions, 'Under `jobs`, by a name of your choice.'),
     scheduleText,

@@ -13,6 +13,9 @@ export const serviceUploadLimit = 10 * 1024 * 1024;
 /** A variable as it is written in a config. */
 export const variable = (name: string): string => `\${env:${name}}`;
 
+/** At least as long as 24 random bytes are in base64. */
+const longKey = '^.{32,}$';
+
 const name = { type: 'string', minLength: 1 } as const;
 
 export const topOptions = {
@@ -27,6 +30,21 @@ export const topOptions = {
     default: 'UTC',
     example: 'Europe/Berlin',
   }),
+  login_key: option.text({
+    secret: true,
+    pattern: longKey,
+    about:
+      'Key that logins are encrypted with at rest, at least 32 characters. By default the environment variable SLUICE_KEY, and without it a key file that is made in the state folder.',
+    example: variable('SLUICE_KEY'),
+  }),
+  former_login_keys: option.list<string>(
+    { type: 'string', pattern: longKey, writeOnly: true },
+    {
+      secret: true,
+      about: 'Keys that logins were encrypted with before: they are still read, and written with the new key.',
+      example: [variable('SLUICE_FORMER_KEY')],
+    },
+  ),
   allow_commands: option.boolean({
     about:
       'Allow variables that run commands (cmd:…): whoever can edit this file can then run programs as the user that Sluice runs as.',

@@ -19,6 +19,8 @@ const env = {
   DATABASE_URL: 'postgres://reader:s3cret@db.example.com/shop',
   WAREHOUSE_PASSWORD: 'w4rehouse',
   API_TOKEN: 'tokentoken',
+  SLUICE_KEY: 'k'.repeat(32),
+  SLUICE_FORMER_KEY: 'f'.repeat(32),
 };
 let declarations: Declarations;
 let example: string;

@@ -1,0 +1,47 @@
+import type { Problem } from '../lib/problem.ts';
+import type { Login } from './config.ts';
+import type { Document } from './document.ts';
+import { below } from './document.ts';
+import { Faults } from './faults.ts';
+import type { SourceOutcome } from './load-source.ts';
+
+type Outcomes = ReadonlyMap<string, SourceOutcome>;
+
+/**
+ * Sources of one login have to agree on whom it is for; what they ask for may differ, then the login asks for all of
+ * it. Gives the sources with their scopes joined, without those that disagree with the first of their login.
+ */
+export function joinLogins(sources: Outcomes, document: Document): { outcomes: Outcomes; problems: Problem[] } {
+  const logins = [...sources].flatMap(([source, { value }]) => (value?.login ? [{ source, login: value.login }] : []));
+  const sharing = Map.groupBy(logins, ({ login }) => login.name);
+  const problems: Problem[] = [];
+  const outcomes = [...sources].map(([source, outcome]): [string, SourceOutcome] => {
+    const { value, connector } = outcome;
+    if (value?.login === undefined) return [source, outcome];
+    const group = sharing.get(value.login.name)!;
+    if (whoOf(value.login) !== whoOf(group[0]!.login)) {
+      const problem = disagreement(source, group[0]!.source, document);
+      problems.push(problem);
+      return [source, { problems: [problem], ...(connector === undefined ? {} : { connector }) }];
+    }
+    const scopes = [...new Set(group.flatMap(({ login }) => login.scopes))];
+    return [source, { ...outcome, value: { ...value, login: { ...value.login, scopes } } }];
+  });
+  return { outcomes: new Map(outcomes), problems };
+}
+
+function whoOf({ description, grant, clientId, subject, username, accountFile }: Login): string {
+  return JSON.stringify([description.token_url, grant, clientId, subject, username, accountFile]);
+}
+
+function disagreement(source: string, first: string, document: Document): Problem {
+  const faults = new Faults(document, { source });
+  faults.add({
+    code: 'CONFIG_LOGIN',
+    message: `The sources ${first} and ${source} give one login different owners`,
+    path: below(below('/sources', source), 'login'),
+    on: 'key',
+    next: 'Give their logins names of their own, or the same vendor, client_id, grant and user',
+  });
+  return faults.problems[0]!;
+}

@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest';
+import { configSchema } from '../../src/config/json-schema.ts';
+import { redact } from '../../src/lib/redact.ts';
+import type { Connector } from '../../src/sdk/connector.ts';
+import { defineConnector } from '../../src/sdk/connector.ts';
+import { option } from '../../src/sdk/option.ts';
+import { load as loadText } from './fixtures.ts';
+
+const nothing = { check: async () => 'fine', extract: () => Promise.reject(new Error('not here')) };
+
+const shop = defineConnector({
+  id: 'shop',
+  title: 'Shop',
+  summary: 'Reads a shop.',
+  source: {
+    host: option.text({ about: 'Its host.', default: 'https://shop.example' }),
+    token: option.text({ about: 'A token instead of a login.', secret: true }),
+  },
+  query: {},
+  oauth: ({ token }) =>
+    token === undefined
+      ? {
+          grants: ['authorization_code', 'client_credentials', 'jwt_bearer'],
+          authorize_url: '{host}/authorize',
+          token_url: '{host}/token',
+          scopes: ['orders', 'customers'],
+          refresh: 'rotating',
+        }
+      : undefined,
+  ...nothing,
+});
+
+const plain = defineConnector({
+  id: 'plain',
+  title: 'Plain',
+  summary: 'Has no login.',
+  source: {},
+  query: {},
+  ...nothing,
+});
+
+const connectors = new Map([shop, plain].map((connector) => [connector.id, connector as unknown as Connector]));
+
+interface Given {
+  readonly sources: object;
+  readonly top?: object;
+  readonly env?: Record<string, string>;
+}
+
+/** Loads a config with these sources; JSON is YAML. */
+function load({ sources, top = {}, env = {} }: Given) {
+  const destinations = { main: { url: 'https://app.example.com/api/1.0', api_key: 'k'.repeat(40) } };
+  const catalogue = async () => ({
+    ids: [...connectors.keys()],
+    problems: [],
+    load: async (id: string) => connectors.get(id),
+    origin: () => 'sluice',
+    file: () => undefined,
+  });
+  return loadText(JSON.stringify({ ...top, destinations, sources, jobs: {} }), { env, catalogue });
+}
+
+const sourcesOf = (sources: object) => load({ sources });
+
+describe('the login of a source', () => {
+  it('is the description with the options filled in, what the person registered, and a likely grant', async () => {
+    const { config, problems } = await sourcesOf({
+      a: {
+        connector: 'shop',
+        host: 'https://mine.example',
+        login: { client_id: 'me', client_secret: 's3cr3t-of-app' },
+      },
+    });
+    expect(problems).toEqual([]);
+    expect(config?.sources.get('a')?.login).toMatchObject({
+      name: 'a',
+      grant: 'authorization_code',
+      clientId: 'me',
+      scopes: ['orders', 'customers'],
+      description: { token_url: 'https://mine.example/token' },
+    });
+    expect(redact('s3cr3t-of-app')).toBe('[redacted]');
+  });
+
+  it('is signed where an account file is named', async () => {
+    const { config } = await sourcesOf({ a: { connector: 'shop', login: { account_file: 'key.json' } } });
+    expect(config?.sources.get('a')?.login?.grant).toBe('jwt_bearer');
+  });
+
+  it('is asked for where the connector has one and the source says nothing', async () => {
+    const { problems } = await sourcesOf({ a: { connector: 'shop' } });
+    expect(problems.map(({ code, message }) => `${code} ${message}`)).toEqual([
+      'CONFIG_MISSING_OPTION "login" is missing: Shop is read with a login of your own',
+    ]);
+  });
+
+  it('is refused where other options hold the credentials, and where the connector knows no login', async () => {
+    const login = { client_id: 'me' };
+    const { problems } = await sourcesOf({
+      a: { connector: 'shop', token: 'given-token', login },
+      b: { connector: 'plain', login },
+    });
+    expect(problems.map(({ code }) => code)).toEqual(['CONFIG_LOGIN', 'CONFIG_UNKNOWN_OPTION']);
+  });
+
+  it('names what its grant lacks, a grant that the vendor lacks, and an address that would show secrets', async () => {
+    const { problems } = await sourcesOf({
+      a: { connector: 'shop', login: { grant: 'client_credentials' } },
+      b: { connector: 'shop', login: { grant: 'password', client_id: 'me' } },
+      c: { connector: 'shop', host: 'http://mine.example', login: { client_id: 'me' } },
+    });
+    const said = problems.map(({ message }) => message).join('\n');
+    expect(said).toContain('"client_id" is missing from "login": the grant client_credentials needs it');
+    expect(said).toContain('"client_secret" is missing from "login"');
+    expect(said).toContain('Shop does not offer the grant "password"');
+    expect(said).toContain('http://mine.example/token would send secrets unencrypted');
+  });
+
+  it('may be shared by name; then it asks for what all of them need', async () => {
+    const login = { name: 'acme', client_id: 'me' };
+    const { config, problems } = await sourcesOf({
+      a: { connector: 'shop', login },
+      b: { connector: 'shop', login: { ...login, scopes: ['stock'] } },
+    });
+    expect(problems).toEqual([]);
+    expect(config?.sources.get('a')?.login?.scopes).toEqual(['orders', 'customers', 'stock']);
+  });
+
+  it('cannot be shared by sources that act for different apps', async () => {
+    const { config, problems } = await sourcesOf({
+      a: { connector: 'shop', login: { name: 'acme', client_id: 'me' } },
+      b: { connector: 'shop', login: { name: 'acme', client_id: 'you' } },
+    });
+    expect(problems.map(({ message }) => message)).toEqual(['The sources a and b give one login different owners']);
+    expect([...config!.sources.keys()]).toEqual(['a']);
+  });
+
+  it('has its place in the schema for editors only where the connector has one', () => {
+    const text = JSON.stringify(configSchema({ connectors: [...connectors.values()], formats: [], transforms: [] }));
+    expect(text.match(/"login":/g)).toHaveLength(1);
+  });
+});
+
+describe('the key of logins', () => {
+  it('is the one of the config, else SLUICE_KEY; a short one is refused', async () => {
+    const own = await load({ sources: {}, top: { login_key: 'x'.repeat(32) }, env: { SLUICE_KEY: 'y'.repeat(32) } });
+    expect(own.config?.sealKeys?.current).toBe('x'.repeat(32));
+    const env = await load({ sources: {}, env: { SLUICE_KEY: 'y'.repeat(32) } });
+    expect(env.config?.sealKeys?.current).toBe('y'.repeat(32));
+    const short = await load({ sources: {}, top: { login_key: 'short-and-secret' } });
+    expect(short.problems.map(({ message }) => message)).toEqual(['The value of "login_key" does not fit']);
+    expect(short.problems[0]?.seen).not.toContain('short');
+  });
+});
