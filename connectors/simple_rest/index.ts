@@ -42,7 +42,7 @@ const connector = defineConnector({
   async extract(context) {
     const { source: given, query: asked, scratch, signal, log, alive = () => undefined } = context;
     const client = await clientOf(context);
-    const spool = await Spool.create(scratch, { mostBytes: given.max_answer_bytes, signal });
+    const spool = new Spool(scratch, { mostBytes: given.max_answer_bytes, signal });
     try {
       const request = requestOf(given, asked);
       return await readPages({ client, request, query: asked, retries: given.retries, spool, signal, log, alive });

@@ -34,6 +34,8 @@ export interface ExtractContext<S extends OptionSet, Q extends OptionSet> extend
    * it, a long silence before the first row is taken for a source that hangs.
    */
   readonly alive?: () => void;
+  /** IANA zone in which the job reckons its days, where it says one. */
+  readonly timezone?: string;
   /**
    * Where the last run that is safely delivered or safely owed had got to: the very text that its extraction gave as
    * `watermark()`. Absent on the first run, after `sluice state clear`, and for connectors that cannot resume.
@@ -56,6 +58,11 @@ export interface Extraction {
    * means: leave the watermark where it is.
    */
   readonly watermark?: () => string | undefined;
+  /**
+   * True when the source says that nothing has changed since the watermark (a 304, an empty list of changes): what the last
+   * run delivered still holds, so this one makes no payload and ends as unchanged. Asked once, after the last batch.
+   */
+  readonly unchanged?: () => boolean;
 }
 
 /**

@@ -9,6 +9,8 @@ const longestPauseMs = 60_000;
 interface RetryInit {
   readonly retries: number;
   readonly signal: AbortSignal;
+  /** Who asks for a longer pause ends the run; a minute unless said otherwise. */
+  readonly longestPauseMs?: number;
   /** Told before each pause. */
   onPause?(problem: Problem, milliseconds: number): void;
 }
@@ -26,7 +28,7 @@ export async function withRetries<T>(init: RetryInit, attempt: () => Promise<T>)
       init.signal.throwIfAborted();
       if (!(error instanceof Problem) || error.family !== 'try_later' || tries >= init.retries) throw error;
       const pause = pauseOf(error, tries);
-      if (pause > longestPauseMs) throw error;
+      if (pause > (init.longestPauseMs ?? longestPauseMs)) throw error;
       init.onPause?.(error, pause);
       await pausing(pause, init.signal);
     }

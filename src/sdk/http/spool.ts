@@ -20,31 +20,26 @@ interface SpoolInit {
 
 const chunkBytes = 256 * 1024;
 
-/** All pages of a run, one behind another in one file of the run's private folder. */
+/** All pages of a run, one behind another in one file of the run's private folder; made with the first of them. */
 export class Spool {
   readonly #path: string;
-  readonly #file: FileHandle;
   readonly #mostBytes: number;
   readonly #signal: AbortSignal;
+  #file: FileHandle | undefined;
   #end = 0;
   #pages = 0;
 
-  private constructor(path: string, file: FileHandle, { mostBytes, signal }: SpoolInit) {
-    this.#path = path;
-    this.#file = file;
+  constructor(folder: string, { mostBytes, signal }: SpoolInit) {
+    this.#path = join(folder, 'answers.spool');
     this.#mostBytes = mostBytes;
     this.#signal = signal;
-  }
-
-  static async create(folder: string, init: SpoolInit): Promise<Spool> {
-    const path = join(folder, 'answers.spool');
-    return new Spool(path, await open(path, 'w'), init);
   }
 
   /** Writes one whole page. One that fails half-way is as if it had never begun: the next is written over it. */
   async add(body: AsyncIterable<Buffer>): Promise<SpooledPage> {
     const start = this.#end;
     const hash = createHash('sha256');
+    this.#file ??= await open(this.#path, 'w');
     let at = start;
     for await (const chunk of body) {
       if (at + chunk.length > this.#mostBytes) throw tooLarge(this.#mostBytes);
@@ -63,7 +58,8 @@ export class Spool {
 
   /** No page will be added any more; those that were can still be read. */
   async close(): Promise<void> {
-    await this.#file.close();
+    await this.#file?.close();
+    this.#file = undefined;
   }
 
   async *#read(start: number, end: number): AsyncGenerator<Buffer> {

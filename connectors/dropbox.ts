@@ -1,0 +1,109 @@
+import { defineService, option, type RequestData } from '#sdk';
+
+const more: RequestData = { path: '/2/files/list_folder/continue', json: { cursor: '{{ page.token }}' } };
+
+/** Dropbox API v2. Every read is a POST; the cursor of a listing is also the place from which changes are told. */
+export default defineService({
+  id: 'dropbox',
+  title: 'Dropbox',
+  summary: 'Reads what lies in a Dropbox: files and folders with their sizes, and what a search finds.',
+  base: 'https://api.dropboxapi.com',
+  login: {
+    kind: 'oauth',
+    oauth: {
+      grants: ['authorization_code'],
+      authorize_url: 'https://www.dropbox.com/oauth2/authorize',
+      token_url: 'https://api.dropboxapi.com/oauth2/token',
+      revoke_url: 'https://api.dropboxapi.com/2/auth/token/revoke',
+      pkce: true,
+      scopes: ['account_info.read', 'files.metadata.read', 'files.content.read'],
+      authorize_parameters: { token_access_type: 'offline' },
+      refresh: 'static',
+      lifetime_seconds: 14_400,
+    },
+  },
+  streams: {
+    files: {
+      about: 'Files and folders below a folder.',
+      options: {
+        path: option.text({
+          about: 'Folder to look into; empty for the whole Dropbox.',
+          default: '',
+          example: '/Reports',
+        }),
+        recursive: option.boolean({ about: 'Look into the folders inside it as well.', default: true }),
+        deleted: option.boolean({ about: 'Tell what has been deleted as well.', default: false }),
+      },
+      request: {
+        path: '/2/files/list_folder',
+        json: { path: '{{ path }}', recursive: '{{ recursive }}', include_deleted: '{{ deleted }}', limit: 2000 },
+      },
+      records: 'entries',
+      paging: { by: 'token', at: 'cursor', more: 'has_more', onward: more },
+      incremental: {
+        state: 'cursor',
+        onward: { path: '/2/files/list_folder/continue', json: { cursor: '{{ state }}' } },
+      },
+      columns: {
+        kind: { type: 'text', at: ['.tag'] },
+        id: 'text',
+        name: 'text',
+        path: { type: 'text', at: 'path_display' },
+        size: 'integer',
+        modified: { type: 'timestamptz', at: 'server_modified' },
+        client_modified: 'timestamptz',
+        rev: 'text',
+        content_hash: 'text',
+      },
+    },
+    search: {
+      about: 'Files and folders that a search finds.',
+      options: {
+        query: option.text({ about: 'What to look for, in names and contents.', required: true, example: 'invoice' }),
+      },
+      request: { path: '/2/files/search_v2', json: { query: '{{ query }}', options: { max_results: 1000 } } },
+      records: 'matches.*.metadata.metadata',
+      paging: {
+        by: 'token',
+        at: 'cursor',
+        more: 'has_more',
+        onward: { path: '/2/files/search/continue_v2', json: { cursor: '{{ page.token }}' } },
+      },
+      columns: {
+        kind: { type: 'text', at: ['.tag'] },
+        id: 'text',
+        name: 'text',
+        path: { type: 'text', at: 'path_display' },
+        size: 'integer',
+        modified: { type: 'timestamptz', at: 'server_modified' },
+      },
+    },
+  },
+  errors: [
+    { status: 409, body: { error_summary: /^reset\b/ }, verdict: 'reset', say: 'does not know the cursor any more' },
+    {
+      status: 409,
+      body: { error_summary: /^(?:path\/)?not_found/ },
+      verdict: 'config',
+      say: 'has no such folder',
+      next: 'look at `path`: it begins with a slash, and is empty for the whole Dropbox',
+    },
+    { status: 409, verdict: 'fail' },
+    { status: 429, verdict: 'wait', wait: { at: 'error.retry_after', unit: 'seconds' } },
+  ],
+  // Two listings of the same folder at the same time may be refused.
+  budget: { at_once: 1 },
+  check: { request: { path: '/2/users/get_current_account', method: 'POST' }, say: 'logged in as {{ answer.email }}' },
+  limits: [
+    'How many requests are allowed is not published; a 429 says how long to wait.',
+    'An incremental run tells what has changed, deletions too where `deleted` is set, and not the whole folder.',
+  ],
+  example: `sources:
+  box:
+    connector: dropbox
+jobs:
+  reports:
+    source: box
+    query: { stream: files, path: /Reports }
+`,
+});

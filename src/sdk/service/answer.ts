@@ -1,0 +1,32 @@
+import { type Path, valueAt } from './path.ts';
+
+/** An answer of the service, read and parsed as far as it could be. */
+export interface Answer {
+  readonly url: URL;
+  readonly status: number;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The value of a JSON answer, the tree of an XML one; undefined for every other. */
+  readonly body: unknown;
+  /** The text, or its beginning. */
+  readonly text: string;
+}
+
+/** Where something stands in an answer: a path in its body, or a header, whose JSON may be looked into with `at`. */
+export type Where = Path | { readonly header: string; readonly at?: Path };
+
+/** The value there; undefined where there is none. */
+export function pick(answer: Pick<Answer, 'headers' | 'body'>, where: Where): unknown {
+  if (typeof where === 'string' || Array.isArray(where)) return valueAt(answer.body, where);
+  const { header, at } = where as Exclude<Where, Path>;
+  const text = answer.headers[header.toLowerCase()];
+  return at === undefined || text === undefined ? text : valueAt(parsed(text), at);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

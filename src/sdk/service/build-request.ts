@@ -1,0 +1,115 @@
+import { Problem } from '../../lib/problem.ts';
+import { type HttpRequest, lowerCased, ownHeaders } from '../http/request.ts';
+import type { RequestData, ServiceDescription } from './description.ts';
+import { render, renderDeep, renderText, type Scope, type Template } from './template.ts';
+
+/** What goes out with a request to show who we are. */
+export interface Credentials {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly query: readonly (readonly [string, string])[];
+}
+
+type Common = Pick<ServiceDescription, 'base' | 'headers' | 'query'>;
+
+/** The request that the data says, filled from the scope. */
+export function buildRequest(data: RequestData, service: Common, scope: Scope, credentials: Credentials): HttpRequest {
+  const url = addressOf(data, service, scope);
+  for (const [name, value] of queryOf({ ...service.query, ...data.query }, scope)) url.searchParams.append(name, value);
+  const { body, type } = bodyOf(data, scope);
+  const headers = { ...lowerCased(type), ...textsOf(service.headers, scope), ...textsOf(data.headers, scope) };
+  return {
+    method: data.method ?? (body === undefined ? 'GET' : 'POST'),
+    url,
+    body,
+    plainHeaders: ownHeaders,
+    trustedHeaders: { ...headers, ...lowerCased(credentials.headers) },
+    trustedQuery: credentials.query,
+    trustedOrigin: url.origin,
+  };
+}
+
+/** The same for an address that an answer named: nothing but the headers is added. */
+export function buildLink(
+  url: URL,
+  service: Common,
+  data: RequestData,
+  given: { scope: Scope; credentials: Credentials },
+): HttpRequest {
+  const { scope, credentials } = given;
+  const headers = { ...textsOf(service.headers, scope), ...textsOf(data.headers, scope) };
+  return {
+    method: 'GET',
+    url,
+    body: undefined,
+    plainHeaders: ownHeaders,
+    trustedHeaders: { ...headers, ...lowerCased(credentials.headers) },
+    trustedQuery: credentials.query,
+    trustedOrigin: url.origin,
+  };
+}
+
+/** Headers, parameters or fields as texts; those without a value are left out. */
+export function textsOf(given: Readonly<Record<string, Template>> | undefined, scope: Scope): Record<string, string> {
+  const texts = Object.entries(given ?? {}).map(([name, value]) => [name, renderText(value, scope)] as const);
+  return Object.fromEntries(texts.filter((entry): entry is [string, string] => entry[1] !== undefined));
+}
+
+function addressOf(data: RequestData, service: Common, scope: Scope): URL {
+  const path = renderText(data.path, scope);
+  if (path === undefined) throw unfilled(data.path, scope);
+  const isWhole = /^https?:\/\//i.test(path);
+  const base = isWhole ? '' : renderText(data.base ?? service.base, scope);
+  if (base === undefined) throw unfilled(data.base ?? service.base, scope);
+  const url = URL.parse(isWhole ? path : `${base.replace(/\/+$/, '')}/${path.replace(/^\/+/, '')}`);
+  if (url === null || !/^https?:$/.test(url.protocol)) throw noAddress(`${base}${path}`);
+  return standIn(url, renderText('{{ api_url }}', scope));
+}
+
+/** The address with another scheme and host, and a path before its own, where something stands in for the vendor. */
+export function standIn(url: URL, apiUrl: string | undefined): URL {
+  if (apiUrl === undefined) return url;
+  const other = new URL(apiUrl);
+  if (url.origin === other.origin) return url;
+  return new URL(`${other.origin}${other.pathname.replace(/\/+$/, '')}${url.pathname}${url.search}`);
+}
+
+function* queryOf(query: NonNullable<RequestData['query']>, scope: Scope): Generator<[string, string]> {
+  for (const [name, given] of Object.entries(query)) {
+    const values = Array.isArray(given) ? (given as readonly Template[]) : [given as Template];
+    for (const value of values) {
+      const text = renderText(value, scope);
+      if (text !== undefined) yield [name, text];
+    }
+  }
+}
+
+function bodyOf(data: RequestData, scope: Scope): { body: string | undefined; type: Record<string, string> } {
+  if (data.json !== undefined) {
+    return { body: JSON.stringify(renderDeep(data.json, scope)), type: { 'content-type': 'application/json' } };
+  }
+  if (data.form !== undefined) {
+    const type = { 'content-type': 'application/x-www-form-urlencoded' };
+    return { body: new URLSearchParams(textsOf(data.form, scope)).toString(), type };
+  }
+  if (data.xml === undefined) return { body: undefined, type: {} };
+  return { body: String(render(data.xml, scope) ?? ''), type: { 'content-type': 'text/xml; charset=utf-8' } };
+}
+
+function unfilled(template: Template, scope: Scope): Problem {
+  const text = typeof template === 'string' ? template : 'a function';
+  const { now: _, ...rest } = scope;
+  return new Problem({
+    code: 'SERVICE_ADDRESS',
+    family: 'config',
+    message: 'the address cannot be put together: something that it needs is not set',
+    seen: text,
+    allowed: `set: ${Object.keys(rest)
+      .filter((name) => rest[name] !== undefined)
+      .join(', ')}`,
+    next: 'set the option that stands between {{ and }}',
+  });
+}
+
+function noAddress(seen: string): Problem {
+  return new Problem({ code: 'SERVICE_ADDRESS', family: 'config', message: 'this is no address', seen });
+}

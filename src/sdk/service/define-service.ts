@@ -1,0 +1,234 @@
+import { createHash } from 'node:crypto';
+import type { Batch } from '../batch.ts';
+import type { Connector, ExtractContext, Extraction, SourceContext } from '../connector.ts';
+import { openHttp } from '../http/open.ts';
+import { Spool } from '../http/spool.ts';
+import type { OAuthDescription } from '../oauth.ts';
+import type { OptionSet } from '../option.ts';
+import { answerOf, Caller } from './caller.ts';
+import { loginOf } from './credentials.ts';
+import type { ServiceDescription, StreamData } from './description.ts';
+import { discoverColumns } from './discovery.ts';
+import { Moment } from './moment.ts';
+import { pacerFor } from './pacer.ts';
+import { Progress } from './progress.ts';
+import { Reading } from './reading.ts';
+import { RecordStore } from './record-store.ts';
+import { type ColumnMap, RowMaker } from './rows.ts';
+import { queryFaults, queryOptions, sourceOptions } from './service-options.ts';
+import { columnsText, resumesText } from './service-page.ts';
+import { renderText, type Scope } from './template.ts';
+import { boundOf } from './windows.ts';
+
+type Context = SourceContext<OptionSet>;
+
+/** A connector out of the description of a service: one engine runs them all. See {@link ServiceDescription}. */
+export function defineService(service: ServiceDescription): Connector {
+  const resumes = resumesText(service);
+  return {
+    id: service.id,
+    title: service.title,
+    summary: service.summary,
+    source: sourceOptions(service),
+    query: queryOptions(service),
+    shorthand: 'stream',
+    columns: columnsText(service),
+    ...(resumes === undefined ? {} : { resumes }),
+    ...(service.limits === undefined ? {} : { limits: service.limits }),
+    ...(service.example === undefined ? {} : { example: service.example }),
+    oauth: (source) => describedLogin(service, source),
+    validate: ({ query }) => (query === undefined ? [] : [...queryFaults(service, query), ...dateFaults(query)]),
+    check: (context) => checkService(service, context),
+    extract: (context) => extractStream(service, context),
+  };
+}
+
+/** The OAuth of the login that applies, with what stands in for the vendor in its addresses. */
+function describedLogin(
+  { login }: ServiceDescription,
+  source: Readonly<Record<string, unknown>>,
+): OAuthDescription | undefined {
+  const data = loginOf(login, source);
+  if (data.kind !== 'oauth') return undefined;
+  const apiUrl = typeof source.api_url === 'string' ? source.api_url.replace(/\/+$/, '') : undefined;
+  if (apiUrl === undefined) return data.oauth;
+  const moved = Object.entries(data.oauth).map(([name, value]) =>
+    name.endsWith('_url') && typeof value === 'string'
+      ? [name, value.replace(/^https?:\/\/[^/]+/, apiUrl)]
+      : [name, value],
+  );
+  return Object.fromEntries(moved) as OAuthDescription;
+}
+
+function dateFaults(query: Readonly<Record<string, unknown>>): { option: string; message: string }[] {
+  const scope = scopeOf({}, query, 'UTC');
+  return (['start_date', 'end_date'] as const).flatMap((option) => {
+    try {
+      boundOf(option, scope);
+      return [];
+    } catch (error) {
+      return [{ option, message: (error as Error).message }];
+    }
+  });
+}
+
+function scopeOf(source: object, query: object, zone: string): Scope {
+  return { ...source, ...query, now: new Moment(Temporal.Now.zonedDateTimeISO(zone), false) };
+}
+
+async function checkService(service: ServiceDescription, context: Context): Promise<string> {
+  const scope = scopeOf(context.source, {}, zoneOf(context));
+  const session = await open(service, context, { scope, scratch: undefined, alive: () => undefined });
+  try {
+    const answer = await answerOf(session.caller, { request: service.check.request, scope });
+    return (
+      renderText(service.check.say, { ...scope, answer: answer.body }) ??
+      `${service.title} answers and takes our credentials`
+    );
+  } finally {
+    await session.close();
+  }
+}
+
+async function extractStream(
+  service: ServiceDescription,
+  context: ExtractContext<OptionSet, OptionSet>,
+): Promise<Extraction> {
+  const { query, scratch, signal, log, watermark, alive = () => undefined } = context;
+  const stream = service.streams[String(query.stream)]!;
+  const zone = zoneOf(context);
+  const scope = scopeOf(context.source, query, zone);
+  const session = await open(service, context, { scope, scratch, alive });
+  const progress = query.incremental === true ? new Progress(stream, { zone, watermark }) : undefined;
+  const mostPages = Number(query.max_pages);
+  const reading = new Reading({ service, caller: session.caller, progress, mostPages, signal, log, alive });
+  try {
+    const table = await tableOf({ service, stream, session, reading, scope, context });
+    let rows = 0;
+    const count = (batch: Batch) => {
+      rows += batch.length;
+    };
+    const batches = closing(table.batches, { each: count, close: session.close });
+    if (progress === undefined) return { columns: table.columns, batches };
+    const unchanged = () => rows === 0 && watermark !== undefined;
+    return { columns: table.columns, batches, watermark: () => progress.watermark(), unchanged };
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
+}
+
+/** The batches, and `close` when they end, however they do: also when nobody ever asked for the first. */
+function closing(
+  batches: AsyncIterable<Batch>,
+  { each, close }: { each: (batch: Batch) => void; close: () => Promise<void> },
+): AsyncIterable<Batch> {
+  const inner = batches[Symbol.asyncIterator]();
+  const done = { done: true, value: undefined } as const;
+  const end = async () => {
+    await inner.return?.();
+    await close();
+    return done;
+  };
+  const next = async () => {
+    try {
+      const step = await inner.next();
+      if (step.done === true) return await end();
+      each(step.value);
+      return step;
+    } catch (error) {
+      await close();
+      throw error;
+    }
+  };
+  return { [Symbol.asyncIterator]: () => ({ next, return: end }) };
+}
+
+interface TableGiven {
+  readonly service: ServiceDescription;
+  readonly stream: StreamData;
+  readonly session: Session;
+  readonly reading: Reading;
+  readonly scope: Scope;
+  readonly context: ExtractContext<OptionSet, OptionSet>;
+}
+
+async function tableOf(given: TableGiven): Promise<Pick<Extraction, 'columns' | 'batches'>> {
+  const { service, stream, session, reading, scope, context } = given;
+  const { columns } = stream;
+  if (columns === 'discovered') {
+    const { scratch, query, signal } = context;
+    const store = await RecordStore.create(scratch, { signal, drop: stream.drop ?? [] });
+    for await (const { records } of reading.read(stream, scope)) await store.add(records);
+    return store.table({ title: service.title, flatten: query.flatten, types: query.types });
+  }
+  if (typeof columns !== 'function' && 'request' in columns && typeof columns.request === 'object') {
+    const found = await discoverColumns(session.caller, columns as Parameters<typeof discoverColumns>[1], {
+      scope,
+      stream,
+    });
+    return lazily(given, found.columns, { ...scope, fields: found.fields });
+  }
+  return lazily(given, (typeof columns === 'function' ? columns(scope) : columns) as ColumnMap, scope);
+}
+
+/** Columns that are known beforehand need no look at all records: rows come as the pages do. */
+function lazily(
+  { service, stream, reading }: TableGiven,
+  map: ColumnMap,
+  scope: Scope,
+): Pick<Extraction, 'columns' | 'batches'> {
+  const maker = new RowMaker(map, { title: service.title, zone: scope.now.at.timeZoneId });
+  async function* batches(): AsyncGenerator<Batch> {
+    for await (const chunk of reading.read(stream, scope)) {
+      if (chunk.records.length > 0) yield maker.batch(chunk.records, chunk.scope);
+    }
+  }
+  return { columns: maker.columns, batches: batches() };
+}
+
+interface Session {
+  readonly caller: Caller;
+  close(): Promise<void>;
+}
+
+async function open(
+  service: ServiceDescription,
+  context: Context,
+  { scope, scratch, alive }: { scope: Scope; scratch: string | undefined; alive: () => void },
+): Promise<Session> {
+  const { source, signal, log, login: tokens } = context;
+  const timeoutMs = Number(source.timeout_seconds) * 1000;
+  const client = await openHttp({ timeoutMs, answerMs: 30 * 60_000, signal, otherOrigins: 'any' });
+  const spool = new Spool(scratch ?? '', { mostBytes: Number.MAX_SAFE_INTEGER, signal });
+  const caller = new Caller({
+    service,
+    login: loginOf(service.login, source),
+    tokens,
+    scope,
+    client,
+    pacer: pacerFor(keyOf(service, source), service.budget),
+    spool,
+    retries: Number(source.retries),
+    mostBytes: Number(source.max_answer_bytes),
+    signal,
+    log,
+    alive,
+  });
+  const close = async () => {
+    await caller.end();
+    await spool.close();
+    await client.close();
+  };
+  return { caller, close };
+}
+
+/** Runs of the same source share what the vendor allows. */
+function keyOf({ id }: ServiceDescription, source: Readonly<Record<string, unknown>>): string {
+  return `${id} ${createHash('sha256').update(JSON.stringify(source)).digest('hex')}`;
+}
+
+function zoneOf(context: Context & { readonly timezone?: string | undefined }): string {
+  const { timezone } = context.source;
+  return typeof timezone === 'string' ? timezone : (context.timezone ?? 'UTC');
+}

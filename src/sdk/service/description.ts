@@ -1,0 +1,311 @@
+import type { ColumnType } from '../column.ts';
+import type { OAuthDescription } from '../oauth.ts';
+import type { OptionSet } from '../option.ts';
+import type { RecordQuery } from '../records/options.ts';
+import type { Answer, Where } from './answer.ts';
+import type { DateFormat } from './moment.ts';
+import type { Path } from './path.ts';
+import type { Scope, Template } from './template.ts';
+
+/**
+ * A third-party service, said as data. Templates may use: the options of the source and of the query by their names,
+ * `login.token` and `login.kept.NAME`, `page.number`, `page.offset`, `page.token`, `window.from`, `window.to`, `since`,
+ * `state`, `partition.NAME`, `job.NAME`, `fields`, and dates (`today - 7d`).
+ */
+export interface ServiceDescription {
+  /** The word in the config, and the name of the file. */
+  readonly id: string;
+  readonly title: string;
+  readonly summary: string;
+  /** Options of the source, beside those that every service has (`api_url`, `api_version`, `timezone` …). */
+  readonly options?: OptionSet;
+  /** Start of every path; may hold templates (`https://{{ shop }}.example.com/api/{{ api_version }}`). */
+  readonly base: Template;
+  /** The default of the option `api_version`; the option is there only where this is. */
+  readonly version?: string;
+  /** One login, or several of which the first applies whose option `when` is set. */
+  readonly login: LoginData | readonly LoginData[];
+  /** Sent with every request to the service's own origin. */
+  readonly headers?: Readonly<Record<string, Template>>;
+  readonly query?: Readonly<Record<string, Template>>;
+  /** By the word in `query.stream`; the first one is the usual one. */
+  readonly streams: Readonly<Record<string, StreamData>>;
+  /** What answers mean, before the usual meaning of their status; the first that fits counts. */
+  readonly errors?: readonly ErrorRule[];
+  readonly budget?: Budget;
+  /** The smallest call that proves address and credentials, and what it found: `logged in as {{ answer.name }}`. */
+  readonly check: { readonly request: RequestData; readonly say: Template };
+  /** For the reference page: see {@link Connector}. */
+  readonly limits?: readonly string[];
+  readonly example?: string;
+}
+
+interface Placed {
+  /** Applies only where this option of the source is set. */
+  readonly when?: string;
+  /** Headers that carry the credentials; `authorization: Bearer {{ login.token }}` where a token is and nothing is said. */
+  readonly headers?: Readonly<Record<string, Template>>;
+  /** The same in the query. */
+  readonly query?: Readonly<Record<string, Template>>;
+}
+
+export type LoginData = Placed &
+  (
+    | { readonly kind: 'none' }
+    | { readonly kind: 'oauth'; readonly oauth: OAuthDescription }
+    | { readonly kind: 'basic'; readonly user: Template; readonly password: Template }
+    /** Nothing but the headers or the query above, filled from options. */
+    | { readonly kind: 'key' }
+    /** A call gives a token that holds for the session: asked for anew when it is refused. */
+    | {
+        readonly kind: 'session';
+        readonly call: RequestData;
+        readonly token: Where;
+        /** Called when the run ends. */
+        readonly logout?: RequestData;
+      }
+  );
+
+/** One request, with templates. What has no value is left out, but for the path. */
+export interface RequestData {
+  /** GET, or POST where there is a body. */
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Behind the base, or a full address. */
+  readonly path: Template;
+  /** Another base than the service's. */
+  readonly base?: Template;
+  /** A list is a parameter that stands several times. */
+  readonly query?: Readonly<Record<string, Template | readonly Template[]>>;
+  readonly headers?: Readonly<Record<string, Template>>;
+  /** The body, one of these. */
+  readonly json?: unknown;
+  readonly form?: Readonly<Record<string, Template>>;
+  readonly xml?: Template;
+}
+
+export interface StreamData {
+  /** One sentence for the reference page. */
+  readonly about: string;
+  /** Options of the query that this stream takes. `required` counts for this stream alone. */
+  readonly options?: OptionSet;
+  readonly request: RequestData;
+  /** What the answer is; JSON unless said otherwise. `raw`: one record with the text as `content`. */
+  readonly decode?: Decoding;
+  readonly records: RecordsAt;
+  /** Changes a record, makes several of it, or none. For what data cannot say. */
+  readonly each?: (record: Fields, scope: Scope) => Fields | readonly Fields[] | undefined;
+  /** Only records in which these paths hold these values. */
+  readonly only?: Readonly<Record<string, unknown>>;
+  /** Members that are no columns, where the columns are what the records have. */
+  readonly drop?: readonly string[];
+  readonly columns: Columns;
+  readonly paging?: Paging;
+  /** Once for every combination of these; the inner one changes fastest. */
+  readonly partitions?: Readonly<Record<string, Partition>>;
+  readonly window?: Window;
+  readonly incremental?: Incremental;
+  readonly job?: JobData;
+  /** Before those of the service. */
+  readonly errors?: readonly ErrorRule[];
+}
+
+export type Decoding =
+  | 'json'
+  | 'jsonl'
+  | 'xml'
+  | 'raw'
+  | 'csv'
+  | ({ readonly as: 'csv' } & Partial<
+      Pick<RecordQuery, 'delimiter' | 'quote' | 'encoding' | 'header' | 'null_text' | 'skip_rows'>
+    >);
+
+/** One record: a JSON object, a row of a csv, an element of XML. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+export type RecordsAt =
+  /** A list, or a single record, at that path. `*` goes through lists: `*.results`. */
+  | Path
+  /** A list of lists whose first row holds the names. */
+  | { readonly at: Path; readonly table: 'header_row' }
+  /** Records that are lists of values beside lists of names, put together. */
+  | { readonly at: Path; readonly zip: readonly { readonly names: Path; readonly values: Path }[] }
+  | ((answer: Answer, scope: Scope) => Iterable<Fields>);
+
+/** By name. `discovered`: whatever the records have, found by reading all of them first. */
+export type Columns =
+  | Readonly<Record<string, ColumnType | ColumnData>>
+  | ((scope: Scope) => Readonly<Record<string, ColumnType | ColumnData>>)
+  | 'discovered'
+  | Discovery;
+
+export interface ColumnData {
+  readonly type: ColumnType;
+  /** Where it stands in the record; at its name unless said otherwise. */
+  readonly at?: Path;
+  /** Instead: a name of the scope, such as `partition.survey.id`. */
+  readonly scope?: string;
+  /** How the service writes this date. */
+  readonly date?: DateFormat;
+}
+
+/** A call that tells the columns. Their names are `fields` in the templates of the stream's request. */
+export interface Discovery {
+  readonly request: RequestData;
+  /** The list of fields in its answer, and in each of them name and type. */
+  readonly records: Path;
+  readonly name: Path;
+  readonly type: Path;
+  /** The service's types in ours; text where nothing is said. */
+  readonly types: Readonly<Record<string, ColumnType>>;
+  /** Only fields for which this holds. */
+  readonly only?: Readonly<Record<string, unknown>>;
+}
+
+/** When the pages end. Without any of these: at the first without records (`page`, `offset`), or without a way on. */
+export interface Stop {
+  /** The end when this is not there or is false, null, 0 or empty … */
+  readonly more?: Where;
+  /** … or when this is true. */
+  readonly last?: Where;
+  /** Records altogether. */
+  readonly total?: Where;
+  /** Pages altogether. */
+  readonly pages?: Where;
+  /** Records on a full page: a shorter one is the last. Only where the service never gives fewer by itself. */
+  readonly size?: number;
+  /** The end when this is 0 or missing (`chunk_size`), whatever the page held. */
+  readonly empty?: Where;
+  /** What the same page twice means: a fault, or that the service has no pages here and gave everything at once. */
+  readonly repeated?: 'refuse' | 'end';
+}
+
+export type Paging = Stop &
+  (
+    | { readonly by: 'page'; readonly first?: number }
+    /** Counts records, or goes on from a value of the last record. */
+    | { readonly by: 'offset'; readonly first?: number; readonly last_record?: Path }
+    /** `onward`: another request for all pages but the first. */
+    | { readonly by: 'token'; readonly at: Where; readonly first?: Template; readonly onward?: RequestData }
+    /** The next page's address; from the Link header where no place is named. */
+    | { readonly by: 'link'; readonly at?: Where }
+  );
+
+export type Partition =
+  /** Each item of a list option (a text is split at commas). */
+  | { readonly option: string }
+  | { readonly values: readonly unknown[] }
+  /** Each record of another stream; `partition.NAME.FIELD` then is a field of it. */
+  | { readonly stream: string; readonly fields: Readonly<Record<string, Path>> }
+  /** Each record of one call. */
+  | {
+      readonly request: RequestData;
+      readonly records: Path;
+      readonly fields: Readonly<Record<string, Path>>;
+      readonly paging?: Paging;
+    };
+
+/** From `start_date` to `end_date`, in steps. Gives `window.from` and `window.to`. */
+export interface Window {
+  /** One request for all of it unless said otherwise. */
+  readonly step?: string;
+  /** What `start_date` is where the user says nothing; 30 days ago. */
+  readonly start?: string;
+  /** How the service means the end: `window.to` is the last day or instant inside, or the first one outside. */
+  readonly end?: 'inside' | 'outside';
+  /** An incremental run begins this much before the end of the last one, because recent figures are restated. */
+  readonly look_back?: string;
+}
+
+export type Incremental =
+  /** Records that changed since; `since` is what the last run had got to, less `look_back`. */
+  | {
+      readonly column: string;
+      readonly look_back?: string;
+      /** After so many records the service gives no more: it is asked again from the last one on, `key` told apart. */
+      readonly cap?: { readonly records: number; readonly key: Path };
+    }
+  /** The service keeps our place: `state` is what stood there in the last answer; `onward` asks with it. */
+  | { readonly state: Where; readonly onward?: RequestData };
+
+/** Create, poll, fetch. The stream's own request fetches, with `job.NAME` of what was kept. */
+export interface JobData {
+  readonly create: RequestData;
+  /** What to keep of the answer: `{ id: 'report_run_id' }`. */
+  readonly keep: Readonly<Record<string, Where>>;
+  /** Where the vendor wants the job started by a call of its own. */
+  readonly start?: RequestData;
+  readonly poll: RequestData;
+  /** What to keep of the poll's last answer, such as the address of the result. */
+  readonly result?: Readonly<Record<string, Where>>;
+  readonly state: Where;
+  readonly done: readonly string[];
+  readonly failed: readonly string[];
+  /** Between two polls; 5 seconds. */
+  readonly every?: string;
+  /** Longest wait altogether; one hour. */
+  readonly patience?: string;
+}
+
+/** What is to be done about an answer. */
+export type Verdict =
+  /** A good answer after all. */
+  | 'ok'
+  /** No records, and no fault. */
+  | 'empty'
+  /** Ask again, after a while. */
+  | 'wait'
+  /** The token has had its day: a new one, then ask again. */
+  | 'login'
+  /** The allowance of the day is used up: this run ends, a later one goes on. */
+  | 'daily'
+  /** The account or the token may not do this. */
+  | 'permission'
+  /** An option is wrong. */
+  | 'config'
+  /** This run ends. */
+  | 'fail'
+  /** Nothing to be had for this partition: go on with the next. */
+  | 'ignore'
+  /** Our place is not kept any more: begin again from the start. */
+  | 'reset'
+  /** Only for polls: not ready yet. */
+  | 'pending';
+
+export interface ErrorRule {
+  /** Any of these; absent: every status, 200 included. */
+  readonly status?: number | readonly number[];
+  /** All of these hold: the value at the path is it, is among them, matches, or (`true`) is there at all. */
+  readonly body?: Readonly<Record<string, Match>>;
+  readonly headers?: Readonly<Record<string, Match>>;
+  readonly verdict: Verdict;
+  /** How long to wait; an own growing pause where nothing is said or found. `Retry-After` is looked at anyway. */
+  readonly wait?: WaitTime;
+  /** What it means, for the user, and what to do about it. */
+  readonly say?: string;
+  readonly next?: string;
+}
+
+export type Match = string | number | boolean | RegExp | readonly (string | number)[];
+
+export type WaitTime =
+  | string
+  | { readonly at: Where; readonly unit: 'seconds' | 'minutes' | 'milliseconds' | 'epoch' | 'epoch_ms' };
+
+/** What the vendor allows. Runs of one process that use the same source share it. */
+export interface Budget {
+  /** Never more than so many requests within any such span. */
+  readonly rates?: readonly { readonly requests: number; readonly within: string }[];
+  /** Requests under way at the same time. */
+  readonly at_once?: number;
+  readonly gauges?: readonly Gauge[];
+}
+
+/** Something in answers that tells how much is left; when it is too little we pause. */
+export interface Gauge {
+  /** A number left, a number used, `used/limit` (also `name=used/limit`), or JSON. */
+  readonly at: Where;
+  readonly means: 'left' | 'percent_used' | 'used/limit';
+  /** Pause when fewer are left than this (`left`, 1), or when more than this share is used (0.9). */
+  readonly threshold?: number;
+  readonly pause: WaitTime;
+}

@@ -1,0 +1,58 @@
+import { retryAfterMs } from '../http/retry.ts';
+import { type Answer, pick } from './answer.ts';
+import type { ErrorRule, Match, Verdict, WaitTime } from './description.ts';
+import { textOf } from './exact-json.ts';
+import { secondsOf } from './moment.ts';
+import { valuesAt } from './path.ts';
+
+/** What an answer means, and what the rule that says so adds. */
+export interface Judgement {
+  readonly verdict: Verdict;
+  readonly rule: ErrorRule | undefined;
+  /** How long the service wants us to wait; undefined where it does not say. */
+  readonly waitMs: number | undefined;
+}
+
+/** Looks an answer up in the rules; what none of them knows has the usual meaning of its status. */
+export function judge(answer: Answer, rules: readonly ErrorRule[], now: number): Judgement {
+  const rule = rules.find((one) => fits(one, answer));
+  const verdict = rule?.verdict ?? usual(answer.status);
+  const waitMs = rule?.wait === undefined ? undefined : waitOf(rule.wait, answer, now);
+  return { verdict, rule, waitMs: waitMs ?? retryAfterMs(answer.headers['retry-after'], now) };
+}
+
+function usual(status: number): Verdict {
+  if (status === 204) return 'empty';
+  if (status < 300) return 'ok';
+  if (status === 401) return 'login';
+  if (status === 403) return 'permission';
+  return [408, 425, 429, 500, 502, 503, 504].includes(status) ? 'wait' : 'fail';
+}
+
+function fits(rule: ErrorRule, answer: Answer): boolean {
+  const { status, body = {}, headers = {} } = rule;
+  if (status !== undefined && ![status].flat().includes(answer.status)) return false;
+  return (
+    Object.entries(body).every(([path, match]) => valuesAt(answer.body, path).some((value) => matches(value, match))) &&
+    Object.entries(headers).every(([name, match]) => matches(answer.headers[name.toLowerCase()], match))
+  );
+}
+
+/** Whether a value is what a rule asks for. `true` means that there is one. */
+export function matches(value: unknown, match: Match): boolean {
+  const text = textOf(value);
+  if (match === true) return text !== undefined && value !== false;
+  if (text === undefined) return false;
+  if (match instanceof RegExp) return match.test(text);
+  return [match].flat().some((one) => String(one) === text);
+}
+
+/** Milliseconds that an answer asks us to wait; undefined where it does not say. */
+export function waitOf(wait: WaitTime, answer: Pick<Answer, 'headers' | 'body'>, now: number): number | undefined {
+  if (typeof wait === 'string') return secondsOf(wait) * 1000;
+  const found = Number(textOf(pick(answer, wait.at)) ?? Number.NaN);
+  if (!Number.isFinite(found)) return undefined;
+  const factor = { seconds: 1000, minutes: 60_000, milliseconds: 1, epoch: 1000, epoch_ms: 1 }[wait.unit];
+  const milliseconds = found * factor;
+  return Math.max(0, wait.unit.startsWith('epoch') ? milliseconds - now : milliseconds);
+}

@@ -1,0 +1,104 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Answer } from './answer.ts';
+import { pick } from './answer.ts';
+import type { Budget, Gauge } from './description.ts';
+import { textOf } from './exact-json.ts';
+import { waitOf } from './judge.ts';
+import { secondsOf } from './moment.ts';
+
+/** However much a gauge asks for: after this long we look again. */
+const longestHoldMs = 5 * 60_000;
+
+/** Keeps all runs of one source in this process inside what its vendor allows. */
+export class Pacer {
+  readonly #budget: Budget;
+  readonly #rates: readonly { readonly requests: number; readonly milliseconds: number }[];
+  /** When the last requests began, monotonic milliseconds; as many as the widest rate needs. */
+  #begun: number[] = [];
+  #underWay = 0;
+  #heldUntil = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(budget: Budget) {
+    this.#budget = budget;
+    this.#rates = (budget.rates ?? []).map(({ requests, within }) => ({
+      requests,
+      milliseconds: secondsOf(within) * 1000,
+    }));
+  }
+
+  /** Waits until one more request may go out; call what it gives when the answer has been read. */
+  async turn(signal: AbortSignal): Promise<() => void> {
+    await this.#place(signal);
+    for (;;) {
+      const now = performance.now();
+      const pause = Math.max(this.#heldUntil - now, ...this.#rates.map((rate) => this.#pauseFor(rate, now)));
+      if (pause <= 0) break;
+      await wait(pause, undefined, { signal }).catch((error: unknown) => this.#giveUp(error, signal));
+    }
+    this.#begun.push(performance.now());
+    const most = Math.max(0, ...this.#rates.map(({ requests }) => requests));
+    this.#begun = this.#begun.slice(Math.max(0, this.#begun.length - most));
+    return () => this.#leave();
+  }
+
+  /** Looks at what an answer says about what is left. */
+  learn(answer: Answer): void {
+    for (const gauge of this.#budget.gauges ?? []) {
+      if (!isLow(gauge, answer)) continue;
+      const pause = waitOf(gauge.pause, answer, Date.now()) ?? 1000;
+      this.#heldUntil = Math.max(this.#heldUntil, performance.now() + Math.min(pause, longestHoldMs));
+    }
+  }
+
+  #pauseFor({ requests, milliseconds }: { requests: number; milliseconds: number }, now: number): number {
+    const oldest = this.#begun.at(-requests);
+    return oldest === undefined ? 0 : oldest + milliseconds - now;
+  }
+
+  async #place(signal: AbortSignal): Promise<void> {
+    const most = this.#budget.at_once ?? Number.POSITIVE_INFINITY;
+    while (this.#underWay >= most) {
+      await new Promise<void>((resolve) => {
+        this.#waiting.push(resolve);
+        signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+      signal.throwIfAborted();
+    }
+    this.#underWay += 1;
+  }
+
+  #leave(): void {
+    this.#underWay -= 1;
+    this.#waiting.shift()?.();
+  }
+
+  #giveUp(error: unknown, signal: AbortSignal): never {
+    this.#leave();
+    signal.throwIfAborted();
+    throw error;
+  }
+}
+
+const pacers = new Map<string, Pacer>();
+
+/** The pacer of a source: the same one for all runs that name the same key. */
+export function pacerFor(key: string, budget: Budget = {}): Pacer {
+  const known = pacers.get(key);
+  if (known !== undefined) return known;
+  const pacer = new Pacer(budget);
+  pacers.set(key, pacer);
+  return pacer;
+}
+
+function isLow({ at, means, threshold }: Gauge, answer: Answer): boolean {
+  const text = textOf(pick(answer, at));
+  if (text === undefined) return false;
+  if (means === 'used/limit') {
+    const [, used, limit] = /(\d+(?:\.\d+)?)\s*\/\s*(\d+(?:\.\d+)?)/.exec(text) ?? [];
+    return limit !== undefined && Number(used) / Number(limit) > (threshold ?? 0.9);
+  }
+  const value = Number(text);
+  if (!Number.isFinite(value)) return false;
+  return means === 'left' ? value < (threshold ?? 1) : value / 100 > (threshold ?? 0.9);
+}

@@ -1,0 +1,128 @@
+import type { Answer } from './answer.ts';
+import { pick } from './answer.ts';
+import type { ColumnData, Fields, Incremental, StreamData } from './description.ts';
+import { textOf } from './exact-json.ts';
+import { Moment, readMoment } from './moment.ts';
+import { valueAt } from './path.ts';
+
+/** What a watermark says. One of these, as the stream resumes. */
+interface Mark {
+  /** Highest value of the cursor column. */
+  since?: string;
+  /** End of the last window. */
+  until?: string;
+  /** Tokens that the service keeps our place with, by partition. */
+  states?: Record<string, string>;
+}
+
+/** How far a run of a stream got, and how far the last one had. */
+export class Progress {
+  readonly #stream: StreamData;
+  readonly #zone: string;
+  readonly #before: Mark;
+  readonly #now: Mark = {};
+  readonly #cursor: { readonly name: string } & Partial<ColumnData>;
+
+  /** `watermark` is what {@link watermark} of the last run gave; undefined to read everything. */
+  constructor(stream: StreamData, given: { readonly zone: string; readonly watermark: string | undefined }) {
+    this.#stream = stream;
+    this.#zone = given.zone;
+    this.#before = read(given.watermark);
+    const name = cursorOf(stream.incremental) ?? '';
+    const columns = typeof stream.columns === 'object' && !('request' in stream.columns) ? stream.columns : {};
+    const data = (columns as Readonly<Record<string, string | ColumnData>>)[name];
+    this.#cursor = { name, ...(typeof data === 'object' ? data : {}) };
+  }
+
+  /** Where this run begins: the last one's cursor less the look-back; undefined at the first run. */
+  since(): Moment | string | undefined {
+    const { since } = this.#before;
+    if (since === undefined) return undefined;
+    const lag = (this.#stream.incremental as { look_back?: string } | undefined)?.look_back;
+    const moment = readMoment(since, this.#zone);
+    if (moment === undefined) return since;
+    return lag === undefined ? moment : moment.plus(`-${lag}`);
+  }
+
+  /** The end of the last run's windows. */
+  until(): Moment | undefined {
+    return this.#before.until === undefined ? undefined : readMoment(this.#before.until, this.#zone);
+  }
+
+  /** The token of a partition. */
+  state(partition: string): string | undefined {
+    return this.#before.states?.[partition];
+  }
+
+  /** Notes the records that were read. */
+  meet(records: readonly Fields[]): void {
+    if (this.#cursor.name === '') return;
+    for (const record of records) {
+      const value = this.cursorValue(record);
+      if (value !== undefined && (this.#now.since === undefined || isLater(value, this.#now.since, this.#zone))) {
+        this.#now.since = value;
+      }
+    }
+  }
+
+  /** The cursor of a record, as exact text. */
+  cursorValue(record: Fields): string | undefined {
+    const { name, at, date } = this.#cursor;
+    const value =
+      at !== undefined ? valueAt(record, at) : Object.hasOwn(record, name) ? record[name] : valueAt(record, name);
+    const text = textOf(value);
+    return date === undefined || text === undefined ? text : readMoment(text, this.#zone, date)?.text('iso');
+  }
+
+  /** Whether a record is older than what was asked for: services round. */
+  isBefore(record: Fields, since: Moment | string | undefined): boolean {
+    const value = since === undefined ? undefined : this.cursorValue(record);
+    if (value === undefined) return false;
+    return isLater(since instanceof Moment ? since.text('iso') : since!, value, this.#zone);
+  }
+
+  /** Notes where the service keeps our place, from the answer that came last. */
+  keep(partition: string, answer: Answer): void {
+    const { incremental } = this.#stream;
+    if (incremental === undefined || !('state' in incremental)) return;
+    const state = textOf(pick(answer, incremental.state));
+    if (state === undefined || state === '') return;
+    this.#now.states = { ...this.#now.states, [partition]: state };
+  }
+
+  /** Notes the end of the windows. */
+  reach(end: Moment): void {
+    this.#now.until = end.text();
+  }
+
+  /** The text for the next run; undefined where nothing was learned. */
+  watermark(): string | undefined {
+    const kept: Mark = { ...this.#before, ...this.#now };
+    if (this.#before.states !== undefined || this.#now.states !== undefined) {
+      kept.states = { ...this.#before.states, ...this.#now.states };
+    }
+    return Object.keys(kept).length === 0 ? undefined : JSON.stringify(kept);
+  }
+}
+
+function cursorOf(incremental: Incremental | undefined): string | undefined {
+  return incremental !== undefined && 'column' in incremental ? incremental.column : undefined;
+}
+
+function read(watermark: string | undefined): Mark {
+  if (watermark === undefined) return {};
+  try {
+    const mark: unknown = JSON.parse(watermark);
+    return typeof mark === 'object' && mark !== null ? (mark as Mark) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Whether `a` is later, or greater, than `b`: as instants, as whole numbers, else as texts. */
+export function isLater(a: string, b: string, zone: string): boolean {
+  if (/^-?\d+$/.test(a) && /^-?\d+$/.test(b)) return BigInt(a) > BigInt(b);
+  const [left, right] = [readMoment(a, zone), readMoment(b, zone)];
+  if (left === undefined || right === undefined) return a > b;
+  return Temporal.ZonedDateTime.compare(left.at, right.at) > 0;
+}

@@ -1,0 +1,247 @@
+import type { ConnectorLog } from '../connector.ts';
+import type { Answer } from './answer.ts';
+import type { Caller } from './caller.ts';
+import type { Fields, Partition, ServiceDescription, StreamData } from './description.ts';
+import { textOf } from './exact-json.ts';
+import type { Moment } from './moment.ts';
+import { Pager, type Turn } from './paging.ts';
+import { valueAt } from './path.ts';
+import type { Progress } from './progress.ts';
+import { recordsOf } from './records.ts';
+import { runReportJob } from './report-job.ts';
+import { Ignored, PlaceLost, placeLost, repeatedPage, tooManyPages } from './service-problems.ts';
+import type { Scope } from './template.ts';
+import { boundOf, endOf, spansOf } from './windows.ts';
+
+export interface ReadingInit {
+  readonly service: Pick<ServiceDescription, 'title' | 'streams'>;
+  readonly caller: Caller;
+  readonly progress: Progress | undefined;
+  readonly mostPages: number;
+  readonly signal: AbortSignal;
+  readonly log: ConnectorLog;
+  readonly alive: () => void;
+}
+
+/** Records that came together, and what the names in templates stood for. */
+export interface Chunk {
+  readonly records: readonly Fields[];
+  readonly scope: Scope;
+}
+
+/** Reads a stream: every partition, every window, every page, one after another. */
+export class Reading {
+  readonly #init: ReadingInit;
+  #pages = 0;
+
+  constructor(init: ReadingInit) {
+    this.#init = init;
+  }
+
+  async *read(stream: StreamData, scope: Scope): AsyncGenerator<Chunk> {
+    const { progress } = this.#init;
+    for await (const inner of this.#partitions(stream, scope)) {
+      try {
+        yield* this.#windows(stream, { ...inner, since: progress?.since() ?? boundOf('start_date', scope) });
+      } catch (error) {
+        if (error instanceof PlaceLost) throw placeLost(error.message);
+        if (!(error instanceof Ignored)) throw error;
+        this.#init.log.warn('nothing to be had for this part, going on', { because: error.message });
+      }
+    }
+    if (stream.window !== undefined) progress?.reach(endOf(scope));
+  }
+
+  async *#partitions(stream: StreamData, scope: Scope): AsyncGenerator<Scope> {
+    const given = Object.entries(stream.partitions ?? {});
+    yield* this.#combined(given, scope);
+  }
+
+  async *#combined(left: readonly (readonly [string, Partition])[], scope: Scope): AsyncGenerator<Scope> {
+    const [first, ...rest] = left;
+    if (first === undefined) return yield scope;
+    const [name, partition] = first;
+    for await (const value of this.#values(partition, scope)) {
+      const known = (scope.partition ?? {}) as object;
+      yield* this.#combined(rest, { ...scope, partition: { ...known, [name]: value } });
+    }
+  }
+
+  async *#values(partition: Partition, scope: Scope): AsyncGenerator<unknown> {
+    if ('values' in partition) yield* partition.values;
+    else if ('option' in partition) yield* items(scope[partition.option]);
+    else {
+      const stream = 'stream' in partition ? this.#init.service.streams[partition.stream]! : callAsStream(partition);
+      const parent = new Reading({ ...this.#init, progress: undefined });
+      for await (const { records } of parent.read(stream, scope)) {
+        for (const record of records) yield picked(record, partition.fields);
+      }
+    }
+  }
+
+  async *#windows(stream: StreamData, scope: Scope): AsyncGenerator<Chunk> {
+    if (stream.window === undefined) return yield* this.#places(stream, scope);
+    for (const span of spansOf(stream.window, scope, this.#init.progress?.until())) {
+      yield* this.#places(stream, { ...scope, window: span });
+    }
+  }
+
+  /** From the place that the service keeps for us, where it does; from the start where it has forgotten it. */
+  async *#places(stream: StreamData, scope: Scope): AsyncGenerator<Chunk> {
+    const state = this.#init.progress?.state(keyOf(scope));
+    if (state === undefined) return yield* this.#capped(stream, scope);
+    const { incremental } = stream;
+    const onward = incremental !== undefined && 'state' in incremental ? incremental.onward : undefined;
+    let hasBegun = false;
+    try {
+      for await (const chunk of this.#series(stream, { ...scope, state }, onward)) {
+        hasBegun = true;
+        yield chunk;
+      }
+    } catch (error) {
+      if (!(error instanceof PlaceLost)) throw error;
+      if (hasBegun) throw placeLost(error.message);
+      this.#init.log.warn('the service has forgotten how far we were: reading everything again', {
+        because: error.message,
+      });
+      yield* this.#capped(stream, scope);
+    }
+  }
+
+  /** Where the service gives only so many records, it is asked again from the last one on. */
+  async *#capped(stream: StreamData, scope: Scope): AsyncGenerator<Chunk> {
+    const { incremental } = stream;
+    const cap = incremental !== undefined && 'column' in incremental ? incremental.cap : undefined;
+    if (cap === undefined) return yield* this.#series(stream, scope);
+    const edge = new Edge(cap.key);
+    for (let from: Scope | undefined = scope; from !== undefined; ) {
+      let records = 0;
+      for await (const chunk of this.#series(stream, from)) {
+        records += chunk.records.length;
+        yield { ...chunk, records: edge.fresh(chunk.records, this.#cursorOf(stream)) };
+      }
+      from = records < cap.records || !edge.hasMoved() ? undefined : { ...scope, since: edge.value };
+    }
+  }
+
+  #cursorOf({ incremental }: StreamData): (record: Fields) => string | undefined {
+    const { progress } = this.#init;
+    const column = incremental !== undefined && 'column' in incremental ? incremental.column : '';
+    return (record) => progress?.cursorValue(record) ?? textOf(valueAt(record, column));
+  }
+
+  /** All pages of one question. */
+  async *#series(stream: StreamData, outer: Scope, firstRequest = stream.request): AsyncGenerator<Chunk> {
+    const { caller, service, signal, alive, progress } = this.#init;
+    const { title } = service;
+    const job =
+      stream.job === undefined ? undefined : await runReportJob({ caller, stream, scope: outer, title, signal, alive });
+    const base: Scope = { ...outer, job };
+    const pager = new Pager(stream.paging);
+    const guard = new RepeatGuard();
+    let answer: Answer | undefined;
+    let turn: Turn | undefined = pager.first(base);
+    for (let request = firstRequest; turn !== undefined; request = turn?.request ?? stream.request) {
+      this.#countPage();
+      const scope: Scope = { ...base, page: turn.page };
+      const { decode, errors } = stream;
+      const reply = await caller.call({ request, link: turn.link, scope, decode, errors });
+      if (guard.hasSeen(reply.digest)) {
+        if (stream.paging?.repeated === 'end') break;
+        if (guard.records > 0) throw repeatedPage(title, reply.answer.url);
+      }
+      let count = 0;
+      let last: Fields | undefined;
+      answer = reply.answer;
+      for await (const piece of reply.verdict === 'empty' ? [] : recordsOf(reply, stream, scope)) {
+        count += piece.count;
+        last = piece.last ?? last;
+        yield this.#met(piece.records, scope);
+      }
+      guard.records = count;
+      turn = pager.next({ answer, records: count, last });
+    }
+    if (answer !== undefined) progress?.keep(keyOf(outer), answer);
+  }
+
+  /** Notes the cursor, and leaves out what is older than what was asked for. */
+  #met(records: readonly Fields[], scope: Scope): Chunk {
+    const { progress } = this.#init;
+    if (progress === undefined) return { records, scope };
+    progress.meet(records);
+    const since = scope.since as Moment | string | undefined;
+    return { records: since === undefined ? records : records.filter((one) => !progress.isBefore(one, since)), scope };
+  }
+
+  #countPage(): void {
+    this.#pages += 1;
+    const { mostPages, service, alive } = this.#init;
+    if (this.#pages > mostPages) throw tooManyPages(service.title, mostPages);
+    alive();
+  }
+}
+
+/** The same page again, at once or after a round. Only the last few pages count: a long way is no reason to keep all. */
+class RepeatGuard {
+  /** Records of the page before. */
+  records = 0;
+  readonly #recent: string[] = [];
+
+  hasSeen(digest: string): boolean {
+    if (this.#recent.includes(digest)) return true;
+    this.#recent.push(digest);
+    if (this.#recent.length > 50) this.#recent.shift();
+    return false;
+  }
+}
+
+/** Tells apart the records at the edge, which come twice. */
+class Edge {
+  value: string | undefined;
+  readonly #key: Parameters<typeof valueAt>[1];
+  #keys = new Set<string>();
+  #before: string | undefined;
+
+  constructor(key: Parameters<typeof valueAt>[1]) {
+    this.#key = key;
+  }
+
+  fresh(records: readonly Fields[], cursorOf: (record: Fields) => string | undefined): Fields[] {
+    return records.filter((record) => {
+      const key = textOf(valueAt(record, this.#key)) ?? '';
+      const cursor = cursorOf(record);
+      if (cursor === this.value && this.#keys.has(key)) return false;
+      if (cursor !== this.value) this.#keys = new Set();
+      this.value = cursor;
+      this.#keys.add(key);
+      return true;
+    });
+  }
+
+  hasMoved(): boolean {
+    const hasMoved = this.value !== this.#before;
+    this.#before = this.value;
+    return hasMoved;
+  }
+}
+
+function* items(option: unknown): Generator<unknown> {
+  if (Array.isArray(option)) yield* option;
+  else
+    yield* String(option ?? '')
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== '');
+}
+
+function picked(record: Fields, fields: Readonly<Record<string, string | readonly string[]>>): Fields {
+  return Object.fromEntries(Object.entries(fields).map(([name, path]) => [name, valueAt(record, path)]));
+}
+
+function callAsStream({ request, records, paging }: Extract<Partition, { request: unknown }>): StreamData {
+  return { about: '', request, records, columns: 'discovered', ...(paging === undefined ? {} : { paging }) };
+}
+
+function keyOf({ partition }: Scope): string {
+  return partition === undefined ? '' : JSON.stringify(partition);
+}

@@ -1,0 +1,52 @@
+import { createReadStream } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Extraction } from '../connector.ts';
+import { withDefaults } from '../option.ts';
+import { type RecordQuery, recordOptions } from '../records/options.ts';
+import { readRecords } from '../records/reader.ts';
+import type { Fields } from './description.ts';
+
+interface StoreInit {
+  readonly signal: AbortSignal;
+  /** Members that are no columns. */
+  readonly drop: readonly string[];
+}
+
+/** All records of a run on the disk, so that columns which nobody knows beforehand can be found by looking at all. */
+export class RecordStore {
+  readonly #path: string;
+  readonly #file: FileHandle;
+  readonly #init: StoreInit;
+
+  private constructor(path: string, file: FileHandle, init: StoreInit) {
+    this.#path = path;
+    this.#file = file;
+    this.#init = init;
+  }
+
+  static async create(folder: string, init: StoreInit): Promise<RecordStore> {
+    const path = join(folder, 'records.jsonl');
+    return new RecordStore(path, await open(path, 'w'), init);
+  }
+
+  async add(records: readonly Fields[]): Promise<void> {
+    this.#init.signal.throwIfAborted();
+    const { drop } = this.#init;
+    const lines = records.map((record) => `${JSON.stringify(drop.length === 0 ? record : without(record, drop))}\n`);
+    await this.#file.appendFile(lines.join(''));
+  }
+
+  /** The table of everything that was added; nothing can be added afterwards. */
+  async table(given: { title: string; flatten: unknown; types: unknown }): Promise<Extraction> {
+    await this.#file.close();
+    const { signal } = this.#init;
+    const input = { name: given.title, open: () => createReadStream(this.#path, { signal }) as AsyncIterable<Buffer> };
+    const { flatten, types } = given as Pick<RecordQuery, 'flatten' | 'types'>;
+    return readRecords([input], { ...withDefaults(recordOptions, {}), flatten, types, format: 'jsonl' });
+  }
+}
+
+function without(record: Fields, drop: readonly string[]): Fields {
+  return Object.fromEntries(Object.entries(record).filter(([name]) => !drop.includes(name)));
+}

@@ -1,0 +1,138 @@
+import { cellText, storedRow } from '../batch.ts';
+import { withDefaults } from '../option.ts';
+import type { RecordInput } from '../records/input.ts';
+import { recordOptions } from '../records/options.ts';
+import { readRecords } from '../records/reader.ts';
+import type { Answer } from './answer.ts';
+import type { Decoding, Fields, RecordsAt, StreamData } from './description.ts';
+import { isObject, parseExact, textOf } from './exact-json.ts';
+import { matches } from './judge.ts';
+import { valueAt, valuesAt } from './path.ts';
+import type { Reply } from './reply.ts';
+import type { Scope } from './template.ts';
+
+type Reading = Pick<StreamData, 'records' | 'decode' | 'each' | 'only'>;
+
+const chunkRows = 1000;
+
+/** Some records of a reply as the stream wants them, and what stood there before anything was left out. */
+export interface Piece {
+  readonly records: readonly Fields[];
+  readonly count: number;
+  readonly last: Fields | undefined;
+}
+
+/** The records of a reply, some hundreds at a time. */
+export async function* recordsOf(reply: Reply, stream: Reading, scope: Scope): AsyncGenerator<Piece> {
+  const { each, only } = stream;
+  for await (const chunk of chunksOf(reply, stream, scope)) {
+    const wanted = only === undefined ? chunk : chunk.filter((record) => isWanted(record, only));
+    const records = each === undefined ? wanted : wanted.flatMap((record) => each(record, scope) ?? []);
+    yield { records, count: chunk.length, last: chunk.at(-1) };
+  }
+}
+
+/** Whether a record holds what is asked for. */
+export function isWanted(record: Fields, only: StreamData['only']): boolean {
+  return Object.entries(only ?? {}).every(([path, value]) => matches(valueAt(record, path), value as never));
+}
+
+async function* chunksOf(reply: Reply, { records, decode = 'json' }: Reading, scope: Scope): AsyncGenerator<Fields[]> {
+  if (reply.input === undefined) yield* sliced(listed(reply.answer, records, scope));
+  else if (decode === 'raw') yield [{ content: await textIn(reply.input) }];
+  else if (decode === 'jsonl') yield* lines(reply.input);
+  else yield* rows(reply.input, typeof decode === 'object' ? decode : { as: 'csv' });
+}
+
+/** The records of a parsed answer. */
+export function listed(answer: Answer, at: RecordsAt, scope: Scope): Iterable<Fields> {
+  if (typeof at === 'function') return at(answer, scope);
+  if (typeof at === 'string' || Array.isArray(at)) return flat(valuesAt(answer.body, at as string)).map(asFields);
+  const shape = at as Exclude<RecordsAt, string | readonly string[] | ((...given: never[]) => unknown)>;
+  if ('zip' in shape) return zipped(answer.body, shape);
+  return underHeader(valueAt(answer.body, shape.at));
+}
+
+/** A list stands for its items, null for nothing. */
+function flat(values: readonly unknown[]): unknown[] {
+  return values.flatMap((value) => (Array.isArray(value) ? value : [value])).filter((value) => value !== null);
+}
+
+function asFields(value: unknown): Fields {
+  return isObject(value) ? value : { value };
+}
+
+function* zipped(body: unknown, shape: Extract<RecordsAt, { zip: unknown }>): Generator<Fields> {
+  const groups = shape.zip.map(({ names, values }) => ({ names: valuesAt(body, names).map(String), values }));
+  for (const row of flat(valuesAt(body, shape.at))) {
+    const pairs = groups.flatMap(({ names, values }) => {
+      const found = valuesAt(row, values);
+      return names.map((name, i) => [name, found[i]] as const);
+    });
+    yield Object.fromEntries(pairs);
+  }
+}
+
+/** The first row names the others' cells. Names that are missing or stand twice get a number; short rows have gaps. */
+function* underHeader(table: unknown): Generator<Fields> {
+  if (!Array.isArray(table)) return;
+  const names = headerNames((table[0] as unknown[] | undefined) ?? []);
+  for (const row of table.slice(1) as unknown[][]) {
+    if (!Array.isArray(row) || row.length === 0) continue;
+    yield Object.fromEntries(names.map((name, i) => [name, row[i] === '' ? null : row[i]]));
+  }
+}
+
+function headerNames(header: readonly unknown[]): string[] {
+  const names: string[] = [];
+  for (const [i, cell] of header.entries()) {
+    const plain = (textOf(cell) ?? '').trim() || `column${i + 1}`;
+    let name = plain;
+    for (let n = 2; names.includes(name); n++) name = `${plain}_${n}`;
+    names.push(name);
+  }
+  return names;
+}
+
+function* sliced(records: Iterable<Fields>): Generator<Fields[]> {
+  let chunk: Fields[] = [];
+  for (const record of records) {
+    if (chunk.push(record) < chunkRows) continue;
+    yield chunk;
+    chunk = [];
+  }
+  if (chunk.length > 0) yield chunk;
+}
+
+async function textIn(input: RecordInput): Promise<string> {
+  return Buffer.concat(await Array.fromAsync(input.open())).toString('utf8');
+}
+
+async function* lines(input: RecordInput): AsyncGenerator<Fields[]> {
+  let rest = '';
+  const decoder = new TextDecoder();
+  for await (const piece of input.open()) {
+    const texts = (rest + decoder.decode(piece, { stream: true })).split('\n');
+    rest = texts.pop()!;
+    yield* sliced(texts.filter((text) => text.trim() !== '').map((text) => asFields(parseExact(text))));
+  }
+  if (rest.trim() !== '') yield [asFields(parseExact(rest))];
+}
+
+/** Rows of a csv as records of texts. */
+async function* rows(input: RecordInput, decode: Exclude<Decoding, string>): AsyncGenerator<Fields[]> {
+  const { as: _, ...options } = decode;
+  if (await isBlank(input)) return;
+  const { columns, batches } = await readRecords([input], { ...withDefaults(recordOptions, options), format: 'csv' });
+  for await (const batch of batches) {
+    yield Array.from({ length: batch.length }, (_unused, i) => {
+      const r = storedRow(batch, i);
+      return Object.fromEntries(columns.map(({ name }, c) => [name, cellText(batch.cells[c]!, 'text', r)]));
+    });
+  }
+}
+
+async function isBlank(input: RecordInput): Promise<boolean> {
+  for await (const piece of input.open()) if (piece.length > 0) return false;
+  return true;
+}

@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import type { Answer as HttpAnswer } from '../http/client.ts';
+import type { Spool } from '../http/spool.ts';
+import type { RecordInput } from '../records/input.ts';
+import type { Answer } from './answer.ts';
+import type { Decoding } from './description.ts';
+import { parseExact } from './exact-json.ts';
+import { parseXml } from './xml-tree.ts';
+
+/** A whole answer: parsed where it is JSON or XML, on the disk where it is a table or a file. */
+export interface Reply {
+  readonly answer: Answer;
+  /** What a large answer was written to. */
+  readonly input: RecordInput | undefined;
+  /** Tells two answers apart. */
+  readonly digest: string;
+  /** Why the body could not be parsed though it should be. */
+  readonly fault: unknown;
+}
+
+/** The beginning of an answer that is shown or looked into when it is no success. */
+const shownBytes = 64 * 1024;
+
+interface ReadInit {
+  readonly decode: Decoding;
+  readonly spool: Spool;
+  /** Most bytes of an answer that is parsed in memory. */
+  readonly mostBytes: number;
+  readonly tooLarge: () => Error;
+}
+
+/** Reads an answer to its end. */
+export async function readReply(http: HttpAnswer, init: ReadInit): Promise<Reply> {
+  const { decode, spool } = init;
+  const isStreamed = decode !== 'json' && decode !== 'xml' && http.status < 300;
+  if (!isStreamed) return parsedReply(http, init);
+  const { input, sha256 } = await spool.add(http.body);
+  return { answer: { ...plain(http), body: undefined, text: '' }, input, digest: sha256, fault: undefined };
+}
+
+async function parsedReply(http: HttpAnswer, { decode, mostBytes, tooLarge }: ReadInit): Promise<Reply> {
+  const isGood = http.status < 300;
+  const bytes = await collect(http.body, isGood ? mostBytes : shownBytes, isGood ? tooLarge : undefined);
+  const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
+  const digest = createHash('sha256').update(bytes).digest('hex');
+  const isXml = decode === 'xml' || (!isGood && text.trimStart().startsWith('<'));
+  let body: unknown;
+  let fault: unknown;
+  try {
+    body = text.trim() === '' ? undefined : isXml ? parseXml(text) : parseExact(text);
+  } catch (error) {
+    fault = error;
+  }
+  return { answer: { ...plain(http), body, text }, input: undefined, digest, fault };
+}
+
+function plain({ url, status, headers }: HttpAnswer): Pick<Answer, 'url' | 'status' | 'headers'> {
+  const flat = Object.entries(headers).map(([name, value]) => [name, [value ?? []].flat().join(', ')] as const);
+  return { url, status, headers: Object.fromEntries(flat) };
+}
+
+async function collect(body: AsyncIterable<Buffer>, most: number, tooLarge?: () => Error): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of body) {
+    size += part.length;
+    if (size > most && tooLarge !== undefined) throw tooLarge();
+    parts.push(part);
+    if (size > most) break;
+  }
+  return Buffer.concat(parts);
+}

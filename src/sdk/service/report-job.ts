@@ -1,0 +1,49 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Answer, pick, type Where } from './answer.ts';
+import { answerOf, type Caller } from './caller.ts';
+import type { StreamData } from './description.ts';
+import { textOf } from './exact-json.ts';
+import { secondsOf } from './moment.ts';
+import { jobProblem } from './service-problems.ts';
+import type { Scope } from './template.ts';
+
+interface JobGiven {
+  readonly caller: Caller;
+  readonly stream: StreamData;
+  readonly scope: Scope;
+  readonly title: string;
+  readonly signal: AbortSignal;
+  readonly alive: () => void;
+}
+
+/** Has the vendor make a report and waits for it. Gives the facts for `job` in templates. */
+export async function runReportJob(given: JobGiven): Promise<Readonly<Record<string, unknown>>> {
+  const { caller, stream, scope, title, signal, alive } = given;
+  const { create, keep, start, poll, result = {}, state, done, failed, every = '5s', patience = '1h' } = stream.job!;
+  const call = (request: typeof create, facts: object) =>
+    caller.call({ request, scope: { ...scope, job: facts }, decode: jobDecode(stream), errors: stream.errors });
+  const facts = kept((await call(create, {})).answer, keep);
+  if (start !== undefined)
+    await answerOf(caller, { request: start, scope: { ...scope, job: facts }, errors: stream.errors });
+  const deadline = performance.now() + secondsOf(patience) * 1000;
+  for (let pause = secondsOf(every) * 1000; ; pause = Math.min(pause * 1.5, 60_000)) {
+    const { answer, verdict } = await call(poll, facts);
+    const said = verdict === 'pending' ? 'pending' : (textOf(pick(answer, state)) ?? '');
+    if (done.includes(said)) return { ...facts, ...kept(answer, result) };
+    if (failed.includes(said)) throw jobProblem(title, said, false);
+    if (performance.now() + pause > deadline) throw jobProblem(title, said, true);
+    alive();
+    await wait(pause, undefined, { signal }).catch((error: unknown) => {
+      signal.throwIfAborted();
+      throw error;
+    });
+  }
+}
+
+function jobDecode({ decode }: StreamData) {
+  return decode === 'xml' ? 'xml' : 'json';
+}
+
+function kept(answer: Answer, places: Readonly<Record<string, Where>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(places).map(([name, where]) => [name, pick(answer, where)]));
+}

@@ -1,0 +1,73 @@
+import type { Batch, Cells, Value } from '../batch.ts';
+import type { Column } from '../column.ts';
+import { retype } from '../records/retype.ts';
+import type { ColumnData, Columns, Fields } from './description.ts';
+import { textOf } from './exact-json.ts';
+import { type DateFormat, readMoment } from './moment.ts';
+import { valueAt } from './path.ts';
+import type { Scope } from './template.ts';
+
+export type ColumnMap = Exclude<Columns, string | { readonly request: unknown } | ((scope: Scope) => unknown)>;
+
+/** Turns records into batches of declared columns. */
+export class RowMaker {
+  readonly columns: readonly Column[];
+  readonly #plans: readonly (ColumnData & { readonly name: string })[];
+  readonly #input: { readonly name: string; open(): AsyncIterable<Uint8Array> };
+  readonly #zone: string;
+  #rows = 0;
+
+  constructor(map: ColumnMap, given: { readonly title: string; readonly zone: string }) {
+    this.#plans = Object.entries(map).map(([name, data]) => ({
+      name,
+      ...(typeof data === 'string' ? { type: data } : data),
+    }));
+    this.columns = this.#plans.map(({ name, type }) => ({ name, type }));
+    this.#input = { name: given.title, open: () => (async function* () {})() };
+    this.#zone = given.zone;
+  }
+
+  batch(records: readonly Fields[], scope: Scope): Batch {
+    const cells = this.#plans.map((plan, c) => this.#cells(plan, { records, scope, column: this.columns[c]! }));
+    this.#rows += records.length;
+    return { columns: this.columns, cells, length: records.length };
+  }
+
+  #cells(
+    { name, at, scope: from, date }: ColumnData & { readonly name: string },
+    { records, scope, column }: { records: readonly Fields[]; scope: Scope; column: Column },
+  ): Cells {
+    const fixed = from === undefined ? undefined : valueAt(scope, from);
+    const values = records.map((record) => {
+      const value = from === undefined ? found(record, name, at) : fixed;
+      return cellOf(value, column, date === undefined ? undefined : { date, zone: this.#zone });
+    });
+    const cells: Cells = { kind: 'values', values };
+    if (column.type === 'text' || column.type === 'json') return cells;
+    const before = this.#rows;
+    return retype({
+      input: this.#input,
+      column,
+      cells,
+      rows: records.length,
+      spotOf: (r) => ({ row: before + r + 1 }),
+    });
+  }
+}
+
+/** A name that holds a dot may be a key itself, or a path. */
+function found(record: Fields, name: string, at: ColumnData['at']): unknown {
+  if (at !== undefined) return valueAt(record, at);
+  return Object.hasOwn(record, name) ? record[name] : valueAt(record, name);
+}
+
+function cellOf(value: unknown, { type }: Column, dated: { date: DateFormat; zone: string } | undefined): Value {
+  if (value === undefined || value === null) return null;
+  if (type === 'json') return JSON.stringify(value);
+  const text = textOf(value)!;
+  if (dated === undefined || text === '') return text;
+  const moment = readMoment(text, dated.zone, dated.date);
+  if (moment === undefined) return text;
+  if (type === 'date') return moment.text('date');
+  return type === 'timestamp' ? moment.text('local') : moment.text('iso');
+}

@@ -1,0 +1,24 @@
+import type { ColumnData, ServiceDescription, StreamData } from './description.ts';
+import { isResumable } from './service-options.ts';
+
+/** Which columns the streams have, as Markdown for the reference page. */
+export function columnsText({ streams }: ServiceDescription): string {
+  return Object.entries(streams)
+    .map(([name, stream]) => `**${name}** – ${stream.about}\n\n${columnsOf(stream)}`)
+    .join('\n\n');
+}
+
+function columnsOf({ columns }: StreamData): string {
+  if (columns === 'discovered') return 'Columns are what the records have.';
+  if (typeof columns === 'function') return 'Columns follow from the options of the query.';
+  if ('request' in columns && typeof columns.request === 'object')
+    return 'Columns are asked from the service before each run.';
+  const entries = Object.entries(columns as Readonly<Record<string, string | ColumnData>>);
+  return entries.map(([name, data]) => `\`${name}\` ${typeof data === 'string' ? data : data.type}`).join(', ');
+}
+
+/** How the streams resume, in one sentence; undefined where none does. */
+export function resumesText({ streams }: ServiceDescription): string | undefined {
+  const names = Object.keys(streams).filter((name) => isResumable(streams[name]!));
+  return names.length === 0 ? undefined : `With \`incremental: true\`, for the streams ${names.join(', ')}.`;
+}

@@ -1,0 +1,141 @@
+import { Problem, type ProblemInit } from '../../lib/problem.ts';
+import { redact } from '../../lib/redact.ts';
+import { shownUrl } from '../http/problems.ts';
+import type { Answer } from './answer.ts';
+import type { Judgement } from './judge.ts';
+
+/** The service knows no such thing as a record of this partition: the next one is asked for. */
+export class Ignored extends Error {}
+
+/** The service has forgotten our place: begin again from the start. */
+export class PlaceLost extends Error {}
+
+/** Longer than any run waits: whoever has used up the day is asked again by a later run. */
+const shortestDailyMs = 15 * 60_000;
+
+type Verdicts = Partial<Record<Judgement['verdict'], Pick<ProblemInit, 'code' | 'family' | 'message' | 'next'>>>;
+
+const meanings: Verdicts = {
+  wait: { code: 'SERVICE_BUSY', family: 'try_later', message: 'cannot answer at the moment' },
+  daily: {
+    code: 'SERVICE_DAILY_LIMIT',
+    family: 'try_later',
+    message: 'has given all that it gives in a day',
+    next: 'run the job less often, or ask the vendor for a larger allowance',
+  },
+  login: {
+    code: 'SERVICE_LOGIN',
+    family: 'login',
+    message: 'refuses our credentials',
+    next: 'sluice login, or mend the credentials of the source',
+  },
+  permission: {
+    code: 'SERVICE_PERMISSION',
+    family: 'login',
+    message: 'does not let us do this',
+    next: 'give the user or the token the right to read this, then log in again',
+  },
+  config: { code: 'SERVICE_REFUSED', family: 'config', message: 'refuses what the options ask for' },
+  fail: { code: 'SERVICE_FAILED', family: 'job', message: 'refuses the request' },
+  pending: { code: 'SERVICE_BUSY', family: 'try_later', message: 'is not ready yet' },
+};
+
+/** The problem of an answer that is not a good one. */
+export function answerProblem(service: string, answer: Answer, { verdict, rule, waitMs }: Judgement): Problem {
+  const meaning = meanings[verdict] ?? meanings.fail!;
+  const said = redact(answer.text.replaceAll(/\s+/g, ' ').trim()).slice(0, 200);
+  const next = rule?.next ?? meaning.next;
+  const pause = verdict === 'daily' ? Math.max(waitMs ?? 0, shortestDailyMs) : waitMs;
+  return new Problem({
+    ...meaning,
+    message: `${service} ${rule?.say ?? meaning.message} (${shownUrl(answer.url)})`,
+    seen: said === '' ? `status ${answer.status}` : `status ${answer.status}: ${said}`,
+    ...(next === undefined ? {} : { next }),
+    ...(pause === undefined ? {} : { retryAfterMs: pause }),
+  });
+}
+
+/** An answer that says it is good and cannot be read. */
+export function unreadable(service: string, answer: Pick<Answer, 'url' | 'text'>, cause: unknown): Problem {
+  return new Problem({
+    code: 'SERVICE_UNREADABLE',
+    family: 'try_later',
+    message: `${service} gives an answer that is not what it should be (${shownUrl(answer.url)})`,
+    seen: redact(answer.text.replaceAll(/\s+/g, ' ').trim()).slice(0, 200),
+    next: 'where it stays like this, look whether a proxy or a sign-in page answers instead of the service',
+    cause,
+  });
+}
+
+/** Nobody has logged in yet, or what logging in gave holds no token. */
+export function tokenMissing(): Problem {
+  return new Problem({
+    code: 'SERVICE_LOGIN',
+    family: 'login',
+    message: 'there is no token for this source',
+    next: 'sluice login SOURCE',
+  });
+}
+
+/** A page that came twice. */
+export function repeatedPage(service: string, url: URL): Problem {
+  return new Problem({
+    code: 'SERVICE_PAGES_REPEAT',
+    family: 'job',
+    message: `${service} gives the same page again and again (${shownUrl(url)})`,
+    next: 'the part that was read is not sent; where this lasts, the service has changed how its pages work',
+  });
+}
+
+/** More pages than a run may read. */
+export function tooManyPages(service: string, most: number): Problem {
+  return new Problem({
+    code: 'SERVICE_MAX_PAGES',
+    family: 'job',
+    message: `${service} has more than ${most} pages for this`,
+    allowed: String(most),
+    next: 'raise `max_pages`, or ask for a shorter time; the part that was read is not sent',
+  });
+}
+
+/** An answer that does not fit into memory. */
+export function tooLarge(service: string, mostBytes: number): Problem {
+  return new Problem({
+    code: 'SERVICE_TOO_LARGE',
+    family: 'job',
+    message: `${service} gives more than ${mostBytes} bytes at once`,
+    next: 'ask for a shorter time or fewer fields, or raise `max_answer_bytes` of the source',
+  });
+}
+
+/** The next page is said to be somewhere else. */
+export function strangeLink(service: string, link: URL, asked: URL): Problem {
+  return new Problem({
+    code: 'SERVICE_ORIGIN',
+    family: 'job',
+    message: `${service} says that the next page is at another address, which gets no credentials of ours`,
+    seen: link.origin,
+    allowed: asked.origin,
+  });
+}
+
+/** The vendor's job failed, or took too long. */
+export function jobProblem(service: string, state: string, isLate: boolean): Problem {
+  return new Problem({
+    code: isLate ? 'SERVICE_JOB_LATE' : 'SERVICE_JOB_FAILED',
+    family: 'try_later',
+    message: isLate ? `${service} has not finished the report in time` : `${service} could not make the report`,
+    seen: state,
+    next: 'ask for a shorter time or fewer fields if this lasts',
+  });
+}
+
+/** The service forgot our place in the middle of a run. */
+export function placeLost(message: string): Problem {
+  return new Problem({
+    code: 'SERVICE_PLACE_LOST',
+    family: 'try_later',
+    message,
+    next: 'nothing of this run is sent; the next one begins again from the start',
+  });
+}

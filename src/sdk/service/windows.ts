@@ -1,0 +1,53 @@
+import { Problem } from '../../lib/problem.ts';
+import type { Window } from './description.ts';
+import type { Moment } from './moment.ts';
+import { momentOf, render, type Scope } from './template.ts';
+
+/** One span of time that is asked for at once. */
+export interface Span {
+  readonly from: Moment;
+  readonly to: Moment;
+}
+
+/** The spans from `start_date` (or where the last run ended, less the look-back) to `end_date`. */
+export function* spansOf(window: Window, scope: Scope, until: Moment | undefined): Generator<Span> {
+  const { step, look_back = '0d', start = '30d' } = window;
+  const end = boundOf('end_date', scope) ?? momentOf(render('{{ today }}', scope), scope)!;
+  const usual = momentOf(render(`{{ today - ${start} }}`, scope), scope)!;
+  let from = until === undefined ? (boundOf('start_date', scope) ?? usual) : until.plus(`-${look_back}`);
+  // The end that a user names is the last day or instant that counts.
+  const last = end.isDay ? end.plus('1d') : end;
+  while (isBefore(from, last)) {
+    const next = step === undefined ? last : earlier(from.plus(step), last);
+    yield { from, to: window.end === 'outside' ? next : next.isDay ? next.plus('-1d') : next };
+    from = next;
+  }
+}
+
+/** The end of all spans: where the next run may begin. */
+export function endOf(scope: Scope): Moment {
+  return boundOf('end_date', scope) ?? momentOf(render('{{ today }}', scope), scope)!;
+}
+
+/** A bound of time from an option: a date, an instant, or a template of one. */
+export function boundOf(option: 'start_date' | 'end_date', scope: Scope): Moment | undefined {
+  const given = scope[option];
+  if (given === undefined || given === '') return undefined;
+  const moment = momentOf(render(String(given), scope), scope);
+  if (moment !== undefined) return moment;
+  throw new Problem({
+    code: 'SERVICE_DATE',
+    family: 'config',
+    message: `\`${option}\` is no date`,
+    seen: String(given),
+    allowed: '2026-01-31, 2026-01-31T09:00:00Z, or a template such as {{ today - 7d }}',
+  });
+}
+
+function isBefore(a: Moment, b: Moment): boolean {
+  return Temporal.ZonedDateTime.compare(a.at, b.at) < 0;
+}
+
+function earlier(a: Moment, b: Moment): Moment {
+  return isBefore(a, b) ? a : b;
+}

@@ -1,0 +1,23 @@
+import type { Login, Token } from '../../../src/sdk/index.ts';
+
+/** Plays the runner: `token-1` until it is refused, then `token-2`, and so on. */
+export class TestLogin implements Login {
+  refusals: string[] = [];
+  readonly #kept: Readonly<Record<string, string>>;
+
+  constructor(kept: Readonly<Record<string, string>> = {}) {
+    this.#kept = kept;
+  }
+
+  get current(): string {
+    return `token-${this.refusals.length + 1}`;
+  }
+
+  async token(): Promise<Token> {
+    return { access_token: this.current, kept: this.#kept };
+  }
+
+  async refused({ access_token }: Token): Promise<void> {
+    this.refusals.push(access_token);
+  }
+}

@@ -1,0 +1,126 @@
+import { expect, it } from 'vitest';
+import dropbox from '../../connectors/dropbox.ts';
+import {
+  checkServiceCase,
+  describeStream,
+  expiringAfter,
+  failService,
+  runService,
+  type ServiceCase,
+} from './doubles/service-suite.ts';
+
+const entry = (id: number, more: object = {}) => ({
+  '.tag': 'file',
+  id: `id:${id}`,
+  name: `${id}.csv`,
+  path_display: `/Reports/${id}.csv`,
+  size: 9007199254740993n,
+  server_modified: '2026-01-05T10:00:00Z',
+  ...more,
+});
+
+const json = (value: unknown) => ({
+  text: JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? `#${one}` : one)).replaceAll(/"#(\d+)"/g, '$1'),
+  headers: { 'content-type': 'application/json' },
+});
+const row = (id: number) => [
+  'file',
+  `id:${id}`,
+  `${id}.csv`,
+  `/Reports/${id}.csv`,
+  '9007199254740993',
+  '2026-01-05T10:00:00Z',
+  null,
+  null,
+  null,
+];
+
+const files: ServiceCase = {
+  service: dropbox,
+  query: { stream: 'files', path: '/Reports' },
+  routes: {
+    'POST /2/files/list_folder': json({ entries: [entry(1), entry(2)], cursor: 'c1', has_more: true }),
+    'POST /2/files/list_folder/continue': ({ body }) =>
+      body.cursor === 'c1'
+        ? json({ entries: [], cursor: 'c2', has_more: true })
+        : json({ entries: [entry(3)], cursor: 'c3', has_more: false }),
+    'POST /2/users/get_current_account': { json: { email: 'ann@example.com' } },
+  },
+};
+
+describeStream(
+  'the files of Dropbox',
+  files,
+  {
+    rows: [row(1), row(2), row(3)],
+    asked: [
+      'POST /2/files/list_folder {"path":"/Reports","recursive":true,"include_deleted":false,"limit":2000}',
+      'POST /2/files/list_folder/continue {"cursor":"c1"}',
+      'POST /2/files/list_folder/continue {"cursor":"c2"}',
+    ],
+  },
+  [
+    {
+      name: 'a wait that stands in the body',
+      faults: [{ at: 2, reply: { status: 429, json: { error: { reason: 'too_many_requests', retry_after: 0 } } } }],
+    },
+    {
+      name: 'a page that comes twice',
+      faults: [{ at: 2, reply: 'repeat' }],
+      problem: { code: 'SERVICE_PAGES_REPEAT', family: 'job' },
+    },
+    {
+      name: 'a folder that is not there',
+      faults: [{ at: 1, reply: { status: 409, json: { error_summary: 'path/not_found/..' } } }],
+      problem: { code: 'SERVICE_REFUSED', family: 'config' },
+    },
+    {
+      name: 'a token that two logins in a row do not mend',
+      faults: [{ at: 1, times: 2, reply: { status: 401, json: { error_summary: 'expired_access_token/' } } }],
+      problem: { code: 'SERVICE_LOGIN', family: 'login' },
+    },
+  ],
+);
+
+it('renews a token that expires between two pages', async () => {
+  const { rows, login } = await runService({ ...files, guard: expiringAfter(2) });
+  expect(rows).toEqual([row(1), row(2), row(3)]);
+  expect(login.refusals).toEqual(['token-1']);
+});
+
+it('goes on from the cursor of the last run, and says so when nothing has changed', async () => {
+  const first = await runService({ ...files, query: { ...files.query, incremental: true } });
+  expect(first.watermark).toBe('{"states":{"":"c3"}}');
+  const changed = {
+    'POST /2/files/list_folder/continue': json({ entries: [entry(4)], cursor: 'c4', has_more: false }),
+  };
+  const again = { ...files, query: { ...files.query, incremental: true }, watermark: first.watermark! };
+  const second = await runService({ ...again, routes: changed });
+  expect(second).toMatchObject({ rows: [row(4)], watermark: '{"states":{"":"c4"}}', unchanged: false });
+  expect(second.asked).toEqual(['POST /2/files/list_folder/continue {"cursor":"c3"}']);
+  const none = { 'POST /2/files/list_folder/continue': json({ entries: [], cursor: 'c5', has_more: false }) };
+  expect(await runService({ ...again, routes: none })).toMatchObject({ rows: [], unchanged: true });
+});
+
+it('reads everything again when the vendor has forgotten the cursor', async () => {
+  const faults = [{ at: 1, reply: { status: 409, json: { error_summary: 'reset/..' } } }];
+  const query = { ...files.query, incremental: true };
+  const { rows, watermark } = await runService({ ...files, query, faults, watermark: '{"states":{"":"old"}}' });
+  expect(rows).toEqual([row(1), row(2), row(3)]);
+  expect(watermark).toBe('{"states":{"":"c3"}}');
+  const late = [{ at: 2, reply: faults[0]!.reply }];
+  expect(await failService({ ...files, query, faults: late })).toMatchObject({
+    code: 'SERVICE_PLACE_LOST',
+    family: 'try_later',
+  });
+});
+
+it('says who is logged in', async () => {
+  expect(await checkServiceCase({ ...files, guard: expiringAfter(0) })).toBe('logged in as ann@example.com');
+});
+
+it('leads a login to whatever stands in for the vendor', () => {
+  const described = dropbox.oauth?.({ api_url: 'http://127.0.0.1:9/x/' });
+  expect(described?.token_url).toBe('http://127.0.0.1:9/x/oauth2/token');
+  expect(described?.authorize_url).toBe('http://127.0.0.1:9/x/oauth2/authorize');
+});

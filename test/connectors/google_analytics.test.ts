@@ -1,0 +1,144 @@
+import { expect, it } from 'vitest';
+import analytics from '../../connectors/google_analytics.ts';
+import {
+  checkServiceCase,
+  describeStream,
+  failService,
+  runService,
+  type ServiceCase,
+} from './doubles/service-suite.ts';
+
+const days = ['20260101', '20260102', '20260103'];
+
+/** Two rows a page, with the 64-bit numbers as the texts that Google makes of them. */
+const report = {
+  'POST /v1beta/properties/{property}:runReport': ({
+    body,
+    part,
+  }: {
+    body: { offset: string };
+    part: { property?: string };
+  }) => {
+    const from = Number(body.offset);
+    const rows = days.slice(from, from + 2).map((day, i) => ({
+      dimensionValues: [{ value: day }, { value: part.property === '22' ? 'FR' : 'DE' }],
+      metricValues: [{ value: `${9007199254740993n + BigInt(from + i)}` }, { value: '12.50' }],
+    }));
+    return {
+      json: {
+        dimensionHeaders: [{ name: 'date' }, { name: 'country' }],
+        metricHeaders: [
+          { name: 'sessions', type: 'TYPE_INTEGER' },
+          { name: 'totalRevenue', type: 'TYPE_CURRENCY' },
+        ],
+        ...(rows.length === 0 ? {} : { rows }),
+        rowCount: days.length,
+      },
+    };
+  },
+};
+
+const visits: ServiceCase = {
+  service: analytics,
+  query: {
+    stream: 'report',
+    property: '11',
+    dimensions: ['date', 'country'],
+    metrics: ['sessions', 'totalRevenue'],
+    start_date: '2026-01-01',
+    end_date: '2026-01-03',
+  },
+  routes: report,
+};
+const rows = (property: string, country: string) =>
+  [0, 1, 2].map((i) => [property, `2026-01-0${i + 1}`, country, `${9007199254740993n + BigInt(i)}`, '12.50']);
+const asked = (property: string, offset: number, from = '2026-01-01') =>
+  `POST /v1beta/properties/${property}:runReport {"dateRanges":[{"startDate":"${from}","endDate":"2026-01-03"}],"dimensions":[{"name":"date"},{"name":"country"}],"metrics":[{"name":"sessions"},{"name":"totalRevenue"}],"limit":"100000","offset":"${offset}","keepEmptyRows":false}`;
+
+describeStream(
+  'a report of Google Analytics',
+  visits,
+  {
+    columns: ['property text', 'date date', 'country text', 'sessions decimal', 'totalRevenue decimal'],
+    rows: rows('11', 'DE'),
+    asked: [asked('11', 0), asked('11', 2)],
+  },
+  [
+    {
+      name: 'a quota of the hour that the message calls daily',
+      faults: [
+        { at: 1, reply: { status: 429, json: { error: { status: 'RESOURCE_EXHAUSTED', message: 'tokens per day' } } } },
+      ],
+      problem: { code: 'SERVICE_DAILY_LIMIT', family: 'try_later' },
+    },
+    {
+      name: 'a metric that is not there',
+      faults: [{ at: 1, reply: { status: 400, json: { error: { message: 'Field foo is not a valid metric' } } } }],
+      problem: { code: 'SERVICE_REFUSED', family: 'config' },
+    },
+    {
+      name: 'a page that comes twice',
+      faults: [{ at: 2, reply: 'repeat' }],
+      problem: { code: 'SERVICE_PAGES_REPEAT', family: 'job' },
+    },
+    {
+      name: 'a property that we may not see',
+      faults: [{ at: 1, reply: { status: 403, json: { error: { status: 'PERMISSION_DENIED' } } } }],
+      problem: { code: 'SERVICE_PERMISSION', family: 'login' },
+    },
+  ],
+);
+
+it('reads several properties as one table', async () => {
+  const outcome = await runService({ ...visits, query: { ...visits.query, property: '11, 22' } });
+  expect(outcome.rows).toEqual([...rows('11', 'DE'), ...rows('22', 'FR')]);
+  expect(outcome.asked).toEqual([asked('11', 0), asked('11', 2), asked('22', 0), asked('22', 2)]);
+});
+
+it('reads the last days again when it goes on', async () => {
+  const query = { ...visits.query, incremental: true };
+  expect((await runService({ ...visits, query })).watermark).toBe('{"until":"2026-01-03"}');
+  const outcome = await runService({ ...visits, query, watermark: '{"until":"2026-01-03"}' });
+  expect(outcome.asked[0]).toBe(asked('11', 0, '2025-12-31'));
+});
+
+it('lists the properties with their accounts, over pages', async () => {
+  const summary = (n: number) => ({
+    account: `accounts/${n}`,
+    displayName: `Account ${n}`,
+    propertySummaries: [
+      { property: `properties/${n}1`, displayName: `Shop ${n}`, propertyType: 'PROPERTY_TYPE_ORDINARY' },
+    ],
+  });
+  const routes = {
+    'GET /v1beta/accountSummaries': ({ query }: { query: URLSearchParams }) => ({
+      json: query.has('pageToken')
+        ? { accountSummaries: [summary(2), { account: 'accounts/3' }] }
+        : { accountSummaries: [summary(1)], nextPageToken: 'p2' },
+    }),
+  };
+  const outcome = await runService({ ...visits, query: { stream: 'properties' }, routes });
+  expect(outcome.rows).toEqual(
+    [1, 2].map((n) => [`properties/${n}1`, `Shop ${n}`, 'PROPERTY_TYPE_ORDINARY', `accounts/${n}`, `Account ${n}`]),
+  );
+  expect(outcome.asked).toEqual([
+    'GET /v1beta/accountSummaries?pageSize=200',
+    'GET /v1beta/accountSummaries?pageSize=200&pageToken=p2',
+  ]);
+  expect(await checkServiceCase({ ...visits, routes })).toContain('takes our login');
+});
+
+it('asks for the property, and refuses what belongs to another stream', () => {
+  const faults = (query: Record<string, unknown>) =>
+    (analytics.validate?.({ source: {}, query }) ?? []).map(({ option }) => option);
+  expect(faults({ stream: 'report' })).toEqual(['property']);
+  expect(faults({ stream: 'report', property: '1', start_date: 'soon' })).toEqual(['start_date']);
+  expect(faults({ stream: 'properties', property: '1', incremental: true })).toEqual(['property', 'incremental']);
+  expect(faults({ stream: 'report', property: '1', start_date: '{{ today - 7d }}' })).toEqual([]);
+});
+
+it('tells an answer that is no JSON from an empty report', async () => {
+  const routes = { 'POST /v1beta/properties/{property}:runReport': { text: '<html>Sign in</html>' } };
+  const problem = await failService({ ...visits, routes, source: { retries: 0 } });
+  expect(problem).toMatchObject({ code: 'SERVICE_UNREADABLE', seen: '<html>Sign in</html>' });
+});
