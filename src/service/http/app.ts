@@ -37,7 +37,13 @@ export function buildApp(parts: Parts, resources: readonly Resource[], requestLo
     exposeHeadRoutes: false,
     return503OnClosing: false,
     // Node would refuse a request without a host by itself, without an envelope.
-    http: { requireHostHeader: false },
+    http: {
+      requireHostHeader: false,
+      headersTimeout: parts.bodyIdleMs,
+      connectionsCheckingInterval: Math.min(parts.bodyIdleMs, 10_000),
+    },
+    // An address may be written with more escapes than it needs.
+    rewriteUrl: ({ url = '/' }) => url.replace('/%40/', '/@/'),
     forceCloseConnections: 'idle',
     connectionTimeout: parts.bodyIdleMs * 2,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 65_536 },

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { badRequest } from './refusal.ts';
+import { withPatience } from './slow-client.ts';
 
 const jsonLimit = 1024 * 1024;
 const poison = new Set(['__proto__', 'constructor', 'prototype']);
@@ -25,7 +26,7 @@ export function incomingBody(request: IncomingMessage, response: ServerResponse,
       // Leaving the loop early must not destroy the connection: the refusal still has to go out on it.
       const reader = request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
       try {
-        yield* withIdleLimit(reader, idleMs);
+        yield* withPatience(reader, idleMs);
       } finally {
         // What is left is read and dropped: a client that writes all it has before it reads would wait for ever.
         const dropRest = (): void => void request.resume();
@@ -39,25 +40,6 @@ function refuseCompressed(encoding = 'identity'): void {
   if (/^\s*(identity)?\s*$/i.test(encoding)) return;
   throw badRequest(`The body is sent with content-encoding ${encoding}; send it without`);
 }
-
-async function* withIdleLimit(reader: AsyncIterableIterator<Buffer>, idleMs: number): AsyncGenerator<Buffer, void> {
-  const silence = Promise.withResolvers<never>();
-  silence.promise.catch(() => undefined);
-  const timer = setTimeout(() => silence.reject(badRequest(silent(idleMs))), idleMs);
-  try {
-    for (;;) {
-      const next = await Promise.race([reader.next(), silence.promise]);
-      if (next.done === true) return;
-      timer.refresh();
-      yield next.value;
-      timer.refresh();
-    }
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-const silent = (idleMs: number): string => `The body stopped arriving for ${idleMs / 1000} seconds`;
 
 /** Reads a JSON object; an empty body is an empty object. Keys that could reach a prototype are dropped. */
 export async function readJson(incoming: IncomingBody): Promise<Record<string, unknown>> {

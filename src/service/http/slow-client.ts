@@ -1,0 +1,34 @@
+import { badRequest } from './refusal.ts';
+
+/** A client that keeps below this, counted over the time that it was waited for, holds a connection and sends nothing. */
+const leastBytesPerSecond = 1024;
+
+/**
+ * The pieces of a body as they arrive. Throws a refusal when none comes for `idleMs`, and when all that was waited for
+ * is longer than that and brought less than a kilobyte a second: a byte now and then is no upload. The time in which
+ * the service itself is busy with a piece does not count.
+ */
+export async function* withPatience(reader: AsyncIterator<Buffer>, idleMs: number): AsyncGenerator<Buffer, void> {
+  const silence = Promise.withResolvers<never>();
+  silence.promise.catch(() => undefined);
+  const timer = setTimeout(() => silence.reject(badRequest(silent(idleMs))), idleMs);
+  let [bytes, waited] = [0, 0];
+  try {
+    for (;;) {
+      const asked = performance.now();
+      const next = await Promise.race([reader.next(), silence.promise]);
+      if (next.done === true) return;
+      waited += performance.now() - asked;
+      bytes += next.value.length;
+      if (waited > idleMs && bytes < (waited / 1000) * leastBytesPerSecond) throw badRequest(tooSlow);
+      timer.refresh();
+      yield next.value;
+      timer.refresh();
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const silent = (idleMs: number): string => `The body stopped arriving for ${idleMs / 1000} seconds`;
+const tooSlow = `The body arrives too slowly, at less than ${leastBytesPerSecond} bytes a second`;
