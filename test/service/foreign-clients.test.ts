@@ -192,6 +192,13 @@ describe('curl', () => {
     }
   });
 
+  it('may escape what need not be escaped', async () => {
+    const given = await bench();
+    const id = await given.source();
+    const address = `${given.service.url}/datasources/${id}/%40/disable`;
+    expect((await curl([...keyed, '--request', 'POST', address])).status).toBe(200);
+  });
+
   it('deletes with a body and gets with a body', async () => {
     const given = await bench();
     const id = await given.source();

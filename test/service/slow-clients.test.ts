@@ -1,0 +1,103 @@
+import { readdir } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type Bench, bench, keys, scratch } from './service.ts';
+
+interface Line {
+  readonly socket: Socket;
+  readonly answered: () => string;
+  /** Resolves when the service has hung up. */
+  readonly ended: Promise<void>;
+}
+
+function lineTo({ service }: Bench): Line {
+  const socket = connect(service.port, '127.0.0.1');
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk.toString();
+  });
+  socket.on('error', () => undefined);
+  const ended = new Promise<void>((resolve) => socket.on('close', () => resolve()));
+  onTestFinished(() => void socket.destroy());
+  return { socket, answered: () => text, ended };
+}
+
+/** Sends a text piece by piece, over and over, until the service has answered or hung up. */
+async function drip({ socket, answered }: Line, piece: string): Promise<void> {
+  while (!socket.destroyed && socket.writable && answered() === '') {
+    socket.write(piece);
+    await wait(20);
+  }
+}
+
+const head = (method: string, path: string, ...lines: string[]): string =>
+  [`${method} /api/1.0${path} HTTP/1.1`, 'host: x', `kf-api-key: ${keys.acmeAdmin}`, ...lines, '', ''].join('\r\n');
+
+describe('a client that takes its time', () => {
+  it.each(['x-slow: 1\r\n', 'a'])('with its headers (%j at a time) is not waited for for ever', async (piece) => {
+    const given = await bench({ bodyIdleMs: 300 });
+    const line = lineTo(given);
+    line.socket.write('GET /api/1.0/profile HTTP/1.1\r\n');
+    await drip(line, piece);
+    await line.ended;
+    expect(line.answered()).toMatch(/^HTTP\/1\.1 400 [\s\S]*did not arrive in time/);
+  });
+
+  it('to send anything at all is hung up on', async () => {
+    const given = await bench({ bodyIdleMs: 100 });
+    await lineTo(given).ended;
+  });
+
+  it.each(['content-length: 100000', 'transfer-encoding: chunked'])(
+    'with a document (%s) is refused, and what was there stays',
+    async (framing) => {
+      const folder = await scratch();
+      const given = await bench({ bodyIdleMs: 300, data: { folder } });
+      const id = await given.source();
+      await given.call('PUT', `/datasource-instances/${id}/data`, { body: '["old"]' });
+      const line = lineTo(given);
+      line.socket.write(head('PUT', `/datasource-instances/${id}/data`, framing));
+      await drip(line, framing.endsWith('chunked') ? '1\r\n[\r\n' : '[');
+      expect(line.answered()).toMatch(/^HTTP\/1\.1 400 [\s\S]*too slowly/);
+      expect((await given.call('GET', `/datasource-instances/${id}/data`)).text).toBe('["old"]');
+      expect(await readdir(join(folder, 'documents'))).toHaveLength(1);
+    },
+  );
+
+  it('with a JSON body is refused', async () => {
+    const given = await bench({ bodyIdleMs: 300 });
+    const line = lineTo(given);
+    line.socket.write(head('POST', '/datasources', 'content-length: 1000'));
+    await drip(line, ' ');
+    expect(line.answered()).toMatch(/^HTTP\/1\.1 400 [\s\S]*too slowly/);
+  });
+
+  it('to read its answer does not keep others from theirs, nor the service from ending', async () => {
+    const given = await bench({ data: { folder: await scratch() } });
+    const id = await given.source();
+    await given.call('PUT', `/datasource-instances/${id}/data`, { body: `["${'x'.repeat(9_000_000)}"]` });
+    for (let i = 0; i < 20; i++) {
+      const { socket } = lineTo(given);
+      socket.pause();
+      socket.write(head('GET', `/datasource-instances/${id}/data`));
+    }
+    expect((await given.call('GET', '/profile')).status).toBe(200);
+    await given.close();
+  });
+
+  it('between two pieces that are large enough is waited for', async () => {
+    const given = await bench({ bodyIdleMs: 200 });
+    const id = await given.source();
+    const line = lineTo(given);
+    line.socket.write(`${head('PUT', `/datasource-instances/${id}/data`, 'content-length: 60002')}[`);
+    for (let i = 0; i < 6; i++) {
+      line.socket.write(' '.repeat(10_000));
+      await wait(60);
+    }
+    line.socket.write(']');
+    for (let i = 0; i < 500 && line.answered() === ''; i++) await wait(10);
+    expect(line.answered()).toMatch(/^HTTP\/1\.1 200 /);
+  });
+});
