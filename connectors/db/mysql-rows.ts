@@ -3,6 +3,7 @@ import type { Connection, QueryOptions } from 'mysql2';
 import { Problem } from '#sdk';
 import type { Field } from './mysql-types.ts';
 import { noRows } from './no-rows.ts';
+import { ReadingSocket } from './reading-socket.ts';
 import { blockBytes, type SpanBlock } from './span-block.ts';
 
 /**
@@ -34,6 +35,35 @@ export function streamOf(connection: Connection): Duplex {
   const { stream } = connection as unknown as { stream?: Duplex };
   if (stream === undefined) throw driverChanged();
   return stream;
+}
+
+interface Parser {
+  execute(chunk: Buffer): void;
+  /** Pieces of a packet that is not whole yet. */
+  buffer: Buffer[];
+  /** Finished parts of a packet of more than 16 MB. */
+  largePacketParts: Buffer[];
+}
+
+/**
+ * From now on the connection's packets stand in the one buffer that its socket reads into, and what the parser keeps of a
+ * packet that is not whole is copied. Over TLS there is no such socket, and nothing changes.
+ */
+export function lendPackets(connection: Connection): void {
+  const stream = streamOf(connection);
+  if (!(stream instanceof ReadingSocket)) return;
+  const { packetParser: parser } = connection as unknown as { packetParser?: Parser };
+  const [listener, ...others] = stream.listeners('data');
+  if (parser?.execute === undefined || listener === undefined || others.length > 0) throw driverChanged();
+  stream.off('data', listener as () => void);
+  stream.on('data', (chunk: Buffer) => {
+    parser.execute(chunk);
+    for (const kept of [parser.buffer, parser.largePacketParts]) {
+      const last = kept.length - 1;
+      for (let i = last; i >= 0 && kept[i]!.buffer === chunk.buffer; i--) kept[i] = Buffer.from(kept[i]!);
+    }
+  });
+  stream.lend();
 }
 
 const moreResults = 8; // SERVER_MORE_RESULTS_EXISTS

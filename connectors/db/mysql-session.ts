@@ -1,4 +1,4 @@
-import { connect, isIP, type Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import mysql, { type Connection, type ConnectionOptions } from 'mysql2';
 import type { Batch, Column, Extraction } from '#sdk';
@@ -7,8 +7,9 @@ import { BatchQueue, batchesOf } from './batch-queue.ts';
 import { BatchMaker, refuseDuplicates, type WireColumn } from './cells.ts';
 import type { Door } from './driver.ts';
 import { mysqlProblem } from './mysql-problems.ts';
-import { readRows, streamOf } from './mysql-rows.ts';
+import { lendPackets, readRows, streamOf } from './mysql-rows.ts';
 import { type Field, mysqlType, type ZeroDates } from './mysql-types.ts';
+import { ReadingSocket } from './reading-socket.ts';
 import { SpanBlock } from './span-block.ts';
 
 /** How long we wait for a server to acknowledge that it stopped; after that the run ends without it. */
@@ -128,6 +129,7 @@ export class MysqlSession {
           refuseDuplicates(columns);
           settle(undefined);
           block = new SpanBlock(maker, queue);
+          lendPackets(this.#connection);
           return block;
         },
         end: () => {
@@ -247,7 +249,7 @@ function secure({ rejectUnauthorized, ca, cert, key }: Tls) {
  * socket itself remembers its host as it does for names. If Node ever stops asking it, the check fails, never passes.
  */
 function socketTo(host: string, port: number): Socket {
-  if (host.startsWith('/')) return connect({ path: host });
-  const socket = connect({ host, port, keepAlive: true, noDelay: true });
+  if (host.startsWith('/')) return new ReadingSocket().connect({ path: host });
+  const socket = new ReadingSocket().setNoDelay().setKeepAlive(true).connect({ host, port });
   return isIP(host) === 0 ? socket : Object.assign(socket, { _host: host });
 }

@@ -13,8 +13,11 @@ const commandsFolder = new URL('./commands/', import.meta.url);
 /** The order in which help lists the commands: as a newcomer meets them. New ones follow by name. */
 const order = ['demo', 'init', 'check', 'sync', 'run', 'status', 'apply', 'serve'];
 
-async function loadCommands(): Promise<CliCommand[]> {
-  const files = (await readdir(commandsFolder)).filter((file) => /^[a-z-]+\.[tj]s$/.test(file));
+/** All commands, or only the one that is asked for: the files of the others would cost every short command their time. */
+async function loadCommands(asked: string | undefined): Promise<CliCommand[]> {
+  const all = (await readdir(commandsFolder)).filter((file) => /^[a-z-]+\.[tj]s$/.test(file));
+  const named = all.filter((file) => file.replace(/\..*$/, '') === asked);
+  const files = named.length > 0 ? named : all;
   const rank = (file: string): number => order.indexOf(basename(file).replace(/\..*$/, '')) + 1 || 99;
   files.sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
   return Promise.all(
@@ -74,7 +77,7 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 
 try {
-  const program = buildProgram(await loadCommands());
+  const program = buildProgram(await loadCommands(process.argv[2]));
   await program.parseAsync(process.argv);
 } catch (thrown) {
   report(thrown);
