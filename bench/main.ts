@@ -11,14 +11,15 @@ import { startPostgres } from '../test/servers/postgres.ts';
 import type { TestServer } from '../test/servers/server.ts';
 import { type Case, casesFor, configFor, jobOf } from './cases.ts';
 import { fillMariadb, fillPostgres, shell } from './data.ts';
+import { installPackage } from './install-package.ts';
 import { type Cost, measure, median } from './measure.ts';
 import { verifyRows } from './verify.ts';
 import { startWarm } from './warm.ts';
 
 /**
  * `npm run bench -- [--rows 1000000] [--runs 5] [--only TEXT]`: moves a table to a loopback receiver, our way and the
- * way of a pipe in a shell, turn about in one run. Our way is measured twice: the whole `sluice sync` (process start,
- * config, extract, encode, spool with hash and fsync, outbox, PUT, receipt), and the same run in a process that stays.
+ * way of a pipe in a shell, turn about in one run. Our way is measured twice: the whole `sluice sync` of the built package
+ * (process start, config, extract, encode, spool with hash and fsync, outbox, PUT, receipt), and the same run in a process that stays.
  */
 interface Options {
   readonly rows: number;
@@ -31,6 +32,8 @@ interface Bench {
   readonly options: Options;
   readonly pg: TestServer;
   readonly maria: TestServer;
+  /** The command of the installed package. */
+  readonly sluice: string;
 }
 
 interface Sink {
@@ -57,12 +60,18 @@ async function startSink(folder: string, keep?: string): Promise<Sink> {
   const child = spawn(process.execPath, [script, ready, last, ...(keep === undefined ? [] : [keep])], {
     stdio: 'inherit',
   });
-  while (!existsSync(ready) || (await readFile(ready, 'utf8')) === '') await wait(20);
-  const port = await readFile(ready, 'utf8');
-  return { url: `http://127.0.0.1:${port}/api/1.0`, last: () => readFile(last, 'utf8'), stop: () => child.kill() };
+  const port = await readWritten(ready);
+  return { url: `http://127.0.0.1:${port}/api/1.0`, last: () => readWritten(last), stop: () => child.kill() };
 }
 
-const main = new URL('../src/cli/sluice.js', import.meta.url).pathname;
+/** The text of a file that another process is about to write. */
+async function readWritten(file: string): Promise<string> {
+  for (;;) {
+    const text = existsSync(file) ? await readFile(file, 'utf8') : '';
+    if (text !== '') return text;
+    await wait(10);
+  }
+}
 
 async function writeConfig(bench: Bench, cases: readonly Case[], sink: Sink): Promise<string> {
   const file = join(bench.folder, `config-${sink.url.replace(/\D/g, '')}.json`);
@@ -73,8 +82,8 @@ async function writeConfig(bench: Bench, cases: readonly Case[], sink: Sink): Pr
   return file;
 }
 
-const ours = (one: Case, config: string): string =>
-  `"${process.execPath}" "${main}" sync ${jobOf(one)} --config "${config}" --json >/dev/null`;
+const ours = ({ sluice }: Bench, one: Case, config: string): string =>
+  `"${process.execPath}" "${sluice}" sync ${jobOf(one)} --config "${config}" --json >/dev/null`;
 
 /** Runs our side once with the body kept, compares it with the reference, and says which bytes are the right ones. */
 async function verify(bench: Bench, one: Case): Promise<string> {
@@ -82,7 +91,7 @@ async function verify(bench: Bench, one: Case): Promise<string> {
   const reference = join(bench.folder, `reference-${one.source}.csv`);
   const sink = await startSink(bench.folder, file);
   try {
-    await measure(ours(one, await writeConfig(bench, [one], sink)));
+    await measure(ours(bench, one, await writeConfig(bench, [one], sink)));
     await verifyRows({ file, format: one.format }, reference, one.transformed);
     return await sink.last();
   } finally {
@@ -117,7 +126,8 @@ async function runCase(bench: Bench, one: Case, right: string): Promise<Result> 
     const warm = await startWarm(config, jobOf(one));
     for (let run = 0; run < bench.options.runs; run++) {
       costs.pipe.push(await measure(one.pipe, { SINK: `${sink.url}/datasource-instances/pipe/data` }));
-      costs.ours.push(await measure(ours(one, config)));
+      await sink.last();
+      costs.ours.push(await measure(ours(bench, one, config)));
       await assertRight(sink, { one, right });
       costs.warm.push(await warm.run());
       await assertRight(sink, { one, right });
@@ -179,7 +189,7 @@ const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
 const pg = await startPostgres();
 const maria = await startMariadb({ settings: { local_infile: 1 } });
 try {
-  const table = await runAll({ folder, options, pg, maria });
+  const table = await runAll({ folder, options, pg, maria, sluice: await installPackage(folder) });
   const right = { align: 'right' as const };
   const titles = [
     'case',
