@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
-import { resolve } from 'node:path';
+import { mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '../..');
@@ -28,6 +30,36 @@ describe('the built package', () => {
     ]) {
       expect(paths).toContain(wanted);
     }
-    expect(paths.filter((path) => /^(test|bench|\.ci)\/|\.ts$/.test(path))).toEqual([]);
+    expect(paths.filter((path) => /^(test|bench|\.ci)\/|(?<!\.d)\.ts$/.test(path))).toEqual([]);
+  });
+
+  it('is an SDK for authors elsewhere: types, the kit in their own test runner, and their connector in a run', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-pack-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd: root });
+    const own = join(folder, 'node_modules/sluice');
+    await mkdir(own, { recursive: true });
+    const [tarball] = (await readdir(folder)).filter((name) => name.endsWith('.tgz'));
+    await run('tar', ['-xzf', join(folder, tarball!), '-C', own, '--strip-components=1']);
+    // Stands for the packages that an installation would fetch.
+    await symlink(join(root, 'node_modules'), join(own, 'node_modules'));
+    await symlink(join(root, 'node_modules/@types'), join(folder, 'node_modules/@types'));
+
+    const sluice = (...args: string[]) =>
+      run(process.execPath, ['node_modules/sluice/src/cli/sluice.js', ...args], { cwd: folder });
+    await sluice('connectors', 'scaffold', 'desk', '--into', '.');
+    expect((await sluice('connectors', 'test', 'desk.mts')).stdout).toContain('desk keeps every promise');
+    const { stdout } = await run(process.execPath, ['--test', 'desk.test.mts'], { cwd: folder });
+    expect(stdout).toMatch(/^. fail 0$/m);
+    expect(stdout).not.toMatch(/^. pass 0$/m);
+    const flags = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'esnext', '--types', 'node'];
+    const typed = await run(
+      join(root, 'node_modules/.bin/tsc'),
+      [...flags, '--allowImportingTsExtensions', 'desk.test.mts'],
+      {
+        cwd: folder,
+      },
+    );
+    expect(typed.stdout).toBe('');
   });
 });
