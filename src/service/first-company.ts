@@ -4,8 +4,7 @@ import type { Database } from './store/database.ts';
 import { insertAccount, insertBuiltInRoles, insertKey, insertUser } from './store/setup.ts';
 
 /** Fills an empty service with the company "Local" and its one admin. Answers the admin's key, which is not stored. */
-export function createFirstCompany(db: Database, now: number): string {
-  const key = newKey();
+export function createFirstCompany(db: Database, now: number, key = newKey()): string {
   db.durably(() => {
     const company = insertAccount(db, { id: newId(), name: 'Local', plan: 'enterprise', createdAt: now });
     const roles = insertBuiltInRoles(db, company, now);

@@ -1,5 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
+import type { Faults } from './faults/faults.ts';
+import type { Gate } from './gate.ts';
 import type { Limits } from './limits/limits.ts';
 import type { RefreshWorker } from './refresh/worker.ts';
 import type { Database } from './store/database.ts';
@@ -18,4 +20,6 @@ export interface Parts {
   readonly uploadLimitBytes: number;
   /** Longest silence of a client in the middle of a body. */
   readonly bodyIdleMs: number;
+  /** What the control interface may do to requests on their way; there while it is. */
+  readonly interference: { readonly faults: Faults; readonly gate: Gate } | undefined;
 }

@@ -1,13 +1,19 @@
-import { access, constants, mkdir } from 'node:fs/promises';
+import { access, constants } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { type Log, quietLog } from '../lib/log.ts';
+import { makeFolder } from '../lib/make-folder.ts';
 import { Problem } from '../lib/problem.ts';
 import { collectResources } from './collect.ts';
+import { type ControlOptions, type RunningControl, startControl } from './control/control.ts';
+import { MovableClock } from './control/movable-clock.ts';
+import { oneAtATime } from './control/stage.ts';
+import { Faults } from './faults/faults.ts';
 import { createFirstCompany } from './first-company.ts';
 import { loadFixtures } from './fixtures/load.ts';
+import { Gate } from './gate.ts';
 import { type App, buildApp } from './http/app.ts';
 import { prefixes } from './http/prefixes.ts';
 import { RequestLog } from './http/request-log.ts';
@@ -52,6 +58,8 @@ export interface ServiceOptions {
   readonly allowPrivateAddresses?: boolean;
   /** How often the clock is looked at for what is due; 1,000 ms unless told. */
   readonly tickMs?: number;
+  /** Starts the control interface as well: for tests, never where strangers can reach it. */
+  readonly control?: ControlOptions;
   readonly log?: Log;
 }
 
@@ -62,6 +70,8 @@ export interface RunningService {
   /** The key of the first admin, on the one start that created it. */
   readonly firstKey?: string;
   readonly requestLog: RequestLog;
+  /** Where it was asked for. */
+  readonly control?: RunningControl;
   /** Ends within a few seconds: running requests get two, a refresh under way goes back to the queue. */
   close(): Promise<void>;
 }
@@ -72,31 +82,48 @@ const graceMs = 2_000;
 /** Starts the service. Throws a Problem when the data folder, the fixtures or the address cannot be used. */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   if (options.data !== 'memory') await makeFolders(options.data.folder);
-  const db = await Database.open(options.data);
+  const requestLog = new RequestLog(options.requestLogFile);
+  const undo: (() => unknown)[] = [() => requestLog.close()];
   try {
-    const parts = await assemble(db, options);
+    const db = await Database.open(options.data);
+    undo.push(() => db.close());
+    const meddling = options.control && prepareMeddling(options.clock);
+    const parts = await assemble(db, options, meddling);
     const { fixtures } = options;
     if (fixtures !== undefined) await loadFixtures(db, fixtures, parts.clock.now());
     await sweep(parts);
-    const requestLog = new RequestLog(options.requestLogFile);
     const app = buildApp(parts, await collectResources(), requestLog);
     const port = await listen(app.server, options);
+    undo.push(() => app.server.close());
     // Not before it listens: a key that is made by a start that fails would never be shown.
     const firstKey = hasAccounts(db) ? undefined : createFirstCompany(db, parts.clock.now());
+    const stage = { parts, app, requestLog, fixtures, firstKey, inTurn: oneAtATime() };
+    const control = meddling && (await startControl({ ...stage, ...meddling }, options.control!));
     parts.refreshes.start();
     const url = `http://${hostInUrl(options.host ?? '127.0.0.1')}:${port}${prefixes[0]}`;
     const stopTicking = startTicking(parts, options.tickMs ?? 1_000);
-    const close = closer({ app, parts, requestLog, stopTicking });
-    return { url, port, requestLog, close, ...(firstKey === undefined ? {} : { firstKey }) };
+    const close = closer({ app, parts, requestLog, control, stopTicking });
+    return { url, port, requestLog, close, ...(firstKey && { firstKey }), ...(control && { control }) };
   } catch (thrown) {
-    db.close();
+    for (const step of undo.reverse()) await step();
     throw thrown;
   }
 }
 
+interface Meddling {
+  readonly clock: MovableClock;
+  readonly faults: Faults;
+  readonly gate: Gate;
+}
+
+/** What the control interface turns and pulls; a service without one runs without it. */
+function prepareMeddling(clock: Clock = systemClock): Meddling {
+  return { clock: new MovableClock(clock), faults: new Faults(), gate: new Gate() };
+}
+
 async function makeFolders(folder: string): Promise<void> {
   try {
-    await mkdir(documentsIn(folder), { recursive: true, mode: 0o700 });
+    makeFolder(documentsIn(folder), 0o700);
     await access(folder, constants.W_OK);
   } catch (thrown) {
     throw new Problem({
@@ -112,15 +139,16 @@ async function makeFolders(folder: string): Promise<void> {
 
 const documentsIn = (folder: string): string => join(folder, 'documents');
 
-async function assemble(db: Database, options: ServiceOptions): Promise<Parts> {
-  const { clock = systemClock, log = quietLog, uploadLimitBytes = tenMegabytes, data, pull } = options;
+async function assemble(db: Database, options: ServiceOptions, interference?: Meddling): Promise<Parts> {
+  const { log = quietLog, uploadLimitBytes = tenMegabytes, data, pull, bodyIdleMs = 60_000 } = options;
+  const clock = interference?.clock ?? options.clock ?? systemClock;
   const blobs: Blobs = data === 'memory' ? new MemoryBlobs() : new FolderBlobs(documentsIn(data.folder));
   const limits = new Limits({ db, clock, enforced: options.limits ?? true });
   const mayReach = policyOf(options);
   const refreshes = new RefreshWorker({ db, blobs, clock, log, uploadLimitBytes, pull, mayReach });
   const days = new UsageDays(db, clock);
   days.turn();
-  return { db, blobs, limits, refreshes, days, clock, log, uploadLimitBytes, bodyIdleMs: options.bodyIdleMs ?? 60_000 };
+  return { db, blobs, limits, refreshes, days, clock, log, uploadLimitBytes, bodyIdleMs, interference };
 }
 
 async function sweep({ db, blobs, log }: Parts): Promise<void> {
@@ -158,6 +186,7 @@ interface Running {
   readonly app: App;
   readonly parts: Parts;
   readonly requestLog: RequestLog;
+  readonly control: RunningControl | undefined;
   readonly stopTicking: () => void;
 }
 
@@ -169,8 +198,9 @@ function closer(given: Running): () => Promise<void> {
   };
 }
 
-async function close({ app, parts, requestLog, stopTicking }: Running): Promise<void> {
+async function close({ app, parts, requestLog, control, stopTicking }: Running): Promise<void> {
   stopTicking();
+  await control?.close();
   const timer = setTimeout(() => app.server.server.closeAllConnections(), graceMs);
   const refreshes = parts.refreshes.stop();
   await app.server.close();

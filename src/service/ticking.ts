@@ -11,11 +11,16 @@ export function startTicking(parts: Parts, everyMs: number): () => void {
 }
 
 /** What fails (a full disk) is tried again with the next tick. */
-function tick({ days, refreshes, log }: Parts): void {
+function tick(parts: Parts): void {
   try {
-    days.turn();
-    refreshes.requestDue();
+    doWhatIsDue(parts);
   } catch (thrown) {
-    log.error('what is due could not be done', { error: redact(String(thrown)) });
+    parts.log.error('what is due could not be done', { error: redact(String(thrown)) });
   }
+}
+
+/** Turns the day and queues refreshes, when it is time for them. Throws what the database throws. */
+export function doWhatIsDue({ days, refreshes }: Parts): void {
+  days.turn();
+  refreshes.requestDue();
 }

@@ -3,6 +3,9 @@ import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { newId } from '../../lib/ids.ts';
 import type { Endpoint, Resource } from '../endpoint.ts';
+import type { RuleGiven } from '../faults/fault.ts';
+import { play } from '../faults/play.ts';
+import { spoilAnswer } from '../faults/spoil-answer.ts';
 import type { Parts } from '../parts.ts';
 import { servePublished } from '../published/serve.ts';
 import { runnerOf } from '../run-endpoint.ts';
@@ -16,6 +19,8 @@ import type { LoggedRequest, RequestLog } from './request-log.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     entry: LoggedRequest;
+    /** The made-up fault that is still to be done to its answer. */
+    fault: RuleGiven | null;
   }
 }
 
@@ -28,6 +33,8 @@ export interface App {
   readonly server: FastifyInstance;
   /** Resolves when no request is being worked on any more. */
   settled(): Promise<void>;
+  /** Ends the connections of the requests that are being worked on. */
+  cutOff(): void;
 }
 
 /** The HTTP side: one route a path, which answers every method itself, so that 405 can say what is allowed. */
@@ -57,10 +64,18 @@ export function buildApp(parts: Parts, resources: readonly Resource[], requestLo
   readBodiesOurselves(app);
   keepRequestLog(app, parts, requestLog);
   const running = new Set<Promise<void>>();
+  const sockets = new Set<Socket>();
   servePages(app, resources);
   servePublished(app, { parts, running });
-  routeAll(app, { parts, running }, resources);
-  return { server: app, settled: async () => void (await Promise.allSettled(running)) };
+  if (parts.interference !== undefined) letFaultsSpoilAnswers(app);
+  routeAll(app, { parts, running, sockets }, resources);
+  return {
+    server: app,
+    settled: async () => void (await Promise.allSettled(running)),
+    cutOff: () => {
+      for (const socket of sockets) socket.destroy();
+    },
+  };
 }
 
 /** The steps read the body, after the caller was allowed; Fastify hands it on untouched, whatever its type says. */
@@ -84,22 +99,27 @@ function keepRequestLog(app: FastifyInstance, parts: Parts, requestLog: RequestL
 }
 
 function begin(request: FastifyRequest, { raw }: FastifyReply, { parts, requestLog }: Logging): void {
-  const entry: LoggedRequest = {
-    arrived: parts.clock.monotonic(),
+  const { socket } = request;
+  const { bytesWritten } = socket;
+  const arrived = parts.clock.monotonic();
+  const began = performance.now();
+  const entry = requestLog.begin({
+    time: new Date(parts.clock.now()).toISOString(),
+    arrived,
     method: request.method,
-    path: shortened(request.raw.url!.split('?', 1)[0]!),
-    from: `${request.socket.remoteAddress}:${request.socket.remotePort}`,
-    credentials: null,
-    company: null,
-    status: null,
-  };
+    path: shortened(pathOf(request)),
+    from: `${socket.remoteAddress}:${socket.remotePort}`,
+  });
   request.entry = entry;
-  requestLog.begin(entry);
   raw.once('close', () => {
     if (raw.writableFinished) entry.status = raw.statusCode;
+    entry.bytes_out = socket.bytesWritten - bytesWritten;
+    entry.took_ms = Math.round(performance.now() - began);
     requestLog.end(entry);
   });
 }
+
+const pathOf = (request: FastifyRequest): string => request.raw.url!.split('?', 1)[0]!;
 
 /** As a text of its own: a part of the address would keep the whole of it in memory for as long as the log does. */
 function shortened(path: string): string {
@@ -109,6 +129,8 @@ function shortened(path: string): string {
 interface Routing {
   readonly parts: Parts;
   readonly running: Set<Promise<void>>;
+  /** The connections of those. */
+  readonly sockets: Set<Socket>;
 }
 
 function routeAll(app: FastifyInstance, routing: Routing, resources: readonly Resource[]): void {
@@ -131,13 +153,43 @@ function answerBy(endpoints: readonly Endpoint[]): Answer {
   return { kind: 'path', methods };
 }
 
-function handler({ parts, running }: Routing, answer: Answer) {
+function handler({ parts, running, sockets }: Routing, answer: Answer) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const one = exchange({ parts, request, reply, answer });
+    await parts.interference?.gate.opening;
+    const { socket } = request.raw;
+    const one = faultOr(parts, { request, reply, carryOut: () => exchange({ parts, request, reply, answer }) });
     running.add(one);
-    await one.finally(() => running.delete(one));
+    sockets.add(socket);
+    await one.finally(() => {
+      running.delete(one);
+      sockets.delete(socket);
+    });
     return reply;
   };
+}
+
+interface Carried {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly carryOut: () => Promise<void>;
+}
+
+/** Carries a request out, unless a fault that was made up for it says otherwise. */
+function faultOr({ interference, bodyIdleMs }: Parts, given: Carried): Promise<void> {
+  const fault = interference?.faults.meet(given.request.method, pathOf(given.request));
+  return fault === undefined ? given.carryOut() : play(fault, { ...given, bodyIdleMs });
+}
+
+/** A hook of Fastify's that is not told to go on leaves the answer to who took it. */
+function letFaultsSpoilAnswers(app: FastifyInstance): void {
+  app.decorateRequest('fault', null);
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (request.fault === null) return done(null, payload);
+    spoilAnswer(request, reply, payload as string).then(
+      (isTaken) => (isTaken ? reply.hijack() : done(null, payload)),
+      (thrown) => done(thrown as Error),
+    );
+  });
 }
 
 /** A path that the router cannot decode: no hook has run yet. */

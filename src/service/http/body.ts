@@ -16,7 +16,13 @@ export interface IncomingBody {
   chunks(): AsyncGenerator<Buffer, void>;
 }
 
-export function incomingBody(request: IncomingMessage, response: ServerResponse, idleMs: number): IncomingBody {
+/** `idleMs` is the client's longest silence; `count` is told of the bytes that were read. */
+export function incomingBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  idleMs: number,
+  count: (bytes: number) => void = () => undefined,
+): IncomingBody {
   const length = request.headers['content-length'];
   return {
     announcedBytes: length === undefined ? undefined : Number(length),
@@ -26,7 +32,10 @@ export function incomingBody(request: IncomingMessage, response: ServerResponse,
       // Leaving the loop early must not destroy the connection: the refusal still has to go out on it.
       const reader = request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
       try {
-        yield* withPatience(reader, idleMs);
+        for await (const piece of withPatience(reader, idleMs)) {
+          count(piece.length);
+          yield piece;
+        }
       } finally {
         // What is left is read and dropped: a client that writes all it has before it reads would wait for ever.
         const dropRest = (): void => void request.resume();
@@ -52,7 +61,8 @@ export async function readJson(incoming: IncomingBody): Promise<Record<string, u
   return value as Record<string, unknown>;
 }
 
-async function readText(incoming: IncomingBody): Promise<string> {
+/** Reads a text in UTF-8, a megabyte at most. */
+export async function readText(incoming: IncomingBody): Promise<string> {
   const pieces: Buffer[] = [];
   let bytes = 0;
   for await (const piece of incoming.chunks()) {

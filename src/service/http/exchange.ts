@@ -56,6 +56,7 @@ async function authenticateAndCount({ parts, request }: Exchange): Promise<Calle
   request.entry.credentials = credentialsShown(request, keyHash);
   const address = socket.remoteAddress ?? 'unknown';
   const caller = await authenticate(parts.db, parts.limits, { keyHash, headers, address, now: parts.clock.now() });
+  request.entry.user = caller.user.id;
   request.entry.company = caller.company.id;
   parts.limits.countCall(caller.company, request.entry.arrived);
   // A password is what a person signs in with; a key is a program's.
@@ -73,9 +74,10 @@ function keyHashOf({ headers }: FastifyRequest): string | undefined {
   return typeof key === 'string' && key !== '' ? hexHashOf(key) : undefined;
 }
 
-function credentialsShown({ headers }: FastifyRequest, keyHash: string | undefined): string | null {
+/** Which credentials a request carries, without giving them away: what the request log says of them. */
+export function credentialsShown(request: FastifyRequest, keyHash = keyHashOf(request)): string | null {
   if (keyHash !== undefined) return `key ${keyHash.slice(0, 8)}`;
-  return headers.authorization === undefined ? null : 'authorization';
+  return request.headers.authorization === undefined ? null : 'authorization';
 }
 
 function chosen(answer: Answer, method: string): { endpoint: Endpoint; run: Run } {

@@ -1,10 +1,15 @@
-import { createWriteStream, type WriteStream } from 'node:fs';
+import { createWriteStream, openSync, type WriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
+import { Problem } from '../../lib/problem.ts';
 
 const kept = 100_000;
 
 /** One request as the service saw it. */
 export interface LoggedRequest {
+  /** 1 is the first of this service's life; never given twice, also not after the log was cleared. */
+  readonly id: number;
+  /** When it came, ISO 8601 UTC by the service's clock. */
+  readonly time: string;
   /** Monotonic milliseconds, comparable between processes of one boot, taken before anything else was done. */
   readonly arrived: number;
   readonly method: string;
@@ -12,46 +17,98 @@ export interface LoggedRequest {
   readonly path: string;
   /** Address and port of the other end. */
   readonly from: string;
-  /** First characters of the key's hash, or `authorization`; never the key. */
+  /** `key` and the first characters of the key's hash, or `authorization`; never the key. */
   credentials: string | null;
+  /** The id of who was asking; null when it was not authenticated. */
+  user: string | null;
   /** Whose limits it was paid from; null when it was not authenticated. */
   company: string | null;
   /** What was answered; null while it runs, and when the client went away first. */
   status: number | null;
+  /** Bytes of its body that were read. */
+  bytes_in: number;
+  /** Bytes of the answer, its head included, that went out; null while it runs. */
+  bytes_out: number | null;
+  /** Milliseconds until it was over; null while it runs. */
+  took_ms: number | null;
+  /** The made-up fault that it met, as `rule id: what was done`; null for none. */
+  fault: string | null;
 }
 
 /** The requests of this service's life, the last hundred thousand in memory, all of them in a file where one is named. */
 export class RequestLog {
   readonly #entries: LoggedRequest[] = [];
+  readonly #listeners = new Set<(entry: LoggedRequest) => void>();
   readonly #file: WriteStream | undefined;
+  #begun = 0;
 
+  /** Throws a Problem when the file cannot be written. */
   constructor(file?: string) {
-    this.#file = file === undefined ? undefined : createWriteStream(file, { flags: 'a', mode: 0o600 });
-    // A log that cannot be written must not take the service down; the one in memory goes on.
+    this.#file = file === undefined ? undefined : createWriteStream(file, { fd: opened(file) });
+    // A log that can no longer be written must not take the service down; the one in memory goes on.
     this.#file?.on('error', () => undefined);
   }
 
+  /** Those that are running and those that are over, in the order in which they came. */
   get entries(): readonly LoggedRequest[] {
     return this.#entries;
   }
 
-  begin(entry: LoggedRequest): void {
+  begin(given: Pick<LoggedRequest, 'time' | 'arrived' | 'method' | 'path' | 'from'>): LoggedRequest {
+    this.#begun += 1;
+    const entry: LoggedRequest = {
+      id: this.#begun,
+      ...given,
+      credentials: null,
+      user: null,
+      company: null,
+      status: null,
+      bytes_in: 0,
+      bytes_out: null,
+      took_ms: null,
+      fault: null,
+    };
     this.#entries.push(entry);
     if (this.#entries.length > kept * 1.1) this.#entries.splice(0, this.#entries.length - kept);
+    return entry;
   }
 
   /** Writes the line of a request that has been answered or given up. */
   end(entry: LoggedRequest): void {
     this.#file?.write(`${JSON.stringify(entry)}\n`);
+    for (const listener of this.#listeners) listener(entry);
   }
 
-  clear(): void {
-    this.#entries.length = 0;
+  /** Tells of every request that is over. Answers how to stop that. */
+  onEnd(listener: (entry: LoggedRequest) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Forgets what is in memory; the file keeps its lines. Answers how many were forgotten. */
+  clear(): number {
+    return this.#entries.splice(0).length;
   }
 
   async close(): Promise<void> {
     if (this.#file === undefined) return;
     this.#file.end();
     await finished(this.#file).catch(() => undefined);
+  }
+}
+
+/** At once, so that a path that cannot be written is known before the service listens. */
+function opened(file: string): number {
+  try {
+    return openSync(file, 'a', 0o600);
+  } catch (cause) {
+    throw new Problem({
+      code: 'SERVICE_REQUEST_LOG',
+      family: 'config',
+      message: `the request log cannot be written: ${(cause as Error).message}`,
+      where: { file },
+      next: 'name a file that can be written with --request-log',
+      cause,
+    });
   }
 }

@@ -14,8 +14,8 @@ export class Limits {
   readonly #clock: Clock;
   readonly #enforced: boolean;
   readonly #day = easternCalendar();
-  readonly #seconds = new SlidingSecond();
-  readonly #failures = new FailedLogins();
+  #seconds = new SlidingSecond();
+  #failures = new FailedLogins();
 
   constructor(given: { db: Database; clock: Clock; enforced: boolean }) {
     this.#counts = new CallCounts(given.db);
@@ -46,6 +46,12 @@ export class Limits {
   /** The days on which a company made calls, oldest first; `from` and `to` are days, both included. */
   daysOfCalls(company: Account, from: string, to: string): DayOfCalls[] {
     return this.#counts.days(company.id, from, to);
+  }
+
+  /** Holds nothing of the last second and minute against anybody any more; what the day has seen is in the database. */
+  forget(): void {
+    this.#seconds = new SlidingSecond();
+    this.#failures = new FailedLogins();
   }
 
   /** Refuses an address that has failed too often; otherwise counts a failure that the caller may take back. */

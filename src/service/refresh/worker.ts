@@ -29,15 +29,16 @@ interface WorkerParts {
 /** Takes instances out of the durable queue, one after the other, and stores what their connectors yield. */
 export class RefreshWorker {
   readonly #parts: WorkerParts;
-  readonly #stop = new AbortController();
+  #stop = new AbortController();
   #running: Promise<void> | undefined;
 
   constructor(parts: WorkerParts) {
     this.#parts = parts;
   }
 
-  /** Goes on with what an earlier life of the service left in the queue. */
+  /** Goes on with what an earlier life of the service left in the queue, also after {@link stop}. */
   start(): void {
+    if (this.#stop.signal.aborted) this.#stop = new AbortController();
     resume(this.#parts.db);
     this.#wake();
   }

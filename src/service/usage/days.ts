@@ -32,6 +32,11 @@ export class UsageDays {
     this.#ends = today.end;
   }
 
+  /** The next {@link turn} looks at the day anew: everything was replaced. */
+  forget(): void {
+    this.#ends = 0;
+  }
+
   #turnTo(today: EasternDay): void {
     const running = this.#db.get<{ day: string }>('select day from usage_running_day')?.day;
     if (running !== undefined) for (const day of daysBetween(running, today.date)) this.#keep(day);

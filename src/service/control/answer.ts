@@ -1,0 +1,41 @@
+import { Problem } from '../../lib/problem.ts';
+import { redact } from '../../lib/redact.ts';
+import { Refusal } from '../http/refusal.ts';
+
+interface Failure {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: { readonly error: object };
+}
+
+/** What is answered when something was thrown: `{"error": {code, message, …}}`, with every fault of a fixtures file. */
+export function failureOf(thrown: unknown): Failure {
+  if (thrown instanceof Refusal) {
+    const { status, headers, code, message } = thrown;
+    return { status, headers, body: { error: { code, message } } };
+  }
+  if (thrown instanceof Problem && thrown.family === 'config') {
+    return {
+      status: 400,
+      headers: {},
+      body: { error: { ...inShort(thrown), problems: problemsIn(thrown).map(inShort) } },
+    };
+  }
+  const message = redact(thrown instanceof Error ? thrown.message : String(thrown));
+  return { status: 500, headers: {}, body: { error: { code: 'internal_error', message } } };
+}
+
+function problemsIn(problem: Problem): readonly Problem[] {
+  return problem.cause instanceof AggregateError ? (problem.cause.errors as Problem[]) : [problem];
+}
+
+function inShort({ code, message, where, seen, allowed, next }: Problem): object {
+  return {
+    code,
+    message: redact(message),
+    ...where,
+    ...(seen && { seen: redact(seen) }),
+    ...(allowed && { allowed }),
+    ...(next && { next }),
+  };
+}

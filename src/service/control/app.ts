@@ -1,0 +1,79 @@
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { incomingBody } from '../http/body.ts';
+import { notFound, Refusal } from '../http/refusal.ts';
+import { failureOf } from './answer.ts';
+import type { ControlEndpoint } from './endpoint.ts';
+import { controlRunnerOf } from './run-control.ts';
+import type { Stage } from './stage.ts';
+import { shows } from './token.ts';
+
+const bodyIdleMs = 60_000;
+
+interface Guarded {
+  readonly stage: Stage;
+  readonly token: string;
+  /** Aborted when the service ends. */
+  readonly end: AbortSignal;
+  /** What the service waits for before it ends. */
+  readonly running: Set<Promise<unknown>>;
+}
+
+/** The control interface's own HTTP server: one token for everything, JSON in and out. */
+export function buildControlApp(given: Guarded, endpoints: readonly ControlEndpoint[]): FastifyInstance {
+  const app = Fastify({
+    logger: false,
+    exposeHeadRoutes: false,
+    forceCloseConnections: true,
+    routerOptions: { ignoreTrailingSlash: true },
+  });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  app.addHook('onRequest', async (request) => {
+    delete request.raw.headers['content-type'];
+    if (!shows(request.headers.authorization, given.token)) throw wrongToken();
+  });
+  app.setErrorHandler((thrown, _request, reply) => fail(reply, thrown, given.stage));
+  app.setNotFoundHandler(() => {
+    throw notFound('There is nothing at this path; GET / lists what there is');
+  });
+  app.get('/', () => ({ endpoints: endpoints.map(({ method, path, summary }) => ({ method, path, summary })) }));
+  for (const endpoint of endpoints) route(app, given, endpoint);
+  return app;
+}
+
+function wrongToken(): Refusal {
+  const text = 'The control interface asks for its token: Authorization: Bearer <token>';
+  return new Refusal('auth_fail', text, { 'www-authenticate': 'Bearer realm="sluice control"' });
+}
+
+function route(app: FastifyInstance, { stage, end, running }: Guarded, endpoint: ControlEndpoint): void {
+  const run = controlRunnerOf(endpoint);
+  app.route({
+    method: endpoint.method,
+    url: endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    handler: async (request, reply) => {
+      const signal = AbortSignal.any([end, goneSignal(reply)]);
+      const incoming = incomingBody(request.raw, reply.raw, bodyIdleMs);
+      const { params, query } = request as FastifyRequest<{
+        Params: Record<string, string>;
+        Querystring: Record<string, unknown>;
+      }>;
+      const one = run({ stage, params, query, incoming, signal });
+      running.add(one);
+      const { data, status = endpoint.status } = await one.finally(() => running.delete(one));
+      return reply.code(status).send(data);
+    },
+  });
+}
+
+function goneSignal({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  raw.once('close', () => gone.abort());
+  return gone.signal;
+}
+
+function fail(reply: FastifyReply, thrown: unknown, { parts }: Stage): void {
+  const { status, headers, body } = failureOf(thrown);
+  if (status === 500) parts.log.error('the control interface failed', body.error);
+  void reply.code(status).headers(headers).send(body);
+}

@@ -1,0 +1,48 @@
+import type { Static, TObject, TProperties } from 'typebox';
+import type { Stage } from './stage.ts';
+
+/** One request to the control interface: its token was right and its fields are checked. */
+export interface ControlCall<Q = unknown, B = unknown> {
+  readonly stage: Stage;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Q;
+  /** The fields of a JSON body, or the text of the body. */
+  readonly body: B;
+  /** Aborted when the caller goes away or the service ends. */
+  readonly signal: AbortSignal;
+}
+
+/** What goes out as JSON; the status is the endpoint's unless told. */
+export interface ControlOutcome {
+  readonly data: object;
+  readonly status?: number;
+}
+
+/** One method on one path of the control interface, declared as the service's own endpoints are. */
+export interface ControlEndpoint {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly path: `/${string}`;
+  readonly summary: string;
+  readonly query: TProperties;
+  /** The fields of a JSON body; `text` = it is read as it comes; absent = no body is read. */
+  readonly body?: TProperties | 'text';
+  readonly status: 200 | 201;
+  readonly do: (call: ControlCall) => ControlOutcome | Promise<ControlOutcome>;
+}
+
+interface Declared<Q extends TProperties, B extends TProperties | 'text'>
+  extends Omit<ControlEndpoint, 'query' | 'body' | 'status' | 'do'> {
+  readonly query?: Q;
+  readonly body?: B;
+  readonly status?: 200 | 201;
+  readonly do: (call: ControlCall<Static<TObject<Q>>, BodyOf<B>>) => ControlOutcome | Promise<ControlOutcome>;
+}
+
+type BodyOf<B> = B extends TProperties ? Static<TObject<B>> : string;
+
+/** Declares an endpoint; there to infer the types of query and body. */
+export function defineControl<Q extends TProperties = object & TProperties, B extends TProperties | 'text' = 'text'>(
+  declared: Declared<Q, B>,
+): ControlEndpoint {
+  return { query: {}, status: 200, ...declared } as unknown as ControlEndpoint;
+}

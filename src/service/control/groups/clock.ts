@@ -1,0 +1,89 @@
+import { Type } from 'typebox';
+import { isoTime } from '../../http/fields.ts';
+import { badRequest } from '../../http/refusal.ts';
+import { easternDay } from '../../limits/eastern-day.ts';
+import { doWhatIsDue } from '../../ticking.ts';
+import { durationMs } from '../duration.ts';
+import { type ControlEndpoint, defineControl } from '../endpoint.ts';
+import type { Stage } from '../stage.ts';
+
+const earliest = Date.parse('1970-01-02T00:00:00Z');
+const latest = Date.parse('9999-12-30T00:00:00Z');
+
+const time = Type.String({ ...isoTime, 'x-rule': 'must be a time such as 2026-11-01T05:59:59Z' });
+
+function describe({ clock }: Stage): object {
+  const now = clock.now();
+  const { date, end } = easternDay(now);
+  return {
+    now: new Date(now).toISOString(),
+    real: new Date(clock.realNow).toISOString(),
+    frozen: clock.isStopped,
+    ahead_ms: clock.ahead,
+    eastern_day: date,
+    day_ends: new Date(end).toISOString(),
+  };
+}
+
+function inRange(now: number): number {
+  if (now >= earliest && now <= latest) return now;
+  throw badRequest('The clock can be set from 1970-01-02 to 9999-12-30');
+}
+
+/** What has become due is done before the answer: the day has turned, refreshes are queued. */
+function moved(stage: Stage): { data: object } {
+  doWhatIsDue(stage.parts);
+  return { data: describe(stage) };
+}
+
+/** How far to go, milliseconds. */
+function stepOf(stage: Stage, { by, to }: { by?: string; to?: 'next_day' }): number {
+  if ((by === undefined) === (to === undefined)) throw badRequest('One of the fields by, to is required');
+  const now = stage.clock.now();
+  const step = by === undefined ? easternDay(now).end - now : durationMs(by);
+  if (step === undefined) throw badRequest('Field "by" must be a duration such as 90s, 15m, 24h, 14d or PT1H30M');
+  return inRange(now + step) - now;
+}
+
+/** The service's clock: the day's limit, reports, refresh intervals and trials go by it. */
+const endpoints: readonly ControlEndpoint[] = [
+  defineControl({
+    method: 'GET',
+    path: '/clock',
+    summary: 'What time it is for the service',
+    do: ({ stage }) => ({ data: describe(stage) }),
+  }),
+  defineControl({
+    method: 'PUT',
+    path: '/clock',
+    summary: 'Sets the clock, stops it, lets it go on',
+    body: { now: Type.Optional(time), frozen: Type.Optional(Type.Boolean()) },
+    do: ({ stage, body: { now, frozen } }) => {
+      if (now === undefined && frozen === undefined) throw badRequest('One of the fields now, frozen is required');
+      if (now !== undefined) stage.clock.set(inRange(Date.parse(now)));
+      if (frozen === true) stage.clock.stop();
+      if (frozen === false) stage.clock.goOn();
+      return moved(stage);
+    },
+  }),
+  defineControl({
+    method: 'POST',
+    path: '/clock/advance',
+    summary: 'Lets time go by: a duration, or up to the turn of the day in New York',
+    body: { by: Type.Optional(Type.String()), to: Type.Optional(Type.Enum(['next_day'] as const)) },
+    do: ({ stage, body }) => {
+      stage.clock.advance(stepOf(stage, body));
+      return moved(stage);
+    },
+  }),
+  defineControl({
+    method: 'DELETE',
+    path: '/clock',
+    summary: 'Back to the real time',
+    do: ({ stage }) => {
+      stage.clock.release();
+      return moved(stage);
+    },
+  }),
+];
+export default endpoints;

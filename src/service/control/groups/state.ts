@@ -1,0 +1,47 @@
+import { Type } from 'typebox';
+import type { Fixtures } from '../../fixtures/fixtures.ts';
+import { fixturesFrom } from '../../fixtures/read.ts';
+import { type ControlEndpoint, defineControl } from '../endpoint.ts';
+import { addFixtures, keepable, reset } from '../reset.ts';
+
+const keep = Type.Array(Type.Enum(keepable), {
+  default: [],
+  'x-rule': `must be a list of ${keepable.join(', ')}`,
+});
+
+/** What the fixtures named, for the caller to see that they were understood. */
+function counted({ companies }: Fixtures): object {
+  const clients = companies.flatMap(({ clients = [] }) => clients);
+  const users = [...companies, ...clients].flatMap(({ users = [] }) => users);
+  return { companies: companies.length, clients: clients.length, users: users.length };
+}
+
+/** What the service holds. */
+const endpoints: readonly ControlEndpoint[] = [
+  defineControl({
+    method: 'POST',
+    path: '/reset',
+    summary: 'Takes everything back to the start: data, limits, queue, request log, faults, clock',
+    body: { to: Type.Enum(['start', 'empty'] as const, { default: 'start' }), keep },
+    do: async ({ stage, body }) => {
+      const key = await stage.inTurn(() => reset(stage, body));
+      return { data: key === undefined ? {} : { first_key: key } };
+    },
+  }),
+  defineControl({
+    method: 'POST',
+    path: '/fixtures',
+    summary: 'Loads fixtures (YAML or JSON) beside what is there, or after a reset in its place',
+    query: { reset: Type.Boolean({ default: false, 'x-rule': 'must be true or false' }) },
+    body: 'text',
+    do: async ({ stage, query, body }) => {
+      const fixtures = fixturesFrom('fixtures', body);
+      await stage.inTurn(async () => {
+        if (query.reset) await reset(stage, { to: fixtures, keep: [] });
+        else await addFixtures(stage, fixtures);
+      });
+      return { data: { loaded: counted(fixtures) } };
+    },
+  }),
+];
+export default endpoints;

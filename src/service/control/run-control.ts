@@ -1,0 +1,44 @@
+import type { TProperties } from 'typebox';
+import { nearest } from '../../lib/nearest.ts';
+import { type IncomingBody, readJson, readText } from '../http/body.ts';
+import { badRequest } from '../http/refusal.ts';
+import { bodyValidator, queryValidator } from '../http/validate.ts';
+import type { ControlEndpoint, ControlOutcome } from './endpoint.ts';
+import type { Stage } from './stage.ts';
+
+/** A request whose token was right. */
+export interface ControlRequest {
+  readonly stage: Stage;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Record<string, unknown>;
+  readonly incoming: IncomingBody;
+  readonly signal: AbortSignal;
+}
+
+/** Compiles an endpoint's declarations once. */
+export function controlRunnerOf(endpoint: ControlEndpoint): (given: ControlRequest) => Promise<ControlOutcome> {
+  const { query: queryFields, body: bodyFields } = endpoint;
+  const query = strict(queryFields, queryValidator(queryFields));
+  const json = typeof bodyFields === 'object' ? strict(bodyFields, bodyValidator(bodyFields)) : undefined;
+  return async ({ stage, params, query: given, incoming, signal }) => {
+    const checked = query(given);
+    const body = json === undefined ? undefined : json(await readJson(incoming));
+    const text = bodyFields === 'text' ? await readText(incoming) : undefined;
+    return endpoint.do({ stage, params, query: checked, body: body ?? text, signal });
+  };
+}
+
+type Fields = Record<string, unknown>;
+
+/** A misspelt field must not turn a fault for one call into a fault for all: unlike the service, this takes none. */
+function strict(declared: TProperties, validate: (given: Fields) => Fields): (given: Fields) => Fields {
+  const names = Object.keys(declared);
+  return (given) => {
+    const unknown = Object.keys(given).find((name) => !names.includes(name));
+    if (unknown === undefined) return validate(given);
+    const meant = nearest(unknown, names);
+    throw badRequest(
+      `Unknown field "${unknown}"${meant === undefined ? `; there are ${names.join(', ') || 'none'}` : `; write ${meant}`}`,
+    );
+  };
+}

@@ -1,0 +1,28 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { Problem } from '../../lib/problem.ts';
+import { registerSecret } from '../../lib/redact.ts';
+
+/** A token that nobody can guess. */
+export function newToken(): string {
+  return randomBytes(24).toString('hex');
+}
+
+/** Throws a Problem for a token that a header cannot carry or that is too short to protect anything. */
+export function checkToken(token: string): string {
+  registerSecret(token);
+  if (/^[\x21-\x7e]{8,200}$/.test(token)) return token;
+  throw new Problem({
+    code: 'SERVICE_CONTROL_TOKEN',
+    family: 'config',
+    message: 'the token of the control interface is not right',
+    allowed: '8 to 200 printable characters without spaces',
+  });
+}
+
+/** Whether an `Authorization` header shows this token. Takes as long for a wrong one, wherever it differs. */
+export function shows(header: string | undefined, token: string): boolean {
+  const given = /^bearer\s+(\S+)\s*$/i.exec(header ?? '')?.[1] ?? '';
+  return timingSafeEqual(digest(given), digest(token));
+}
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

@@ -1,0 +1,105 @@
+import { newId } from '../../lib/ids.ts';
+import { forbidden } from '../http/refusal.ts';
+import { checkRule, inWords, type RuleGiven, takesEffect } from './fault.ts';
+import { pathPattern } from './path-pattern.ts';
+import { seededRandom } from './seeded-random.ts';
+
+/** What a request has met. */
+export interface Fault {
+  readonly rule: RuleGiven;
+  /** For the request log: the rule's id and what it does. */
+  readonly words: string;
+}
+
+/** A rule and what it has seen. */
+export interface RuleState {
+  readonly id: string;
+  readonly rule: RuleGiven;
+  /** Requests that its method and path fit. */
+  readonly seen: number;
+  /** Those of them that it was played on. */
+  readonly hits: number;
+  readonly takesEffect: boolean;
+}
+
+/** The faults that are made up for tests, in the order in which they were added. */
+export class Faults {
+  readonly #rules = new Map<string, Rule>();
+
+  /** Refuses with 400 what makes no sense, with 403 an id that is there. Answers the rule's id. */
+  add(given: RuleGiven): string {
+    checkRule(given);
+    const id = given.id ?? newId().slice(0, 8);
+    if (this.#rules.has(id)) throw forbidden(`There is a fault with this id: ${id}`);
+    this.#rules.set(id, new Rule(id, given));
+    return id;
+  }
+
+  all(): RuleState[] {
+    return [...this.#rules.values()].map((rule) => rule.state());
+  }
+
+  one(id: string): RuleState | undefined {
+    return this.#rules.get(id)?.state();
+  }
+
+  /** Answers whether there was such a rule. */
+  remove(id: string): boolean {
+    return this.#rules.delete(id);
+  }
+
+  /** Answers how many rules there were. */
+  clear(): number {
+    const { size } = this.#rules;
+    this.#rules.clear();
+    return size;
+  }
+
+  /** Lets every rule that fits count the request; the first one whose turn it is, is played. */
+  meet(method: string, path: string): Fault | undefined {
+    const due = [...this.#rules.values()].filter((rule) => rule.isDue(method, path));
+    return due[0]?.hit();
+  }
+}
+
+class Rule {
+  readonly #id: string;
+  readonly #given: RuleGiven;
+  readonly #fits: (path: string) => boolean;
+  readonly #random: () => number;
+  #seen = 0;
+  #hits = 0;
+
+  constructor(id: string, given: RuleGiven) {
+    this.#id = id;
+    this.#given = given;
+    this.#fits = given.path === undefined ? () => true : pathPattern(given.path);
+    this.#random = given.seed === undefined ? Math.random : seededRandom(given.seed);
+  }
+
+  /** Counts the request when it fits. */
+  isDue(method: string, path: string): boolean {
+    const { method: only, times = Number.POSITIVE_INFINITY } = this.#given;
+    if ((only !== undefined && only.toUpperCase() !== method) || !this.#fits(path)) return false;
+    this.#seen += 1;
+    return this.#isTurn() && this.#hits < times;
+  }
+
+  #isTurn(): boolean {
+    const { nth, every, first, probability } = this.#given;
+    if (nth !== undefined) return this.#seen === nth;
+    if (every !== undefined) return this.#seen % every === 0;
+    if (first !== undefined) return this.#seen <= first;
+    return probability === undefined || this.#random() < probability;
+  }
+
+  hit(): Fault {
+    this.#hits += 1;
+    return { rule: this.#given, words: `${this.#id}: ${inWords(this.#given)}` };
+  }
+
+  state(): RuleState {
+    const rule = this.#given;
+    return { id: this.#id, rule, seen: this.#seen, hits: this.#hits, takesEffect: takesEffect(rule) };
+  }
+}

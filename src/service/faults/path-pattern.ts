@@ -1,0 +1,20 @@
+import { prefixes } from '../http/prefixes.ts';
+
+/**
+ * A test for paths: `*` stands for a part of one segment, `**` for anything. The pattern is held against the path below
+ * the version (`/datasources/*`) and against the whole path; a trailing slash makes no difference.
+ */
+export function pathPattern(pattern: string): (path: string) => boolean {
+  const source = pattern
+    .split(/(\*\*|\*)/)
+    .map(asSource)
+    .join('');
+  const whole = new RegExp(`^${source}/?$`);
+  return (path) =>
+    whole.test(path) || prefixes.some((one) => path.startsWith(`${one}/`) && whole.test(path.slice(one.length)));
+}
+
+function asSource(part: string): string {
+  if (part === '**') return '.*';
+  return part === '*' ? '[^/]*' : part.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);
+}

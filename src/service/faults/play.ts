@@ -1,0 +1,82 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { newId } from '../../lib/ids.ts';
+import { incomingBody } from '../http/body.ts';
+import { credentialsShown } from '../http/exchange.ts';
+import { refusals } from '../http/refusal.ts';
+import { type RuleGiven, takesEffect } from './fault.ts';
+import type { Fault } from './faults.ts';
+
+/** A request on its way, and how it would be carried out. */
+interface Scene {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly bodyIdleMs: number;
+  readonly carryOut: () => Promise<void>;
+}
+
+/**
+ * Plays a fault on a request, from before the request is carried out on. What happens to the answer of one that is
+ * carried out is noted in `request.fault` and done by {@link spoilAnswer}.
+ */
+export async function play({ rule, words }: Fault, scene: Scene): Promise<void> {
+  const { request, reply } = scene;
+  request.entry.fault = words;
+  request.entry.credentials = credentialsShown(request);
+  if (!(await stillThereAfter(rule.delay_ms ?? 0, reply))) return void reply.hijack();
+  if (takesEffect(rule)) {
+    request.fault = rule;
+    return scene.carryOut();
+  }
+  if (rule.answer !== undefined) return answerBy(rule.answer, scene);
+  if (rule.reset === 'after_body') await swallow(scene);
+  reply.hijack();
+  request.raw.socket.resetAndDestroy();
+}
+
+/** Waits; answers whether the client has waited too. */
+export async function stillThereAfter(milliseconds: number, { raw }: FastifyReply): Promise<boolean> {
+  if (milliseconds > 0) {
+    const gone = new AbortController();
+    const leave = (): void => gone.abort();
+    raw.once('close', leave);
+    await wait(milliseconds, undefined, { signal: gone.signal }).catch(() => undefined);
+    raw.off('close', leave);
+  }
+  return !raw.destroyed && raw.socket?.destroyed === false;
+}
+
+/** Reads the whole body and throws it away. Whoever goes away meanwhile is gone all the same. */
+async function swallow({ request, reply, bodyIdleMs }: Scene): Promise<void> {
+  try {
+    const count = (bytes: number): void => {
+      request.entry.bytes_in += bytes;
+    };
+    for await (const _piece of incomingBody(request.raw, reply.raw, bodyIdleMs, count).chunks());
+  } catch {
+    // There is no answer to come that could say so.
+  }
+}
+
+function answerBy(answer: NonNullable<RuleGiven['answer']>, { request, reply }: Scene): void {
+  const { status, headers = {}, body } = answer;
+  const text = body === undefined ? usualBody(status) : typeof body === 'string' ? body : JSON.stringify(body);
+  const type = typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json; charset=utf-8';
+  // A client that writes all it has before it reads would wait for ever.
+  request.raw.resume();
+  void reply
+    .code(status)
+    .headers({ 'content-type': type, ...lowerCase(headers) })
+    .send(text);
+}
+
+const lowerCase = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+
+/** What the service would say with this status, so that a client reads a made-up refusal as it reads a real one. */
+function usualBody(status: number): string {
+  if (status < 400) return JSON.stringify({ meta: { success: true, status }, data: {} });
+  const code = Object.entries(refusals).find(([, one]) => one === status)?.[0] ?? 'made_up';
+  const meta = { success: false, status, error_code: code, error_desc: 'Made up by a fault rule', error_id: newId() };
+  return JSON.stringify({ meta });
+}
