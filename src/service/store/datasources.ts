@@ -3,7 +3,8 @@ import type { Listed, Page } from '../http/page.ts';
 import type { FormatId } from '../uploads/receive.ts';
 import type { Account } from './accounts.ts';
 import type { Database } from './database.ts';
-import { type SharedAsset, visibleTo } from './shares.ts';
+import type { SharedAsset } from './shares.ts';
+import { listVisible } from './visible.ts';
 
 export interface Datasource {
   readonly id: string;
@@ -40,12 +41,7 @@ export function dynamicSources(db: Database, accountId: string): Datasource[] {
 }
 
 export function visibleDatasources(db: Database, account: Account, caller: Caller, page: Page): Listed<Datasource> {
-  const seen = visibleTo(caller, 'datasource', 'd');
-  const where = `from datasources d where d.account_id = ? and ${seen.sql}`;
-  const given = [account.id, ...seen.values];
-  const sql = `select ${columns} ${where} order by d.created_at, d.id limit ? offset ?`;
-  const items = db.all<Datasource>(sql, ...given, page.limit, page.offset);
-  return { items, total: db.get<{ n: number }>(`select count(*) as n ${where}`, ...given)!.n };
+  return listVisible(db, { kind: 'datasource', account, caller }, columns, page);
 }
 
 /** The source as something that can be shared. */

@@ -3,7 +3,9 @@ import type { Listed, Page } from '../http/page.ts';
 import type { Received } from '../uploads/receive.ts';
 import type { Account } from './accounts.ts';
 import type { Database } from './database.ts';
+import { listRows } from './listing.ts';
 import { visibleTo } from './shares.ts';
+import { listVisibleInstances } from './visible.ts';
 
 /** A copy of a data source, with properties and data of its own. */
 export interface Instance {
@@ -31,17 +33,17 @@ export function instancesOf(db: Database, datasourceId: string): Instance[] {
   return db.all<Instance>(`select ${columns} ${from} where d.id = ? order by i.created_at, i.id`, datasourceId);
 }
 
+/** The instances of the sources that the caller sees; with a data source, only its own. */
 export function visibleInstances(
   db: Database,
   { account, caller, datasourceId }: { account: Account; caller: Caller; datasourceId: string | undefined },
   page: Page,
 ): Listed<Instance> {
+  if (datasourceId === undefined) return listVisibleInstances(db, { account, caller }, columns, page);
   const seen = visibleTo(caller, 'datasource', 'd');
-  const where = `${from} where d.account_id = ? and (? is null or d.id = ?) and ${seen.sql}`;
-  const given = [account.id, datasourceId ?? null, datasourceId ?? null, ...seen.values];
-  const sql = `select ${columns} ${where} order by i.created_at, i.id limit ? offset ?`;
-  const items = db.all<Instance>(sql, ...given, page.limit, page.offset);
-  return { items, total: db.get<{ n: number }>(`select count(*) as n ${where}`, ...given)!.n };
+  const where = `${from} where d.account_id = ? and d.id = ? and ${seen.sql}`;
+  const given = [account.id, datasourceId, ...seen.values];
+  return listRows(db, { columns, from: where, order: 'i.created_at, i.id' }, given, page);
 }
 
 export function insertInstance(

@@ -4,6 +4,7 @@ import type { Account } from './accounts.ts';
 import type { Database } from './database.ts';
 import { listRows } from './listing.ts';
 import { type SharedAsset, visibleTo } from './shares.ts';
+import { listVisible } from './visible.ts';
 
 /** A visual widget; its schema is kept apart, because it can be long. */
 export interface Klip {
@@ -34,12 +35,16 @@ export function visibleKlips(
   { account, caller, datasourceId }: { account: Account; caller: Caller; datasourceId: string | undefined },
   page: Page,
 ): Listed<Klip> {
+  if (datasourceId === undefined) return listVisible(db, { kind: 'klip', account, caller }, columns, page);
   const seen = visibleTo(caller, 'klip', 'k');
-  const uses = datasourceId === undefined ? [] : [datasourceId];
-  const using = uses.map(() => 'and k.id in (select klip_id from klip_datasources where datasource_id = ?)').join('');
-  const from = `from klips k where k.account_id = ? ${using} and ${seen.sql}`;
-  const order = 'k.created_at, k.id';
-  return listRows<Klip>(db, { columns, from, order }, [account.id, ...uses, ...seen.values], page);
+  const from = `from klip_datasources u cross join klips k on k.id = u.klip_id
+    where u.datasource_id = ? and k.account_id = ? and ${seen.sql}`;
+  return listRows<Klip>(
+    db,
+    { columns, from, order: 'k.created_at, k.id' },
+    [datasourceId, account.id, ...seen.values],
+    page,
+  );
 }
 
 interface NewKlip extends Omit<Klip, 'updatedAt'> {

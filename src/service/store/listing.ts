@@ -16,5 +16,11 @@ export function listRows<T>(
   { limit, offset }: Page,
 ): Listed<T> {
   const items = db.all<T>(`select ${columns} ${from} order by ${order} limit ? offset ?`, ...values, limit, offset);
-  return { items, total: db.get<{ n: number }>(`select count(*) as n ${from}`, ...values)!.n };
+  return { items, total: countRows(db, from, values) };
+}
+
+/** How many rows a query finds: counted once and then known until something changes, because counting looks at all. */
+export function countRows(db: Database, from: string, values: readonly Cell[]): number {
+  const sql = `select count(*) as n ${from}`;
+  return db.remember(`${sql} ${JSON.stringify(values)}`, () => db.get<{ n: number }>(sql, ...values)!.n);
 }

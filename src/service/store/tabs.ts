@@ -3,8 +3,8 @@ import type { Listed, Page } from '../http/page.ts';
 import type { LayoutType } from '../tab-layout.ts';
 import type { Account } from './accounts.ts';
 import type { Database } from './database.ts';
-import { listRows } from './listing.ts';
-import { type SharedAsset, visibleTo } from './shares.ts';
+import type { SharedAsset } from './shares.ts';
+import { listVisible } from './visible.ts';
 
 /** A dashboard. */
 export interface Tab {
@@ -33,9 +33,7 @@ export function tabAsShared({ id, accountId, createdBy }: Tab): SharedAsset {
 }
 
 export function visibleTabs(db: Database, account: Account, caller: Caller, page: Page): Listed<Tab> {
-  const seen = visibleTo(caller, 'tab', 't');
-  const from = `from tabs t where t.account_id = ? and ${seen.sql}`;
-  return listRows<Tab>(db, { columns, from, order: 't.created_at, t.id' }, [account.id, ...seen.values], page);
+  return listVisible(db, { kind: 'tab', account, caller }, columns, page);
 }
 
 export function insertTab(db: Database, tab: Omit<Tab, 'updatedAt'>): void {

@@ -1,0 +1,99 @@
+import type { Caller } from '../auth/authenticate.ts';
+import type { Listed, Page } from '../http/page.ts';
+import type { Account } from './accounts.ts';
+import type { Cell, Database } from './database.ts';
+import { countRows } from './listing.ts';
+import { administers, type SharedKind } from './shares.ts';
+
+/**
+ * Lists of what somebody sees, in the order of creation. No list is found by looking through an account: an admin's is
+ * the account's index; everybody else's is merged from an index range for each reason that they have to see something,
+ * each of them in that order already. So a page costs what its offset and length cost, however much there is.
+ */
+
+/** Whose assets of which kind, and who asks. */
+export interface Seen {
+  readonly kind: SharedKind;
+  readonly account: Account;
+  readonly caller: Caller;
+}
+
+/** One page of the assets that somebody sees; `columns` are of their table by its alias (`d`, `k`, `t`). */
+export function listVisible<T>(db: Database, seen: Seen, columns: string, page: Page): Listed<T> {
+  const { sql, values } = merged(reasonsOf(db, seen), ({ created, id, from, where }) => {
+    return `select ${created} as created, ${id} as id from ${from} where ${where}`;
+  });
+  const items = `select ${columns} from (${sql} order by 1, 2 limit ? offset ?) page
+    join ${asTable(seen.kind)}.id = page.id order by page.created, page.id`;
+  return {
+    items: db.all<T>(items, ...values, page.limit, page.offset),
+    total: countRows(db, `from (${sql}) page`, values),
+  };
+}
+
+/** One page of the instances of the data sources that somebody sees; `columns` by the aliases `d` and `i`. */
+export function listVisibleInstances<T>(
+  db: Database,
+  given: Omit<Seen, 'kind'>,
+  columns: string,
+  page: Page,
+): Listed<T> {
+  const seen = { kind: 'datasource', ...given } as const;
+  const { sql, values } = merged(reasonsOf(db, seen), ({ created, id, from, where }) => {
+    const named = `${created} as created, ${id} as id, i.created_at as instance_created, i.id as instance_id`;
+    return `select ${named} from ${from} join datasource_instances i on i.datasource_id = ${id} where ${where}`;
+  });
+  const items = `select ${columns} from (${sql} order by 1, 2, 3, 4 limit ? offset ?) page
+    join datasource_instances i on i.id = page.instance_id join ${asTable(seen.kind)}.id = page.id
+    order by page.created, page.id, page.instance_created, page.instance_id`;
+  return {
+    items: db.all<T>(items, ...values, page.limit, page.offset),
+    total: countRows(db, `from (${sql}) page`, values),
+  };
+}
+
+const tables = { datasource: 'datasources', klip: 'klips', tab: 'tabs' } as const;
+
+/** `datasources d on d`: by the letter that a list's columns name it by. */
+const asTable = (kind: SharedKind): string => `${tables[kind]} ${kind[0]} on ${kind[0]}`;
+
+/** One reason to see assets: an index range in the order of their creation. */
+interface Reason {
+  readonly from: string;
+  readonly where: string;
+  /** When an asset was created, and which one it is. */
+  readonly created: string;
+  readonly id: string;
+  readonly values: readonly Cell[];
+}
+
+/** What is seen for several reasons stands once in the list. */
+function merged(reasons: readonly Reason[], select: (reason: Reason) => string): { sql: string; values: Cell[] } {
+  return { sql: reasons.map(select).join(' union '), values: reasons.flatMap(({ values }) => values) };
+}
+
+function reasonsOf(db: Database, { kind, account, caller }: Seen): Reason[] {
+  const made = { from: `${tables[kind]} m`, created: 'm.created_at', id: 'm.id' };
+  if (administers(caller, kind)) return [{ ...made, where: 'm.account_id = ?', values: [account.id] }];
+  const { id } = caller.user;
+  const shared = { from: `${kind}_shares s`, created: 's.asset_created_at', id: `s.${kind}_id` };
+  return [
+    { ...made, where: 'm.created_by = ? and m.account_id = ?', values: [id, account.id] },
+    { ...shared, where: heldAs('user', '= ?'), values: [id, account.id] },
+    ...groupReasons(db, id).map(({ holder, value }) => {
+      return { ...shared, where: heldAs('group', holder), values: [value, account.id] };
+    }),
+  ];
+}
+
+const heldAs = (kind: 'user' | 'group', holder: string): string =>
+  `s.kind = '${kind}' and s.holder_id ${holder} and s.account_id = ?`;
+
+/** A query of more parts than this takes longer to prepare than what its order saves. */
+const mostGroups = 50;
+
+function groupReasons(db: Database, userId: string): { holder: string; value: string }[] {
+  const groups = db.all<{ id: string }>('select group_id as id from group_members where user_id = ?', userId);
+  if (groups.length <= mostGroups) return groups.map(({ id }) => ({ holder: '= ?', value: id }));
+  return [{ holder: 'in (select group_id from group_members where user_id = ?)', value: userId }];
+}
