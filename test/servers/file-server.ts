@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { chmod, mkdir } from 'node:fs/promises';
+import { chmod, chown, mkdir, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import type { ServerFolder } from './server.ts';
+import type { ServerFolder, Supervised } from './server.ts';
 
 /** A private file server that runs until `stop()`, or until the process that started it is gone, however it went. */
 export interface FileServer {
@@ -33,7 +33,14 @@ export async function makeFiles(folder: ServerFolder): Promise<string> {
   const files = join(folder.path, 'files');
   await mkdir(files);
   await chmod(files, 0o755);
+  if (folder.identity.uid !== undefined) await chown(files, folder.identity.uid, folder.identity.gid!);
   return files;
+}
+
+/** Ends the server, and removes its folder with what the tests, which may be another user, have put there. */
+export async function endServer(server: Supervised, folder: ServerFolder): Promise<void> {
+  await server.stop();
+  await rm(folder.path, { recursive: true, force: true });
 }
 
 /** Resolves when something listens on the port and, unless TLS comes first, has said a word. */

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type FileServer, type FileServerSettings, greets, makeFiles } from './file-server.ts';
-import { findProgram, launch, ServerFolder } from './server.ts';
+import { endServer, type FileServer, type FileServerSettings, greets, makeFiles } from './file-server.ts';
+import { findProgram, launch, ServerFolder, serverGroup, serverUser } from './server.ts';
 
 const user = 'sluice';
 const password = 'pro-test-password';
@@ -10,7 +11,7 @@ const program = () => findProgram('proftpd', ['/usr/sbin']);
 const modules = '/usr/lib/proftpd';
 
 export function hasProftpd(): boolean {
-  return program() !== undefined && findProgram('mod_tls.so', [modules]) !== undefined;
+  return program() !== undefined && existsSync(join(modules, 'mod_tls.so'));
 }
 
 /**
@@ -33,13 +34,15 @@ export async function startProftpd(settings: FileServerSettings = {}): Promise<F
     },
     answers: (port) => greets(port, { silent: settings.implicit === true }),
   });
-  const stop = () => server.stop();
+  const stop = () => endServer(server, folder);
   return { host: '127.0.0.1', port, user, password, files, home: files, folder: folder.path, stop };
 }
 
 function common(folder: string, users: string): string[] {
   return [
     'ServerName test',
+    `User ${serverUser()}`,
+    `Group ${serverGroup()}`,
     'ServerType standalone',
     'DefaultServer on',
     'DefaultAddress 127.0.0.1',

@@ -70,6 +70,21 @@ function idOf(flag: string, user: string): number | undefined {
   }
 }
 
+/** The name of the user that servers run as. */
+export function serverUser(): string {
+  return execFileSync('id', ['-nu', ...userFlag()], { encoding: 'utf8' }).trim();
+}
+
+/** The name of that user's group. */
+export function serverGroup(): string {
+  return execFileSync('id', ['-ng', ...userFlag()], { encoding: 'utf8' }).trim();
+}
+
+function userFlag(): string[] {
+  const { uid } = serverIdentity();
+  return uid === undefined ? [] : [String(uid)];
+}
+
 /** A private folder that the server's user owns, with the tools to fill it. */
 export class ServerFolder {
   readonly path: string;

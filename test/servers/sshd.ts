@@ -1,9 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { type FileServer, type FileServerSettings, greets, makeFiles } from './file-server.ts';
-import { findProgram, launch, ServerFolder } from './server.ts';
+import { endServer, type FileServer, type FileServerSettings, greets, makeFiles } from './file-server.ts';
+import { findProgram, launch, ServerFolder, serverUser } from './server.ts';
 
 const program = () => findProgram('sshd', ['/usr/sbin']);
 
@@ -40,17 +38,20 @@ export async function startSshd(settings: FileServerSettings = {}): Promise<SshS
     answers: (port) => greets(port),
   });
   const [type, text] = (await readFile(join(folder.path, 'host.pub'), 'utf8')).split(' ');
-  const who = { user: nameOf(folder), password, key, lockedKey, hostKey: `${type} ${text}` };
-  return { host: '127.0.0.1', port, ...who, files, home: files, folder: folder.path, stop: () => server.stop() };
+  const who = { user: serverUser(), password, key, lockedKey, hostKey: `${type} ${text}` };
+  return {
+    host: '127.0.0.1',
+    port,
+    ...who,
+    files,
+    home: files,
+    folder: folder.path,
+    stop: () => endServer(server, folder),
+  };
 }
 
 function keygen(path: string, passphrase: string): string[] {
   return ['-q', '-t', 'ed25519', '-N', passphrase, '-C', 'test', '-f', path];
-}
-
-function nameOf({ identity }: ServerFolder): string {
-  if (identity.uid === undefined) return userInfo().username;
-  return execFileSync('id', ['-nu', String(identity.uid)], { encoding: 'utf8' }).trim();
 }
 
 function common(folder: string, files: string): string[] {

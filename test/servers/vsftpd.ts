@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type FileServer, type FileServerSettings, greets, makeFiles } from './file-server.ts';
+import { endServer, type FileServer, type FileServerSettings, greets, makeFiles } from './file-server.ts';
 import { findProgram, launch, ServerFolder } from './server.ts';
 
 const program = () => findProgram('vsftpd', ['/usr/sbin', '/usr/local/sbin']);
@@ -28,7 +28,7 @@ export async function startVsftpd(settings: FileServerSettings = {}): Promise<Fi
     },
     answers: (port) => greets(port, { silent: settings.implicit === true }),
   });
-  const stop = () => server.stop();
+  const stop = () => endServer(server, folder);
   const guest = { user: 'anonymous', password: 'guest' };
   return { host: '127.0.0.1', port, ...guest, files, home: '/', folder: folder.path, stop };
 }

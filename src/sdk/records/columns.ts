@@ -3,21 +3,8 @@ import type { Column, ColumnType } from '../column.ts';
 import { faultIn, type RecordInput, shorten } from './input.ts';
 import type { RecordSettings } from './options.ts';
 
-/** The columns of the table: first the one that names the input, where one is asked for. */
-export function withInputColumn({ inputColumn }: RecordSettings, columns: readonly Column[]): readonly Column[] {
-  if (inputColumn === undefined) return columns;
-  if (!columns.some(({ name }) => name === inputColumn)) return [{ name: inputColumn, type: 'text' }, ...columns];
-  throw new Problem({
-    code: 'RECORDS_INPUT_COLUMN',
-    family: 'config',
-    message: 'the data has a column of that name already',
-    seen: inputColumn,
-    next: 'give the column with the name of the input another name',
-  });
-}
-
 /** The columns that the job names, where it does. A type may stand there or under `types`. */
-export function declaredColumns({ columns, types }: RecordSettings): readonly Column[] {
+export function declaredColumns({ columns, types }: Pick<RecordSettings, 'columns' | 'types'>): readonly Column[] {
   return columns.map(({ name, type }) => ({
     name,
     type: type ?? (Object.hasOwn(types, name) ? types[name]! : 'text'),

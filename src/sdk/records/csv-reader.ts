@@ -1,12 +1,16 @@
 import type { Batch, Cells } from '../batch.ts';
 import type { Column } from '../column.ts';
 import type { Extraction } from '../connector.ts';
-import { columnsOf, declaredColumns, missingColumn, unknownColumn, withInputColumn } from './columns.ts';
+import { columnsOf, declaredColumns, missingColumn, unknownColumn } from './columns.ts';
 import { openCsv, type RawRows } from './csv-table.ts';
 import { faultIn, type RecordInput } from './input.ts';
+import { inputCells, withInputColumns } from './input-columns.ts';
 import type { RecordSettings } from './options.ts';
 import type { RecordReader, SurveyAsk, Surveyed } from './reader.ts';
-import { constantCells, retype } from './retype.ts';
+import { retype } from './retype.ts';
+
+/** More than any batch has. */
+const mostRows = 4096;
 
 /** Reads CSV documents that all have the same columns, in whatever order each of them has them. */
 export class CsvReader implements RecordReader {
@@ -34,7 +38,7 @@ export class CsvReader implements RecordReader {
 
   extraction(): Extraction {
     const columns = this.#columns();
-    const all = withInputColumn(this.#settings, columns);
+    const all = withInputColumns(this.#settings, columns);
     return { columns: all, batches: this.#batches(all, columns) };
   }
 
@@ -88,7 +92,7 @@ export class CsvReader implements RecordReader {
       const table = await openCsv(input, this.#settings);
       try {
         const slots = columns.map(({ name }, c) => this.#slotOf(table.names, name, c));
-        const lead = all.length > columns.length ? [constantCells(input.name, 4096)] : [];
+        const lead = inputCells(this.#settings, input, mostRows);
         for await (const raw of table.rows) {
           const cells: Cells[] = [...lead];
           columns.forEach((column, c) => {

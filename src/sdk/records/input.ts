@@ -6,6 +6,12 @@ export interface RecordInput {
   readonly name: string;
   /** The file it is, where it is one: errors then point into it. */
   readonly file?: string;
+  /** Where its bytes lie on this machine, for formats that are not read from front to back (zip, xlsx). */
+  readonly local?: string;
+  /** When it was last modified, where that is known. */
+  readonly modified?: Date;
+  /** Throws when the file at `local` is no longer what it was when it was first looked at. */
+  unchanged?(): Promise<void>;
   /** Opens the bytes from the start. Called again for a second pass, so it must give the same bytes each time. */
   open(): AsyncIterable<Uint8Array>;
 }

@@ -1,16 +1,19 @@
 import type { Batch, ByteCells, Cells } from '../batch.ts';
 import type { Column, ColumnType } from '../column.ts';
 import type { Extraction } from '../connector.ts';
-import { columnsOf, declaredColumns, unknownColumn, withInputColumn } from './columns.ts';
+import { columnsOf, declaredColumns, unknownColumn } from './columns.ts';
 import { faultIn, type RecordInput } from './input.ts';
+import { inputCells, withInputColumns } from './input-columns.ts';
 import { JsonPaths, kind, naturalKinds, type PathNode } from './json-paths.ts';
 import type { JsonScanner } from './json-scanner.ts';
 import { JsonWalk } from './json-walk.ts';
 import type { RecordSettings } from './options.ts';
 import type { RecordReader, SurveyAsk, Surveyed } from './reader.ts';
-import { constantCells, retype } from './retype.ts';
+import { retype } from './retype.ts';
 
 const mostColumns = 16_384;
+/** More than any batch has. */
+const mostRows = 4096;
 
 /**
  * Reads json and jsonl. Without `columns` the data is read twice: once for the union of all keys and the types that
@@ -42,7 +45,7 @@ export class JsonReader implements RecordReader {
 
   extraction(): Extraction {
     const columns = this.#columns();
-    const all = withInputColumn(this.#settings, columns);
+    const all = withInputColumns(this.#settings, columns);
     return { columns: all, batches: this.#batches(all, columns) };
   }
 
@@ -61,7 +64,7 @@ export class JsonReader implements RecordReader {
     for (const input of this.#inputs) {
       const paths = this.#boundPaths(input, columns);
       const walk = this.#walk(input, { paths, width: columns.length, wanted: [] });
-      const lead = all.length > columns.length ? [constantCells(input.name, 4096)] : [];
+      const lead = inputCells(this.#settings, input, mostRows);
       for await (const _ of walk.rows()) {
         this.#refuseStrayValues(input, paths, columns);
         const cells = columns.map((column, slot) => typedCells({ input, scanner: walk.scanner, column, slot }));

@@ -68,11 +68,15 @@ export const recordOptions = {
 
 export type RecordQuery = OptionValues<typeof recordOptions>;
 
-/** What a reader needs: the options, with the format decided, and the column that names the input, if any. */
-export interface RecordSettings extends RecordQuery {
-  readonly format: RecordFormat;
+/** What a reader needs: the options, with the format decided, and the columns that tell about the input, if any. */
+export interface RecordSettings extends Omit<RecordQuery, 'format'> {
+  readonly format: RecordFormat | 'xlsx';
+  /** xlsx: name of the sheet. */
+  readonly sheet?: string | undefined;
   /** Adds a first column of this name that holds each input's name. */
   readonly inputColumn?: string | undefined;
+  /** Adds a column of this name in front that holds when each input was last modified. */
+  readonly modifiedColumn?: string | undefined;
   /** Bytes that are scanned at a time; a few, where a test wants every cell cut. */
   readonly blockBytes?: number | undefined;
 }
@@ -103,7 +107,7 @@ export function formatOfMediaType(header: string | undefined): RecordFormat | un
 }
 
 /** Faults that the options show among themselves, before any data is seen. */
-export function recordFaults(query: RecordQuery): { option: string; message: string }[] {
+export function recordFaults(query: Omit<RecordQuery, 'format'>): { option: string; message: string }[] {
   const faults: { option: string; message: string }[] = [];
   if (query.delimiter === '') faults.push({ option: 'delimiter', message: 'must not be empty' });
   if (query.quote.length > 1) faults.push({ option: 'quote', message: 'must be one character, or empty for none' });

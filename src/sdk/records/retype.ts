@@ -61,10 +61,10 @@ function fitted({ input, column, spotOf }: Retyping, text: string, r: number): s
   });
 }
 
-/** Cells that all hold the same text; `rows` is the most that any batch has. */
-export function constantCells(text: string, rows: number): ByteCells {
-  const bytes = Buffer.from(text, 'utf8');
+/** Cells that all hold the same text, or null; `rows` is the most that any batch has. */
+export function constantCells(text: string | null, rows: number): ByteCells {
+  const bytes = Buffer.from(text ?? '', 'utf8');
   const spans = new Int32Array(2 * rows);
-  for (let r = 0; r < rows; r++) spans[2 * r + 1] = bytes.length;
+  for (let r = 0; r < rows; r++) spans[2 * r + (text === null ? 0 : 1)] = text === null ? -1 : bytes.length;
   return { kind: 'bytes', bytes, spans, stride: 1, slot: 0 };
 }

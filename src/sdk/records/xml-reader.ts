@@ -1,9 +1,10 @@
 import type { Batch, Cells, Value } from '../batch.ts';
 import type { Column } from '../column.ts';
 import type { Extraction } from '../connector.ts';
-import { columnsOf, declaredColumns, unknownColumn, withInputColumn } from './columns.ts';
+import { columnsOf, declaredColumns, unknownColumn } from './columns.ts';
 import { openUtf8 } from './encoding.ts';
 import { faultIn, type RecordInput } from './input.ts';
+import { inputCells, withInputColumns } from './input-columns.ts';
 import type { RecordSettings } from './options.ts';
 import type { RecordReader, SurveyAsk, Surveyed } from './reader.ts';
 import { retype } from './retype.ts';
@@ -36,7 +37,7 @@ export class XmlReader implements RecordReader {
 
   extraction(): Extraction {
     const columns = this.#columns();
-    const all = withInputColumn(this.#settings, columns);
+    const all = withInputColumns(this.#settings, columns);
     return { columns: all, batches: this.#batches(all, columns) };
   }
 
@@ -78,11 +79,10 @@ export class XmlReader implements RecordReader {
       for await (const held of this.#read(input)) {
         this.#refuseUnknown(input, held, columns);
         const { records, lines } = held;
-        const named: Cells[] =
-          all.length > columns.length ? [{ kind: 'values', values: records.map(() => input.name) }] : [];
+        const lead = inputCells(this.#settings, input, records.length);
         const cells = columns.map((column) => cellsOf({ input, column, records, lines, before }));
         before += records.length;
-        yield { columns: all, cells: [...named, ...cells], length: records.length };
+        yield { columns: all, cells: [...lead, ...cells], length: records.length };
       }
     }
   }

@@ -1,0 +1,94 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  defineConnector,
+  type ExtractContext,
+  type RecordInput,
+  readFiles,
+  recordFaults,
+  type SourceContext,
+} from '#sdk';
+import { fetchFile } from './fetch-file.ts';
+import { fetchedInput } from './fetched-input.ts';
+import { Line } from './line.ts';
+import { query, source } from './options.ts';
+import { placeOf } from './place.ts';
+import { type Selection, selectFiles } from './select.ts';
+import { faultsOf } from './validate.ts';
+import { parseWatermark, watermarkText } from './watermark.ts';
+
+type Extracting = ExtractContext<typeof source, typeof query>;
+
+/** Reads files from FTP, FTPS and SFTP servers: each is brought here whole before its first row is read. */
+export default defineConnector({
+  id: 'ftp',
+  title: 'FTP, FTPS, SFTP',
+  summary: 'Reads csv, json, json lines, xml or xlsx files from a file server, packed or not.',
+  source,
+  query,
+  shorthand: 'path',
+
+  validate: ({ source: given, query: asked }) => [
+    ...faultsOf(given, asked),
+    ...(asked === undefined ? [] : recordFaults(asked)),
+  ],
+
+  async check(context) {
+    const line = await openLine(context);
+    try {
+      return await line.use(async (session) => {
+        const folder = context.source.folder ?? session.home;
+        const entries = await session.list(folder);
+        const files = entries.filter(({ kind }) => kind === 'file').length;
+        return `${placeOf(context.source)} is there; ${folder} holds ${files} files`;
+      });
+    } finally {
+      line.close();
+    }
+  },
+
+  async extract(context) {
+    const before = parseWatermark(context.watermark);
+    const { inputs, after } = await fetchAll(context, before);
+    const extraction = await readFiles(inputs, context.query);
+    if (after === undefined) return extraction;
+    return { ...extraction, watermark: () => watermarkText(after), unchanged: () => inputs.length === 0 };
+  },
+});
+
+async function openLine({ source: given, folder, signal }: SourceContext<typeof source>): Promise<Line> {
+  const connect = async () =>
+    given.protocol === 'sftp'
+      ? (await import('./sftp-session.ts')).openSftp(given, folder)
+      : (await import('./ftp-session.ts')).openFtp(given, folder);
+  return await Line.open({ connect, signal });
+}
+
+interface FetchedAll {
+  readonly inputs: readonly RecordInput[];
+  readonly after: Selection['after'];
+}
+
+/** Brings the files that the query means into the scratch folder. Nothing of them is read before the last is here. */
+async function fetchAll(context: Extracting, before: ReturnType<typeof parseWatermark>): Promise<FetchedAll> {
+  const { source: given, query: asked, scratch, signal, log, alive = () => undefined } = context;
+  const line = await openLine(context);
+  try {
+    const selecting = { source: given, query: asked, before, signal, log };
+    const { files, after } = await line.use((session) => selectFiles(session, selecting));
+    const folder = join(scratch, 'files');
+    await mkdir(folder, { recursive: true });
+    const inputs: RecordInput[] = [];
+    for (const [i, settled] of files.entries()) {
+      const { name } = settled.file;
+      const path = join(folder, String(i));
+      const onResume = (at: number, { message }: Error) =>
+        log.warn('a transfer broke and goes on', { file: name, at, because: message });
+      await fetchFile(settled, { line, to: path, alive, onResume });
+      inputs.push(fetchedInput({ name, path, modified: settled.facts.modified, signal }));
+    }
+    return { inputs, after };
+  } finally {
+    line.close();
+  }
+}

@@ -1,0 +1,60 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+
+/** One key that a known_hosts file tells about a host (sshd(8), SSH_KNOWN_HOSTS FILE FORMAT). */
+export interface KnownKey {
+  readonly type: string;
+  readonly key: Buffer;
+  readonly line: number;
+  readonly isRevoked: boolean;
+}
+
+/**
+ * The keys that the file knows for a host and port. Names may be lists, patterns with `*` and `?`, negated by `!`, or
+ * hashed. Keys of certificate authorities are left out: certificates are not checked here.
+ */
+export function keysOf(text: string, { host, port }: { host: string; port: number }): KnownKey[] {
+  const name = port === 22 ? host.toLowerCase() : `[${host.toLowerCase()}]:${port}`;
+  return text.split(/\r?\n/).flatMap((line, i): KnownKey[] => {
+    const words = line.trim().split(/\s+/);
+    if (line.trim() === '' || words[0]!.startsWith('#')) return [];
+    const mark = words[0]!.startsWith('@') ? words.shift() : undefined;
+    const [names, type, key] = words;
+    if (key === undefined || mark === '@cert-authority' || !isNamed(names!, name)) return [];
+    return [{ type: type!, key: Buffer.from(key, 'base64'), line: i + 1, isRevoked: mark === '@revoked' }];
+  });
+}
+
+function isNamed(names: string, name: string): boolean {
+  if (names.startsWith('|1|')) return isHashOf(names, name);
+  const patterns = names.split(',');
+  const matches = (pattern: string) => patternOf(pattern).test(name);
+  if (patterns.some((pattern) => pattern.startsWith('!') && matches(pattern.slice(1)))) return false;
+  return patterns.some((pattern) => !pattern.startsWith('!') && matches(pattern));
+}
+
+function patternOf(pattern: string): RegExp {
+  const source = pattern
+    .toLowerCase()
+    .replace(/[\\^$.|+()[\]{}]/g, '\\$&')
+    .replaceAll('*', '.*')
+    .replaceAll('?', '.');
+  return new RegExp(`^${source}$`);
+}
+
+/** `|1|salt|hash`: HMAC-SHA1 of the name under the salt, both in base64. */
+function isHashOf(hashed: string, name: string): boolean {
+  const [, , salt = '', hash = ''] = hashed.split('|');
+  const wanted = Buffer.from(hash, 'base64');
+  const made = createHmac('sha1', Buffer.from(salt, 'base64')).update(name).digest();
+  return wanted.length === made.length && timingSafeEqual(wanted, made);
+}
+
+/** A key's fingerprint as OpenSSH shows it: `SHA256:` and base64 without padding. */
+export function fingerprintOf(key: Buffer): string {
+  return `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`;
+}
+
+/** The type that a key names itself, such as ssh-ed25519 (RFC 4253, 6.6). */
+export function typeOf(key: Buffer): string {
+  return key.subarray(4, 4 + key.readUInt32BE(0)).toString('latin1');
+}

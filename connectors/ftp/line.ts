@@ -1,0 +1,85 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Connect, Session } from './session.ts';
+
+const firstWaitMs = 250;
+const mostWaitMs = 8000;
+
+interface LineInit {
+  readonly connect: Connect;
+  readonly signal: AbortSignal;
+}
+
+/** A line to the server: one session at a time, ended when the run is stopped, made anew when it was lost. */
+export class Line {
+  readonly #connect: Connect;
+  readonly #signal: AbortSignal;
+  readonly #onAbort = () => this.#session?.close();
+  #session: Session | undefined;
+
+  private constructor({ connect, signal }: LineInit) {
+    this.#connect = connect;
+    this.#signal = signal;
+    signal.addEventListener('abort', this.#onAbort);
+  }
+
+  static async open(init: LineInit): Promise<Line> {
+    const line = new Line(init);
+    try {
+      await line.renew();
+      return line;
+    } catch (error) {
+      line.close();
+      throw error;
+    }
+  }
+
+  get session(): Session {
+    return this.#session!;
+  }
+
+  async renew(): Promise<void> {
+    this.#session?.close();
+    this.#signal.throwIfAborted();
+    this.#session = await abortable(this.#connect(), this.#signal);
+  }
+
+  /** Another session in place of a lost one; the more often it was lost in a row, the longer is waited before. */
+  async retry(timesLost: number): Promise<void> {
+    const ms = Math.min(mostWaitMs, firstWaitMs * 2 ** (timesLost - 1));
+    await wait(ms, undefined, { signal: this.#signal }).catch(() => undefined);
+    await this.renew();
+  }
+
+  /** What the work comes to; when it was stopped, the signal's reason, whatever broke on the way. */
+  async use<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    try {
+      return await work(this.session);
+    } catch (error) {
+      this.#signal.throwIfAborted();
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#signal.removeEventListener('abort', this.#onAbort);
+    this.#session?.close();
+  }
+}
+
+/** A login that nobody waits for any more is ended when it comes. */
+async function abortable(login: Promise<Session>, signal: AbortSignal): Promise<Session> {
+  const stopped = Promise.withResolvers<never>();
+  const onAbort = () => stopped.reject(signal.reason);
+  signal.addEventListener('abort', onAbort);
+  try {
+    return await Promise.race([login, stopped.promise]);
+  } catch (error) {
+    login.then(
+      (session) => session.close(),
+      () => undefined,
+    );
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}

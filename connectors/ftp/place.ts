@@ -1,0 +1,15 @@
+import type { SourceValues } from './options.ts';
+
+const usualPorts = { sftp: 22, ftps: 21, ftps_implicit: 990, ftp: 21 } as const;
+
+export function portOf({ protocol, port }: SourceValues): number {
+  return port ?? usualPorts[protocol];
+}
+
+/** The server as people write it, for messages: `sftp://files.example.com`, with the port where it is not the usual. */
+export function placeOf(source: SourceValues): string {
+  const { protocol, host } = source;
+  const port = portOf(source);
+  const name = host.includes(':') ? `[${host}]` : host;
+  return `${protocol === 'ftps_implicit' ? 'ftps' : protocol}://${name}${port === usualPorts[protocol] ? '' : `:${port}`}`;
+}

@@ -1,0 +1,128 @@
+import { Problem, type ProblemInit } from '#sdk';
+
+/** Codes of Node's network errors that mean: nobody there now, ask again later. */
+const away: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nobody listens there',
+  ECONNRESET: 'the connection was reset',
+  EPIPE: 'the connection was closed',
+  ETIMEDOUT: 'there was no answer in time',
+  EHOSTUNREACH: 'there is no route to the host',
+  ENETUNREACH: 'there is no route to the network',
+  EAI_AGAIN: 'the name service did not answer',
+  ENOTFOUND: 'the name is not known',
+};
+
+interface Thrown {
+  readonly code?: unknown;
+  readonly message?: unknown;
+  readonly errors?: unknown;
+}
+
+/** Code and message of anything thrown; a connect to several addresses fails with a bundle of errors. */
+function seenIn(thrown: unknown): { code: string; message: string } {
+  const { code, message, errors } = (thrown ?? {}) as Thrown;
+  const first = Array.isArray(errors) ? (errors[0] as Thrown | undefined) : undefined;
+  return { code: String(code ?? first?.code ?? ''), message: String(message || first?.message || thrown) };
+}
+
+export function make(code: string, family: ProblemInit['family'], rest: Omit<ProblemInit, 'code' | 'family'>): Problem {
+  return new Problem({ code, family, ...rest });
+}
+
+/** The problem of a login that never came to a conversation: TLS, or the network. */
+export function notConnected(thrown: unknown, place: string): Problem {
+  const { code, message } = seenIn(thrown);
+  if (isTls(code, message)) {
+    return make('FTP_TLS_REFUSED', 'config', {
+      message: `no trusted TLS connection to ${place}`,
+      seen: message,
+      next: 'mend the tls options: ca_file names the authority, servername the name in the certificate; check the protocol and the port',
+      cause: thrown,
+    });
+  }
+  return make('FTP_UNREACHABLE', 'try_later', {
+    message: `${place} cannot be reached: ${away[code] ?? 'the connection failed'}`,
+    seen: message,
+    next: 'check protocol, host, port and that the server runs; `sluice check --connect` tries again',
+    cause: thrown,
+  });
+}
+
+function isTls(code: string, message: string): boolean {
+  const certificate = /CERT|SELF_SIGNED|UNABLE_TO_|^ERR_TLS_|^ERR_SSL_|^ERR_OSSL_|^HANDSHAKE_|EPROTO/.test(code);
+  return certificate || /certificate|wrong version number|altnames/i.test(message);
+}
+
+export function connectTimeout(place: string, seconds: number): Problem {
+  return make('FTP_CONNECT_TIMEOUT', 'try_later', {
+    message: `${place} did not answer within ${seconds} s`,
+    next: 'check host, port and firewall, or raise connect_timeout_seconds',
+  });
+}
+
+/** The connection broke, or fell silent, when all was well before: whoever was reading may log in again and go on. */
+export function lost(thrown: unknown, place: string): Problem {
+  const { code, message } = seenIn(thrown);
+  return make('FTP_LOST', 'try_later', {
+    message: `the connection to ${place} was lost${away[code] === undefined ? '' : `: ${away[code]}`}`,
+    seen: message,
+    next: 'the run starts anew; when it happens again, look into the log of the server, and at firewalls on the way',
+    cause: thrown,
+  });
+}
+
+const awayCodes = new Set(['FTP_LOST', 'FTP_UNREACHABLE', 'FTP_CONNECT_TIMEOUT', 'FTP_BUSY']);
+
+/** Whether another login in a moment may go on where this one was. */
+export function isAway(thrown: unknown): thrown is Problem {
+  return thrown instanceof Problem && awayCodes.has(thrown.code);
+}
+
+/** Whether the server said no to the command itself. */
+export function isRefusal(thrown: unknown): boolean {
+  return thrown instanceof Problem && thrown.code === 'FTP_REFUSED';
+}
+
+export function loginRefused(place: string, user: string, seen: string): Problem {
+  return make('FTP_LOGIN_REFUSED', 'login', {
+    message: `${place} refused the login of ${user}`,
+    seen,
+    next: 'mend user, password or key of the source; `sluice check --connect` tries again',
+  });
+}
+
+export function denied(path: string, seen: string): Problem {
+  return make('FTP_DENIED', 'job', {
+    message: `the server does not let us read ${path}`,
+    seen,
+    next: 'ask whoever runs the server to let the user read it',
+  });
+}
+
+/** Anything else that a server said no to. */
+export function refused(place: string, seen: string): Problem {
+  return make('FTP_REFUSED', 'job', { message: `${place} answered with an error`, seen });
+}
+
+/** A server that says: not now. */
+export function busy(place: string, seen: string): Problem {
+  return make('FTP_BUSY', 'try_later', { message: `${place} is busy or closing`, seen });
+}
+
+export function fileChanged(name: string, seen: string): Problem {
+  return make('FTP_FILE_CHANGED', 'try_later', {
+    message: `${name} was written to while it was being read`,
+    seen,
+    next: 'write to another name and rename the file when it is complete, or put a marker beside it (option marker)',
+  });
+}
+
+/** A file of the source's options that cannot be used. */
+export function badFile(option: string, path: string, cause: unknown): Problem {
+  return make('FTP_OPTION_FILE', 'config', {
+    message: `the ${option} of the source cannot be used: ${path}`,
+    seen: seenIn(cause).message,
+    next: 'mend the path, the rights or the content of the file',
+    cause,
+  });
+}

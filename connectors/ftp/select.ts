@@ -1,0 +1,71 @@
+import type { ConnectorLog, Problem } from '#sdk';
+import { byMarker, bySettling, notComplete, type Settled } from './complete.ts';
+import { findFiles, type RemoteFile } from './find.ts';
+import type { QueryValues, SourceValues } from './options.ts';
+import { make } from './problems.ts';
+import type { Session } from './session.ts';
+import { advanced, type Dated, isWanted, type Watermark } from './watermark.ts';
+
+/** What a run reads, and how far the job has got when it has. */
+export interface Selection {
+  readonly files: readonly Settled[];
+  /** Undefined where the job reads the same files each time. */
+  readonly after: Watermark | undefined;
+}
+
+interface Selecting {
+  readonly source: SourceValues;
+  readonly query: QueryValues;
+  readonly before: Watermark;
+  readonly signal: AbortSignal;
+  readonly log: ConnectorLog;
+}
+
+/** The files that the query means now. Those that are not complete are a reason to try later, or wait for the next run. */
+export async function selectFiles(session: Session, given: Selecting): Promise<Selection> {
+  const { source, query, signal } = given;
+  const isIncremental = query.files === 'changed';
+  const found = await findFiles(session, { folder: source.folder, path: query.path, none: isIncremental });
+  const marked = await byMarker(found, query.marker);
+  const wanted = isIncremental ? changedFiles(marked.ready, given.before) : chosen(marked.ready, query.files);
+  const settled = await bySettling(wanted, { session, seconds: query.settle_seconds, signal });
+  const waiting = isIncremental ? changedFiles(marked.pending, given.before) : marked.pending;
+  given.log.debug('files found', {
+    found: found.files.length,
+    chosen: settled.ready.length,
+    pending: waiting.length + settled.pending.length,
+  });
+  if (isIncremental) return incremental(settled.ready, [...waiting, ...settled.pending] as Dated[], given);
+  const isMissing = settled.pending.length > 0 || (settled.ready.length === 0 && waiting.length > 0);
+  if (isMissing)
+    throw settled.pending.length > 0 ? notComplete(settled.pending, undefined) : notComplete(waiting, query.marker);
+  return { files: settled.ready, after: undefined };
+}
+
+function incremental(ready: readonly Settled[], pending: readonly Dated[], { query, before }: Selecting): Selection {
+  const read = ready.map(({ file }) => file as Dated);
+  return { files: ready, after: advanced(before, { read, pending, lookBackSeconds: query.look_back_seconds }) };
+}
+
+function chosen(files: readonly RemoteFile[], which: QueryValues['files']): readonly RemoteFile[] {
+  if (which !== 'newest' || files.length < 2) return files;
+  return [files.map(dated).reduce((best, file) => (file.modified >= best.modified ? file : best))];
+}
+
+function changedFiles(files: readonly RemoteFile[], before: Watermark): Dated[] {
+  return files.map(dated).filter((file) => isWanted(before, file));
+}
+
+function dated(file: RemoteFile): Dated {
+  const { modified } = file;
+  if (modified !== undefined) return { ...file, modified };
+  throw noTimes(file.name);
+}
+
+function noTimes(name: string): Problem {
+  return make('FTP_NO_TIMES', 'config', {
+    message: 'the server does not tell when files were modified (neither MLSD nor MDTM)',
+    seen: name,
+    next: 'read with `files: all`, and a path that means the files wanted',
+  });
+}

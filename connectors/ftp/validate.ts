@@ -1,0 +1,64 @@
+import type { QueryValues, SourceValues } from './options.ts';
+
+interface Fault {
+  readonly option: string;
+  readonly message: string;
+}
+
+const sftpOnly = ['private_key_file', 'passphrase', 'host_key'] as const;
+
+/** Everything that is wrong with the options together, without any network. */
+export function faultsOf(source: SourceValues, query: QueryValues | undefined): Fault[] {
+  return [
+    ...(source.protocol === 'sftp' ? sftpFaults(source) : ftpFaults(source)),
+    ...(query === undefined ? [] : queryFaults(query)),
+  ];
+}
+
+function sftpFaults(source: SourceValues): Fault[] {
+  const { user, password, private_key_file: key, passphrase, active } = source;
+  return [
+    ...(user === undefined ? [{ option: 'user', message: 'is missing; sftp has no anonymous login' }] : []),
+    ...(password === undefined && key === undefined
+      ? [{ option: 'password', message: 'is missing: give it, or private_key_file' }]
+      : []),
+    ...(passphrase !== undefined && key === undefined
+      ? [{ option: 'passphrase', message: 'is for a private key; name it in private_key_file' }]
+      : []),
+    ...(active === undefined ? [] : [{ option: 'active', message: 'means nothing to sftp; take it out' }]),
+  ];
+}
+
+function ftpFaults(source: SourceValues): Fault[] {
+  const { protocol, user, password, tls, active } = source;
+  const hasFiles = tls.ca_file !== undefined || tls.cert_file !== undefined || tls.servername !== undefined;
+  return [
+    ...sftpOnly
+      .filter((name) => source[name] !== undefined)
+      .map((option) => ({ option, message: `means nothing to ${protocol}; take it out` })),
+    ...(user !== undefined && password === undefined
+      ? [{ option: 'password', message: `is missing for ${user}` }]
+      : []),
+    ...(protocol === 'ftp' && hasFiles ? [{ option: 'tls', message: 'needs protocol ftps or ftps_implicit' }] : []),
+    ...((tls.cert_file === undefined) === (tls.key_file === undefined)
+      ? []
+      : [{ option: 'tls', message: 'needs cert_file and key_file together' }]),
+    ...((active?.last_port ?? 65_535) < (active?.first_port ?? 0)
+      ? [{ option: 'active', message: 'has a last_port below its first_port' }]
+      : []),
+    ...(active?.last_port !== undefined && active.first_port === undefined
+      ? [{ option: 'active', message: 'has a last_port, but no first_port' }]
+      : []),
+  ];
+}
+
+function queryFaults({ path, marker, path_column: name, modified_column: time }: QueryValues): Fault[] {
+  return [
+    ...(path === '' ? [{ option: 'path', message: 'is empty' }] : []),
+    ...(/[\r\n\0]/.test(path) ? [{ option: 'path', message: 'must not hold a line break' }] : []),
+    ...(marker === '' ? [{ option: 'marker', message: 'is empty' }] : []),
+    ...(name !== undefined && name === time
+      ? [{ option: 'modified_column', message: 'must differ from path_column' }]
+      : []),
+  ];
+}

@@ -1,0 +1,47 @@
+import { Problem } from '../../lib/problem.ts';
+import type { Extraction } from '../connector.ts';
+import type { OptionValues } from '../option.ts';
+import { declaredColumns } from './columns.ts';
+import type { FileFormat, fileOptions } from './file-options.ts';
+import type { RecordInput } from './input.ts';
+import { formatOfName } from './options.ts';
+import { readRecords } from './reader.ts';
+
+export type FileQuery = OptionValues<typeof fileOptions>;
+
+/** Reads whole files as one table. Their endings tell what they are, unless the query does. */
+export async function readFiles(inputs: readonly RecordInput[], query: FileQuery): Promise<Extraction> {
+  if (inputs.length === 0) return { columns: declaredColumns(query), batches: none() };
+  const isTabbed = query.delimiter === ',' && inputs.every(({ name }) => /\.tsv(?:\.gz)?$/i.test(name));
+  return await readRecords(inputs, {
+    ...query,
+    format: formatOf(inputs, query),
+    delimiter: isTabbed ? '\t' : query.delimiter,
+    inputColumn: query.path_column,
+    modifiedColumn: query.modified_column,
+  });
+}
+
+async function* none(): AsyncGenerator<never> {}
+
+function formatOfFile(name: string): FileFormat | undefined {
+  return /\.xlsx$/i.test(name) ? 'xlsx' : formatOfName(name);
+}
+
+function formatOf(inputs: readonly RecordInput[], { format }: FileQuery): FileFormat {
+  if (format !== undefined) return format;
+  const told = new Set(inputs.map(({ name }) => formatOfFile(name)));
+  const [only] = told;
+  if (told.size === 1 && only !== undefined) return only;
+  throw new Problem({
+    code: 'FILE_FORMAT',
+    family: 'config',
+    message: told.size > 1 ? 'the files have different endings' : 'the ending of the file does not tell its format',
+    seen: inputs
+      .slice(0, 3)
+      .map(({ name }) => name)
+      .join(', '),
+    allowed: '.csv, .tsv, .json, .jsonl, .ndjson, .xml, each also with .gz; .xlsx',
+    next: 'set `format`',
+  });
+}

@@ -1,0 +1,37 @@
+import { Problem } from '../../lib/problem.ts';
+import type { Cells } from '../batch.ts';
+import type { Column } from '../column.ts';
+import type { RecordInput } from './input.ts';
+import type { RecordSettings } from './options.ts';
+import { constantCells } from './retype.ts';
+
+/** What an input can tell about itself in a column of its own, in the order of the columns. */
+const facts = {
+  inputColumn: { type: 'text', of: ({ name }: RecordInput) => name },
+  modifiedColumn: { type: 'timestamptz', of: ({ modified }: RecordInput) => modified?.toISOString() ?? null },
+} as const;
+
+const names = ['inputColumn', 'modifiedColumn'] as const;
+
+/** The columns of the table: in front those that tell about the input, where they are asked for. */
+export function withInputColumns(settings: RecordSettings, columns: readonly Column[]): readonly Column[] {
+  const front = names.flatMap((name): Column[] => {
+    const wanted = settings[name];
+    return wanted === undefined ? [] : [{ name: wanted, type: facts[name].type }];
+  });
+  if (front.length === 0) return columns;
+  const twice = front.find(({ name }) => columns.some((column) => column.name === name));
+  if (twice === undefined) return [...front, ...columns];
+  throw new Problem({
+    code: 'RECORDS_INPUT_COLUMN',
+    family: 'config',
+    message: 'the data has a column of that name already',
+    seen: twice.name,
+    next: 'give the column that tells about the input another name',
+  });
+}
+
+/** The cells of those columns for up to `rows` rows of one input. */
+export function inputCells(settings: RecordSettings, input: RecordInput, rows: number): Cells[] {
+  return names.filter((name) => settings[name] !== undefined).map((name) => constantCells(facts[name].of(input), rows));
+}

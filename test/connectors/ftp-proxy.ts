@@ -1,0 +1,109 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+
+/** What happens to a connection: reset, or silent, when so many bytes have gone to the client. */
+export interface Cut {
+  readonly afterBytes: number;
+  readonly how: 'reset' | 'silence';
+}
+
+export interface TcpProxy {
+  readonly port: number;
+  /** Connections that carried data so far. */
+  readonly carried: () => number;
+  close(): Promise<void>;
+}
+
+/** A proxy on real sockets in front of an SSH server; the first connections are cut as told, the rest pass. */
+export async function openTcpProxy(port: number, cuts: Cut[]): Promise<TcpProxy> {
+  const sockets = new Set<Socket>();
+  let carried = 0;
+  const server = createServer((client) => {
+    carried += 1;
+    carry({ client, upstream: connect(port, '127.0.0.1'), cut: cuts.shift(), sockets });
+  });
+  return { port: await listening(server), carried: () => carried, close: () => closeAll([server], sockets) };
+}
+
+/**
+ * A proxy in front of an FTP server without TLS. It reads the answers to EPSV, and puts itself in between there too; the
+ * data connections that carry files (those of RETR) are cut as told.
+ */
+export async function openFtpProxy(port: number, cuts: Cut[]): Promise<TcpProxy> {
+  const sockets = new Set<Socket>();
+  const servers: Server[] = [];
+  let carried = 0;
+  let isFile = false;
+  const control = createServer((client) => {
+    const upstream = connect(port, '127.0.0.1');
+    for (const socket of [client, upstream]) track(socket, sockets);
+    client.on('data', (chunk: Buffer) => {
+      isFile = /^(?:RETR|REST)/m.test(chunk.toString('latin1'));
+      upstream.write(chunk);
+    });
+    upstream.on('data', async (chunk: Buffer) => {
+      const text = chunk.toString('latin1');
+      const told = /^229 .*\(\|\|\|(\d+)\|\)/m.exec(text)?.[1];
+      if (told === undefined) return void client.write(chunk);
+      const data = createServer((socket) => {
+        const onward = connect(Number(told), '127.0.0.1');
+        carry({ client: socket, upstream: onward, sockets, cut: () => (isFile ? cuts.shift() : undefined) });
+        carried += 1;
+        data.close();
+      });
+      servers.push(data);
+      client.write(Buffer.from(text.replace(`|||${told}|`, `|||${await listening(data)}|`), 'latin1'));
+    });
+    end(client, upstream);
+  });
+  servers.push(control);
+  return { port: await listening(control), carried: () => carried, close: () => closeAll(servers, sockets) };
+}
+
+interface Carrying {
+  readonly client: Socket;
+  readonly upstream: Socket;
+  readonly sockets: Set<Socket>;
+  readonly cut: Cut | undefined | (() => Cut | undefined);
+}
+
+function carry({ client, upstream, sockets, cut }: Carrying): void {
+  for (const socket of [client, upstream]) track(socket, sockets);
+  client.pipe(upstream);
+  let told: Cut | undefined;
+  let passed = 0;
+  upstream.on('data', (chunk: Buffer) => {
+    if (passed === 0) told = typeof cut === 'function' ? cut() : cut;
+    const room = (told?.afterBytes ?? Number.POSITIVE_INFINITY) - passed;
+    passed += chunk.length;
+    if (chunk.length < room) return void client.write(chunk);
+    client.write(chunk.subarray(0, room), () => {
+      if (told?.how === 'reset') client.resetAndDestroy();
+    });
+    upstream.pause();
+  });
+  upstream.on('end', () => client.end());
+  end(client, upstream);
+}
+
+/** Whoever goes away is gone for the other side as well. */
+function end(client: Socket, upstream: Socket): void {
+  client.on('close', () => upstream.destroy());
+  upstream.on('close', () => client.end());
+}
+
+function track(socket: Socket, sockets: Set<Socket>): void {
+  sockets.add(socket);
+  socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+}
+
+async function listening(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+async function closeAll(servers: readonly Server[], sockets: Set<Socket>): Promise<void> {
+  for (const server of servers) server.close();
+  for (const socket of sockets) socket.destroy();
+}
