@@ -2,6 +2,7 @@ import { defineConnector, Problem } from '#sdk';
 import { driverOf, faultsOf } from './address.ts';
 import type { Driver } from './driver.ts';
 import { type DriverName, query, type SourceValues, source } from './options.ts';
+import { reference } from './reference.ts';
 
 const mysql = async (): Promise<Driver> => (await import('./mysql.ts')).mysql;
 
@@ -31,6 +32,7 @@ export default defineConnector({
   summary: 'Reads the result of one query from PostgreSQL, MySQL, MariaDB or SQLite.',
   source,
   query,
+  ...reference,
   shorthand: 'sql',
   validate: faultsOf,
   check: async (context) => (await driverFor(context.source)).check(context),

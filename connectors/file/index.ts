@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { defineConnector, formatOfName, Problem, type RecordFormat, readRecords, recordFaults } from '#sdk';
 import { type FoundFile, findFiles, unreadable } from './find.ts';
 import { type FileQuery, query, source } from './options.ts';
+import { reference } from './reference.ts';
 import { watchFile } from './watched-input.ts';
 
 /** Reads csv, json, jsonl and xml files. Memory stays flat whatever the files' size. */
@@ -12,6 +13,7 @@ export default defineConnector({
   summary: 'Reads csv, json, json lines or xml from one file or from several, gzipped or not.',
   source,
   query,
+  ...reference,
   shorthand: 'path',
 
   validate: ({ query: given }) => (given === undefined ? [] : recordFaults(given)),

@@ -13,6 +13,7 @@ import {
 import { optionFaults } from './faults.ts';
 import { query, source } from './options.ts';
 import { readPages } from './pages.ts';
+import { reference } from './reference.ts';
 import { requestOf } from './request.ts';
 
 export { type DatasourceProperties, type FetchLimits, fetchDatasource } from './fetch-datasource.ts';
@@ -24,6 +25,7 @@ const connector = defineConnector({
   summary: 'Reads json, csv or xml from an HTTP API, page after page, with retries and guards against half an answer.',
   source,
   query,
+  ...reference,
   shorthand: 'path',
 
   validate: ({ source: given, query: asked }) => optionFaults(given, asked),

@@ -92,6 +92,7 @@ function pageIsWhole({ id, columns, limits = [], resumes, example, retired }: Co
     if (text !== undefined) assert.match(text, /\S.{8,}[.|]\s*$/s, `"${text}" is no whole sentence`);
   }
   for (const text of limits) assert.match(text, /^\S.{8,}\.$/s, `the limit "${text}" is no sentence with a full stop`);
+  if (example === undefined && retired === undefined) fail('it shows no example: a part of a config, as YAML');
   if (example !== undefined && !example.includes(`connector: ${id}`))
     fail(`its example has no source with "connector: ${id}"`);
 }

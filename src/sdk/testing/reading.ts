@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
+import { parse } from 'yaml';
 import type { ColumnType } from '../column.ts';
 import { canonicalText } from '../records/canonical.ts';
 import type { Bench, Table } from './bench.ts';
 import { fail, type Promised } from './check.ts';
+import { faultsOf } from './declared.ts';
 import { hostileNames, hostileValues } from './hostile.ts';
+import type { Options } from './world.ts';
 
 /** What it reads: the rows that are there, as their columns say, every time, whatever is in them. */
 export const readingChecks: readonly Promised[] = [
   { name: 'gives the columns that it declares and the rows that are there, in their canonical text', look: givesRows },
   { name: 'gives the same rows of the same data again', look: givesThemAgain },
+  { name: 'finds rows for the jobs of its own example', needs: 'example', look: runsExample },
   { name: 'carries hostile names and values unharmed', needs: 'hostile', look: carriesHostile },
   { name: 'goes on from its watermark without a row twice and without a gap', needs: 'resume', look: resumes },
 ];
@@ -32,6 +36,21 @@ function assertCanonical(text: string | null, type: ColumnType, name: string): v
 
 async function givesThemAgain(bench: Bench): Promise<void> {
   assert.deepEqual(await bench.read(), await bench.read());
+}
+
+async function runsExample(bench: Bench): Promise<void> {
+  const { connector, place } = bench;
+  const { jobs = {} } = parse(connector.example ?? '') as { jobs?: Record<string, { query?: unknown }> };
+  if (Object.keys(jobs).length === 0) fail('its example has no job');
+  // Nothing of the world's own query may help.
+  const none = Object.fromEntries(Object.keys(place.query).map((name) => [name, undefined]));
+  for (const [name, { query = {} }] of Object.entries(jobs)) {
+    const asked = typeof query === 'string' ? { [connector.shorthand ?? '']: query } : (query as Options);
+    const reading = { source: place.example?.source ?? {}, query: { ...none, ...asked, ...place.example?.query } };
+    const given = bench.given(reading);
+    assert.deepEqual(faultsOf(connector, given.source, given.query), [], `job ${name}: its options are refused`);
+    assert.ok((await bench.read(reading)).rows.length > 0, `job ${name}: it finds no rows`);
+  }
 }
 
 async function carriesHostile(bench: Bench): Promise<void> {

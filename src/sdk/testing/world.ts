@@ -15,7 +15,7 @@ export interface Reading {
 }
 
 /** What a world may go without, where it says why. */
-export type Part = 'credentials' | 'nobody' | 'hostile' | 'many' | 'resume' | 'refused';
+export type Part = 'credentials' | 'nobody' | 'hostile' | 'many' | 'resume' | 'refused' | 'example';
 
 /** The place that a connector reads, as small as it can be while everything that is promised can be seen there. */
 export interface World {
@@ -54,6 +54,8 @@ export interface Place {
   readonly many?: Reading & { readonly rows: number };
   /** Demanded of every connector that says how it resumes. */
   readonly resume?: Resume;
+  /** What the jobs of the connector's own example need beside the good source to find rows here. */
+  readonly example?: Reading;
   /** Stops everything that `open` started. */
   close?(): Promise<void>;
 }

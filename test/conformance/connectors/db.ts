@@ -14,6 +14,9 @@ const table = 'create table orders (id integer primary key, customer varchar(40)
 const content = "insert into orders values (1, 'Ann', 1.50, '2026-01-31'), (2, null, null, null)";
 const note = 'note '.repeat(24);
 
+/** The connector's example as those write it who know no $1. */
+const example = 'select id, customer, amount, day from orders where amount > ? order by id';
+
 /** What is the same in all of them. */
 const common = {
   query: { sql: 'select id, customer, amount, day from orders order by id' },
@@ -104,7 +107,7 @@ const mariadb: World = {
     for (const row of hostile.rows) await connection.execute(hostile.insert, row);
     await connection.end();
     const place = serverPlace(server, await freePort(), `select seq, '${note}' as note from seq_1_to_${rows}`);
-    return { ...place, hostile: { query: { sql: hostile.sql }, names } };
+    return { ...place, hostile: { query: { sql: hostile.sql }, names }, example: { query: { sql: example } } };
   },
 };
 
@@ -124,6 +127,7 @@ const sqlite: World = {
       folder,
       source: { driver: 'sqlite', file: 'shop.sqlite' },
       rows: [['1', 'Ann', '1.5', '2026-01-31'], common.rows[1]],
+      example: { query: { sql: example } },
       refused: [...common.refused, { source: { host: 'db.example.com' }, option: 'host' }],
       nobody: { source: { file: 'not-there.sqlite' }, family: 'config' },
       hostile: { query: { sql: hostile.sql } },

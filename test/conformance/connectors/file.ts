@@ -1,6 +1,7 @@
 import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { hostileNames, hostileValues, type World } from '#sdk/testing';
 
 const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
@@ -25,6 +26,7 @@ const world: World = {
       join(folder, 'hostile.csv'),
       line(hostileNames) + hostileValues.map((value) => line(hostileNames.map(() => value))).join(''),
     );
+    await writeFile(join(folder, 'orders-1.csv.gz'), gzipSync('id,day\n1,2026-01-31\n'));
     await putMany(join(folder, 'many.csv'));
     return {
       folder,

@@ -20,7 +20,7 @@ const world: World = {
     const port = await freePort();
     return {
       source: { url: server.url, auth: { kind: 'bearer', token }, retries: 0 },
-      query: { path: '/orders', records: 'data' },
+      query: { path: '/orders', records: 'data.items' },
       columns: [
         { name: 'id', type: 'integer' },
         { name: 'paid', type: 'decimal' },
@@ -57,7 +57,10 @@ type Answer = (url: URL, response: ServerResponse) => void;
 const answers: Readonly<Record<string, Answer>> = {
   '/': (_, response) => sendJson(response, {}),
   '/orders': (_, response) =>
-    sendJson(response, '{"data": [{"id": 1, "paid": 1.50, "by": {"name": "Ann"}}, {"id": 2, "by": {"name": "Böð"}}]}'),
+    sendJson(
+      response,
+      '{"data": {"items": [{"id": 1, "paid": 1.50, "by": {"name": "Ann"}}, {"id": 2, "by": {"name": "Böð"}}]}}',
+    ),
   '/hostile': (_, response) => {
     const record = (value: string) => Object.fromEntries(hostileNames.map((name) => [name, value]));
     sendJson(response, hostileValues.map(record));

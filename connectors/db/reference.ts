@@ -1,0 +1,24 @@
+/** What the reference page tells beside the options. */
+export const reference = {
+  columns:
+    'Those of the result, in its order. Their types follow those of the database, and every value keeps all its digits; the table below says what becomes of what.',
+  limits: [
+    'One statement a job; whatever would write is refused.',
+    'Two columns of one name are an error.',
+    'SQLite works inside of the process: a query that sorts a large table holds up everything else meanwhile.',
+    'MySQL and MariaDB show FLOAT with six digits; a cast to double shows all of them.',
+  ],
+  example: `
+sources:
+  shop:
+    connector: db
+    url: postgres://reader:\${env:DB_PASSWORD}@db.example.com/shop
+    tls: { mode: verify, ca_file: ca.pem }
+jobs:
+  orders:
+    source: shop
+    query:
+      sql: select id, customer, amount, day from orders where amount > $1 order by id
+      parameters: [1]
+`,
+};

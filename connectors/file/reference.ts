@@ -1,0 +1,20 @@
+/** What the reference page tells beside the options. */
+export const reference = {
+  columns:
+    'Those of the header (csv), or all keys and elements of all records (json, xml), in order of first appearance; exactly those of `columns` where that is given.',
+  limits: [
+    'Several files of one query must be of one format.',
+    'A file that is changed while it is read ends the run, which is tried again later.',
+    'Nothing found is an error: an export that did not come is not an empty one.',
+  ],
+  example: `
+sources:
+  exports:
+    connector: file
+    folder: /var/exports        # relative paths are meant from here; the config's own folder when absent
+jobs:
+  orders:
+    source: exports
+    query: orders-*.csv.gz      # short for query: { path: … }
+`,
+};

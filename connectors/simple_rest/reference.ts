@@ -1,0 +1,25 @@
+/** What the reference page tells beside the options. */
+export const reference = {
+  columns:
+    'All keys of all records of all pages, in order of first appearance; exactly those of `columns` where that is given.',
+  limits: [
+    'All pages are on disk before the first row goes on; together they may have `max_answer_bytes`.',
+    'More than `max_pages` pages, a page that equals the one before and a next page that was read already are errors.',
+    'Credentials go to the origin of the first request alone.',
+    'Requests that have to be signed are not possible.',
+  ],
+  example: `
+sources:
+  shop:
+    connector: simple_rest
+    url: https://api.example.com/v2
+    auth: { kind: bearer, token: "\${env:SHOP_TOKEN}" }
+jobs:
+  orders:
+    source: shop
+    query:
+      path: /orders?status=open
+      records: data.items
+      paging: { kind: cursor, cursor: meta.next, parameter: after }
+`,
+};
