@@ -99,11 +99,12 @@ export default defineService({
     'An incremental run tells what has changed, deletions too where `deleted` is set, and not the whole folder.',
   ],
   example: `sources:
-  box:
+  team:
     connector: dropbox
+    login: { client_id: "\${env:DROPBOX_APP_KEY}" }
 jobs:
   reports:
-    source: box
+    source: team
     query: { stream: files, path: /Reports }
 `,
 });

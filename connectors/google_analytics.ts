@@ -136,6 +136,7 @@ export default defineService({
   example: `sources:
   website:
     connector: google_analytics
+    login: { client_id: "\${env:GOOGLE_CLIENT_ID}", client_secret: "\${env:GOOGLE_CLIENT_SECRET}" }
 jobs:
   visits:
     source: website

@@ -38,4 +38,5 @@ export type { DateFormat } from './service/moment.ts';
 export { Moment, readMoment } from './service/moment.ts';
 export type { Path } from './service/path.ts';
 export { valueAt, valuesAt } from './service/path.ts';
+export { defineRetiredService } from './service/retired-service.ts';
 export type { Scope, Template } from './service/template.ts';

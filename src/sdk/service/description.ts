@@ -219,10 +219,13 @@ export interface Window {
 export type Incremental =
   /** Records that changed since; `since` is what the last run had got to, less `look_back`. */
   | {
+      /** A column whose value only grows: a time of change, a number. */
       readonly column: string;
+      /** Tells records apart, so that those at the very edge do not come twice. */
+      readonly key?: Path;
       readonly look_back?: string;
-      /** After so many records the service gives no more: it is asked again from the last one on, `key` told apart. */
-      readonly cap?: { readonly records: number; readonly key: Path };
+      /** After so many records the service gives no more: it is asked again from the last one on. */
+      readonly cap?: number;
     }
   /** The service keeps our place: `state` is what stood there in the last answer; `onward` asks with it. */
   | { readonly state: Where; readonly onward?: RequestData };

@@ -3,12 +3,14 @@ import { pick } from './answer.ts';
 import type { ColumnData, Fields, Incremental, StreamData } from './description.ts';
 import { textOf } from './exact-json.ts';
 import { Moment, readMoment } from './moment.ts';
-import { valueAt } from './path.ts';
+import { type Path, valueAt } from './path.ts';
 
 /** What a watermark says. One of these, as the stream resumes. */
 interface Mark {
   /** Highest value of the cursor column. */
   since?: string;
+  /** Keys of the records that have just that value. */
+  edge?: string[];
   /** End of the last window. */
   until?: string;
   /** Tokens that the service keeps our place with, by partition. */
@@ -20,7 +22,7 @@ export class Progress {
   readonly #stream: StreamData;
   readonly #zone: string;
   readonly #before: Mark;
-  readonly #now: Mark = {};
+  #now: Mark = {};
   readonly #cursor: { readonly name: string } & Partial<ColumnData>;
 
   /** `watermark` is what {@link watermark} of the last run gave; undefined to read everything. */
@@ -38,10 +40,9 @@ export class Progress {
   since(): Moment | string | undefined {
     const { since } = this.#before;
     if (since === undefined) return undefined;
-    const lag = (this.#stream.incremental as { look_back?: string } | undefined)?.look_back;
     const moment = readMoment(since, this.#zone);
     if (moment === undefined) return since;
-    return lag === undefined ? moment : moment.plus(`-${lag}`);
+    return this.#lag === undefined ? moment : moment.plus(`-${this.#lag}`);
   }
 
   /** The end of the last run's windows. */
@@ -59,10 +60,20 @@ export class Progress {
     if (this.#cursor.name === '') return;
     for (const record of records) {
       const value = this.cursorValue(record);
-      if (value !== undefined && (this.#now.since === undefined || isLater(value, this.#now.since, this.#zone))) {
-        this.#now.since = value;
-      }
+      if (value === undefined) continue;
+      const { since } = this.#now;
+      if (since === undefined || isLater(value, since, this.#zone))
+        this.#now = { ...this.#now, since: value, edge: [] };
+      if (value === this.#now.since && this.#key !== undefined) this.#now.edge?.push(this.#keyOf(record));
     }
+  }
+
+  get #key(): Path | undefined {
+    return (this.#stream.incremental as { key?: Path } | undefined)?.key;
+  }
+
+  #keyOf(record: Fields): string {
+    return textOf(valueAt(record, this.#key!)) ?? '';
   }
 
   /** The cursor of a record, as exact text. */
@@ -74,11 +85,17 @@ export class Progress {
     return date === undefined || text === undefined ? text : readMoment(text, this.#zone, date)?.text('iso');
   }
 
-  /** Whether a record is older than what was asked for: services round. */
-  isBefore(record: Fields, since: Moment | string | undefined): boolean {
+  /** Whether a record was there before: older than what was asked for (services round), or one of those at the edge. */
+  isKnown(record: Fields, since: Moment | string | undefined): boolean {
     const value = since === undefined ? undefined : this.cursorValue(record);
     if (value === undefined) return false;
-    return isLater(since instanceof Moment ? since.text('iso') : since!, value, this.#zone);
+    if (isLater(since instanceof Moment ? since.text('iso') : since!, value, this.#zone)) return true;
+    if (this.#key === undefined || this.#lag !== undefined || value !== this.#before.since) return false;
+    return this.#before.edge?.includes(this.#keyOf(record)) ?? false;
+  }
+
+  get #lag(): string | undefined {
+    return (this.#stream.incremental as { look_back?: string } | undefined)?.look_back;
   }
 
   /** Notes where the service keeps our place, from the answer that came last. */
@@ -98,6 +115,10 @@ export class Progress {
   /** The text for the next run; undefined where nothing was learned. */
   watermark(): string | undefined {
     const kept: Mark = { ...this.#before, ...this.#now };
+    if (this.#now.since === this.#before.since && this.#now.edge !== undefined) {
+      kept.edge = [...new Set([...(this.#before.edge ?? []), ...this.#now.edge])];
+    }
+    if (kept.edge?.length === 0) delete kept.edge;
     if (this.#before.states !== undefined || this.#now.states !== undefined) {
       kept.states = { ...this.#before.states, ...this.#now.states };
     }

@@ -111,16 +111,16 @@ export class Reading {
   /** Where the service gives only so many records, it is asked again from the last one on. */
   async *#capped(stream: StreamData, scope: Scope): AsyncGenerator<Chunk> {
     const { incremental } = stream;
-    const cap = incremental !== undefined && 'column' in incremental ? incremental.cap : undefined;
+    const { cap, key = [] } = incremental !== undefined && 'column' in incremental ? incremental : {};
     if (cap === undefined) return yield* this.#series(stream, scope);
-    const edge = new Edge(cap.key);
+    const edge = new Edge(key);
     for (let from: Scope | undefined = scope; from !== undefined; ) {
       let records = 0;
       for await (const chunk of this.#series(stream, from)) {
         records += chunk.records.length;
         yield { ...chunk, records: edge.fresh(chunk.records, this.#cursorOf(stream)) };
       }
-      from = records < cap.records || !edge.hasMoved() ? undefined : { ...scope, since: edge.value };
+      from = records < cap || !edge.hasMoved() ? undefined : { ...scope, since: edge.value };
     }
   }
 
@@ -170,7 +170,7 @@ export class Reading {
     if (progress === undefined) return { records, scope };
     progress.meet(records);
     const since = scope.since as Moment | string | undefined;
-    return { records: since === undefined ? records : records.filter((one) => !progress.isBefore(one, since)), scope };
+    return { records: since === undefined ? records : records.filter((one) => !progress.isKnown(one, since)), scope };
   }
 
   #countPage(): void {

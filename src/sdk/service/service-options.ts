@@ -50,7 +50,7 @@ export function queryOptions({ id, streams }: ServiceDescription): OptionSet {
   const loose = Object.entries(own).map(([name, one]) => [name, { ...one, required: false }] as const);
   return {
     stream: option.choice(names, {
-      about: `What to read: ${aboutAll(streams)}`,
+      about: `What to read: ${aboutAll(streams)}.`,
       default: names[0]!,
       example: names[0],
     }),

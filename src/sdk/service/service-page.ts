@@ -14,7 +14,7 @@ function columnsOf({ columns }: StreamData): string {
   if ('request' in columns && typeof columns.request === 'object')
     return 'Columns are asked from the service before each run.';
   const entries = Object.entries(columns as Readonly<Record<string, string | ColumnData>>);
-  return entries.map(([name, data]) => `\`${name}\` ${typeof data === 'string' ? data : data.type}`).join(', ');
+  return `${entries.map(([name, data]) => `\`${name}\` ${typeof data === 'string' ? data : data.type}`).join(', ')}.`;
 }
 
 /** How the streams resume, in one sentence; undefined where none does. */

@@ -41,6 +41,8 @@ interface VendorInit {
   readonly faults?: readonly Fault[];
   /** Says whether the credentials of a request are good; what is refused gets this answer. */
   readonly guard?: (asked: Asked) => Reply | undefined;
+  /** Keeps no list of what it was asked: for tests that measure memory. */
+  readonly forgetful?: boolean;
 }
 
 /** Stands in for a vendor: a real HTTP server on a free port, told by data what to answer. */
@@ -85,7 +87,7 @@ export class Vendor {
 
   #answer(request: IncomingMessage, response: ServerResponse, text: string): void {
     const asked = this.#asked(request, text);
-    this.asked.push(asked);
+    if (this.#init.forgetful !== true) this.asked.push(asked);
     const fault = (this.#init.faults ?? []).find((one) => this.#isDue(one, asked));
     if (fault?.reply === 'cut') {
       cut(response);

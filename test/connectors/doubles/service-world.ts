@@ -1,0 +1,62 @@
+import type { Options, Place, Rows, World } from '#sdk/testing';
+import type { Column } from '../../../src/sdk/index.ts';
+import { freePort } from '../../servers/server.ts';
+import { TestLogin } from './logins.ts';
+import { type Asked, type Reply, type Routes, Vendor } from './vendor.ts';
+
+interface WorldInit {
+  /** Options of the source; `api_url` is added. */
+  readonly source?: Options;
+  readonly query: Options;
+  readonly routes: Routes;
+  readonly columns: readonly Column[];
+  readonly rows: Rows;
+  readonly refused: NonNullable<Place['refused']>;
+  /** Pages are made when they are asked for, by the routes: at least 24 MB of cells. */
+  readonly many?: NonNullable<Place['many']>;
+  readonly hostile?: NonNullable<Place['hostile']>;
+  readonly resume?: NonNullable<Place['resume']>;
+  readonly waived?: World['waived'];
+  /** For services without OAuth: wrong credentials, and whether those of a request are good. */
+  readonly login?: { readonly wrong: Options; readonly guard: (asked: Asked) => Reply | undefined };
+}
+
+/** The world of a service for the standard suite: its vendor's double, and the same one with wrong tokens and with nobody there. */
+export function serviceWorld(init: WorldInit): World {
+  const { source = {}, waived, login } = init;
+  return {
+    ...(waived === undefined ? {} : { waived }),
+    async open() {
+      const guard = login?.guard ?? tokenGuard;
+      const vendor = await new Vendor({ routes: init.routes, guard, forgetful: true }).start();
+      const nobody = `http://127.0.0.1:${await freePort()}`;
+      const { query, columns, rows, refused, many, hostile, resume } = init;
+      return {
+        source: { ...source, api_url: vendor.url, retries: 0 },
+        query,
+        columns,
+        rows,
+        refused,
+        ...(login === undefined ? { login: new TestLogin(), secrets: ['token-1'] } : {}),
+        credentials: login === undefined ? { login: new WrongLogin() } : { source: login.wrong },
+        nobody: { source: { api_url: nobody } },
+        ...(many && { many }),
+        ...(hostile && { hostile }),
+        ...(resume && { resume }),
+        close: () => vendor.stop(),
+      };
+    },
+  };
+}
+
+class WrongLogin extends TestLogin {
+  override get current(): string {
+    return `wrong-${this.refusals.length}`;
+  }
+}
+
+function tokenGuard({ headers }: Asked): Reply | undefined {
+  return /^Bearer token-\d+$/.test(headers.authorization ?? '')
+    ? undefined
+    : { status: 401, json: { error: 'bad token' } };
+}
