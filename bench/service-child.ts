@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { open } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import Fastify from 'fastify';
+import { startService } from '../src/service/service.ts';
+
+/**
+ * One server in a process of its own, by the name given as first argument; the second is a folder for what it writes.
+ * Tells its address once it listens, and its CPU time and memory whenever it is asked.
+ */
+const [kind, folder] = process.argv.slice(2) as [keyof typeof servers, string];
+
+const servers = { node: bareNode, fastify: bareFastify, receiver, 'synced receiver': receiver, service };
+
+interface Running {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** What a server cannot be faster than: Node, and one small answer. */
+async function bareNode(): Promise<Running> {
+  const body = JSON.stringify({ hello: 'world' });
+  return listening(
+    createServer((_request, response) => {
+      response.setHeader('content-type', 'application/json; charset=utf-8');
+      response.end(body);
+    }),
+  );
+}
+
+/** One route with a parameter and an answer that Fastify writes as it does by default. */
+async function bareFastify(): Promise<Running> {
+  const app = Fastify({ forceCloseConnections: true });
+  app.get('/hello/:id', async () => ({ hello: 'world' }));
+  return { url: await app.listen({ host: '127.0.0.1', port: 0 }), close: () => app.close() };
+}
+
+/** The ten lines that one would write to keep what is sent: to a file, with its hash. Looks at nothing. */
+async function receiver(): Promise<Running> {
+  return listening(
+    createServer(async (request, response) => {
+      const hash = createHash('sha256');
+      const file = await open(join(folder, 'received'), 'w');
+      for await (const chunk of request as AsyncIterable<Buffer>) {
+        hash.update(chunk);
+        await file.write(chunk);
+      }
+      if (kind === 'synced receiver') await file.sync();
+      await file.close();
+      response.end(JSON.stringify({ sha256: hash.digest('hex') }));
+    }),
+  );
+}
+
+async function service(): Promise<Running> {
+  return startService({ data: { folder } });
+}
+
+async function listening(server: Server): Promise<Running> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const close = async (): Promise<void> => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+}
+
+const running = await servers[kind]();
+process.on('message', () => {
+  const { user, system } = process.cpuUsage();
+  process.send?.({ cpu: (user + system) / 1e6 });
+});
+process.on('disconnect', () => void running.close());
+process.send?.(running.url);

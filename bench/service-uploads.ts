@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import { request } from 'undici';
+import { documentOf, type Format, formats } from './service-documents.ts';
+import { middle, type Rounds } from './service-rates.ts';
+import { type Server, startServer } from './service-server.ts';
+import { keyOf } from './service-world.ts';
+
+/** What taking a document of ten megabytes costs: seconds and CPU seconds of the server, medians of the rounds. */
+export interface Upload {
+  readonly name: string;
+  readonly seconds: number;
+  readonly cpuSeconds: number;
+}
+
+const documentBytes = 10_000_000;
+const admin = { 'kf-api-key': keyOf('small', 'admin') };
+
+/** Where a document goes, and how it is known to have arrived whole. */
+interface Receiver {
+  readonly name: string;
+  readonly server: Server;
+  readonly url: string;
+  readonly sha256: (answer: string) => Promise<string>;
+}
+
+/**
+ * The same bytes to ten lines of Node that write and hash what comes over HTTP, to the same that also wait for the
+ * disk, and to the service, turn about.
+ */
+export async function measureUploads(folder: string, rounds: Rounds): Promise<Upload[]> {
+  const plain = await startServer('receiver', folder);
+  const synced = await startServer('synced receiver', folder);
+  const service = await startServer('service', folder);
+  try {
+    const measured: Upload[] = [];
+    for (const format of formats) {
+      const receivers = [bare(`${format} ten lines`, plain), bare(`${format} ten lines, synced`, synced)];
+      receivers.push(await instanceOf(service, format));
+      measured.push(...(await measureAll(receivers, documentOf(format, documentBytes), rounds)));
+    }
+    return measured;
+  } finally {
+    await Promise.all([plain.stop(), synced.stop(), service.stop()]);
+  }
+}
+
+function bare(name: string, server: Server): Receiver {
+  const sha256 = async (answer: string): Promise<string> => (JSON.parse(answer) as { sha256: string }).sha256;
+  return { name, server, url: server.url, sha256 };
+}
+
+/** A new source that takes this format; what it shows afterwards is read back. */
+async function instanceOf(server: Server, format: Format): Promise<Receiver> {
+  const body = JSON.stringify({ name: format, format });
+  const made = await request(`${server.url}/datasources`, { method: 'POST', headers: admin, body });
+  const { meta } = (await made.body.json()) as { meta: { instance_location: string } };
+  const url = `${server.url + meta.instance_location}/data`;
+  const sha256 = async (): Promise<string> => {
+    const shown = await request(url, { headers: admin });
+    return hashOf(Buffer.from(await shown.body.arrayBuffer()));
+  };
+  return { name: `${format} service`, server, url, sha256 };
+}
+
+const hashOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+
+async function measureAll(receivers: readonly Receiver[], document: Buffer, { runs }: Rounds): Promise<Upload[]> {
+  const right = hashOf(document);
+  const seen = new Map(receivers.map((receiver) => [receiver, [] as { seconds: number; cpuSeconds: number }[]]));
+  for (let round = 0; round < warmUp + runs * uploadsPerRun; round++) {
+    for (const receiver of receivers) {
+      const cost = await upload(receiver, document, right);
+      if (round >= warmUp) seen.get(receiver)!.push(cost);
+    }
+  }
+  return receivers.map((receiver) => ({
+    name: receiver.name,
+    seconds: middle(seen.get(receiver)!.map(({ seconds }) => seconds)),
+    cpuSeconds: middle(seen.get(receiver)!.map(({ cpuSeconds }) => cpuSeconds)),
+  }));
+}
+
+const warmUp = 10;
+const uploadsPerRun = 5;
+
+async function upload({ name, server, url, sha256 }: Receiver, document: Buffer, right: string) {
+  const cpu = await server.cpu();
+  const started = performance.now();
+  const answer = await request(url, { method: 'PUT', headers: admin, body: document });
+  const text = await answer.body.text();
+  const seconds = (performance.now() - started) / 1000;
+  const cpuSeconds = (await server.cpu()) - cpu;
+  if (answer.statusCode !== 200) throw new Error(`${name}: ${text}`);
+  if ((await sha256(text)) !== right) throw new Error(`${name}: what was kept is not what was sent`);
+  return { seconds, cpuSeconds };
+}
