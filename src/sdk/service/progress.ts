@@ -22,7 +22,9 @@ export class Progress {
   readonly #stream: StreamData;
   readonly #zone: string;
   readonly #before: Mark;
-  #now: Mark = {};
+  readonly #now: Mark = {};
+  /** Keys of the records that have the highest value. */
+  readonly #edge = new Set<string>();
   readonly #cursor: { readonly name: string } & Partial<ColumnData>;
 
   /** `watermark` is what {@link watermark} of the last run gave; undefined to read everything. */
@@ -115,10 +117,10 @@ export class Progress {
   /** The text for the next run; undefined where nothing was learned. */
   watermark(): string | undefined {
     const kept: Mark = { ...this.#before, ...this.#now };
-    if (this.#now.since === this.#before.since && this.#now.edge !== undefined) {
-      kept.edge = [...new Set([...(this.#before.edge ?? []), ...this.#now.edge])];
-    }
-    if (kept.edge?.length === 0) delete kept.edge;
+    const isSame = this.#now.since === undefined || this.#now.since === this.#before.since;
+    const edge = [...new Set([...(isSame ? (this.#before.edge ?? []) : []), ...this.#edge])];
+    if (edge.length > 0) kept.edge = edge;
+    else delete kept.edge;
     if (this.#before.states !== undefined || this.#now.states !== undefined) {
       kept.states = { ...this.#before.states, ...this.#now.states };
     }
