@@ -1,10 +1,13 @@
 import { defineConfig } from 'vitest/config';
 
+const sdk = (file: string) => new URL(`../src/sdk/${file}`, import.meta.url).pathname;
 const report = process.env.SLUICE_TEST_REPORT;
 
 /** One place for how tests run. Servers are private to a test file, on free ports, so files run side by side. */
 export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
+  // What authors outside of the package import; see src/config/load-plugin.ts.
+  resolve: { alias: { 'sluice/sdk/testing': sdk('testing/index.ts'), 'sluice/sdk': sdk('index.ts') } },
   test: {
     include: ['test/**/*.test.ts'],
     pool: 'forks',

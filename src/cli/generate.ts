@@ -1,54 +1,86 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { loadCatalogue } from '../config/catalogue.ts';
-import { configSchema, type Declarations } from '../config/json-schema.ts';
+import { type Catalogue, openCatalogue } from '../config/catalogue.ts';
+import { connectorPage } from '../config/connector-page.ts';
+import { configSchema } from '../config/json-schema.ts';
 import { configReference } from '../config/reference.ts';
 import { formats } from '../formats/index.ts';
 import { transforms } from '../transforms/index.ts';
 
 /**
- * Writes what is made out of declarations: the JSON Schema for editors and the reference page. With `--check` nothing is
- * written; a file that is stale is named, with the command that mends it. `--into FOLDER` stands for the checkout.
+ * Writes what is made out of declarations: the JSON Schema for editors, the reference pages of the config and of every
+ * connector, and the files that a page quotes. With `--check` nothing is written; a file that is stale is named, with the
+ * command that mends it. `--into FOLDER` stands for the checkout.
  */
+const root = resolve(import.meta.dirname, '../..');
 const { values: flags } = parseArgs({
-  options: {
-    check: { type: 'boolean', default: false },
-    into: { type: 'string', default: resolve(import.meta.dirname, '../..') },
-  },
+  options: { check: { type: 'boolean', default: false }, into: { type: 'string', default: root } },
 });
+const pagesFolder = 'docs/connectors';
 
-const generated: Record<string, (declarations: Declarations) => string> = {
-  'config/sluice.schema.json': (declarations) => `${JSON.stringify(configSchema(declarations), null, 2)}\n`,
-  'docs/config.md': configReference,
-};
-
-async function declarationsOfAll(): Promise<Declarations> {
-  const { connectors, problems } = await loadCatalogue();
-  const [broken] = problems;
+/** Every generated file by its name, with its text. */
+async function makeAll(): Promise<Map<string, string>> {
+  const catalogue = await openCatalogue();
+  const loaded = await Promise.all(catalogue.ids.map((id) => catalogue.load(id)));
+  const [broken] = catalogue.problems;
   if (broken !== undefined) throw broken;
-  return { connectors: [...connectors.values()], formats, transforms };
+  const connectors = loaded.filter((connector) => connector !== undefined);
+  const declarations = { connectors, formats, transforms };
+  const files = new Map([
+    ['config/sluice.schema.json', `${JSON.stringify(configSchema(declarations), null, 2)}\n`],
+    ['docs/config.md', configReference(declarations)],
+    ['docs/connectors.md', await quoted('docs/connectors.md')],
+  ]);
+  for (const connector of connectors) {
+    files.set(`${pagesFolder}/${connector.id}.md`, connectorPage(connector, await notesOf(connector.id, catalogue)));
+  }
+  return files;
 }
 
-async function isFresh(file: string, text: string): Promise<boolean> {
-  return (await readFile(file, 'utf8').catch(() => '')) === text;
+/** What people wrote about a connector: `notes.md` in its folder, or `<id>.md` beside its file. */
+async function notesOf(id: string, catalogue: Catalogue): Promise<string | undefined> {
+  const folder = dirname(catalogue.file(id)!);
+  const file = folder.endsWith(`/${id}`) ? 'notes.md' : `${id}.md`;
+  return readFile(join(folder, file), 'utf8').catch(() => undefined);
+}
+
+/** A page with the files that it quotes: each stands as a block of code behind a comment with its name. */
+async function quoted(page: string): Promise<string> {
+  const text = await readFile(join(root, page), 'utf8');
+  const quote = /(<!-- file: (\S+) -->\n```(\w+)\n)[\s\S]*?(?=```)/g;
+  const names = [...text.matchAll(quote)].map((match) => match[2]!);
+  const files = new Map(
+    await Promise.all(names.map(async (name) => [name, await readFile(join(root, name), 'utf8')] as const)),
+  );
+  return text.replace(quote, (_, head: string, name: string) => head + files.get(name)!);
+}
+
+/** Pages of connectors that there no longer are. */
+async function orphansIn(into: string, files: ReadonlyMap<string, string>): Promise<string[]> {
+  const there = await readdir(resolve(into, pagesFolder)).catch(() => []);
+  return there.map((name) => `${pagesFolder}/${name}`).filter((name) => !files.has(name));
 }
 
 async function generate({ check, into }: { check: boolean; into: string }): Promise<void> {
-  const declarations = await declarationsOfAll();
-  for (const [name, make] of Object.entries(generated)) {
+  const files = await makeAll();
+  for (const [name, text] of files) {
     const file = resolve(into, name);
-    const text = make(declarations);
-    if (await isFresh(file, text)) continue;
+    if ((await readFile(file, 'utf8').catch(() => '')) === text) continue;
     if (check) {
-      process.stderr.write(`${name} is not what the declarations say. Mend it with: npm run generate\n`);
-      process.exitCode = 1;
+      complain(`${name} is not what the declarations say. Mend it with: npm run generate`);
     } else {
       await mkdir(dirname(file), { recursive: true });
       await writeFile(file, text);
       process.stdout.write(`wrote ${name}\n`);
     }
   }
+  for (const name of await orphansIn(into, files)) complain(`${name} belongs to no connector. Remove it`);
+}
+
+function complain(message: string): void {
+  process.stderr.write(`${message}\n`);
+  process.exitCode = 1;
 }
 
 await generate(flags);

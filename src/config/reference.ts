@@ -1,7 +1,8 @@
-import type { JsonSchema, Option, OptionSet } from '../sdk/option.ts';
+import type { JsonSchema, OptionSet } from '../sdk/option.ts';
 import type { Declarations } from './json-schema.ts';
 import { topMaps } from './load-top.ts';
 import { loginOptions } from './login-options.ts';
+import { optionTable } from './option-table.ts';
 import {
   datasourceOptions,
   destinationOptions,
@@ -39,18 +40,10 @@ export function configReference({ connectors, formats, transforms }: Declaration
     ),
     section('A declared data source', datasourceOptions, 'Behind `target: {datasource: …}`.'),
     '## Connectors',
-    ...connectors.map((connector) =>
-      [
-        `### ${connector.id}: ${connector.title}`,
-        connector.summary,
-        'Options of the source:',
-        table(connector.source),
-        `Options of \`query\`${connector.shorthand === undefined ? '' : ` (plain text is taken as \`${connector.shorthand}\`)`}:`,
-        table(connector.query),
-      ].join('\n\n'),
-    ),
+    'Each has a page of its own: what it reads, its options, columns and limits. How to write one is said in [connectors.md](connectors.md).',
+    connectors.map(({ id, summary }) => `- [${id}](connectors/${id}.md): ${summary}`).join('\n'),
     '## Formats',
-    ...formats.map(({ id, summary, options }) => [`### ${id}`, summary, table(options)].join('\n\n')),
+    ...formats.map(({ id, summary, options }) => [`### ${id}`, summary, optionTable(options)].join('\n\n')),
     '## Transforms',
     ...transforms.map(({ id, summary, schema }) => [`### ${id}`, summary, transformText(id, schema)].join('\n\n')),
   ];
@@ -58,33 +51,7 @@ export function configReference({ connectors, formats, transforms }: Declaration
 }
 
 function section(title: string, options: OptionSet, intro?: string): string {
-  return [`## ${title}`, ...(intro === undefined ? [] : [intro]), table(options)].join('\n\n');
-}
-
-function table(options: OptionSet): string {
-  const names = Object.keys(options);
-  if (names.length === 0) return 'None.';
-  const rows = names.map((name) => row(name, options[name]!));
-  return ['| Option | Value | Default | |', '|---|---|---|---|', ...rows].join('\n');
-}
-
-function row(name: string, option: Option<unknown>): string {
-  const fallback = option.required ? '**must be given**' : defaultText(option.default);
-  const about = [option.about, option.secret ? 'Secret.' : '', exampleText(option.example)].filter(Boolean).join(' ');
-  return `| \`${name}\` | ${cell(describeSchema(option.schema))} | ${fallback} | ${cell(about)} |`;
-}
-
-function defaultText(value: unknown): string {
-  return value === undefined ? '' : `\`${cell(JSON.stringify(value))}\``;
-}
-
-function exampleText(example: unknown): string {
-  if (example === undefined) return '';
-  return `Example: \`${typeof example === 'string' ? example : JSON.stringify(example)}\`.`;
-}
-
-function cell(text: string): string {
-  return text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+  return [`## ${title}`, ...(intro === undefined ? [] : [intro]), optionTable(options)].join('\n\n');
 }
 
 function transformText(id: string, schema: JsonSchema): string {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, readdir } from 'node:fs/promises';
+import { appendFile, readdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
@@ -31,4 +31,7 @@ it('writes what is missing, is content with what is fresh, and names what is sta
     err: expect.stringContaining('docs/config.md is not what the declarations say'),
   });
   expect(stale.err).not.toContain('schema');
+
+  await writeFile(join(into, 'docs/connectors/gone.md'), '');
+  expect((await generate('--check', '--into', into)).err).toContain('docs/connectors/gone.md belongs to no connector');
 });

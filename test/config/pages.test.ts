@@ -1,4 +1,5 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdirSync } from 'node:fs';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -6,13 +7,8 @@ import { parse } from 'yaml';
 import { loadConfig } from '../../src/config/load.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-const pages = [
-  'README.md',
-  'docs/transforms.md',
-  'docs/connectors/db.md',
-  'docs/connectors/file.md',
-  'docs/connectors/simple_rest.md',
-];
+const connectorPages = readdirSync(join(root, 'docs/connectors')).map((name) => `docs/connectors/${name}`);
+const pages = ['README.md', 'docs/transforms.md', 'docs/connectors.md', ...connectorPages];
 
 type Part = Record<string, unknown>;
 
@@ -46,6 +42,8 @@ function envFor(text: string): Record<string, string> {
 async function faultsOf(config: Part): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-pages-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  // The connector that the page on writing connectors writes.
+  await cp(join(root, 'config/scaffold'), join(folder, 'my-connectors'), { recursive: true });
   const text = JSON.stringify(config);
   await writeFile(join(folder, 'sluice.yaml'), text);
   const { problems } = await loadConfig(join(folder, 'sluice.yaml'), { env: envFor(text) });
@@ -55,7 +53,8 @@ async function faultsOf(config: Part): Promise<string[]> {
 describe.each(pages)('the configs that %s shows', (page) => {
   it('are there, and load', async () => {
     const examples = await examplesOf(page);
-    expect(examples.length).toBeGreaterThan(0);
+    const isGone = (await readFile(join(root, page), 'utf8')).includes('**It is gone.**');
+    if (!isGone) expect(examples.length).toBeGreaterThan(0);
     for (const example of examples) expect(await faultsOf(completed(example))).toEqual([]);
   });
 });
