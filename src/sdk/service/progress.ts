@@ -64,9 +64,11 @@ export class Progress {
       const value = this.cursorValue(record);
       if (value === undefined) continue;
       const { since } = this.#now;
-      if (since === undefined || isLater(value, since, this.#zone))
-        this.#now = { ...this.#now, since: value, edge: [] };
-      if (value === this.#now.since && this.#key !== undefined) this.#now.edge?.push(this.#keyOf(record));
+      if (since === undefined || isLater(value, since, this.#zone)) {
+        this.#now.since = value;
+        this.#edge.clear();
+      }
+      if (value === this.#now.since && this.#key !== undefined) this.#edge.add(this.#keyOf(record));
     }
   }
 
