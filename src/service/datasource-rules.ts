@@ -35,11 +35,19 @@ export const connectors = [
 const day = 86_400;
 const intervals = [0, 60, 300, 900, 1800, 3600, 7200, 10_800, 14_400, 43_200];
 
+/** Which refresh intervals there are, in words. */
+export const intervalRule = `one of ${intervals.join(', ')}, or a multiple of ${day}`;
+
 /** Seconds between two refreshes; 0 = not by schedule. */
 export const refreshInterval = Type.Union(
   [Type.Enum(intervals), Type.Integer({ minimum: day, multipleOf: day, maximum: Number.MAX_SAFE_INTEGER })],
-  { 'x-rule': `must be one of ${intervals.join(', ')}, or a multiple of ${day}` },
+  { 'x-rule': `must be ${intervalRule}` },
 );
+
+/** Whether there is such a refresh interval. */
+export function intervalAllowed(seconds: number): boolean {
+  return intervals.includes(seconds) || (seconds >= day && seconds % day === 0);
+}
 
 /** A source that the caller may see, by the id in the path; anything else does not exist for them. */
 export function findDatasource({ parts, account, caller, params }: Call, id = params.id!): Datasource {

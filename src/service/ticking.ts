@@ -24,3 +24,10 @@ export function doWhatIsDue({ days, refreshes }: Parts): void {
   days.turn();
   refreshes.requestDue();
 }
+
+/** The same after the clock was set, perhaps back: nothing waits for a time that has to come a second time. */
+export function followClock(parts: Parts): void {
+  parts.days.rewind();
+  parts.refreshes.rewind();
+  doWhatIsDue(parts);
+}

@@ -97,6 +97,12 @@ export interface Envelope {
   readonly data: Record<string, unknown>;
 }
 
+/** What the control interface answered. */
+export interface ControlAnswer {
+  readonly status: number;
+  readonly data: Record<string, unknown>;
+}
+
 export interface Sent {
   readonly key?: string | null;
   readonly headers?: Record<string, string>;
@@ -134,6 +140,18 @@ export class Bench {
     expect(answerFaults({ method, path, status: answer.statusCode, text }), `${method} ${path}: ${text}`).toEqual([]);
     const body_ = text.startsWith('{"meta"') ? (JSON.parse(text) as Envelope) : (undefined as unknown as Envelope);
     return { status: answer.statusCode, headers: answer.headers, text, body: body_ };
+  }
+
+  /** Calls the control interface of a service that was started with one; a text is sent as it is. */
+  async control(method: string, path: string, body?: object | string): Promise<ControlAnswer> {
+    const { url, token } = this.service.control!;
+    const answer = await request(url + path, {
+      dispatcher: this.#agent,
+      method: method as Dispatcher.HttpMethod,
+      headers: { authorization: `Bearer ${token}` },
+      body: typeof body === 'object' ? JSON.stringify(body) : (body ?? null),
+    });
+    return { status: answer.statusCode, data: (await answer.body.json()) as Record<string, unknown> };
   }
 
   /** A new data source; its id is its instance's as well. */

@@ -14,3 +14,10 @@ export function planNext(db: Database, instanceIds: readonly string[], now: numb
     from refresh_plan p where p.instance_id = datasource_instances.id and datasource_instances.id = ?`;
   for (const id of instanceIds) db.run(sql, now, id);
 }
+
+/** Brings nearer what is planned for later than one interval from now. */
+export function planWithinInterval(db: Database, now: number): void {
+  const sql = `update datasource_instances set refresh_due_at = cast(? as integer) + p.every_ms
+    from refresh_plan p where p.instance_id = datasource_instances.id and refresh_due_at > cast(? as integer) + p.every_ms`;
+  db.run(sql, now, now);
+}

@@ -11,7 +11,7 @@ import { receive } from '../uploads/receive.ts';
 import type { AddressPolicy } from './address-policy.ts';
 import type { Pull } from './pull.ts';
 import { enqueue, type Queued, resume, settle, takeNext } from './queue.ts';
-import { dueInstances, planNext } from './schedule.ts';
+import { dueInstances, planNext, planWithinInterval } from './schedule.ts';
 import { registerSecretsOf } from './secrets.ts';
 
 const longestPullMs = 10 * 60_000;
@@ -63,6 +63,12 @@ export class RefreshWorker {
       planNext(db, due, now);
       this.request(due);
     });
+  }
+
+  /** After the clock was set back: no refresh waits for longer than its interval. */
+  rewind(): void {
+    const { db, clock } = this.#parts;
+    db.durably(() => planWithinInterval(db, clock.now()));
   }
 
   /** Gives up what is under way (it stays in the queue) and ends. */

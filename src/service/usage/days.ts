@@ -37,6 +37,13 @@ export class UsageDays {
     this.#ends = 0;
   }
 
+  /** After the clock was set back: the days that come again are kept again. */
+  rewind(): void {
+    const { date } = easternDay(this.#clock.now());
+    this.#db.durably(() => this.#db.run('update usage_running_day set day = min(day, ?)', date));
+    this.#ends = 0;
+  }
+
   #turnTo(today: EasternDay): void {
     const running = this.#db.get<{ day: string }>('select day from usage_running_day')?.day;
     if (running !== undefined) for (const day of daysBetween(running, today.date)) this.#keep(day);

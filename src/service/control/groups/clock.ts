@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { isoTime } from '../../http/fields.ts';
 import { badRequest } from '../../http/refusal.ts';
 import { easternDay } from '../../limits/eastern-day.ts';
-import { doWhatIsDue } from '../../ticking.ts';
+import { followClock } from '../../ticking.ts';
 import { durationMs } from '../duration.ts';
 import { type ControlEndpoint, defineControl } from '../endpoint.ts';
 import type { Stage } from '../stage.ts';
@@ -32,7 +32,7 @@ function inRange(now: number): number {
 
 /** What has become due is done before the answer: the day has turned, refreshes are queued. */
 function moved(stage: Stage): { data: object } {
-  doWhatIsDue(stage.parts);
+  followClock(stage.parts);
   return { data: describe(stage) };
 }
 

@@ -12,8 +12,17 @@ const keep = Type.Array(Type.Enum(keepable), {
 /** What the fixtures named, for the caller to see that they were understood. */
 function counted({ companies }: Fixtures): object {
   const clients = companies.flatMap(({ clients = [] }) => clients);
-  const users = [...companies, ...clients].flatMap(({ users = [] }) => users);
-  return { companies: companies.length, clients: clients.length, users: users.length };
+  const accounts = [...companies, ...clients];
+  const countOf = (kind: 'users' | 'datasources' | 'klips' | 'dashboards'): number =>
+    accounts.reduce((sum, account) => sum + (account[kind]?.length ?? 0), 0);
+  return {
+    companies: companies.length,
+    clients: clients.length,
+    users: countOf('users'),
+    datasources: countOf('datasources'),
+    klips: countOf('klips'),
+    dashboards: countOf('dashboards'),
+  };
 }
 
 /** What the service holds. */
