@@ -3,6 +3,7 @@ import { systemClock } from '../lib/clock.ts';
 import { quietLog } from '../lib/log.ts';
 import { type Problem, renderProblem, toProblem } from '../lib/problem.ts';
 import { redact } from '../lib/redact.ts';
+import type { LoginBook } from '../oauth/book.ts';
 import type { Preview } from '../pipeline/preview-pipeline.ts';
 import type { Store } from '../state/store.ts';
 import type { Receipt } from '../state/tables.ts';
@@ -31,15 +32,16 @@ interface Shown {
 
 /** Pulls and encodes each job, shows its first rows and what would be sent, and sends nothing. Returns the exit code. */
 export async function showPreviews({ config, jobs, json, signal }: PreviewGiven): Promise<number> {
-  const store = await openExisting(config);
+  const { store, logins } = await openForPreview(config, jobs);
   const all: Shown[] = [];
   try {
     for (const job of jobs) {
-      const shown = await previewJob(job, { config, store, signal });
+      const shown = await previewJob(job, { config, store, logins, signal });
       all.push(shown);
       if (!json) process.stdout.write(`${redact(textOf(shown))}\n`);
     }
   } finally {
+    await logins?.close();
     await store?.close();
   }
   const code = all.some(({ problem }) => problem !== undefined) ? exit.failed : exit.ok;
@@ -48,16 +50,43 @@ export async function showPreviews({ config, jobs, json, signal }: PreviewGiven)
   return code;
 }
 
+/** A login may have to be renewed, and that is kept; jobs without one leave nothing behind. */
+async function openForPreview(
+  config: Config,
+  jobs: readonly Job[],
+): Promise<{ store: Store | undefined; logins?: LoginBook }> {
+  if (jobs.every(({ extract }) => extract?.source.login === undefined)) return { store: await openExisting(config) };
+  const [{ openStore }, { LoginBook }] = await Promise.all([import('../state/store.ts'), import('../oauth/book.ts')]);
+  const store = await openStore(config.state, { clock: systemClock });
+  return { store, logins: new LoginBook({ store, clock: systemClock, emit: () => undefined, ...config }) };
+}
+
 async function previewJob(
   job: Job,
-  { config, store, signal }: { config: Config; store: Store | undefined; signal: AbortSignal },
+  {
+    config,
+    store,
+    logins,
+    signal,
+  }: { config: Config; store: Store | undefined; logins: LoginBook | undefined; signal: AbortSignal },
 ): Promise<Shown> {
   const { extract } = job;
   const target = targetText(job);
   if (extract === undefined) return { job: job.name, target, would: 'one request would start the refresh' };
   const { previewPipeline } = await import('../pipeline/preview-pipeline.ts');
   const [clock, log, run] = [systemClock, quietLog, 'preview'];
-  const given = { extract, folder: config.folder, signal, clock, log, job: job.name, run, emit: () => undefined };
+  const login = logins?.of(extract.source);
+  const given = {
+    ...(login === undefined ? {} : { login }),
+    extract,
+    folder: config.folder,
+    signal,
+    clock,
+    log,
+    job: job.name,
+    run,
+    emit: () => undefined,
+  };
   try {
     const preview = await previewPipeline({ ...given, rows: rowsShown });
     return { job: job.name, target, preview, ...(await verdictOf(job, preview, store)) };

@@ -4,7 +4,7 @@ import { InForce } from './in-force.ts';
 import type { Outcome } from './outcome.ts';
 import { runJob } from './run-job.ts';
 import { type Firing, Scheduler } from './scheduler.ts';
-import { openGateway, type Runtime } from './wire.ts';
+import { openGateway, openLogins, type Runtime } from './wire.ts';
 
 /** Extracts side by side; the rest of what is due stands in line. */
 const together = 4;
@@ -33,7 +33,7 @@ export class Daemon {
 
   constructor({ runtime, config }: DaemonGiven) {
     this.#runtime = runtime;
-    this.#now = new InForce({ config, gateway: runtime.gateway });
+    this.#now = new InForce({ config, gateway: runtime.gateway, logins: runtime.logins });
     const { store, clock } = runtime;
     const failed = (error: unknown): void => this.#fault('the timer met a fault', error);
     this.#scheduler = new Scheduler({ store, clock, failed, fire: (firing) => this.#fire(firing) });
@@ -84,7 +84,8 @@ export class Daemon {
       throw error;
     }
     const gateway = openGateway({ store, events, clock, destinations: config.destinations.values() });
-    this.#now = new InForce({ config, gateway });
+    const logins = openLogins({ store, events, clock, config });
+    this.#now = new InForce({ config, gateway, logins });
     this.#retire(old);
     if (this.#stop.signal.aborted) return;
     this.#now.deliver();
@@ -140,7 +141,7 @@ export class Daemon {
     }
     this.#active.set(job.name, 'running');
     const run = runJob({
-      runtime: { ...this.#runtime, gateway: now.gateway },
+      runtime: { ...this.#runtime, gateway: now.gateway, logins: now.logins },
       config: now.config,
       job,
       origin: 'schedule',

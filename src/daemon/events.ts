@@ -1,4 +1,5 @@
 import type { DeliveryEvents } from '../delivery/events.ts';
+import type { LoginEvents } from '../oauth/events.ts';
 import type { PipelineEvents } from '../pipeline/events.ts';
 import type { Outcome } from './outcome.ts';
 
@@ -28,4 +29,4 @@ export type RunEvents = {
 };
 
 /** Everything that is ever said. Log, progress and history listen to this. */
-export type SluiceEvents = PipelineEvents & DeliveryEvents & RunEvents;
+export type SluiceEvents = PipelineEvents & DeliveryEvents & LoginEvents & RunEvents;

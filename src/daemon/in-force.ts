@@ -1,17 +1,20 @@
 import type { Config } from '../config/config.ts';
 import { Deliverer } from '../delivery/deliverer.ts';
 import type { Gateway } from '../delivery/gateway.ts';
+import type { LoginBook } from '../oauth/book.ts';
 
 /** A config that is in force, with what is open for it. Runs keep the one that they began with until they end. */
 export class InForce {
   readonly config: Config;
   readonly gateway: Gateway;
+  readonly logins: LoginBook;
   readonly #runs = new Set<Promise<unknown>>();
   #deliverer: Deliverer;
 
-  constructor(given: { readonly config: Config; readonly gateway: Gateway }) {
+  constructor(given: { readonly config: Config; readonly gateway: Gateway; readonly logins: LoginBook }) {
     this.config = given.config;
     this.gateway = given.gateway;
+    this.logins = given.logins;
     this.#deliverer = new Deliverer(given.gateway);
   }
 
@@ -44,6 +47,6 @@ export class InForce {
   /** Closes the connections once the last run that began here has ended; pause it first. */
   async retire(): Promise<void> {
     await Promise.allSettled(this.#runs);
-    await this.gateway.close();
+    await Promise.all([this.gateway.close(), this.logins.close()]);
   }
 }

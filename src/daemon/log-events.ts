@@ -19,6 +19,8 @@ const levelOf: Partial<Record<keyof SluiceEvents & string, Exclude<Level, 'silen
   'quota.turned': 'info',
   'account.held': 'warn',
   'login.refused': 'error',
+  'token.refused': 'error',
+  'token.failed': 'warn',
   'refresh.queued': 'info',
   'refresh.failed': 'warn',
   'firing.skipped': 'warn',

@@ -70,10 +70,11 @@ function begin({ runtime, job, origin, settle }: RunGiven): Promise<string> {
 
 async function runStages(given: RunGiven, run: string): Promise<Stage> {
   const { runtime, job, config, signal } = given;
-  const { store, clock, events, log, gateway } = runtime;
+  const { store, clock, events, log, gateway, logins } = runtime;
   if (job.extract === undefined) return refreshTargets(given, run);
   // Asked first: a target that is not there yet should not cost an extract.
   await addressOf(store, job);
+  const login = logins.of(job.extract.source);
   const payload = await runPipeline({
     extract: job.extract,
     folder: config.folder,
@@ -84,6 +85,7 @@ async function runStages(given: RunGiven, run: string): Promise<Stage> {
     log: log.with({ job: job.name, run }),
     job: job.name,
     run,
+    ...(login === undefined ? {} : { login }),
   });
   const committed = await commitPayload(gateway, { job, run, payload });
   if (committed.state === 'refused') return { state: 'failed', problem: committed.problem.at(placeOf(given)) };

@@ -28,11 +28,13 @@ export async function tryConnections(config: Config, signal: AbortSignal): Promi
 }
 
 async function trySource(
-  { name, connector, options }: Source,
+  source: Source,
   { config, runtime, signal }: { config: Config; runtime: Runtime; signal: AbortSignal },
 ): Promise<Look> {
+  const { name, connector, options } = source;
+  const login = runtime.logins.of(source);
   const context = { source: options, folder: config.folder, signal, log: runtime.log };
-  return look('source', name, () => connector.check(context));
+  return look('source', name, () => connector.check(login === undefined ? context : { ...context, login }));
 }
 
 async function tryDestination(

@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 import { Events } from '../lib/events.ts';
 import { loadHttp } from '../lib/http.ts';
 import { type Log, quietLog } from '../lib/log.ts';
+import { LoginBook } from '../oauth/book.ts';
 import { sweepSpool } from '../pipeline/sweep-spool.ts';
 import { type Healed, heal } from '../state/heal.ts';
 import { openStore, type Store } from '../state/store.ts';
@@ -14,6 +15,7 @@ import { logEvents } from './log-events.ts';
 export interface Runtime {
   readonly store: Store;
   readonly gateway: Gateway;
+  readonly logins: LoginBook;
   readonly events: Events<SluiceEvents>;
   readonly clock: Clock;
   readonly log: Log;
@@ -41,11 +43,13 @@ export async function wire({ config, log = quietLog, clock = systemClock }: Wire
     const healed = await heal(store);
     sayHealed(log, healed);
     const gateway = openGateway({ store, events, clock, destinations: config.destinations.values() });
+    const logins = openLogins({ store, events, clock, config });
     const close = async (): Promise<void> => {
+      await logins.close();
       await gateway.close();
       await store.close();
     };
-    return { store, gateway, events, clock, log, healed, close };
+    return { store, gateway, logins, events, clock, log, healed, close };
   } catch (thrown) {
     await store.close();
     throw thrown;
@@ -61,6 +65,17 @@ export function openGateway(given: {
 }): Gateway {
   const { store, events, clock, destinations } = given;
   return new Gateway({ store, destinations, clock, emit: events.emit });
+}
+
+/** The logins of a config's sources, over a store that is open. */
+export function openLogins(given: {
+  store: Store;
+  events: Events<SluiceEvents>;
+  clock: Clock;
+  config: Pick<Config, 'folder' | 'sealKeys'>;
+}): LoginBook {
+  const { store, events, clock, config } = given;
+  return new LoginBook({ store, clock, emit: events.emit, ...config });
 }
 
 function sayHealed(log: Log, { interrupted, damaged, swept }: Healed): void {

@@ -14,9 +14,23 @@ let ordered: string[] = [];
  * base64 (also without padding and in the URL alphabet), and as it stands inside a JSON string.
  */
 export function registerSecret(value: string): void {
-  if (value.length < shortestSecret) return;
+  for (const shape of shapesOf(value)) forms.add(shape);
+  ordered = [...forms].sort((a, b) => b.length - a.length);
+}
+
+/**
+ * Forgets a secret that has ended: a token that was replaced. A process that lives for months would otherwise look for
+ * thousands of them in every line.
+ */
+export function retireSecret(value: string): void {
+  for (const shape of shapesOf(value)) forms.delete(shape);
+  ordered = [...forms].sort((a, b) => b.length - a.length);
+}
+
+function shapesOf(value: string): string[] {
+  if (value.length < shortestSecret) return [];
   const base64 = Buffer.from(value, 'utf8').toString('base64');
-  const shapes = [
+  return [
     value,
     encodeURIComponent(value),
     encodeURI(value),
@@ -25,9 +39,7 @@ export function registerSecret(value: string): void {
     base64.replace(/=+$/, ''),
     Buffer.from(value, 'utf8').toString('base64url'),
     JSON.stringify(value).slice(1, -1),
-  ];
-  for (const shape of shapes) if (shape.length >= shortestSecret) forms.add(shape);
-  ordered = [...forms].sort((a, b) => b.length - a.length);
+  ].filter((shape) => shape.length >= shortestSecret);
 }
 
 /** The text with every registered secret replaced. Longest first, so that a secret inside a longer one leaves no tail. */

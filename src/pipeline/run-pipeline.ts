@@ -4,6 +4,7 @@ import type { Emit } from '../lib/events.ts';
 import { toProblem } from '../lib/problem.ts';
 import type { Column } from '../sdk/column.ts';
 import type { ConnectorLog } from '../sdk/connector.ts';
+import type { Login } from '../sdk/oauth.ts';
 import { type Carried, carry } from './carry.ts';
 import type { PipelineEvents } from './events.ts';
 import type { Payload } from './payload.ts';
@@ -21,6 +22,8 @@ export interface PipelineGiven {
   readonly clock: Clock;
   readonly emit: Emit<PipelineEvents>;
   readonly log: ConnectorLog;
+  /** Tokens, for a source that logs in by OAuth. */
+  readonly login?: Login;
   /** Names of the job and of this firing of it, for events, problems and the scratch folder. */
   readonly job: string;
   readonly run: string;

@@ -6,6 +6,7 @@ import type { Batch } from '../sdk/batch.ts';
 import { checkBatch, checkColumns } from '../sdk/batch-contract.ts';
 import type { Column } from '../sdk/column.ts';
 import type { ConnectorLog, Extraction } from '../sdk/connector.ts';
+import type { Login } from '../sdk/oauth.ts';
 import { Patience } from './patience.ts';
 
 /** How long a source may take to close after it was told to stop; afterwards it is left behind. */
@@ -22,6 +23,8 @@ export interface SourceGiven {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly log: ConnectorLog;
+  /** Tokens, for a source that logs in by OAuth. */
+  readonly login?: Login;
 }
 
 /**
@@ -99,10 +102,11 @@ export class Source {
   }
 
   #start(): Promise<Extraction> {
-    const { extract, folder, scratch, log } = this.#given;
+    const { extract, folder, scratch, log, login } = this.#given;
     const { connector, options } = extract.source;
     const alive = () => this.#patience.refresh();
-    const context = { source: options, query: extract.query, folder, scratch, signal: this.#stop.signal, log, alive };
+    const given = { source: options, query: extract.query, folder, scratch, signal: this.#stop.signal, log, alive };
+    const context = login === undefined ? given : { ...given, login };
     return Promise.try(() => connector.extract(context));
   }
 

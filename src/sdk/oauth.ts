@@ -35,6 +35,8 @@ export interface OAuthDescription {
    * else happens. `none`: there is no refresh token; when the token ends, a person must consent again.
    */
   readonly refresh: 'static' | 'rotating' | 'none';
+  /** What the vendor calls it when a grant has ended, beside the standard's `invalid_grant`. */
+  readonly ended_codes?: readonly string[];
   /** Where refresh tokens are used up, when not `token_url`. */
   readonly refresh_url?: string;
   /** Seconds that a token lives when the answer does not say. Without it such a token counts as not expiring. */

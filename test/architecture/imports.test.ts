@@ -15,14 +15,16 @@ const allowed: Record<string, readonly string[]> = {
   schedule: ['lib'],
   state: ['lib', 'pipeline'],
   config: ['sdk', 'lib', 'formats', 'transforms', 'schedule'],
+  oauth: ['lib', 'sdk', 'state', 'config'],
   delivery: ['state', 'pipeline', 'config', 'lib'],
-  daemon: ['config', 'delivery', 'formats', 'pipeline', 'schedule', 'sdk', 'state', 'transforms', 'lib'],
+  daemon: ['config', 'delivery', 'formats', 'oauth', 'pipeline', 'schedule', 'sdk', 'state', 'transforms', 'lib'],
   service: ['formats', 'sdk', 'lib'],
   cli: [
     'config',
     'daemon',
     'delivery',
     'formats',
+    'oauth',
     'pipeline',
     'schedule',
     'sdk',
@@ -38,6 +40,7 @@ const allowed: Record<string, readonly string[]> = {
 const nounsOnly: Record<string, Record<string, readonly string[]>> = {
   state: { pipeline: ['payload.ts'] },
   delivery: { pipeline: ['payload.ts', 'verify-payload.ts'], config: ['config.ts'] },
+  oauth: { config: ['config.ts'] },
   pipeline: { config: ['config.ts'] },
 };
 

@@ -1,0 +1,127 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Login } from '../config/config.ts';
+import { Problem } from '../lib/problem.ts';
+import { registerSecret } from '../lib/redact.ts';
+import type { Granted } from './granted.ts';
+import type { Vendor } from './vendor.ts';
+
+/**
+ * One attempt to have a person consent: an address to open, and the check of what comes back. State ties the answer to
+ * this attempt (RFC 6749 section 10.12), the PKCE verifier ties the code to this process (RFC 7636).
+ */
+export class Consent {
+  /** What the person opens. Nothing in it is secret for longer than the attempt. */
+  readonly url: string;
+  readonly #login: Login;
+  readonly #redirectUri: string;
+  readonly #state: string;
+  readonly #verifier: string | undefined;
+
+  private constructor(given: { url: string; login: Login; redirectUri: string; state: string; verifier?: string }) {
+    this.url = given.url;
+    this.#login = given.login;
+    this.#redirectUri = given.redirectUri;
+    this.#state = given.state;
+    this.#verifier = given.verifier;
+  }
+
+  /** `redirectUri`: where the browser comes back to, exactly as the vendor knows it. */
+  static async begin(login: Login, redirectUri: string): Promise<Consent> {
+    const { calculatePKCECodeChallenge, generateRandomCodeVerifier, generateRandomState } = await import(
+      'oauth4webapi'
+    );
+    const { authorize_url = '', authorize_parameters, scope_separator = ' ', pkce = false } = login.description;
+    const state = generateRandomState();
+    const url = new URL(authorize_url);
+    const wanted = {
+      response_type: 'code',
+      client_id: login.clientId,
+      redirect_uri: redirectUri,
+      ...(login.scopes.length === 0 ? {} : { scope: login.scopes.join(scope_separator) }),
+      state,
+      ...authorize_parameters,
+    };
+    for (const [name, value] of Object.entries(wanted)) url.searchParams.set(name, value);
+    if (!pkce) return new Consent({ url: url.href, login, redirectUri, state });
+    const verifier = generateRandomCodeVerifier();
+    registerSecret(verifier);
+    url.searchParams.set('code_challenge', await calculatePKCECodeChallenge(verifier));
+    url.searchParams.set('code_challenge_method', 'S256');
+    return new Consent({ url: url.href, login, redirectUri, state, verifier });
+  }
+
+  /** Whether an address is the answer to this very attempt; compared without telling by time how much fits. */
+  knows(address: URL): boolean {
+    const digest = (text: string) => createHash('sha256').update(text).digest();
+    return timingSafeEqual(digest(address.searchParams.get('state') ?? ''), digest(this.#state));
+  }
+
+  /** The tokens for what came back. Throws `LOGIN_STATE`, `LOGIN_DENIED`, and what a token request throws. */
+  async redeem(address: URL, vendor: Vendor): Promise<Granted> {
+    const { validateAuthResponse } = await import('oauth4webapi');
+    hideCode(address);
+    if (!this.knows(address)) throw strange();
+    const issuer = address.searchParams.get('iss') ?? new URL(this.#login.description.token_url).origin;
+    let answer: URLSearchParams;
+    try {
+      answer = validateAuthResponse({ issuer }, { client_id: this.#login.clientId }, address, this.#state);
+    } catch (cause) {
+      throw denied(address, cause);
+    }
+    const verifier = this.#verifier === undefined ? {} : { verifier: this.#verifier };
+    return vendor.redeem(answer, { redirectUri: this.#redirectUri, ...verifier });
+  }
+
+  /**
+   * What a person pasted, as the address that it came from. A bare code has no state; it is taken only where PKCE ties
+   * it to us. Throws `LOGIN_PASTED`.
+   */
+  read(pasted: string): URL {
+    const text = pasted.trim();
+    const url = URL.parse(text);
+    if (url !== null && (url.searchParams.has('code') || url.searchParams.has('error'))) return url;
+    if (this.#verifier === undefined || url !== null || !/^[\w.~%+/=-]{4,}$/.test(text)) throw notAnAnswer();
+    const address = new URL(this.#redirectUri);
+    address.searchParams.set('code', decodeURIComponent(text));
+    address.searchParams.set('state', this.#state);
+    return address;
+  }
+}
+
+function hideCode(address: URL): void {
+  const code = address.searchParams.get('code');
+  if (code !== null) registerSecret(code);
+}
+
+function strange(): Problem {
+  return new Problem({
+    code: 'LOGIN_STATE',
+    family: 'login',
+    message: 'What came back from the browser does not belong to this login',
+    allowed: 'the answer to the address that was just printed',
+    next: 'Run the command again and use its newest address',
+  });
+}
+
+function denied(address: URL, cause: unknown): Problem {
+  const error = address.searchParams.get('error');
+  const said = address.searchParams.get('error_description') ?? error ?? (cause as Error).message;
+  return new Problem({
+    code: 'LOGIN_DENIED',
+    family: 'login',
+    message: error === 'access_denied' ? 'The consent was refused in the browser' : 'The vendor refused the login',
+    seen: said.slice(0, 300),
+    next: 'Run the command again; where the vendor names a scope or the redirect_uri, mend it in the app at the vendor or in "login"',
+    cause,
+  });
+}
+
+function notAnAnswer(): Problem {
+  return new Problem({
+    code: 'LOGIN_PASTED',
+    family: 'login',
+    message: 'That is not what the browser was sent back to',
+    allowed: 'the whole address, which has "code=" and "state=" in it',
+    next: 'Copy it from the address bar after you have agreed; an error page there does not matter',
+  });
+}

@@ -1,0 +1,241 @@
+import type { Login as LoginConfig } from '../config/config.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Emit } from '../lib/events.ts';
+import { Problem, toProblem } from '../lib/problem.ts';
+import type { Login, Token } from '../sdk/oauth.ts';
+import type { Lease } from '../state/leases.ts';
+import type { Store } from '../state/store.ts';
+import type { LoginEvents } from './events.ts';
+import type { Granted } from './granted.ts';
+import { clientRefused, endedByVendor, needsLogin, oddRefusal, tokenEnded } from './login-problems.ts';
+import { Refusal } from './refusal.ts';
+import type { Kept, Vault } from './vault.ts';
+import type { Vendor } from './vendor.ts';
+
+export interface KeeperGiven {
+  readonly login: LoginConfig;
+  readonly vault: Vault;
+  readonly vendor: Vendor;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly emit: Emit<LoginEvents>;
+}
+
+/** A token is renewed this long before its end, or a fifth of its life where that is less. */
+const aheadMs = 5 * 60_000;
+const aheadShare = 0.2;
+/** After a failure nobody asks the vendor again for this long; a token that is still good is used meanwhile. */
+const holdMs = 15_000;
+/** A token with less left than this is not handed out when it cannot be renewed. */
+const lastMs = 2000;
+/** Longest wait for another process that renews: its request ends earlier. */
+const otherMs = 60_000;
+const lookMs = 100;
+/** A token that seems to come from the future was kept before the clock was set back: its end cannot be trusted. */
+const futureMs = 60_000;
+
+/** A token in hand. Both instants are on the monotonic clock: setting the wall clock changes nothing. */
+interface InHand {
+  readonly token: Token;
+  readonly renewAt: number;
+  readonly endsAt: number;
+}
+
+/**
+ * Keeps one login's token good. However many ask at once, one request goes out: callers of this process share it, and
+ * processes take turns by a lease. What a renewal gives is on disk before anybody uses it.
+ */
+export class Keeper implements Login {
+  readonly #given: KeeperGiven;
+  #inHand: InHand | undefined;
+  #renewing: Promise<Token> | undefined;
+  /** The access token that the vendor has refused before its time. */
+  #refused: string | undefined;
+  #failed: { readonly problem: Problem; readonly until: number } | undefined;
+
+  constructor(given: KeeperGiven) {
+    this.#given = given;
+  }
+
+  async token(): Promise<Token> {
+    const { clock } = this.#given;
+    if (this.#inHand !== undefined && clock.monotonic() < this.#inHand.renewAt) return this.#inHand.token;
+    this.#renewing ??= this.#renew().finally(() => {
+      this.#renewing = undefined;
+    });
+    return this.#renewing;
+  }
+
+  async refused({ access_token }: Token): Promise<void> {
+    this.#refused = access_token;
+    if (this.#inHand?.token.access_token === access_token) this.#inHand = undefined;
+  }
+
+  /** Resolves when no request is under way: a token that a vendor has just given must not be dropped. */
+  async settled(): Promise<void> {
+    await this.#renewing?.catch(() => undefined);
+  }
+
+  async #renew(): Promise<Token> {
+    const kept = await this.#given.vault.open();
+    const usable = this.#takeUp(kept);
+    if (usable !== undefined) return usable;
+    this.#demandPerson(kept);
+    if (this.#failed !== undefined && this.#given.clock.monotonic() < this.#failed.until) {
+      return this.#makeDo(this.#failed.problem);
+    }
+    const lease = await this.#lease();
+    try {
+      return await this.#renewLeased();
+    } catch (thrown) {
+      return this.#makeDo(this.#noteFailure(thrown));
+    } finally {
+      await lease.release();
+    }
+  }
+
+  /** Another process may have renewed while we waited for our turn. */
+  async #renewLeased(): Promise<Token> {
+    const kept = await this.#given.vault.open();
+    const usable = this.#takeUp(kept);
+    if (usable !== undefined) return usable;
+    this.#demandPerson(kept);
+    const granted = await this.#request(kept);
+    this.#refused = undefined;
+    this.#failed = undefined;
+    return this.#hold(granted, this.#given.clock.now()).token;
+  }
+
+  async #request(kept: Kept | undefined): Promise<Granted> {
+    const { login, vendor } = this.#given;
+    const { refreshToken } = kept?.granted ?? {};
+    const isAlone = login.grant !== 'authorization_code';
+    try {
+      if (kept !== undefined && refreshToken !== undefined && kept.row.state === 'good') {
+        return await this.#refresh(kept, refreshToken);
+      }
+      if (isAlone) return await this.#commit(() => vendor.grantAlone(), kept);
+    } catch (thrown) {
+      if (!(thrown instanceof Refusal)) throw thrown;
+      // A user and password give a new refresh token when the old one has ended.
+      if (login.grant === 'password' && refreshToken !== undefined && thrown.meaning === 'ended') {
+        return await this.#commit(() => vendor.grantAlone(), kept).catch((again) => this.#explain(again, kept));
+      }
+      return this.#explain(thrown, kept);
+    }
+    throw tokenEnded(login, kept!.row);
+  }
+
+  async #refresh(kept: Kept, refreshToken: string): Promise<Granted> {
+    const { login, vendor } = this.#given;
+    const { previous } = kept;
+    try {
+      return await this.#commit(() => vendor.refresh(refreshToken), kept);
+    } catch (thrown) {
+      const isOver = thrown instanceof Refusal && thrown.meaning === 'ended';
+      if (!isOver || previous === undefined || login.description.refresh !== 'rotating') throw thrown;
+      // Some vendors take the former one as long as the present one was not used. There is nothing to lose by it now.
+      return await this.#commit(() => vendor.refresh(previous), kept).catch(() => {
+        throw thrown;
+      });
+    }
+  }
+
+  /** Asks, and has the answer on disk before it is given to anybody. */
+  async #commit(ask: () => Promise<Granted>, kept: Kept | undefined): Promise<Granted> {
+    const { login, vault, store, emit } = this.#given;
+    await store.logins.asking(login.name);
+    emit('token.asked', { login: login.name, grant: login.grant });
+    const granted = await ask();
+    emit('token.answered', { login: login.name });
+    const whole = await vault.keep(granted, kept, { fresh: kept === undefined });
+    const { lifetimeMs, askedAt } = whole;
+    emit('token.kept', {
+      login: login.name,
+      ...(lifetimeMs === undefined ? {} : { expires_at: askedAt + lifetimeMs }),
+    });
+    return whole;
+  }
+
+  /** What a refusal means for a person; only the end of the grant itself is written down. */
+  async #explain(thrown: unknown, kept: Kept | undefined): Promise<never> {
+    const { login, store, emit } = this.#given;
+    if (!(thrown instanceof Refusal)) throw thrown;
+    await store.logins.askedInVain(login.name);
+    if (thrown.meaning === 'client') throw clientRefused(login, thrown);
+    if (thrown.meaning === 'unknown') throw oddRefusal(login, thrown);
+    const problem = endedByVendor(login, thrown, kept?.row);
+    const { code, message } = problem;
+    await store.logins.refuse(login.name, { code, message });
+    emit('token.refused', { login: login.name, code, message });
+    throw problem;
+  }
+
+  /** Throws when there is nothing that could be renewed without somebody at a browser. */
+  #demandPerson(kept: Kept | undefined): void {
+    const { login } = this.#given;
+    if (login.grant !== 'authorization_code') return;
+    if (kept === undefined) throw needsLogin(login);
+    if (kept.row.state === 'refused') throw needsLogin(login, kept.row);
+  }
+
+  /** What is kept, when it is good for long enough. */
+  #takeUp(kept: Kept | undefined): Token | undefined {
+    const { clock } = this.#given;
+    if (kept === undefined || kept.row.state === 'refused' || kept.granted.accessToken === this.#refused)
+      return undefined;
+    const now = clock.now();
+    if (kept.granted.askedAt > now + futureMs) return undefined;
+    const held = this.#hold(kept.granted, now);
+    return clock.monotonic() < held.renewAt ? held.token : undefined;
+  }
+
+  #hold({ accessToken, kept, askedAt, lifetimeMs = Number.POSITIVE_INFINITY }: Granted, now: number): InHand {
+    const endsAt = this.#given.clock.monotonic() + askedAt + lifetimeMs - now;
+    const renewAt = endsAt - (lifetimeMs === Number.POSITIVE_INFINITY ? 0 : Math.min(aheadMs, lifetimeMs * aheadShare));
+    const known = this.#inHand?.token;
+    const token = known?.access_token === accessToken ? known : { access_token: accessToken, kept };
+    this.#inHand = { token, renewAt, endsAt };
+    return this.#inHand;
+  }
+
+  #noteFailure(thrown: unknown): Problem {
+    const { clock, login, emit } = this.#given;
+    const problem = toProblem(thrown, { code: 'LOGIN_THREW', family: 'bug' });
+    if (problem.family !== 'try_later') return problem;
+    this.#failed = { problem, until: clock.monotonic() + Math.max(holdMs, problem.retryAfterMs ?? 0) };
+    emit('token.failed', { login: login.name, code: problem.code, message: problem.message });
+    return problem;
+  }
+
+  /** A vendor that is away does not hurt as long as the token in hand is good. */
+  #makeDo(problem: Problem): Token {
+    const { clock } = this.#given;
+    const inHand = this.#inHand;
+    if (problem.family === 'try_later' && inHand !== undefined && clock.monotonic() < inHand.endsAt - lastMs) {
+      return inHand.token;
+    }
+    throw problem;
+  }
+
+  /** Our turn; processes that die give theirs back. */
+  async #lease(): Promise<Lease> {
+    const { store, clock, login } = this.#given;
+    const end = clock.monotonic() + otherMs;
+    for (;;) {
+      const lease = await store.leases.take(`login:${login.name}`);
+      if (lease !== undefined) return lease;
+      if (clock.monotonic() > end) throw busy(login);
+      await clock.sleep(lookMs);
+    }
+  }
+}
+
+function busy({ name }: LoginConfig): Problem {
+  return new Problem({
+    code: 'LOGIN_BUSY',
+    family: 'try_later',
+    message: `Another process has been renewing the login "${name}" for a minute`,
+    next: 'The next run tries again; "sluice status" shows who is running',
+  });
+}

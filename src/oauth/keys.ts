@@ -1,0 +1,118 @@
+import { createHash, hkdfSync, randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import type { SealKeys } from '../config/config.ts';
+import { Problem } from '../lib/problem.ts';
+import { registerSecret } from '../lib/redact.ts';
+
+/** A key for AES-256-GCM, with a name by which what it closed can be told. */
+export interface Key {
+  readonly id: string;
+  readonly bytes: Buffer;
+}
+
+const shortestKey = 32;
+const nobodyElse = 0o077;
+
+/** The keys that close and open what is kept: those that were given, and the key file of the state folder. */
+export class Keys {
+  readonly #given: SealKeys;
+  /** Where the key file stands, or would stand. */
+  readonly file: string;
+
+  constructor(given: SealKeys, folder: string) {
+    this.#given = given;
+    this.file = join(folder, 'login.key');
+  }
+
+  /** What new things are closed with. Makes the key file when there is none and no key was given. */
+  current(): Key {
+    const { current } = this.#given;
+    if (current !== undefined) return keyOf(current);
+    return keyOf(readKeyFile(this.file) ?? makeKeyFile(this.file));
+  }
+
+  /** The key of that id, former ones and the key file included; undefined when it is none of them. */
+  find(id: string): Key | undefined {
+    const { current, former } = this.#given;
+    const texts = [current, ...former, readKeyFile(this.file)].filter((text) => text !== undefined);
+    return texts.map(keyOf).find((key) => key.id === id);
+  }
+}
+
+/** Any long text makes a key; two different ones never the same. */
+function keyOf(text: string): Key {
+  if (text.length < shortestKey) throw tooShort(text.length);
+  const bytes = Buffer.from(hkdfSync('sha256', text, 'sluice', 'logins at rest', 32));
+  return { bytes, id: createHash('sha256').update(bytes).digest('hex').slice(0, 8) };
+}
+
+function readKeyFile(file: string): string | undefined {
+  const mode = statSync(file, { throwIfNoEntry: false })?.mode;
+  if (mode === undefined) return undefined;
+  try {
+    if ((mode & nobodyElse) !== 0) chmodSync(file, 0o600);
+    const text = readFileSync(file, 'utf8').trim();
+    registerSecret(text);
+    return text;
+  } catch (error) {
+    throw unreadable(file, error as Error);
+  }
+}
+
+/** Whole or not at all, and one for everybody: of two processes that make it together, both use the first one's. */
+function makeKeyFile(file: string): string {
+  const draft = `${file}.${process.pid}`;
+  const text = randomBytes(32).toString('base64');
+  registerSecret(text);
+  try {
+    const descriptor = openSync(draft, 'wx', 0o600);
+    try {
+      writeSync(descriptor, `${text}\n`);
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+    linkSync(draft, file);
+    return text;
+  } catch (error) {
+    const made = (error as NodeJS.ErrnoException).code === 'EEXIST' ? readKeyFile(file) : undefined;
+    if (made === undefined) throw unreadable(file, error as Error);
+    return made;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+function tooShort(length: number): Problem {
+  return new Problem({
+    code: 'LOGIN_KEY_SHORT',
+    family: 'config',
+    message: 'The key that logins are encrypted with is too short',
+    seen: `${length} characters`,
+    allowed: `at least ${shortestKey}`,
+    next: 'Make one with "openssl rand -base64 32" and put it into SLUICE_KEY',
+  });
+}
+
+function unreadable(file: string, cause: Error): Problem {
+  return new Problem({
+    code: 'LOGIN_KEY_FILE',
+    family: 'config',
+    message: `The key file of the logins cannot be used: ${cause.message}`,
+    seen: file,
+    allowed: 'a file that this user owns and nobody else can read',
+    next: `chmod 600 ${file}, or give a key of your own in SLUICE_KEY`,
+    cause,
+  });
+}

@@ -1,0 +1,112 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Problem } from '../lib/problem.ts';
+
+const localNames = ['127.0.0.1', 'localhost', '[::1]'];
+
+/** Whether the browser comes back to this machine, so that we can listen there. */
+export function isLocal(redirectUri: string): boolean {
+  const { protocol, hostname } = new URL(redirectUri);
+  return protocol === 'http:' && localNames.includes(hostname);
+}
+
+/** Handles what came back: true when it was the answer that is waited for, so that no further one is. */
+export type OnAnswer = (address: URL) => Promise<'done' | 'not ours'>;
+
+/**
+ * Waits on this machine for a browser to come back, once, on exactly the path of `redirectUri` (port 0: any free one).
+ * Nobody outside of the machine can reach it.
+ */
+export class Listener {
+  /** With the real port. */
+  readonly redirectUri: string;
+  readonly #server: Server;
+  #onAnswer: OnAnswer | undefined;
+
+  private constructor(server: Server, redirectUri: string) {
+    this.#server = server;
+    this.redirectUri = redirectUri;
+  }
+
+  static async open(redirectUri: string): Promise<Listener> {
+    const url = new URL(redirectUri);
+    const server = createServer();
+    const host = url.hostname === '[::1]' ? '::1' : '127.0.0.1';
+    const wanted = url.port === '0' || /:0(\/|$)/.test(redirectUri) ? 0 : Number(url.port || 80);
+    await listen(server, { host, port: wanted });
+    url.port = String((server.address() as AddressInfo).port);
+    const listener = new Listener(server, url.href);
+    server.on('request', (request, response) => void listener.#serve(request, response));
+    return listener;
+  }
+
+  /** Resolves with the first answer that `redeem` recognised and took, rejects with what it threw; then nobody listens. */
+  wait<T>(redeem: (address: URL) => Promise<T> | undefined, signal: AbortSignal): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    this.#onAnswer = async (address) => {
+      const redeemed = redeem(address);
+      if (redeemed === undefined) return 'not ours';
+      this.#onAnswer = undefined;
+      redeemed.then(resolve, reject);
+      await redeemed;
+      return 'done';
+    };
+    const stop = () => reject(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+    return promise.finally(() => {
+      signal.removeEventListener('abort', stop);
+      this.close();
+    });
+  }
+
+  /** Idle connections of the browser end with it. */
+  close(): void {
+    this.#server.close();
+    this.#server.closeIdleConnections();
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const address = URL.parse(request.url ?? '', this.redirectUri);
+    const isHere = address !== null && address.pathname === new URL(this.redirectUri).pathname;
+    if (request.method !== 'GET' || !isHere) return answer(response, 404, 'Nothing is here.');
+    if (this.#onAnswer === undefined) return answer(response, 410, 'This login is over.');
+    try {
+      const heard = await this.#onAnswer(address);
+      if (heard === 'done') answer(response, 200, 'Logged in. You may close this window.');
+      else answer(response, 400, 'This does not belong to the login that is under way. Use the newest address.');
+    } catch {
+      answer(response, 400, 'The login failed. The terminal says why.');
+    }
+  }
+}
+
+/** The address holds the code: it is neither cached nor handed on. Nothing of what came in is shown. */
+function answer(response: ServerResponse, status: number, text: string): void {
+  const headers = {
+    'content-type': 'text/html; charset=utf-8',
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+    'content-security-policy': "default-src 'none'",
+    connection: 'close',
+  };
+  const page = `<!doctype html><meta charset="utf-8"><title>Sluice</title><p>${text}</p>\n`;
+  response.writeHead(status, headers).end(page);
+}
+
+async function listen(server: Server, at: { host: string; port: number }): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject).listen(at, resolve);
+  try {
+    await promise;
+  } catch (cause) {
+    throw new Problem({
+      code: 'LOGIN_PORT',
+      family: 'config',
+      message: `The port of the redirect_uri cannot be listened on: ${(cause as Error).message}`,
+      seen: `${at.host}:${at.port}`,
+      next: 'End what uses the port, choose another redirect_uri (also at the vendor), or add --paste',
+      cause,
+    });
+  }
+}

@@ -1,0 +1,73 @@
+import type { Login } from '../config/config.ts';
+import { Problem } from '../lib/problem.ts';
+import type { LoginRow } from '../state/tables.ts';
+import type { Refusal } from './refusal.ts';
+
+/** The command that mends it; whoever knows the source puts its name in. */
+export const loginCommand = (source: string): string => `sluice login ${source}`;
+
+const instant = (at: number): string => new Date(at).toISOString();
+
+/** Nobody has logged in yet, or the vendor has ended what there was. */
+export function needsLogin({ name }: Login, row?: LoginRow): Problem {
+  const before =
+    row === undefined ? undefined : `${row.message ?? 'the vendor ended it'} (${row.code ?? 'LOGIN_ENDED'})`;
+  return new Problem({
+    code: 'LOGIN_NEEDED',
+    family: 'login',
+    message: row === undefined ? `Nobody has logged in for "${name}" yet` : `The login "${name}" needs a person`,
+    ...(before === undefined ? {} : { seen: before }),
+    next: loginCommand(name),
+  });
+}
+
+/** The token is over, and the vendor gives none that could renew it. */
+export function tokenEnded({ name }: Login, { expires_at, renewed_at }: LoginRow): Problem {
+  const ended = expires_at === null ? 'the vendor refuses it' : `it ended at ${instant(expires_at)}`;
+  return new Problem({
+    code: 'LOGIN_ENDED',
+    family: 'login',
+    message: `The token of the login "${name}" is over, and this vendor renews none without a person`,
+    seen: `given at ${instant(renewed_at)}; ${ended}`,
+    next: loginCommand(name),
+  });
+}
+
+/** The grant is over. Where a renewal before this one never got its answer, that is the likely reason. */
+export function endedByVendor(login: Login, { error, message: said }: Refusal, row: LoginRow | undefined): Problem {
+  const alone = login.grant !== 'authorization_code';
+  const lost = row !== undefined && row.asked_at !== null && login.description.refresh === 'rotating';
+  return new Problem({
+    code: lost ? 'LOGIN_LOST' : 'LOGIN_ENDED',
+    family: 'login',
+    message: lost
+      ? `The refresh token of "${login.name}" was used up at ${instant(row.asked_at!)} by a renewal whose answer never reached the disk`
+      : `The vendor does not accept the login "${login.name}" any more`,
+    seen: said === error ? error : `${error}: ${said}`,
+    next: alone
+      ? 'Look at the credentials of the login in the config, and at the clock of this machine'
+      : loginCommand(login.name),
+  });
+}
+
+/** The app is refused, not the person: the grant is kept, and good again once the config is. */
+export function clientRefused({ name }: Login, { error, message: said }: Refusal): Problem {
+  return new Problem({
+    code: 'LOGIN_CLIENT',
+    family: 'login',
+    message: `The vendor refuses the app of the login "${name}"; the login itself is kept`,
+    seen: said === error ? error : `${error}: ${said}`,
+    next: 'Compare client_id, client_secret, scopes and grant of "login" with the app at the vendor',
+  });
+}
+
+/** A "no" of an unknown kind never costs a login. */
+export function oddRefusal({ name }: Login, { error, message: said }: Refusal): Problem {
+  return new Problem({
+    code: 'LOGIN_REFUSED',
+    family: 'job',
+    message: `The vendor gave no token for the login "${name}"; the login itself is kept`,
+    seen: said === error ? error : `${error}: ${said}`,
+    next: 'The next run asks again; if it stays, look at the app at the vendor',
+  });
+}

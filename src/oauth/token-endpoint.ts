@@ -1,0 +1,108 @@
+import { type HttpAgent, type HttpAnswer, retryAfterOf, sendRequest } from '../lib/http.ts';
+import type { OAuthDescription } from '../sdk/oauth.ts';
+import { Refusal, readRefusal, unreachable } from './refusal.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** One request as the client library would send it: a form. */
+export interface FormRequest {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly fields: URLSearchParams;
+}
+
+interface Given {
+  readonly agent: HttpAgent;
+  readonly description: OAuthDescription;
+  readonly now: () => number;
+  /** Any good answer will do: there is no token in it (RFC 7009 section 2.2). */
+  readonly revoking?: boolean;
+}
+
+const timeoutMs = 30_000;
+const answerLimitBytes = 1024 * 1024;
+
+/**
+ * Sends a token request in the vendor's own style and reads the answer, whatever its form. Throws a {@link Refusal}
+ * where the vendor says no, a Problem of family `try_later` where it is not to be reached or not itself.
+ */
+export async function callTokenEndpoint(address: string, form: FormRequest, given: Given): Promise<Fields> {
+  const { agent, description } = given;
+  const { host } = new URL(address);
+  const styled = inStyle(address, form, description);
+  let answer: HttpAnswer;
+  try {
+    answer = await sendRequest({ agent, timeoutMs, answerLimitBytes, ...styled });
+  } catch (cause) {
+    throw unreachable(host, { message: `${host} could not be asked for a token`, seen: reasonOf(cause), cause });
+  }
+  return readAnswer(answer, { ...given, host });
+}
+
+interface Styled {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** The fields as a form, as JSON, or in the query; by POST or GET. */
+function inStyle(address: string, { headers, fields }: FormRequest, description: OAuthDescription): Styled {
+  const { token_parameters = {}, token_method = 'POST', token_request = 'form' } = description;
+  for (const [name, value] of Object.entries(token_parameters)) fields.set(name, value);
+  const { 'content-type': _, ...rest } = headers;
+  const own = { ...rest, accept: 'application/json' };
+  if (token_request === 'query' || token_method === 'GET') {
+    const url = new URL(address);
+    for (const [name, value] of fields) url.searchParams.set(name, value);
+    return { method: token_method, url: url.href, headers: own };
+  }
+  const [type, body] =
+    token_request === 'json'
+      ? ['application/json', JSON.stringify(Object.fromEntries(fields))]
+      : ['application/x-www-form-urlencoded', fields.toString()];
+  return { method: 'POST', url: address, headers: { ...own, 'content-type': type! }, body: body! };
+}
+
+function readAnswer(answer: HttpAnswer, { description, now, host, revoking }: Given & { host: string }): Fields {
+  const { status, text, complete, headers } = answer;
+  if (status >= 500 || status === 429 || status === 408 || !complete) {
+    const wait = retryAfterOf(headers, now());
+    const message = `${host} has no token for us at the moment`;
+    const seen = complete ? `status ${status}` : `status ${status}, and an answer that broke off`;
+    throw unreachable(host, { message, seen, ...(wait === undefined ? {} : { retryAfterMs: wait }) });
+  }
+  if (revoking && status < 300) return {};
+  const fields = fieldsOf(text);
+  if (status < 300 && typeof fields?.access_token === 'string') return fields;
+  if (fields === undefined || (status < 300 && !('error' in fields))) throw odd(host, answer);
+  const clockAhead = clockAheadOf(headers.date, now());
+  throw readRefusal(fields, { status, description, ...(clockAhead === undefined ? {} : { clockAhead }) });
+}
+
+/** JSON, or a form as some vendors answer; undefined when it is neither. */
+function fieldsOf(text: string): Fields | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+  } catch {
+    return /^\s*\w+=[^<>\s]*$/.test(text) ? Object.fromEntries(new URLSearchParams(text.trim())) : undefined;
+  }
+}
+
+function odd(host: string, { status, headers, text }: HttpAnswer): Error {
+  const type = headers['content-type'] ?? 'no content type';
+  if (status >= 400)
+    return new Refusal({ error: `status ${status}`, said: `${type}, no reason given`, status, meaning: 'unknown' });
+  const seen = `status ${status}, ${type}, ${text.length} characters without a token`;
+  return unreachable(host, { message: `${host} answered with something that is no token`, seen });
+}
+
+function clockAheadOf(date: string | undefined, now: number): number | undefined {
+  const said = Date.parse(date ?? '');
+  return Number.isNaN(said) ? undefined : said - now;
+}
+
+function reasonOf(cause: unknown): string {
+  const { code, message } = cause as NodeJS.ErrnoException;
+  return code ?? message;
+}

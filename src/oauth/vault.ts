@@ -1,0 +1,85 @@
+import type { Login } from '../config/config.ts';
+import { registerSecret, retireSecret } from '../lib/redact.ts';
+import type { Store } from '../state/store.ts';
+import type { LoginRow } from '../state/tables.ts';
+import type { Granted } from './granted.ts';
+import type { Keys } from './keys.ts';
+import { seal, unseal } from './seal.ts';
+
+/** What a login has, decrypted. */
+export interface Kept {
+  readonly row: LoginRow;
+  readonly granted: Granted;
+  /** The refresh token before the present one: some vendors still take it when the present one never arrived anywhere. */
+  readonly previous?: string;
+}
+
+/** Whom a login is for. Tokens that were given to another app, user or address are of no use to it. */
+export function identityOf({ description, grant, clientId, subject, username, accountFile }: Login): string {
+  return JSON.stringify([description.token_url, grant, clientId, subject ?? accountFile ?? username ?? null]);
+}
+
+/** The tokens of one login, at rest: encrypted, bound to its name and identity. */
+export class Vault {
+  readonly #store: Store;
+  readonly #keys: Keys;
+  readonly #name: string;
+  readonly #identity: string;
+  /** Access tokens that may still surface somewhere, newest last. */
+  readonly #shown: string[] = [];
+
+  constructor(given: { store: Store; keys: Keys; login: Login }) {
+    this.#store = given.store;
+    this.#keys = given.keys;
+    this.#name = given.login.name;
+    this.#identity = identityOf(given.login);
+  }
+
+  /** Undefined when nobody has logged in for this very app and user yet. */
+  async open(): Promise<Kept | undefined> {
+    const row = await this.#store.logins.find(this.#name);
+    if (row === undefined || row.identity !== this.#identity) return undefined;
+    const { previous, ...granted } = JSON.parse(unseal(row, this.#about, this.#keys)) as Granted & {
+      previous?: string;
+    };
+    this.#hide(granted);
+    if (previous !== undefined) registerSecret(previous);
+    return { row, granted, ...(previous === undefined ? {} : { previous }) };
+  }
+
+  /**
+   * On disk, synced, when this resolves. `fresh`: a person has just logged in. Else a refresh token that did not come
+   * anew is the old one, and a new one keeps the old one behind it.
+   */
+  async keep(granted: Granted, before: Kept | undefined, { fresh }: { fresh: boolean }): Promise<Granted> {
+    this.#hide(granted);
+    const old = fresh ? undefined : before?.granted.refreshToken;
+    const refreshToken = granted.refreshToken ?? old;
+    const whole: Granted = { ...granted, ...(refreshToken === undefined ? {} : { refreshToken }) };
+    const previous = old !== undefined && old !== refreshToken ? { previous: old } : {};
+    const { who = before?.row.who, scopes = before?.row.scopes, lifetimeMs } = granted;
+    const expires = lifetimeMs === undefined ? null : Math.round(granted.askedAt + lifetimeMs);
+    const row = {
+      name: this.#name,
+      identity: this.#identity,
+      who: who ?? null,
+      scopes: scopes ?? '',
+      expires_at: expires,
+    };
+    const sealed = seal(JSON.stringify({ ...whole, ...previous }), this.#about, this.#keys);
+    await this.#store.logins.keep({ ...row, ...sealed }, { fresh });
+    return whole;
+  }
+
+  get #about(): string {
+    return `${this.#name}\n${this.#identity}`;
+  }
+
+  #hide({ accessToken, refreshToken }: Granted): void {
+    if (refreshToken !== undefined) registerSecret(refreshToken);
+    if (this.#shown.includes(accessToken)) return;
+    registerSecret(accessToken);
+    this.#shown.push(accessToken);
+    if (this.#shown.length > 3) retireSecret(this.#shown.shift()!);
+  }
+}

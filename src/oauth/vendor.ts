@@ -1,0 +1,170 @@
+import type * as oauth from 'oauth4webapi';
+import type { Login } from '../config/config.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { HttpAgent } from '../lib/http.ts';
+import { makeAssertion } from './assertion.ts';
+import { type Granted, readGranted } from './granted.ts';
+import { Refusal } from './refusal.ts';
+import { callTokenEndpoint } from './token-endpoint.ts';
+
+export interface VendorGiven {
+  readonly login: Login;
+  /** Folder of the config: a relative account file is meant from here. */
+  readonly folder: string;
+  readonly agent: HttpAgent;
+  readonly clock: Clock;
+}
+
+/** An assertion may be off by this before the vendor's own clock is taken instead of ours. */
+const clockToleranceMs = 10_000;
+const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+
+/** The client library is loaded with the first request: runs whose tokens are good do without it. */
+const library = (): Promise<typeof oauth> => import('oauth4webapi');
+
+/**
+ * A vendor's token endpoint, one method a grant. The library makes the requests and checks the answers as the RFCs have
+ * it; in between they are put into the vendor's own style and back. All of them throw as `callTokenEndpoint` does.
+ */
+export class Vendor {
+  readonly #given: VendorGiven;
+
+  constructor(given: VendorGiven) {
+    this.#given = given;
+  }
+
+  /** The code of a person's consent (RFC 6749 section 4.1.3), swapped for a longer token where the vendor wants that. */
+  async redeem(answer: URLSearchParams, consent: { redirectUri: string; verifier?: string }): Promise<Granted> {
+    const { authorizationCodeGrantRequest, nopkce } = await library();
+    const { redirectUri } = consent;
+    const verifier = (consent.verifier ?? nopkce) as string | typeof oauth.nopkce;
+    const granted = await this.#ask((as, client, auth, options) =>
+      authorizationCodeGrantRequest(as, client, auth, answer, redirectUri, verifier, options),
+    );
+    const { exchange } = this.#given.login.description;
+    return exchange === undefined ? granted : { ...granted, ...(await this.#swap(granted, exchange)) };
+  }
+
+  async refresh(refreshToken: string): Promise<Granted> {
+    const { refreshTokenGrantRequest } = await library();
+    const { refresh_url } = this.#given.login.description;
+    const send: Send = (as, client, auth, options) => refreshTokenGrantRequest(as, client, auth, refreshToken, options);
+    return this.#ask(send, refresh_url);
+  }
+
+  /** What needs no person: the app itself, a signed assertion, a user's name and password. */
+  async grantAlone(): Promise<Granted> {
+    const { grant, scopes, description, username = '', password = '' } = this.#given.login;
+    const scope: Record<string, string> =
+      scopes.length === 0 ? {} : { scope: scopes.join(description.scope_separator ?? ' ') };
+    if (grant === 'jwt_bearer') return this.#byAssertion(scope);
+    if (grant === 'password') return this.#generic('password', { username, password, ...scope });
+    const { clientCredentialsGrantRequest } = await library();
+    return this.#ask((as, client, auth, options) => clientCredentialsGrantRequest(as, client, auth, scope, options));
+  }
+
+  /** Ends a token at the vendor (RFC 7009); false where the vendor has no address for that. */
+  async revoke(token: string): Promise<boolean> {
+    const { revoke_url } = this.#given.login.description;
+    if (revoke_url === undefined) return false;
+    const { revocationRequest } = await library();
+    const { as, client, auth, options } = await this.#parties(revoke_url, true);
+    await revocationRequest(as, client, auth, token, options);
+    return true;
+  }
+
+  /** Google keeps the scopes in the assertion, others in the request: both are given. */
+  async #byAssertion(scope: Record<string, string>): Promise<Granted> {
+    const { login, folder, clock } = this.#given;
+    const { description } = login;
+    const claims = { ...scope, ...description.assertion?.claims };
+    const own = { algorithm: 'RS256' as const, ...description.assertion, claims };
+    const signed = (now: number) =>
+      makeAssertion({ ...login, description: { ...description, assertion: own } }, { folder, now });
+    try {
+      return await this.#generic(jwtBearer, { assertion: await signed(clock.now()), ...scope });
+    } catch (thrown) {
+      const ahead = thrown instanceof Refusal ? (thrown.clockAhead ?? 0) : 0;
+      if (Math.abs(ahead) < clockToleranceMs) throw thrown;
+      return this.#generic(jwtBearer, { assertion: await signed(clock.now() + ahead), ...scope });
+    }
+  }
+
+  /** A short token for a long one, by another call of the token address. */
+  #swap(granted: Granted, { parameters, token_parameter }: Exchange): Promise<Granted> {
+    const { grant_type = '', ...rest } = parameters;
+    return this.#generic(grant_type, { ...rest, [token_parameter]: granted.accessToken });
+  }
+
+  async #generic(grantType: string, parameters: Record<string, string>): Promise<Granted> {
+    const { genericTokenEndpointRequest } = await library();
+    return this.#ask((as, client, auth, options) =>
+      genericTokenEndpointRequest(as, client, auth, grantType, parameters, options),
+    );
+  }
+
+  async #ask(send: Send, address = this.#given.login.description.token_url): Promise<Granted> {
+    const { description } = this.#given.login;
+    const askedAt = this.#given.clock.now();
+    const { as, client, auth, options, heard } = await this.#parties(address, false);
+    const { processGenericTokenEndpointResponse } = await library();
+    await processGenericTokenEndpointResponse(as, client, await send(as, client, auth, options));
+    return readGranted(heard.at(-1)!, description, askedAt)!;
+  }
+
+  /** The two sides as the library knows them, and the style of this vendor between them. */
+  async #parties(address: string, revoking: boolean): Promise<Parties> {
+    const { allowInsecureRequests, customFetch } = await library();
+    const { login, agent, clock } = this.#given;
+    const heard: Fields[] = [];
+    const ask = async (url: string, { headers, body }: { headers: Record<string, string>; body: URLSearchParams }) => {
+      const now = () => clock.now();
+      const { token_request: _, token_method: __, ...plain } = login.description;
+      const description = revoking ? { ...plain, token_parameters: {} } : login.description;
+      const fields = await callTokenEndpoint(url, { headers, fields: body }, { agent, description, now, revoking });
+      heard.push(fields);
+      return Response.json(revoking ? {} : { access_token: fields.access_token, token_type: 'bearer' });
+    };
+    return {
+      as: { issuer: new URL(address).origin, token_endpoint: address, revocation_endpoint: address },
+      client: { client_id: login.clientId },
+      auth: (_, __, body, headers) => authenticate(login, body, headers),
+      options: { [customFetch]: ask as never, [allowInsecureRequests]: true },
+      heard,
+    };
+  }
+}
+
+/** RFC 6749 section 2.3.1: id and secret form-encoded in Basic, or as they are in the body. No secret: the id alone. */
+function authenticate({ clientId, clientSecret, description }: Login, body: URLSearchParams, headers: Headers): void {
+  if (clientId === '') return;
+  if (description.client_authentication === 'basic' && clientSecret !== undefined) {
+    const pair = `${formText(clientId)}:${formText(clientSecret)}`;
+    headers.set('authorization', `Basic ${Buffer.from(pair).toString('base64')}`);
+    return;
+  }
+  body.set('client_id', clientId);
+  if (clientSecret !== undefined) body.set('client_secret', clientSecret);
+}
+
+const formText = (text: string): string => new URLSearchParams({ '': text }).toString().slice(1);
+
+type Fields = Readonly<Record<string, unknown>>;
+type Exchange = NonNullable<Login['description']['exchange']>;
+type Options = oauth.TokenEndpointRequestOptions & oauth.ClientCredentialsGrantRequestOptions;
+
+type Send = (
+  as: oauth.AuthorizationServer,
+  client: oauth.Client,
+  auth: oauth.ClientAuth,
+  options: Options,
+) => Promise<Response>;
+
+interface Parties {
+  readonly as: oauth.AuthorizationServer;
+  readonly client: oauth.Client;
+  readonly auth: oauth.ClientAuth;
+  readonly options: Options;
+  /** The vendor's answers, as they came. */
+  readonly heard: Fields[];
+}
