@@ -6,11 +6,13 @@ import { connectorPage } from '../config/connector-page.ts';
 import { configSchema } from '../config/json-schema.ts';
 import { configReference } from '../config/reference.ts';
 import { formats } from '../formats/index.ts';
+import { collectResources } from '../service/collect.ts';
+import { withBehaviourTable } from '../service/openapi/behaviour-table.ts';
 import { transforms } from '../transforms/index.ts';
 
 /**
  * Writes what is made out of declarations: the JSON Schema for editors, the reference pages of the config and of every
- * connector, and the files that a page quotes. With `--check` nothing is written; a file that is stale is named, with the
+ * connector, the table of the service's endpoints, and the files that a page quotes. With `--check` nothing is written; a file that is stale is named, with the
  * command that mends it. `--into FOLDER` stands for the checkout.
  */
 const root = resolve(import.meta.dirname, '../..');
@@ -31,6 +33,7 @@ async function makeAll(): Promise<Map<string, string>> {
     ['config/sluice.schema.json', `${JSON.stringify(configSchema(declarations), null, 2)}\n`],
     ['docs/config.md', configReference(declarations)],
     ['docs/connectors.md', await quoted('docs/connectors.md')],
+    ['docs/service.md', withBehaviourTable(await pageOf('docs/service.md'), await collectResources())],
   ]);
   for (const connector of connectors) {
     files.set(`${pagesFolder}/${connector.id}.md`, connectorPage(connector, await notesOf(connector.id, catalogue)));
@@ -45,9 +48,14 @@ async function notesOf(id: string, catalogue: Catalogue): Promise<string | undef
   return readFile(join(folder, file), 'utf8').catch(() => undefined);
 }
 
+/** A page that people write, with parts in it that are made. */
+function pageOf(name: string): Promise<string> {
+  return readFile(join(root, name), 'utf8');
+}
+
 /** A page with the files that it quotes: each stands as a block of code behind a comment with its name. */
 async function quoted(page: string): Promise<string> {
-  const text = await readFile(join(root, page), 'utf8');
+  const text = await pageOf(page);
   const quote = /(<!-- file: (\S+) -->\n```(\w+)\n)[\s\S]*?(?=```)/g;
   const names = [...text.matchAll(quote)].map((match) => match[2]!);
   const files = new Map(

@@ -42,6 +42,10 @@ export interface Endpoint {
   readonly path: `/${string}`;
   readonly summary: string;
   readonly basis: Basis;
+  /** Of what the document lays down: which of its gaps is filled here, and how. Of the rest: what is worth knowing. */
+  readonly decided?: string;
+  /** What a client could expect here and does not get. */
+  readonly missing?: string;
   /** Any one of these is enough, unless {@link everyPermission}; none = every authenticated caller. */
   readonly permission: readonly Permission[];
   /** What a caller without the permission is told where the document says 403; else it is 401. */

@@ -24,6 +24,8 @@ export interface Operation {
   readonly 'x-permission': readonly string[];
   readonly 'x-every-permission'?: true;
   readonly 'x-basis': Endpoint['basis'];
+  readonly 'x-decided'?: string;
+  readonly 'x-missing'?: string;
 }
 
 const clientId: JsonSchema = {
@@ -49,6 +51,8 @@ export function operationOf(endpoint: Endpoint, { tag, refusals }: { tag: string
     'x-permission': endpoint.permission,
     ...(endpoint.everyPermission === true ? { 'x-every-permission': true as const } : {}),
     'x-basis': endpoint.basis,
+    ...(endpoint.decided === undefined ? {} : { 'x-decided': endpoint.decided }),
+    ...(endpoint.missing === undefined ? {} : { 'x-missing': endpoint.missing }),
   };
 }
 

@@ -50,6 +50,7 @@ const resource: Resource = {
       path,
       summary: 'Switches features on or off; those that are not named stay',
       basis: 'decided',
+      missing: 'features other than the two of published dashboards: kept and answered, they switch nothing',
       permission: ['client.edit'],
       client: false,
       body: { features: Type.Array(Type.Object({ name: Type.Enum(featureNames), enabled: Type.Boolean() })) },

@@ -74,6 +74,7 @@ const resource: Resource = {
       path,
       summary: 'Sets limits, in force from the next call on; those that are not named stay',
       basis: 'decided',
+      missing: 'resources beyond the five that are listed',
       permission: ['client.edit'],
       client: false,
       body: { resources: Type.Array(wanted) },

@@ -38,6 +38,7 @@ const resource: Resource = {
       path,
       summary: 'Sets properties; those that are not named stay, and the instances follow',
       basis: 'decided',
+      missing: 'a list of allowed names: any name is taken',
       permission: ['datasource.edit'],
       body: { properties: propertyMap },
       answer: { status: 200, data: nothing },

@@ -37,6 +37,7 @@ const resource: Resource = {
       path,
       summary: 'Shares a data source, or changes how it is shared',
       basis: 'document',
+      decided: 'all of it is checked before anything changes',
       permission: ['datasource.share'],
       body: shareBody,
       answer: { status: 200, data: nothing },
@@ -51,6 +52,7 @@ const resource: Resource = {
       path,
       summary: 'Refuses: the group or user is missing from the path',
       basis: 'document',
+      decided: 'always 400',
       permission: ['datasource.share'],
       answer: { status: 200, data: nothing },
       do: () => {

@@ -25,6 +25,7 @@ const resource: Resource = {
       path: '/klips/{id}/@/import',
       summary: 'Copies a Klip and its data sources, without their data, into a client account',
       basis: 'document',
+      decided: 'copies data sources without their data',
       permission: ['klip.import'],
       client: false,
       body: { client_id: Type.String({ minLength: 1 }) },

@@ -55,6 +55,7 @@ const resource: Resource = {
       path: '/profile',
       summary: 'Who the credentials belong to',
       basis: 'decided',
+      missing: 'locking out after wrong passwords: `is_locked_out` stays false',
       permission: [],
       client: false,
       query: { full: Type.Boolean({ default: false }) },

@@ -36,6 +36,7 @@ const withoutUser = (method: 'PUT' | 'DELETE') =>
     path,
     summary: 'Refuses: the user is missing from the path',
     basis: 'decided',
+    decided: 'always 400',
     permission,
     answer: { status: 200, data: nothing },
     do: () => {
@@ -72,6 +73,7 @@ const resource: Resource = {
       path: `${path}/{user}`,
       summary: 'Gives a role to a user, who loses the one they had',
       basis: 'document',
+      decided: 'the user loses the role they had',
       permission,
       body: {},
       answer: { status: 200, data: nothing },
@@ -86,6 +88,7 @@ const resource: Resource = {
       path: `${path}/{user}`,
       summary: 'Takes a role from a user, who is left without one',
       basis: 'document',
+      decided: 'the user is left without a role',
       permission,
       answer: { status: 200, data: nothing },
       find: (call) => findPair(call),

@@ -38,6 +38,7 @@ const resource: Resource = {
       path,
       summary: 'The layout of a dashboard, always as a grid',
       basis: 'document',
+      decided: 'always a grid; ids begin with `gridklip-`',
       permission,
       answer: { status: 200, data: layoutAnswer },
       find: (call) => findTab(call),
@@ -48,6 +49,8 @@ const resource: Resource = {
       path,
       summary: 'Lays a dashboard out anew; Klip instances that are left out are removed',
       basis: 'document',
+      decided: 'the types; an unknown instance is 400 and changes nothing',
+      missing: 'widths of columns: taken, and answered as `auto`',
       permission,
       body: {
         type: Type.Enum(layoutTypes),

@@ -42,6 +42,7 @@ const resource: Resource = {
       path,
       summary: 'Refuses: the group or user is missing from the path',
       basis: 'decided',
+      decided: 'always 400',
       permission: ['tab.share'],
       answer: { status: 200, data: nothing },
       do: () => {

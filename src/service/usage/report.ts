@@ -36,6 +36,8 @@ interface Report {
   readonly path: `/usage-${string}`;
   readonly summary: string;
   readonly basis: Endpoint['basis'];
+  readonly decided?: string;
+  readonly missing?: string;
   /** Name of the list in the answer. */
   readonly list: string;
   readonly record: TProperties;
@@ -45,12 +47,10 @@ interface Report {
 }
 
 /** Declares a report over a range of days: whose it is, who may ask for it, and its pages. */
-export function defineReport({ path, summary, basis, list, record, gated = false, rows }: Report): Endpoint {
+export function defineReport({ list, record, gated = false, rows, ...declared }: Report): Endpoint {
   return defineEndpoint({
+    ...declared,
     method: 'GET',
-    path,
-    summary,
-    basis,
     permission: ['account.api'],
     lacking: 'forbidden',
     client: false,

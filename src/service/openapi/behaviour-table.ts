@@ -1,0 +1,23 @@
+import type { Endpoint, Resource } from '../endpoint.ts';
+
+const begin = '<!-- The table is made of the declarations: npm run generate -->';
+const end = '<!-- End of the table -->';
+
+/** A page with its table of endpoints made anew from their declarations. A page without a place for it stays as it is. */
+export function withBehaviourTable(page: string, resources: readonly Resource[]): string {
+  const [before, rest] = page.split(begin);
+  const after = rest?.split(end)[1];
+  return after === undefined ? page : `${before}${begin}\n${behaviourTable(resources)}${end}${after}`;
+}
+
+/** A row for each endpoint: who may call it, where its behaviour comes from, and what of it is not there. */
+function behaviourTable(resources: readonly Resource[]): string {
+  const head = '| Method and path | Permission | Document | Decided here | Not there |\n|---|---|---|---|---|\n';
+  return head + resources.flatMap(({ endpoints }) => endpoints.map(row)).join('');
+}
+
+function row({ method, path, permission, everyPermission, basis, decided, missing = '–' }: Endpoint): string {
+  const needs = permission.join(everyPermission === true ? ' and ' : ' or ') || 'none';
+  const added = basis === 'document' ? (decided ?? '–') : decided === undefined ? 'all of it' : `all of it; ${decided}`;
+  return `| ${method} ${path} | ${needs} | ${basis === 'document' ? 'yes' : 'no'} | ${added} | ${missing} |\n`;
+}
