@@ -46,10 +46,16 @@ export async function addressOf(store: Store, job: Job): Promise<Address> {
  */
 export async function commitPayload(
   gateway: Gateway,
-  given: { readonly job: Job; readonly run: string; readonly payload: Payload },
+  given: {
+    readonly job: Job;
+    readonly run: string;
+    readonly payload: Payload;
+    /** How far the source was read, for a job that goes on from there. */
+    readonly watermark?: { readonly reading: string; readonly text: string };
+  },
 ): Promise<Committed> {
   const { store } = gateway;
-  const { job, run, payload } = given;
+  const { job, run, payload, watermark } = given;
   const refusal = refusalOf(job, payload);
   if (refusal !== undefined) return refuse(gateway, { ...given, problem: refusal });
   const address = await addressOf(store, job);
@@ -61,6 +67,7 @@ export async function commitPayload(
     payload,
     mediaType: job.extract?.format.mediaType ?? 'application/octet-stream',
     always: job.always,
+    ...(watermark === undefined ? {} : { watermark }),
   });
   await announce(gateway, { ...given, instance: address.instance, owed });
   return owed.state === 'unchanged' ? { state: 'unchanged' } : { state: owed.state, id: owed.id };

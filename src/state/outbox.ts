@@ -6,6 +6,7 @@ import { atomically, type Ground } from './part.ts';
 import { type InstanceKey, newest, Receipts } from './receipts.ts';
 import { Runs } from './runs.ts';
 import type { OutboxRow, OutboxState } from './tables.ts';
+import { type Mark, Watermarks } from './watermarks.ts';
 
 /** What becomes owed: a payload, where it goes, and on whose behalf. */
 export interface Owing {
@@ -19,6 +20,8 @@ export interface Owing {
   readonly mediaType: string;
   /** Send even when the instance already has these bytes. */
   readonly always: boolean;
+  /** How far the source was read; moves on with the payload, or not at all. */
+  readonly watermark?: Pick<Mark, 'reading' | 'text'>;
 }
 
 export type Owed =
@@ -59,6 +62,9 @@ export class Outbox {
       const { payload } = owing;
       const outbox = new Outbox(inside);
       for (const row of waiting) await outbox.#supersede(row);
+      if (owing.watermark !== undefined) {
+        await new Watermarks(inside).set({ job: owing.job, run: owing.run, ...owing.watermark });
+      }
       const same = receipt?.certain === 1 && receipt.sha256 === payload.sha256 && receipt.format === payload.format;
       if (same && !owing.always) {
         await new Receipts(inside).renew(key, payload.asOf);
@@ -154,7 +160,9 @@ export class Outbox {
       const outbox = new Outbox(inside);
       if (!(await outbox.#settle(id, 'dead', ['owed'], trouble))) return false;
       const row = await outbox.find(id);
-      if (row !== undefined) await new Runs(inside).settle(row.run, { state: 'dead', problem: trouble });
+      if (row === undefined) return true;
+      await new Runs(inside).settle(row.run, { state: 'dead', problem: trouble });
+      await new Watermarks(inside).takeBack(row.run);
       return true;
     });
   }

@@ -19,6 +19,7 @@ import { Schedules } from './schedules.ts';
 import { Sends } from './sends.ts';
 import { Settings } from './settings.ts';
 import { Targets } from './targets.ts';
+import { Watermarks } from './watermarks.ts';
 
 /** Everything that outlives the process, one noun a part. */
 export interface Parts {
@@ -35,6 +36,7 @@ export interface Parts {
   readonly sends: Sends;
   readonly settings: Settings;
   readonly targets: Targets;
+  readonly watermarks: Watermarks;
 }
 
 export interface Store extends Parts {
@@ -98,6 +100,7 @@ function partsOf(ground: Ground): Parts {
     sends: new Sends(ground),
     settings: new Settings(ground),
     targets: new Targets(ground),
+    watermarks: new Watermarks(ground),
   };
 }
 

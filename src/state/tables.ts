@@ -15,6 +15,7 @@ export interface Tables {
   schedules: SchedulesTable;
   targets: TargetsTable;
   settings: SettingsTable;
+  watermarks: WatermarksTable;
 }
 
 interface MigrationsTable {
@@ -186,6 +187,18 @@ interface SettingsTable {
   value: string;
 }
 
+interface WatermarksTable {
+  job: string;
+  /** Hash of what is read, how it is shaped and where it goes. */
+  reading: string;
+  text: string;
+  /** What `text` was before `run`; null when nothing was known. */
+  before: string | null;
+  run: string;
+  set_at: number;
+}
+
+export type WatermarkRow = Selectable<WatermarksTable>;
 export type RunRow = Selectable<RunsTable>;
 export type OutboxRow = Selectable<OutboxTable>;
 export type Receipt = Selectable<ReceiptsTable>;

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import { up as theStore } from './001-the-store.ts';
 import { up as logins } from './002-logins.ts';
+import { up as watermarks } from './003-watermarks.ts';
 
 /** One numbered step of the schema. A step that has been released is never changed; a new one is added. */
 export interface Migration {
@@ -12,4 +13,5 @@ export interface Migration {
 export const migrations: readonly Migration[] = [
   { number: 1, name: 'the-store', up: theStore },
   { number: 2, name: 'logins', up: logins },
+  { number: 3, name: 'watermarks', up: watermarks },
 ];

@@ -1,0 +1,59 @@
+import { atomically, type Ground } from './part.ts';
+import type { WatermarkRow } from './tables.ts';
+
+/** How far a run has read. */
+export interface Mark {
+  readonly job: string;
+  readonly run: string;
+  /** Tells what was read, how it was shaped and where it went: after a change of that, nothing is known any more. */
+  readonly reading: string;
+  /** The connector's own text. */
+  readonly text: string;
+}
+
+/** How far each job has got in its source: as far as is safely delivered or safely owed. */
+export class Watermarks {
+  readonly #ground: Ground;
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
+  }
+
+  /** Where the job's next run goes on; undefined where it begins anew. */
+  async find(job: string, reading: string): Promise<string | undefined> {
+    const row = await this.#row(job);
+    return row?.reading === reading ? row.text : undefined;
+  }
+
+  /** Moves on to where a run got; the place before is kept, in case its payload is never delivered. */
+  async set({ job, run, reading, text }: Mark): Promise<void> {
+    await atomically(this.#ground, async (inside) => {
+      const known = await new Watermarks(inside).#row(job);
+      const before = known?.reading !== reading ? null : known.run === run ? known.before : known.text;
+      const values = { reading, text, before, run, set_at: Math.round(inside.clock.now()) };
+      await inside.db
+        .insertInto('watermarks')
+        .values({ job, ...values })
+        .onConflict((conflict) => conflict.column('job').doUpdateSet(values))
+        .execute();
+    });
+  }
+
+  /** The payload of a run will not be delivered: what it had read is read again, unless a later run has gone on from it. */
+  async takeBack(run: string): Promise<void> {
+    const { db } = this.#ground;
+    const row = await db.selectFrom('watermarks').selectAll().where('run', '=', run).executeTakeFirst();
+    if (row === undefined) return;
+    if (row.before === null) return this.forget(row.job);
+    await db.updateTable('watermarks').set({ text: row.before }).where('job', '=', row.job).execute();
+  }
+
+  /** The next run of the job reads everything. */
+  async forget(job: string): Promise<void> {
+    await this.#ground.db.deleteFrom('watermarks').where('job', '=', job).execute();
+  }
+
+  #row(job: string): Promise<WatermarkRow | undefined> {
+    return this.#ground.db.selectFrom('watermarks').selectAll().where('job', '=', job).executeTakeFirst();
+  }
+}

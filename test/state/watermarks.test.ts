@@ -1,0 +1,84 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Store } from '../../src/state/store.ts';
+import { cleanUp, newFolder, newStore, noon, place, spool, VirtualClock } from './fixtures.ts';
+
+afterEach(cleanUp);
+
+/** A run of the job whose payload is owed, with how far it read. */
+async function owe(
+  store: Store,
+  { text, asOf, watermark, reading = 'r' }: { text: string; asOf: number; watermark?: string; reading?: string },
+) {
+  const run = await store.runs.begin({ job: 'j', origin: 'schedule' });
+  const payload = spool(store, { run, text, asOf });
+  const mark = watermark === undefined ? {} : { watermark: { reading, text: watermark } };
+  const owing = { run, job: 'j', destination: place, instance: 'i', payload, mediaType: 'text/csv', always: false };
+  return store.outbox.owe({ ...owing, ...mark });
+}
+
+const idOf = (owed: { id?: number }) => owed.id!;
+
+describe('watermarks', () => {
+  it('move on with the payload that is owed, and outlive the process', async () => {
+    const folder = newFolder();
+    const store = await newStore({ clock: new VirtualClock(), folder });
+    expect(await store.watermarks.find('j', 'r')).toBeUndefined();
+    await owe(store, { text: 'a', asOf: noon - 10, watermark: 'w1' });
+    await owe(store, { text: 'b', asOf: noon - 9 });
+    expect(await store.watermarks.find('j', 'r')).toBe('w1');
+    await store.close();
+    const again = await newStore({ clock: new VirtualClock(), folder });
+    expect(await again.watermarks.find('j', 'r')).toBe('w1');
+  });
+
+  it('count for nothing once something else is read', async () => {
+    const store = await newStore({ clock: new VirtualClock() });
+    await owe(store, { text: 'a', asOf: noon - 10, watermark: 'w1' });
+    expect(await store.watermarks.find('j', 'other')).toBeUndefined();
+    await owe(store, { text: 'b', asOf: noon - 9, watermark: 'w2', reading: 'other' });
+    expect(await store.watermarks.find('j', 'r')).toBeUndefined();
+  });
+
+  it('stay where they are when the payload is not recorded, and do not go back for an older extract', async () => {
+    const store = await newStore({ clock: new VirtualClock() });
+    await owe(store, { text: 'a', asOf: noon - 10, watermark: 'w1' });
+    expect((await owe(store, { text: 'b', asOf: noon - 20, watermark: 'w0' })).state).toBe('superseded');
+    expect(await store.watermarks.find('j', 'r')).toBe('w1');
+    const missing = {
+      sha256: 'f'.repeat(64),
+      path: '/nowhere',
+      bytes: 1,
+      rows: 1,
+      format: 'csv' as const,
+      asOf: noon - 5,
+    };
+    const run = await store.runs.begin({ job: 'j', origin: 'schedule' });
+    const owing = {
+      run,
+      job: 'j',
+      destination: place,
+      instance: 'i',
+      payload: missing,
+      mediaType: 'text/csv',
+      always: false,
+    };
+    await expect(store.outbox.owe({ ...owing, watermark: { reading: 'r', text: 'w2' } })).rejects.toThrow();
+    expect(await store.watermarks.find('j', 'r')).toBe('w1');
+  });
+
+  it('go back to where they were when the payload is dead, but not behind a later run', async () => {
+    const store = await newStore({ clock: new VirtualClock() });
+    const first = await owe(store, { text: 'a', asOf: noon - 10, watermark: 'w1' });
+    const second = await owe(store, { text: 'b', asOf: noon - 9, watermark: 'w2' });
+    await store.outbox.bury(idOf(second as { id?: number }), { code: 'X_Y', message: 'gone' });
+    expect(await store.watermarks.find('j', 'r')).toBe('w1');
+    const third = await owe(store, { text: 'c', asOf: noon - 8, watermark: 'w3' });
+    await store.outbox.bury(idOf(first as { id?: number }), { code: 'X_Y', message: 'gone' });
+    expect(await store.watermarks.find('j', 'r')).toBe('w3');
+    await store.watermarks.forget('j');
+    const fourth = await owe(store, { text: 'd', asOf: noon - 7, watermark: 'w4' });
+    await store.outbox.bury(idOf(fourth as { id?: number }), { code: 'X_Y', message: 'gone' });
+    expect(await store.watermarks.find('j', 'r')).toBeUndefined();
+    expect(third.state).toBe('owed');
+  });
+});
