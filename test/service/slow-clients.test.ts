@@ -74,6 +74,21 @@ describe('a client that takes its time', () => {
     expect(line.answered()).toMatch(/^HTTP\/1\.1 400 [\s\S]*too slowly/);
   });
 
+  it.each([
+    ['in drops', '1\r\n \r\n'],
+    ['as fast as it can', `10000\r\n${' '.repeat(65_536)}\r\n`],
+  ])('and goes on sending %s what was refused is hung up on', async (_how, piece) => {
+    const given = await bench({ bodyIdleMs: 150 });
+    const line = lineTo(given);
+    line.socket.write(head('PUT', '/datasource-instances/unknown/data', 'transfer-encoding: chunked'));
+    while (!line.socket.destroyed) {
+      line.socket.write(piece);
+      await wait(5);
+    }
+    await line.ended;
+    expect(line.answered()).toMatch(/^HTTP\/1\.1 404 /);
+  });
+
   it('to read its answer does not keep others from theirs, nor the service from ending', async () => {
     const given = await bench({ data: { folder: await scratch() } });
     const id = await given.source();

@@ -15,6 +15,7 @@ import { servePages } from './pages.ts';
 import { prefixes } from './prefixes.ts';
 import { badRequest } from './refusal.ts';
 import type { LoggedRequest, RequestLog } from './request-log.ts';
+import { dropUnread } from './slow-client.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -67,7 +68,7 @@ export function buildApp(parts: Parts, resources: readonly Resource[], requestLo
   const sockets = new Set<Socket>();
   servePages(app, resources);
   servePublished(app, { parts, running });
-  if (parts.interference !== undefined) letFaultsSpoilAnswers(app);
+  letFaultsHappen(app, parts);
   routeAll(app, { parts, running, sockets }, resources);
   return {
     server: app,
@@ -116,6 +117,7 @@ function begin(request: FastifyRequest, { raw }: FastifyReply, { parts, requestL
     entry.bytes_out = socket.bytesWritten - bytesWritten;
     entry.took_ms = Math.round(performance.now() - began);
     requestLog.end(entry);
+    dropUnread(request.raw, parts.bodyIdleMs * 2);
   });
 }
 
@@ -155,9 +157,10 @@ function answerBy(endpoints: readonly Endpoint[]): Answer {
 
 function handler({ parts, running, sockets }: Routing, answer: Answer) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    await parts.interference?.gate.opening;
+    // Asked again without a pause in between: it may have been shut once more.
+    while (parts.interference?.gate.opening !== undefined) await parts.interference.gate.opening;
     const { socket } = request.raw;
-    const one = faultOr(parts, { request, reply, carryOut: () => exchange({ parts, request, reply, answer }) });
+    const one = exchange({ parts, request, reply, answer });
     running.add(one);
     sockets.add(socket);
     await one.finally(() => {
@@ -168,24 +171,18 @@ function handler({ parts, running, sockets }: Routing, answer: Answer) {
   };
 }
 
-interface Carried {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
-  readonly carryOut: () => Promise<void>;
-}
-
-/** Carries a request out, unless a fault that was made up for it says otherwise. */
-function faultOr({ interference, bodyIdleMs }: Parts, given: Carried): Promise<void> {
-  const fault = interference?.faults.meet(given.request.method, pathOf(given.request));
-  return fault === undefined ? given.carryOut() : play(fault, { ...given, bodyIdleMs });
-}
-
-/** A hook of Fastify's that is not told to go on leaves the answer to who took it. */
-function letFaultsSpoilAnswers(app: FastifyInstance): void {
+/** Plays what the control interface has made up, on every route. A service without one has no such hooks. */
+function letFaultsHappen(app: FastifyInstance, { interference, bodyIdleMs }: Parts): void {
+  if (interference === undefined) return;
   app.decorateRequest('fault', null);
+  app.addHook('preHandler', async (request, reply) => {
+    const fault = interference.faults.meet(request.method, pathOf(request));
+    if (fault !== undefined) await play(fault, { request, reply, bodyIdleMs });
+  });
   app.addHook('onSend', (request, reply, payload, done) => {
     if (request.fault === null) return done(null, payload);
     spoilAnswer(request, reply, payload as string).then(
+      // Told nothing, Fastify leaves the answer to who took it.
       (isTaken) => (isTaken ? reply.hijack() : done(null, payload)),
       (thrown) => done(thrown as Error),
     );

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { badRequest } from './refusal.ts';
 
 /** A client that keeps below this, counted over the time that it was waited for, holds a connection and sends nothing. */
@@ -32,3 +33,14 @@ export async function* withPatience(reader: AsyncIterator<Buffer>, idleMs: numbe
 
 const silent = (idleMs: number): string => `The body stopped arriving for ${idleMs / 1000} seconds`;
 const tooSlow = `The body arrives too slowly, at less than ${leastBytesPerSecond} bytes a second`;
+
+/**
+ * To be called once a request is answered. What its client still sends is read and dropped, since some read only when
+ * they have sent all; but not for ever: the connection ends when that takes longer.
+ */
+export function dropUnread(request: IncomingMessage, withinMs: number): void {
+  if (request.complete || request.destroyed) return;
+  const timer = setTimeout(() => request.socket.destroy(), withinMs);
+  timer.unref();
+  for (const event of ['end', 'close'] as const) request.once(event, () => clearTimeout(timer));
+}
