@@ -40,7 +40,7 @@ function command(address: string, port: number): string {
 
 async function listen(address: string, { first_port: first = 0, last_port: last = first }: ActiveOptions) {
   for (let port = first; port <= last; port++) {
-    const server = createServer({ pauseOnConnect: true });
+    const server = createServer();
     try {
       server.listen(port, address);
       await once(server, 'listening');

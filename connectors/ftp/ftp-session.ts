@@ -3,8 +3,9 @@ import { Client, type FileInfo, FTPError } from 'basic-ftp';
 import { Problem } from '#sdk';
 import { useActiveMode } from './active-data.ts';
 import type { SourceValues } from './options.ts';
+import { waitForWord } from './patient-data.ts';
 import { placeOf, portOf } from './place.ts';
-import { busy, connectTimeout, denied, loginRefused, lost, notConnected, refused } from './problems.ts';
+import { busy, connectTimeout, denied, loginRefused, lost, notConnected, refused, tlsRefused } from './problems.ts';
 import type { Entry, Facts, Session } from './session.ts';
 import { tlsOptions } from './tls.ts';
 
@@ -17,6 +18,7 @@ export async function openFtp(source: SourceValues, folder: string): Promise<Ses
   const client = new Client(source.idle_timeout_seconds * 1000);
   client.ftp.encoding = source.name_encoding;
   if (source.active !== undefined) useActiveMode(client, source.active);
+  waitForWord(client);
   const secureOptions = source.protocol === 'ftp' ? undefined : await tlsOptions(source, folder);
   try {
     await inTime(source, client, login(source, client, secureOptions));
@@ -24,7 +26,7 @@ export async function openFtp(source: SourceValues, folder: string): Promise<Ses
     return new FtpSession(client, source, await homeOf(client));
   } catch (error) {
     client.close();
-    throw error instanceof Problem ? error : connectProblem(source, error);
+    throw error instanceof Problem ? error : connectProblem(source, client, error);
   }
 }
 
@@ -55,12 +57,14 @@ async function inTime(source: SourceValues, client: Client, work: Promise<void>)
   }
 }
 
-/** Replies 530 and 532 are about the account, 421 about the server, 5xx to AUTH about TLS (RFC 959; RFC 4217). */
-function connectProblem(source: SourceValues, error: unknown): Problem {
+/** Replies 530 and 532 are about the account, 4xx about the moment (RFC 959); nothing is said of an account before TLS. */
+function connectProblem(source: SourceValues, client: Client, error: unknown): Problem {
   const place = placeOf(source);
   if (!(error instanceof FTPError)) return notConnected(error, place);
-  if (error.code === 530 || error.code === 532) return loginRefused(place, source.user ?? 'anonymous', error.message);
-  return error.code < 500 ? busy(place, error.message) : refused(place, error.message);
+  if (error.code < 500) return busy(place, error.message);
+  if (source.protocol === 'ftps' && !client.ftp.hasTLS) return tlsRefused(place, error.message, error);
+  const isAccount = error.code === 530 || error.code === 532;
+  return isAccount ? loginRefused(place, source.user ?? 'anonymous', error.message) : refused(place, error.message);
 }
 
 /** A quote inside the name of the folder is doubled in the answer (RFC 959, appendix II). */

@@ -32,19 +32,21 @@ export function make(code: string, family: ProblemInit['family'], rest: Omit<Pro
 /** The problem of a login that never came to a conversation: TLS, or the network. */
 export function notConnected(thrown: unknown, place: string): Problem {
   const { code, message } = seenIn(thrown);
-  if (isTls(code, message)) {
-    return make('FTP_TLS_REFUSED', 'config', {
-      message: `no trusted TLS connection to ${place}`,
-      seen: message,
-      next: 'mend the tls options: ca_file names the authority, servername the name in the certificate; check the protocol and the port',
-      cause: thrown,
-    });
-  }
+  if (isTls(code, message)) return tlsRefused(place, message, thrown);
   return make('FTP_UNREACHABLE', 'try_later', {
     message: `${place} cannot be reached: ${away[code] ?? 'the connection failed'}`,
     seen: message,
     next: 'check protocol, host, port and that the server runs; `sluice check --connect` tries again',
     cause: thrown,
+  });
+}
+
+export function tlsRefused(place: string, seen: string, cause: unknown): Problem {
+  return make('FTP_TLS_REFUSED', 'config', {
+    message: `no trusted TLS connection to ${place}`,
+    seen,
+    next: 'mend the tls options: ca_file names the authority, servername the name in the certificate; check the protocol and the port',
+    cause,
   });
 }
 

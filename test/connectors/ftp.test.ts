@@ -1,35 +1,12 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import ftp from '../../connectors/ftp/index.ts';
-import { makeCertificates } from '../servers/certificates.ts';
 import { describeWithFileServer } from '../servers/describe-file-servers.ts';
 import type { FileServer } from '../servers/file-server.ts';
-import type { SshServer } from '../servers/sshd.ts';
 import { clearFiles, ftpContext, ownFolder, putFile, readFtp } from './ftp-harness.ts';
+import { certificates, keyLogin, type Login, plainLogin, tlsLogin } from './ftp-logins.ts';
 
-const certificates = await makeCertificates(['IP:127.0.0.1']);
-const tls = async () => ({ tls: certificates });
-
-type Login = (server: FileServer, folder: string) => Promise<Record<string, unknown>>;
-
-const plainLogin: Login = async ({ host, port, user, password }) => ({ protocol: 'ftp', host, port, user, password });
-
-const tlsLogin =
-  (protocol: 'ftps' | 'ftps_implicit'): Login =>
-  async ({ host, port, user, password }, folder) => {
-    await writeFile(join(folder, 'ca.pem'), certificates.ca);
-    const ca = { mode: 'verify', ca_file: join(folder, 'ca.pem') };
-    return { protocol, host, port, user, password, tls: ca };
-  };
-
-const keyLogin: Login = async (server, folder) => {
-  const { host, port, user, key, hostKey } = server as SshServer;
-  const path = join(folder, 'known_hosts');
-  await writeFile(path, `[${host}]:${port} ${hostKey}\n`);
-  return { protocol: 'sftp', host, port, user, private_key_file: key, known_hosts_file: path };
-};
+const tls = async () => ({ tls: await certificates() });
 
 const suites = [
   { title: 'over FTP', suite: { server: 'ProFTPD' }, login: plainLogin },

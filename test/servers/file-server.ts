@@ -24,6 +24,8 @@ export interface FileServerSettings {
   readonly tls?: { readonly cert: string; readonly key: string };
   /** TLS from the first byte instead of after `AUTH TLS`. */
   readonly implicit?: boolean;
+  /** SFTP instead of FTP, by password, with `tls.key` as the key of the host; ProFTPD alone. */
+  readonly ssh?: boolean;
   /** Lines in the server's own words. */
   readonly lines?: readonly string[];
 }

@@ -26,10 +26,10 @@ export async function startProftpd(settings: FileServerSettings = {}): Promise<F
   const { uid = process.getuid!(), gid = process.getgid!() } = folder.identity;
   const hash = execFileSync('openssl', ['passwd', '-6', password], { encoding: 'utf8' }).trim();
   const users = await folder.write('users', `${user}:${hash}:${uid}:${gid}::${files}:/bin/false\n`);
-  const tls = settings.tls === undefined ? [] : await tlsLines(folder, settings.tls, settings.implicit === true);
+  const secure = await secureLines(folder, settings);
   const { port, server } = await launch({
     start: async (port) => {
-      const lines = [...common(folder.path, users), ...tls, `Port ${port}`, ...(settings.lines ?? []), ''];
+      const lines = [...common(folder.path, users), ...secure, `Port ${port}`, ...(settings.lines ?? []), ''];
       return folder.start(proftpd, ['-n', '-q', '-c', await folder.write('proftpd.conf', lines.join('\n'))]);
     },
     answers: (port) => greets(port, { silent: settings.implicit === true }),
@@ -62,13 +62,16 @@ function common(folder: string, users: string): string[] {
   ];
 }
 
-async function tlsLines(folder: ServerFolder, { cert, key }: { cert: string; key: string }, isImplicit: boolean) {
+async function secureLines(folder: ServerFolder, { tls, implicit, ssh }: FileServerSettings): Promise<string[]> {
+  if (tls === undefined) return [];
+  const key = await folder.write('server.key', tls.key);
+  if (ssh) return ['LoadModule mod_sftp.c', 'SFTPEngine on', `SFTPHostKey ${key}`, 'SFTPAuthMethods password'];
   return [
     'TLSEngine on',
     'TLSRequired on',
-    `TLSRSACertificateFile ${await folder.write('server.crt', cert)}`,
-    `TLSRSACertificateKeyFile ${await folder.write('server.key', key)}`,
+    `TLSRSACertificateFile ${await folder.write('server.crt', tls.cert)}`,
+    `TLSRSACertificateKeyFile ${key}`,
     `TLSLog ${join(folder.path, 'tls.log')}`,
-    ...(isImplicit ? ['TLSOptions UseImplicitSSL'] : []),
+    ...(implicit ? ['TLSOptions UseImplicitSSL'] : []),
   ];
 }

@@ -1,0 +1,304 @@
+import { execFileSync } from 'node:child_process';
+import { appendFileSync } from 'node:fs';
+import { appendFile, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, expect, it } from 'vitest';
+import ftp from '../../connectors/ftp/index.ts';
+import { describeWithFileServer } from '../servers/describe-file-servers.ts';
+import type { FileServer } from '../servers/file-server.ts';
+import { clearFiles, ftpContext, ownFolder, putFile, readFtp } from './ftp-harness.ts';
+import { certificates, keyLogin, type Login, plainLogin, tlsLogin } from './ftp-logins.ts';
+import { type Cut, openFtpProxy, openTcpProxy, type TcpProxy } from './ftp-proxy.ts';
+
+const tls = async () => ({ tls: await certificates() });
+const rows = 400_000;
+const csv = `id,name\n${Array.from({ length: rows }, (_, i) => `${i},name ${i}\n`).join('')}`;
+
+interface Broken {
+  readonly title: string;
+  readonly login: Login;
+  readonly proxy: (port: number, cuts: Cut[]) => Promise<TcpProxy>;
+  /** The folder keeps its known hosts by port, and the proxy has another one. */
+  readonly behind: (source: Record<string, unknown>, server: FileServer) => Record<string, unknown>;
+}
+
+const broken: Record<'ProFTPD' | 'sshd', Broken> = {
+  ProFTPD: { title: 'a broken FTP connection', login: plainLogin, proxy: openFtpProxy, behind: (source) => source },
+  sshd: {
+    title: 'a broken SFTP connection',
+    login: keyLogin,
+    proxy: openTcpProxy,
+    behind: (source, server) => ({ ...source, host_key: fingerprintOf((server as { hostKey?: string }).hostKey!) }),
+  },
+};
+
+function fingerprintOf(hostKey: string): string {
+  return execFileSync('ssh-keygen', ['-l', '-f', '-'], { input: hostKey, encoding: 'utf8' }).split(' ')[1]!;
+}
+
+for (const server of ['ProFTPD', 'sshd'] as const) {
+  const { title, login, proxy, behind } = broken[server];
+  describeWithFileServer({ server }, title, (running) => {
+    const folder = ownFolder();
+    beforeEach(async () => await clearFiles(running()));
+
+    const through = async (cuts: Cut[], then: (source: Record<string, unknown>) => Promise<void>) => {
+      const between = await proxy(running().port, cuts);
+      try {
+        const source = await login(running(), folder());
+        await then({ ...behind(source, running()), port: between.port, idle_timeout_seconds: 1.5 });
+      } finally {
+        await between.close();
+      }
+    };
+
+    it.each(['reset', 'silence'] as const)('goes on where it broke by %s, over another login', async (how) => {
+      await putFile(running(), 'a.csv', csv);
+      const warned: object[] = [];
+      const cuts: Cut[] = [1_000_000, 2_000_000].map((afterBytes) => ({ afterBytes, how }));
+      await through(cuts, async (source) => {
+        const warn = (_: string, facts?: object) => warned.push(facts ?? {});
+        const table = await readFtp({ source, query: { path: 'a.csv' }, warn });
+        expect(table.rows.length).toBe(rows);
+        expect(table.rows.at(-1)).toEqual([String(rows - 1), `name ${rows - 1}`]);
+      });
+      expect(warned.length).toBe(2);
+      const [first, second] = warned as { at: number }[];
+      expect(first!.at).toBeGreaterThan(0);
+      expect(second!.at).toBeGreaterThan(first!.at);
+    });
+
+    it('is given up when no byte comes any more', async () => {
+      await putFile(running(), 'a.csv', csv);
+      const cuts: Cut[] = Array.from({ length: 30 }, () => ({ afterBytes: 0, how: 'reset' as const }));
+      await through(cuts, async (source) => {
+        const reading = readFtp({ source, query: { path: 'a.csv' } });
+        await expect(reading).rejects.toMatchObject({
+          family: 'try_later',
+          code: expect.stringMatching(/LOST|UNREACH/),
+        });
+      });
+    });
+
+    it('never puts two versions of a file together', async () => {
+      const path = await putFile(running(), 'a.csv', csv);
+      await through([{ afterBytes: 1_000_000, how: 'reset' }], async (source) => {
+        // Told when the transfer broke, before anybody looks again.
+        const warn = () => appendFileSync(path, 'x,y\n');
+        const reading = readFtp({ source, query: { path: 'a.csv' }, warn });
+        await expect(reading).rejects.toMatchObject({ code: 'FTP_FILE_CHANGED', family: 'try_later' });
+      });
+    });
+
+    it('ends at once when the run is stopped, with the reason of the stop', async () => {
+      await putFile(running(), 'a.csv', csv);
+      const stop = new AbortController();
+      await through([{ afterBytes: 1_000_000, how: 'silence' }], async (source) => {
+        const long = { ...source, idle_timeout_seconds: 60 };
+        const reading = readFtp({ source: long, query: { path: 'a.csv' }, signal: stop.signal });
+        setTimeout(() => stop.abort(new Error('enough')), 600);
+        await expect(reading).rejects.toThrow('enough');
+      });
+    });
+
+    it('is told at login when nobody answers', async () => {
+      await through([{ afterBytes: 0, how: 'silence' }], async (source) => {
+        const nobody = { ...source, port: await closedPort(), connect_timeout_seconds: 0.5 };
+        const checking = ftp.check(ftpContext({ source: nobody, query: {} }, folder()));
+        await expect(checking).rejects.toMatchObject({ code: 'FTP_UNREACHABLE', family: 'try_later' });
+      });
+    });
+  });
+}
+
+async function closedPort(): Promise<number> {
+  const proxy = await openTcpProxy(1, []);
+  await proxy.close();
+  return proxy.port;
+}
+
+describeWithFileServer({ server: 'sshd' }, 'files that change', (server) => {
+  const folder = ownFolder();
+  beforeEach(async () => await clearFiles(server()));
+  const read = async (query: Record<string, unknown>) =>
+    await readFtp({ source: await keyLogin(server(), folder()), query });
+
+  it('are not complete while they grow', async () => {
+    const path = await putFile(server(), 'a.csv', 'x\n1\n');
+    await putFile(server(), 'b.csv', 'x\n2\n');
+    const timer = setInterval(() => void appendFile(path, '1\n'), 50);
+    try {
+      const growing = { code: 'FTP_NOT_COMPLETE', family: 'try_later', seen: 'a.csv' };
+      await expect(read({ path: '*.csv', settle_seconds: 0.5 })).rejects.toMatchObject(growing);
+      const { rows: ready } = await read({ path: '*.csv', settle_seconds: 0.5, files: 'changed' });
+      expect(ready).toEqual([['2']]);
+    } finally {
+      clearInterval(timer);
+    }
+  });
+
+  it('are refused when they shrink while they are read', async () => {
+    const path = await putFile(server(), 'a.csv', csv);
+    const source = await keyLogin(server(), folder());
+    const context = ftpContext({ source, query: { path: 'a.csv' } }, folder());
+    let isCut = false;
+    const alive = () => {
+      if (!isCut) void truncate(path, 100);
+      isCut = true;
+    };
+    const changed = { code: 'FTP_FILE_CHANGED', family: 'try_later' };
+    await expect(ftp.extract({ ...context, alive })).rejects.toMatchObject(changed);
+  });
+});
+
+describeWithFileServer({ server: 'sshd' }, 'the host key of an SFTP server', (server) => {
+  const folder = ownFolder();
+  const check = async (over: Record<string, unknown>) => {
+    const source = { ...(await keyLogin(server(), folder())), ...over };
+    return await ftp.check(ftpContext({ source, query: {} }, folder()));
+  };
+  const knownHosts = async (text: string) => {
+    await writeFile(join(folder(), 'hosts'), text);
+    return { known_hosts_file: 'hosts' };
+  };
+  const name = () => `[127.0.0.1]:${server().port}`;
+  const otherKey = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ8dTbtVd5Kk3dYzjyNDQwOIsXvm3cSMsqrHXkqkJ2mB';
+
+  it('is refused when nobody vouches for it, with the fingerprint seen and how to trust it', async () => {
+    const print = fingerprintOf(server().hostKey);
+    await expect(check({ known_hosts_file: 'nowhere' })).rejects.toMatchObject({
+      code: 'FTP_HOST_KEY_UNKNOWN',
+      family: 'config',
+      seen: `ssh-ed25519 ${print}`,
+      next: expect.stringMatching(new RegExp(`host_key: ${RegExp.escape(print)}.*ssh-keyscan -p ${server().port}`)),
+    });
+  });
+
+  it('is refused when another one is known, pinned, or when it is revoked', async () => {
+    const changed = { code: 'FTP_HOST_KEY_CHANGED', family: 'config' };
+    await expect(check(await knownHosts(`${name()} ${otherKey}\n`))).rejects.toMatchObject(changed);
+    await expect(check({ host_key: `SHA256:${'A'.repeat(43)}` })).rejects.toMatchObject(changed);
+    const revoked = `${name()} ${server().hostKey}\n@revoked * ${server().hostKey}\n`;
+    await expect(check(await knownHosts(revoked))).rejects.toMatchObject(changed);
+  });
+
+  it('is believed by fingerprint, by pattern, in a list and hashed', async () => {
+    const found = expect.stringContaining('is there');
+    expect(await check({ host_key: fingerprintOf(server().hostKey) })).toEqual(found);
+    expect(await check(await knownHosts(`# mine\nother,[127.0.*]:* ${server().hostKey} comment\n`))).toEqual(found);
+    await knownHosts(`${name()} ${server().hostKey}\n`);
+    execFileSync('ssh-keygen', ['-H', '-f', join(folder(), 'hosts')], { stdio: 'ignore' });
+    expect(await check({ known_hosts_file: 'hosts' })).toEqual(found);
+    const negated = `*,!${name()} ${server().hostKey}\n`;
+    await expect(check(await knownHosts(negated))).rejects.toMatchObject({ code: 'FTP_HOST_KEY_UNKNOWN' });
+  });
+
+  it('is asked for in the kind that is known', async () => {
+    const rsa = 'ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQ==';
+    const both = `${name()} ${rsa}\n${name()} ${server().hostKey}\n`;
+    expect(await check(await knownHosts(both))).toContain('is there');
+  });
+});
+
+describeWithFileServer({ server: 'sshd' }, 'the login by key', (server) => {
+  const folder = ownFolder();
+  const check = async (over: Record<string, unknown>) => {
+    const source = { ...(await keyLogin(server(), folder())), ...over };
+    return await ftp.check(ftpContext({ source, query: {} }, folder()));
+  };
+
+  it('unlocks a key by its passphrase', async () => {
+    const locked = { private_key_file: server().lockedKey };
+    expect(await check({ ...locked, passphrase: server().password })).toContain('is there');
+    await expect(check({ ...locked, passphrase: 'wrong' })).rejects.toMatchObject({ code: 'FTP_OPTION_FILE' });
+    await expect(check(locked)).rejects.toMatchObject({ code: 'FTP_OPTION_FILE', family: 'config' });
+  });
+
+  it('says when key file or user are not good', async () => {
+    await expect(check({ private_key_file: 'none' })).rejects.toMatchObject({ code: 'FTP_OPTION_FILE' });
+    await expect(check({ user: 'nobody-here' })).rejects.toMatchObject({ code: 'FTP_LOGIN_REFUSED', family: 'login' });
+  });
+});
+
+describeWithFileServer(
+  { server: 'ProFTPD', settings: async () => ({ ...(await tls()), ssh: true }) },
+  'SFTP by password',
+  (server) => {
+    const folder = ownFolder();
+
+    it('reads, and tells a wrong password from everything else', async () => {
+      await putFile(server(), 'a.csv', 'x\n1\n');
+      const { host, port, user, password } = server();
+      const source = { protocol: 'sftp', host, port, user, password };
+      const refusal = await readFtp({
+        source: { ...source, known_hosts_file: '/nowhere' },
+        query: { path: 'a.csv' },
+      }).catch((error: { seen: string }) => error.seen.split(' ')[1]);
+      const trusted = { ...source, host_key: refusal };
+      expect((await readFtp({ source: trusted, query: { path: 'a.csv' } })).rows).toEqual([['1']]);
+      const wrong = ftp.check(ftpContext({ source: { ...trusted, password: 'wrong' }, query: {} }, folder()));
+      await expect(wrong).rejects.toMatchObject({ code: 'FTP_LOGIN_REFUSED', family: 'login' });
+    });
+  },
+);
+
+for (const server of ['ProFTPD', 'vsftpd'] as const) {
+  describeWithFileServer({ server, settings: tls }, `FTPS of ${server}`, (running) => {
+    const folder = ownFolder();
+    const source = async () => await tlsLogin('ftps')(running(), folder());
+
+    it('is refused when nobody vouches for the certificate, or for its name', async () => {
+      const { ca_file } = (await source()).tls as { ca_file: string };
+      for (const bad of [{ mode: 'verify' }, { mode: 'verify', ca_file, servername: 'files.example.com' }]) {
+        const checking = ftp.check(ftpContext({ source: { ...(await source()), tls: bad }, query: {} }, folder()));
+        await expect(checking).rejects.toMatchObject({ code: 'FTP_TLS_REFUSED', family: 'config' });
+      }
+    });
+
+    it('is believed without a look where the source says so', async () => {
+      await putFile(running(), 'a.csv', 'x\n1\n');
+      const blind = { ...(await source()), tls: { mode: 'require' } };
+      expect((await readFtp({ source: blind, query: { path: '*.csv' } })).rows).toEqual([['1']]);
+    });
+  });
+}
+
+describeWithFileServer({ server: 'ProFTPD' }, 'plain FTP', (server) => {
+  const folder = ownFolder();
+
+  it('reads in active mode, through the ports that are named', async () => {
+    await putFile(server(), 'a.csv', csv);
+    const active = { first_port: 41_000, last_port: 41_200 };
+    const source = { ...(await plainLogin(server(), folder())), active };
+    expect((await readFtp({ source, query: { path: '*.csv' } })).rows.length).toBe(rows);
+  });
+
+  it('says when the password is wrong, and when TLS is wanted where there is none', async () => {
+    const source = await plainLogin(server(), folder());
+    const wrong = ftp.check(ftpContext({ source: { ...source, password: 'wrong' }, query: {} }, folder()));
+    await expect(wrong).rejects.toMatchObject({ code: 'FTP_LOGIN_REFUSED', family: 'login' });
+    const noTls = ftp.check(ftpContext({ source: { ...source, protocol: 'ftps' }, query: {} }, folder()));
+    await expect(noTls).rejects.toMatchObject({ code: 'FTP_TLS_REFUSED', family: 'config' });
+  });
+
+  it('names the file that the server does not let us read', async () => {
+    const path = await putFile(server(), 'secret.csv', 'x\n1\n');
+    execFileSync('chmod', ['000', path]);
+    const source = await plainLogin(server(), folder());
+    const reading = readFtp({ source, query: { path: 'secret.csv' } });
+    await expect(reading).rejects.toMatchObject({ code: 'FTP_DENIED', family: 'job' });
+  });
+});
+
+describeWithFileServer({ server: 'ProFTPD', settings: tls }, 'FTPS in active mode', (running) => {
+  const folder = ownFolder();
+
+  it('reads in active mode, many files over one login', async () => {
+    await clearFiles(running());
+    for (let i = 10; i < 30; i++) await putFile(running(), `${i}.csv`, `x\n${i}\n`);
+    await putFile(running(), 'big.csv', csv);
+    const active = { ...(await tlsLogin('ftps')(running(), folder())), active: {} };
+    expect((await readFtp({ source: active, query: { path: '[0-9]*.csv' } })).rows.length).toBe(20);
+    expect((await readFtp({ source: active, query: { path: 'big.csv' } })).rows.length).toBe(rows);
+  });
+});
