@@ -26,6 +26,8 @@ async function* read({ path, name, before, signal }: Watched): AsyncGenerator<Ui
   const handle = await opened(path);
   try {
     refuseChange(name, before, await handle.stat({ bigint: true }));
+    // A stream that is aborted as it is made fails once more, later, where nobody listens any more.
+    signal.throwIfAborted();
     yield* handle.createReadStream({ highWaterMark: chunkBytes, autoClose: false, signal }) as AsyncIterable<Buffer>;
     refuseChange(name, before, await look(path));
   } catch (error) {

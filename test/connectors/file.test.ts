@@ -142,6 +142,27 @@ test('a run that is stopped throws the reason', async () => {
   await expect(reading).rejects.toBe(reason);
 });
 
+test('a run that is stopped while its file is being opened throws the reason, and nothing else anywhere', async () => {
+  await put('a.csv', `x,y\n${'1,2\n'.repeat(1000)}`);
+  const stray: unknown[] = [];
+  const catchStray = (error: unknown) => stray.push(error);
+  process.on('uncaughtException', catchStray);
+  const reason = new Error('stopped by the test');
+  for (let turns = 0; turns < 40; turns++) {
+    const stop = new AbortController();
+    const run = contextOf(file, { source: {}, query: { path: 'a.csv' }, folder, signal: stop.signal });
+    const reading = (async () => {
+      for await (const _ of (await file.extract(run)).batches);
+    })().catch((error: unknown) => error);
+    for (let turn = 0; turn < turns; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
+    stop.abort(reason);
+    expect([reason, undefined]).toContain(await reading);
+  }
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  process.off('uncaughtException', catchStray);
+  expect(stray).toEqual([]);
+});
+
 test('leaving early closes the file', async () => {
   await put('a.csv', `x,y\n${'1,2\n'.repeat(300_000)}`);
   const { batches } = await file.extract(contextOf(file, { source: {}, query: { path: 'a.csv' }, folder }));
