@@ -1,0 +1,241 @@
+import { closeSync, openSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { type Batch, batchOf, type Connector, defineConnector, option, Problem, type Value } from '#sdk';
+import { connectorKit, hostileValues, type Kit, type Place, type World } from '#sdk/testing';
+
+const columns = [
+  { name: 'id', type: 'integer' },
+  { name: 'note', type: 'text' },
+] as const;
+
+const manyBatches = 110;
+const note = 'x'.repeat(240);
+let shelf: [number, string][] = [];
+
+/** Every way in which this connector can go wrong, off by default; each makes one check fail. */
+interface Flaws {
+  readonly mute?: boolean;
+  readonly blind?: boolean;
+  readonly deaf?: boolean;
+  readonly hasty?: boolean;
+  readonly leaky?: boolean;
+  readonly hoarding?: boolean;
+  readonly talkative?: boolean;
+  readonly forgetful?: boolean;
+  readonly sloppy?: boolean;
+  readonly moody?: boolean;
+  readonly vague?: boolean;
+  readonly plain?: boolean;
+}
+
+const source = {
+  shelf: option.text({ required: true, about: 'Which shelf to read.', example: 'top' }),
+  password: option.text({ about: 'The word that opens it.', secret: true, example: 'sesame' }),
+};
+const query = {
+  table: option.choice(['few', 'many', 'hostile', 'news'], { about: 'What to read.', default: 'few' }),
+};
+
+/** A connector that keeps every promise but for its flaws. */
+function shelfWith(flaws: Flaws = {}): Connector {
+  const kept: Buffer[] = [];
+  let reads = 0;
+  function meet({ password, shelf: name }: { password: string | undefined; shelf: string }): void {
+    if (name === 'gone' && flaws.plain) throw new Error('nobody');
+    if (name === 'gone') throw new Problem({ code: 'SHELF_GONE', family: 'try_later', message: 'nobody is there' });
+    if (password === 'sesame-open' || flaws.blind) return;
+    const next = flaws.vague ? {} : { next: 'Set another password' };
+    throw new Problem({ code: 'SHELF_CLOSED', family: 'login', message: 'the shelf stays closed', ...next });
+  }
+  async function* batches(table: string, after: number, signal: AbortSignal): AsyncGenerator<Batch> {
+    const handle = openSync(import.meta.filename, 'r');
+    try {
+      for (const rows of tables(table, after)) {
+        if (flaws.hoarding) for (let i = 0; i < 12; i++) kept.push(Buffer.alloc(1_000_000));
+        await wait(0);
+        if (!flaws.deaf) signal.throwIfAborted();
+        yield batchOf(flaws.hasty ? [...columns] : columns, rows);
+      }
+    } finally {
+      if (!flaws.leaky) closeSync(handle);
+      kept.length = 0;
+    }
+  }
+  function* tables(table: string, after: number): Generator<(readonly Value[])[]> {
+    if (table === 'few' || table === 'news') {
+      const rows = shelf.filter(([id]) => id > (flaws.forgetful ? 0 : after));
+      yield flaws.moody && reads++ % 2 === 1 ? rows.slice(1) : rows;
+    }
+    if (table === 'hostile') yield hostileValues.map((value, i) => [i, flaws.sloppy ? value.trim() : value]);
+    if (table === 'many') for (let b = 0; b < manyBatches; b++) yield Array.from({ length: 1000 }, (_, i) => [i, note]);
+  }
+  return defineConnector({
+    id: 'shelf',
+    title: 'Shelf',
+    summary: 'Reads what lies on a shelf.',
+    source,
+    query,
+    resumes: 'By the highest id that was read.',
+    example: 'sources: {s: {connector: shelf}}\njobs: {j: {source: s}}',
+    async check({ source: given, log }) {
+      if (flaws.talkative) log.info(`opening with ${JSON.stringify({ word: given.password?.split('').reverse() })}`);
+      if (flaws.talkative) log.info('opening', { hint: 'clear-text-hint' });
+      meet(given);
+      return flaws.mute ? '' : 'the shelf is there';
+    },
+    async extract({ source: given, query: { table }, signal, watermark = '0' }) {
+      if (!flaws.deaf) signal.throwIfAborted();
+      meet(given);
+      const after = table === 'news' ? Number(watermark) : 0;
+      return {
+        columns,
+        batches: batches(table, after, signal),
+        watermark: () => (table === 'news' ? String(shelf.length) : undefined),
+      };
+    },
+  }) as unknown as Connector;
+}
+
+function worldWith(changed: Partial<Place> = {}, waived: World['waived'] = {}): World {
+  return {
+    waived,
+    open: async () => {
+      shelf = [
+        [1, 'a'],
+        [2, 'b'],
+      ];
+      return {
+        source: { shelf: 'top', password: 'sesame-open' },
+        query: {},
+        columns,
+        rows: [
+          ['1', 'a'],
+          ['2', 'b'],
+        ],
+        secrets: ['clear-text-hint'],
+        refused: [{ query: { table: 'all' }, option: 'table' }],
+        credentials: { source: { password: 'wrong-word' } },
+        nobody: { source: { shelf: 'gone' } },
+        hostile: { query: { table: 'hostile' }, names: ['note'] },
+        many: { query: { table: 'many' }, rows: manyBatches * 1000 },
+        resume: {
+          query: { table: 'news' },
+          grow: async () => {
+            shelf.push([3, 'c']);
+            return [['3', 'c']];
+          },
+        },
+        ...changed,
+      };
+    },
+  };
+}
+
+/** The names of the checks that fail, with what they say. */
+async function failuresOf(kit: Kit, most = Number.POSITIVE_INFINITY): Promise<string[]> {
+  const failures: string[] = [];
+  for (const { name, run } of kit.checks.slice(0, most)) {
+    await run().catch((error: Error) => failures.push(`${name}: ${error.message}`));
+  }
+  await kit.close();
+  return failures;
+}
+
+describe('the standard suite', () => {
+  it('is content with a connector that keeps every promise', async () => {
+    const kit = connectorKit(shelfWith(), worldWith(), { file: '/somewhere/shelf.ts' });
+    expect(kit.checks.length).toBeGreaterThan(18);
+    expect(await failuresOf(kit)).toEqual([]);
+  });
+
+  it.each<[string, Flaws, RegExp]>([
+    ['says nothing when it is checked', { mute: true }, /^says in a sentence .* is no sentence/],
+    ['lets everybody in', { blind: true }, /^takes wrong credentials .*family login was due/],
+    ['throws what steers nobody', { plain: true }, /^tells a place where nobody is .*only a Problem/],
+    ['does not say how to mend a login', { vague: true }, /^takes wrong credentials .*what to do next/],
+    ['makes a columns array for each batch', { hasty: true }, /^gives the columns .*does not carry the columns array/],
+    ['gives other rows the second time', { moody: true }, /^gives the same rows/],
+    ['trims what it reads', { sloppy: true }, /^carries hostile/],
+    ['begins from the start at every run', { forgetful: true }, /^goes on from its watermark .*nothing had changed/],
+    ['does not listen when it is stopped', { deaf: true }, /^does not begin .*although it was stopped/],
+    ['keeps files open', { leaky: true }, /^leaves nothing open .*testing\.test\.ts/s],
+    ['reads far ahead', { hoarding: true }, /^reads no further ahead .*at most 8000000 may be read ahead/],
+    ['logs what nobody may see', { talkative: true }, /^never lets a secret be seen/],
+  ])('notices one that %s', async (_, flaws, said) => {
+    const failures = await failuresOf(connectorKit(shelfWith(flaws), worldWith()));
+    expect(failures).toContainEqual(expect.stringMatching(said));
+  });
+
+  it('looks at declarations: names, units, examples, sentences, the page', async () => {
+    const declared = async (changed: Partial<Connector>) =>
+      (await failuresOf(connectorKit({ ...shelfWith(), ...changed }, worldWith()), 8)).join('\n');
+    const about = 'What this option is for.';
+    const named = (name: string, one: Connector['source'][string]) => ({ source: { ...source, [name]: one } });
+    expect(await declared(named('maxRows', option.text({ about, example: 'x' })))).toContain('names are snake_case');
+    expect(await declared(named('timeout', option.number({ about, default: 3 })))).toContain('timeout_seconds');
+    expect(await declared(named('colour', option.text({ about })))).toContain('neither an example nor a default');
+    expect(await declared(named('colour', option.text({ about: 'hue', example: 'x' })))).toContain(
+      '"about" is a sentence',
+    );
+    expect(await declared(named('size', option.integer({ about, example: 'x' })))).toContain('its own declaration');
+    expect(await declared({ summary: 'things' })).toContain('a summary is a sentence');
+    expect(await declared({ example: 'sources: {}' })).toContain('"connector: shelf"');
+    expect(await declared({ validate: () => [{ option: 'colour', message: 'is wrong' }] })).toContain(
+      'none of its options',
+    );
+    expect(await declared({ id: 'other' })).toContain('"connector: other"');
+  });
+
+  it('asks for every part of a world, and takes a reason for what it cannot show', async () => {
+    const bare = {
+      open: async () => {
+        const { hostile: _, ...rest } = await worldWith().open();
+        return rest;
+      },
+    };
+    expect(await failuresOf(connectorKit(shelfWith(), bare))).toEqual([
+      expect.stringMatching(/^carries hostile .*does not show "hostile"/),
+    ]);
+    const waived = connectorKit(shelfWith(), { ...bare, waived: { hostile: 'a shelf holds numbers alone' } });
+    expect(waived.checks.map(({ name }) => name)).toContain(
+      'its world leaves out: hostile (a shelf holds numbers alone)',
+    );
+    expect(await failuresOf(waived)).toEqual([]);
+    const silent = connectorKit(shelfWith(), { ...bare, waived: { hostile: '' } });
+    expect(await failuresOf(silent)).toEqual([expect.stringContaining('no reason is given for "hostile"')]);
+  });
+
+  it('refuses a world that shows too little to see anything', async () => {
+    const poor = worldWith({ many: { query: { table: 'few' }, rows: 3 }, refused: [] });
+    const failures = (await failuresOf(connectorKit(shelfWith(), poor))).join('\n');
+    expect(failures).toContain('below 24000000 nothing would show');
+    expect(failures).toContain('shows no options that have to be refused');
+  });
+
+  it('runs the example', async () => {
+    const shown = async (example: string) =>
+      (await failuresOf(connectorKit({ ...shelfWith(), example }, worldWith()), 15)).join('\n');
+    expect(await shown('sources: {s: {connector: shelf}}')).toContain('its example has no job');
+    expect(await shown('connector: shelf\njobs: {j: {query: {tabel: few}}}')).toContain(
+      'job j: its options are refused',
+    );
+  });
+
+  it('takes a connector without a service for what it is, when it says so', async () => {
+    const gone = () => {
+      throw new Problem({ code: 'SHELF_RETIRED', family: 'config', message: 'it is gone', next: 'Use a box' });
+    };
+    const retired = {
+      ...shelfWith(),
+      retired: 'Since 2018: nobody keeps shelves. People use boxes.',
+      check: gone,
+      extract: gone,
+    };
+    expect(await failuresOf(connectorKit(retired))).toEqual([]);
+    expect(await failuresOf(connectorKit({ ...retired, check: async () => 'fine' }))).toEqual([
+      expect.stringMatching(/^says that its service is gone/),
+    ]);
+    expect(() => connectorKit(shelfWith())).toThrow('has no world');
+  });
+});
