@@ -39,22 +39,17 @@ export const ruleFields = {
         headers: Type.Optional(Type.Record(Type.String(), Type.String(), { 'x-rule': 'must map names to texts' })),
         body: Type.Optional(Type.Unknown()),
       },
-      { ...closed, 'x-rule': 'must be an object of status, headers, body' },
+      closed,
     ),
   ),
   reset: Type.Optional(Type.Enum(resets)),
   truncate: Type.Optional(
     Type.Object(
       { after_bytes: Type.Optional(Type.Integer({ minimum: 0, 'x-rule': 'must be a whole number, 0 or more' })) },
-      { ...closed, 'x-rule': 'must be an object of after_bytes' },
+      closed,
     ),
   ),
-  drip: Type.Optional(
-    Type.Object(
-      { bytes: count, every_ms: milliseconds },
-      { ...closed, 'x-rule': 'must be an object of bytes, every_ms' },
-    ),
-  ),
+  drip: Type.Optional(Type.Object({ bytes: count, every_ms: milliseconds }, closed)),
 };
 
 export type RuleGiven = Static<TObject<typeof ruleFields>>;

@@ -7,17 +7,16 @@ import { refusals } from '../http/refusal.ts';
 import { type RuleGiven, takesEffect } from './fault.ts';
 import type { Fault } from './faults.ts';
 
-/** A request on its way, and how it would be carried out. */
+/** A request on its way. */
 interface Scene {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly bodyIdleMs: number;
-  readonly carryOut: () => Promise<void>;
 }
 
 /**
- * Plays a fault on a request, from before the request is carried out on. What happens to the answer of one that is
- * carried out is noted in `request.fault` and done by {@link spoilAnswer}.
+ * Plays a fault on a request before it is carried out. Of one that is carried out all the same, it notes in
+ * `request.fault` what is to be done to the answer; any other has its answer, or has lost its connection, after this.
  */
 export async function play({ rule, words }: Fault, scene: Scene): Promise<void> {
   const { request, reply } = scene;
@@ -26,7 +25,7 @@ export async function play({ rule, words }: Fault, scene: Scene): Promise<void> 
   if (!(await stillThereAfter(rule.delay_ms ?? 0, reply))) return void reply.hijack();
   if (takesEffect(rule)) {
     request.fault = rule;
-    return scene.carryOut();
+    return;
   }
   if (rule.answer !== undefined) return answerBy(rule.answer, scene);
   if (rule.reset === 'after_body') await swallow(scene);
