@@ -1,4 +1,4 @@
-import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { newId } from '../../lib/ids.ts';
@@ -6,11 +6,12 @@ import { syncFolder } from '../../lib/sync-folder.ts';
 import type { Blobs, BlobWriter } from './blobs.ts';
 
 const batchBytes = 1024 * 1024;
-const unfinished = '.part';
-/** Names that this service gives. Whatever else lies in the folder is somebody else's, and is never touched. */
+/** The disk is asked to keep up while the rest still comes, so that little is left to wait for at the end. */
+const syncBytes = 4 * batchBytes;
+/** Names that this service gives, or once gave. Whatever else lies in the folder is somebody else's, and is left alone. */
 const ours = /^[0-9a-f]{32}(\.part)?$/;
 
-/** Documents as files of one folder. A file without the ending `.part` is complete and on the disk. */
+/** Documents as files of one folder. A file that no instance shows is unfinished or left over, and swept at a start. */
 export class FolderBlobs implements Blobs {
   readonly #folder: string;
 
@@ -20,8 +21,9 @@ export class FolderBlobs implements Blobs {
   }
 
   async begin(): Promise<BlobWriter> {
-    const path = join(this.#folder, newId());
-    return new FileWriter(path, await open(path + unfinished, 'wx', 0o600), this.#folder);
+    const name = newId();
+    const path = join(this.#folder, name);
+    return new FileWriter(name, path, await open(path, 'wx', 0o600), syncFolder(this.#folder));
   }
 
   async open(name: string): Promise<Readable> {
@@ -42,17 +44,23 @@ export class FolderBlobs implements Blobs {
 
 /** Writes a megabyte at a time, one write under way while the next one fills. */
 class FileWriter implements BlobWriter {
+  readonly #name: string;
   readonly #path: string;
   readonly #handle: FileHandle;
-  readonly #folder: string;
+  /** The folder's entry of the file is on the disk. */
+  readonly #entered: Promise<void>;
   #pieces: Buffer[] = [];
   #bytes = 0;
+  #unsynced = 0;
   #writing: Promise<unknown> = Promise.resolve();
+  #syncing: Promise<unknown> = Promise.resolve();
 
-  constructor(path: string, handle: FileHandle, folder: string) {
+  constructor(name: string, path: string, handle: FileHandle, entered: Promise<void>) {
+    this.#name = name;
     this.#path = path;
     this.#handle = handle;
-    this.#folder = folder;
+    this.#entered = entered;
+    this.#entered.catch(() => undefined);
   }
 
   write(piece: Buffer): Promise<void> | void {
@@ -64,28 +72,37 @@ class FileWriter implements BlobWriter {
   async finish(): Promise<string> {
     await this.#flush();
     await this.#writing;
+    await this.#syncing;
     await this.#handle.sync();
     await this.#handle.close();
-    await rename(this.#path + unfinished, this.#path);
-    await syncFolder(this.#folder);
-    return this.#path.slice(this.#folder.length + 1);
+    await this.#entered;
+    return this.#name;
   }
 
   async abandon(): Promise<void> {
-    await this.#writing.catch(() => undefined);
+    await Promise.allSettled([this.#writing, this.#syncing, this.#entered]);
     await this.#handle.close().catch(() => undefined);
-    await rm(this.#path + unfinished, { force: true }).catch(() => undefined);
     await rm(this.#path, { force: true }).catch(() => undefined);
   }
 
   async #flush(): Promise<void> {
     const pieces = this.#pieces;
+    this.#unsynced += this.#bytes;
     this.#pieces = [];
     this.#bytes = 0;
     await this.#writing;
+    if (this.#unsynced >= syncBytes) await this.#syncSoon();
     this.#writing = this.#writeAll(pieces);
     // Whoever waits for it next hears of a failure; until then it is not an unhandled one.
     this.#writing.catch(() => undefined);
+  }
+
+  /** One at a time: a disk that is slower than the client is waited for here. */
+  async #syncSoon(): Promise<void> {
+    this.#unsynced = 0;
+    await this.#syncing;
+    this.#syncing = this.#handle.datasync();
+    this.#syncing.catch(() => undefined);
   }
 
   /** A vector write may be cut short by the system; what is left goes out in the next. */
