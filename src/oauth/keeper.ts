@@ -1,14 +1,14 @@
 import type { Login as LoginConfig } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Emit } from '../lib/events.ts';
-import { Problem, toProblem } from '../lib/problem.ts';
+import { type Problem, toProblem } from '../lib/problem.ts';
 import type { Login, Token } from '../sdk/oauth.ts';
-import type { Lease } from '../state/leases.ts';
 import type { Store } from '../state/store.ts';
 import type { LoginEvents } from './events.ts';
 import type { Granted } from './granted.ts';
 import { clientRefused, endedByVendor, needsLogin, oddRefusal, tokenEnded } from './login-problems.ts';
 import { Refusal } from './refusal.ts';
+import { inTurn } from './turn.ts';
 import type { Kept, Vault } from './vault.ts';
 import type { Vendor } from './vendor.ts';
 
@@ -28,9 +28,6 @@ const aheadShare = 0.2;
 const holdMs = 15_000;
 /** A token with less left than this is not handed out when it cannot be renewed. */
 const lastMs = 2000;
-/** Longest wait for another process that renews: its request ends earlier. */
-const otherMs = 60_000;
-const lookMs = 100;
 /** A token that seems to come from the future was kept before the clock was set back: its end cannot be trusted. */
 const futureMs = 60_000;
 
@@ -84,18 +81,15 @@ export class Keeper implements Login {
     if (this.#failed !== undefined && this.#given.clock.monotonic() < this.#failed.until) {
       return this.#makeDo(this.#failed.problem);
     }
-    const lease = await this.#lease();
     try {
-      return await this.#renewLeased();
+      return await inTurn(this.#given.login.name, this.#given, () => this.#renewInTurn());
     } catch (thrown) {
       return this.#makeDo(this.#noteFailure(thrown));
-    } finally {
-      await lease.release();
     }
   }
 
   /** Another process may have renewed while we waited for our turn. */
-  async #renewLeased(): Promise<Token> {
+  async #renewInTurn(): Promise<Token> {
     const kept = await this.#given.vault.open();
     const usable = this.#takeUp(kept);
     if (usable !== undefined) return usable;
@@ -217,25 +211,4 @@ export class Keeper implements Login {
     }
     throw problem;
   }
-
-  /** Our turn; processes that die give theirs back. */
-  async #lease(): Promise<Lease> {
-    const { store, clock, login } = this.#given;
-    const end = clock.monotonic() + otherMs;
-    for (;;) {
-      const lease = await store.leases.take(`login:${login.name}`);
-      if (lease !== undefined) return lease;
-      if (clock.monotonic() > end) throw busy(login);
-      await clock.sleep(lookMs);
-    }
-  }
-}
-
-function busy({ name }: LoginConfig): Problem {
-  return new Problem({
-    code: 'LOGIN_BUSY',
-    family: 'try_later',
-    message: `Another process has been renewing the login "${name}" for a minute`,
-    next: 'The next run tries again; "sluice status" shows who is running',
-  });
 }

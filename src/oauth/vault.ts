@@ -25,6 +25,7 @@ export class Vault {
   readonly #keys: Keys;
   readonly #name: string;
   readonly #identity: string;
+  readonly #alone: boolean;
   /** Access tokens that may still surface somewhere, newest last. */
   readonly #shown: string[] = [];
 
@@ -33,6 +34,7 @@ export class Vault {
     this.#keys = given.keys;
     this.#name = given.login.name;
     this.#identity = identityOf(given.login);
+    this.#alone = given.login.grant !== 'authorization_code';
   }
 
   /** Undefined when nobody has logged in for this very app and user yet. */
@@ -69,6 +71,11 @@ export class Vault {
     const sealed = seal(JSON.stringify({ ...whole, ...previous }), this.#about, this.#keys);
     await this.#store.logins.keep({ ...row, ...sealed }, { fresh });
     return whole;
+  }
+
+  /** Whether what is kept can be renewed without a person. */
+  async renews(): Promise<boolean> {
+    return this.#alone || (await this.open())?.granted.refreshToken !== undefined;
   }
 
   get #about(): string {

@@ -1,0 +1,60 @@
+import type { Command } from 'commander';
+import type { CliCommand } from '../command.ts';
+import { configFlag, openConfig, showProblems } from '../config-file.ts';
+import { onStop } from '../signals.ts';
+
+interface Flags {
+  readonly config: string;
+  readonly paste?: true;
+  readonly browser: boolean;
+}
+
+async function run(name: string, flags: Flags): Promise<void> {
+  const { config, problems } = await openConfig(flags.config);
+  const [{ findLogin }, { logIn }, { systemClock }, { openStore }, { LoginBook }] = await Promise.all([
+    import('../login/find-login.ts'),
+    import('../login/log-in.ts'),
+    import('../../lib/clock.ts'),
+    import('../../state/store.ts'),
+    import('../../oauth/book.ts'),
+  ]);
+  showProblems(problems.filter(({ where }) => where.source === name));
+  const source = findLogin(config, name);
+  const stop = onStop();
+  const store = await openStore(config.state, { clock: systemClock });
+  const book = new LoginBook({ store, clock: systemClock, emit: () => undefined, ...config });
+  try {
+    await logIn({
+      source,
+      book,
+      store,
+      config,
+      signal: stop.signal,
+      paste: flags.paste === true,
+      browser: flags.browser,
+    });
+  } finally {
+    await book.close();
+    await store.close();
+    stop.done();
+    process.exitCode = stop.code() ?? process.exitCode;
+  }
+}
+
+const command: CliCommand = {
+  register(program: Command): void {
+    program
+      .command('login')
+      .description('Logs in at the vendor of a source, in a browser where the vendor wants a person.')
+      .argument('<source>', 'name of the source, or of its login')
+      .option(...configFlag)
+      .option('--no-browser', 'only print the address, open nothing')
+      .option('--paste', 'for machines without a browser: open the address elsewhere, paste what came back')
+      .addHelpText(
+        'after',
+        '\nLogins by a service account or by the app itself are tried at once. Tokens are kept encrypted in the state\nfolder and renewed by themselves; "sluice logins" lists them. Exits with 3 when the vendor refuses.',
+      )
+      .action(run);
+  },
+};
+export default command;

@@ -1,0 +1,106 @@
+import type { Command } from 'commander';
+import { redact } from '../../lib/redact.ts';
+import type { LoginReport } from '../../oauth/report.ts';
+import type { CliCommand } from '../command.ts';
+import { configFlag, openConfig, showProblems } from '../config-file.ts';
+import { instantText } from '../figures.ts';
+import type { Tone } from '../paint.ts';
+import { printable, renderTable } from '../table.ts';
+
+interface Flags {
+  readonly config: string;
+  readonly json?: true;
+  readonly force?: true;
+}
+
+async function list({ config: file, json }: Flags): Promise<void> {
+  const { config, problems } = await openConfig(file);
+  showProblems(problems);
+  const [{ openExisting }, { reportLogins }] = await Promise.all([
+    import('../existing-store.ts'),
+    import('../../oauth/report.ts'),
+  ]);
+  const store = await openExisting(config);
+  try {
+    const reports = await reportLogins(config.sources.values(), store);
+    const text = json === true ? JSON.stringify(reports.map(forMachines), undefined, 2) : textOf(reports);
+    process.stdout.write(`${redact(text)}\n`);
+  } finally {
+    await store?.close();
+  }
+}
+
+const iso = (at: number | undefined): string | undefined => (at === undefined ? undefined : new Date(at).toISOString());
+
+function forMachines({ expires_at, renewed_at, ...rest }: LoginReport): object {
+  return { ...rest, expires_at: iso(expires_at), renewed_at: iso(renewed_at) };
+}
+
+function textOf(reports: readonly LoginReport[]): string {
+  if (reports.length === 0) return 'No source of this config logs in by OAuth.';
+  const columns = [
+    { title: 'login' },
+    { title: 'sources' },
+    { title: 'state', tone: toneOf },
+    { title: 'who' },
+    { title: 'scopes' },
+    { title: 'token until' },
+    { title: 'renewed' },
+  ];
+  const table = renderTable(columns, reports.map(rowOf), { widest: 40, paper: process.stdout });
+  const needy = reports.filter(({ state }) => state === 'needs a person' || state === 'refused');
+  const next = needy.map(({ sources, login, message }) => {
+    const why = message === undefined ? '' : `  (${printable(message)})`;
+    return `sluice login ${sources[0] ?? login}${why}`;
+  });
+  return [table, ...(next.length === 0 ? [] : ['', 'Needs a person:', ...next.map((line) => `  ${line}`)])].join('\n');
+}
+
+function rowOf({ login, sources, state, who, scopes, expires_at, renewed_at }: LoginReport): string[] {
+  const until = expires_at === undefined ? (renewed_at === undefined ? '–' : 'no end') : instantText(expires_at);
+  const renewed = renewed_at === undefined ? '–' : instantText(renewed_at);
+  return [login, sources.join(', ') || '–', state, who ?? '–', scopes.join(' ') || '–', until, renewed];
+}
+
+function toneOf(state: string): Tone | undefined {
+  if (state === 'good') return 'good';
+  return state === 'needs a person' || state === 'refused' ? 'bad' : 'quiet';
+}
+
+async function revoke(name: string, _: unknown, command: Command): Promise<void> {
+  const { config: file, force } = command.optsWithGlobals<Flags>();
+  const { config } = await openConfig(file);
+  const [{ openStore }, { systemClock }, { LoginBook }, { revokeLogin }] = await Promise.all([
+    import('../../state/store.ts'),
+    import('../../lib/clock.ts'),
+    import('../../oauth/book.ts'),
+    import('../login/revoke-login.ts'),
+  ]);
+  const store = await openStore(config.state, { clock: systemClock });
+  const book = new LoginBook({ store, clock: systemClock, emit: () => undefined, ...config });
+  try {
+    const said = await revokeLogin(name, { config, store, book, force: force === true });
+    process.stdout.write(`${redact(said)}\n`);
+  } finally {
+    await book.close();
+    await store.close();
+  }
+}
+
+const command: CliCommand = {
+  register(program: Command): void {
+    const logins = program
+      .command('logins')
+      .description('Lists the logins of sources: who, scopes, until when, and which need a person.')
+      .option(...configFlag)
+      .option('--json', 'for machines')
+      .action(list);
+    logins
+      .command('revoke')
+      .description('Ends a login at the vendor and forgets its tokens.')
+      .argument('<source>', 'name of the source, or of its login')
+      .option('--force', 'forget the tokens even when the vendor cannot be told')
+      .action(revoke);
+  },
+};
+export default command;

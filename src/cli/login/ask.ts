@@ -1,0 +1,12 @@
+import { createInterface } from 'node:readline/promises';
+
+/** One line from standard input, a person's or a pipe's; empty at its end. Rejects when told to stop. */
+export async function ask(question: string, signal: AbortSignal): Promise<string> {
+  const lines = createInterface({ input: process.stdin, output: process.stdout, terminal: false });
+  try {
+    const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
+    return await Promise.race([lines.question(question, { signal }), ended]);
+  } finally {
+    lines.close();
+  }
+}

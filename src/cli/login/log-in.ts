@@ -1,0 +1,65 @@
+import type { Config } from '../../config/config.ts';
+import { systemClock } from '../../lib/clock.ts';
+import type { Entry, LoginBook } from '../../oauth/book.ts';
+import { Consent } from '../../oauth/consent.ts';
+import { isLocal, Listener } from '../../oauth/listener.ts';
+import { obtain } from '../../oauth/obtain.ts';
+import type { Store } from '../../state/store.ts';
+import { printable } from '../table.ts';
+import { ask } from './ask.ts';
+import type { LoginSource } from './find-login.ts';
+import { openBrowser } from './open-browser.ts';
+import { untilText } from './words.ts';
+
+export interface LogInGiven {
+  readonly source: LoginSource;
+  readonly book: LoginBook;
+  readonly store: Store;
+  readonly config: Config;
+  readonly signal: AbortSignal;
+  readonly paste: boolean;
+  readonly browser: boolean;
+}
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+
+/** Logs in as the grant wants it, and says what came of it. */
+export async function logIn(given: LogInGiven): Promise<void> {
+  const { source, book, store, config } = given;
+  const { login } = source;
+  const entry = book.entry(source)!;
+  if (login.grant === 'authorization_code')
+    await obtain(entry, { login, store, clock: systemClock, ask: () => consent(given, entry) });
+  else await obtain(entry, { login, store, clock: systemClock, ask: () => entry.vendor.grantAlone() });
+  const row = (await store.logins.find(login.name))!;
+  const sharing = [...config.sources.values()].filter((one) => one.login?.name === login.name).map(({ name }) => name);
+  say(`Logged in${row.who === null ? '' : ` as ${printable(row.who)}`}, for ${sharing.join(', ')}.`);
+  say(untilText(row, { login, renews: await entry.vault.renews() }));
+}
+
+async function consent(given: LogInGiven, { vendor }: Entry) {
+  const { login } = given.source;
+  if (given.paste || !isLocal(login.redirectUri)) return byPaste(given, { vendor });
+  const listener = await Listener.open(login.redirectUri);
+  try {
+    const consent = await Consent.begin(login, listener.redirectUri);
+    say(`Open this address and agree:\n\n  ${consent.url}\n`);
+    const opened = given.browser && (await openBrowser(consent.url));
+    say(
+      `${opened ? 'A browser was opened. ' : ''}Waiting for it to come back to ${listener.redirectUri} (Ctrl-C gives up) …`,
+    );
+    const redeem = (address: URL) => (consent.knows(address) ? consent.redeem(address, vendor) : undefined);
+    return await listener.wait(redeem, given.signal);
+  } finally {
+    listener.close();
+  }
+}
+
+async function byPaste({ source, signal }: LogInGiven, { vendor }: Pick<Entry, 'vendor'>) {
+  const { redirectUri } = source.login;
+  const consent = await Consent.begin(source.login, redirectUri);
+  say(`Open this address in a browser, wherever there is one, and agree:\n\n  ${consent.url}\n`);
+  say(`You are then sent to ${redirectUri}; that this page may not open does not matter.`);
+  const pasted = await ask('Paste its whole address here, out of the address bar: ', signal);
+  return consent.redeem(consent.read(pasted), vendor);
+}

@@ -1,0 +1,21 @@
+import { spawn } from 'node:child_process';
+
+/** The program that opens an address, by the kind of machine; undefined where nobody sits before a screen. */
+function opener(): string | undefined {
+  if (process.platform === 'darwin') return 'open';
+  const { DISPLAY, WAYLAND_DISPLAY, SSH_CONNECTION, BROWSER } = process.env;
+  if (BROWSER !== undefined && BROWSER !== '') return BROWSER;
+  const isDesk = DISPLAY !== undefined || WAYLAND_DISPLAY !== undefined;
+  return isDesk && SSH_CONNECTION === undefined ? 'xdg-open' : undefined;
+}
+
+/** Opens an address in the person's browser, where there is one; says whether something was started. Never waits for it. */
+export function openBrowser(url: string): Promise<boolean> {
+  const program = opener();
+  if (program === undefined) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const child = spawn(program, [url], { stdio: 'ignore', detached: true });
+    child.once('spawn', () => resolve(true)).once('error', () => resolve(false));
+    child.unref();
+  });
+}

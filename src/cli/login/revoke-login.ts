@@ -1,0 +1,56 @@
+import type { Config } from '../../config/config.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { Problem } from '../../lib/problem.ts';
+import type { LoginBook } from '../../oauth/book.ts';
+import { Refusal } from '../../oauth/refusal.ts';
+import { inTurn } from '../../oauth/turn.ts';
+import type { Store } from '../../state/store.ts';
+import { findLogin, type LoginSource } from './find-login.ts';
+
+export interface RevokeGiven {
+  readonly config: Config;
+  readonly store: Store;
+  readonly book: LoginBook;
+  /** Forget the tokens though the vendor could not be told. */
+  readonly force: boolean;
+}
+
+/** Ends a login: first at the vendor, then here. Returns what to tell; where the vendor does not end it, nothing is lost. */
+export async function revokeLogin(name: string, given: RevokeGiven): Promise<string> {
+  const { config, store } = given;
+  const isUsed = [...config.sources.values()].some((one) => one.name === name || one.login?.name === name);
+  if (!isUsed && (await store.logins.find(name)) !== undefined) {
+    await store.logins.forget(name);
+    return `The tokens of "${name}" are forgotten. No source has this login any more, so the vendor was not told.`;
+  }
+  const source = findLogin(config, name);
+  return inTurn(source.login.name, { store, clock: systemClock }, () => endLogin(source, given));
+}
+
+async function endLogin(source: LoginSource, { store, book, force }: RevokeGiven): Promise<string> {
+  const { vault, vendor } = book.entry(source)!;
+  const { name: login } = source.login;
+  try {
+    const kept = await vault.open();
+    if (kept === undefined) return `There is no login "${login}" to end.`;
+    const told = await vendor.revoke(kept.granted.refreshToken ?? kept.granted.accessToken);
+    await store.logins.forget(login);
+    return told
+      ? `The login "${login}" has ended, at the vendor and here.`
+      : `The tokens of "${login}" are forgotten. This vendor has no address to end them at: take the app out of the account there.`;
+  } catch (thrown) {
+    if (!force) throw thrown instanceof Refusal ? notEnded(login, thrown) : thrown;
+    await store.logins.forget(login);
+    return `The tokens of "${login}" are forgotten; the vendor could not be told.`;
+  }
+}
+
+function notEnded(login: string, { error, message }: Refusal): Problem {
+  return new Problem({
+    code: 'LOGIN_NOT_REVOKED',
+    family: 'login',
+    message: `The vendor did not end the login "${login}"; its tokens are kept`,
+    seen: error === message ? error : `${error}: ${message}`,
+    next: 'End it at the vendor, then run the command again with --force',
+  });
+}

@@ -1,0 +1,69 @@
+import type { Login, Source } from '../config/config.ts';
+import type { Store } from '../state/store.ts';
+import type { LoginRow } from '../state/tables.ts';
+import { identityOf } from './vault.ts';
+
+/** Where a login stands, without its tokens. Instants are epoch milliseconds. */
+export interface LoginReport {
+  readonly login: string;
+  /** Who uses it; empty for a login that no source of the config has any more. */
+  readonly sources: readonly string[];
+  /**
+   * `good`; `not yet used`: its first run gets a token by itself; `needs a person`: nobody has logged in, or the token
+   * ended for good; `refused`: the vendor ended it; `unused`: the config does not have it.
+   */
+  readonly state: 'good' | 'not yet used' | 'needs a person' | 'refused' | 'unused';
+  readonly grant?: Login['grant'];
+  readonly who?: string;
+  readonly scopes: readonly string[];
+  /** End of the present token. */
+  readonly expires_at?: number;
+  readonly renewed_at?: number;
+  readonly code?: string;
+  readonly message?: string;
+}
+
+/** All logins of a config, and those that are kept without one. Opens no token and asks nobody. */
+export async function reportLogins(sources: Iterable<Source>, store: Store | undefined): Promise<LoginReport[]> {
+  const rows = new Map((await store?.logins.all())?.map((row) => [row.name, row]));
+  const using = Map.groupBy(
+    [...sources].filter(({ login }) => login !== undefined),
+    ({ login }) => login!.name,
+  );
+  const known = [...using].map(([name, sharing]) => {
+    const names = sharing.map((source) => source.name);
+    return reportOf(sharing[0]!.login!, names, rows.get(name));
+  });
+  const unused = [...rows.values()].filter(({ name }) => !using.has(name)).map(reportUnused);
+  return [...known, ...unused];
+}
+
+function reportOf(login: Login, sources: readonly string[], row: LoginRow | undefined): LoginReport {
+  const own = { login: login.name, sources, grant: login.grant };
+  const isOurs = row !== undefined && row.identity === identityOf(login);
+  if (isOurs) return { ...own, state: stateOf(login, row), ...factsOf(row) };
+  const message = row === undefined ? {} : { message: 'the one that is kept is for another app, user or address' };
+  const state = login.grant === 'authorization_code' ? 'needs a person' : 'not yet used';
+  return { ...own, state, scopes: [], ...message };
+}
+
+function stateOf({ description, grant }: Login, { state, expires_at }: LoginRow): LoginReport['state'] {
+  if (state === 'refused') return 'refused';
+  const isOver = expires_at !== null && expires_at < Date.now();
+  return isOver && description.refresh === 'none' && grant === 'authorization_code' ? 'needs a person' : 'good';
+}
+
+function reportUnused(row: LoginRow): LoginReport {
+  return { login: row.name, sources: [], state: 'unused', ...factsOf(row) };
+}
+
+function factsOf({ who, scopes, expires_at, renewed_at, code, message }: LoginRow) {
+  return {
+    ...(who === null ? {} : { who }),
+    scopes: scopes === '' ? [] : scopes.split(/\s+/),
+    ...(expires_at === null ? {} : { expires_at }),
+    renewed_at,
+    ...(code === null ? {} : { code }),
+    ...(message === null ? {} : { message }),
+  };
+}

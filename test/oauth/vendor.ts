@@ -1,0 +1,155 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type Provider from 'oidc-provider';
+import type { Configuration } from 'oidc-provider';
+import type { OAuthDescription } from '../../src/sdk/oauth.ts';
+
+/** One request to the token address: what was asked, and what came of it. */
+export interface TokenRequest {
+  readonly grant: string;
+  status: number;
+}
+
+export interface Vendor {
+  readonly url: string;
+  /** Every request to the token address so far. */
+  readonly asked: readonly TokenRequest[];
+  readonly description: OAuthDescription;
+  /** Answers token requests itself as long as it is set; true when it has. */
+  fault: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined;
+  /** Ends every grant that a person ever gave. */
+  revokeAll(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface VendorOptions {
+  /** Seconds. */
+  readonly accessTtl?: number;
+  readonly rotate?: boolean;
+  /** Exact addresses that a browser may come back to. */
+  readonly redirects?: readonly string[];
+}
+
+export const client = { id: 'web', secret: 'w3b-s3cr3t-w3b-s3cr3t' };
+export const robot = { id: 'robot', secret: 'r0b0t-s3cr3t-r0b0t' };
+
+/**
+ * A vendor: the certified oidc-provider on loopback, a page of rows that wants its tokens, and a switch for faults.
+ * Every consent page is the provider's own development page.
+ */
+export async function startVendor(options: VendorOptions = {}): Promise<Vendor> {
+  const { accessTtl = 3600, rotate = true, redirects = ['http://127.0.0.1/callback'] } = options;
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const grants = new Set<string>();
+  const provider = await openProvider(url, configuration({ accessTtl, rotate, redirects }));
+  provider.on('grant.success', (context) => {
+    const id = context.oidc.entities.Grant?.jti;
+    if (id !== undefined) grants.add(id);
+  });
+  const asked: TokenRequest[] = [];
+  const handle = provider.callback();
+  const vendor: Vendor = {
+    url,
+    asked,
+    fault: undefined,
+    description: {
+      grants: ['authorization_code', 'client_credentials'],
+      authorize_url: `${url}/auth`,
+      token_url: `${url}/token`,
+      revoke_url: `${url}/token/revocation`,
+      pkce: true,
+      scopes: ['openid', 'offline_access'],
+      authorize_parameters: { prompt: 'consent' },
+      refresh: rotate ? 'rotating' : 'static',
+    },
+    async revokeAll() {
+      for (const id of grants) {
+        await provider.RefreshToken.revokeByGrantId(id);
+        await provider.AccessToken.revokeByGrantId(id);
+      }
+    },
+    close: () =>
+      new Promise((done) => {
+        server.close(() => done());
+        server.closeAllConnections();
+      }),
+  };
+  server.on('request', (request, response) => {
+    if (request.url === '/rows') return void answerRows(provider, request, response);
+    if (request.url?.startsWith('/token') && request.method === 'POST' && request.url === '/token') {
+      const entry: TokenRequest = { grant: '', status: 0 };
+      asked.push(entry);
+      response.once('finish', () => {
+        entry.status = response.statusCode;
+      });
+      if (vendor.fault?.(request, response)) return;
+    }
+    void handle(request, response);
+  });
+  return vendor;
+}
+
+/** The provider warns of everything that makes it one for development. */
+async function openProvider(url: string, settings: Configuration): Promise<Provider> {
+  const { warn } = console;
+  console.warn = () => undefined;
+  try {
+    const { default: Server } = await import('oidc-provider');
+    return new Server(url, settings);
+  } finally {
+    console.warn = warn;
+  }
+}
+
+async function answerRows(provider: Provider, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const token = request.headers.authorization?.replace('Bearer ', '') ?? '';
+  const found = (await provider.AccessToken.find(token)) ?? (await provider.ClientCredentials.find(token));
+  if (found === undefined) response.writeHead(401).end('{}');
+  else response.writeHead(200, { 'content-type': 'application/json' }).end('[{"id":1},{"id":2}]');
+}
+
+function configuration({ accessTtl, rotate, redirects }: Required<VendorOptions>): Configuration {
+  return {
+    clients: [
+      {
+        client_id: client.id,
+        client_secret: client.secret,
+        grant_types: ['authorization_code', 'refresh_token'],
+        redirect_uris: [...redirects],
+        response_types: ['code'],
+        token_endpoint_auth_method: 'client_secret_post',
+      },
+      {
+        client_id: robot.id,
+        client_secret: robot.secret,
+        grant_types: ['client_credentials'],
+        redirect_uris: [],
+        response_types: [],
+        token_endpoint_auth_method: 'client_secret_basic',
+      },
+    ],
+    features: {
+      clientCredentials: { enabled: true },
+      revocation: { enabled: true },
+      devInteractions: { enabled: true },
+      resourceIndicators: { enabled: false },
+    },
+    scopes: ['openid', 'offline_access', 'read'],
+    ttl: {
+      AccessToken: accessTtl,
+      ClientCredentials: accessTtl,
+      RefreshToken: 86_400,
+      Grant: 86_400,
+      Session: 3600,
+      Interaction: 600,
+      IdToken: 600,
+    },
+    rotateRefreshToken: rotate,
+    issueRefreshToken: async () => true,
+    findAccount: async (_, id) => ({ accountId: id, claims: async () => ({ sub: id }) }),
+    pkce: { required: () => true },
+    cookies: { keys: ['a key for tests'] },
+  };
+}
