@@ -139,6 +139,8 @@ export interface Extract {
   readonly transforms: readonly TransformStep[];
   readonly format: Format;
   readonly formatOptions: OptionValues<OptionSet>;
+  /** IANA zone in which days are reckoned: the schedule's, or the config's. */
+  readonly timezone?: string;
   /** Longest silence of the source before the run is ended; 0 = wait for ever. */
   readonly stallTimeoutMs: number;
 }

@@ -40,7 +40,7 @@ export async function loadJob(member: Member, context: JobContext): Promise<Outc
     destination,
     target,
     ...(schedule === undefined ? {} : { schedule }),
-    ...(extract === undefined ? {} : { extract }),
+    ...(extract === undefined ? {} : { extract: { ...extract, timezone: schedule?.timezone ?? context.top.timezone } }),
     enabled: values.enabled,
     always: values.always,
     allowEmpty: values.allow_empty,

@@ -3,10 +3,11 @@ import { addressOf, commitPayload } from '../delivery/commit-payload.ts';
 import { deliverOwed } from '../delivery/deliver.ts';
 import type { Priority } from '../delivery/pacing.ts';
 import { Problem, toProblem } from '../lib/problem.ts';
-import { runPipeline } from '../pipeline/run-pipeline.ts';
+import { resumePipeline } from '../pipeline/run-pipeline.ts';
 import { processText } from '../state/processes.ts';
 import type { Parts } from '../state/store.ts';
 import type { Outcome } from './outcome.ts';
+import { readingOf } from './reading.ts';
 import { refreshTargets } from './refresh-targets.ts';
 import type { Runtime } from './wire.ts';
 
@@ -75,7 +76,9 @@ async function runStages(given: RunGiven, run: string): Promise<Stage> {
   // Asked first: a target that is not there yet should not cost an extract.
   await addressOf(store, job);
   const login = logins.of(job.extract.source);
-  const payload = await runPipeline({
+  const reading = readingOf(job);
+  const watermark = await store.watermarks.find(job.name, reading);
+  const payload = await resumePipeline({
     extract: job.extract,
     folder: config.folder,
     spool: store.payloads.folderOf(run),
@@ -86,11 +89,27 @@ async function runStages(given: RunGiven, run: string): Promise<Stage> {
     job: job.name,
     run,
     ...(login === undefined ? {} : { login }),
+    ...(watermark === undefined ? {} : { watermark }),
   });
-  const committed = await commitPayload(gateway, { job, run, payload });
+  if ('unchanged' in payload) return settleUnchanged(given, run, { reading, text: payload.watermark });
+  const read = payload.watermark === undefined ? {} : { watermark: { reading, text: payload.watermark } };
+  const committed = await commitPayload(gateway, { job, run, payload, ...read });
   if (committed.state === 'refused') return { state: 'failed', problem: committed.problem.at(placeOf(given)) };
   if (committed.state !== 'owed') return { state: committed.state };
   return given.deliverUntil === undefined ? { state: 'owed' } : deliverNow(given, committed.id);
+}
+
+/** The source has nothing new: what it said about its place is kept, and the run ends without a payload. */
+async function settleUnchanged(
+  { runtime, job }: RunGiven,
+  run: string,
+  { reading, text }: { reading: string; text: string | undefined },
+): Promise<Stage> {
+  await runtime.store.transaction(async ({ runs, watermarks }) => {
+    if (text !== undefined) await watermarks.renew({ job: job.name, reading, text });
+    await runs.finish(run, { state: 'unchanged', rows: 0, bytes: 0 });
+  });
+  return { state: 'unchanged' };
 }
 
 /** Sends the run's payload, and what earlier runs of the job still owe with it. */

@@ -10,7 +10,7 @@ import type { Column } from '../sdk/column.ts';
 import type { ConnectorLog } from '../sdk/connector.ts';
 import { Chain } from './chain.ts';
 import { ownedPrefix } from './living.ts';
-import { Source } from './source.ts';
+import { type Ending, Source } from './source.ts';
 import { spoolProblem } from './spool-problem.ts';
 
 /** Where encoded bytes go. */
@@ -45,6 +45,8 @@ export interface Carried {
   /** Rows that were encoded. */
   rows: number;
   bytes: number;
+  /** How the source ended; absent while it has rows, and where not all of them were wanted. */
+  ending?: Ending;
 }
 
 /** Extract, transform, encode, from the source's first row to the last byte handed to the sink. */
@@ -99,7 +101,10 @@ class Carrier {
     while (!chain.satisfied) {
       const before = this.#source.rows;
       const batch = await this.#source.next();
-      if (batch === undefined) return;
+      if (batch === undefined) {
+        this.#carried.ending = this.#source.ending();
+        return;
+      }
       this.#carried.rowsRead = this.#source.rows;
       const shaped = chain.apply(batch, before);
       if (shaped !== null) await this.#encode(shaped, encoder);

@@ -29,8 +29,19 @@ export interface PipelineGiven {
   readonly run: string;
 }
 
-/** A payload fresh from the pipeline, with the columns that its rows have. */
-export type FreshPayload = Payload & { readonly columns: readonly Column[] };
+export interface ResumeGiven extends PipelineGiven {
+  /** Where the last run of the job had got to; absent when it is to begin anew. */
+  readonly watermark?: string;
+}
+
+/** A payload fresh from the pipeline, with the columns that its rows have, and how far the source was read for it. */
+export type FreshPayload = Payload & { readonly columns: readonly Column[]; readonly watermark?: string };
+
+/** Nothing has changed at the source since the watermark: no payload was made. The watermark may have moved all the same. */
+export interface Unchanged {
+  readonly unchanged: true;
+  readonly watermark?: string;
+}
 
 /**
  * One run's way from source to payload: extract, transform, encode, hash and write, sync, rename to the hash. Resolves
@@ -39,6 +50,12 @@ export type FreshPayload = Payload & { readonly columns: readonly Column[] };
  * the job, or with the signal's reason.
  */
 export async function runPipeline(given: PipelineGiven): Promise<FreshPayload> {
+  // Without a watermark there is nothing that could be unchanged since.
+  return (await resumePipeline(given)) as FreshPayload;
+}
+
+/** The same from a watermark on; without a payload where the source says that nothing has changed since. */
+export async function resumePipeline(given: ResumeGiven): Promise<FreshPayload | Unchanged> {
   const { extract, clock, emit, job, run } = given;
   const asOf = clock.now();
   const began = clock.monotonic();
@@ -50,9 +67,14 @@ export async function runPipeline(given: PipelineGiven): Promise<FreshPayload> {
       last = carried;
       report(carried);
     };
-    const { payload, rowsRead, reused } = await spooled({ ...given, asOf, onProgress });
+    const spool = await spooled({ ...given, asOf, onProgress });
+    if ('unchanged' in spool) {
+      emit('extract.unchanged', { job, run, milliseconds: clock.monotonic() - began });
+      return spool;
+    }
+    const { payload, rowsRead, reused } = spool;
     report({ columns: payload.columns, rowsRead, rows: payload.rows, bytes: payload.bytes }, true);
-    const { columns: _, ...facts } = payload;
+    const { columns: _, watermark: __, ...facts } = payload;
     emit('payload.spooled', { job, run, payload: facts, rowsRead, reused, milliseconds: clock.monotonic() - began });
     return payload;
   } catch (thrown) {
@@ -71,15 +93,21 @@ interface Spooled {
 }
 
 async function spooled(
-  given: PipelineGiven & { readonly asOf: number; readonly onProgress: (carried: Carried) => void },
-): Promise<Spooled> {
+  given: ResumeGiven & { readonly asOf: number; readonly onProgress: (carried: Carried) => void },
+): Promise<Spooled | Unchanged> {
   const { extract, asOf } = given;
   const file = await SpoolFile.open(given.spool);
   try {
-    const { columns, rows, rowsRead } = await carry({ ...given, sink: file });
+    const { columns, rows, rowsRead, ending } = await carry({ ...given, sink: file });
     given.signal.throwIfAborted();
+    const watermark = ending?.watermark === undefined ? {} : { watermark: ending.watermark };
+    if (ending?.unchanged === true) {
+      await file.discard();
+      return { unchanged: true, ...watermark };
+    }
     const { reused, ...sealed } = await file.seal(extract.format.fileEnding);
-    return { payload: { ...sealed, rows, format: extract.format.id, asOf, columns }, rowsRead, reused };
+    const payload = { ...sealed, rows, format: extract.format.id, asOf, columns, ...watermark };
+    return { payload, rowsRead, reused };
   } catch (thrown) {
     await file.discard();
     throw thrown;

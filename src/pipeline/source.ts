@@ -25,6 +25,16 @@ export interface SourceGiven {
   readonly log: ConnectorLog;
   /** Tokens, for a source that logs in by OAuth. */
   readonly login?: Login;
+  /** Where the last run had got to. */
+  readonly watermark?: string;
+}
+
+/** What a source says of itself when its last batch has been taken. */
+export interface Ending {
+  /** How far it got; undefined leaves that where it is. */
+  readonly watermark: string | undefined;
+  /** Nothing has changed since the watermark that it was given. */
+  readonly unchanged: boolean;
 }
 
 /**
@@ -37,6 +47,7 @@ export class Source {
   readonly #stop = new AbortController();
   readonly #onAbort = () => this.#stop.abort(this.#given.signal.reason);
   #columns: readonly Column[] = [];
+  #extraction: Extraction | undefined;
   #iterator: AsyncIterator<Batch> | undefined;
   #rows = 0;
   #turned: number;
@@ -65,6 +76,7 @@ export class Source {
     const started = this.#start();
     try {
       const extraction = await this.#patience.wait(started);
+      this.#extraction = extraction;
       this.#iterator = extraction.batches[Symbol.asyncIterator]();
       this.#columns = extraction.columns;
       checkColumns(extraction.columns);
@@ -91,6 +103,17 @@ export class Source {
     }
   }
 
+  /** How the extract ended: asked after the last batch, and only when all were taken. */
+  ending(): Ending {
+    try {
+      const extraction = this.#extraction;
+      const unchanged = this.#given.watermark !== undefined && (extraction?.unchanged?.() ?? false);
+      return { watermark: extraction?.watermark?.(), unchanged };
+    } catch (thrown) {
+      throw this.#blamed(thrown);
+    }
+  }
+
   /** Lets go of the source: connection and files are free when this resolves, or it was left behind and said so. */
   async close(): Promise<void> {
     this.#patience.end();
@@ -102,11 +125,16 @@ export class Source {
   }
 
   #start(): Promise<Extraction> {
-    const { extract, folder, scratch, log, login } = this.#given;
+    const { extract, folder, scratch, log, login, watermark } = this.#given;
     const { connector, options } = extract.source;
     const alive = () => this.#patience.refresh();
-    const given = { source: options, query: extract.query, folder, scratch, signal: this.#stop.signal, log, alive };
-    const context = login === undefined ? given : { ...given, login };
+    const { query, timezone } = extract;
+    const context = {
+      ...{ source: options, query, folder, scratch, signal: this.#stop.signal, log, alive },
+      ...(login === undefined ? {} : { login }),
+      ...(timezone === undefined ? {} : { timezone }),
+      ...(watermark === undefined ? {} : { watermark }),
+    };
     return Promise.try(() => connector.extract(context));
   }
 

@@ -39,6 +39,16 @@ export class Watermarks {
     });
   }
 
+  /**
+   * The source was looked at again and nothing had changed: the text may be another, but the payload that stands behind
+   * it is the same as before.
+   */
+  async renew({ job, reading, text }: Omit<Mark, 'run'>): Promise<void> {
+    const { db, clock } = this.#ground;
+    const change = { text, set_at: Math.round(clock.now()) };
+    await db.updateTable('watermarks').set(change).where('job', '=', job).where('reading', '=', reading).execute();
+  }
+
   /** The payload of a run will not be delivered: what it had read is read again, unless a later run has gone on from it. */
   async takeBack(run: string): Promise<void> {
     const { db } = this.#ground;

@@ -99,12 +99,13 @@ const deliverNewer = async ({ home }: Stage) => {
   expect((await home.sync()).code).toBe(0);
 };
 
-/** Events that only the daemon or a refresh says; their processes are cut in other places. */
+/** Events that only the daemon, a refresh or a source that resumes says; their processes are cut in other places. */
 type Elsewhere =
   | 'quota.turned'
   | 'refresh.queued'
   | 'refresh.failed'
   | 'firing.skipped'
+  | 'extract.unchanged'
   | `config.${string}`
   | `daemon.${string}`;
 type Step = Exclude<keyof (PipelineEvents & DeliveryEvents & RunEvents), Elsewhere>;
