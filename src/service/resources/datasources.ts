@@ -13,6 +13,7 @@ import {
   type Datasource,
   deleteDatasource,
   insertDatasource,
+  type ListedDatasource,
   updateDatasource,
   visibleDatasources,
 } from '../store/datasources.ts';
@@ -58,7 +59,7 @@ const changeBody = {
   refresh_interval: Type.Optional(refreshInterval),
 };
 
-function describeListed(source: Datasource): object {
+function describeListed(source: ListedDatasource): object {
   return {
     id: source.id,
     name: source.name,

@@ -25,10 +25,16 @@ export interface Datasource {
   readonly dateLastRefresh: number | null;
 }
 
-const columns = `d.id, d.account_id as accountId, d.name, d.description, d.connector, d.format,
-  d.refresh_interval as refreshInterval, d.is_dynamic as isDynamic, d.no_refresh as noRefresh, d.disabled,
-  d.properties, d.created_by as createdBy, d.created_at as createdAt,
+/** What a list shows of a source. */
+export type ListedDatasource = Pick<
+  Datasource,
+  'id' | 'name' | 'description' | 'refreshInterval' | 'isDynamic' | 'dateLastRefresh'
+>;
+
+const listed = `d.id, d.name, d.description, d.refresh_interval as refreshInterval, d.is_dynamic as isDynamic,
   (select max(i.date_last_refresh) from datasource_instances i where i.datasource_id = d.id) as dateLastRefresh`;
+const columns = `${listed}, d.account_id as accountId, d.connector, d.format, d.no_refresh as noRefresh, d.disabled,
+  d.properties, d.created_by as createdBy, d.created_at as createdAt`;
 
 /** Put together once: it is asked for all the time. */
 const byId = `select ${columns} from datasources d where d.id = ?`;
@@ -43,8 +49,13 @@ export function dynamicSources(db: Database, accountId: string): Datasource[] {
   return db.all<Datasource>(`select ${columns} from datasources d ${where}`, accountId);
 }
 
-export function visibleDatasources(db: Database, account: Account, caller: Caller, page: Page): Listed<Datasource> {
-  return listVisible(db, { kind: 'datasource', account, caller }, columns, page);
+export function visibleDatasources(
+  db: Database,
+  account: Account,
+  caller: Caller,
+  page: Page,
+): Listed<ListedDatasource> {
+  return listVisible(db, { kind: 'datasource', account, caller }, listed, page);
 }
 
 /** The source as something that can be shared. */
