@@ -4,9 +4,13 @@ import {
   type Column,
   defineConnector,
   type ExtractContext,
+  type HttpClient,
   type OptionValues,
+  openHttp,
   option,
+  ownHeaders,
   Problem,
+  retryAfterMs,
 } from 'sluice/sdk';
 
 const source = {
@@ -61,8 +65,13 @@ jobs:
 `,
 
   async check({ source, signal }) {
-    const { total } = await ask(source, { after: '0', limit: '1' }, signal);
-    return `${source.url} answers; ${total} tickets can be read there`;
+    const http = await open(signal);
+    try {
+      const { total } = await ask(http, source, { after: '0', limit: '1' });
+      return `${source.url} answers; ${total} tickets can be read there`;
+    } finally {
+      await http.close();
+    }
   },
 
   async extract(context) {
@@ -96,49 +105,56 @@ interface Page {
 
 /** One batch a page. The next page is asked for when the runner wants more rows, so nothing piles up here. */
 async function* readPages({ source, query, signal, log }: Context, place: { version: string }): AsyncGenerator<Batch> {
-  for (;;) {
-    const { tickets } = await ask(source, { status: query.status, after: place.version, limit: '1000' }, signal);
-    const last = tickets.at(-1);
-    if (last === undefined) return;
-    log.debug('a page was read', { tickets: tickets.length });
-    yield batchOf(
-      columns,
-      tickets.map(({ id, subject, hours, opened }) => [id, subject, hours, opened]),
-    );
-    place.version = String(last.version);
+  const http = await open(signal);
+  try {
+    for (;;) {
+      const { tickets } = await ask(http, source, { status: query.status, after: place.version, limit: '1000' });
+      const last = tickets.at(-1);
+      if (last === undefined) return;
+      log.debug('a page was read', { tickets: tickets.length });
+      yield batchOf(
+        columns,
+        tickets.map(({ id, subject, hours, opened }) => [id, subject, hours, opened]),
+      );
+      place.version = String(last.version);
+    }
+  } finally {
+    // Also when nobody wants the rest, and when the run was stopped.
+    await http.close();
   }
 }
 
-async function ask(source: Source, parameters: Record<string, string>, signal: AbortSignal): Promise<Page> {
-  // A connection that is not kept open is one that nobody has to close.
-  const headers = { authorization: `Bearer ${source.token}`, connection: 'close' };
-  try {
-    const answer = await fetch(`${source.url}/tickets?${new URLSearchParams(parameters)}`, { headers, signal });
-    if (!answer.ok) throw await refused(answer);
-    return (await answer.json()) as Page;
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof Problem) throw error;
-    throw new Problem({
-      code: 'ACME_UNREACHABLE',
-      family: 'try_later',
-      message: `${source.url} does not answer`,
-      seen: (error as Error).message,
-      cause: error,
-    });
-  }
+/** A client of the SDK: it keeps credentials to one origin, unpacks, gives up in time, and tells network failures as Problems. */
+function open(signal: AbortSignal): Promise<HttpClient> {
+  return openHttp({ timeoutMs: 30_000, answerMs: 300_000, signal, otherOrigins: [] });
+}
+
+async function ask(http: HttpClient, source: Source, parameters: Record<string, string>): Promise<Page> {
+  const url = new URL(`${source.url}/tickets?${new URLSearchParams(parameters)}`);
+  const { status, headers, body } = await http.send({
+    method: 'GET',
+    url,
+    body: undefined,
+    plainHeaders: ownHeaders,
+    trustedHeaders: { authorization: `Bearer ${source.token}` },
+    trustedQuery: [],
+    trustedOrigin: url.origin,
+  });
+  const text = Buffer.concat(await Array.fromAsync(body)).toString('utf8');
+  if (status >= 300) throw refused(status, text, retryAfterMs(headers['retry-after'], Date.now()));
+  return JSON.parse(text) as Page;
 }
 
 /** What the runner shall do next: ask a person for a token, wait, or end this run. */
-async function refused(answer: Response): Promise<Problem> {
-  const seen = `status ${answer.status}: ${(await answer.text()).slice(0, 200)}`;
-  if (answer.status === 401 || answer.status === 403) {
+function refused(status: number, text: string, wait: number | undefined): Problem {
+  const seen = `status ${status}: ${text.slice(0, 200)}`;
+  if (status === 401 || status === 403) {
     const next = 'Make a new token in Acme, and set it as the option "token" of the source';
     return new Problem({ code: 'ACME_TOKEN', family: 'login', message: 'Acme does not take the token', seen, next });
   }
-  if (answer.status === 429 || answer.status >= 500) {
-    const retryAfterMs = 1000 * (Number(answer.headers.get('retry-after')) || 60);
-    return new Problem({ code: 'ACME_BUSY', family: 'try_later', message: 'Acme asks to wait', seen, retryAfterMs });
+  if (status === 429 || status >= 500) {
+    const pause = wait === undefined ? {} : { retryAfterMs: wait };
+    return new Problem({ code: 'ACME_BUSY', family: 'try_later', message: 'Acme asks to wait', seen, ...pause });
   }
   return new Problem({ code: 'ACME_REFUSED', family: 'job', message: 'Acme refuses the request', seen });
 }

@@ -66,6 +66,18 @@ describe('a connector from outside', () => {
   });
 });
 
+describe('a run', () => {
+  it('imports only the connectors that its sources name, whatever else stands in the folder', async () => {
+    const folder = await setUp();
+    await writeFile(join(folder, 'own/bad.mjs'), 'process.stderr.write("imported although nobody named it"); throw 1;');
+    const { stdout, stderr } = await start(['sync', '--dry-run'], { cwd: folder }).ended;
+    expect(stdout).toContain('books');
+    expect(stderr).not.toContain('imported although');
+    expect(stderr).not.toContain('CONFIG_');
+    expect((await start(['check'], { cwd: folder }).ended).stderr).toContain('imported although');
+  });
+});
+
 describe('sluice connectors describe', () => {
   it('tells every option of source and query, with defaults, secrets and examples', async () => {
     const { code, stdout } = await sluice(await makeFolder(), 'describe', 'db');
