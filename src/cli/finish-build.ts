@@ -1,6 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 
-/** The last step of `npm run build`: dist/ gets a package.json of its own, so that `#sdk` and `#sdk/testing` mean the built files there. */
+/**
+ * A step of `npm run build`: dist/ gets a package.json of its own, so that `#sdk` and `#sdk/testing` mean the built files
+ * there.
+ */
 const scope = {
   type: 'module',
   imports: { '#sdk': './src/sdk/index.js', '#sdk/testing': './src/sdk/testing/index.js' },
