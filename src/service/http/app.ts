@@ -108,7 +108,7 @@ function begin(request: FastifyRequest, { raw }: FastifyReply, { parts, requestL
     time: new Date(parts.clock.now()).toISOString(),
     arrived,
     method: request.method,
-    path: shortened(pathOf(request)),
+    path: shortened(pathOf(request), request.raw.url!),
     from: `${socket.remoteAddress}:${socket.remotePort}`,
   });
   request.entry = entry;
@@ -124,8 +124,8 @@ function begin(request: FastifyRequest, { raw }: FastifyReply, { parts, requestL
 const pathOf = (request: FastifyRequest): string => request.raw.url!.split('?', 1)[0]!;
 
 /** As a text of its own: a part of the address would keep the whole of it in memory for as long as the log does. */
-function shortened(path: string): string {
-  return Buffer.from(path.slice(0, 500), 'latin1').toString('latin1');
+function shortened(path: string, { length }: string): string {
+  return path.length === length && length <= 500 ? path : Buffer.from(path.slice(0, 500), 'latin1').toString('latin1');
 }
 
 interface Routing {
@@ -163,10 +163,12 @@ function handler({ parts, running, sockets }: Routing, answer: Answer) {
     const one = exchange({ parts, request, reply, answer });
     running.add(one);
     sockets.add(socket);
-    await one.finally(() => {
+    try {
+      await one;
+    } finally {
       running.delete(one);
       sockets.delete(socket);
-    });
+    }
     return reply;
   };
 }

@@ -36,11 +36,11 @@ const listed = `d.id, d.name, d.description, d.refresh_interval as refreshInterv
 const columns = `${listed}, d.account_id as accountId, d.connector, d.format, d.no_refresh as noRefresh, d.disabled,
   d.properties, d.created_by as createdBy, d.created_at as createdAt`;
 
-/** Put together once: it is asked for all the time. */
+/** Put together once: almost every call about data asks for one. */
 const byId = `select ${columns} from datasources d where d.id = ?`;
 
 export function datasourceById(db: Database, id: string): Datasource | undefined {
-  return db.get<Datasource>(byId, id);
+  return db.remember(`datasource ${id}`, () => db.get<Datasource>(byId, id));
 }
 
 /** The sources of an account whose instances depend on its users' properties. */
