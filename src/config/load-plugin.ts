@@ -36,6 +36,8 @@ export async function loadPlugin({ id, file }: Plugin): Promise<Connector> {
     if (plugin[member] === undefined) throw new Error(`it lacks "${member}"`);
   }
   if (plugin.source?.connector !== undefined) throw new Error('an option of a source cannot be called "connector"');
+  if (plugin.oauth !== undefined && plugin.source?.login !== undefined)
+    throw new Error('an option of a source cannot be called "login" where the connector logs in by OAuth');
   return plugin as Connector;
 }
 

@@ -2,6 +2,8 @@ import type { Config, Destination, Job } from '../config/config.ts';
 import { addressOf } from '../delivery/commit-payload.ts';
 import { dayOf, untilMidnight } from '../delivery/quota.ts';
 import type { Clock } from '../lib/clock.ts';
+import { loginCommand } from '../oauth/login-problems.ts';
+import { needsPerson, reportLogins } from '../oauth/report.ts';
 import { nextFiring } from '../schedule/cron.ts';
 import { processText } from '../state/processes.ts';
 import type { Store } from '../state/store.ts';
@@ -53,11 +55,20 @@ export interface StrandedStatus {
   readonly payloads: number;
 }
 
+/** A login that only a person can mend, with the command that does. */
+export interface NeedyLogin {
+  readonly login: string;
+  readonly sources: readonly string[];
+  readonly message?: string;
+  readonly next: string;
+}
+
 export interface Status {
   readonly daemon?: { readonly owner: string; readonly since: number };
   readonly jobs: readonly JobStatus[];
   readonly stranded: readonly StrandedStatus[];
   readonly accounts: readonly AccountStatus[];
+  readonly logins: readonly NeedyLogin[];
 }
 
 /** Reads where everything stands from the store, where there is one already; asks nobody and changes nothing. */
@@ -71,7 +82,9 @@ export async function reportStatus(config: Config, store: Store | undefined, clo
   }
   const holder = await store.leases.holder('daemon');
   const daemon = holder === undefined ? {} : { daemon: { owner: processText(holder.owner), since: holder.takenAt } };
-  return { ...daemon, jobs, stranded: strandedIn(owed, config), accounts: await accountsOf(config, store, clock) };
+  const accounts = await accountsOf(config, store, clock);
+  const logins = await needyLogins(config, store);
+  return { ...daemon, jobs, stranded: strandedIn(owed, config), accounts, logins };
 }
 
 async function nothingYet(config: Config, clock: Clock): Promise<Status> {
@@ -80,7 +93,16 @@ async function nothingYet(config: Config, clock: Clock): Promise<Status> {
     const times = next === null ? {} : { next_firing_at: next };
     return { job: job.name, enabled: job.enabled, state: 'never ran', ...times, owed: [] };
   });
-  return { jobs, stranded: [], accounts: await accountsOf(config, undefined, clock) };
+  const accounts = await accountsOf(config, undefined, clock);
+  return { jobs, stranded: [], accounts, logins: await needyLogins(config, undefined) };
+}
+
+async function needyLogins({ sources }: Config, store: Store | undefined): Promise<NeedyLogin[]> {
+  const reports = await reportLogins(sources.values(), store);
+  return reports.filter(needsPerson).map(({ login, sources, message }) => {
+    const next = loginCommand(sources[0] ?? login);
+    return { login, sources, next, ...(message === undefined ? {} : { message }) };
+  });
 }
 
 function firstFiring({ schedule, enabled }: Job, clock: Clock): number | null {

@@ -38,6 +38,11 @@ export async function reportLogins(sources: Iterable<Source>, store: Store | und
   return [...known, ...unused];
 }
 
+/** Whether a run of its sources would come to nothing until somebody logs in. */
+export function needsPerson({ state }: LoginReport): boolean {
+  return state === 'needs a person' || state === 'refused';
+}
+
 function reportOf(login: Login, sources: readonly string[], row: LoginRow | undefined): LoginReport {
   const own = { login: login.name, sources, grant: login.grant };
   const isOurs = row !== undefined && row.identity === identityOf(login);

@@ -127,7 +127,8 @@ export class Vendor {
     };
     return {
       as: { issuer: new URL(address).origin, token_endpoint: address, revocation_endpoint: address },
-      client: { client_id: login.clientId },
+      // The library wants a name even where an account file has it; what is sent is decided below.
+      client: { client_id: login.clientId || 'account' },
       auth: (_, __, body, headers) => authenticate(login, body, headers),
       options: { [customFetch]: ask as never, [allowInsecureRequests]: true },
       heard,
@@ -135,9 +136,14 @@ export class Vendor {
   }
 }
 
-/** RFC 6749 section 2.3.1: id and secret form-encoded in Basic, or as they are in the body. No secret: the id alone. */
-function authenticate({ clientId, clientSecret, description }: Login, body: URLSearchParams, headers: Headers): void {
-  if (clientId === '') return;
+/**
+ * RFC 6749 section 2.3.1: id and secret form-encoded in Basic, or as they are in the body. No secret: the id alone.
+ * A secret that signs is never sent.
+ */
+function authenticate(login: Login, body: URLSearchParams, headers: Headers): void {
+  const { clientId, clientSecret, description, grant } = login;
+  const isSigner = grant === 'jwt_bearer' && description.assertion?.algorithm === 'HS256';
+  if (clientId === '' || isSigner) return;
   if (description.client_authentication === 'basic' && clientSecret !== undefined) {
     const pair = `${formText(clientId)}:${formText(clientSecret)}`;
     headers.set('authorization', `Basic ${Buffer.from(pair).toString('base64')}`);

@@ -50,6 +50,8 @@ export interface Start {
   readonly scope?: Scope;
   /** It is meant to live until it is told to end. */
   readonly serves?: boolean;
+  /** It reads what the test writes to its standard input; otherwise there is none. */
+  readonly input?: boolean;
 }
 
 /** A running `sluice` process. `ended` resolves however it ends; the end of its scope kills it. */
@@ -61,11 +63,11 @@ export interface Running {
 
 /** Starts the real command line in a process of its own. */
 export function start(args: readonly string[], how: Start = {}): Running {
-  const { env = {}, cwd, node = [], preload = [], scope = forTest, serves = false } = how;
+  const { env = {}, cwd, node = [], preload = [], scope = forTest, serves = false, input = false } = how;
   const imports = preload.flatMap((name) => ['--import', new URL(`${name}.ts`, preloads).href]);
   const child = spawn(process.execPath, [...node, ...imports, door, ...args], {
     env: { ...process.env, NO_COLOR: '1', XDG_CACHE_HOME: cache, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [input ? 'pipe' : 'ignore', 'pipe', 'pipe'],
     ...(cwd === undefined ? {} : { cwd }),
   });
   const text = { stdout: '', stderr: '' };

@@ -132,7 +132,7 @@ function configuration({ accessTtl, rotate, redirects }: Required<VendorOptions>
     ],
     features: {
       clientCredentials: { enabled: true },
-      revocation: { enabled: true },
+      revocation: { enabled: true, allowedPolicy: async () => true },
       devInteractions: { enabled: true },
       resourceIndicators: { enabled: false },
     },

@@ -48,7 +48,7 @@ function textOf(reports: readonly LoginReport[]): string {
     { title: 'renewed' },
   ];
   const table = renderTable(columns, reports.map(rowOf), { widest: 40, paper: process.stdout });
-  const needy = reports.filter(({ state }) => state === 'needs a person' || state === 'refused');
+  const needy = reports.filter(({ state }) => toneOf(state) === 'bad');
   const next = needy.map(({ sources, login, message }) => {
     const why = message === undefined ? '' : `  (${printable(message)})`;
     return `sluice login ${sources[0] ?? login}${why}`;

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import type { AccountStatus, JobStatus, Status, StrandedStatus } from '../../daemon/report-status.ts';
+import type { AccountStatus, JobStatus, NeedyLogin, Status, StrandedStatus } from '../../daemon/report-status.ts';
 import { redact } from '../../lib/redact.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
 import { countText, durationText, instantText } from '../figures.ts';
 import { toneOf } from '../paint.ts';
-import { renderTable } from '../table.ts';
+import { printable, renderTable } from '../table.ts';
 
 interface Flags {
   readonly config: string;
@@ -45,7 +45,7 @@ function forMachines(status: Status): unknown {
 }
 
 function textOf(
-  { daemon, jobs, stranded, accounts }: Status,
+  { daemon, jobs, stranded, accounts, logins }: Status,
   { refused, now }: { refused: readonly string[]; now: number },
 ): string {
   const running =
@@ -71,6 +71,7 @@ function textOf(
     ...(jobs.length + refused.length === 0 ? ['The config has no job.'] : []),
     ...(refused.length === 0 ? [] : [`Cannot run until the config is mended: ${refused.join(', ')}`]),
     ...stranded.map(strandedText),
+    ...logins.map(loginText),
     ...(accounts.length === 0 ? [] : ['', ...accounts.map(accountText)]),
   ].join('\n');
 }
@@ -95,6 +96,11 @@ function strandedText({ job, destination, deliverable, payloads }: StrandedStatu
   return deliverable
     ? `${what}, which the config does not have any more; "sluice run" delivers to ${destination}.`
     : `${what} to destination ${destination}, which the config does not have: owed until it is there again.`;
+}
+
+function loginText({ sources, message, next }: NeedyLogin): string {
+  const why = message === undefined ? '' : ` ${printable(message)}.`;
+  return `Needs a login: ${sources.join(', ')}.${why} Run: ${next}`;
 }
 
 function accountText({ destinations, used, limit, day, turns_at, spent_until }: AccountStatus): string {

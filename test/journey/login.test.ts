@@ -1,0 +1,236 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { agree } from '../oauth/person.ts';
+import { client, robot, startVendor, type Vendor, type VendorOptions } from '../oauth/vendor.ts';
+import { type Home, makeHome } from './home.ts';
+import { forTest } from './process.ts';
+import { adminKey, forSuite, makeWorld, type Running, until, type World } from './world.ts';
+
+const connectors = new URL('../oauth/connectors/', import.meta.url).pathname;
+const scope = forSuite();
+let world: World;
+
+beforeAll(async () => {
+  world = await makeWorld({ scope });
+});
+
+interface Place {
+  readonly vendor: Vendor;
+  readonly home: Home;
+}
+
+/** A vendor, and a user of Sluice with jobs that read it; the browser may come back to any free port of this machine. */
+async function makePlace(
+  options: VendorOptions = {},
+  more: { login?: object; source?: object; jobs?: number } = {},
+): Promise<Place> {
+  const redirect = `http://127.0.0.1:${await freePort()}/callback`;
+  const vendor = await startVendor({ redirects: [redirect], ...options });
+  onTestFinished(() => vendor.close());
+  const home = await makeHome(forTest);
+  const login = { client_id: client.id, client_secret: client.secret, redirect_uri: redirect, ...more.login };
+  const names = Array.from({ length: more.jobs ?? 1 }, (_, i) => `rows${i}`);
+  const jobs = await Promise.all(
+    names.map(
+      async (name) =>
+        [name, { source: 'acme', format: 'csv', target: await world.instance('csv'), always: true }] as const,
+    ),
+  );
+  await home.config({
+    connectors,
+    destinations: { main: { url: world.url, api_key: adminKey } },
+    sources: { acme: { connector: 'acme', url: vendor.url, login, ...more.source } },
+    jobs: Object.fromEntries(jobs),
+  });
+  return { vendor, home };
+}
+
+async function freePort(): Promise<number> {
+  const { createServer } = await import('node:net');
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as { port: number };
+  await new Promise((done) => server.close(done));
+  return port;
+}
+
+/** The address that a running login printed. */
+async function addressOf(login: Running): Promise<string> {
+  await until('the address', () => /^ {2}http/m.test(login.output()));
+  return /^ {2}(http\S+)/m.exec(login.output())![1]!;
+}
+
+/** Logs in as a person would whose browser is on this machine. */
+async function logIn(home: Home): Promise<string> {
+  const login = home.start(['login', 'acme', '--no-browser']);
+  const url = await addressOf(login);
+  const back = await agree(url, new URL(url).searchParams.get('redirect_uri')!);
+  const page = await fetch(back);
+  expect(await page.text()).toContain('Logged in');
+  const { code, stdout, stderr } = await login.ended;
+  expect(stderr).toBe('');
+  expect(code).toBe(0);
+  return stdout;
+}
+
+describe('sluice login', () => {
+  it('has a person agree in a browser, keeps the tokens encrypted, and every job of the source then runs', async () => {
+    const { vendor, home } = await makePlace();
+    const before = await home.sync();
+    expect(before.jobs[0]?.problem).toMatchObject({ code: 'LOGIN_NEEDED', next: 'sluice login acme' });
+
+    const said = await logIn(home);
+    expect(said).toContain('Logged in as alice, for acme.');
+    const { jobs } = await home.sync();
+    expect(jobs).toMatchObject([{ state: 'delivered', rows: 2 }]);
+
+    const database = readFileSync(join(home.folder, 'state', 'sluice.db')).toString('latin1');
+    expect(database).toContain('"rows0"'.slice(1, -1));
+    expect(database).not.toMatch(/refresh_?token/i);
+    expect(statSync(join(home.folder, 'state', 'login.key')).mode & 0o777).toBe(0o600);
+    expect(vendor.asked).toHaveLength(1);
+  });
+
+  it('does not take an answer that has another state, and goes on waiting for the right one', async () => {
+    const { home } = await makePlace();
+    const login = home.start(['login', 'acme', '--no-browser']);
+    const url = new URL(await addressOf(login));
+    const back = url.searchParams.get('redirect_uri')!;
+    const forged = await fetch(`${back}?code=stolen-code&state=guessed`);
+    expect(forged.status).toBe(400);
+    expect((await fetch(new URL('/elsewhere', back))).status).toBe(404);
+    const right = await agree(url.href, back);
+    expect((await fetch(right)).status).toBe(200);
+    expect((await login.ended).code).toBe(0);
+    await expect(fetch(right)).rejects.toThrow();
+  });
+
+  it('takes the address that a person pastes from another machine, and prints neither code nor token', async () => {
+    const { home } = await makePlace();
+    const login = home.start(['login', 'acme', '--paste'], { input: true });
+    const url = await addressOf(login);
+    const back = await agree(url, new URL(url).searchParams.get('redirect_uri')!);
+    login.child.stdin!.end(`${back}\n`);
+    const { code, stdout, stderr } = await login.ended;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('Logged in as alice');
+    expect(stdout + stderr).not.toContain(new URL(back).searchParams.get('code'));
+  });
+
+  it('says so when the person does not agree', async () => {
+    const { home } = await makePlace();
+    const login = home.start(['login', 'acme', '--no-browser']);
+    const url = new URL(await addressOf(login));
+    const back = new URL(url.searchParams.get('redirect_uri')!);
+    back.searchParams.set('error', 'access_denied');
+    back.searchParams.set('state', url.searchParams.get('state')!);
+    await fetch(back);
+    const { code, stderr } = await login.ended;
+    expect(code).toBe(3);
+    expect(stderr).toContain('LOGIN_DENIED: The consent was refused in the browser');
+  });
+
+  it('tries a login of the app itself at once', async () => {
+    const login = { grant: 'client_credentials', client_id: robot.id, client_secret: robot.secret, scopes: ['read'] };
+    const { home } = await makePlace({}, { login });
+    const { code, stdout } = await home.sluice(['login', 'acme']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('Logged in, for acme.');
+    expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered' }]);
+
+    const wrong = await makePlace({}, { login: { ...login, client_secret: 'not-the-secret-at-all' } });
+    const refused = await wrong.home.sluice(['login', 'acme']);
+    expect(refused.code).toBe(3);
+    expect(refused.stderr).toContain('LOGIN_CLIENT');
+    expect(refused.stderr).not.toContain('not-the-secret-at-all');
+  });
+});
+
+describe('sluice logins', () => {
+  it('lists who is logged in where, for people and machines, and ends a login at the vendor', async () => {
+    const { home } = await makePlace();
+    expect((await home.sluice(['logins'])).stdout).toContain('needs a person');
+    await logIn(home);
+    const { stdout } = await home.sluice(['logins', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { login: 'acme', sources: ['acme'], state: 'good', who: 'alice', scopes: ['openid', 'offline_access'] },
+    ]);
+    expect((await home.sluice(['logins', 'revoke', 'acme'])).stdout).toContain('has ended, at the vendor and here');
+    expect((await home.sync()).jobs[0]?.problem?.code).toBe('LOGIN_NEEDED');
+  });
+
+  it('is told by check and status where somebody has to log in', async () => {
+    const { home } = await makePlace();
+    const check = await home.sluice(['check', '--connect']);
+    expect(check.stdout).toContain('sluice login acme');
+    expect(check.code).toBe(3);
+    expect((await home.sluice(['status'])).stdout).toContain('sluice login acme');
+  });
+});
+
+describe('tokens at work', () => {
+  it('are renewed in the middle of a run that takes longer than they live', async () => {
+    const source = { pages: 6, pause_ms: 700 };
+    const { vendor, home } = await makePlace({ accessTtl: 2 }, { source });
+    await logIn(home);
+    const { jobs } = await home.sync();
+    expect(jobs).toMatchObject([{ state: 'delivered', rows: 12 }]);
+    expect(vendor.asked.length).toBeGreaterThanOrEqual(3);
+    expect(vendor.asked.every(({ status }) => status === 200)).toBe(true);
+  });
+
+  it('are renewed once by three processes that find them ended together', async () => {
+    const { vendor, home } = await makePlace({ accessTtl: 60 }, { jobs: 3 });
+    await logIn(home);
+    const how = { preload: ['shifted-clock'], env: { CLOCK_SHIFT_MS: '55000' } };
+    const all = await Promise.all([0, 1, 2].map((i) => home.sync({ args: [`rows${i}`], ...how })));
+    expect(all.flatMap(({ jobs }) => jobs.map(({ state }) => state))).toEqual(['delivered', 'delivered', 'delivered']);
+    expect(vendor.asked).toHaveLength(2);
+  });
+
+  it('are there after a process that was killed as soon as they were on disk', async () => {
+    const { vendor, home } = await makePlace({ accessTtl: 60 });
+    await logIn(home);
+    const shift = { CLOCK_SHIFT_MS: '55000' };
+    const killed = await home.sync({
+      preload: ['shifted-clock', 'kill-at'],
+      env: { ...shift, KILL_AT: 'token.kept' },
+    });
+    expect(killed.signal).toBe('SIGKILL');
+    const next = await home.sync({ preload: ['shifted-clock'], env: shift });
+    expect(next.jobs).toMatchObject([{ state: 'delivered' }]);
+    expect(vendor.asked).toHaveLength(2);
+  });
+
+  it('say what happened when a process was killed between the answer and the disk, and a new login mends it', async () => {
+    const { home } = await makePlace({ accessTtl: 60 });
+    await logIn(home);
+    const shift = { CLOCK_SHIFT_MS: '70000' };
+    const killed = await home.sync({
+      preload: ['shifted-clock', 'kill-at'],
+      env: { ...shift, KILL_AT: 'token.answered' },
+    });
+    expect(killed.signal).toBe('SIGKILL');
+    const next = await home.sync({ preload: ['shifted-clock'], env: shift });
+    expect(next.jobs[0]?.problem).toMatchObject({ code: 'LOGIN_LOST', next: 'sluice login acme' });
+    expect(next.jobs[0]?.problem?.message).toContain('whose answer never reached the disk');
+    expect((await home.sluice(['logins'])).stdout).toContain('refused');
+    await logIn(home);
+    expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered' }]);
+  });
+
+  it('are not lost without the key: it is asked for, and with it all is as before', async () => {
+    const { home } = await makePlace();
+    const key = { SLUICE_KEY: 'k'.repeat(40) };
+    const login = home.start(['login', 'acme', '--no-browser'], { env: key });
+    const url = await addressOf(login);
+    await fetch(await agree(url, new URL(url).searchParams.get('redirect_uri')!));
+    await login.ended;
+    const without = await home.sync();
+    expect(without.jobs[0]?.problem).toMatchObject({ code: 'LOGIN_KEY_UNKNOWN' });
+    const wrong = await home.sync({ env: { SLUICE_KEY: 'w'.repeat(40) } });
+    expect(wrong.jobs[0]?.problem).toMatchObject({ code: 'LOGIN_KEY_UNKNOWN' });
+    expect((await home.sync({ env: key })).jobs).toMatchObject([{ state: 'delivered' }]);
+  });
+});

@@ -1,0 +1,218 @@
+import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Login } from '../../src/config/config.ts';
+import type { OAuthDescription } from '../../src/sdk/oauth.ts';
+import { folderForTest, openDesk, personLogin } from './rig.ts';
+
+interface Heard {
+  readonly method: string;
+  readonly path: string;
+  readonly query: Record<string, string>;
+  readonly type: string | undefined;
+  readonly authorization: string | undefined;
+  readonly body: string;
+}
+
+type Answer = { readonly status?: number; readonly body: string | object; readonly headers?: Record<string, string> };
+
+/** A token address that writes down what it was asked and answers as it is told to, the last answer again and again. */
+async function tokenAddress(...answers: Answer[]) {
+  const heard: Heard[] = [];
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const piece of request) body += String(piece);
+    const url = new URL(request.url ?? '', 'http://x');
+    const { 'content-type': type, authorization } = request.headers;
+    const query = Object.fromEntries(url.searchParams);
+    heard.push({ method: request.method!, path: url.pathname, query, type, authorization, body });
+    const answer = answers[Math.min(heard.length, answers.length) - 1]!;
+    response.writeHead(answer.status ?? 200, answer.headers ?? { 'content-type': 'application/json' });
+    response.end(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body));
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/token`, heard };
+}
+
+const good: Answer = { body: { access_token: 'the-token', token_type: 'bearer', expires_in: 3600 } };
+
+/** A login that needs nobody, in the style of some vendor. */
+function loginOf(url: string, style: Partial<OAuthDescription>, more: Partial<Login> = {}): Login {
+  const description: OAuthDescription = { grants: ['client_credentials'], token_url: url, refresh: 'none', ...style };
+  const app = { clientId: 'the id', clientSecret: 'the+secret/', scopes: ['a', 'b'] };
+  return personLogin({ description }, { grant: description.grants[0]!, ...app, ...more });
+}
+
+async function askFor(login: Login, folder?: string) {
+  const desk = await openDesk({ login, ...(folder === undefined ? {} : { folder }) });
+  return { desk, token: await desk.entry.keeper.token() };
+}
+
+describe('a token request', () => {
+  it('is a form with the app in the body, unless the vendor wants something else', async () => {
+    const { url, heard } = await tokenAddress(good);
+    await askFor(loginOf(url, { token_parameters: { audience: 'all' } }));
+    expect(heard[0]).toMatchObject({ method: 'POST', type: expect.stringContaining('x-www-form-urlencoded') });
+    expect(Object.fromEntries(new URLSearchParams(heard[0]!.body))).toEqual({
+      grant_type: 'client_credentials',
+      client_id: 'the id',
+      client_secret: 'the+secret/',
+      scope: 'a b',
+      audience: 'all',
+    });
+  });
+
+  it('has the app in the header, encoded as RFC 6749 has it', async () => {
+    const { url, heard } = await tokenAddress(good);
+    await askFor(loginOf(url, { client_authentication: 'basic', scope_separator: ',' }));
+    const pair = Buffer.from(heard[0]!.authorization!.replace('Basic ', ''), 'base64').toString();
+    expect(pair).toBe('the+id:the%2Bsecret%2F');
+    expect(Object.fromEntries(new URLSearchParams(heard[0]!.body))).toEqual({
+      grant_type: 'client_credentials',
+      scope: 'a,b',
+    });
+  });
+
+  it('is JSON, or all in the query of a GET', async () => {
+    const json = await tokenAddress(good);
+    await askFor(loginOf(json.url, { token_request: 'json' }));
+    expect(json.heard[0]!.type).toBe('application/json');
+    expect(JSON.parse(json.heard[0]!.body)).toMatchObject({ grant_type: 'client_credentials', client_id: 'the id' });
+    const query = await tokenAddress(good);
+    await askFor(loginOf(query.url, { token_method: 'GET' }));
+    expect(query.heard[0]).toMatchObject({ method: 'GET', body: '', query: { client_secret: 'the+secret/' } });
+  });
+
+  it('is made by user and password, and again by them when the refresh token has ended', async () => {
+    const first = { body: { access_token: 'one', expires_in: 3600, refresh_token: 'r1' } };
+    const ended = { status: 400, body: { error: 'invalid_grant' } };
+    const { url, heard } = await tokenAddress(first, ended, { body: { access_token: 'two' } });
+    const login = loginOf(url, { grants: ['password'], refresh: 'static' }, { username: 'me', password: 'p4ssword' });
+    const { desk, token } = await askFor(login);
+    await desk.entry.keeper.refused(token);
+    expect((await desk.entry.keeper.token()).access_token).toBe('two');
+    expect(heard.map(({ body }) => new URLSearchParams(body).get('grant_type'))).toEqual([
+      'password',
+      'refresh_token',
+      'password',
+    ]);
+  });
+});
+
+describe('a signed request', () => {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  });
+  const assertionOf = ({ body }: Heard) => new URLSearchParams(body).get('assertion')!;
+  const part = (jwt: string, i: number) => JSON.parse(Buffer.from(jwt.split('.')[i]!, 'base64url').toString());
+
+  it('says who, to whom, for whom and what for, signed with the key of the account file', async () => {
+    const folder = await folderForTest();
+    const account = { client_email: 'robot@acme.example', private_key: privateKey, private_key_id: 'k1' };
+    await writeFile(join(folder, 'account.json'), JSON.stringify(account));
+    const { url, heard } = await tokenAddress(good);
+    const style = {
+      grants: ['jwt_bearer'] as const,
+      assertion: { algorithm: 'RS256' as const, audience: 'https://a' },
+    };
+    await askFor(
+      loginOf(url, style, { clientId: '', accountFile: 'account.json', subject: 'me@acme.example' }),
+      folder,
+    );
+    const jwt = assertionOf(heard[0]!);
+    expect(part(jwt, 0)).toEqual({ alg: 'RS256', typ: 'JWT', kid: 'k1' });
+    expect(part(jwt, 1)).toMatchObject({
+      iss: account.client_email,
+      aud: 'https://a',
+      sub: 'me@acme.example',
+      scope: 'a b',
+    });
+    const [head, claims, signature] = jwt.split('.');
+    const bytes = Buffer.from(signature!, 'base64url');
+    expect(verify('sha256', Buffer.from(`${head}.${claims}`), createPublicKey(publicKey), bytes)).toBe(true);
+  });
+
+  it('is signed by the clock of the vendor when ours is wrong', async () => {
+    const ahead = new Date(Date.now() + 7_200_000);
+    const refusal = { status: 400, body: { error: 'invalid_grant' }, headers: { date: ahead.toUTCString() } };
+    const { url, heard } = await tokenAddress(refusal, good);
+    const style = { grants: ['jwt_bearer'] as const, assertion: { algorithm: 'HS256' as const } };
+    expect((await askFor(loginOf(url, style))).token.access_token).toBe('the-token');
+    expect(heard[0]!.body).not.toContain('client_secret');
+    const apart = part(assertionOf(heard[1]!), 1).iat - part(assertionOf(heard[0]!), 1).iat;
+    expect(Math.abs(apart - 7200)).toBeLessThan(30);
+  });
+
+  it('says what is wrong with an account file without showing it', async () => {
+    const folder = await folderForTest();
+    await writeFile(join(folder, 'account.json'), '{"private_key": "half of a secr');
+    const { url } = await tokenAddress(good);
+    const style = { grants: ['jwt_bearer'] as const };
+    const asked = askFor(loginOf(url, style, { accountFile: 'account.json' }), folder);
+    await expect(asked).rejects.toMatchObject({
+      code: 'LOGIN_ACCOUNT_FILE',
+      message: expect.not.stringContaining('half'),
+    });
+  });
+});
+
+describe('an answer', () => {
+  it.each<[string, Answer, Partial<OAuthDescription>]>([
+    ['has no type and no lifetime', { body: { access_token: 'the-token' } }, {}],
+    ['is a form', { body: 'access_token=the-token&expires_in=60', headers: { 'content-type': 'text/plain' } }, {}],
+    ['writes its lifetime as text', { body: { access_token: 'the-token', expires_in: '60' } }, {}],
+    ['has nothing for a refresh token', { body: { access_token: 'the-token', refresh_token: null } }, {}],
+    ['lists its scopes', { body: { access_token: 'the-token', scope: ['a', 'b'] } }, {}],
+    [
+      'names its lifetime otherwise',
+      { body: { access_token: 'the-token', expires: 60 } },
+      { lifetime_field: 'expires' },
+    ],
+  ])('is understood when it %s', async (_, answer, style) => {
+    const { url } = await tokenAddress(answer);
+    expect((await askFor(loginOf(url, style))).token.access_token).toBe('the-token');
+  });
+
+  it('without a lifetime does not count as ended', async () => {
+    const { url, heard } = await tokenAddress({ body: { access_token: 'the-token' } });
+    const { desk } = await askFor(loginOf(url, {}));
+    for (let i = 0; i < 5; i++) await desk.entry.keeper.token();
+    expect(heard).toHaveLength(1);
+  });
+
+  it('gives the connector what it wanted kept, also after a restart', async () => {
+    const { url } = await tokenAddress({
+      body: { access_token: 't0ken', instance_url: 'https://eu1.acme', more: 'x' },
+    });
+    const login = loginOf(url, { keep: ['instance_url'] });
+    const { desk, token } = await askFor(login);
+    expect(token.kept).toEqual({ instance_url: 'https://eu1.acme' });
+    const { token: again } = await askFor(login, desk.store.folder);
+    expect(again.kept).toEqual({ instance_url: 'https://eu1.acme' });
+  });
+
+  it.each<[string, Answer, string]>([
+    ['an object as its reason', { status: 400, body: { error: { message: 'no', code: 190 } } }, 'LOGIN_REFUSED'],
+    ['a reason with status 200', { body: { error: 'invalid_client' } }, 'LOGIN_CLIENT'],
+    ['a list', { body: [] as never }, 'LOGIN_UNREACHABLE'],
+    ['nothing', { body: '' }, 'LOGIN_UNREACHABLE'],
+  ])('with %s is a problem that says so', async (_, answer, code) => {
+    const { url } = await tokenAddress(answer);
+    await expect(askFor(loginOf(url, {}))).rejects.toMatchObject({ code });
+  });
+
+  it('that ends the grant in words of the vendor is understood', async () => {
+    const { url } = await tokenAddress({ status: 400, body: { status: 'BAD_REFRESH_TOKEN', message: 'gone' } });
+    const asked = askFor(loginOf(url, { ended_codes: ['BAD_REFRESH_TOKEN'] }));
+    await expect(asked).rejects.toMatchObject({ code: 'LOGIN_ENDED', seen: 'BAD_REFRESH_TOKEN: gone' });
+  });
+});
