@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import type { Endpoint } from '../../src/service/endpoint.ts';
 import { type Answer, keys } from '../service/service.ts';
+import { collections, idFields } from './foreign-ids.ts';
 import { fieldsOf, missing, wrongTexts, wrongTypes } from './values.ts';
 import { client, keyWithOnly, keyWithout, other, own, type World } from './world.ts';
 
@@ -104,6 +105,26 @@ export const checks: readonly Check[] = [
         expect(said(answer, [id])).toEqual(said(unknown, [unknownId]));
       }
       expectDone(await world.send(endpoint, theirs, { key: keys.otherAdmin }), endpoint);
+    },
+  },
+  {
+    title: "answers for another company's ids in query and body as for unknown ones",
+    appliesTo: (endpoint) => idFields(fieldsOf(endpoint.query)).length + idFields(bodySchema(endpoint)).length > 0,
+    run: async (world, endpoint) => {
+      const inQuery = idFields(fieldsOf(endpoint.query)).map((field) => ({ field, part: 'query' as const }));
+      const inBody = idFields(bodySchema(endpoint)).map((field) => ({ field, part: 'body' as const }));
+      for (const { field, part } of [...inQuery, ...inBody]) {
+        const id = await world.create(collections[field.name]!, other);
+        const answered = async (named: string): Promise<unknown> => {
+          const ready = await world.ready(endpoint, own);
+          const changed = field.put(ready[part], named);
+          const answer = await world.send(endpoint, { ...ready, [part]: changed });
+          return answer.status < 300
+            ? JSON.stringify(answer.body.data).replaceAll(named, '<id>')
+            : said(answer, [named]);
+        };
+        expect(await answered(id), `field ${field.name}`).toEqual(await answered(unknownId));
+      }
     },
   },
   {

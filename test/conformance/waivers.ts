@@ -6,6 +6,7 @@ interface Waiver {
 }
 
 const foreign = "answers for another company's ids as for unknown ones";
+const foreignInside = "answers for another company's ids in query and body as for unknown ones";
 const clients = "answers 404 for a client's ids without client_id, and works with it";
 const unknown = 'answers 404 for an unknown id in each place of its path';
 
@@ -47,6 +48,31 @@ const given: readonly Waiver[] = [
     ],
     checks: ['works as declared', unknown, foreign, clients],
     reason: 'it is there to say, with the 400 of the document, that an id is missing at the end of the path',
+  },
+  {
+    endpoints: [
+      'PUT /datasources/{id}/share-rights',
+      'PUT /klips/{id}/share-rights',
+      'DELETE /klips/{id}/share-rights',
+      'PUT /tabs/{id}/share-rights',
+    ],
+    checks: [foreignInside],
+    reason: "the document's table answers 403 when somebody shares across companies, and 404 for an unknown group",
+  },
+  {
+    endpoints: [
+      'GET /usage-details/api-calls',
+      'GET /usage-details/published-link-views',
+      'GET /usage-overview/account-stats',
+      'GET /usage-overview/data-source-stats',
+      'GET /usage-overview/api-usage',
+      'GET /usage-overview/published-links',
+      'GET /usage-overview/daily-client-trend',
+      'GET /usage-overview/monthly-client-aggregate',
+      'GET /usage-overview/account-sign-in-trend',
+    ],
+    checks: [foreignInside],
+    reason: 'a report on a company that is not related is refused with 403, on one that there is not with 404',
   },
 ];
 
