@@ -1,16 +1,16 @@
 import { readdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { defineConnector, formatOfName, Problem, type RecordFormat, readRecords, recordFaults } from '#sdk';
-import { type FoundFile, findFiles, unreadable } from './find.ts';
-import { type FileQuery, query, source } from './options.ts';
+import { defineConnector, readFiles, recordFaults } from '#sdk';
+import { findFiles, unreadable } from './find.ts';
+import { query, source } from './options.ts';
 import { reference } from './reference.ts';
 import { watchFile } from './watched-input.ts';
 
-/** Reads csv, json, jsonl and xml files. Memory stays flat whatever the files' size. */
+/** Reads csv, json, jsonl, xml and xlsx files. Memory stays flat whatever the files' size. */
 export default defineConnector({
   id: 'file',
   title: 'File',
-  summary: 'Reads csv, json, json lines or xml from one file or from several, gzipped or not.',
+  summary: 'Reads csv, json, json lines, xml or xlsx from one file or from several, packed or not.',
   source,
   query,
   ...reference,
@@ -31,36 +31,8 @@ export default defineConnector({
   async extract({ source: { folder }, folder: home, query: given, signal, log }) {
     const files = await findFiles(resolve(home, folder ?? '.'), given.path);
     signal.throwIfAborted();
-    const format = formatOf(files, given);
-    log.debug('files found', { files: files.length, format });
+    log.debug('files found', { files: files.length });
     const inputs = await Promise.all(files.map((file) => watchFile(file, signal)));
-    return await readRecords(inputs, {
-      ...given,
-      format,
-      delimiter: given.delimiter === ',' && files.every(({ name }) => isTabbed(name)) ? '\t' : given.delimiter,
-      inputColumn: given.path_column,
-    });
+    return await readFiles(inputs, given);
   },
 });
-
-function isTabbed(name: string): boolean {
-  return /\.tsv(?:\.gz)?$/i.test(name);
-}
-
-function formatOf(files: readonly FoundFile[], given: FileQuery): RecordFormat {
-  if (given.format !== undefined) return given.format;
-  const told = new Set(files.map(({ name }) => formatOfName(name)));
-  const [format] = told;
-  if (told.size === 1 && format !== undefined) return format;
-  throw new Problem({
-    code: 'FILE_FORMAT',
-    family: 'config',
-    message: told.size > 1 ? 'the files have different endings' : 'the ending of the file does not tell its format',
-    seen: files
-      .slice(0, 3)
-      .map(({ name }) => name)
-      .join(', '),
-    allowed: '.csv, .tsv, .json, .jsonl, .ndjson, .xml, each also with .gz',
-    next: 'set `format`',
-  });
-}

@@ -1,4 +1,4 @@
-import { type OptionValues, option, recordOptions } from '#sdk';
+import { fileOptions, option } from '#sdk';
 
 export const source = {
   folder: option.text({
@@ -9,15 +9,9 @@ export const source = {
 
 export const query = {
   path: option.text({
-    about: 'Path of the file, or a glob for several files of the same columns. Gzipped files are recognised.',
+    about: 'Path of the file, or a glob for several files of the same columns. Gzip and zip are recognised.',
     example: 'orders-*.csv.gz',
     required: true,
   }),
-  ...recordOptions,
-  path_column: option.text({
-    about: 'Adds a first column of this name that holds the path of the file that the row stood in.',
-    example: 'file',
-  }),
+  ...fileOptions,
 };
-
-export type FileQuery = OptionValues<typeof query>;

@@ -11,7 +11,17 @@ const chunkBytes = 256 * 1024;
  */
 export async function watchFile({ path, name }: FoundFile, signal: AbortSignal): Promise<RecordInput> {
   const before = await look(path);
-  return { name, file: path, open: () => read({ path, name, before, signal }) };
+  return {
+    name,
+    file: path,
+    local: path,
+    modified: before.mtime,
+    unchanged: async () => {
+      signal.throwIfAborted();
+      refuseChange(name, before, await look(path));
+    },
+    open: () => read({ path, name, before, signal }),
+  };
 }
 
 interface Watched {

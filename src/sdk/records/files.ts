@@ -6,12 +6,14 @@ import type { FileFormat, fileOptions } from './file-options.ts';
 import type { RecordInput } from './input.ts';
 import { formatOfName } from './options.ts';
 import { readRecords } from './reader.ts';
+import { unpackFiles } from './unpack-files.ts';
 
 export type FileQuery = OptionValues<typeof fileOptions>;
 
 /** Reads whole files as one table. Their endings tell what they are, unless the query does. */
-export async function readFiles(inputs: readonly RecordInput[], query: FileQuery): Promise<Extraction> {
-  if (inputs.length === 0) return { columns: declaredColumns(query), batches: none() };
+export async function readFiles(files: readonly RecordInput[], query: FileQuery): Promise<Extraction> {
+  if (files.length === 0) return { columns: declaredColumns(query), batches: none() };
+  const inputs = await unpackFiles(files, query);
   const isTabbed = query.delimiter === ',' && inputs.every(({ name }) => /\.tsv(?:\.gz)?$/i.test(name));
   return await readRecords(inputs, {
     ...query,
@@ -41,7 +43,7 @@ function formatOf(inputs: readonly RecordInput[], { format }: FileQuery): FileFo
       .slice(0, 3)
       .map(({ name }) => name)
       .join(', '),
-    allowed: '.csv, .tsv, .json, .jsonl, .ndjson, .xml, each also with .gz; .xlsx',
+    allowed: '.csv, .tsv, .json, .jsonl, .ndjson, .xml, each also with .gz; .xlsx; .zip of these',
     next: 'set `format`',
   });
 }

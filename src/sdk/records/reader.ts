@@ -34,6 +34,7 @@ export interface Surveyed {
 export async function recordReader(settings: RecordSettings): Promise<RecordReader> {
   if (settings.format === 'csv') return new (await import('./csv-reader.ts')).CsvReader(settings);
   if (settings.format === 'xml') return new (await import('./xml-reader.ts')).XmlReader(settings);
+  if (settings.format === 'xlsx') return new (await import('./xlsx-reader.ts')).XlsxReader(settings);
   return new (await import('./json-reader.ts')).JsonReader(settings);
 }
 

@@ -1,0 +1,99 @@
+import type { Readable } from 'node:stream';
+import { crc32 } from 'node:zlib';
+import type { Entry, ZipFile } from 'yauzl';
+import { late } from '../../lib/late.ts';
+import { faultIn, type RecordInput } from './input.ts';
+
+const yauzl = late<typeof import('yauzl')>(import.meta.url, 'yauzl');
+
+/** An honest member is packed to a thousandth at best (RFC 1951); small archives get this much in any case. */
+const mostRatio = 1100;
+const alwaysBytes = 64 * 1024 * 1024;
+
+/** A member of a zip archive: a file, by its path inside. */
+export interface Member {
+  readonly name: string;
+  readonly bytes: number;
+  /** Reads it from the start; called again for a second pass. The archive must be what it was, and so must the bytes. */
+  open(): AsyncIterable<Uint8Array>;
+}
+
+/**
+ * The files in a zip archive, in the archive's order. The archive's own list decides (APPNOTE 4.3.12), names that lead
+ * outside are refused, and one that would unpack to more than any honest archive of its size is never begun.
+ */
+export async function membersOf(input: RecordInput): Promise<Member[]> {
+  await input.unchanged?.();
+  const zip = await opened(input);
+  try {
+    const members: Member[] = [];
+    let bytes = 0;
+    for await (const entry of zip.eachEntry()) {
+      if (entry.fileName.endsWith('/')) continue;
+      bytes += entry.uncompressedSize;
+      if (bytes > alwaysBytes + mostRatio * zip.fileSize) throw bomb(input, bytes);
+      members.push({ name: entry.fileName, bytes: entry.uncompressedSize, open: () => read(input, entry) });
+    }
+    return members;
+  } catch (error) {
+    throw broken(input, error);
+  } finally {
+    zip.close();
+  }
+}
+
+async function opened(input: RecordInput): Promise<ZipFile> {
+  if (input.local === undefined) {
+    throw faultIn(input, {
+      code: 'RECORDS_ZIP',
+      message: 'an archive or workbook can only be read as a file of its own',
+      next: 'read it with the file or ftp connector, and take it out of the archive that it stands in',
+    });
+  }
+  try {
+    return await yauzl().openPromise(input.local, { lazyEntries: true, autoClose: false });
+  } catch (error) {
+    throw broken(input, error);
+  }
+}
+
+async function* read(input: RecordInput, entry: Entry): AsyncGenerator<Uint8Array> {
+  await input.unchanged?.();
+  const zip = await opened(input);
+  let stream: Readable | undefined;
+  let sum = 0;
+  try {
+    if (entry.isEncrypted()) throw new Error(`${entry.fileName} is encrypted`);
+    stream = await zip.openReadStreamPromise(entry);
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      sum = crc32(chunk, sum);
+      yield chunk;
+    }
+    if (sum !== entry.crc32) throw new Error(`the checksum of ${entry.fileName} is wrong`);
+    await input.unchanged?.();
+  } catch (error) {
+    throw broken(input, error);
+  } finally {
+    stream?.destroy();
+    zip.close();
+  }
+}
+
+/** Problems stay what they are; the rest is what the library says about a file that is no good archive. */
+function broken(input: RecordInput, error: unknown): unknown {
+  if (!(error instanceof Error) || 'family' in error || 'syscall' in error) return error;
+  return faultIn(input, {
+    code: 'RECORDS_ZIP',
+    message: `the archive is damaged, cut off or locked (${error.message})`,
+    next: 'fetch or write the file again, without a password',
+  });
+}
+
+function bomb(input: RecordInput, bytes: number) {
+  return faultIn(input, {
+    code: 'RECORDS_ZIP',
+    message: 'the archive would unpack to far more than an archive of its size can hold',
+    seen: `${bytes} bytes and more`,
+    next: 'do not trust it; ask whoever sent it',
+  });
+}

@@ -1,0 +1,69 @@
+import { open } from 'node:fs/promises';
+import picomatch from 'picomatch';
+import { type Member, membersOf } from './archive.ts';
+import { faultIn, type RecordInput } from './input.ts';
+
+interface Unpacking {
+  /** Name or glob of the members wanted. */
+  readonly member: string | undefined;
+  /** What the query says that the files are. */
+  readonly format: string | undefined;
+}
+
+/** The inputs, with each zip archive replaced by its members, in the order of their names. Workbooks stay what they are. */
+export async function unpackFiles(inputs: readonly RecordInput[], given: Unpacking): Promise<readonly RecordInput[]> {
+  const unpacked: RecordInput[] = [];
+  for (const input of inputs) {
+    if (await isArchive(input, given)) unpacked.push(...(await wantedMembers(input, given)));
+    else unpacked.push(input);
+  }
+  return unpacked;
+}
+
+/** Of a member, and of an archive that has none (APPNOTE 4.3.7, 4.3.16). */
+const signatures = new Set([0x504b0304, 0x504b0506]);
+
+/** By its first bytes, whatever it is called; a workbook begins with them, too. */
+async function isArchive({ name, local }: RecordInput, { format }: Unpacking): Promise<boolean> {
+  if (local === undefined || /\.xlsx$/i.test(name)) return false;
+  if (format === 'xlsx' && !/\.zip$/i.test(name)) return false;
+  const file = await open(local, 'r');
+  try {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(4), 0, 4, 0);
+    return bytesRead === 4 && signatures.has(buffer.readUInt32BE());
+  } finally {
+    await file.close();
+  }
+}
+
+async function wantedMembers(input: RecordInput, { member }: Unpacking): Promise<RecordInput[]> {
+  const members = await membersOf(input);
+  const wanted = members.filter(isWanted(members, member));
+  if (wanted.length === 0) throw nothingIn(input, members, member);
+  return wanted
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .map(({ name, open: openMember }) => ({
+      name: `${input.name}/${name}`,
+      ...(input.file === undefined ? {} : { file: input.file }),
+      ...(input.modified === undefined ? {} : { modified: input.modified }),
+      open: openMember,
+    }));
+}
+
+/** Without a name: everything but what systems put beside the data, `__MACOSX/` and files that begin with a dot. */
+function isWanted(members: readonly Member[], member: string | undefined): (member: Member) => boolean {
+  if (member === undefined) return ({ name }) => !/(?:^|\/)(?:__MACOSX\/|\.)/.test(name);
+  if (members.some(({ name }) => name === member)) return ({ name }) => name === member;
+  const matches = picomatch(member);
+  return ({ name }) => matches(name);
+}
+
+function nothingIn(input: RecordInput, members: readonly Member[], member: string | undefined) {
+  const names = members.slice(0, 10).map(({ name }) => name);
+  return faultIn(input, {
+    code: 'RECORDS_ZIP_EMPTY',
+    message: member === undefined ? 'the archive holds no file' : 'no file of the archive matches `member`',
+    ...(member === undefined ? {} : { seen: member }),
+    ...(names.length === 0 ? {} : { allowed: names.join(', ') }),
+  });
+}

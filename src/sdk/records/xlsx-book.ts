@@ -1,0 +1,189 @@
+import { posix } from 'node:path';
+import { SaxesParser, type SaxesTagPlain } from 'saxes';
+import { type Member, membersOf } from './archive.ts';
+import { faultIn, type RecordInput } from './input.ts';
+import { type NumberStyle, styleOf } from './xlsx-values.ts';
+
+/** Texts of a workbook stand in one list that its sheets point into; it is held in memory, so it has a bound. */
+const mostTextBytes = 128 * 1024 * 1024;
+
+/** What is needed to read one sheet of a workbook. */
+export interface Sheet {
+  readonly name: string;
+  readonly part: Member;
+  readonly texts: readonly string[];
+  /** By the number that cells carry. */
+  readonly styles: readonly NumberStyle[];
+  readonly from1904: boolean;
+}
+
+/** Called for each element that begins, and for each that ends, with the text that stood in it alone. */
+export interface Elements {
+  open?(name: string, attributes: Readonly<Record<string, string>>): void;
+  close?(name: string, text: string): void;
+}
+
+/** Opens a sheet by its name, or the first that is not hidden. */
+export async function openSheet(input: RecordInput, wanted: string | undefined): Promise<Sheet> {
+  const members = new Map((await membersOf(input)).map((member) => [member.name, member]));
+  const bookPath = (await relationsOf(input, members, '')).find(({ type }) => type === 'officeDocument')?.target;
+  const book = bookPath === undefined ? undefined : members.get(bookPath);
+  if (bookPath === undefined || book === undefined) throw noWorkbook(input);
+  const relations = await relationsOf(input, members, bookPath);
+  const partOf = (kind: string) => members.get(relations.find(({ type }) => type === kind)?.target ?? '');
+  const { sheets, from1904 } = await readBook(input, book);
+  const sheet = sheets.find(({ name, isHidden }) => (wanted === undefined ? !isHidden : name === wanted));
+  const part = members.get(relations.find(({ id }) => id === sheet?.id)?.target ?? '');
+  if (sheet === undefined || part === undefined) throw noSheet(input, wanted, sheets);
+  const texts = await readTexts(input, partOf('sharedStrings'));
+  return { name: sheet.name, part, texts, styles: await readStyles(input, partOf('styles')), from1904 };
+}
+
+/** Lets the elements of a part go by; names without their prefix. */
+export async function* walk(input: RecordInput, part: Member, elements: Elements): AsyncGenerator<void> {
+  const parser = new SaxesParser({ xmlns: false, position: false });
+  const texts: string[] = [];
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  parser.on('error', (error) => {
+    throw faultIn(input, {
+      code: 'RECORDS_XLSX',
+      message: `${part.name} of the workbook is no XML (${error.message})`,
+    });
+  });
+  parser.on('opentag', ({ name, attributes }: SaxesTagPlain) => {
+    texts.push('');
+    elements.open?.(localName(name), attributes);
+  });
+  const add = (text: string) => {
+    texts[texts.length - 1] += text;
+  };
+  parser.on('text', (text) => texts.length > 0 && add(text));
+  parser.on('cdata', add);
+  parser.on('closetag', ({ name }) => elements.close?.(localName(name), texts.pop()!));
+  for await (const chunk of part.open()) {
+    parser.write(decoder.decode(chunk, { stream: true }));
+    yield;
+  }
+  parser.close();
+}
+
+function localName(name: string): string {
+  return name.slice(name.indexOf(':') + 1);
+}
+
+async function all(input: RecordInput, part: Member | undefined, elements: Elements): Promise<void> {
+  if (part === undefined) return;
+  for await (const _ of walk(input, part, elements));
+}
+
+interface Relation {
+  readonly id: string;
+  /** The last word of the type's address: `worksheet`. */
+  readonly type: string;
+  readonly target: string;
+}
+
+/** Where the parts stand that a part (or, without one, the package) points to (ECMA-376 part 2, 9.3). */
+async function relationsOf(
+  input: RecordInput,
+  members: ReadonlyMap<string, Member>,
+  path: string,
+): Promise<Relation[]> {
+  const { dir, base } = posix.parse(path);
+  const found: Relation[] = [];
+  await all(input, members.get(posix.join(dir, '_rels', `${base}.rels`)), {
+    open(name, { Id = '', Type = '', Target = '' }) {
+      if (name !== 'Relationship') return;
+      const target = Target.startsWith('/') ? Target.slice(1) : posix.join(dir, Target);
+      found.push({ id: Id, type: Type.split('/').at(-1)!, target });
+    },
+  });
+  return found;
+}
+
+interface Named {
+  readonly name: string;
+  readonly id: string;
+  readonly isHidden: boolean;
+}
+
+async function readBook(input: RecordInput, part: Member): Promise<{ sheets: Named[]; from1904: boolean }> {
+  const sheets: Named[] = [];
+  let from1904 = false;
+  await all(input, part, {
+    open(name, attributes) {
+      if (name === 'workbookPr') from1904 = /^(?:1|true)$/.test(attributes.date1904 ?? '');
+      if (name !== 'sheet') return;
+      const id = Object.entries(attributes).find(([key]) => localName(key) === 'id')?.[1] ?? '';
+      sheets.push({ name: attributes.name ?? '', id, isHidden: /hidden/i.test(attributes.state ?? '') });
+    },
+  });
+  return { sheets, from1904 };
+}
+
+/** The texts that cells point to; what stands beside one to tell how it is spoken (`rPh`) is none of it. */
+async function readTexts(input: RecordInput, part: Member | undefined): Promise<string[]> {
+  if (part !== undefined && part.bytes > mostTextBytes) throw tooManyTexts(input);
+  const texts: string[] = [];
+  let text = '';
+  let spoken = 0;
+  await all(input, part, {
+    open(name) {
+      if (name === 'si') text = '';
+      if (name === 'rPh') spoken += 1;
+    },
+    close(name, content) {
+      if (name === 't' && spoken === 0) text += content;
+      if (name === 'rPh') spoken -= 1;
+      if (name === 'si') texts.push(unescaped(text));
+    },
+  });
+  return texts;
+}
+
+/** `_x000D_` is how a character that XML cannot hold is written (ECMA-376 part 1, 22.9.2.19). */
+export function unescaped(text: string): string {
+  return text.replace(/_x([\dA-Fa-f]{4})_/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+}
+
+async function readStyles(input: RecordInput, part: Member | undefined): Promise<NumberStyle[]> {
+  const codes = new Map<number, string>();
+  const styles: NumberStyle[] = [];
+  let isInside = false;
+  await all(input, part, {
+    open(name, { numFmtId = '0', formatCode = '' }) {
+      if (name === 'numFmt') codes.set(Number(numFmtId), formatCode);
+      if (name === 'cellXfs') isInside = true;
+      if (name === 'xf' && isInside) styles.push(styleOf(Number(numFmtId), codes.get(Number(numFmtId))));
+    },
+    close(name) {
+      if (name === 'cellXfs') isInside = false;
+    },
+  });
+  return styles;
+}
+
+function noWorkbook(input: RecordInput) {
+  return faultIn(input, {
+    code: 'RECORDS_XLSX',
+    message: 'the file is no workbook of the kind xlsx',
+    next: 'save it as xlsx; the older xls and the binary xlsb are not read',
+  });
+}
+
+function noSheet(input: RecordInput, wanted: string | undefined, sheets: readonly Named[]) {
+  return faultIn(input, {
+    code: 'RECORDS_XLSX_SHEET',
+    message: wanted === undefined ? 'the workbook has no sheet that is not hidden' : 'the workbook has no such sheet',
+    ...(wanted === undefined ? {} : { seen: wanted }),
+    allowed: sheets.map(({ name }) => name).join(', '),
+  });
+}
+
+function tooManyTexts(input: RecordInput) {
+  return faultIn(input, {
+    code: 'RECORDS_TOO_LARGE',
+    message: `the texts of the workbook are more than ${mostTextBytes / 1024 / 1024} MB`,
+    next: 'save the sheet as csv, which is read in any size',
+  });
+}

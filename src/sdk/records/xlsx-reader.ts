@@ -1,0 +1,162 @@
+import type { Batch, Value } from '../batch.ts';
+import type { Column, ColumnType } from '../column.ts';
+import type { Extraction } from '../connector.ts';
+import { columnsOf, declaredColumns, missingColumn, unknownColumn } from './columns.ts';
+import { namesOf } from './csv-header.ts';
+import { faultIn, type RecordInput } from './input.ts';
+import { inputCells, withInputColumns } from './input-columns.ts';
+import type { RecordSettings } from './options.ts';
+import type { RecordReader, Surveyed } from './reader.ts';
+import { retype } from './retype.ts';
+import { openSheet, type Sheet } from './xlsx-book.ts';
+import { type SheetRow, sheetRows } from './xlsx-rows.ts';
+import { type CellKind, joined, type SheetCell } from './xlsx-values.ts';
+
+interface Table {
+  readonly input: RecordInput;
+  readonly sheet: Sheet;
+  readonly names: readonly string[];
+}
+
+/** Reads a sheet of each workbook: once for the kinds of its columns, once for the rows. */
+export class XlsxReader implements RecordReader {
+  readonly #settings: RecordSettings;
+  readonly #tables: Table[] = [];
+  readonly #kinds = new Map<string, CellKind>();
+
+  constructor(settings: RecordSettings) {
+    this.#settings = settings;
+  }
+
+  async survey(input: RecordInput): Promise<Surveyed> {
+    const sheet = await openSheet(input, this.#settings.sheet);
+    let records = 0;
+    let names: string[] | undefined;
+    for await (const rows of this.#rows(input, sheet)) {
+      for (const row of rows) {
+        if (names === undefined) {
+          names = this.#namesOf(input, row);
+          if (this.#settings.header) continue;
+        }
+        this.#meet(input, names, row);
+        records += 1;
+      }
+    }
+    if (names === undefined && this.#settings.header) throw noHeader(input, sheet);
+    this.#tables.push({ input, sheet, names: names ?? [] });
+    this.#accept(input, names ?? []);
+    return { records, values: new Map() };
+  }
+
+  extraction(): Extraction {
+    const { columns: declared, types } = this.#settings;
+    const names = new Set(this.#tables.flatMap((table) => table.names));
+    const found = [...names].map((name): Column => ({ name, type: this.#kinds.get(name) ?? 'text' }));
+    const columns =
+      declared.length > 0
+        ? declaredColumns(this.#settings)
+        : columnsOf(found, { types, strict: this.#settings.header });
+    const all = withInputColumns(this.#settings, columns);
+    return { columns: all, batches: this.#batches(all, columns) };
+  }
+
+  async *#rows(input: RecordInput, sheet: Sheet): AsyncGenerator<SheetRow[]> {
+    const { skip_rows: skipped } = this.#settings;
+    for await (const rows of sheetRows(input, sheet)) yield rows.filter(({ number }) => number > skipped);
+  }
+
+  #namesOf(input: RecordInput, { cells }: SheetRow): string[] {
+    const { header, columns } = this.#settings;
+    if (!header && columns.length > 0) return columns.map(({ name }) => name);
+    return namesOf(
+      input,
+      Array.from(cells, (cell) => cell?.text ?? null),
+      header,
+    );
+  }
+
+  /** Joins the kinds of a row's cells to those of their columns; without a header, a longer row makes more columns. */
+  #meet(input: RecordInput, names: string[], { cells, number }: SheetRow): void {
+    const { header, columns } = this.#settings;
+    if (!header && columns.length === 0) while (names.length < cells.length) names.push(`column${names.length + 1}`);
+    if (cells.length > names.length && cells.slice(names.length).some((cell) => cell !== undefined)) {
+      throw beyond(input, number, names.length);
+    }
+    for (const [c, name] of names.entries()) {
+      const kind = cells[c]?.kind;
+      const before = this.#kinds.get(name);
+      if (kind !== undefined) this.#kinds.set(name, before === undefined ? kind : joined(before, kind));
+    }
+  }
+
+  /** All workbooks have the same columns, in any order, unless the job names the ones that it wants. */
+  #accept(input: RecordInput, names: readonly string[]): void {
+    const { columns, header, ignore_unknown } = this.#settings;
+    if (columns.length > 0 && header) {
+      const missing = columns.find(({ name }) => !names.includes(name));
+      if (missing !== undefined) throw missingColumn(input, missing.name, names);
+      const unknown = names.find((name) => !columns.some((column) => column.name === name));
+      if (unknown !== undefined && !ignore_unknown) throw unknownColumn(input, unknown, columns);
+    }
+    const first = this.#tables[0]!;
+    if (columns.length > 0 || !header || new Set([...first.names, ...names]).size === names.length) return;
+    throw faultIn(input, {
+      code: 'CSV_COLUMNS_DIFFER',
+      message: `its columns are not those of ${first.input.name}`,
+      seen: names.join(', '),
+      allowed: first.names.join(', '),
+      next: 'read files with other columns in a job of their own, or name the ones you want with `columns`',
+    });
+  }
+
+  async *#batches(all: readonly Column[], columns: readonly Column[]): AsyncGenerator<Batch> {
+    for (const { input, sheet, names } of this.#tables) {
+      let isFirst = this.#settings.header;
+      const slots = columns.map(({ name }) => names.indexOf(name));
+      for await (const rows of this.#rows(input, sheet)) {
+        const held = isFirst ? rows.slice(1) : rows;
+        if (rows.length > 0) isFirst = false;
+        if (held.length === 0) continue;
+        const cells = columns.map((column, c) => columnCells({ input, column, rows: held, slot: slots[c]! }));
+        const lead = inputCells(this.#settings, input, held.length);
+        yield { columns: all, cells: [...lead, ...cells], length: held.length };
+      }
+    }
+  }
+}
+
+interface ColumnOf {
+  readonly input: RecordInput;
+  readonly column: Column;
+  readonly rows: readonly SheetRow[];
+  readonly slot: number;
+}
+
+function columnCells({ input, column, rows, slot }: ColumnOf) {
+  const values = rows.map(({ cells }): Value => textAs(cells[slot], column.type));
+  const cells = { kind: 'values', values } as const;
+  if (column.type === 'text') return cells;
+  return retype({ input, column, cells, rows: rows.length, spotOf: (r) => ({ line: rows[r]!.number }) });
+}
+
+function textAs(cell: SheetCell | undefined, type: ColumnType): string | null {
+  if (cell === undefined) return null;
+  return cell.kind === 'date' && type === 'timestamp' ? `${cell.text}T00:00:00` : cell.text;
+}
+
+function noHeader(input: RecordInput, { name }: Sheet) {
+  return faultIn(input, {
+    code: 'CSV_HEADER',
+    message: `sheet ${JSON.stringify(name)} has no row with the names of the columns`,
+    next: 'name another sheet with `sheet`, or set `header: false` when an empty table is right',
+  });
+}
+
+function beyond(input: RecordInput, line: number, width: number) {
+  return faultIn(input, {
+    code: 'CSV_RAGGED',
+    message: `a cell stands beyond the ${width} columns that have a name`,
+    spot: { line },
+    next: 'name the column, empty the cell, or leave out what stands above the table with `skip_rows`',
+  });
+}

@@ -1,0 +1,92 @@
+import { faultIn, type RecordInput } from './input.ts';
+import { type Sheet, unescaped, walk } from './xlsx-book.ts';
+import { isoCell, numberCell, type SheetCell } from './xlsx-values.ts';
+
+const mostColumns = 16_384;
+
+/** A row that has at least one value. Cells that the sheet leaves out are holes or undefined. */
+export interface SheetRow {
+  /** As the sheet numbers it, from 1. */
+  readonly number: number;
+  readonly cells: readonly (SheetCell | undefined)[];
+}
+
+/** The rows of a sheet, some at a time, as its text comes in. */
+export async function* sheetRows(input: RecordInput, sheet: Sheet): AsyncGenerator<SheetRow[]> {
+  const rows = new Rows(input, sheet);
+  for await (const _ of walk(input, sheet.part, rows)) {
+    if (rows.done.length > 0) yield rows.done.splice(0);
+  }
+  if (rows.done.length > 0) yield rows.done;
+}
+
+class Rows {
+  readonly done: SheetRow[] = [];
+  readonly #input: RecordInput;
+  readonly #sheet: Sheet;
+  #number = 0;
+  #cells: (SheetCell | undefined)[] = [];
+  #column = -1;
+  #type = '';
+  #style = 0;
+  #value = '';
+
+  constructor(input: RecordInput, sheet: Sheet) {
+    this.#input = input;
+    this.#sheet = sheet;
+  }
+
+  open(name: string, attributes: Readonly<Record<string, string>>): void {
+    if (name === 'row') {
+      this.#number = attributes.r === undefined ? this.#number + 1 : Number(attributes.r);
+      this.#cells = [];
+      this.#column = -1;
+    } else if (name === 'c') {
+      this.#column = attributes.r === undefined ? this.#column + 1 : columnOf(attributes.r);
+      this.#type = attributes.t ?? 'n';
+      this.#style = Number(attributes.s ?? 0);
+      this.#value = '';
+      if (!(this.#column < mostColumns)) throw this.#fault(`a cell stands nowhere (${attributes.r})`);
+    }
+  }
+
+  close(name: string, text: string): void {
+    if (name === 'v') this.#value = text;
+    else if (name === 't') this.#value += text;
+    else if (name === 'c') this.#cells[this.#column] = this.#cell();
+    else if (name === 'row' && this.#cells.some((cell) => cell !== undefined)) {
+      this.done.push({ number: this.#number, cells: this.#cells });
+    }
+  }
+
+  /** The types are those of ECMA-376 part 1, 18.18.11. */
+  #cell(): SheetCell | undefined {
+    const value = this.#value;
+    const { texts, styles, from1904 } = this.#sheet;
+    if (value === '') return undefined;
+    if (this.#type === 'n') return numberCell(value, styles[this.#style] ?? 'number', from1904);
+    if (this.#type === 's') return this.#text(texts[Number(value)]);
+    if (this.#type === 'b') return { kind: 'boolean', text: value === '1' || value === 'true' ? 'true' : 'false' };
+    return this.#type === 'd' ? isoCell(value) : this.#text(unescaped(value));
+  }
+
+  #text(text: string | undefined): SheetCell | undefined {
+    if (text === undefined) throw this.#fault('a cell points to a text that the workbook does not have');
+    return text === '' ? undefined : { kind: 'text', text };
+  }
+
+  #fault(message: string) {
+    return faultIn(this.#input, { code: 'RECORDS_XLSX', message, spot: { line: this.#number } });
+  }
+}
+
+/** `C7` is column 2. */
+function columnOf(reference: string): number {
+  let column = 0;
+  for (const letter of reference) {
+    const value = letter.charCodeAt(0) - 64;
+    if (value < 1 || value > 26) break;
+    column = column * 26 + value;
+  }
+  return column === 0 ? Number.NaN : column - 1;
+}

@@ -1,0 +1,88 @@
+import { canonicalText } from './canonical.ts';
+
+/** What a cell of a sheet can be. */
+export type CellKind = 'integer' | 'decimal' | 'boolean' | 'date' | 'time' | 'timestamp' | 'text';
+
+export interface SheetCell {
+  readonly kind: CellKind;
+  /** Canonical for the kind. */
+  readonly text: string;
+}
+
+/** What a number format makes of a number: only these matter, the rest is how it looks. */
+export type NumberStyle = 'number' | 'date' | 'time' | 'datetime';
+
+/** The kind that holds cells of both. */
+export function joined(a: CellKind, b: CellKind): CellKind {
+  if (a === b) return a;
+  const both = new Set([a, b]);
+  if (both.has('integer') && both.has('decimal')) return 'decimal';
+  if (both.has('date') && both.has('timestamp')) return 'timestamp';
+  return 'text';
+}
+
+/** Built-in formats that show dates and times (ECMA-376 part 1, 18.8.30), those of East Asian languages among them. */
+const builtIn = new Map<number, NumberStyle>([
+  ...[14, 15, 16, 17, 27, 28, 29, 30, 31, 36, 50, 51, 52, 53, 54, 57, 58].map((id) => [id, 'date'] as const),
+  ...[18, 19, 20, 21, 32, 33, 34, 35, 45, 47, 55, 56].map((id) => [id, 'time'] as const),
+  [22, 'datetime'],
+]);
+
+/** What a format makes of a number, by its id or by its own code. Durations (`[h]:mm`) are numbers. */
+export function styleOf(id: number, code: string | undefined): NumberStyle {
+  if (code === undefined) return builtIn.get(id) ?? 'number';
+  const bare = code
+    .split(';')[0]!
+    .replace(/"[^"]*"|\\.|_.|\*./g, '')
+    .toLowerCase();
+  if (/\[(?:h+|m+|s+)\]/.test(bare)) return 'number';
+  const letters = bare.replace(/\[[^\]]*\]/g, '').replace(/am\/pm|a\/p|general/g, '');
+  const hasDay = /[dy]/.test(letters);
+  const hasClock = /[hs]/.test(letters);
+  if (hasDay) return hasClock ? 'datetime' : 'date';
+  if (hasClock) return 'time';
+  return /m/.test(letters) ? 'date' : 'number';
+}
+
+const dayMs = 86_400_000;
+
+/**
+ * The cell of a number as it is written in the sheet. A text of more than 15 digits with a fraction is a binary number
+ * in full, and becomes the shortest text of the same number, which is what was typed; all others stay as written.
+ */
+export function numberCell(written: string, style: NumberStyle, from1904: boolean): SheetCell {
+  const number = Number(written);
+  if (written.trim() === '' || !Number.isFinite(number)) return { kind: 'text', text: written };
+  if (style !== 'number') {
+    const moment = momentCell(number, style, from1904);
+    if (moment !== undefined) return moment;
+  }
+  const digits = written.replace(/e.*$/i, '').replace(/\D/g, '').replace(/^0+/, '').length;
+  const isBinary = /[.e]/i.test(written) && digits > 15 && digits <= 17;
+  const text = canonicalText(isBinary ? String(number) : written, 'decimal') ?? written;
+  return { kind: /^-?\d+$/.test(text) ? 'integer' : 'decimal', text: text === '-0' ? '0' : text };
+}
+
+/**
+ * A day number as a date. Day 60 of the 1900 system is a February 29th that never was, so what lies before is counted
+ * from a day later (ECMA-376 part 1, 18.17.4.1). To the millisecond, which is what a binary day number is good for.
+ */
+function momentCell(serial: number, style: NumberStyle, from1904: boolean): SheetCell | undefined {
+  if (serial < 0 || serial >= 2_958_466 || (!from1904 && Math.floor(serial) === 60)) return undefined;
+  const epoch = from1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, serial < 60 ? 31 : 30);
+  const ms = Math.round(serial * dayMs);
+  const [date, clock] = new Date(epoch + ms).toISOString().slice(0, -1).split('T') as [string, string];
+  const time = clock.replace(/\.?0{3}$/, '');
+  if (style === 'time' && ms < dayMs) return { kind: 'time', text: time };
+  if (style === 'date' && ms % dayMs === 0) return { kind: 'date', text: date };
+  return { kind: 'timestamp', text: `${date}T${time}` };
+}
+
+/** A cell of type `d`: a date as text (ISO 8601). */
+export function isoCell(text: string): SheetCell {
+  const bare = text.replace(/Z$/, '');
+  const date = canonicalText(bare, 'date');
+  if (date !== undefined) return { kind: 'date', text: date };
+  const timestamp = canonicalText(bare, 'timestamp');
+  return timestamp === undefined ? { kind: 'text', text } : { kind: 'timestamp', text: timestamp };
+}

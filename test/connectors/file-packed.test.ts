@@ -1,0 +1,187 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import writeXlsxFile from 'write-excel-file/node';
+import file from '../../connectors/file/index.ts';
+import { putBook, type SheetParts, zipOf } from '../sdk/archives.ts';
+import { extractTable } from './harness.ts';
+
+let folder = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sluice-packed-'));
+});
+afterEach(async () => await rm(folder, { recursive: true, force: true }));
+
+const put = (name: string, content: string | Buffer) => writeFile(join(folder, name), content);
+const extract = (query: Record<string, unknown>) => extractTable(file, { source: {}, query, folder });
+
+describe('a zip archive', () => {
+  it('is read as its members, in the order of their names, each told by its path', async () => {
+    const members = { 'b.csv': 'x\n2\n', 'sub/a.csv.gz': gzipSync('x\n3\n'), 'a.csv': 'x\n1\n' };
+    await put('all.zip', await zipOf({ ...members, '__MACOSX/._a.csv': 'no', '.DS_Store': 'no' }));
+    expect((await extract({ path: 'all.zip', path_column: 'file' })).rows).toEqual([
+      ['all.zip/a.csv', '1'],
+      ['all.zip/b.csv', '2'],
+      ['all.zip/sub/a.csv.gz', '3'],
+    ]);
+  });
+
+  it('is known by its bytes, and its members can be chosen', async () => {
+    await put('export', await zipOf({ 'a[1].csv': 'x\n1\n', 'b.json': '[{"x":2}]', 'read.me': '' }));
+    expect((await extract({ path: 'export', member: '*.json' })).rows).toEqual([['2']]);
+    expect((await extract({ path: 'export', member: 'a[1].csv' })).rows).toEqual([['1']]);
+    await expect(extract({ path: 'export' })).rejects.toMatchObject({ code: 'FILE_FORMAT', family: 'config' });
+    const none = { code: 'RECORDS_ZIP_EMPTY', seen: '*.xml', allowed: 'a[1].csv, b.json, read.me' };
+    await expect(extract({ path: 'export', member: '*.xml' })).rejects.toMatchObject(none);
+  });
+
+  it('that is damaged, cut off or no archive ends the run, never half a table', async () => {
+    const text = `x\n${Array.from({ length: 5000 }, (_, i) => `${i * 7919}\n`).join('')}`;
+    const whole = await zipOf({ 'a.csv': text });
+    await put('cut.zip', whole.subarray(0, whole.length - 100));
+    const flipped = Buffer.from(whole);
+    flipped[2000]! ^= 0x10;
+    await put('flipped.zip', flipped);
+    for (const path of ['cut.zip', 'flipped.zip']) {
+      await expect(extract({ path }), path).rejects.toMatchObject({
+        code: expect.stringMatching(/^(RECORDS_ZIP|CSV_)/),
+      });
+    }
+  });
+
+  it('that claims to hold more than it can is never begun', async () => {
+    const bomb = await zipOf({ 'a.csv': 'x\n1\n' });
+    // The size that the archive's list tells, in its entry of the central directory.
+    bomb.writeUInt32LE(0xf0000000, bomb.indexOf(Buffer.from('PK\x01\x02', 'latin1')) + 24);
+    await put('bomb.zip', bomb);
+    const refusal = { code: 'RECORDS_ZIP', message: expect.stringContaining('unpack to far more') };
+    await expect(extract({ path: 'bomb.zip' })).rejects.toMatchObject(refusal);
+  });
+});
+
+describe('a workbook', () => {
+  const book = (parts: SheetParts) => putBook(join(folder, 'a.xlsx'), parts);
+  const text = (value: string) => `<c t="inlineStr"><is><t>${value}</t></is></c>`;
+  const row = (...cells: string[]) => `<row>${cells.join('')}</row>`;
+  const number = (value: string, style = 0) => `<c s="${style}"><v>${value}</v></c>`;
+
+  it('that another program wrote gives its values, with their types', async () => {
+    const schema = ['id', 'name', 'paid', 'at', 'ok'].map((value) => ({ value }));
+    const at = new Date(Date.UTC(2026, 0, 31, 8, 15, 30));
+    const data = [
+      schema,
+      [
+        { type: Number, value: 1 },
+        { type: String, value: 'Ä & <b>' },
+        { type: Number, value: 0.1 },
+        { type: Date, value: at, format: 'yyyy-mm-dd hh:mm:ss' },
+        { type: Boolean, value: true },
+      ],
+      [{ type: Number, value: 2 }, null, { type: Number, value: 7 }, null, { type: Boolean, value: false }],
+    ];
+    const path = join(folder, 'other.xlsx');
+    const written = await (writeXlsxFile as unknown as (rows: unknown) => { toFile(path: string): Promise<void> })(
+      data,
+    );
+    await written.toFile(path);
+    expect(await extract({ path: 'other.xlsx' })).toEqual({
+      columns: [
+        { name: 'id', type: 'integer' },
+        { name: 'name', type: 'text' },
+        { name: 'paid', type: 'decimal' },
+        { name: 'at', type: 'timestamp' },
+        { name: 'ok', type: 'boolean' },
+      ],
+      rows: [
+        ['1', 'Ä & <b>', '0.1', '2026-01-31T08:15:30', 'true'],
+        ['2', null, '7', null, 'false'],
+      ],
+    });
+  });
+
+  it('keeps numbers as they are written, and takes the shortest text of a binary one', async () => {
+    const written = ['12345678901234567890', '0.10000000000000001', '1.50', '1E+3', '1.1000000000000001', '-0.0', '.5'];
+    await book({ rows: row(text('n')) + written.map((value) => row(number(value))).join('') });
+    const { columns, rows } = await extract({ path: 'a.xlsx' });
+    expect(columns).toEqual([{ name: 'n', type: 'decimal' }]);
+    expect(rows.flat()).toEqual(['12345678901234567890', '0.1', '1.50', '1000', '1.1', '-0.0', '0.5']);
+  });
+
+  it('tells dates by their format, to the millisecond, in both systems of days', async () => {
+    const formats = ['yyyy\\-mm\\-dd', 'd/m/yy h:mm;@', '[$-409]h:mm AM/PM', '[h]:mm', '0.00 "days"'];
+    const cells = [
+      number('45688', 1),
+      number('45688.34375', 2),
+      number('0.5', 3),
+      number('1.25', 4),
+      number('2.50', 5),
+    ];
+    const names = row(...['d', 't', 'c', 'h', 'n'].map(text));
+    await book({ rows: names + row(...cells), formats });
+    const table = await extract({ path: 'a.xlsx' });
+    expect(table.columns.map(({ type }) => type)).toEqual(['date', 'timestamp', 'time', 'decimal', 'decimal']);
+    expect(table.rows).toEqual([['2025-01-31', '2025-01-31T08:15:00', '12:00:00', '1.25', '2.50']]);
+    await book({ rows: names + row(...cells), formats, book: '<workbookPr date1904="1"/>' });
+    expect((await extract({ path: 'a.xlsx' })).rows[0]![0]).toBe('2029-02-01');
+    const early = ['1', '59', '60', '61', '45688.000011574'].map((value) => row(number(value, 1)));
+    await book({ rows: row(text('d')) + early.join(''), formats });
+    expect((await extract({ path: 'a.xlsx', types: { d: 'text' } })).rows.flat()).toEqual([
+      '1900-01-01',
+      '1900-02-28',
+      '60',
+      '1900-03-01',
+      '2025-01-31T00:00:01',
+    ]);
+  });
+
+  it('follows shared texts, holes, gaps and rich text, and leaves out how a text is spoken', async () => {
+    const texts =
+      '<si><t>a</t></si><si><r><t>b</t></r><r><t xml:space="preserve"> c</t></r><rPh><t>no</t></rPh></si><si><t>x_x000D_y</t></si>';
+    const rows = [
+      '<row r="2"><c r="B2" t="s"><v>0</v></c><c r="D2" t="s"><v>1</v></c></row>',
+      '<row r="3"/>',
+      '<row r="5"><c r="D5" t="s"><v>2</v></c><c r="B5" t="e"><v>#N/A</v></c></row>',
+    ].join('');
+    await book({ rows, texts });
+    expect(await extract({ path: 'a.xlsx' })).toEqual({
+      columns: ['column1', 'a', 'column3', 'b c'].map((name) => ({ name, type: 'text' })),
+      rows: [[null, '#N/A', null, 'x\ry']],
+    });
+  });
+
+  it('is read from the sheet that is named, or from the first that is not hidden', async () => {
+    await book({ rows: row(text('d')) + row(number('1')) });
+    expect((await extract({ path: 'a.xlsx' })).columns).toEqual([{ name: 'd', type: 'integer' }]);
+    expect((await extract({ path: 'a.xlsx', sheet: 'Hidden' })).columns).toEqual([{ name: 'h', type: 'text' }]);
+    const none = { code: 'RECORDS_XLSX_SHEET', seen: 'No', allowed: 'Hidden, Data' };
+    await expect(extract({ path: 'a.xlsx', sheet: 'No' })).rejects.toMatchObject(none);
+  });
+
+  it('holds to declared columns and types, and names the row of a value that does not fit', async () => {
+    await book({ rows: row(text('id'), text('n')) + row(number('1'), text('x')), formats: [] });
+    const declared = { path: 'a.xlsx', columns: [{ name: 'n' }, { name: 'id', type: 'text' }] };
+    expect((await extract(declared)).rows).toEqual([['x', '1']]);
+    const wrong = { code: 'RECORDS_VALUE', family: 'row', where: { line: 2, column: 'n' } };
+    await book({ rows: `<row r="1">${text('id')}${text('n')}</row><row r="2">${number('1')}${text('x')}</row>` });
+    await expect(extract({ path: 'a.xlsx', types: { n: 'integer' } })).rejects.toMatchObject(wrong);
+    await book({ rows: row(text('id')) + row(number('1'), number('2')) });
+    await expect(extract({ path: 'a.xlsx' })).rejects.toMatchObject({ code: 'CSV_RAGGED' });
+  });
+
+  it('that is none is said to be none', async () => {
+    await put('a.xlsx', await zipOf({ 'a.csv': 'x\n1\n' }));
+    await expect(extract({ path: 'a.xlsx' })).rejects.toMatchObject({ code: 'RECORDS_XLSX' });
+    await put('b.xlsx', 'x\n1\n');
+    await expect(extract({ path: 'b.xlsx' })).rejects.toMatchObject({ code: 'RECORDS_ZIP' });
+  });
+
+  it('reads thousands of rows without a header', async () => {
+    await book({ rows: Array.from({ length: 5000 }, (_, i) => row(number(String(i)), text(`n${i}`))).join('') });
+    const { columns, rows } = await extract({ path: 'a.xlsx', header: false });
+    expect(columns.map(({ name }) => name)).toEqual(['column1', 'column2']);
+    expect(rows.length).toBe(5000);
+    expect(rows.at(-1)).toEqual(['4999', 'n4999']);
+  });
+});
