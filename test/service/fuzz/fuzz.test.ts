@@ -1,0 +1,71 @@
+import { setTimeout } from 'node:timers/promises';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { differences, type State, stateOf } from './dump.ts';
+import { carryOut, type Plan, plans } from './requests.ts';
+import { acme, rival, World } from './world.ts';
+
+/** SLUICE_FUZZ_REQUESTS says how many are made at least, SLUICE_FUZZ_SEED which ones. */
+const wanted = Number(process.env.SLUICE_FUZZ_REQUESTS ?? 20_000);
+const firstSeed = Number(process.env.SLUICE_FUZZ_SEED ?? 1);
+/** How long a round that failed is made smaller. */
+const shrinkMs = 60_000;
+
+interface Round {
+  readonly own: readonly Plan[];
+  readonly foreign: readonly Plan[];
+}
+
+const rounds = fc.record({ own: plans(1_000), foreign: plans(2_000) });
+let made = 0;
+/** What was said in the smallest round that failed. */
+let said: readonly string[] = [];
+
+/** Acme is called by its people, then Rival by its: nothing of what Acme can read may change by that. */
+async function play({ own, foreign }: Round): Promise<void> {
+  const world = await World.start();
+  try {
+    for (const plan of own) await carryOut(plan, acme, world);
+    const before = await settled(world);
+    for (const plan of foreign) await carryOut(plan, rival, world);
+    const after = await settled(world);
+    const changed = differences(before, after).filter((url) => !counts.test(url));
+    expect(changed.map((url) => [url, before.get(url), after.get(url)])).toEqual([]);
+  } catch (thrown) {
+    said = world.said;
+    throw thrown;
+  } finally {
+    made += own.length + foreign.length;
+    await world.stop();
+  }
+}
+
+/** Reading is a call, and calls are counted. */
+const counts = /\/usage-(overview\/api-usage|details\/api-calls)/;
+
+/** What Acme can read when the refreshes that were asked for are done. */
+async function settled(world: World): Promise<State> {
+  await setTimeout(20);
+  return stateOf(world, acme);
+}
+
+/** The requests of the smallest round, as they were made and answered, and how to make them again. */
+function report(seed: number, thrown: unknown): Error {
+  const lines = [
+    (thrown as Error).message,
+    `The requests up to there, the last ${Math.min(said.length, 100)} of ${said.length}:`,
+    ...said.slice(-100),
+    `To make them again: SLUICE_FUZZ_SEED=${seed} SLUICE_FUZZ_REQUESTS=1`,
+  ];
+  return new Error(lines.join('\n'), { cause: thrown });
+}
+
+it(`stands ${wanted} requests of all kinds (from seed ${firstSeed} on): no failure, no leak, no change from outside`, {
+  timeout: 600_000,
+}, async () => {
+  for (let seed = firstSeed; made < wanted; seed++) {
+    const property = fc.asyncProperty(rounds, play);
+    const { failed, errorInstance } = await fc.check(property, { seed, numRuns: 1, interruptAfterTimeLimit: shrinkMs });
+    if (failed) throw report(seed, errorInstance);
+  }
+});

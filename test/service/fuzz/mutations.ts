@@ -1,0 +1,125 @@
+import type { Dice } from './dice.ts';
+import { idsIn } from './known.ts';
+
+type Fields = Record<string, unknown>;
+
+/** What a mutation may use beside what it changes. */
+interface Given {
+  readonly dice: Dice;
+  /** Text that nobody expects. */
+  readonly text: string;
+  /** An id that the body does not name yet, mostly somebody else's. */
+  readonly stranger: () => string;
+}
+
+const million = 1024 * 1024;
+/** Even ones are lists, odd ones components. */
+const depths = [30, 1_001, 2_000, 3_000, 3_001, 4_000, 5_000, 6_000, 20_000];
+
+/** Values that no field is made for. */
+const oddities: readonly ((given: Given) => unknown)[] = [
+  () => null,
+  ({ text }) => text,
+  () => -1,
+  () => 2 ** 53,
+  () => 1e308,
+  () => 0.5,
+  () => true,
+  () => '',
+  () => [],
+  () => ({}),
+  () => '\0',
+  () => '\ud800',
+  () => '\u202e\u0000\uffff\u{10ffff}',
+  () => "'; drop table users; --",
+  () => '%',
+  () => '$&$`',
+  () => '{props.{props.a}} {props.\ud800} {props.__proto__} {props.constructor}',
+  () => 'x'.repeat(300),
+  () => 'ä'.repeat(70_000),
+  () => ['toString', null, { id: '__proto__' }],
+  ({ stranger }) => stranger(),
+  ({ stranger }) => [stranger(), stranger()],
+  ({ stranger }) => [{ id: stranger(), group_id: stranger(), user_id: stranger(), klip_id: stranger() }],
+  ({ dice }) => `nested ${dice.pick(depths)!} deep`,
+  ({ text }) => ({ [text]: text, toString: 1, hasOwnProperty: null, '\ud800': '\udfff', '': '', $where: 1 }),
+];
+
+/** Whoever walks so deep a value step by step within itself falls. Too deep to be written by what writes the rest. */
+function nested(text: string): string {
+  return text.replaceAll(/"nested (\d+) deep"/g, (_all, depth: string) => {
+    const [open, close] = Number(depth) % 2 === 0 ? ['[', ']'] : ['{"type":"t","components":[', ']}'];
+    return open.repeat(Number(depth)) + close.repeat(Number(depth));
+  });
+}
+
+/** Puts an oddity somewhere into the fields, at the top or further down. */
+function spoil(fields: Fields, given: Given): Fields {
+  const names = Object.keys(fields);
+  const name = given.dice.pick([...names, given.text])!;
+  const inner = fields[name];
+  if (given.dice.percent(40) && typeof inner === 'object' && inner !== null) {
+    return { ...fields, [name]: Array.isArray(inner) ? spoilList(inner, given) : spoil(inner as Fields, given) };
+  }
+  return { ...fields, [name]: given.dice.pick(oddities)!(given) };
+}
+
+function spoilList(list: readonly unknown[], given: Given): unknown[] {
+  const [first, ...rest] = list;
+  if (typeof first !== 'object' || first === null || Array.isArray(first)) {
+    return [given.dice.pick(oddities)!(given), ...list];
+  }
+  return [spoil(first as Fields, given), ...rest];
+}
+
+/** The same body, with a stranger's id in the place of each id that it names. */
+function exchangeIds(fields: Fields, { stranger }: Given): Fields {
+  let text = JSON.stringify(fields);
+  for (const id of idsIn(text)) text = text.replace(id, stranger());
+  return JSON.parse(text) as Fields;
+}
+
+const withoutOne = (fields: Fields, { dice }: Given): Fields => {
+  const { [dice.pick(Object.keys(fields)) ?? '']: _gone, ...rest } = fields;
+  return rest;
+};
+
+/** Changes of the fields, and of the text that they become. */
+const ofFields = [spoil, spoil, exchangeIds, exchangeIds, withoutOne] as const;
+const ofText: readonly ((text: string, given: Given) => string | Buffer)[] = [
+  (text) => text.replace('{', '{"__proto__":{"isAdmin":true,"account_id":1},"constructor":{"prototype":{"a":1}},'),
+  (text) => text.replaceAll('":', String.raw`\u0000":`),
+  (text) => text.slice(0, -1),
+  (text) => `[${text}]`,
+  (text) => `\ufeff${text}`,
+  (text) => Buffer.concat([Buffer.from(text), Buffer.from([0xff, 0xfe])]),
+  () => '',
+  () => 'null',
+  () => '['.repeat(50_000),
+  (text) => text.replace('}', `,"pad":"${'y'.repeat(million)}"}`),
+  (_text, { text }) => text,
+];
+
+/** The body as it is sent: most of the time as it was made. */
+export function written(fields: Fields, given: Given): string | Buffer {
+  const { dice } = given;
+  const changed = dice.percent(45) ? dice.pick(ofFields)!(fields, given) : fields;
+  const text = nested(JSON.stringify(changed));
+  return dice.percent(7) ? dice.pick(ofText)!(text, given) : text;
+}
+
+/** Data to be uploaded, in one format or another or in none. */
+export function uploaded(marker: string, { dice, text }: Given): string | Buffer {
+  return dice.pick([
+    JSON.stringify([{ marker, text }]),
+    `a,b\n${marker},1\n`,
+    `<rows><row a="${marker}">1</row></rows>`,
+    JSON.stringify({ [text]: text }),
+    `a,"${text}`,
+    `<a>${text}</a>`,
+    '',
+    '['.repeat(100_000),
+    Buffer.from([0, 255, 254, 10, 44]),
+    `"${marker.repeat(20_000)}"`,
+  ])!;
+}

@@ -1,0 +1,52 @@
+import type { JsonSchema } from '../../../src/service/openapi/schemas.ts';
+
+/** One operation of the OpenAPI document that a service hands out. */
+export interface Operation {
+  readonly method: string;
+  readonly path: string;
+  readonly params: readonly string[];
+  /** The path up to each of its parameters, which are written `{}`: the kinds of things that it can name. */
+  readonly places: readonly string[];
+  readonly query: Readonly<Record<string, JsonSchema & { readonly needed: boolean }>>;
+  /** Of a JSON body; `data` = the body is taken as it comes. */
+  readonly body: JsonSchema | 'data' | undefined;
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query';
+  readonly required: boolean;
+  readonly schema: JsonSchema;
+}
+
+interface Documented {
+  readonly parameters: readonly Parameter[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema?: JsonSchema }>> };
+}
+
+/** Everything that the service at this origin says it can do. */
+export async function operationsOf(origin: string): Promise<Operation[]> {
+  const answer = await fetch(`${origin}/openapi.json`);
+  const { paths } = (await answer.json()) as { paths: Record<string, Record<string, Documented>> };
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, documented]) => operation(method.toUpperCase(), path, documented)),
+  );
+}
+
+function operation(method: string, path: string, { parameters, requestBody }: Documented): Operation {
+  const query = parameters.filter((one) => one.in === 'query');
+  const json = requestBody?.content['application/json'];
+  return {
+    method,
+    path,
+    params: parameters.flatMap((one) => (one.in === 'path' ? one.name : [])),
+    places: placesIn(path),
+    query: Object.fromEntries(query.map(({ name, schema, required }) => [name, { ...schema, needed: required }])),
+    body: requestBody === undefined ? undefined : (json?.schema ?? 'data'),
+  };
+}
+
+function placesIn(path: string): string[] {
+  const blank = path.replaceAll(/\{\w+\}/g, '{}');
+  return [...blank.matchAll(/\{\}/g)].map(({ index }) => blank.slice(0, index + 2));
+}

@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+
+/** An id as the service makes them, the same for the same name. */
+export const idOf = (name: string): string => createHash('sha256').update(`id ${name}`).digest('hex').slice(0, 32);
+export const keyOf = (name: string): string => createHash('sha256').update(`key ${name}`).digest('hex').slice(0, 40);
+
+/** A word that nobody could come to by chance; whatever an account keeps has its word in it. Letters only. */
+export function markerOf(account: string): string {
+  const hex = createHash('sha256').update(`marker ${account}`).digest('hex').slice(0, 20);
+  return `q${hex.replaceAll(/\d/g, (digit) => 'ghijklmnop'[Number(digit)]!)}q`;
+}
+
+/** Somebody who calls. `null` is somebody with no or with a wrong key. */
+export interface Caller {
+  readonly name: string;
+  readonly key: string | null;
+  /** The names of the accounts whose markers they may come to see. */
+  readonly sees: readonly string[];
+  /** The account whose assets they mean without saying more. */
+  readonly account: string;
+}
+
+/** A company and its two clients, the first of which has people of its own. */
+export interface Family {
+  readonly name: string;
+  readonly accounts: readonly string[];
+  readonly callers: readonly Caller[];
+  /** An admin whom nobody removes, so that there is always somebody who can read everything. */
+  readonly keeper: Caller;
+}
+
+export function familyOf(name: string): Family {
+  const accounts = [name, `${name} one`, `${name} two`];
+  const [, one] = accounts as [string, string, string];
+  // Roles change under the calls, so anybody in a company may come to see all of it.
+  const own = (who: string, sees = accounts, account = name): Caller => ({
+    name: `${name} ${who}`,
+    key: keyOf(`${name} ${who}`),
+    sees,
+    account,
+  });
+  const keeper = own('keeper');
+  const strangers = [
+    { name: 'nobody', key: null, sees: [], account: name },
+    { name: 'somebody with a wrong key', key: 'f'.repeat(40), sees: [], account: name },
+  ];
+  const callers = [
+    // Who may do most is most likely to get somewhere.
+    ...Array<Caller>(4).fill(keeper),
+    own('editor'),
+    own('manager'),
+    own('viewer'),
+    // A company gives its clients what is its own.
+    own('one admin', [name, one], one),
+    own('one editor', [name, one], one),
+    ...strangers,
+  ];
+  return { name, accounts, callers, keeper };
+}
+
+/** The fixtures of these companies; each text that can be given has the marker of its account in it. */
+export function fixturesOf(families: readonly Family[]): object {
+  return { companies: families.map(companyOf) };
+}
+
+function companyOf({ name, accounts: [, one, two] }: Family): object {
+  return {
+    ...accountOf(name, ['keeper Admin', 'editor Editor', 'manager Manager', 'viewer View-Only']),
+    plan: 'grow',
+    roles: [{ name: 'Manager', permissions: ['user.manage', 'client.access', 'dashboard.library', 'klip.import'] }],
+    clients: [accountOf(one!, ['admin Admin', 'editor Editor']), accountOf(two!, [])],
+  };
+}
+
+function accountOf(account: string, people: readonly string[]): object {
+  const users = people.map((person) => {
+    const [who, role] = person.split(' ') as [string, string];
+    return userOf(account, who, role);
+  });
+  const members = users.slice(1).map(({ email }) => email);
+  const marker = markerOf(account);
+  return {
+    id: idOf(account),
+    name: `${account} ${marker}`,
+    users,
+    groups: [{ id: idOf(`${account} group`), name: `Group ${marker}`, members }],
+  };
+}
+
+function userOf(account: string, who: string, role: string) {
+  const marker = markerOf(account);
+  return {
+    id: idOf(`${account} ${who}`),
+    email: `${who}@${marker}.test`,
+    first_name: `First ${marker}`,
+    last_name: `Last ${marker}`,
+    role,
+    api_keys: [keyOf(`${account} ${who}`)],
+  };
+}

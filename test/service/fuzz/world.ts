@@ -1,0 +1,158 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Agent, type Dispatcher, request as send } from 'undici';
+import { expect } from 'vitest';
+import type { Pull } from '../../../src/service/refresh/pull.ts';
+import { type RunningService, startService } from '../../../src/service/service.ts';
+import { answerFaults } from '../answers.ts';
+import { type Envelope, StillClock } from '../service.ts';
+import type { Dice } from './dice.ts';
+import { Known } from './known.ts';
+import { Leaks } from './leaks.ts';
+import { type Operation, operationsOf } from './operations.ts';
+import { type Family, familyOf, fixturesOf, idOf } from './people.ts';
+import { perform, type Request } from './requests.ts';
+
+export const acme = familyOf('acme');
+export const rival = familyOf('rival');
+const families = [acme, rival];
+
+/** A document for every refresh, at once. */
+const pull: Pull = async function* ({ format }) {
+  yield Buffer.from({ json: '[1]', csv: 'a\n1\n', xml: '<a/>' }[format]);
+};
+
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** A service with two companies that are called, and what there is to know about it from its answers. */
+export class World {
+  readonly operations: readonly Operation[];
+  /** Every kind of thing that a path can name. */
+  readonly places: ReadonlySet<string>;
+  readonly accounts = families.flatMap((family) => family.accounts);
+  /** What was sent and answered, to be read when something was wrong. */
+  readonly said: string[] = [];
+  readonly #service: RunningService;
+  readonly #origin: string;
+  readonly #clock: StillClock;
+  readonly #agent = new Agent({ pipelining: 1 });
+  readonly #known: ReadonlyMap<string, Known>;
+  readonly #leaks = new Leaks(families);
+  #made = 0;
+
+  private constructor(service: RunningService, clock: StillClock, operations: readonly Operation[]) {
+    this.#service = service;
+    this.#origin = new URL(service.url).origin;
+    this.#clock = clock;
+    this.operations = operations;
+    this.places = new Set(operations.flatMap(({ places }) => places));
+    const known = families.flatMap(({ accounts, keeper }) =>
+      accounts.map((account) => [account, new Known(this.places, idOf(keeper.name))] as const),
+    );
+    this.#known = new Map(known);
+  }
+
+  /** A new service in which both companies and a client of each have something of everything. */
+  static async start(): Promise<World> {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-fuzz-'));
+    const fixtures = join(folder, 'fixtures.json');
+    const clock = new StillClock('2026-03-04T12:00:00Z');
+    await writeFile(fixtures, JSON.stringify(fixturesOf(families)));
+    const service = await startService({ data: 'memory', limits: false, fixtures, clock, pull, tickMs: 3_600_000 });
+    await rm(folder, { recursive: true, force: true });
+    const world = new World(service, clock, await operationsOf(new URL(service.url).origin));
+    for (const family of families) {
+      for (const account of family.accounts.slice(0, 2)) await world.#stock(family, account);
+    }
+    world.said.length = 0;
+    return world;
+  }
+
+  async stop(): Promise<void> {
+    await this.#agent.destroy();
+    await this.#service.close();
+  }
+
+  next(): number {
+    return ++this.#made;
+  }
+
+  known(account: string): Known {
+    return this.#known.get(account)!;
+  }
+
+  /**
+   * An id of some other account. Half of all ids are never named by those who are not to know them: an answer that has
+   * one of these can have it from nobody but the service.
+   */
+  strangeId(dice: Dice, account: string): string {
+    const other = dice.pick(this.accounts.filter((one) => one !== account))!;
+    const things = this.known(other).all();
+    const ids = things.flatMap(({ ids: all }) => all).filter((id) => /[02468ace]$/.test(id));
+    const keepers = families.map(({ keeper }) => idOf(keeper.name));
+    return dice.percent(5) ? dice.pick(keepers)! : (dice.pick(ids) ?? idOf('nothing'));
+  }
+
+  /** Makes a request and holds the answer against everything that is true of all answers. Gives back its status. */
+  async ask(request: Request): Promise<number> {
+    const { caller, method, url, body } = request;
+    const line = `${caller.name}: ${method} ${url} ${String(body ?? '').slice(0, 2_000)}`;
+    this.said.push(line);
+    this.#leaks.sent(caller, `${url} ${String(body)}`);
+    const { type, ...answer } = await this.read(request);
+    this.said[this.said.length - 1] = `${line}\n  → ${answer.status} ${answer.text.slice(0, 500)}`;
+    const faults = [
+      ...answerFaults({ method, path: url, ...answer }),
+      ...envelopeFaults(answer, type),
+      ...this.#leaks.in(caller, answer.text),
+    ];
+    expect(faults, line).toEqual([]);
+    if (answer.status < 300 && answer.text.startsWith('{"meta"')) this.#learn(request, answer.text);
+    return answer.status;
+  }
+
+  /** The same, and nobody looks at what comes. */
+  async read({ caller, method, url, body, headers }: Omit<Request, 'operation' | 'account' | 'path'>) {
+    this.#clock.pass(1);
+    const answer = await send(this.#origin + url, {
+      dispatcher: this.#agent,
+      method: method as Dispatcher.HttpMethod,
+      headers: { ...headers, ...(caller.key === null ? {} : { 'kf-api-key': caller.key }) },
+      body,
+    });
+    return {
+      status: answer.statusCode,
+      text: await answer.body.text(),
+      type: String(answer.headers['content-type']),
+    };
+  }
+
+  #learn({ caller, account, method, path }: Request, text: string): void {
+    this.known(account).learn(method, path, JSON.parse(text) as Envelope);
+    this.#leaks.answered(caller, text);
+  }
+
+  /** Reads the lists of an account, then does once whatever makes something. */
+  async #stock(family: Family, account: string): Promise<void> {
+    const depth = ({ params, method }: Operation): number => params.length + (method === 'PUT' ? 1 : 0);
+    const lists = this.operations.filter(({ method, params }) => method === 'GET' && params.length === 0);
+    const makers = this.operations.filter(({ method, path }) => /POST|PUT/.test(method) && !path.includes('@'));
+    const ordered = makers.toSorted((a, b) => depth(a) - depth(b));
+    for (const operation of [...lists, ...ordered]) {
+      for (const attempt of [0, 1, 2, 3, 4, 5]) {
+        const numbers = Array.from({ length: 30 }, (_none, at) => (attempt * (at + 3) * 7919) % 89);
+        const given = { world: this, family, caller: family.keeper, operation, text: '', account };
+        if ((await perform(given, numbers, true)) < 300) break;
+      }
+    }
+  }
+}
+
+function envelopeFaults({ status, text }: Answer, type: string): string[] {
+  const wrong = text.startsWith('{"meta"') && type !== 'application/json; charset=utf-8' ? [`its type is ${type}`] : [];
+  return status >= 500 ? [...wrong, `its status is ${status}`] : wrong;
+}
