@@ -27,6 +27,7 @@ interface Flaws {
   readonly moody?: boolean;
   readonly vague?: boolean;
   readonly plain?: boolean;
+  readonly deceived?: boolean;
 }
 
 const source = {
@@ -92,6 +93,7 @@ function shelfWith(flaws: Flaws = {}): Connector {
         columns,
         batches: batches(table, after, signal),
         watermark: () => (table === 'news' ? String(shelf.length) : undefined),
+        unchanged: () => table === 'news' && (flaws.deceived === true || after === shelf.length),
       };
     },
   }) as unknown as Connector;
@@ -157,7 +159,12 @@ describe('the standard suite', () => {
     ['makes a columns array for each batch', { hasty: true }, /^gives the columns .*does not carry the columns array/],
     ['gives other rows the second time', { moody: true }, /^gives the same rows/],
     ['trims what it reads', { sloppy: true }, /^carries hostile/],
-    ['begins from the start at every run', { forgetful: true }, /^goes on from its watermark .*nothing had changed/],
+    ['begins from the start at every run', { forgetful: true }, /^goes on from its watermark .*nothing ha[sd] changed/],
+    [
+      'says that nothing changed when something did',
+      { deceived: true },
+      /^goes on from its watermark .*no watermark to tell by/,
+    ],
     ['does not listen when it is stopped', { deaf: true }, /^does not begin .*although it was stopped/],
     ['keeps files open', { leaky: true }, /^leaves nothing open .*testing\.test\.ts/s],
     ['reads far ahead', { hoarding: true }, /^reads no further ahead .*at most 8000000 may be read ahead/],

@@ -8,6 +8,7 @@ import type { Column } from '../column.ts';
 import type { Connector, ExtractContext, Extraction } from '../connector.ts';
 import type { OptionSet } from '../option.ts';
 import { withDefaults } from '../option.ts';
+import { fail } from './check.ts';
 import type { Options, Place, Reading } from './world.ts';
 
 export interface Table {
@@ -105,6 +106,10 @@ export class Bench {
       }
       const watermark = extraction.watermark?.();
       if (watermark !== undefined) this.heard.push(watermark);
+      if (extraction.unchanged?.()) {
+        if (how.watermark === undefined) fail('it says that nothing has changed, but had no watermark to tell by');
+        if (rows.length > 0) fail('it says that nothing has changed, but gives rows, which nobody would get');
+      }
       return { columns, rows, watermark };
     });
   }
