@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type Bench, fixtures, keys, StillClock } from '../service.ts';
-import { CompanyLimits, midnightAfter } from './limits.ts';
+import { CompanyLimits, midnightAfter, StrangerLimits } from './limits.ts';
 import { type Step, walk } from './run-model.ts';
 
 const [acme, other] = fixtures.companies;
@@ -13,6 +13,7 @@ const companies = [
 interface Model {
   readonly acme: CompanyLimits;
   readonly other: CompanyLimits;
+  readonly strangers: StrangerLimits;
 }
 
 /** Calls, whose limits they are paid from, and what they are answered when these allow it. */
@@ -29,7 +30,7 @@ const calls = [
   { title: 'Acme asks for what it may not', payer: 'acme', key: keys.acmeNobody, path: '/users', status: 401 },
   { title: 'Acme asks in a wrong way', payer: 'acme', key: keys.acmeAdmin, path: '/klips?limit=0', status: 400 },
   { title: 'Other asks for a profile', payer: 'other', key: keys.otherAdmin, path: '/profile', status: 200 },
-  { title: 'a stranger asks', payer: undefined, key: 'f'.repeat(40), path: '/profile', status: 401 },
+  { title: 'a stranger asks', payer: 'strangers', key: 'f'.repeat(40), path: '/profile', status: 401 },
 ] as const;
 
 /** Days of 24, 23 and 25 hours. */
@@ -40,7 +41,7 @@ function stepsOn(clock: { now: StillClock }): fc.Arbitrary<Step<Model>>[] {
     title: `${call.title}, ${times} times`,
     run: async (model: Model, given: Bench) => {
       for (let i = 0; i < times; i++) {
-        const refusal = call.payer === undefined ? undefined : model[call.payer].call(clock.now.now());
+        const refusal = model[call.payer].call(clock.now.now());
         const { status, body, headers } = await given.call('GET', call.path, { key: call.key });
         expect(status).toBe(refusal === undefined ? call.status : 429);
         if (refusal === undefined) continue;
@@ -81,6 +82,7 @@ it.each(days)('the limits let through on and around %s what the model lets', asy
   const model = () => ({
     acme: new CompanyLimits({ perSecond: 5, perDay: 14 }),
     other: new CompanyLimits({ perSecond: 5, perDay: 9 }),
+    strangers: new StrangerLimits(),
   });
   await walk(stepsOn(clock), { options, model, walks: 15, steps: 50 });
 });

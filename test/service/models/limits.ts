@@ -52,3 +52,18 @@ export class CompanyLimits {
     return this.#days.get(dayOf(now)) ?? 0;
   }
 }
+
+/** The limit of those who show no good credentials, all from one address. */
+export class StrangerLimits {
+  #failed: number[] = [];
+
+  /** What a call at this time is refused with instead of 401; one that is not counts. */
+  call(now: number): Expected | undefined {
+    this.#failed = this.#failed.filter((time) => time > now - 60_000);
+    if (this.#failed.length >= 20) {
+      return { code: 'rate_limited', retryAfter: Math.ceil((this.#failed.at(-20)! + 60_000 - now) / 1000) };
+    }
+    this.#failed.push(now);
+    return undefined;
+  }
+}
