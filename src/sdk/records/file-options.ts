@@ -12,7 +12,10 @@ export const fileOptions = {
     about: 'What the data is. Told by the ending of the name when absent.',
     example: 'csv',
   }),
-  sheet: option.text({ about: 'xlsx: name of the sheet to read. The first that is not hidden when absent.' }),
+  sheet: option.text({
+    about: 'xlsx: name of the sheet to read. The first that is not hidden when absent.',
+    example: 'Orders',
+  }),
   member: option.text({
     about: 'zip: name or glob of the members to read. All that are no hidden files when absent.',
     example: '**/*.csv',
