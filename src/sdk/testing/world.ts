@@ -63,6 +63,9 @@ export interface Place {
 export interface Resume extends Reading {
   /** Adds rows behind the watermark and returns those that the next extract has to give. */
   grow(): Promise<Rows>;
-  /** Rows at the very edge that may come twice; 0 unless the vendor makes it impossible. */
+  /**
+   * Rows that may come twice; 0 unless the vendor makes that impossible: those of the very edge, or all of them where a
+   * source tells only whether anything has changed, and then gives everything anew.
+   */
   readonly repeated?: number;
 }
