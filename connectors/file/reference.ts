@@ -1,10 +1,11 @@
 /** What the reference page tells beside the options. */
 export const reference = {
   columns:
-    'Those of the header (csv), or all keys and elements of all records (json, xml), in order of first appearance; exactly those of `columns` where that is given.',
+    'Those of the header (csv, xlsx), or all keys and elements of all records (json, xml), in order of first appearance; exactly those of `columns` where that is given. In front `path_column` and `modified_column`, where they are asked for.',
   limits: [
     'Several files of one query must be of one format.',
     'A file that is changed while it is read ends the run, which is tried again later.',
+    'The texts of a workbook (xlsx) may be 128 MB together; csv has no bound. Formulas give the value that was last saved.',
     'Nothing found is an error: an export that did not come is not an empty one.',
   ],
   example: `

@@ -13,6 +13,7 @@ import { fetchedInput } from './fetched-input.ts';
 import { Line } from './line.ts';
 import { query, source } from './options.ts';
 import { placeOf } from './place.ts';
+import { reference } from './reference.ts';
 import { type Selection, selectFiles } from './select.ts';
 import { faultsOf } from './validate.ts';
 import { parseWatermark, watermarkText } from './watermark.ts';
@@ -23,9 +24,10 @@ type Extracting = ExtractContext<typeof source, typeof query>;
 export default defineConnector({
   id: 'ftp',
   title: 'FTP, FTPS, SFTP',
-  summary: 'Reads csv, json, json lines, xml or xlsx files from a file server, packed or not.',
+  summary: 'Reads csv, json, json lines, xml or xlsx from files on a server, packed or not.',
   source,
   query,
+  ...reference,
   shorthand: 'path',
 
   validate: ({ source: given, query: asked }) => [

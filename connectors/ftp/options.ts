@@ -59,6 +59,7 @@ export const source = {
   port: option.integer({
     minimum: 1,
     maximum: 65_535,
+    example: 2222,
     about: 'Port of the server; 22 for sftp, 990 for ftps_implicit and 21 for the others when left out.',
   }),
   user: option.text({ about: 'Who we are there; `anonymous` when left out.', example: 'reader' }),
@@ -67,7 +68,11 @@ export const source = {
     about: 'sftp: file of the private key to log in with, in OpenSSH or PEM form.',
     example: 'id_ed25519',
   }),
-  passphrase: option.text({ about: 'sftp: what unlocks the private key.', secret: true }),
+  passphrase: option.text({
+    about: 'sftp: what unlocks the private key.',
+    example: `\${env:KEY_PASSPHRASE}`,
+    secret: true,
+  }),
   host_key: option.text({
     about: 'sftp: fingerprint of the one host key that is believed. Wins over `known_hosts_file`.',
     pattern: '^SHA256:[A-Za-z0-9+/]{43}=?$',

@@ -1,0 +1,35 @@
+/** What the reference page tells beside the options. */
+export const reference = {
+  resumes:
+    'With `files: changed`, where it got to is the time of the newest file, less `look_back_seconds`, and the names, times and sizes of the files read since then.',
+  columns:
+    'Those of the header (csv, xlsx), or all keys and elements of all records (json, xml), in order of first appearance; exactly those of `columns` where that is given. In front `path_column` and `modified_column`, where they are asked for.',
+  limits: [
+    'Nothing on the server is ever changed: no file is moved, renamed or deleted.',
+    'Each file is brought here whole before its first row is read, so the disk must hold the files of one run.',
+    'A file that changes while it is read, and one whose marker is missing, is a reason to try again later; a transfer that breaks goes on where it broke, when size and time are still the same.',
+    'Servers tell times in whole seconds. A file that is written anew within the same second, in the same size, cannot be told from the one before: give new data a new name.',
+    'A host key that nobody vouches for is refused, with its fingerprint and how to trust it. Certificates of SSH authorities are not read.',
+    'FTP servers without MLSD are asked for the time of each file by MDTM, a question per file that matches. Without both, files cannot be told by age.',
+    'The texts of a workbook (xlsx) may be 128 MB together; csv has no bound. Formulas give the value that was last saved.',
+  ],
+  example: `
+sources:
+  partner:
+    connector: ftp
+    protocol: sftp
+    host: files.example.com
+    user: reader
+    private_key_file: id_ed25519
+    host_key: SHA256:rJEBgc5wcMYTbUnB0Bw3dQtwOtCvmG2q9Q1Xh1h1h1g
+    folder: /outgoing
+jobs:
+  orders:
+    source: partner
+    query:
+      path: "2026/**/orders-*.csv.gz"
+      files: newest
+      marker: .done
+      path_column: file
+`,
+};
