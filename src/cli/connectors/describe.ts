@@ -62,7 +62,7 @@ function asText(connector: Connector, from: string): string {
     ...(limits.length === 0
       ? []
       : [`Limits\n${limits.map((limit) => `  - ${wrapped(limit, '    ').trim()}`).join('\n')}`]),
-    ...(example === undefined ? [] : [`Example\n${example.trim().replace(/^/gm, '  ')}`]),
+    ...(example === undefined ? [] : [`Example\n${example.trim().replace(/^(?=.)/gm, '  ')}`]),
   ];
   return parts.join('\n\n');
 }
@@ -92,6 +92,6 @@ function optionAsText(
 function wrapped(text: string, indent: string): string {
   return text
     .split('\n')
-    .map((line) => line.replace(/(?=.{101})(.{1,100}) +/g, '$1\n').replace(/^/gm, indent))
+    .map((line) => line.replace(/(?=.{101})(.{1,100}) +/g, '$1\n').replace(/^(?=.)/gm, indent))
     .join('\n');
 }
