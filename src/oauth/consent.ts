@@ -80,9 +80,9 @@ export class Consent {
     const text = pasted.trim();
     const url = URL.parse(text);
     if (url !== null && (url.searchParams.has('code') || url.searchParams.has('error'))) return url;
-    if (this.#verifier === undefined || url !== null || !/^[\w.~%+/=-]{4,}$/.test(text)) throw notAnAnswer();
+    if (this.#verifier === undefined || url !== null || !/^[\w.~+/=-]{4,}$/.test(text)) throw notAnAnswer();
     const address = new URL(this.#redirectUri);
-    address.searchParams.set('code', decodeURIComponent(text));
+    address.searchParams.set('code', text);
     address.searchParams.set('state', this.#state);
     return address;
   }

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { freePort } from '../oauth/free-port.ts';
 import { agree } from '../oauth/person.ts';
 import { client, robot, startVendor, type Vendor, type VendorOptions } from '../oauth/vendor.ts';
 import { type Home, makeHome } from './home.ts';
@@ -44,15 +45,6 @@ async function makePlace(
     jobs: Object.fromEntries(jobs),
   });
   return { vendor, home };
-}
-
-async function freePort(): Promise<number> {
-  const { createServer } = await import('node:net');
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address() as { port: number };
-  await new Promise((done) => server.close(done));
-  return port;
 }
 
 /** The address that a running login printed. */

@@ -1,0 +1,49 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { chmod } from 'node:fs/promises';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+import { expect, it, onTestFinished } from 'vitest';
+import { freePort } from '../oauth/free-port.ts';
+import { client, startVendor } from '../oauth/vendor.ts';
+import { makeHome } from './home.ts';
+import { forTest, until } from './process.ts';
+
+const connectors = new URL('../oauth/connectors/', import.meta.url).pathname;
+
+it('opens the browser of the person, who logs in, agrees, and is told on the last page that it worked', async () => {
+  const redirect = `http://127.0.0.1:${await freePort()}/callback`;
+  const vendor = await startVendor({ redirects: [redirect] });
+  onTestFinished(() => vendor.close());
+  const home = await makeHome(forTest);
+  const login = { client_id: client.id, client_secret: client.secret, redirect_uri: redirect };
+  await home.config({
+    connectors,
+    destinations: { main: { url: 'http://127.0.0.1:9/api/1.0', api_key: 'k'.repeat(40) } },
+    sources: { acme: { connector: 'acme', url: vendor.url, login } },
+    jobs: {},
+  });
+  const opened = join(home.folder, 'opened');
+  const program = await home.write(
+    'browser.sh',
+    `#!/bin/sh\nprintf %s "$1" > ${opened}.part && mv ${opened}.part ${opened}\n`,
+  );
+  await chmod(program, 0o755);
+  const command = home.start(['login', 'acme'], { env: { BROWSER: program } });
+  await until('the browser to be opened', () => existsSync(opened));
+
+  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+  onTestFinished(() => browser.close());
+  const page = await browser.newPage();
+  await page.goto(readFileSync(opened, 'utf8'));
+  await page.fill('input[name=login]', 'bob');
+  await page.fill('input[name=password]', 'anything');
+  await page.click('button[type=submit]');
+  await page.click('button[type=submit]');
+  await page.getByText('Logged in. You may close this window.').waitFor();
+  expect(page.url()).toContain(`${redirect}?code=`);
+
+  const { code, stdout } = await command.ended;
+  expect(code).toBe(0);
+  expect(stdout).toContain('A browser was opened.');
+  expect(stdout).toContain('Logged in as bob, for acme.');
+});
