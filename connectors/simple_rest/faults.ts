@@ -1,4 +1,4 @@
-import { recordFaults } from '#sdk';
+import { boundOf, Moment, recordFaults, templateFault } from '#sdk';
 import type { Auth, Paging, RestQuery, RestSource } from './options.ts';
 import { parametersOf } from './request.ts';
 
@@ -18,6 +18,8 @@ const needed: Readonly<Record<Auth['kind'], readonly (keyof Auth)[]>> = {
   basic: ['user', 'password'],
   bearer: ['token'],
   key: ['name', 'value'],
+  client_credentials: ['token_url'],
+  login_call: ['call', 'token_path'],
 };
 
 function authFaults(auth: Auth): Fault[] {
@@ -35,6 +37,7 @@ function addressFaults({ url, auth }: RestSource, { path, endpoint_url }: RestQu
   if (path !== undefined && endpoint_url !== undefined) {
     return [{ option: 'endpoint_url', message: 'cannot stand beside `path`' }];
   }
+  if (endpoint_url?.includes('{{') === true) return [];
   const faults = Object.entries({ url, endpoint_url })
     .filter(([, address]) => address !== undefined && !URL.canParse(address))
     .map(([option]) => ({ option, message: 'is no address' }));
@@ -46,7 +49,13 @@ function addressFaults({ url, auth }: RestSource, { path, endpoint_url }: RestQu
 }
 
 function queryFaults(query: RestQuery): Fault[] {
-  const faults: Fault[] = [...recordFaults(query), ...pagingFaults(query)];
+  const faults: Fault[] = [
+    ...recordFaults(query),
+    ...pagingFaults(query),
+    ...templateFaults(query),
+    ...windowFaults(query),
+    ...conditionFaults(query),
+  ];
   if (query.body !== undefined && /^(?:get|head)$/i.test(query.method)) {
     faults.push({ option: 'body', message: `cannot be sent with ${query.method.toUpperCase()}; set \`method: POST\`` });
   }
@@ -56,6 +65,39 @@ function queryFaults(query: RestQuery): Fault[] {
     faults.push({ option: 'parameters', message: (error as Error).message });
   }
   return faults;
+}
+
+const templated = ['path', 'endpoint_url', 'parameters', 'body'] as const;
+
+function templateFaults(query: RestQuery): Fault[] {
+  const names = new Set(['page', ...(query.window === undefined ? [] : ['window'])]);
+  return templated.flatMap((option) => {
+    const fault = templateFault(query[option], names);
+    return fault === undefined
+      ? []
+      : [{ option, message: `${fault}; there are page, window, now, today and the like` }];
+  });
+}
+
+function windowFaults(query: RestQuery): Fault[] {
+  const { window } = query;
+  if (window === undefined) return [];
+  const now = new Moment(Temporal.Now.zonedDateTimeISO('UTC'), false);
+  try {
+    boundOf('start_date', { now, start_date: window.start });
+    boundOf('end_date', { now, end_date: window.end });
+  } catch (error) {
+    return [{ option: 'window', message: (error as Error).message.replace(/`(start|end)_date`/, '`$1`') }];
+  }
+  const isUsed = templated.some((option) => /\{\{[^}]*\bwindow\./.test(JSON.stringify(query[option] ?? '')));
+  return isUsed ? [] : [{ option: 'window', message: 'is used nowhere: put `{{ window.from }}` into the request' }];
+}
+
+function conditionFaults({ conditional, paging, window }: RestQuery): Fault[] {
+  const isOne = paging.kind === 'none' && window === undefined;
+  return conditional && !isOne
+    ? [{ option: 'conditional', message: 'needs an answer of one page: a page says nothing about the others' }]
+    : [];
 }
 
 function pagingFaults({ paging, records, format }: RestQuery): Fault[] {
@@ -74,6 +116,6 @@ function pagingFaults({ paging, records, format }: RestQuery): Fault[] {
 }
 
 /** Whether the way to the next page stands inside the answer, which only json is read for. */
-export function readsAnswer({ kind }: Paging): boolean {
-  return kind === 'cursor' || kind === 'next_link';
+export function readsAnswer({ kind, more, last, total, pages }: Paging): boolean {
+  return kind === 'cursor' || kind === 'next_link' || [more, last, total, pages].some((path) => path !== undefined);
 }

@@ -10,11 +10,11 @@ import {
   Spool,
   shownUrl,
 } from '#sdk';
+import { Asking, describedLogin } from './asking.ts';
 import { optionFaults } from './faults.ts';
 import { query, source } from './options.ts';
 import { readPages } from './pages.ts';
 import { reference } from './reference.ts';
-import { requestOf } from './request.ts';
 
 export { type DatasourceProperties, type FetchLimits, fetchDatasource } from './fetch-datasource.ts';
 
@@ -27,6 +27,8 @@ const connector = defineConnector({
   query,
   ...reference,
   shorthand: 'path',
+
+  oauth: ({ auth }) => describedLogin(auth),
 
   validate: ({ source: given, query: asked }) => optionFaults(given, asked),
 
@@ -42,13 +44,15 @@ const connector = defineConnector({
   },
 
   async extract(context) {
-    const { source: given, query: asked, scratch, signal, log, alive = () => undefined } = context;
+    const { source: given, query: asked, scratch, signal, log, login, timezone, watermark } = context;
     const client = await clientOf(context);
+    const asking = new Asking({ source: given, client, login, zone: timezone ?? 'UTC', signal, log });
     const spool = new Spool(scratch, { mostBytes: given.max_answer_bytes, signal });
     try {
-      const request = requestOf(given, asked);
-      return await readPages({ client, request, query: asked, retries: given.retries, spool, signal, log, alive });
+      const { alive = () => undefined } = context;
+      return await readPages({ asking, client, query: asked, spool, log, alive, watermark });
     } finally {
+      await asking.end();
       await spool.close();
       await client.close();
     }
@@ -78,17 +82,24 @@ async function readAuthority(path: string): Promise<string> {
   }
 }
 
-async function greet(client: HttpClient, url: URL, { source: given }: SourceContext<typeof source>): Promise<string> {
+async function greet(client: HttpClient, url: URL, context: SourceContext<typeof source>): Promise<string> {
+  const { source: given, login, signal, log } = context;
+  const asking = new Asking({ source: { ...given, retries: 0 }, client, login, zone: 'UTC', signal, log });
   const asked = { method: 'GET', parameters: [], path: undefined, endpoint_url: undefined, body: undefined };
-  const request = requestOf(given, asked);
   try {
-    const { status, headers, body } = await client.fetch(request);
-    await body.return(undefined);
-    return `${shownUrl(url)} answers with status ${status} and ${headers['content-type'] ?? 'no content type'}`;
+    return await asking.fetch(
+      () => asking.request(asked, asking.scope),
+      async ({ status, headers, body }) => {
+        await body.return(undefined);
+        return `${shownUrl(url)} answers with status ${status} and ${headers['content-type'] ?? 'no content type'}`;
+      },
+    );
   } catch (error) {
     // A base address is often no resource of its own; that somebody answers and does not ask who we are is the proof.
     const isAnswered = error instanceof Problem && ['REST_NOT_FOUND', 'REST_REFUSED'].includes(error.code);
     if (isAnswered) return `${shownUrl(url).replace(/\/$/, '')} is reached; it has nothing at the base address itself`;
     throw error;
+  } finally {
+    await asking.end();
   }
 }

@@ -1,8 +1,19 @@
 import { type OptionValues, option, recordOptions } from '#sdk';
 
+/** A call whose answer holds a token, or that ends one. */
+export interface SideCall {
+  /** Behind the `url` of the source, or a full address. */
+  readonly path: string;
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  readonly form?: Readonly<Record<string, string>>;
+}
+
 /** How we show who we are. */
 export interface Auth {
-  readonly kind: 'none' | 'basic' | 'bearer' | 'key';
+  readonly kind: 'none' | 'basic' | 'bearer' | 'key' | 'client_credentials' | 'login_call';
   readonly user?: string;
   readonly password?: string;
   readonly token?: string;
@@ -10,6 +21,16 @@ export interface Auth {
   readonly name?: string;
   readonly value?: string;
   readonly in?: 'header' | 'query';
+  /** client_credentials: where tokens are asked for, and how. Id and secret stand under `login`. */
+  readonly token_url?: string;
+  readonly scopes?: readonly string[];
+  readonly client_authentication?: 'body' | 'basic';
+  readonly token_parameters?: Readonly<Record<string, string>>;
+  /** login_call: the call, where the token stands in its answer, what is put before it, and the call that ends it. */
+  readonly call?: SideCall;
+  readonly token_path?: string;
+  readonly scheme?: string;
+  readonly logout?: SideCall;
 }
 
 /** One of the service document's parameters: `header` goes into a request header, any other type into the query. */
@@ -22,6 +43,11 @@ export interface Parameter {
 /** How one page leads to the next. */
 export interface Paging {
   readonly kind: 'none' | 'page' | 'offset' | 'cursor' | 'next_link' | 'link_header';
+  /** Paths in the answer: true while there is more, true on the last page, records and pages altogether. */
+  readonly more?: string;
+  readonly last?: string;
+  readonly total?: string;
+  readonly pages?: string;
   readonly parameter?: string;
   readonly first?: number;
   readonly size_parameter?: string;
@@ -35,6 +61,19 @@ export interface Paging {
 
 const text = { type: 'string' };
 const secret = { type: 'string', writeOnly: true };
+const texts = { type: 'object', additionalProperties: text };
+const sideCall = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['path'],
+  properties: {
+    path: text,
+    method: { enum: ['GET', 'POST', 'PUT', 'DELETE'] },
+    headers: texts,
+    body: { type: ['object', 'array'] },
+    form: texts,
+  },
+};
 
 const closed = (properties: object) => ({
   type: 'object',
@@ -42,6 +81,14 @@ const closed = (properties: object) => ({
   required: ['kind'],
   properties,
 });
+
+/** From when to when, and how much of it at once. */
+export interface Window {
+  readonly start: string;
+  readonly end?: string;
+  readonly step?: string;
+  readonly bound?: 'inside' | 'outside';
+}
 
 export const source = {
   url: option.text({
@@ -51,17 +98,25 @@ export const source = {
   }),
   auth: option.schema<Auth>(
     closed({
-      kind: { enum: ['none', 'basic', 'bearer', 'key'] },
+      kind: { enum: ['none', 'basic', 'bearer', 'key', 'client_credentials', 'login_call'] },
       user: text,
       password: secret,
       token: secret,
       name: text,
       value: secret,
       in: { enum: ['header', 'query'], default: 'header' },
+      token_url: { ...text, description: 'client_credentials: address that gives tokens.' },
+      scopes: { type: 'array', items: text, description: 'client_credentials: what is asked for.' },
+      client_authentication: { enum: ['body', 'basic'], description: 'client_credentials: where id and secret go.' },
+      token_parameters: { ...texts, description: 'client_credentials: sent along with the request for a token.' },
+      call: { ...sideCall, description: 'login_call: the call whose answer holds a token.' },
+      token_path: { ...text, description: 'login_call: path of the token in that answer.' },
+      scheme: { ...text, description: 'login_call: put before the token; `Bearer` unless `name` says otherwise.' },
+      logout: { ...sideCall, description: 'login_call: the call that ends the session, when the run ends.' },
     }),
     {
       about:
-        'Credentials: `basic` has user and password, `bearer` a token, `key` the name and value of a header or query parameter.',
+        'Credentials: `basic` has user and password, `bearer` a token, `key` the name and value of a header or query parameter, `client_credentials` asks `token_url` for tokens (id and secret stand under `login`), `login_call` gets a token from a call.',
       example: { kind: 'bearer', token: `\${env:API_TOKEN}` },
       default: { kind: 'none' },
       secret: true,
@@ -110,6 +165,36 @@ export const query = {
     example: 'https://api.example.com/v2/orders',
     pattern: '^https?://',
   }),
+  window: option.schema<Window | undefined>(
+    {
+      type: 'object',
+      additionalProperties: false,
+      required: ['start'],
+      properties: {
+        start: { ...text, description: 'First day or instant: a date, or a template.' },
+        end: { ...text, description: 'Last day or instant that counts; today when absent.' },
+        step: { ...text, pattern: '^\\d+(mo|[hdwy])$', description: 'So much is asked for at once: 7d, 1mo.' },
+        bound: {
+          enum: ['inside', 'outside'],
+          default: 'inside',
+          description: 'Whether `window.to` is the last day inside, or the first one outside.',
+        },
+      },
+    },
+    {
+      about: 'Asks span by span; `{{ window.from }}` and `{{ window.to }}` then stand in the request.',
+      example: { start: '{{ month_start - 3mo }}', step: '1mo' },
+    },
+  ),
+  header_columns: option.map<string>(text, {
+    about: 'Columns in front that hold headers of the answer, by the name of the column.',
+    example: { version: 'x-data-version' },
+  }),
+  conditional: option.boolean({
+    about:
+      'Ask only for what has changed (ETag, Last-Modified); unchanged data ends the run as unchanged. One page alone.',
+    default: false,
+  }),
   method: option.text({ about: 'HTTP method, in upper or lower case.', default: 'GET', pattern: '^[A-Za-z]+$' }),
   parameters: option.schema<string | readonly Parameter[]>(
     {
@@ -152,9 +237,14 @@ export const query = {
       },
       cursor: { ...text, description: 'cursor: path of the cursor in the answer.' },
       path: { ...text, description: 'next_link: path of the next address in the answer.' },
+      more: { ...text, description: 'Path in the answer that is true while there are more pages.' },
+      last: { ...text, description: 'Path in the answer that is true on the last page.' },
+      total: { ...text, description: 'Path in the answer with the number of all records.' },
+      pages: { ...text, description: 'Path in the answer with the number of all pages.' },
     }),
     {
-      about: 'How one page leads to the next.',
+      about:
+        'How one page leads to the next. Where it is asked for in body, path or header, put `{{ page.number }}`, `{{ page.offset }}` or `{{ page.token }}` there.',
       example: { kind: 'cursor', cursor: 'meta.next', parameter: 'after' },
       default: { kind: 'none' },
     },

@@ -7,85 +7,148 @@ import {
   type HttpClient,
   type HttpRequest,
   isKnownEncoding,
+  Pager,
   type RecordReader,
   type RecordSettings,
   recordReader,
   restProblem,
+  type Scope,
   type Spool,
   type SpooledPage,
   shownUrl,
-  withRetries,
+  spansOf,
+  type Turn,
   withUrl,
 } from '#sdk';
+import type { Asking } from './asking.ts';
 import { readsAnswer } from './faults.ts';
 import type { RestQuery } from './options.ts';
-import { type Pager, pagerOf } from './paging.ts';
+import { AskedBefore, pagingOf, placePage, wantedOf } from './paging.ts';
+import { conditioned, validatorsOf } from './validators.ts';
 
 interface PagesInit {
+  readonly asking: Asking;
   readonly client: HttpClient;
-  readonly request: HttpRequest;
   readonly query: RestQuery;
-  readonly retries: number;
   readonly spool: Spool;
-  readonly signal: AbortSignal;
   readonly log: ConnectorLog;
   /** Called after each page. */
   readonly alive: () => void;
+  readonly watermark: string | undefined;
 }
 
 interface Page {
+  readonly request: HttpRequest;
   readonly answer: HttpAnswer;
   readonly spooled: SpooledPage;
 }
 
 /** Fetches every page of a query into the spool, and only then gives its rows: a part never passes for the whole. */
 export async function readPages(init: PagesInit): Promise<Extraction> {
-  const pager = pagerOf(init.query.paging);
-  let request: HttpRequest | undefined = withUrl(init.request, pager.first(init.request.url));
-  let reader: RecordReader | undefined;
-  let before: SpooledPage | undefined;
-  for (let number = 1; request !== undefined; number++) {
-    if (number > init.query.max_pages) throw tooManyPages(init.query.max_pages);
-    const page = await fetchPage(init, request);
-    init.alive();
-    reader ??= await recordReader(settingsOf(init.query, page.answer));
-    const url: URL | undefined = await nextUrl({ init, pager, reader, page, before, number });
-    before = page.spooled;
-    if (url !== undefined) init.client.allow(init.request, url);
-    request = url === undefined ? undefined : withUrl(request, url);
+  const run = new PageRun(init);
+  for (const scope of scopesOf(init.query, init.asking.scope)) await run.readSpan(scope);
+  return run.extraction();
+}
+
+/** One scope for each span of the window; a single one without a window. */
+function* scopesOf({ window }: RestQuery, scope: Scope): Generator<Scope> {
+  if (window === undefined) return yield scope;
+  const { start, end, step, bound = 'inside' } = window;
+  const dated: Scope = { ...scope, start_date: start, ...(end === undefined ? {} : { end_date: end }) };
+  for (const span of spansOf({ end: bound, ...(step === undefined ? {} : { step }) }, dated, undefined)) {
+    yield { ...scope, window: span };
   }
-  return reader!.extraction();
 }
 
-function fetchPage({ client, spool, retries, signal, log }: PagesInit, request: HttpRequest): Promise<Page> {
-  const onPause = (problem: Error, milliseconds: number) =>
-    log.warn('asking again after a pause', { because: problem.message, pauseMs: Math.round(milliseconds) });
-  return withRetries({ retries, signal, onPause }, async () => {
-    const answer = await client.fetch(request);
-    return { answer, spooled: await spool.add(answer.body) };
-  });
-}
+class PageRun {
+  readonly #init: PagesInit;
+  readonly #asked = new AskedBefore();
+  #reader: RecordReader | undefined;
+  #before: SpooledPage | undefined;
+  #number = 0;
+  #isUnchanged = false;
+  #validators: string | undefined;
 
-interface Step {
-  readonly init: PagesInit;
-  readonly pager: Pager;
-  readonly reader: RecordReader;
-  readonly page: Page;
-  readonly before: SpooledPage | undefined;
-  readonly number: number;
-}
+  constructor(init: PagesInit) {
+    this.#init = init;
+  }
 
-async function nextUrl({ init, pager, reader, page, before, number }: Step): Promise<URL | undefined> {
-  const { answer, spooled } = page;
-  const isNothing = answer.status === 204 || (spooled.bytes === 0 && number > 1);
-  const ask = { count: init.query.paging.kind !== 'none', values: pager.wanted };
-  const { records, values } = isNothing ? nothing : await reader.survey(spooled.input, ask);
-  init.log.debug('page read', { page: number, records, bytes: spooled.bytes });
-  if (before?.sha256 === spooled.sha256 && records !== 0) throw repeated(answer.url, number);
-  return pager.next({ url: answer.url, records: records ?? 0, values, link: answer.headers.link });
+  async readSpan(scope: Scope): Promise<void> {
+    const { query } = this.#init;
+    const pager = new Pager(pagingOf(query.paging));
+    this.#before = undefined;
+    for (let turn: Turn | undefined = pager.first(scope); turn !== undefined; ) {
+      if (++this.#number > query.max_pages) throw tooManyPages(query.max_pages);
+      const page = await this.#fetch(turn, scope);
+      this.#init.alive();
+      if (page.answer.status === 304) {
+        this.#isUnchanged = true;
+        return;
+      }
+      this.#reader ??= await recordReader(settingsOf(query, page.answer));
+      const { records, values } = await this.#survey(page);
+      const body = Object.fromEntries(values);
+      const headers = { link: [page.answer.headers.link ?? []].flat().join(', ') };
+      const answer = { url: page.answer.url, status: page.answer.status, text: '', headers, body };
+      turn = pager.next({ answer, records, last: records > 0 ? {} : undefined });
+      if (turn?.link !== undefined) this.#init.client.allow(page.request, turn.link);
+      this.#before = page.spooled;
+    }
+  }
+
+  async extraction(): Promise<Extraction> {
+    const { query } = this.#init;
+    if (this.#isUnchanged) {
+      const nothing = (async function* () {})();
+      return { columns: [], batches: nothing, watermark: () => this.#validators, unchanged: () => true };
+    }
+    // A window without a day in it asks nothing.
+    this.#reader ??= await recordReader({ ...query, format: query.format ?? 'json' });
+    const table = this.#reader.extraction();
+    return query.conditional ? { ...table, watermark: () => this.#validators } : table;
+  }
+
+  async #fetch(turn: Turn, scope: Scope): Promise<Page> {
+    const { asking, query, spool } = this.#init;
+    const make = async () => {
+      const made = await asking.request(query, { ...scope, page: turn.page });
+      return turn.link === undefined ? placePage(made, query, turn.page) : withUrl(made, turn.link);
+    };
+    this.#asked.check(await make());
+    let request: HttpRequest;
+    return asking.fetch(
+      async () => {
+        request = await make();
+        return query.conditional ? conditioned(request, this.#init.watermark) : request;
+      },
+      async (answer) => {
+        if (query.conditional) this.#validators = validatorsOf(request, answer);
+        return { request, answer, spooled: await spool.add(answer.body) };
+      },
+    );
+  }
+
+  async #survey({ answer, spooled }: Page): Promise<{ records: number; values: ReadonlyMap<string, string> }> {
+    const { query, log } = this.#init;
+    const isNothing = answer.status === 204 || (spooled.bytes === 0 && this.#number > 1);
+    const ask = { count: query.paging.kind !== 'none', values: wantedOf(query.paging) };
+    const input = { ...spooled.input, facts: factsOf(query, answer) };
+    const { records, values } = isNothing ? nothing : await this.#reader!.survey(input, ask);
+    log.debug('page read', { page: this.#number, records, bytes: spooled.bytes });
+    if (this.#before?.sha256 === spooled.sha256 && records !== 0) throw repeated(answer.url, this.#number);
+    return { records: records ?? 0, values };
+  }
 }
 
 const nothing = { records: 0, values: new Map<string, string>() };
+
+function factsOf({ header_columns }: RestQuery, { headers }: HttpAnswer): Record<string, string | undefined> {
+  const facts = Object.entries(header_columns).map(([column, name]) => {
+    const value = headers[name.toLowerCase()];
+    return [column, value === undefined ? undefined : [value].flat().join(', ')] as const;
+  });
+  return Object.fromEntries(facts);
+}
 
 function settingsOf(query: RestQuery, answer: HttpAnswer): RecordSettings {
   const contentType = [answer.headers['content-type'] ?? []].flat()[0];
@@ -94,7 +157,7 @@ function settingsOf(query: RestQuery, answer: HttpAnswer): RecordSettings {
   if (format === undefined && answer.status !== 204) throw unknownFormat(answer, contentType);
   if (format !== undefined && format !== 'json' && readsAnswer(query.paging)) throw noJson(answer, contentType);
   const encoding = query.encoding ?? (charset !== undefined && isKnownEncoding(charset) ? charset : undefined);
-  return { ...query, format: format ?? 'json', encoding };
+  return { ...query, format: format ?? 'json', encoding, factColumns: Object.keys(query.header_columns) };
 }
 
 function unknownFormat({ url }: HttpAnswer, contentType: string | undefined) {

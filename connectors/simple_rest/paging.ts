@@ -1,96 +1,93 @@
-import { nextLink, restProblem, shownUrl } from '#sdk';
-import type { Paging } from './options.ts';
+import { createHash } from 'node:crypto';
+import { type HttpRequest, type Paging as PagingData, restProblem, shownUrl, withUrl } from '#sdk';
+import type { Paging, RestQuery } from './options.ts';
 
-/** What a page tells about the next one. */
-interface PageFacts {
-  readonly url: URL;
-  readonly records: number;
-  readonly values: ReadonlyMap<string, string>;
-  readonly link: string | string[] | undefined;
+/** Which query parameter carries what the pages count, where no template says that it goes elsewhere. */
+interface Carrier {
+  readonly fact: 'number' | 'offset' | 'token';
+  readonly parameter: string;
 }
 
-/** Where the pages of a query stand, one after another. */
-export interface Pager {
-  /** Paths of values that are wanted from each answer. */
-  readonly wanted: readonly string[];
-  first(url: URL): URL;
-  /** The address after that page; undefined when it was the last. */
-  next(page: PageFacts): URL | undefined;
-}
-
-/** The pager for the options; it refuses to go where it has been before. */
-export function pagerOf(paging: Paging): Pager {
-  const pager = pagers[paging.kind](paging);
-  const seen = new Set<string>();
-  const fresh = (url: URL | undefined) => {
-    if (url === undefined) return undefined;
-    if (seen.has(url.href)) throw inCircles(url);
-    seen.add(url.href);
-    return url;
-  };
-  return { ...pager, first: (url) => fresh(pager.first(url))!, next: (page) => fresh(pager.next(page)) };
-}
-
-const pagers: Record<Paging['kind'], (paging: Paging) => Pager> = {
-  none: () => ({ wanted: [], first: (url) => url, next: () => undefined }),
-  page: (paging) => counting(paging, { parameter: 'page', first: 1, step: () => 1 }),
-  offset: (paging) => counting(paging, { parameter: 'offset', first: 0, step: (records) => records }),
-  cursor: ({ cursor = '', parameter = 'cursor', ...paging }) => ({
-    wanted: [cursor],
-    first: (url) => sized(url, paging),
-    next: ({ url, values }) => {
-      const value = values.get(cursor) ?? '';
-      return value === '' || value === 'false' ? undefined : withParameter(url, parameter, value);
-    },
-  }),
-  next_link: ({ path = '', ...paging }) => ({
-    wanted: [path],
-    first: (url) => sized(url, paging),
-    next: ({ url, values }) => resolved(values.get(path), url),
-  }),
-  link_header: (paging) => ({
-    wanted: [],
-    first: (url) => sized(url, paging),
-    next: ({ url, link }) => resolved(nextLink(link), url),
-  }),
+const carriers: Readonly<Partial<Record<Paging['kind'], Carrier>>> = {
+  page: { fact: 'number', parameter: 'page' },
+  offset: { fact: 'offset', parameter: 'offset' },
+  cursor: { fact: 'token', parameter: 'cursor' },
 };
 
-interface Counter {
-  readonly parameter: string;
-  readonly first: number;
-  step(records: number): number;
-}
-
-/** A server may give fewer records than were asked for, so only an empty page surely is the last. */
-function counting(paging: Paging, counter: Counter): Pager {
-  const { parameter = counter.parameter, size, stop_at } = paging;
-  let at = paging.first ?? counter.first;
-  return {
-    wanted: [],
-    first: (url) => withParameter(sized(url, paging), parameter, String(at)),
-    next: ({ url, records }) => {
-      if (records === 0 || (stop_at === 'short' && size !== undefined && records < size)) return undefined;
-      at += counter.step(records);
-      return withParameter(url, parameter, String(at));
-    },
+/** The options in the words that the SDK has for pages. A path is one step: that is how its value comes out of the answer. */
+export function pagingOf({
+  kind,
+  first,
+  cursor = '',
+  path = '',
+  stop_at,
+  size,
+  more,
+  last,
+  total,
+  pages,
+}: Paging): PagingData | undefined {
+  const at = (where: string | undefined) => (where === undefined ? undefined : [where]);
+  const stops = {
+    more: at(more),
+    last: at(last),
+    total: at(total),
+    pages: at(pages),
+    size: stop_at === 'short' ? size : undefined,
   };
+  const stop = Object.fromEntries(Object.entries(stops).filter(([, value]) => value !== undefined)) as object;
+  const start = first === undefined ? {} : { first };
+  if (kind === 'page') return { by: 'page', ...start, ...stop };
+  if (kind === 'offset') return { by: 'offset', ...start, ...stop };
+  if (kind === 'cursor') return { by: 'token', at: [cursor], ...stop };
+  if (kind === 'next_link') return { by: 'link', at: [path], ...stop };
+  return kind === 'link_header' ? { by: 'link', ...stop } : undefined;
 }
 
-function sized(url: URL, { size_parameter, size }: Pick<Paging, 'size_parameter' | 'size'>): URL {
-  return size_parameter === undefined || size === undefined ? url : withParameter(url, size_parameter, String(size));
+/** Paths of the values that are wanted from each answer. */
+export function wantedOf({ cursor, path, more, last, total, pages }: Paging): string[] {
+  return [cursor, path, more, last, total, pages].filter((one) => one !== undefined && one !== '') as string[];
 }
 
-function withParameter(url: URL, name: string, value: string): URL {
-  const next = new URL(url);
-  next.searchParams.set(name, value);
-  return next;
+/** The request for a page: size and number go into the query, unless the request has a place of its own for them. */
+export function placePage(
+  request: HttpRequest,
+  query: Pick<RestQuery, 'paging' | 'path' | 'endpoint_url' | 'parameters' | 'body'>,
+  page: Readonly<Record<string, unknown>>,
+): HttpRequest {
+  const { paging } = query;
+  const url = new URL(request.url);
+  const { size_parameter, size } = paging;
+  if (size_parameter !== undefined && size !== undefined) url.searchParams.set(size_parameter, String(size));
+  const carrier = carriers[paging.kind];
+  const value = carrier === undefined ? undefined : page[carrier.fact];
+  if (carrier !== undefined && value !== undefined && !namesPage(query)) {
+    url.searchParams.set(paging.parameter ?? carrier.parameter, String(value));
+  }
+  return withUrl(request, url);
 }
 
-function resolved(link: string | undefined, base: URL): URL | undefined {
-  if (link === undefined || link === '' || link === 'false') return undefined;
-  const url = URL.parse(link, base);
-  if (url !== null) return url;
-  throw restProblem('REST_NEXT_LINK', 'job', `${shownUrl(base)} names a next page that is no address`);
+/** Whether the request says itself where the page goes. */
+function namesPage({
+  path,
+  endpoint_url,
+  parameters,
+  body,
+}: Pick<RestQuery, 'path' | 'endpoint_url' | 'parameters' | 'body'>): boolean {
+  return /\{\{[^}]*\bpage\./.test(JSON.stringify([path, endpoint_url, parameters, body]));
+}
+
+/** Refuses to ask the same twice. */
+export class AskedBefore {
+  readonly #seen = new Set<string>();
+
+  check({ url, body = '', trustedHeaders }: HttpRequest): void {
+    const key = createHash('sha256')
+      .update(JSON.stringify([url.href, body, trustedHeaders]))
+      .digest('base64');
+    if (this.#seen.has(key)) throw inCircles(url);
+    this.#seen.add(key);
+  }
 }
 
 function inCircles(url: URL) {

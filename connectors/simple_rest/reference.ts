@@ -2,10 +2,12 @@
 export const reference = {
   columns:
     'All keys of all records of all pages, in order of first appearance; exactly those of `columns` where that is given.',
+  resumes: 'With `conditional: true`, the watermark is what the last answer said of its state: ETag and Last-Modified.',
   limits: [
     'All pages are on disk before the first row goes on; together they may have `max_answer_bytes`.',
     'More than `max_pages` pages, a page that equals the one before and a next page that was read already are errors.',
     'Credentials go to the origin of the first request alone.',
+    'Conditional requests are for answers of one page; whoever asks for several pages reads all of them.',
     'Requests that have to be signed are not possible.',
   ],
   example: `

@@ -1,50 +1,79 @@
-import { type HttpRequest, lowerCased, ownHeaders, Problem, registerSecret } from '#sdk';
+import { type HttpRequest, lowerCased, ownHeaders, Problem, registerSecret, restProblem } from '#sdk';
 import type { Auth, Parameter, RestQuery, RestSource } from './options.ts';
 
 /** What of a query makes its request. */
 type Asked = Pick<RestQuery, 'path' | 'endpoint_url' | 'method' | 'parameters' | 'body'>;
 
-/** The first request of a query. Expects options that {@link optionFaults} has nothing against. */
-export function requestOf(source: RestSource, query: Asked): HttpRequest {
-  const url = addressOf(source, query);
-  const parameters = parametersOf(query.parameters);
-  for (const { name, value, type } of parameters)
-    if (type !== 'header') url.searchParams.append(name, String(value ?? ''));
-  const own = parameters.filter(({ type }) => type === 'header').map(({ name, value }) => [name, String(value ?? '')]);
+/** Headers and parameters that show who we are. */
+export interface Credentials {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly query: readonly (readonly [string, string])[];
+}
+
+export interface Filling {
+  /** Fills the templates of a value; undefined where a name in it has no value. Nothing is filled when absent. */
+  readonly fill?: (value: unknown) => unknown;
+  /** From a login; those that the options hold are added here. */
+  readonly credentials?: Credentials;
+}
+
+/** The request of a query. Expects options that {@link optionFaults} has nothing against. */
+export function requestOf(source: RestSource, query: Asked, filling: Filling = {}): HttpRequest {
+  const { fill = (value: unknown) => value, credentials } = filling;
+  const url = addressOf(source, query, fill);
+  const parameters = parametersOf(query.parameters).flatMap(({ name, value, type }) => {
+    const filled = fill(value ?? '');
+    return filled === undefined ? [] : [{ name, value: String(filled), type }];
+  });
+  for (const { name, value, type } of parameters) if (type !== 'header') url.searchParams.append(name, value);
+  const own = parameters.filter(({ type }) => type === 'header').map(({ name, value }) => [name, value]);
   const auth = authOf(source.auth, url);
-  registerSecrets([
-    ...Object.entries(source.headers),
-    ...parameters.map(({ name, value }) => [name, String(value)] as const),
-  ]);
-  const { body, type } = bodyOf(query.body);
+  registerSecrets([...Object.entries(source.headers), ...parameters.map(({ name, value }) => [name, value] as const)]);
+  const { body, type } = bodyOf(query.body === undefined ? undefined : fill(query.body));
   return {
     method: query.method.toUpperCase(),
     url,
     body,
     plainHeaders: ownHeaders,
-    trustedHeaders: lowerCased({ ...type, ...auth.headers, ...source.headers, ...Object.fromEntries(own) }),
-    trustedQuery: auth.query,
+    trustedHeaders: lowerCased({
+      ...type,
+      ...auth.headers,
+      ...credentials?.headers,
+      ...source.headers,
+      ...Object.fromEntries(own),
+    }),
+    trustedQuery: [...auth.query, ...(credentials?.query ?? [])],
     trustedOrigin: url.origin,
   };
 }
 
-function addressOf({ url: base }: RestSource, { endpoint_url, path }: Asked): URL {
-  if (endpoint_url !== undefined) return new URL(endpoint_url);
+function addressOf({ url: base }: RestSource, { endpoint_url, path }: Asked, fill: (value: unknown) => unknown): URL {
+  if (endpoint_url !== undefined) return parsedAddress(fill(endpoint_url), endpoint_url);
   const url = new URL(base!);
-  const [way = '', search = ''] = splitOnce(path ?? '', '?');
+  const filled = path === undefined ? '' : fill(path);
+  if (filled === undefined) throw unfilled(path!);
+  const [way = '', search = ''] = splitOnce(String(filled), '?');
   if (way !== '') url.pathname = `${url.pathname.replace(/\/+$/, '')}/${way.replace(/^\/+/, '')}`;
   for (const [name, value] of new URLSearchParams(search)) url.searchParams.append(name, value);
   return url;
 }
 
+function parsedAddress(filled: unknown, written: string): URL {
+  const url = filled === undefined ? null : URL.parse(String(filled));
+  if (url === null) throw unfilled(written);
+  return url;
+}
+
+function unfilled(seen: string) {
+  return restProblem('REST_TEMPLATE', 'config', 'the address cannot be put together: a name in it has no value here', {
+    seen,
+    next: '`window.…` needs `window`, `page.…` needs `paging` of that kind; `| default: x` gives a value of its own',
+  });
+}
+
 function splitOnce(text: string, mark: string): string[] {
   const at = text.indexOf(mark);
   return at < 0 ? [text] : [text.slice(0, at), text.slice(at + mark.length)];
-}
-
-interface Credentials {
-  readonly headers: Record<string, string>;
-  readonly query: readonly (readonly [string, string])[];
 }
 
 /** Takes credentials out of the address too, where they would end up in logs. */

@@ -13,6 +13,7 @@ export type { Answer as HttpAnswer, ClientInit, HttpClient } from './http/client
 export { nextLink } from './http/link-header.ts';
 export { openHttp } from './http/open.ts';
 export { make as restProblem, shownUrl } from './http/problems.ts';
+export { rateLimitPauseMs } from './http/rate-limit.ts';
 export type { HttpRequest } from './http/request.ts';
 export { lowerCased, ownHeaders, withUrl } from './http/request.ts';
 export { retryAfterMs, withRetries } from './http/retry.ts';
@@ -31,12 +32,18 @@ export { formatOfMediaType, formatOfName, recordFaults, recordFormats, recordOpt
 export type { RecordReader, SurveyAsk, Surveyed } from './records/reader.ts';
 export { readRecords, recordReader } from './records/reader.ts';
 export type { Answer, Where } from './service/answer.ts';
+export { buildRequest } from './service/build-request.ts';
+export { Keyring } from './service/credentials.ts';
 export { defineService } from './service/define-service.ts';
 export type * from './service/description.ts';
 export { parseExact, textOf } from './service/exact-json.ts';
 export type { DateFormat } from './service/moment.ts';
 export { Moment, readMoment } from './service/moment.ts';
+export type { Turn } from './service/paging.ts';
+export { Pager } from './service/paging.ts';
 export type { Path } from './service/path.ts';
 export { valueAt, valuesAt } from './service/path.ts';
 export { defineRetiredService } from './service/retired-service.ts';
 export type { Scope, Template } from './service/template.ts';
+export { renderDeep, templateFault } from './service/template.ts';
+export { boundOf, spansOf } from './service/windows.ts';

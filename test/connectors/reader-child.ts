@@ -7,7 +7,7 @@ import { cellText, type Extraction } from '../../src/sdk/index.ts';
 import { contextOf } from './harness.ts';
 
 /**
- * Run in a process of its own under a small heap: reads the file, or the address, that it is given, and prints the rows and the sum
+ * Run in a process of its own under a small heap: reads the file, or the address (with a query as JSON), that it is given, and prints the rows and the sum
  * of the first column.
  */
 const place = process.argv[2]!;
@@ -20,7 +20,7 @@ try {
 
 function begin(): Promise<Extraction> {
   if (!place.startsWith('http')) return file.extract(contextOf(file, { source: {}, query: { path: place }, folder }));
-  return rest.extract(contextOf(rest, { source: { url: place }, query: {}, folder }));
+  return rest.extract(contextOf(rest, { source: { url: place }, query: JSON.parse(process.argv[3] ?? '{}'), folder }));
 }
 
 async function total({ batches }: Extraction): Promise<{ rows: number; sum: number }> {

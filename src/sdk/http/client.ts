@@ -54,7 +54,11 @@ export class HttpClient {
 
   /** One attempt, redirects included. Whatever is no success is thrown as a Problem. */
   async fetch(request: HttpRequest): Promise<Answer> {
-    const answer = await this.send(request);
+    return this.accept(await this.send(request));
+  }
+
+  /** The answer itself when it is a success; a Problem with the beginning of what it says when not. */
+  async accept(answer: Answer): Promise<Answer> {
     if (answer.status < 300) return answer;
     const { url, status, headers } = answer;
     const text = await beginning(answer.body).catch(() => '');

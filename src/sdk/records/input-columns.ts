@@ -19,6 +19,7 @@ export function withInputColumns(settings: RecordSettings, columns: readonly Col
     const wanted = settings[name];
     return wanted === undefined ? [] : [{ name: wanted, type: facts[name].type }];
   });
+  front.push(...(settings.factColumns ?? []).map((name): Column => ({ name, type: 'text' })));
   if (front.length === 0) return columns;
   const twice = front.find(({ name }) => columns.some((column) => column.name === name));
   if (twice === undefined) return [...front, ...columns];
@@ -33,5 +34,7 @@ export function withInputColumns(settings: RecordSettings, columns: readonly Col
 
 /** The cells of those columns for up to `rows` rows of one input. */
 export function inputCells(settings: RecordSettings, input: RecordInput, rows: number): Cells[] {
-  return names.filter((name) => settings[name] !== undefined).map((name) => constantCells(facts[name].of(input), rows));
+  const known = names.filter((name) => settings[name] !== undefined).map((name) => facts[name].of(input));
+  const more = (settings.factColumns ?? []).map((name) => input.facts?.[name] ?? null);
+  return [...known, ...more].map((text) => constantCells(text, rows));
 }

@@ -10,6 +10,8 @@ export interface RecordInput {
   readonly local?: string;
   /** When it was last modified, where that is known. */
   readonly modified?: Date;
+  /** What else is known of it, for columns of these names. */
+  readonly facts?: Readonly<Record<string, string | undefined>>;
   /** Throws when the file at `local` is no longer what it was when it was first looked at. */
   unchanged?(): Promise<void>;
   /** Opens the bytes from the start. Called again for a second pass, so it must give the same bytes each time. */

@@ -77,6 +77,8 @@ export interface RecordSettings extends Omit<RecordQuery, 'format'> {
   readonly inputColumn?: string | undefined;
   /** Adds a column of this name in front that holds when each input was last modified. */
   readonly modifiedColumn?: string | undefined;
+  /** Adds columns of these names in front that hold an input's `facts`. */
+  readonly factColumns?: readonly string[] | undefined;
   /** Bytes that are scanned at a time; a few, where a test wants every cell cut. */
   readonly blockBytes?: number | undefined;
 }

@@ -13,6 +13,8 @@ const world: World = {
     server.answer = (url, response, number) => {
       const { authorization } = server.requests[number - 1]!.headers;
       if (authorization !== `Bearer ${token}`) return refuse(response);
+      if (url.pathname === '/changing')
+        return changing(server.requests[number - 1]!.headers['if-none-match'], response);
       const answer = answers[url.pathname];
       if (answer === undefined) return refuse(response, 404);
       return answer(url, response);
@@ -41,6 +43,15 @@ const world: World = {
       nobody: { source: { url: `http://127.0.0.1:${port}` } },
       hostile: { query: { path: '/hostile', records: undefined } },
       many: { query: { path: '/many', records: undefined, paging: { kind: 'page' } }, rows: pages * perPage },
+      resume: {
+        query: { path: '/changing', records: 'data', conditional: true },
+        grow: async () => {
+          changes += 1;
+          return [[String(2 + changes), null, null]];
+        },
+        // Data that has changed comes whole.
+        repeated: 3,
+      },
       close: () => server.stop(),
     };
   },
@@ -50,6 +61,19 @@ export default world;
 function refuse(response: ServerResponse, status = 401): void {
   response.writeHead(status, { 'content-type': 'application/json' });
   response.end('{"error": "no"}');
+}
+
+/** Rows that came after the first look. */
+let changes = 0;
+
+function changing(known: string | undefined, response: ServerResponse): void {
+  const etag = `"v${changes}"`;
+  if (known === etag) {
+    response.writeHead(304, { etag }).end();
+    return;
+  }
+  const more = Array.from({ length: changes }, (_, i) => `, {"id": ${i + 3}}`).join('');
+  sendJson(response, `{"data": [{"id": 1, "paid": 1.50, "by": {"name": "Ann"}}, {"id": 2}${more}]}`, { etag });
 }
 
 type Answer = (url: URL, response: ServerResponse) => void;

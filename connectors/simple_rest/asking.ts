@@ -1,0 +1,157 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  buildRequest,
+  type ConnectorLog,
+  type HttpAnswer,
+  type HttpClient,
+  type HttpRequest,
+  Keyring,
+  type Login,
+  type LoginData,
+  Moment,
+  type OAuthDescription,
+  parseExact,
+  type RequestData,
+  rateLimitPauseMs,
+  registerSecret,
+  renderDeep,
+  type Scope,
+  withRetries,
+} from '#sdk';
+import type { Auth, RestQuery, RestSource, SideCall } from './options.ts';
+import { requestOf } from './request.ts';
+
+export interface AskingInit {
+  readonly source: RestSource;
+  readonly client: HttpClient;
+  /** The runner's tokens, for `client_credentials`. */
+  readonly login: Login | undefined;
+  /** Zone in which days are reckoned. */
+  readonly zone: string;
+  readonly signal: AbortSignal;
+  readonly log: ConnectorLog;
+}
+
+/** Asks for pages: logged in, with templates filled, repeated where that helps, and no faster than the server wants. */
+export class Asking {
+  readonly scope: Scope;
+  readonly #init: AskingInit;
+  readonly #keyring: Keyring;
+  #notBefore = 0;
+
+  constructor(init: AskingInit) {
+    this.#init = init;
+    this.scope = { now: new Moment(Temporal.Now.zonedDateTimeISO(init.zone), false) };
+    const call = (request: RequestData) => this.#sideCall(request);
+    this.#keyring = new Keyring(loginOf(init.source.auth), { login: init.login, call });
+  }
+
+  /** The request of a query, its templates filled from the scope. */
+  async request(
+    query: Pick<RestQuery, 'path' | 'endpoint_url' | 'method' | 'parameters' | 'body'>,
+    scope: Scope,
+  ): Promise<HttpRequest> {
+    const credentials = this.#keyring.credentials({ ...scope, login: await this.#keyring.facts() });
+    return requestOf(this.#init.source, query, { fill: (value) => renderDeep(value, scope), credentials });
+  }
+
+  /**
+   * Sends what `make` makes, anew for every attempt, and hands the answer to `read` while it can still be asked for again. A token
+   * that is refused is renewed once.
+   */
+  fetch<T>(make: () => Promise<HttpRequest>, read: (answer: HttpAnswer) => Promise<T>): Promise<T> {
+    const { source, signal, log, client } = this.#init;
+    const onPause = (problem: Error, milliseconds: number) =>
+      log.warn('asking again after a pause', { because: problem.message, pauseMs: Math.round(milliseconds) });
+    return withRetries({ retries: source.retries, signal, onPause }, async () => {
+      await this.#pause();
+      let answer = await client.send(await make());
+      if (answer.status === 401 && (await this.#keyring.refused())) {
+        await answer.body.return(undefined);
+        answer = await client.send(await make());
+      }
+      this.#notBefore = performance.now() + rateLimitPauseMs(answer.headers, Date.now());
+      if (answer.status !== 304) await client.accept(answer);
+      this.#keyring.accepted();
+      return read(answer);
+    });
+  }
+
+  /** Ends a session that was opened. */
+  end(): Promise<void> {
+    return this.#keyring.end();
+  }
+
+  async #pause(): Promise<void> {
+    const pause = this.#notBefore - performance.now();
+    const { signal } = this.#init;
+    if (pause > 0) await wait(pause, undefined, { signal }).catch(() => signal.throwIfAborted());
+  }
+
+  async #sideCall(data: RequestData) {
+    const { source, client } = this.#init;
+    const request = buildRequest(data, { base: source.url ?? '' }, this.scope, { headers: {}, query: [] });
+    const { url, status, headers, body } = await client.fetch(request);
+    const text = Buffer.concat(await Array.fromAsync(body)).toString('utf8');
+    const flat = Object.entries(headers).map(([name, value]) => [name, [value ?? []].flat().join(', ')] as const);
+    return { url, status, headers: Object.fromEntries(flat), body: parsed(text), text };
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseExact(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** How `auth` logs in, in the words of the SDK; what needs no token is put into requests by itself. */
+function loginOf(auth: Auth): LoginData {
+  if (auth.kind === 'client_credentials') return { kind: 'oauth', oauth: describedLogin(auth)! };
+  if (auth.kind !== 'login_call') return { kind: 'none' };
+  const { name = 'authorization', in: place, call, token_path = '', logout } = auth;
+  registerWithin([call, logout]);
+  const scheme = auth.scheme ?? (auth.name === undefined ? 'Bearer' : '');
+  const value = scheme === '' ? '{{ login.token }}' : `${scheme} {{ login.token }}`;
+  return {
+    kind: 'session',
+    call: dataOf(call!),
+    token: token_path,
+    ...(place === 'query' ? { query: { [name]: '{{ login.token }}' } } : { headers: { [name]: value } }),
+    ...(logout === undefined ? {} : { logout: dataOf(logout) }),
+  };
+}
+
+const secretName = /auth|key|token|secret|pass|cookie|session|credential|signature/i;
+
+/** What a login call sends stands deep inside of `auth`; its secrets are known by their names. */
+function registerWithin(value: unknown, name = ''): void {
+  if (typeof value === 'string' && secretName.test(name)) registerSecret(value);
+  if (typeof value !== 'object' || value === null) return;
+  for (const [inner, one] of Object.entries(value)) registerWithin(one, Array.isArray(value) ? name : inner);
+}
+
+function dataOf({ path, method, headers, body, form }: SideCall): RequestData {
+  return {
+    path,
+    ...(method === undefined ? {} : { method }),
+    ...(headers === undefined ? {} : { headers }),
+    ...(body === undefined ? {} : { json: body }),
+    ...(form === undefined ? {} : { form }),
+  };
+}
+
+/** The OAuth of `client_credentials`; undefined for every other kind. */
+export function describedLogin(auth: Auth): OAuthDescription | undefined {
+  if (auth.kind !== 'client_credentials' || auth.token_url === undefined) return undefined;
+  const { token_url, scopes, client_authentication, token_parameters } = auth;
+  return {
+    grants: ['client_credentials'],
+    token_url,
+    refresh: 'none',
+    ...(scopes === undefined ? {} : { scopes }),
+    ...(client_authentication === undefined ? {} : { client_authentication }),
+    ...(token_parameters === undefined ? {} : { token_parameters }),
+  };
+}
