@@ -7,6 +7,7 @@ const levelOf: Partial<Record<keyof SluiceEvents & string, Exclude<Level, 'silen
   'run.started': 'info',
   'run.finished': 'info',
   'extract.failed': 'warn',
+  'extract.unchanged': 'info',
   'payload.delivered': 'info',
   'payload.unchanged': 'info',
   'payload.superseded': 'info',
