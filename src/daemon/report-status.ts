@@ -83,7 +83,7 @@ export async function reportStatus(config: Config, store: Store | undefined, clo
   const holder = await store.leases.holder('daemon');
   const daemon = holder === undefined ? {} : { daemon: { owner: processText(holder.owner), since: holder.takenAt } };
   const accounts = await accountsOf(config, store, clock);
-  const logins = await needyLogins(config, store);
+  const logins = await needyLogins(config, store, clock);
   return { ...daemon, jobs, stranded: strandedIn(owed, config), accounts, logins };
 }
 
@@ -94,14 +94,16 @@ async function nothingYet(config: Config, clock: Clock): Promise<Status> {
     return { job: job.name, enabled: job.enabled, state: 'never ran', ...times, owed: [] };
   });
   const accounts = await accountsOf(config, undefined, clock);
-  return { jobs, stranded: [], accounts, logins: await needyLogins(config, undefined) };
+  return { jobs, stranded: [], accounts, logins: await needyLogins(config, undefined, clock) };
 }
 
-async function needyLogins({ sources }: Config, store: Store | undefined): Promise<NeedyLogin[]> {
-  const reports = await reportLogins(sources.values(), store);
-  return reports.filter(needsPerson).map(({ login, sources, message }) => {
+async function needyLogins({ sources }: Config, store: Store | undefined, clock: Clock): Promise<NeedyLogin[]> {
+  const reports = await reportLogins(sources.values(), store, clock.now());
+  return reports.filter(needsPerson).map(({ login, sources, state, expires_at, message }) => {
     const next = loginCommand(sources[0] ?? login);
-    return { login, sources, next, ...(message === undefined ? {} : { message }) };
+    const ends = state === 'ends soon' ? `its token ends at ${new Date(expires_at!).toISOString()}` : undefined;
+    const why = message ?? ends;
+    return { login, sources, next, ...(why === undefined ? {} : { message: why }) };
   });
 }
 

@@ -9,10 +9,10 @@ export interface LoginReport {
   /** Who uses it; empty for a login that no source of the config has any more. */
   readonly sources: readonly string[];
   /**
-   * `good`; `not yet used`: its first run gets a token by itself; `needs a person`: nobody has logged in, or the token
+   * `good`; `ends soon`: within a week, and this vendor renews nothing without a person; `not yet used`: its first run gets a token by itself; `needs a person`: nobody has logged in, or the token
    * ended for good; `refused`: the vendor ended it; `unused`: the config does not have it.
    */
-  readonly state: 'good' | 'not yet used' | 'needs a person' | 'refused' | 'unused';
+  readonly state: 'good' | 'ends soon' | 'not yet used' | 'needs a person' | 'refused' | 'unused';
   readonly grant?: Login['grant'];
   readonly who?: string;
   readonly scopes: readonly string[];
@@ -23,8 +23,15 @@ export interface LoginReport {
   readonly message?: string;
 }
 
+/** A login that a person has to repeat is worth a word this long before its end. */
+const soonMs = 7 * 86_400_000;
+
 /** All logins of a config, and those that are kept without one. Opens no token and asks nobody. */
-export async function reportLogins(sources: Iterable<Source>, store: Store | undefined): Promise<LoginReport[]> {
+export async function reportLogins(
+  sources: Iterable<Source>,
+  store: Store | undefined,
+  now: number,
+): Promise<LoginReport[]> {
   const rows = new Map((await store?.logins.all())?.map((row) => [row.name, row]));
   const using = Map.groupBy(
     [...sources].filter(({ login }) => login !== undefined),
@@ -32,30 +39,38 @@ export async function reportLogins(sources: Iterable<Source>, store: Store | und
   );
   const known = [...using].map(([name, sharing]) => {
     const names = sharing.map((source) => source.name);
-    return reportOf(sharing[0]!.login!, names, rows.get(name));
+    return reportOf(sharing[0]!.login!, { sources: names, row: rows.get(name), now });
   });
   const unused = [...rows.values()].filter(({ name }) => !using.has(name)).map(reportUnused);
   return [...known, ...unused];
 }
 
-/** Whether a run of its sources would come to nothing until somebody logs in. */
+/** Whether a run of its sources comes to nothing, now or within a week, until somebody logs in. */
 export function needsPerson({ state }: LoginReport): boolean {
-  return state === 'needs a person' || state === 'refused';
+  return state === 'needs a person' || state === 'refused' || state === 'ends soon';
 }
 
-function reportOf(login: Login, sources: readonly string[], row: LoginRow | undefined): LoginReport {
+interface Known {
+  readonly sources: readonly string[];
+  readonly row: LoginRow | undefined;
+  readonly now: number;
+}
+
+function reportOf(login: Login, { sources, row, now }: Known): LoginReport {
   const own = { login: login.name, sources, grant: login.grant };
   const isOurs = row !== undefined && row.identity === identityOf(login);
-  if (isOurs) return { ...own, state: stateOf(login, row), ...factsOf(row) };
+  if (isOurs) return { ...own, state: stateOf(login, row, now), ...factsOf(row) };
   const message = row === undefined ? {} : { message: 'the one that is kept is for another app, user or address' };
   const state = login.grant === 'authorization_code' ? 'needs a person' : 'not yet used';
   return { ...own, state, scopes: [], ...message };
 }
 
-function stateOf({ description, grant }: Login, { state, expires_at }: LoginRow): LoginReport['state'] {
+function stateOf({ description, grant }: Login, row: LoginRow, now: number): LoginReport['state'] {
+  const { state, expires_at } = row;
   if (state === 'refused') return 'refused';
-  const isOver = expires_at !== null && expires_at < Date.now();
-  return isOver && description.refresh === 'none' && grant === 'authorization_code' ? 'needs a person' : 'good';
+  const isRenewed = description.refresh !== 'none' || grant !== 'authorization_code';
+  if (isRenewed || expires_at === null || expires_at > now + soonMs) return 'good';
+  return expires_at > now ? 'ends soon' : 'needs a person';
 }
 
 function reportUnused(row: LoginRow): LoginReport {

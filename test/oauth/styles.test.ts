@@ -5,6 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Login } from '../../src/config/config.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { Consent } from '../../src/oauth/consent.ts';
+import { obtain } from '../../src/oauth/obtain.ts';
+import { reportLogins } from '../../src/oauth/report.ts';
 import type { OAuthDescription } from '../../src/sdk/oauth.ts';
 import { folderForTest, openDesk, personLogin } from './rig.ts';
 
@@ -214,5 +218,79 @@ describe('an answer', () => {
     const { url } = await tokenAddress({ status: 400, body: { status: 'BAD_REFRESH_TOKEN', message: 'gone' } });
     const asked = askFor(loginOf(url, { ended_codes: ['BAD_REFRESH_TOKEN'] }));
     await expect(asked).rejects.toMatchObject({ code: 'LOGIN_ENDED', seen: 'BAD_REFRESH_TOKEN: gone' });
+  });
+});
+
+describe('a login by a person', () => {
+  const state = (url: string) => new URL(url).searchParams.get('state')!;
+
+  async function loggedIn(login: Login) {
+    const desk = await openDesk({ login });
+    const consent = await Consent.begin(login, login.redirectUri);
+    const address = new URL(`${login.redirectUri}?code=the-code-of-consent&state=${state(consent.url)}`);
+    const ask = () => consent.redeem(address, desk.entry.vendor);
+    await obtain(desk.entry, { login, store: desk.store, clock: systemClock, ask });
+    return desk;
+  }
+
+  const person = { grants: ['authorization_code'] as const, authorize_url: 'https://acme.example/authorize' };
+
+  it('swaps a short token for a long one, which is told of a week before its end', async () => {
+    const long = { body: { access_token: 'long', expires_in: 3 * 86_400 } };
+    const { url, heard } = await tokenAddress({ body: { access_token: 'short', expires_in: 3600 } }, long);
+    const parameters = { grant_type: 'fb_exchange_token' };
+    const exchange = { parameters, token_parameter: 'fb_exchange_token' };
+    const login = loginOf(url, { ...person, token_method: 'GET', exchange }, { name: 'ads' });
+    const desk = await loggedIn(login);
+    expect((await desk.entry.keeper.token()).access_token).toBe('long');
+    expect(heard[1]!.query).toMatchObject({ ...parameters, fb_exchange_token: 'short', client_id: 'the id' });
+    const source = { name: 'ads', login, options: {}, connector: {} as never };
+    const now = Date.now();
+    expect(await reportLogins([source], desk.store, now)).toMatchObject([{ state: 'ends soon' }]);
+    expect(await reportLogins([source], desk.store, now + 4 * 86_400_000)).toMatchObject([{ state: 'needs a person' }]);
+  });
+
+  it('says that only a person can help when a token has ended that nothing renews', async () => {
+    const { url } = await tokenAddress({ body: { access_token: 'one', expires_in: 3600 } });
+    const desk = await loggedIn(loginOf(url, person));
+    await desk.entry.keeper.refused(await desk.entry.keeper.token());
+    await expect(desk.entry.keeper.token()).rejects.toMatchObject({ code: 'LOGIN_ENDED', family: 'login' });
+  });
+
+  it('tries the refresh token before the last one once, which some vendors still take', async () => {
+    const answer = (n: number) => ({ body: { access_token: `a${n}`, refresh_token: `r${n}`, expires_in: 3600 } });
+    const ended = { status: 400, body: { error: 'invalid_grant' } };
+    const { url, heard } = await tokenAddress(answer(1), answer(2), ended, answer(3));
+    const desk = await loggedIn(loginOf(url, { ...person, refresh: 'rotating' }));
+    const { keeper } = desk.entry;
+    await keeper.refused(await keeper.token());
+    await keeper.refused(await keeper.token());
+    expect((await keeper.token()).access_token).toBe('a3');
+    const used = heard.slice(1).map(({ body }) => new URLSearchParams(body).get('refresh_token'));
+    expect(used).toEqual(['r1', 'r2', 'r1']);
+    expect(await desk.store.logins.find('acme')).toMatchObject({ state: 'good', asked_at: null });
+  });
+
+  it('asks with PKCE, state and the exact address only where the vendor knows PKCE, and never twice the same', async () => {
+    const login = loginOf('https://acme.example/token', {
+      ...person,
+      pkce: true,
+      authorize_parameters: { access_type: 'offline' },
+    });
+    const one = new URL((await Consent.begin(login, login.redirectUri)).url).searchParams;
+    const two = new URL((await Consent.begin(login, login.redirectUri)).url).searchParams;
+    expect(Object.fromEntries(one)).toMatchObject({
+      response_type: 'code',
+      client_id: 'the id',
+      redirect_uri: login.redirectUri,
+      scope: 'a b',
+      access_type: 'offline',
+      code_challenge_method: 'S256',
+    });
+    expect(one.get('state')).not.toBe(two.get('state'));
+    expect(one.get('code_challenge')).not.toBe(two.get('code_challenge'));
+    const plain = await Consent.begin(loginOf('https://acme.example/token', person), login.redirectUri);
+    expect(plain.url).not.toContain('code_challenge');
+    expect(() => plain.read('a-bare-code')).toThrow(expect.objectContaining({ code: 'LOGIN_PASTED' }));
   });
 });

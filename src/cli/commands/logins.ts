@@ -16,13 +16,14 @@ interface Flags {
 async function list({ config: file, json }: Flags): Promise<void> {
   const { config, problems } = await openConfig(file);
   showProblems(problems);
-  const [{ openExisting }, { reportLogins }] = await Promise.all([
+  const [{ openExisting }, { systemClock }, { reportLogins }] = await Promise.all([
     import('../existing-store.ts'),
+    import('../../lib/clock.ts'),
     import('../../oauth/report.ts'),
   ]);
   const store = await openExisting(config);
   try {
-    const reports = await reportLogins(config.sources.values(), store);
+    const reports = await reportLogins(config.sources.values(), store, systemClock.now());
     const text = json === true ? JSON.stringify(reports.map(forMachines), undefined, 2) : textOf(reports);
     process.stdout.write(`${redact(text)}\n`);
   } finally {
@@ -48,7 +49,7 @@ function textOf(reports: readonly LoginReport[]): string {
     { title: 'renewed' },
   ];
   const table = renderTable(columns, reports.map(rowOf), { widest: 40, paper: process.stdout });
-  const needy = reports.filter(({ state }) => toneOf(state) === 'bad');
+  const needy = reports.filter(({ state }) => ['bad', 'waiting'].includes(toneOf(state) ?? ''));
   const next = needy.map(({ sources, login, message }) => {
     const why = message === undefined ? '' : `  (${printable(message)})`;
     return `sluice login ${sources[0] ?? login}${why}`;
@@ -64,6 +65,7 @@ function rowOf({ login, sources, state, who, scopes, expires_at, renewed_at }: L
 
 function toneOf(state: string): Tone | undefined {
   if (state === 'good') return 'good';
+  if (state === 'ends soon') return 'waiting';
   return state === 'needs a person' || state === 'refused' ? 'bad' : 'quiet';
 }
 
