@@ -7,7 +7,7 @@ import type { OAuthDescription } from '../oauth.ts';
 import type { OptionSet } from '../option.ts';
 import { answerOf, Caller } from './caller.ts';
 import { loginOf } from './credentials.ts';
-import type { ServiceDescription, StreamData } from './description.ts';
+import type { LoginData, ServiceDescription, StreamData } from './description.ts';
 import { discoverColumns } from './discovery.ts';
 import { Moment } from './moment.ts';
 import { pacerFor } from './pacer.ts';
@@ -25,6 +25,7 @@ type Context = SourceContext<OptionSet>;
 /** A connector out of the description of a service: one engine runs them all. See {@link ServiceDescription}. */
 export function defineService(service: ServiceDescription): Connector {
   const resumes = resumesText(service);
+  const logins = [service.login].flat() as readonly LoginData[];
   return {
     id: service.id,
     title: service.title,
@@ -36,7 +37,7 @@ export function defineService(service: ServiceDescription): Connector {
     ...(resumes === undefined ? {} : { resumes }),
     ...(service.limits === undefined ? {} : { limits: service.limits }),
     ...(service.example === undefined ? {} : { example: service.example }),
-    oauth: (source) => describedLogin(service, source),
+    ...(logins.some(({ kind }) => kind === 'oauth') ? { oauth: (source) => describedLogin(service, source) } : {}),
     validate: ({ query }) => (query === undefined ? [] : [...queryFaults(service, query), ...dateFaults(query)]),
     check: (context) => checkService(service, context),
     extract: (context) => extractStream(service, context),

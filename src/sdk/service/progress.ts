@@ -5,6 +5,9 @@ import { textOf } from './exact-json.ts';
 import { Moment, readMoment } from './moment.ts';
 import { type Path, valueAt } from './path.ts';
 
+/** So many keys are remembered. */
+const mostEdge = 10_000;
+
 /** What a watermark says. One of these, as the stream resumes. */
 interface Mark {
   /** Highest value of the cursor column. */
@@ -68,7 +71,8 @@ export class Progress {
         this.#now.since = value;
         this.#edge.clear();
       }
-      if (value === this.#now.since && this.#key !== undefined) this.#edge.add(this.#keyOf(record));
+      if (value === this.#now.since && this.#key !== undefined && this.#edge.size <= mostEdge)
+        this.#edge.add(this.#keyOf(record));
     }
   }
 
@@ -121,7 +125,8 @@ export class Progress {
     const kept: Mark = { ...this.#before, ...this.#now };
     const isSame = this.#now.since === undefined || this.#now.since === this.#before.since;
     const edge = [...new Set([...(isSame ? (this.#before.edge ?? []) : []), ...this.#edge])];
-    if (edge.length > 0) kept.edge = edge;
+    // A bulk change may give a million records one time: what is kept stays small, and they come twice.
+    if (edge.length > 0 && edge.length <= mostEdge) kept.edge = edge;
     else delete kept.edge;
     if (this.#before.states !== undefined || this.#now.states !== undefined) {
       kept.states = { ...this.#before.states, ...this.#now.states };
