@@ -195,6 +195,20 @@ describe('tokens at work', () => {
     expect(vendor.asked).toHaveLength(2);
   });
 
+  it('are not dropped by a process that is told to end while the vendor answers', async () => {
+    const { vendor, home } = await makePlace({ accessTtl: 60 });
+    await logIn(home);
+    const shift = { preload: ['shifted-clock'], env: { CLOCK_SHIFT_MS: '70000' } };
+    vendor.delayMs = 1500;
+    const stopped = home.start(['sync'], shift);
+    await until('the renewal to be asked for', () => vendor.asked.length === 2);
+    stopped.child.kill('SIGTERM');
+    expect((await stopped.ended).code).toBe(143);
+    vendor.delayMs = 0;
+    expect((await home.sync(shift)).jobs).toMatchObject([{ state: 'delivered' }]);
+    expect(vendor.asked.map(({ status }) => status)).toEqual([200, 200]);
+  });
+
   it('say what happened when a process was killed between the answer and the disk, and a new login mends it', async () => {
     const { home } = await makePlace({ accessTtl: 60 });
     await logIn(home);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
+import { redact } from '../../src/lib/redact.ts';
 import { agreeAt, openDesk, opens, personLogin, robotLogin, vendorForTest } from './rig.ts';
 
 const tokenOf = async (desk: Awaited<ReturnType<typeof openDesk>>) => (await desk.entry.keeper.token()).access_token;
@@ -71,6 +72,21 @@ describe('a login by a person', () => {
     const token = await tokenOf(desk);
     expect(desk.events).toEqual(['token.asked', 'token.answered', 'token.kept']);
     expect((await desk.entry.vault.open())?.granted.accessToken).toBe(token);
+  });
+
+  it('keeps its newest tokens out of every text, and does not look for the ended ones for ever', async () => {
+    const vendor = await vendorForTest();
+    const desk = await openDesk({ login: personLogin(vendor) });
+    await agreeAt(desk);
+    const tokens: string[] = [];
+    for (let i = 0; i < 6; i++) {
+      const token = await desk.entry.keeper.token();
+      tokens.push(token.access_token);
+      expect(redact(`sent ${token.access_token}`)).toBe('sent [redacted]');
+      await desk.entry.keeper.refused(token);
+    }
+    expect(redact(tokens[0]!)).toBe(tokens[0]);
+    expect(redact(tokens[5]!)).toBe('[redacted]');
   });
 
   it('lasts through a vendor that is away, and uses the token that it has', async () => {

@@ -17,6 +17,8 @@ export interface Vendor {
   readonly description: OAuthDescription;
   /** Answers token requests itself as long as it is set; true when it has. */
   fault: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined;
+  /** Token requests are answered this much later. */
+  delayMs: number;
   /** Ends every grant that a person ever gave. */
   revokeAll(): Promise<void>;
   close(): Promise<void>;
@@ -54,6 +56,7 @@ export async function startVendor(options: VendorOptions = {}): Promise<Vendor> 
     url,
     asked,
     fault: undefined,
+    delayMs: 0,
     description: {
       grants: ['authorization_code', 'client_credentials'],
       authorize_url: `${url}/auth`,
@@ -78,13 +81,14 @@ export async function startVendor(options: VendorOptions = {}): Promise<Vendor> 
   };
   server.on('request', (request, response) => {
     if (request.url === '/rows') return void answerRows(provider, request, response);
-    if (request.url?.startsWith('/token') && request.method === 'POST' && request.url === '/token') {
+    if (request.method === 'POST' && request.url === '/token') {
       const entry: TokenRequest = { grant: '', status: 0 };
       asked.push(entry);
       response.once('finish', () => {
         entry.status = response.statusCode;
       });
       if (vendor.fault?.(request, response)) return;
+      return void setTimeout(() => void handle(request, response), vendor.delayMs);
     }
     void handle(request, response);
   });
