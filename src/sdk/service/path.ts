@@ -34,8 +34,3 @@ function below(value: unknown, step: string): Iterable<unknown> {
   if (Array.isArray(value)) return [value[Number(step)]];
   return isObject(value) && Object.hasOwn(value, step) ? [value[step]] : [];
 }
-
-/** The steps of a path as a name to show. */
-export function shownPath(path: Path): string {
-  return typeof path === 'string' ? path : path.join('.');
-}
