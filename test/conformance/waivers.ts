@@ -29,11 +29,6 @@ const given: readonly Waiver[] = [
     reason: "the document's table answers 401 for what is not shared with the caller or is of another company",
   },
   {
-    endpoints: ['POST /tabs/{id}/@/import'],
-    checks: [foreign],
-    reason: 'follows what the document says of importing a Klip: 401',
-  },
-  {
     endpoints: ['DELETE /tabs/{id}/share-rights/{holder}'],
     checks: [foreign],
     reason:

@@ -37,7 +37,7 @@ const fieldMakers: Readonly<Record<string, Given>> = {
   role: (world, owner) => world.create('/roles', owner),
   roles: async (world, owner) => [await world.create('/roles', owner)],
   datasources: async (world, owner) => [await world.create('/datasources', owner)],
-  client_id: async () => 'bakery',
+  client_id: async (world, owner) => (owner === other ? world.create('/clients', owner) : 'bakery'),
   name: async (world) => `Sample ${world.next()}`,
   email: async (world) => `sample-${world.next()}@acme.test`,
   permissions: async () => ['dashboard.library'],
@@ -253,6 +253,11 @@ const prepared: Readonly<Record<string, Given>> = {
     const query = owner.client === undefined ? '' : `?client_id=${owner.client}`;
     await world.bench.call('PUT', `/datasource-instances/${id}/data${query}`, { key: owner.key, body: '[1]' });
     return {};
+  },
+  'DELETE /datasources/{id}/properties': async (world, owner, { id }) => {
+    const body = { properties: { a: 'b' } };
+    await answered(world, { method: 'PUT', path: `/datasources/${id}/properties`, owner, body });
+    return { query: { name: 'a' } };
   },
   'DELETE /datasource-instances/{id}/properties': async (world, owner, { id }) => {
     const body = { properties: { a: 'b' } };
