@@ -428,6 +428,7 @@ it('logs in with a call, again when the session ends, and logs out', async () =>
     {
       source: { user: 'ann', password: 'secret-1' },
       service: {
+        budget: { at_once: 1 },
         options: { user: option.text({ about: 'User.' }), password: option.text({ about: 'Password.', secret: true }) },
         login: {
           kind: 'session',
@@ -571,4 +572,12 @@ it('refuses a description in which an option has the name of something else', ()
   expect(() => caseOf({ options: { page: option.text({ about: 'No.' }) } }, { routes: {} })).toThrow(
     'cannot be called "page"',
   );
+});
+
+it('asks again for a file that is not ready yet', async () => {
+  const outcome = await run(
+    { decode: 'csv', errors: [{ status: 202, verdict: 'pending', wait: '0s' }] },
+    { routes: { 'GET /v1/things': { text: 'id\n1\n' } }, faults: [{ at: 1, reply: { status: 202 } }] },
+  );
+  expect(outcome.rows).toEqual(numbers(1, 2));
 });

@@ -40,6 +40,8 @@ export interface Call {
   readonly scope: Scope;
   readonly decode?: Decoding | undefined;
   readonly errors?: readonly ErrorRule[] | undefined;
+  /** A poll: `pending` is an answer. Everywhere else it means to ask again after a while. */
+  readonly isPoll?: boolean;
 }
 
 /** A reply with what the rules say about it: `ok`, `empty` or `pending`. */
@@ -92,9 +94,10 @@ export class Caller {
 
   async #attempt(call: Call, as: 'known' | 'bare'): Promise<Judged> {
     const { pacer, signal, service, client } = this.#init;
+    // First: it may have to log in, which is a call of its own and needs a turn of its own.
+    const request = await this.#request(call, as);
     const release = await pacer.turn(signal);
     try {
-      const request = await this.#request(call, as);
       const http = await client.send(request);
       const decode = call.decode ?? 'json';
       const { spool, mostBytes } = this.#init;
@@ -133,7 +136,7 @@ export class Caller {
     if (verdict === 'login' && as === 'known' && (await this.#keyring.refused())) throw again;
     if (verdict === 'ignore') throw new Ignored(answerProblem(service.title, answer, judgement).message);
     if (verdict === 'reset') throw new PlaceLost(answerProblem(service.title, answer, judgement).message);
-    if (verdict !== 'ok' && verdict !== 'empty' && verdict !== 'pending') {
+    if (verdict !== 'ok' && verdict !== 'empty' && !(verdict === 'pending' && call.isPoll === true)) {
       throw answerProblem(service.title, answer, judgement);
     }
     if (verdict === 'ok' && fault !== undefined) throw unreadable(service.title, answer, fault);

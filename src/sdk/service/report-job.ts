@@ -20,14 +20,14 @@ interface JobGiven {
 export async function runReportJob(given: JobGiven): Promise<Readonly<Record<string, unknown>>> {
   const { caller, stream, scope, title, signal, alive } = given;
   const { create, keep, start, poll, result = {}, state, done, failed, every = '5s', patience = '1h' } = stream.job!;
-  const call = (request: typeof create, facts: object) =>
-    caller.call({ request, scope: { ...scope, job: facts }, decode: jobDecode(stream), errors: stream.errors });
+  const call = (request: typeof create, facts: object, isPoll = false) =>
+    caller.call({ request, scope: { ...scope, job: facts }, decode: jobDecode(stream), errors: stream.errors, isPoll });
   const facts = kept((await call(create, {})).answer, keep);
   if (start !== undefined)
     await answerOf(caller, { request: start, scope: { ...scope, job: facts }, errors: stream.errors });
   const deadline = performance.now() + secondsOf(patience) * 1000;
   for (let pause = secondsOf(every) * 1000; ; pause = Math.min(pause * 1.5, 60_000)) {
-    const { answer, verdict } = await call(poll, facts);
+    const { answer, verdict } = await call(poll, facts, true);
     const said = verdict === 'pending' ? 'pending' : (textOf(pick(answer, state)) ?? '');
     if (done.includes(said)) return { ...facts, ...kept(answer, result) };
     if (failed.includes(said)) throw jobProblem(title, said, false);
