@@ -21,22 +21,32 @@ let made = 0;
 /** What was said in the smallest round that failed. */
 let said: readonly string[] = [];
 
-/** Acme is called by its people, then Rival by its: nothing of what Acme can read may change by that. */
+/**
+ * Acme is called by its people, then Rival by its: nothing of what Acme can read may change by that, and in the end
+ * neither can read what is the other's.
+ */
 async function play({ own, foreign }: Round): Promise<void> {
-  const world = await World.start();
+  const lines: string[] = [];
+  let world: World | undefined;
   try {
+    world = await World.start(lines);
     for (const plan of own) await carryOut(plan, acme, world);
     const before = await settled(world);
     for (const plan of foreign) await carryOut(plan, rival, world);
     const after = await settled(world);
     const changed = differences(before, after).filter((url) => !counts.test(url));
-    expect(changed.map((url) => [url, before.get(url), after.get(url)])).toEqual([]);
+    const told = changed.map((url) => `${url} said ${before.get(url)} and then ${after.get(url)}`);
+    expect(told.join('\n')).toBe('');
+    const theirs = await stateOf(world, rival);
+    expect([...world.leaksIn(acme.keeper, after.values()), ...world.leaksIn(rival.keeper, theirs.values())]).toEqual(
+      [],
+    );
   } catch (thrown) {
-    said = world.said;
+    said = lines;
     throw thrown;
   } finally {
     made += own.length + foreign.length;
-    await world.stop();
+    await world?.stop();
   }
 }
 

@@ -44,7 +44,7 @@ export function fieldsFor(schema: JsonSchema, source: Source): Record<string, un
 export function valueFor(schema: JsonSchema, name: string, source: Source): unknown {
   const { dice, world, account, path = '' } = source;
   const plain = schema.type === 'string' || schema.type === 'integer' || schema.type === 'boolean';
-  const before = !plain && dice.percent(60) ? world.known(account).value(path, name, dice) : undefined;
+  const before = !plain && dice.percent(40) ? world.known(account).value(path, name, dice) : undefined;
   return before === undefined ? newValue(schema, name, source) : before;
 }
 
@@ -71,7 +71,11 @@ function wholeNumber({ minimum, maximum, multipleOf }: JsonSchema, dice: Dice): 
 
 function textFor(schema: JsonSchema, name: string, source: Source): string {
   const marker = markerOf(source.writer);
-  if (placeOf(name, source.world) !== undefined && schema.pattern === undefined) return idFor(name, source);
+  const place = placeOf(name, source.world);
+  if (place !== undefined && schema.pattern === undefined) {
+    const { world, dice, account } = source;
+    return dice.percent(30) ? world.strangeId(dice, account, place) : idFor(name, source);
+  }
   const number = source.world.next();
   if (name === 'email') return `user-${number}@${marker}.test`;
   if (String(schema.pattern).includes('https?')) return `https://${marker}.test/${number}`;

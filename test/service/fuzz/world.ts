@@ -11,7 +11,7 @@ import type { Dice } from './dice.ts';
 import { Known } from './known.ts';
 import { Leaks } from './leaks.ts';
 import { type Operation, operationsOf } from './operations.ts';
-import { type Family, familyOf, fixturesOf, idOf } from './people.ts';
+import { type Caller, type Family, familyOf, fixturesOf, idOf } from './people.ts';
 import { perform, type Request } from './requests.ts';
 
 export const acme = familyOf('acme');
@@ -34,8 +34,8 @@ export class World {
   /** Every kind of thing that a path can name. */
   readonly places: ReadonlySet<string>;
   readonly accounts = families.flatMap((family) => family.accounts);
-  /** What was sent and answered, to be read when something was wrong. */
-  readonly said: string[] = [];
+  /** Takes what is sent and answered, to be read when something was wrong. */
+  readonly said: string[];
   readonly #service: RunningService;
   readonly #origin: string;
   readonly #clock: StillClock;
@@ -44,7 +44,8 @@ export class World {
   readonly #leaks = new Leaks(families);
   #made = 0;
 
-  private constructor(service: RunningService, clock: StillClock, operations: readonly Operation[]) {
+  private constructor(service: RunningService, clock: StillClock, operations: readonly Operation[], said: string[]) {
+    this.said = said;
     this.#service = service;
     this.#origin = new URL(service.url).origin;
     this.#clock = clock;
@@ -57,18 +58,17 @@ export class World {
   }
 
   /** A new service in which both companies and a client of each have something of everything. */
-  static async start(): Promise<World> {
+  static async start(said: string[]): Promise<World> {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-fuzz-'));
     const fixtures = join(folder, 'fixtures.json');
     const clock = new StillClock('2026-03-04T12:00:00Z');
     await writeFile(fixtures, JSON.stringify(fixturesOf(families)));
     const service = await startService({ data: 'memory', limits: false, fixtures, clock, pull, tickMs: 3_600_000 });
     await rm(folder, { recursive: true, force: true });
-    const world = new World(service, clock, await operationsOf(new URL(service.url).origin));
+    const world = new World(service, clock, await operationsOf(new URL(service.url).origin), said);
     for (const family of families) {
       for (const account of family.accounts.slice(0, 2)) await world.#stock(family, account);
     }
-    world.said.length = 0;
     return world;
   }
 
@@ -87,11 +87,13 @@ export class World {
 
   /**
    * An id of some other account. Half of all ids are never named by those who are not to know them: an answer that has
-   * one of these can have it from nobody but the service.
+   * one of these can have it from nobody but the service. Of one kind, if a place is given.
    */
-  strangeId(dice: Dice, account: string): string {
-    const other = dice.pick(this.accounts.filter((one) => one !== account))!;
-    const things = this.known(other).all();
+  strangeId(dice: Dice, account: string, place?: string): string {
+    const family = families.find(({ accounts }) => !accounts.includes(account))!;
+    const others = this.accounts.filter((one) => one !== account);
+    const other = dice.pick(dice.percent(70) ? family.accounts.slice(0, 2) : others)!;
+    const things = place === undefined ? this.known(other).all() : this.known(other).of(place);
     const ids = things.flatMap(({ ids: all }) => all).filter((id) => /[02468ace]$/.test(id));
     const keepers = families.map(({ keeper }) => idOf(keeper.name));
     return dice.percent(5) ? dice.pick(keepers)! : (dice.pick(ids) ?? idOf('nothing'));
@@ -113,6 +115,11 @@ export class World {
     expect(faults, line).toEqual([]);
     if (answer.status < 300 && answer.text.startsWith('{"meta"')) this.#learn(request, answer.text);
     return answer.status;
+  }
+
+  /** What somebody was told, in whatever they read, that is not for them. */
+  leaksIn(caller: Caller, texts: Iterable<string>): string[] {
+    return [...texts].flatMap((text) => this.#leaks.in(caller, text));
   }
 
   /** The same, and nobody looks at what comes. */
