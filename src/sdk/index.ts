@@ -44,6 +44,7 @@ export { Pager } from './service/paging.ts';
 export type { Path } from './service/path.ts';
 export { valueAt, valuesAt } from './service/path.ts';
 export { defineRetiredService } from './service/retired-service.ts';
+export type * from './service/rules.ts';
 export type { Scope, Template } from './service/template.ts';
 export { renderDeep, templateFault } from './service/template.ts';
 export { boundOf, spansOf } from './service/windows.ts';

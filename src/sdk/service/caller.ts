@@ -8,10 +8,11 @@ import type { Login } from '../oauth.ts';
 import type { Answer } from './answer.ts';
 import { buildLink, buildRequest } from './build-request.ts';
 import { Keyring } from './credentials.ts';
-import type { Decoding, ErrorRule, LoginData, RequestData, ServiceDescription } from './description.ts';
+import type { Decoding, LoginData, RequestData, ServiceDescription } from './description.ts';
 import { type Judgement, judge } from './judge.ts';
 import type { Pacer } from './pacer.ts';
 import { type Reply, readReply } from './reply.ts';
+import type { ErrorRule } from './rules.ts';
 import { answerProblem, Ignored, PlaceLost, strangeLink, tooLarge, unreadable } from './service-problems.ts';
 import type { Scope } from './template.ts';
 

@@ -5,6 +5,7 @@ import type { RecordQuery } from '../records/options.ts';
 import type { Answer, Where } from './answer.ts';
 import type { DateFormat } from './moment.ts';
 import type { Path } from './path.ts';
+import type { Budget, ErrorRule } from './rules.ts';
 import type { Scope, Template } from './template.ts';
 
 /**
@@ -247,68 +248,4 @@ export interface JobData {
   readonly every?: string;
   /** Longest wait altogether; one hour. */
   readonly patience?: string;
-}
-
-/** What is to be done about an answer. */
-export type Verdict =
-  /** A good answer after all. */
-  | 'ok'
-  /** No records, and no fault. */
-  | 'empty'
-  /** Ask again, after a while. */
-  | 'wait'
-  /** The token has had its day: a new one, then ask again. */
-  | 'login'
-  /** The allowance of the day is used up: this run ends, a later one goes on. */
-  | 'daily'
-  /** The account or the token may not do this. */
-  | 'permission'
-  /** An option is wrong. */
-  | 'config'
-  /** This run ends. */
-  | 'fail'
-  /** Nothing to be had for this partition: go on with the next. */
-  | 'ignore'
-  /** Our place is not kept any more: begin again from the start. */
-  | 'reset'
-  /** Only for polls: not ready yet. */
-  | 'pending';
-
-export interface ErrorRule {
-  /** Any of these; absent: every status, 200 included. */
-  readonly status?: number | readonly number[];
-  /** All of these hold: the value at the path is it, is among them, matches, or (`true`) is there at all. */
-  readonly body?: Readonly<Record<string, Match>>;
-  readonly headers?: Readonly<Record<string, Match>>;
-  readonly verdict: Verdict;
-  /** How long to wait; an own growing pause where nothing is said or found. `Retry-After` is looked at anyway. */
-  readonly wait?: WaitTime;
-  /** What it means, for the user, and what to do about it. */
-  readonly say?: string;
-  readonly next?: string;
-}
-
-export type Match = string | number | boolean | RegExp | readonly (string | number)[];
-
-export type WaitTime =
-  | string
-  | { readonly at: Where; readonly unit: 'seconds' | 'minutes' | 'milliseconds' | 'epoch' | 'epoch_ms' };
-
-/** What the vendor allows. Runs of one process that use the same source share it. */
-export interface Budget {
-  /** Never more than so many requests within any such span. */
-  readonly rates?: readonly { readonly requests: number; readonly within: string }[];
-  /** Requests under way at the same time. */
-  readonly at_once?: number;
-  readonly gauges?: readonly Gauge[];
-}
-
-/** Something in answers that tells how much is left; when it is too little we pause. */
-export interface Gauge {
-  /** A number left, a number used, `used/limit` (also `name=used/limit`), or JSON. */
-  readonly at: Where;
-  readonly means: 'left' | 'percent_used' | 'used/limit';
-  /** Pause when fewer are left than this (`left`, 1), or when more than this share is used (0.9). */
-  readonly threshold?: number;
-  readonly pause: WaitTime;
 }

@@ -1,9 +1,9 @@
 import { retryAfterMs } from '../http/retry.ts';
 import { type Answer, pick } from './answer.ts';
-import type { ErrorRule, Match, Verdict, WaitTime } from './description.ts';
 import { textOf } from './exact-json.ts';
 import { secondsOf } from './moment.ts';
 import { valuesAt } from './path.ts';
+import type { ErrorRule, Match, Verdict, WaitTime } from './rules.ts';
 
 /** What an answer means, and what the rule that says so adds. */
 export interface Judgement {

@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Answer } from './answer.ts';
 import { pick } from './answer.ts';
-import type { Budget, Gauge } from './description.ts';
 import { textOf } from './exact-json.ts';
 import { waitOf } from './judge.ts';
 import { secondsOf } from './moment.ts';
+import type { Budget, Gauge } from './rules.ts';
 
 /** However much a gauge asks for: after this long we look again. */
 const longestHoldMs = 5 * 60_000;
