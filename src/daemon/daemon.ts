@@ -84,7 +84,7 @@ export class Daemon {
       throw error;
     }
     const gateway = openGateway({ store, events, clock, destinations: config.destinations.values() });
-    const logins = openLogins({ store, events, clock, config });
+    const logins = await openLogins({ store, events, clock, config });
     this.#now = new InForce({ config, gateway, logins });
     this.#retire(old);
     if (this.#stop.signal.aborted) return;

@@ -1,17 +1,17 @@
 import type { Config } from '../config/config.ts';
 import { Deliverer } from '../delivery/deliverer.ts';
 import type { Gateway } from '../delivery/gateway.ts';
-import type { LoginBook } from '../oauth/book.ts';
+import type { Logins } from './wire.ts';
 
 /** A config that is in force, with what is open for it. Runs keep the one that they began with until they end. */
 export class InForce {
   readonly config: Config;
   readonly gateway: Gateway;
-  readonly logins: LoginBook;
+  readonly logins: Logins;
   readonly #runs = new Set<Promise<unknown>>();
   #deliverer: Deliverer;
 
-  constructor(given: { readonly config: Config; readonly gateway: Gateway; readonly logins: LoginBook }) {
+  constructor(given: { readonly config: Config; readonly gateway: Gateway; readonly logins: Logins }) {
     this.config = given.config;
     this.gateway = given.gateway;
     this.logins = given.logins;

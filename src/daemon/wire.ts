@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 import { Events } from '../lib/events.ts';
 import { loadHttp } from '../lib/http.ts';
 import { type Log, quietLog } from '../lib/log.ts';
-import { LoginBook } from '../oauth/book.ts';
+import type { LoginBook } from '../oauth/book.ts';
 import { sweepSpool } from '../pipeline/sweep-spool.ts';
 import { type Healed, heal } from '../state/heal.ts';
 import { openStore, type Store } from '../state/store.ts';
@@ -15,7 +15,7 @@ import { logEvents } from './log-events.ts';
 export interface Runtime {
   readonly store: Store;
   readonly gateway: Gateway;
-  readonly logins: LoginBook;
+  readonly logins: Logins;
   readonly events: Events<SluiceEvents>;
   readonly clock: Clock;
   readonly log: Log;
@@ -43,7 +43,7 @@ export async function wire({ config, log = quietLog, clock = systemClock }: Wire
     const healed = await heal(store);
     sayHealed(log, healed);
     const gateway = openGateway({ store, events, clock, destinations: config.destinations.values() });
-    const logins = openLogins({ store, events, clock, config });
+    const logins = await openLogins({ store, events, clock, config });
     const close = async (): Promise<void> => {
       await logins.close();
       await gateway.close();
@@ -67,14 +67,21 @@ export function openGateway(given: {
   return new Gateway({ store, destinations, clock, emit: events.emit });
 }
 
-/** The logins of a config's sources, over a store that is open. */
-export function openLogins(given: {
+/** What a run asks for the tokens of its source. */
+export type Logins = Pick<LoginBook, 'of' | 'close'>;
+
+const noLogins: Logins = { of: () => undefined, close: async () => undefined };
+
+/** The logins of a config's sources, over a store that is open. Configs without any do not pay for loading them. */
+export async function openLogins(given: {
   store: Store;
   events: Events<SluiceEvents>;
   clock: Clock;
-  config: Pick<Config, 'folder' | 'sealKeys'>;
-}): LoginBook {
+  config: Config;
+}): Promise<Logins> {
   const { store, events, clock, config } = given;
+  if ([...config.sources.values()].every(({ login }) => login === undefined)) return noLogins;
+  const { LoginBook } = await import('../oauth/book.ts');
   return new LoginBook({ store, clock, emit: events.emit, ...config });
 }
 

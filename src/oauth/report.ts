@@ -1,7 +1,7 @@
 import type { Login, Source } from '../config/config.ts';
 import type { Store } from '../state/store.ts';
 import type { LoginRow } from '../state/tables.ts';
-import { identityOf } from './vault.ts';
+import { identityOf } from './identity.ts';
 
 /** Where a login stands, without its tokens. Instants are epoch milliseconds. */
 export interface LoginReport {

@@ -3,6 +3,7 @@ import { registerSecret, retireSecret } from '../lib/redact.ts';
 import type { Store } from '../state/store.ts';
 import type { LoginRow } from '../state/tables.ts';
 import type { Granted } from './granted.ts';
+import { identityOf } from './identity.ts';
 import type { Keys } from './keys.ts';
 import { seal, unseal } from './seal.ts';
 
@@ -12,11 +13,6 @@ export interface Kept {
   readonly granted: Granted;
   /** The refresh token before the present one: some vendors still take it when the present one never arrived anywhere. */
   readonly previous?: string;
-}
-
-/** Whom a login is for. Tokens that were given to another app, user or address are of no use to it. */
-export function identityOf({ description, grant, clientId, subject, username, accountFile }: Login): string {
-  return JSON.stringify([description.token_url, grant, clientId, subject ?? accountFile ?? username ?? null]);
 }
 
 /** The tokens of one login, at rest: encrypted, bound to its name and identity. */
