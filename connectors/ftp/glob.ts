@@ -13,13 +13,20 @@ export interface Glob {
 export function globOf(pattern: string): Glob | undefined {
   const { isGlob, base } = picomatch.scan(pattern);
   if (!isGlob) return undefined;
-  const matches = picomatch(pattern);
+  const matches = matcherOf(pattern);
   const segments = pattern.split('/');
   // Braces may hold a slash; then segments tell nothing, and every folder is worth a look.
   const isFree = segments.some((segment) => count(segment, '{') !== count(segment, '}'));
-  const steps = segments.slice(0, -1).map((segment) => (segment === '**' ? undefined : picomatch(segment)));
+  const steps = segments.slice(0, -1).map((segment) => (segment === '**' ? undefined : matcherOf(segment)));
   const mayHold = (folder: string) => isFree || leadsOn(folder.split('/'), steps);
   return { base: base === '' || isFree ? baseOf(pattern) : base, matches, mayHold };
+}
+
+/** An absolute pattern has an empty segment in front. */
+function matcherOf(pattern: string): (path: string) => boolean {
+  if (pattern === '') return (path) => path === '';
+  const matches = picomatch(pattern);
+  return (path) => matches(path);
 }
 
 function count(text: string, character: string): number {

@@ -73,17 +73,17 @@ function shown(key: Buffer): string {
 }
 
 function unknown(source: SourceValues, path: string, key: Buffer): Problem {
-  const { host } = source;
+  const print = fingerprintOf(key);
   return make('FTP_HOST_KEY_UNKNOWN', 'config', {
-    message: `nobody has vouched for the host key of ${placeOf(source)}`,
+    message: `host key ${print} of ${placeOf(source)} is one that nobody here vouches for`,
     seen: shown(key),
-    next: `ask whoever runs the server for the fingerprint; when it is this one, set \`host_key: ${fingerprintOf(key)}\`, or run: ssh-keyscan -p ${portOf(source)} ${host} >> ${path}`,
+    next: `when whoever runs the server confirms it, set \`host_key: ${print}\`, or run: ssh-keyscan -p ${portOf(source)} ${source.host} >> ${path}`,
   });
 }
 
 function changed(source: SourceValues, key: Buffer, allowed: string): Problem {
   return make('FTP_HOST_KEY_CHANGED', 'config', {
-    message: `${placeOf(source)} shows another host key than the one that is believed; somebody may stand in between`,
+    message: `host key ${fingerprintOf(key)} of ${placeOf(source)} is not the one that is believed; somebody may stand in between`,
     seen: shown(key),
     allowed,
     next: 'do not go on before whoever runs the server confirms the new key; then put it into host_key, or replace the line in the known_hosts file',

@@ -169,6 +169,7 @@ describeWithFileServer({ server: 'sshd' }, 'the host key of an SFTP server', (se
     await expect(check({ known_hosts_file: 'nowhere' })).rejects.toMatchObject({
       code: 'FTP_HOST_KEY_UNKNOWN',
       family: 'config',
+      message: expect.stringContaining(print),
       seen: `ssh-ed25519 ${print}`,
       next: expect.stringMatching(new RegExp(`host_key: ${RegExp.escape(print)}.*ssh-keyscan -p ${server().port}`)),
     });

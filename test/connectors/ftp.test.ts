@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import ftp from '../../connectors/ftp/index.ts';
@@ -37,7 +38,7 @@ function reading(server: () => FileServer, login: Login): void {
     await put('a.csv', 'x\n1\n');
     const source = await login(server(), folder());
     const said = await ftp.check(ftpContext({ source, query: {} }, folder()));
-    expect(said).toMatch(/^(?:s?ftps?):\/\/127\.0\.0\.1:\d+ is there; \/.* holds 1 files$/);
+    expect(said).toMatch(/^(?:s?ftps?):\/\/127\.0\.0\.1:\d+ is there; \/.* holds 1 file$/);
   });
 
   it('reads every format, by its ending, gzipped or not', async () => {
@@ -76,6 +77,11 @@ function reading(server: () => FileServer, login: Login): void {
       ['2026/02/b.csv', '2026-02-02T02:40:00.000Z', '2'],
     ]);
     expect((await read({ path: '{2025,2026/0?}/[bc].csv' })).rows).toEqual([['0'], ['2']]);
+    const absolute = posix.join(server().files, '2026/*/*.csv');
+    expect((await read({ path: absolute, path_column: 'file' })).rows.map(([name]) => name)).toEqual([
+      '2026/01/a.csv',
+      '2026/02/b.csv',
+    ]);
   });
 
   it('takes files by their very names, whatever stands in them', async () => {

@@ -10,10 +10,8 @@ export interface FileServer {
   readonly port: number;
   readonly user: string;
   readonly password: string;
-  /** What a client sees when it has logged in; tests put their files here. */
+  /** What a client sees when it has logged in, by the server's name for it, too; tests put their files here. */
   readonly files: string;
-  /** The same as the server calls it: `/`, or the whole path where a client is not shut in. */
-  readonly home: string;
   /** The server's private folder, with what else it needs. Removed with the server. */
   readonly folder: string;
   stop(): Promise<void>;

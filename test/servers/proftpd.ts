@@ -35,7 +35,7 @@ export async function startProftpd(settings: FileServerSettings = {}): Promise<F
     answers: (port) => greets(port, { silent: settings.implicit === true }),
   });
   const stop = () => endServer(server, folder);
-  return { host: '127.0.0.1', port, user, password, files, home: files, folder: folder.path, stop };
+  return { host: '127.0.0.1', port, user, password, files, folder: folder.path, stop };
 }
 
 function common(folder: string, users: string): string[] {

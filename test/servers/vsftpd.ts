@@ -30,7 +30,7 @@ export async function startVsftpd(settings: FileServerSettings = {}): Promise<Fi
   });
   const stop = () => endServer(server, folder);
   const guest = { user: 'anonymous', password: 'guest' };
-  return { host: '127.0.0.1', port, ...guest, files, home: '/', folder: folder.path, stop };
+  return { host: '127.0.0.1', port, ...guest, files, folder: folder.path, stop };
 }
 
 function common(files: string, empty: string): string[] {
