@@ -2,6 +2,7 @@ import { posix } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import ftp from '../../connectors/ftp/index.ts';
+import { bookOf, zipOf } from '../sdk/archives.ts';
 import { describeWithFileServer } from '../servers/describe-file-servers.ts';
 import type { FileServer } from '../servers/file-server.ts';
 import { clearFiles, ftpContext, ownFolder, putFile, readFtp } from './ftp-harness.ts';
@@ -41,14 +42,17 @@ function reading(server: () => FileServer, login: Login): void {
     expect(said).toMatch(/^(?:s?ftps?):\/\/127\.0\.0\.1:\d+ is there; \/.* holds 1 file$/);
   });
 
-  it('reads every format, by its ending, gzipped or not', async () => {
+  it('reads every format, by its ending, packed or not', async () => {
     await put('a.csv', 'x,y\n1,2\n');
     await put('a.tsv', 'x\ty\n1\t2\n');
     await put('a.json', '[{"x":1,"y":2}]');
     await put('a.jsonl', '{"x":1,"y":2}\n');
     await put('a.xml', '<r><i><x>1</x><y>2</y></i></r>');
     await put('a.csv.gz', gzipSync('x,y\n1,2\n'));
-    for (const path of ['a.csv', 'a.tsv', 'a.json', 'a.jsonl', 'a.xml', 'a.csv.gz']) {
+    await put('a.zip', await zipOf({ 'in/a.csv': 'x,y\n1,2\n' }));
+    const row = (...cells: string[]) => `<row>${cells.map((cell) => `<c t="str"><v>${cell}</v></c>`).join('')}</row>`;
+    await put('a.xlsx', await bookOf({ rows: row('x', 'y') + row('1', '2') }));
+    for (const path of ['a.csv', 'a.tsv', 'a.json', 'a.jsonl', 'a.xml', 'a.csv.gz', 'a.zip', 'a.xlsx']) {
       expect((await read({ path })).rows, path).toEqual([['1', '2']]);
     }
   });

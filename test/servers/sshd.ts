@@ -44,7 +44,6 @@ export async function startSshd(settings: FileServerSettings = {}): Promise<SshS
     port,
     ...who,
     files,
-    home: files,
     folder: folder.path,
     stop: () => endServer(server, folder),
   };
