@@ -4,9 +4,8 @@ import type Provider from 'oidc-provider';
 import type { Configuration } from 'oidc-provider';
 import type { OAuthDescription } from '../../src/sdk/oauth.ts';
 
-/** One request to the token address: what was asked, and what came of it. */
+/** One request to the token address, and what came of it; 0 while it is under way. */
 export interface TokenRequest {
-  readonly grant: string;
   status: number;
 }
 
@@ -82,7 +81,7 @@ export async function startVendor(options: VendorOptions = {}): Promise<Vendor> 
   server.on('request', (request, response) => {
     if (request.url === '/rows') return void answerRows(provider, request, response);
     if (request.method === 'POST' && request.url === '/token') {
-      const entry: TokenRequest = { grant: '', status: 0 };
+      const entry: TokenRequest = { status: 0 };
       asked.push(entry);
       response.once('finish', () => {
         entry.status = response.statusCode;
