@@ -351,6 +351,33 @@ it('goes on from the highest change, without those at the edge, and restarts whe
   expect(next.watermark).toBe('{"since":"2026-01-05T00:00:00Z","edge":["6","7"]}');
 });
 
+it('keeps the watermark behind what may still show up late, and goes on from the exact edge where all is old', async () => {
+  const now = Temporal.Now.instant();
+  const fresh = now.toString({ smallestUnit: 'second' });
+  const all = [
+    { id: 1, changed: '2026-01-05T00:00:00Z' },
+    { id: 2, changed: fresh },
+  ];
+  const routes: Routes = { 'GET /v1/things': () => ({ json: { data: all } }) };
+  const stream: Partial<StreamData> = {
+    columns: { id: 'integer', changed: 'timestamptz' },
+    incremental: { column: 'changed', key: 'id', settles: '10m' },
+  };
+  const query = { incremental: true };
+  const first = await run(stream, { routes, query });
+  const { since, edge } = JSON.parse(first.watermark!) as { since: string; edge?: string[] };
+  const behind = now.since(Temporal.Instant.from(since)).total('minutes');
+  expect([Math.round(behind), edge]).toEqual([10, undefined]);
+  // Changed before the one that was read, and to be seen only now.
+  all.push({ id: 3, changed: now.subtract({ minutes: 1 }).toString({ smallestUnit: 'second' }) });
+  const second = await run(stream, { routes, query, watermark: first.watermark! });
+  expect(second.rows.map(([id]) => id)).toEqual(['2', '3']);
+  all.splice(1);
+  const old = await run(stream, { routes, query });
+  expect(old.watermark).toBe('{"since":"2026-01-05T00:00:00Z","edge":["1"]}');
+  expect(await run(stream, { routes, query, watermark: old.watermark! })).toMatchObject({ rows: [], unchanged: true });
+});
+
 it('has a report made, waits for it and fetches it', async () => {
   let polls = 0;
   const stream: Partial<StreamData> = {

@@ -100,7 +100,7 @@ async function extractStream(
   const zone = zoneOf(context);
   const scope = scopeOf(context.source, query, zone);
   const session = await open(service, context, { scope, scratch, alive });
-  const progress = query.incremental === true ? new Progress(stream, { zone, watermark }) : undefined;
+  const progress = query.incremental === true ? new Progress(stream, { start: scope.now, watermark }) : undefined;
   const mostPages = Number(query.max_pages);
   const reading = new Reading({ service, caller: session.caller, progress, mostPages, signal, log, alive });
   try {

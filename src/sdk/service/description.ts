@@ -200,7 +200,7 @@ export type Partition =
   /** Each record of one call. */
   | {
       readonly request: RequestData;
-      readonly records: Path;
+      readonly records: RecordsAt;
       readonly fields: Readonly<Record<string, Path>>;
       readonly paging?: Paging;
     };
@@ -225,6 +225,11 @@ export type Incremental =
       /** Tells records apart, so that those at the very edge do not come twice. */
       readonly key?: Path;
       readonly look_back?: string;
+      /**
+       * Changes may show up this late, or in another order than that of the column: the watermark never comes nearer to
+       * the start of the run than this.
+       */
+      readonly settles?: string;
       /** After so many records the service gives no more: it is asked again from the last one on. */
       readonly cap?: number;
     }

@@ -29,11 +29,13 @@ export class Progress {
   /** Keys of the records that have the highest value. */
   readonly #edge = new Set<string>();
   readonly #cursor: { readonly name: string } & Partial<ColumnData>;
+  readonly #start: Moment;
 
-  /** `watermark` is what {@link watermark} of the last run gave; undefined to read everything. */
-  constructor(stream: StreamData, given: { readonly zone: string; readonly watermark: string | undefined }) {
+  /** `watermark` is what {@link watermark} of the last run gave; undefined to read everything. `start` is that of the run. */
+  constructor(stream: StreamData, given: { readonly start: Moment; readonly watermark: string | undefined }) {
     this.#stream = stream;
-    this.#zone = given.zone;
+    this.#start = given.start;
+    this.#zone = given.start.at.timeZoneId;
     this.#before = read(given.watermark);
     const name = cursorOf(stream.incremental) ?? '';
     const columns = typeof stream.columns === 'object' && !('request' in stream.columns) ? stream.columns : {};
@@ -120,11 +122,24 @@ export class Progress {
     this.#now.until = end.text();
   }
 
+  /** The highest value, but none that may still be overtaken by an earlier one, and never less than the last run's. */
+  #settled(): string | undefined {
+    const { since } = this.#now;
+    const { settles } = (this.#stream.incremental ?? {}) as { settles?: string };
+    if (since === undefined || settles === undefined || readMoment(since, this.#zone) === undefined) return since;
+    const limit = this.#start.plus(`-${settles}`).text('iso');
+    if (!isLater(since, limit, this.#zone)) return since;
+    const { since: before } = this.#before;
+    return before !== undefined && isLater(before, limit, this.#zone) ? before : limit;
+  }
+
   /** The text for the next run; undefined where nothing was learned. */
   watermark(): string | undefined {
-    const kept: Mark = { ...this.#before, ...this.#now };
-    const isSame = this.#now.since === undefined || this.#now.since === this.#before.since;
-    const edge = [...new Set([...(isSame ? (this.#before.edge ?? []) : []), ...this.#edge])];
+    const since = this.#settled();
+    const kept: Mark = { ...this.#before, ...this.#now, ...(since === undefined ? {} : { since }) };
+    const isSame = since === undefined || since === this.#before.since;
+    const met = since === this.#now.since ? this.#edge : [];
+    const edge = [...new Set([...(isSame ? (this.#before.edge ?? []) : []), ...met])];
     // A bulk change may give a million records one time: what is kept stays small, and they come twice.
     if (edge.length > 0 && edge.length <= mostEdge) kept.edge = edge;
     else delete kept.edge;
