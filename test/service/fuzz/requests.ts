@@ -82,7 +82,8 @@ function compose(given: Composing): Request {
   const meant = client === undefined ? caller.account : account;
   const inBody = client !== undefined && typeof operation.body === 'object' && dice.percent(50);
   // An id in a body may be exchanged for another: the company's own word may stand with all its clients.
-  const writer = inBody || !family.accounts.includes(meant) ? family.name : meant;
+  const shared = inBody || !family.accounts.includes(meant);
+  const writer = caller.account !== family.name ? caller.account : shared ? family.name : meant;
   const source: Source = { world, dice, account, writer };
   const path = pathFor(given, source);
   const body = bodyFor(given, { ...source, path }, inBody ? client : undefined);
@@ -104,7 +105,10 @@ function ownAccount({ caller, family, operation, dice }: Composing): string {
 function pathFor({ operation, dice, text, world }: Composing, source: Source): string {
   const ids = idsFor(operation, source);
   if (ids.length === 0) return operation.path;
-  if (dice.percent(15)) ids[dice.below(ids.length)] = world.strangeId(dice, source.account);
+  const at = dice.below(ids.length);
+  // Of the right kind mostly, of which there is none for what no list shows.
+  const place = dice.percent(80) ? operation.places[at] : undefined;
+  if (dice.percent(20)) ids[at] = world.strangeId(dice, source.account, place);
   else if (dice.percent(4)) ids[dice.below(ids.length)] = dice.pick([text, '\0', 'x'.repeat(2_000), '__proto__'])!;
   return operation.path.replaceAll(/\{\w+\}/g, () => segment(ids.shift() ?? idOf('nothing')));
 }
