@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Certificates, makeCertificates } from '../servers/certificates.ts';
@@ -40,3 +41,8 @@ export const keyLogin: Login = async (server, folder) => {
   await writeFile(path, `[${host}]:${port} ${hostKey}\n`);
   return { protocol: 'sftp', host, port, user, private_key_file: key, known_hosts_file: path };
 };
+
+/** The fingerprint of a host key, as OpenSSH reckons it. */
+export function fingerprintOf(hostKey: string): string {
+  return execFileSync('ssh-keygen', ['-l', '-f', '-'], { input: hostKey, encoding: 'utf8' }).split(' ')[1]!;
+}
