@@ -448,6 +448,37 @@ it('asks the service which columns there are', async () => {
   expect(asked[1]).toBe("GET /v1/things?q=SELECT id,x FROM t WHERE d = 'a'");
 });
 
+it('gives of the columns those that the user wants, behind those that are always there, and names what there is not', async () => {
+  const stream: Partial<StreamData> = {
+    options: { pick: option.list<string>({ type: 'string' }, { about: 'Which fields.', example: ['x'] }) },
+    columns: {
+      request: { path: '/fields' },
+      records: '',
+      name: 'name',
+      type: 'kind',
+      types: { day: { type: 'date', date: 'YYYYMMDD' } },
+      wanted: '{{ pick }}',
+      always: { id: 'integer', where: { type: 'text', at: 'at.city' } },
+    },
+    request: { path: '/things', query: { fields: '{{ fields | join: , }}' } },
+  };
+  const routes: Routes = {
+    'GET /v1/fields': { json: ['a', 'b', 'born'].map((name) => ({ name, kind: name === 'born' ? 'day' : 'word' })) },
+    'GET /v1/things': { json: { data: [{ id: 1, at: { city: 'Ulm' }, a: 'x', born: '20260131' }] } },
+  };
+  const { columns, rows, asked } = await run(stream, { routes, query: { pick: ['born', 'a', 'born'] } });
+  expect(columns).toEqual(['id integer', 'where text', 'born date', 'a text']);
+  expect(rows).toEqual([['1', 'Ulm', '2026-01-31', 'x']]);
+  expect(asked[1]).toBe('GET /v1/things?fields=born,a');
+  expect((await run(stream, { routes })).asked[1]).toBe('GET /v1/things?fields=a,b,born');
+  expect(await fail(stream, { routes, query: { pick: ['BOR'] } })).toMatchObject({
+    code: 'SERVICE_NO_FIELD',
+    family: 'config',
+    seen: 'BOR',
+    allowed: 'born … (3 altogether)',
+  });
+});
+
 it('logs in with a call, again when the session ends, and logs out', async () => {
   let sessions = 0;
   const outcome = await run(

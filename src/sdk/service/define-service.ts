@@ -167,6 +167,7 @@ async function tableOf(given: TableGiven): Promise<Pick<Extraction, 'columns' | 
     const found = await discoverColumns(session.caller, columns as Parameters<typeof discoverColumns>[1], {
       scope,
       stream,
+      title: service.title,
     });
     return lazily(given, found.columns, { ...scope, fields: found.fields });
   }

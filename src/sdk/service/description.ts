@@ -157,9 +157,13 @@ export interface Discovery {
   readonly name: Path;
   readonly type: Path;
   /** The service's types in ours; text where nothing is said. */
-  readonly types: Readonly<Record<string, ColumnType>>;
+  readonly types: Readonly<Record<string, ColumnType | ColumnData>>;
   /** Only fields for which this holds. */
   readonly only?: Readonly<Record<string, unknown>>;
+  /** Names of the fields that the user asks for, in that order; all of them where it has no value. */
+  readonly wanted?: Template;
+  /** Columns before those, which every record has. They are not among the `fields`. */
+  readonly always?: Readonly<Record<string, ColumnType | ColumnData>>;
 }
 
 /** When the pages end. Without any of these: at the first without records (`page`, `offset`), or without a way on. */

@@ -1,9 +1,10 @@
 import { answerOf, type Caller } from './caller.ts';
-import type { ColumnData, Discovery, StreamData } from './description.ts';
+import type { ColumnData, Discovery, Fields, StreamData } from './description.ts';
 import { textOf } from './exact-json.ts';
 import { valueAt } from './path.ts';
 import { isWanted, listed } from './records.ts';
-import type { Scope } from './template.ts';
+import { noSuchField } from './service-problems.ts';
+import { render, type Scope } from './template.ts';
 
 interface Found {
   readonly columns: Readonly<Record<string, ColumnData>>;
@@ -11,19 +12,42 @@ interface Found {
   readonly fields: readonly string[];
 }
 
-/** Asks the service which columns there are. */
+/**
+ * Asks the service which columns there are.
+ * @throws Problem `SERVICE_NO_FIELD` where the user wants one that there is not.
+ */
 export async function discoverColumns(
   caller: Caller,
   discovery: Discovery,
-  { scope, stream }: { scope: Scope; stream: StreamData },
+  { scope, stream, title }: { scope: Scope; stream: StreamData; title: string },
 ): Promise<Found> {
-  const { request, records, name, type, types, only } = discovery;
+  const { request, records, name, only, always = {} } = discovery;
   const answer = await answerOf(caller, { request, scope, errors: stream.errors });
-  const columns: Record<string, ColumnData> = {};
+  const known = new Map<string, Fields>();
   for (const field of listed(answer, records, scope)) {
-    const known = textOf(valueAt(field, name));
-    if (known === undefined || !isWanted(field, only)) continue;
-    columns[known] = { type: types[textOf(valueAt(field, type)) ?? ''] ?? 'text' };
+    const called = textOf(valueAt(field, name));
+    if (called !== undefined && isWanted(field, only)) known.set(called, field);
   }
-  return { columns, fields: Object.keys(columns) };
+  const fields = wantedOf(discovery, scope) ?? [...known.keys()];
+  const columns = Object.entries(always).map(([one, data]) => [one, dataOf(data)] as const);
+  for (const field of fields) {
+    const found = known.get(field);
+    if (found === undefined) throw noSuchField(title, field, known.keys());
+    columns.push([field, typed(discovery, found)]);
+  }
+  return { columns: Object.fromEntries(columns), fields };
+}
+
+/** The names that the user asks for, each once. */
+function wantedOf({ wanted }: Discovery, scope: Scope): string[] | undefined {
+  const names = wanted === undefined ? undefined : render(wanted, scope);
+  return Array.isArray(names) && names.length > 0 ? [...new Set(names.map(String))] : undefined;
+}
+
+function typed({ type, types }: Discovery, field: Fields): ColumnData {
+  return dataOf(types[textOf(valueAt(field, type)) ?? ''] ?? 'text');
+}
+
+function dataOf(data: ColumnData | ColumnData['type']): ColumnData {
+  return typeof data === 'string' ? { type: data } : data;
 }

@@ -1,6 +1,6 @@
 import type { Answer } from './answer.ts';
 import { pick } from './answer.ts';
-import type { ColumnData, Fields, Incremental, StreamData } from './description.ts';
+import type { ColumnData, Discovery, Fields, Incremental, StreamData } from './description.ts';
 import { textOf } from './exact-json.ts';
 import { Moment, readMoment } from './moment.ts';
 import { type Path, valueAt } from './path.ts';
@@ -38,8 +38,9 @@ export class Progress {
     this.#zone = given.start.at.timeZoneId;
     this.#before = read(given.watermark);
     const name = cursorOf(stream.incremental) ?? '';
-    const columns = typeof stream.columns === 'object' && !('request' in stream.columns) ? stream.columns : {};
-    const data = (columns as Readonly<Record<string, string | ColumnData>>)[name];
+    const { columns } = stream;
+    const declared = typeof columns !== 'object' ? {} : isDiscovery(columns) ? (columns.always ?? {}) : columns;
+    const data = (declared as Readonly<Record<string, string | ColumnData>>)[name];
     this.#cursor = { name, ...(typeof data === 'object' ? data : {}) };
   }
 
@@ -148,6 +149,10 @@ export class Progress {
     }
     return Object.keys(kept).length === 0 ? undefined : JSON.stringify(kept);
   }
+}
+
+function isDiscovery(columns: object): columns is Discovery {
+  return 'request' in columns && typeof columns.request === 'object';
 }
 
 function cursorOf(incremental: Incremental | undefined): string | undefined {

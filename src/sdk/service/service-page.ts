@@ -1,4 +1,4 @@
-import type { ColumnData, ServiceDescription, StreamData } from './description.ts';
+import type { ColumnData, Discovery, ServiceDescription, StreamData } from './description.ts';
 import { isResumable } from './service-options.ts';
 
 /** Which columns the streams have, as Markdown for the reference page. */
@@ -11,10 +11,17 @@ export function columnsText({ streams }: ServiceDescription): string {
 function columnsOf({ columns }: StreamData): string {
   if (columns === 'discovered') return 'Columns are what the records have.';
   if (typeof columns === 'function') return 'Columns follow from the options of the query.';
-  if ('request' in columns && typeof columns.request === 'object')
-    return 'Columns are asked from the service before each run.';
-  const entries = Object.entries(columns as Readonly<Record<string, string | ColumnData>>);
-  return `${entries.map(([name, data]) => `\`${name}\` ${typeof data === 'string' ? data : data.type}`).join(', ')}.`;
+  if (!('request' in columns) || typeof columns.request !== 'object') return `${namesOf(columns as Named)}.`;
+  const { always } = columns as Discovery;
+  const asked = 'asked from the service before each run.';
+  return always === undefined ? `Columns are ${asked}` : `${namesOf(always)}, then columns that are ${asked}`;
+}
+
+type Named = Readonly<Record<string, string | ColumnData>>;
+
+function namesOf(columns: Named): string {
+  const entries = Object.entries(columns);
+  return entries.map(([name, data]) => `\`${name}\` ${typeof data === 'string' ? data : data.type}`).join(', ');
 }
 
 /** How the streams resume, in one sentence; undefined where none does. */

@@ -77,6 +77,20 @@ export function tokenMissing(): Problem {
   });
 }
 
+/** The user asks for a column that the service does not have. */
+export function noSuchField(service: string, seen: string, known: Iterable<string>): Problem {
+  const names = [...known];
+  const near = names.filter((name) => name.toLowerCase().includes(seen.toLowerCase()));
+  const shown = (near.length > 0 ? near : names).slice(0, 20);
+  return new Problem({
+    code: 'SERVICE_NO_FIELD',
+    family: 'config',
+    message: `${service} has no such field, or does not let us read it`,
+    seen,
+    allowed: `${shown.join(', ')}${shown.length < names.length ? ` … (${names.length} altogether)` : ''}`,
+  });
+}
+
 /** A page that came twice. */
 export function repeatedPage(service: string, url: URL): Problem {
   return new Problem({
