@@ -183,6 +183,30 @@ it('refuses a next link to another host, and takes the same page again for the e
   ).toMatchObject({ code: 'SERVICE_MAX_PAGES' });
 });
 
+it('knows a page that comes twice though something else in it differs, and refuses more pages without a way to them', async () => {
+  let asked = 0;
+  const stuck = (records: object[]): Routes => ({
+    'GET /v1/things': () => ({ json: { request: ++asked, data: records, next: 'c1' } }),
+  });
+  const stream: Partial<StreamData> = {
+    request: { path: '/things', query: { after: '{{ page.token }}' } },
+    paging: { by: 'token', at: 'next' },
+  };
+  expect(await fail(stream, { routes: stuck(ids(1, 3)) })).toMatchObject({ code: 'SERVICE_PAGES_REPEAT' });
+  expect(asked).toBe(2);
+  // One and the same token for pages that differ is no fault: some services count for us.
+  const scroll: Routes = { 'GET /v1/things': () => ({ json: { data: ids(asked++, Math.min(asked, 3)), next: 'c1' } }) };
+  asked = 1;
+  const ending = { by: 'token', at: 'next', empty: 'data' } as const;
+  expect((await run({ ...stream, paging: ending }, { routes: scroll })).rows).toEqual(numbers(1, 3));
+  const odd: Routes = { 'GET /v1/things': { json: { data: ids(1, 3), more: true } } };
+  const flagged = { by: 'token', at: 'next', more: 'more' } as const;
+  expect(await fail({ ...stream, paging: flagged }, { routes: odd })).toMatchObject({
+    code: 'SERVICE_NO_WAY_ON',
+    family: 'job',
+  });
+});
+
 it('reads roots that are lists, wildcards, tables under a header and values beside names', async () => {
   const read = async (records: StreamData['records'], json: unknown) =>
     await run({ records, columns: 'discovered' }, { routes: { 'GET /v1/things': { json } } });

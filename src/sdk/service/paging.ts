@@ -3,6 +3,7 @@ import { type Answer, pick, type Where } from './answer.ts';
 import type { Fields, Paging, RequestData, Stop } from './description.ts';
 import { textOf } from './exact-json.ts';
 import { valueAt } from './path.ts';
+import { noWayOn } from './service-problems.ts';
 import { renderText, type Scope } from './template.ts';
 
 /** How the next page is asked for: by the same request with other facts, by another one, or at an address. */
@@ -23,12 +24,14 @@ export interface Leaf {
 /** The pages of one request, one after another. */
 export class Pager {
   readonly #paging: Paging | undefined;
+  readonly #title: string;
   #records = 0;
   #pages = 0;
   #page: { number?: number; offset?: unknown; token?: unknown } = {};
 
-  constructor(paging: Paging | undefined) {
+  constructor(paging: Paging | undefined, title = 'The service') {
     this.#paging = paging;
+    this.#title = title;
   }
 
   first(scope: Scope): Turn {
@@ -39,7 +42,10 @@ export class Pager {
     return { page: this.#page };
   }
 
-  /** The turn after that page; undefined when it was the last. */
+  /**
+   * The turn after that page; undefined when it was the last.
+   * @throws Problem `SERVICE_NO_WAY_ON` where the service says that there is more, and not how to get there.
+   */
   next(leaf: Leaf): Turn | undefined {
     const paging = this.#paging;
     this.#records += leaf.records;
@@ -63,10 +69,13 @@ export class Pager {
     return { page: this.#page };
   }
 
-  #token({ answer }: Leaf, { at, onward }: Extract<Paging, { by: 'token' }>): Turn | undefined {
+  #token({ answer }: Leaf, { at, onward, more }: Extract<Paging, { by: 'token' }>): Turn | undefined {
     const token = pick(answer, at);
     const text = textOf(token) ?? '';
-    if (text === '' || text === 'null' || token === false) return undefined;
+    if (text === '' || text === 'null' || token === false) {
+      if (more !== undefined) throw noWayOn(this.#title, answer.url);
+      return undefined;
+    }
     this.#page = { token };
     return { page: this.#page, ...(onward === undefined ? {} : { request: onward }) };
   }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { ConnectorLog } from '../connector.ts';
 import type { Answer } from './answer.ts';
 import type { Caller } from './caller.ts';
@@ -137,7 +138,7 @@ export class Reading {
     const job =
       stream.job === undefined ? undefined : await runReportJob({ caller, stream, scope: outer, title, signal, alive });
     const base: Scope = { ...outer, job };
-    const pager = new Pager(stream.paging);
+    const pager = new Pager(stream.paging, title);
     const guard = new RepeatGuard();
     let answer: Answer | undefined;
     let turn: Turn | undefined = pager.first(base);
@@ -160,6 +161,8 @@ export class Reading {
       }
       guard.records = count;
       turn = pager.next({ answer, records: count, last });
+      const isRepeated = turn !== undefined && count > 0 && guard.hasSeen(digestOf(turn, count, last));
+      if (isRepeated) throw repeatedPage(title, reply.answer.url);
     }
     if (answer !== undefined) progress?.keep(keyOf(outer), answer);
   }
@@ -179,6 +182,15 @@ export class Reading {
     if (this.#pages > mostPages) throw tooManyPages(service.title, mostPages);
     alive();
   }
+}
+
+/**
+ * Tells two pages apart where answers differ by more than their records, such as the number of a request: the same last
+ * record, and the same way on.
+ */
+function digestOf({ page, link }: Turn, count: number, last: Fields | undefined): string {
+  const text = JSON.stringify([page, link, count, last]);
+  return createHash('sha256').update(text).digest('hex');
 }
 
 /** The same page again, at once or after a round. Only the last few pages count: a long way is no reason to keep all. */

@@ -101,6 +101,16 @@ export function repeatedPage(service: string, url: URL): Problem {
   });
 }
 
+/** There is said to be more, and no token to get there with. */
+export function noWayOn(service: string, url: URL): Problem {
+  return new Problem({
+    code: 'SERVICE_NO_WAY_ON',
+    family: 'job',
+    message: `${service} says that there is more, and not how to ask for it (${shownUrl(url)})`,
+    next: 'the part that was read is not sent; where this lasts, the service has changed how its pages work',
+  });
+}
+
 /** More pages than a run may read. */
 export function tooManyPages(service: string, most: number): Problem {
   return new Problem({
