@@ -57,10 +57,12 @@ export function readDocument(file: string, text: string): Document {
     const { line, col } = lines.linePos(offset);
     return { file, line, character: col };
   };
-  const problems = [...yaml.errors, ...yaml.warnings].map((fault) => {
+  const problems: Problem[] = [];
+  for (const fault of firstFaults([...yaml.errors, ...yaml.warnings])) {
     const where = placeAt(fault.pos[0]);
-    return syntaxProblem(fault, { where, line: text.split('\n')[where.line! - 1] ?? '' });
-  });
+    if (problems.at(-1)?.where.line === where.line) continue;
+    problems.push(syntaxProblem(fault, { where, line: text.split('\n')[where.line! - 1] ?? '' }));
+  }
   const reader = new Reader(yaml, placeAt, problems);
   const value = problems.length === 0 ? reader.read(yaml.contents, '') : undefined;
   const spanOf = (path: Path): Span =>
@@ -80,6 +82,15 @@ export function readDocument(file: string, text: string): Document {
       return placeAt(start + Math.max(found, 0));
     },
   };
+}
+
+/**
+ * A parser that has lost its place reports every word from there to the end of the file; only what comes before that
+ * tells a person something.
+ */
+function firstFaults<F extends { message: string }>(faults: readonly F[]): readonly F[] {
+  const lost = faults.findIndex(({ message }) => message.includes('token in YAML stream'));
+  return lost === -1 ? faults : faults.slice(0, Math.max(1, lost));
 }
 
 function parent(path: Path): Path {

@@ -148,8 +148,9 @@ describe('what cannot be a config at all', () => {
 
   it('names the quotes that a variable needs inside braces', async () => {
     const { problems } = await load(
-      `destinations:\n  main: {url: http://x/api/1.0, api_key: ${variable('KEY')}}\njobs: {}\n`,
+      `destinations:\n  main: {url: http://x/api/1.0, api_key: ${variable('KEY')}}\njobs: {}\nsources: {a: b}\n`,
     );
+    expect(problems, 'not one for each word of the rest of the file').toHaveLength(1);
     expect(problems[0]!.next).toContain(`"${variable('KEY')}"`);
   });
 
