@@ -1,3 +1,4 @@
+import { readdirSync, readlinkSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { defineService, option, type ServiceDescription, type StreamData } from '../../src/sdk/index.ts';
 import { failService, runService } from './doubles/service-suite.ts';
@@ -662,4 +663,20 @@ it('asks again for a file that is not ready yet', async () => {
     { routes: { 'GET /v1/things': { text: 'id\n1\n' } }, faults: [{ at: 1, reply: { status: 202 } }] },
   );
   expect(outcome.rows).toEqual(numbers(1, 2));
+});
+
+it('leaves no file open where a stream fails whose columns are found in its records', async () => {
+  const page = { json: { data: ids(0, 2), next: 'p2' } };
+  await fail(
+    { columns: 'discovered', paging: { by: 'token', at: 'next' } },
+    { routes: { 'GET /v1/things': page }, faults: [{ at: 2, reply: { status: 400 } }] },
+  );
+  const open = readdirSync('/proc/self/fd').map((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`);
+    } catch {
+      return '';
+    }
+  });
+  expect(open.filter((path) => path.includes('records.jsonl'))).toEqual([]);
 });

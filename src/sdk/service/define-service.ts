@@ -160,7 +160,12 @@ async function tableOf(given: TableGiven): Promise<Pick<Extraction, 'columns' | 
   if (columns === 'discovered') {
     const { scratch, query, signal } = context;
     const store = await RecordStore.create(scratch, { signal, drop: stream.drop ?? [] });
-    for await (const { records } of reading.read(stream, scope)) await store.add(records);
+    try {
+      for await (const { records } of reading.read(stream, scope)) await store.add(records);
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
     return store.table({ title: service.title, flatten: query.flatten, types: query.types });
   }
   if (typeof columns !== 'function' && 'request' in columns && typeof columns.request === 'object') {

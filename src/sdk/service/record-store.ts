@@ -37,13 +37,29 @@ export class RecordStore {
     await this.#file.appendFile(lines.join(''));
   }
 
+  /** Gives up on what was added. */
+  async close(): Promise<void> {
+    await this.#file.close();
+  }
+
   /** The table of everything that was added; nothing can be added afterwards. */
   async table(given: { title: string; flatten: unknown; types: unknown }): Promise<Extraction> {
     await this.#file.close();
-    const { signal } = this.#init;
-    const input = { name: given.title, open: () => createReadStream(this.#path, { signal }) as AsyncIterable<Buffer> };
+    const input = { name: given.title, open: () => this.#read() };
     const { flatten, types } = given as Pick<RecordQuery, 'flatten' | 'types'>;
     return readRecords([input], { ...withDefaults(recordOptions, {}), flatten, types, format: 'jsonl' });
+  }
+
+  async *#read(): AsyncGenerator<Buffer> {
+    const { signal } = this.#init;
+    signal.throwIfAborted();
+    try {
+      yield* createReadStream(this.#path, { signal }) as AsyncIterable<Buffer>;
+    } catch (error) {
+      // A stream that was aborted says so in words of its own.
+      signal.throwIfAborted();
+      throw error;
+    }
   }
 }
 
