@@ -1,0 +1,227 @@
+import { type Answer, defineService, type Fields, option, Problem, type Scope, textOf, valuesAt } from '#sdk';
+
+/** One row is named, the others hold values; both come with one request, so that every part of a sheet stands alone. */
+interface Part {
+  readonly header: string | undefined;
+  readonly rows: string | undefined;
+}
+
+interface Sheet {
+  readonly title: string;
+  readonly sheetType?: string;
+  readonly hidden?: boolean;
+  readonly gridProperties?: { readonly rowCount?: unknown; readonly columnCount?: unknown };
+}
+
+/** Google Sheets API v4. It has no pages: a sheet is asked for in ranges of rows. */
+export default defineService({
+  id: 'google_spreadsheets',
+  title: 'Google Sheets',
+  summary: 'Reads the sheets of a Google spreadsheet as tables.',
+  version: 'v4',
+  base: 'https://sheets.googleapis.com/{{ api_version }}/spreadsheets',
+  options: {
+    spreadsheet: option.text({
+      about: 'The spreadsheet: its address in the browser, or the long id inside it.',
+      required: true,
+      example: 'https://docs.google.com/spreadsheets/d/1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgvE2upms/edit',
+    }),
+  },
+  login: {
+    kind: 'oauth',
+    oauth: {
+      grants: ['authorization_code', 'jwt_bearer'],
+      authorize_url: 'https://accounts.google.com/o/oauth2/v2/auth',
+      token_url: 'https://oauth2.googleapis.com/token',
+      revoke_url: 'https://oauth2.googleapis.com/revoke',
+      pkce: true,
+      scopes: ['https://www.googleapis.com/auth/spreadsheets.readonly'],
+      authorize_parameters: { access_type: 'offline', prompt: 'consent' },
+      refresh: 'static',
+      assertion: { algorithm: 'RS256', audience: 'https://oauth2.googleapis.com/token' },
+    },
+  },
+  streams: {
+    rows: {
+      about: 'The rows of a sheet; its first row names the columns.',
+      options: {
+        sheet: option.text({
+          about: 'Title of the sheet. The first that is not hidden when absent.',
+          example: 'Orders',
+        }),
+        range: option.text({
+          about: 'The part of the sheet that holds the table; all of it when absent. Without a last row: to the end.',
+          example: 'B3:F',
+          pattern: '^[A-Za-z]{1,3}[1-9]?[0-9]*:[A-Za-z]{1,3}[1-9]?[0-9]*$',
+        }),
+        header: option.boolean({
+          about: 'The first row names the columns; otherwise they are column1, column2 and so on.',
+          default: true,
+        }),
+        cells: option.choice(['plain', 'shown'], {
+          about:
+            '`plain`: numbers as they are, dates as the sheet shows them. `shown`: everything as the sheet shows it ("$1,200").',
+          default: 'plain',
+        }),
+        rows_per_request: option.integer({
+          about: 'So many rows are asked for at once.',
+          default: 2000,
+          minimum: 1,
+        }),
+      },
+      partitions: {
+        part: {
+          request: {
+            path: ({ spreadsheet }) => idOf(spreadsheet),
+            query: { includeGridData: 'false', fields: 'sheets.properties' },
+          },
+          records: ({ body }, scope) => partsOf(sheetIn(body, scope), scope),
+          fields: { header: 'header', rows: 'rows' },
+        },
+      },
+      request: {
+        path: ({ spreadsheet }) => `${idOf(spreadsheet)}/values:batchGet`,
+        query: {
+          ranges: ['{{ partition.part.header }}', '{{ partition.part.rows }}'],
+          majorDimension: 'ROWS',
+          valueRenderOption: ({ cells }) => (cells === 'shown' ? 'FORMATTED_VALUE' : 'UNFORMATTED_VALUE'),
+          dateTimeRenderOption: 'FORMATTED_STRING',
+        },
+      },
+      records: recordsOf,
+      columns: 'discovered',
+    },
+    sheets: {
+      about: 'The sheets of the spreadsheet, with their sizes.',
+      request: {
+        path: ({ spreadsheet }) => idOf(spreadsheet),
+        query: { includeGridData: 'false', fields: 'sheets.properties' },
+      },
+      records: 'sheets.*.properties',
+      columns: {
+        id: { type: 'integer', at: 'sheetId' },
+        title: 'text',
+        position: { type: 'integer', at: 'index' },
+        kind: { type: 'text', at: 'sheetType' },
+        rows: { type: 'integer', at: 'gridProperties.rowCount' },
+        columns: { type: 'integer', at: 'gridProperties.columnCount' },
+        hidden: 'boolean',
+      },
+    },
+  },
+  errors: [
+    // Google does not say how long; its quotas are filled up again every minute.
+    { status: 429, body: { 'error.status': 'RESOURCE_EXHAUSTED' }, verdict: 'wait', wait: '20s' },
+    {
+      status: 404,
+      verdict: 'config',
+      say: 'has no such spreadsheet, or does not show it to us',
+      next: 'look at `spreadsheet`, and share it with the account that logged in',
+    },
+    {
+      status: 403,
+      body: { 'error.status': 'PERMISSION_DENIED' },
+      verdict: 'permission',
+      next: 'share the spreadsheet with the account that logged in, and enable the Google Sheets API for its app',
+    },
+    // Also what is no spreadsheet of Google's own, such as a workbook that lies in Drive.
+    { status: 400, verdict: 'config', next: 'look at `spreadsheet`; a workbook (.xlsx) is read through google_drive' },
+  ],
+  budget: { rates: [{ requests: 300, within: '60s' }] },
+  check: {
+    request: { path: ({ spreadsheet }) => idOf(spreadsheet), query: { fields: 'properties.title' } },
+    say: 'the spreadsheet "{{ answer.properties.title }}" is there',
+  },
+  limits: [
+    'Google cannot tell which cells have changed: the whole sheet is read each time.',
+    'Dates come as the sheet shows them; give the cells the format yyyy-mm-dd where a date has to be told from a text.',
+    'Blank cells are null; rows without any cell are left out.',
+    'A sheet that is edited during a run may be read partly before and partly after the edit.',
+    'Google documents 300 reads a minute for an app, which we keep to; the smaller share of one user is not confirmed, so where it is met we wait.',
+  ],
+  example: `sources:
+  budget:
+    connector: google_spreadsheets
+    spreadsheet: https://docs.google.com/spreadsheets/d/1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgvE2upms/edit
+    login: { client_id: "\${env:GOOGLE_CLIENT_ID}", client_secret: "\${env:GOOGLE_CLIENT_SECRET}" }
+jobs:
+  costs:
+    source: budget
+    query: { stream: rows, sheet: Costs, range: "B3:F" }
+`,
+});
+
+/** The id, also out of an address as the browser shows it. */
+function idOf(spreadsheet: unknown): string {
+  const text = String(spreadsheet).trim();
+  return encodeURIComponent(/\/d\/([\w-]+)/.exec(text)?.[1] ?? text);
+}
+
+function sheetIn(body: unknown, { sheet }: Scope): Sheet {
+  const grids = (valuesAt(body, 'sheets.*.properties') as readonly Sheet[]).filter(
+    ({ sheetType = 'GRID' }) => sheetType === 'GRID',
+  );
+  const found = grids.find(({ title, hidden }) => (sheet === undefined ? hidden !== true : title === sheet));
+  if (found !== undefined) return found;
+  throw new Problem({
+    code: 'SERVICE_REFUSED',
+    family: 'config',
+    message: 'the spreadsheet has no such sheet',
+    seen: sheet === undefined ? 'no sheet that is not hidden' : String(sheet),
+    allowed: grids.map(({ title }) => title).join(', '),
+    next: 'set `sheet` to the title of one of them',
+  });
+}
+
+/** The ranges that a sheet is asked for in, in A1 notation. */
+function* partsOf(
+  { title, gridProperties = {} }: Sheet,
+  { range, header, rows_per_request }: Scope,
+): Generator<Fields> {
+  const [, left = 'A', first = '1', right = lettersOf(Number(gridProperties.columnCount)), last = 'Infinity'] =
+    /^([A-Z]+)([0-9]+)?:([A-Z]+)([0-9]+)?$/.exec(String(range ?? '').toUpperCase()) ?? [];
+  const name = `'${title.replaceAll("'", "''")}'`;
+  const end = Math.min(Number(last), Number(gridProperties.rowCount));
+  const between = (from: number, to: number) => `${name}!${left}${from}:${right}${to}`;
+  const top = Number(first);
+  if (!(top <= end)) return;
+  const names = header === true ? between(top, top) : undefined;
+  const step = Number(rows_per_request);
+  for (let from = header === true ? top + 1 : top; from <= end; from += step) {
+    yield { header: names, rows: between(from, Math.min(from + step - 1, end)) } satisfies Part;
+  }
+}
+
+/** Letters of the n-th column: A, … Z, AA. */
+function lettersOf(n: number): string {
+  return n <= 26 ? String.fromCharCode(64 + n) : lettersOf(Math.floor((n - 1) / 26)) + lettersOf(((n - 1) % 26) + 1);
+}
+
+/** Rows end at their last cell that holds something; they are filled up, so that a column is one even without values. */
+function* recordsOf({ body }: Answer, { partition }: Scope): Generator<Fields> {
+  const { header } = (partition as { part: Part }).part;
+  const ranges = valuesAt(body, 'valueRanges.*') as readonly { readonly values?: readonly (readonly unknown[])[] }[];
+  const names = uniqueNames((header === undefined ? undefined : ranges[0]?.values?.[0]) ?? []);
+  for (const cells of ranges.at(-1)?.values ?? []) {
+    if (cells.every((cell) => cell === '')) continue;
+    const width = Math.max(names.length, cells.length);
+    yield Object.fromEntries(Array.from({ length: width }, (_, i) => [names[i] ?? `column${i + 1}`, cellOf(cells[i])]));
+  }
+}
+
+function cellOf(cell: unknown): unknown {
+  return cell === '' || cell === undefined ? null : cell;
+}
+
+/** A name that stands twice gets a number, a blank one that of its column. */
+function uniqueNames(header: readonly unknown[]): string[] {
+  const names: string[] = [];
+  for (const [i, cell] of header.entries()) {
+    const text = textOf(cell) ?? '';
+    const plain = text.trim() === '' ? `column${i + 1}` : text;
+    let name = plain;
+    for (let n = 2; names.includes(name); n++) name = `${plain}_${n}`;
+    names.push(name);
+  }
+  return names;
+}
