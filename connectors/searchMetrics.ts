@@ -1,0 +1,11 @@
+import { defineRetiredService } from '#sdk';
+
+/** Known by name alone. That Conductor took it over in 2023 is general knowledge; no notice of the vendor names a day. */
+export default defineRetiredService({
+  id: 'searchMetrics',
+  title: 'Searchmetrics',
+  summary: 'Read how well websites rank in search engines.',
+  gone: 'Conductor took the company over in 2023, and the API at api.searchmetrics.com is not offered any more; on which day it ended was not announced.',
+  instead:
+    'People use the API of Conductor, whose reports are others and whose requests are signed, so they cannot be read through this name.',
+});
