@@ -273,6 +273,13 @@ it('reads dates as vendors write them', async () => {
   ]);
 });
 
+it("shows the vendor's own words from where they stand", async () => {
+  const text = `<Envelope ${'x'.repeat(300)}=""><Body><Fault><faultstring>No such cube</faultstring></Fault></Body></Envelope>`;
+  const errors = [{ body: { 'Envelope.Body.Fault': true }, said: 'Envelope.Body.Fault.faultstring', verdict: 'config' }];
+  const problem = await fail({ decode: 'xml', errors: errors as never }, { routes: { 'GET /v1/things': { text } } });
+  expect(problem).toMatchObject({ code: 'SERVICE_REFUSED', family: 'config', seen: 'status 200: No such cube' });
+});
+
 it('reads csv, lines of JSON, XML and raw text', async () => {
   const csv = await run(
     { decode: { as: 'csv', delimiter: ';' }, columns: { id: 'integer', name: 'text' } },

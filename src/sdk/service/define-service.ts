@@ -80,10 +80,11 @@ function scopeOf(source: object, query: object, zone: string): Scope {
 async function checkService(service: ServiceDescription, context: Context): Promise<string> {
   const scope = scopeOf(context.source, {}, zoneOf(context));
   const session = await open(service, context, { scope, scratch: undefined, alive: () => undefined });
+  const { request, decode, say } = service.check;
   try {
-    const answer = await answerOf(session.caller, { request: service.check.request, scope });
+    const answer = await answerOf(session.caller, { request, scope, decode });
     return (
-      renderText(service.check.say, { ...scope, answer: answer.body }) ??
+      renderText(say, { ...scope, answer: answer.body }) ??
       `${service.title} answers and takes our credentials`
     );
   } finally {

@@ -35,7 +35,7 @@ export interface ServiceDescription {
   readonly errors?: readonly ErrorRule[];
   readonly budget?: Budget;
   /** The smallest call that proves address and credentials, and what it found: `logged in as {{ answer.name }}`. */
-  readonly check: { readonly request: RequestData; readonly say: Template };
+  readonly check: { readonly request: RequestData; readonly say: Template; readonly decode?: Decoding };
   /** For the reference page: see {@link Connector}. */
   readonly limits?: readonly string[];
   readonly example?: string;

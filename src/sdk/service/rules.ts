@@ -34,6 +34,8 @@ export interface ErrorRule {
   readonly verdict: Verdict;
   /** How long to wait; an own growing pause where nothing is said or found. `Retry-After` is looked at anyway. */
   readonly wait?: WaitTime;
+  /** Where the vendor's own words stand; the user is shown these instead of the beginning of the answer. */
+  readonly said?: Where;
   /** What it means, for the user, and what to do about it. */
   readonly say?: string;
   readonly next?: string;

@@ -1,7 +1,8 @@
 import { Problem, type ProblemInit } from '../../lib/problem.ts';
 import { redact } from '../../lib/redact.ts';
 import { shownUrl } from '../http/problems.ts';
-import type { Answer } from './answer.ts';
+import { type Answer, pick } from './answer.ts';
+import { textOf } from './exact-json.ts';
 import type { Judgement } from './judge.ts';
 
 /** The service knows no such thing as a record of this partition: the next one is asked for. */
@@ -43,7 +44,8 @@ const meanings: Verdicts = {
 /** The problem of an answer that is not a good one. */
 export function answerProblem(service: string, answer: Answer, { verdict, rule, waitMs }: Judgement): Problem {
   const meaning = meanings[verdict] ?? meanings.fail!;
-  const said = redact(answer.text.replaceAll(/\s+/g, ' ').trim()).slice(0, 200);
+  const words = rule?.said === undefined ? undefined : textOf(pick(answer, rule.said));
+  const said = redact((words ?? answer.text).replaceAll(/\s+/g, ' ').trim()).slice(0, 200);
   const next = rule?.next ?? meaning.next;
   const pause = verdict === 'daily' ? Math.max(waitMs ?? 0, shortestDailyMs) : waitMs;
   return new Problem({
