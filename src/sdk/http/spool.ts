@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RecordInput } from '../records/input.ts';
+import { storedBytes } from '../records/stored-bytes.ts';
 import { make } from './problems.ts';
 
 /** A page as it lies in the spool. */
@@ -17,8 +17,6 @@ interface SpoolInit {
   readonly mostBytes: number;
   readonly signal: AbortSignal;
 }
-
-const chunkBytes = 256 * 1024;
 
 /** All pages of a run, one behind another in one file of the run's private folder; made with the first of them. */
 export class Spool {
@@ -63,17 +61,7 @@ export class Spool {
   }
 
   async *#read(start: number, end: number): AsyncGenerator<Buffer> {
-    if (start === end) return;
-    const signal = this.#signal;
-    signal.throwIfAborted();
-    const stream = createReadStream(this.#path, { start, end: end - 1, highWaterMark: chunkBytes, signal });
-    try {
-      yield* stream as AsyncIterable<Buffer>;
-    } catch (error) {
-      // A stream that was aborted says so in words of its own.
-      signal.throwIfAborted();
-      throw error;
-    }
+    if (start < end) yield* storedBytes(this.#path, { start, end: end - 1, signal: this.#signal });
   }
 }
 

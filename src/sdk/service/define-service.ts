@@ -9,6 +9,7 @@ import { answerOf, Caller } from './caller.ts';
 import { loginOf } from './credentials.ts';
 import type { LoginData, ServiceDescription, StreamData } from './description.ts';
 import { discoverColumns } from './discovery.ts';
+import { fileDecoding, fileTable } from './file-table.ts';
 import { Moment } from './moment.ts';
 import { pacerFor } from './pacer.ts';
 import { Progress } from './progress.ts';
@@ -158,8 +159,12 @@ interface TableGiven {
 async function tableOf(given: TableGiven): Promise<Pick<Extraction, 'columns' | 'batches'>> {
   const { service, stream, session, reading, scope, context } = given;
   const { columns } = stream;
+  const { scratch, query, signal } = context;
+  const decoding = fileDecoding(stream);
+  if (decoding !== undefined) {
+    return fileTable(reading.read(stream, scope), decoding, { title: service.title, scratch, query, signal });
+  }
   if (columns === 'discovered') {
-    const { scratch, query, signal } = context;
     const store = await RecordStore.create(scratch, { signal, drop: stream.drop ?? [] });
     try {
       for await (const { records } of reading.read(stream, scope)) await store.add(records);

@@ -3,6 +3,7 @@ import type { OAuthDescription } from '../oauth.ts';
 import type { OptionSet } from '../option.ts';
 import type { RecordQuery } from '../records/options.ts';
 import type { Answer, Where } from './answer.ts';
+import type { FileDecoding } from './file-table.ts';
 import type { DateFormat } from './moment.ts';
 import type { Path } from './path.ts';
 import type { Budget, ErrorRule } from './rules.ts';
@@ -118,7 +119,9 @@ export type Decoding =
   | 'csv'
   | ({ readonly as: 'csv' } & Partial<
       Pick<RecordQuery, 'delimiter' | 'quote' | 'encoding' | 'header' | 'null_text' | 'skip_rows'>
-    >);
+    >)
+  /** A whole file, read by the `fileOptions` of the SDK, which stand among the stream's options; its columns are found. */
+  | FileDecoding;
 
 /** One record: a JSON object, a row of a csv, an element of XML. */
 export type Fields = Readonly<Record<string, unknown>>;

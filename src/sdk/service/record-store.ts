@@ -1,10 +1,10 @@
-import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Extraction } from '../connector.ts';
 import { withDefaults } from '../option.ts';
 import { type RecordQuery, recordOptions } from '../records/options.ts';
 import { readRecords } from '../records/reader.ts';
+import { storedBytes } from '../records/stored-bytes.ts';
 import type { Fields } from './description.ts';
 
 interface StoreInit {
@@ -45,21 +45,10 @@ export class RecordStore {
   /** The table of everything that was added; nothing can be added afterwards. */
   async table(given: { title: string; flatten: unknown; types: unknown }): Promise<Extraction> {
     await this.#file.close();
-    const input = { name: given.title, open: () => this.#read() };
+    const { signal } = this.#init;
+    const input = { name: given.title, open: () => storedBytes(this.#path, { signal }) };
     const { flatten, types } = given as Pick<RecordQuery, 'flatten' | 'types'>;
     return readRecords([input], { ...withDefaults(recordOptions, {}), flatten, types, format: 'jsonl' });
-  }
-
-  async *#read(): AsyncGenerator<Buffer> {
-    const { signal } = this.#init;
-    signal.throwIfAborted();
-    try {
-      yield* createReadStream(this.#path, { signal }) as AsyncIterable<Buffer>;
-    } catch (error) {
-      // A stream that was aborted says so in words of its own.
-      signal.throwIfAborted();
-      throw error;
-    }
   }
 }
 

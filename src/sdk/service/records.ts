@@ -41,6 +41,7 @@ async function* chunksOf(reply: Reply, { records, decode = 'json' }: Reading, sc
   if (reply.input === undefined) yield* sliced(listed(reply.answer, records, scope));
   else if (decode === 'raw') yield [{ content: await textIn(reply.input) }];
   else if (decode === 'jsonl') yield* lines(reply.input);
+  else if (typeof decode === 'object' && decode.as === 'file') yield [{ file: reply.input }];
   else yield* rows(reply.input, typeof decode === 'object' ? decode : { as: 'csv' });
 }
 

@@ -1,6 +1,8 @@
 import { type OptionSet, option } from '../option.ts';
-import { recordOptions } from '../records/options.ts';
+import type { FileQuery } from '../records/files.ts';
+import { recordFaults, recordOptions } from '../records/options.ts';
 import type { ServiceDescription, StreamData } from './description.ts';
+import { fileDecoding } from './file-table.ts';
 
 /** Words of templates that no option may be called. */
 const reserved = ['now', 'login', 'page', 'window', 'since', 'state', 'partition', 'job', 'fields', 'answer'];
@@ -118,6 +120,7 @@ export function queryFaults({ streams }: ServiceDescription, query: Readonly<Rec
     ...(query.incremental === true && !isResumable(stream)
       ? [{ option: 'incremental', message: `the stream ${name} cannot tell what has changed` }]
       : []),
+    ...(fileDecoding(stream) === undefined ? [] : recordFaults(query as FileQuery)),
   ];
 }
 

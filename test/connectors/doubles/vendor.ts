@@ -21,7 +21,7 @@ export interface Reply {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly json?: unknown;
-  readonly text?: string;
+  readonly text?: string | Buffer;
 }
 
 /** `METHOD /path/{name}` to what it answers. A plain value is JSON with status 200. */
