@@ -490,13 +490,14 @@ it('gives of the columns those that the user wants, behind those that are always
       type: 'kind',
       types: { day: { type: 'date', date: 'YYYYMMDD' } },
       wanted: '{{ pick }}',
+      within: 'values',
       always: { id: 'integer', where: { type: 'text', at: 'at.city' } },
     },
     request: { path: '/things', query: { fields: '{{ fields | join: , }}' } },
   };
   const routes: Routes = {
     'GET /v1/fields': { json: ['a', 'b', 'born'].map((name) => ({ name, kind: name === 'born' ? 'day' : 'word' })) },
-    'GET /v1/things': { json: { data: [{ id: 1, at: { city: 'Ulm' }, a: 'x', born: '20260131' }] } },
+    'GET /v1/things': { json: { data: [{ id: 1, at: { city: 'Ulm' }, values: { a: 'x', born: '20260131' } }] } },
   };
   const { columns, rows, asked } = await run(stream, { routes, query: { pick: ['born', 'a', 'born'] } });
   expect(columns).toEqual(['id integer', 'where text', 'born date', 'a text']);

@@ -167,6 +167,8 @@ export interface Discovery {
   readonly wanted?: Template;
   /** Columns before those, which every record has. They are not among the `fields`. */
   readonly always?: Readonly<Record<string, ColumnType | ColumnData>>;
+  /** The member of a record that holds their values; the record itself unless said otherwise. */
+  readonly within?: string;
 }
 
 /** When the pages end. Without any of these: at the first without records (`page`, `offset`), or without a way on. */

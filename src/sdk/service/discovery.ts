@@ -21,7 +21,7 @@ export async function discoverColumns(
   discovery: Discovery,
   { scope, stream, title }: { scope: Scope; stream: StreamData; title: string },
 ): Promise<Found> {
-  const { request, records, name, only, always = {} } = discovery;
+  const { request, records, name, only, within, always = {} } = discovery;
   const answer = await answerOf(caller, { request, scope, errors: stream.errors });
   const known = new Map<string, Fields>();
   for (const field of listed(answer, records, scope)) {
@@ -33,7 +33,8 @@ export async function discoverColumns(
   for (const field of fields) {
     const found = known.get(field);
     if (found === undefined) throw noSuchField(title, field, known.keys());
-    columns.push([field, typed(discovery, found)]);
+    const data = typed(discovery, found);
+    columns.push([field, within === undefined ? data : { ...data, at: [within, field] }]);
   }
   return { columns: Object.fromEntries(columns), fields };
 }

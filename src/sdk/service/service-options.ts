@@ -76,7 +76,7 @@ const dateOptions: OptionSet = {
     example: '{{ month_start - 1mo }}',
   }),
   end_date: option.text({
-    about: 'Last day or instant that counts; today when absent.',
+    about: 'Last day or instant that counts, for streams that go by spans of time; today when absent.',
     example: '{{ yesterday }}',
   }),
 };
@@ -117,6 +117,9 @@ export function queryFaults({ streams }: ServiceDescription, query: Readonly<Rec
       option: key,
       message: `the stream ${name} has no use for it`,
     })),
+    ...['start_date', 'end_date']
+      .filter((key) => !isUnset(query[key]) && !(key === 'start_date' ? isDated(stream) : stream.window !== undefined))
+      .map((key) => ({ option: key, message: `the stream ${name} has no use for it` })),
     ...(query.incremental === true && !isResumable(stream)
       ? [{ option: 'incremental', message: `the stream ${name} cannot tell what has changed` }]
       : []),
