@@ -188,7 +188,9 @@ export class Keeper implements Login {
     const endsAt = this.#given.clock.monotonic() + askedAt + lifetimeMs - now;
     const renewAt = endsAt - (lifetimeMs === Number.POSITIVE_INFINITY ? 0 : Math.min(aheadMs, lifetimeMs * aheadShare));
     const known = this.#inHand?.token;
-    const token = known?.access_token === accessToken ? known : { access_token: accessToken, kept };
+    const { clientId } = this.#given.login;
+    const token =
+      known?.access_token === accessToken ? known : { access_token: accessToken, kept, client_id: clientId };
     this.#inHand = { token, renewAt, endsAt };
     return this.#inHand;
   }

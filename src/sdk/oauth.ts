@@ -63,6 +63,8 @@ export interface Token {
   readonly access_token: string;
   /** The fields that the description wanted kept. */
   readonly kept: Readonly<Record<string, string>>;
+  /** The id of the app that it was given to, which some vendors want beside it. */
+  readonly client_id?: string;
 }
 
 /** What a connector with an OAuth description gets: tokens, kept fresh by the runner across processes. */

@@ -11,6 +11,12 @@ import { renderText, type Scope } from './template.ts';
 /** Makes the calls of a session login; without credentials. */
 export type BareCall = (request: RequestData) => Promise<Answer>;
 
+interface Facts {
+  readonly token: string;
+  readonly kept: Readonly<Record<string, string>>;
+  readonly client_id: string | undefined;
+}
+
 /** Who we are to the service, for the length of a run. */
 export class Keyring {
   readonly #data: LoginData;
@@ -25,14 +31,16 @@ export class Keyring {
     this.#call = given.call;
   }
 
-  /** What templates may use of the login: `login.token` and `login.kept`. */
-  async facts(): Promise<{ readonly token: string; readonly kept: Readonly<Record<string, string>> } | undefined> {
+  /** What templates may use of the login. */
+  async facts(): Promise<Facts | undefined> {
     if (this.#data.kind === 'oauth') {
       if (this.#login === undefined) throw tokenMissing();
       this.#remember(await this.#login.token());
     }
     if (this.#data.kind === 'session' && this.#token === undefined) await this.#logIn();
-    return this.#token === undefined ? undefined : { token: this.#token.access_token, kept: this.#token.kept };
+    if (this.#token === undefined) return undefined;
+    const { access_token, kept, client_id } = this.#token;
+    return { token: access_token, kept, client_id };
   }
 
   /** Headers and parameters for one request; `scope` has the facts under `login`. */

@@ -11,8 +11,8 @@ import type { Scope, Template } from './template.ts';
 
 /**
  * A third-party service, said as data. Templates may use: the options of the source and of the query by their names,
- * `login.token` and `login.kept.NAME`, `page.number`, `page.offset`, `page.token`, `window.from`, `window.to`, `since`,
- * `state`, `partition.NAME`, `job.NAME`, `fields`, and dates (`today - 7d`).
+ * `login.token`, `login.kept.NAME` and `login.client_id`, `page.number`, `page.offset`, `page.token`, `window.from`,
+ * `window.to`, `since`, `state`, `partition.NAME`, `job.NAME`, `fields`, and dates (`today - 7d`).
  */
 export interface ServiceDescription {
   /** The word in the config, and the name of the file. */
@@ -150,6 +150,8 @@ export interface ColumnData {
   readonly scope?: string;
   /** How the service writes this date. */
   readonly date?: DateFormat;
+  /** IANA zone in which the service reckons days, and times without a zone; that of the run unless said otherwise. */
+  readonly zone?: string;
 }
 
 /** A call that tells the columns. Their names are `fields` in the templates of the stream's request. */
@@ -205,18 +207,20 @@ export type Partition =
   | { readonly option: string }
   | { readonly values: readonly unknown[] }
   /** Each record of another stream; `partition.NAME.FIELD` then is a field of it. */
-  | { readonly stream: string; readonly fields: Readonly<Record<string, Path>> }
+  | { readonly stream: string; readonly fields: Readonly<Record<string, Path>>; readonly given?: string }
   /** Each record of one call. */
   | {
       readonly request: RequestData;
       readonly records: RecordsAt;
       readonly fields: Readonly<Record<string, Path>>;
       readonly paging?: Paging;
+      /** An option: where it is set, its items are the first of the fields, and nobody is asked. */
+      readonly given?: string;
     };
 
 /** From `start_date` to `end_date`, in steps. Gives `window.from` and `window.to`. */
 export interface Window {
-  /** One request for all of it unless said otherwise. */
+  /** `30d`, or `week`, `month`, `quarter`, `year` of the calendar; one request for all of it unless said otherwise. */
   readonly step?: string;
   /** What `start_date` is where the user says nothing; 30 days ago. */
   readonly start?: string;

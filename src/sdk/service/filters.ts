@@ -25,6 +25,11 @@ export const filters: Readonly<Record<string, Filter>> = {
   http: dated('http'),
   /** `format: YYYYMMDD` */
   format: dated(),
+  /** `in: UTC`: the same instant in another zone. */
+  in: (value, argument, { now }) => {
+    const moment = value instanceof Moment ? value : readMoment(text(value), now.at.timeZoneId);
+    return moment === undefined ? undefined : new Moment(moment.at.withTimeZone(unquoted(argument)), false);
+  },
   /** `default: x` where there is no value. */
   default: (value, argument) => value ?? unquoted(argument),
   /** `join: ,` for lists. */

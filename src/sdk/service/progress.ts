@@ -89,11 +89,11 @@ export class Progress {
 
   /** The cursor of a record, as exact text. */
   cursorValue(record: Fields): string | undefined {
-    const { name, at, date } = this.#cursor;
+    const { name, at, date, zone = this.#zone } = this.#cursor;
     const value =
       at !== undefined ? valueAt(record, at) : Object.hasOwn(record, name) ? record[name] : valueAt(record, name);
     const text = textOf(value);
-    return date === undefined || text === undefined ? text : readMoment(text, this.#zone, date)?.text('iso');
+    return date === undefined || text === undefined ? text : readMoment(text, zone, date)?.text('iso');
   }
 
   /** Whether a record was there before: older than what was asked for (services round), or one of those at the edge. */

@@ -10,6 +10,7 @@ import { valueAt } from './path.ts';
 import type { Progress } from './progress.ts';
 import { recordsOf } from './records.ts';
 import { runReportJob } from './report-job.ts';
+import { isUnset } from './service-options.ts';
 import { Ignored, PlaceLost, placeLost, repeatedPage, tooManyPages } from './service-problems.ts';
 import type { Scope } from './template.ts';
 import { boundOf, endOf, spansOf } from './windows.ts';
@@ -41,9 +42,10 @@ export class Reading {
 
   async *read(stream: StreamData, scope: Scope): AsyncGenerator<Chunk> {
     const { progress } = this.#init;
-    for await (const inner of this.#partitions(stream, scope)) {
+    const since = progress?.since() ?? scope.since ?? boundOf('start_date', scope);
+    for await (const inner of this.#partitions(stream, { ...scope, since })) {
       try {
-        yield* this.#windows(stream, { ...inner, since: progress?.since() ?? boundOf('start_date', scope) });
+        yield* this.#windows(stream, inner);
       } catch (error) {
         if (error instanceof PlaceLost) throw placeLost(error.message);
         if (!(error instanceof Ignored)) throw error;
@@ -71,7 +73,10 @@ export class Reading {
   async *#values(partition: Partition, scope: Scope): AsyncGenerator<unknown> {
     if ('values' in partition) yield* partition.values;
     else if ('option' in partition) yield* items(scope[partition.option]);
-    else {
+    else if (partition.given !== undefined && !isUnset(scope[partition.given])) {
+      const [name = ''] = Object.keys(partition.fields);
+      for (const item of items(scope[partition.given])) yield { [name]: item };
+    } else {
       const stream = 'stream' in partition ? this.#init.service.streams[partition.stream]! : callAsStream(partition);
       const parent = new Reading({ ...this.#init, progress: undefined });
       for await (const { records } of parent.read(stream, scope)) {

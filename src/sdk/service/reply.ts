@@ -34,8 +34,16 @@ export async function readReply(http: HttpAnswer, init: ReadInit): Promise<Reply
   const { decode, spool } = init;
   const isStreamed = decode !== 'json' && decode !== 'xml' && http.status < 300;
   if (!isStreamed) return parsedReply(http, init);
+  if (isTable(decode) && /\bjson\b/i.test([http.headers['content-type']].join())) {
+    return { ...(await parsedReply(http, init)), fault: 'JSON where a table should be' };
+  }
   const { input, sha256 } = await spool.add(http.body);
   return { answer: { ...plain(http), body: undefined, text: '' }, input, digest: sha256, fault: undefined };
+}
+
+/** Some services tell errors with status 200, and in JSON where a table was asked for. */
+function isTable(decode: Decoding): boolean {
+  return decode === 'csv' || (typeof decode === 'object' && decode.as === 'csv');
 }
 
 async function parsedReply(http: HttpAnswer, { decode, mostBytes, tooLarge }: ReadInit): Promise<Reply> {

@@ -3,7 +3,7 @@ import type { Column } from '../column.ts';
 import { retype } from '../records/retype.ts';
 import type { ColumnData, Columns, Fields } from './description.ts';
 import { textOf } from './exact-json.ts';
-import { type DateFormat, readMoment } from './moment.ts';
+import { type DateFormat, Moment, readMoment } from './moment.ts';
 import { valueAt } from './path.ts';
 import type { Scope } from './template.ts';
 
@@ -34,13 +34,13 @@ export class RowMaker {
   }
 
   #cells(
-    { name, at, scope: from, date }: ColumnData & { readonly name: string },
+    { name, at, scope: from, date, zone = this.#zone }: ColumnData & { readonly name: string },
     { records, scope, column }: { records: readonly Fields[]; scope: Scope; column: Column },
   ): Cells {
     const fixed = from === undefined ? undefined : valueAt(scope, from);
     const values = records.map((record) => {
       const value = from === undefined ? found(record, name, at) : fixed;
-      return cellOf(value, column, date === undefined ? undefined : { date, zone: this.#zone });
+      return cellOf(value, column, date === undefined ? undefined : { date, zone });
     });
     const cells: Cells = { kind: 'values', values };
     if (column.type === 'text' || column.type === 'json') return cells;
@@ -63,6 +63,7 @@ function found(record: Fields, name: string, at: ColumnData['at']): unknown {
 
 function cellOf(value: unknown, { type }: Column, dated: { date: DateFormat; zone: string } | undefined): Value {
   if (value === undefined || value === null) return null;
+  if (value instanceof Moment) return value.text(type === 'date' ? 'date' : undefined);
   if (type === 'json') return JSON.stringify(value);
   const text = textOf(value)!;
   if (dated === undefined || text === '') return text;

@@ -127,7 +127,8 @@ export function queryFaults({ streams }: ServiceDescription, query: Readonly<Rec
   ];
 }
 
-function isUnset(value: unknown): boolean {
+/** Whether an option says nothing. */
+export function isUnset(value: unknown): boolean {
   return value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
 }
 

@@ -14,11 +14,12 @@ export function* spansOf(window: Window, scope: Scope, until: Moment | undefined
   const { step, look_back = '0d', start = '30d' } = window;
   const end = boundOf('end_date', scope) ?? momentOf(render('{{ today }}', scope), scope)!;
   const usual = momentOf(render(`{{ today - ${start} }}`, scope), scope)!;
-  let from = until === undefined ? (boundOf('start_date', scope) ?? usual) : until.plus(`-${look_back}`);
+  const begin = (moment: Moment) => (isUnit(step) ? unitStart(step, moment, scope) : moment);
+  let from = until === undefined ? (boundOf('start_date', scope) ?? usual) : begin(until.plus(`-${look_back}`));
   // The end that a user names is the last day or instant that counts.
   const last = end.isDay ? end.plus('1d') : end;
   while (isBefore(from, last)) {
-    const next = step === undefined ? last : earlier(from.plus(step), last);
+    const next = step === undefined ? last : earlier(begin(from).plus(isUnit(step) ? units[step] : step), last);
     yield { from, to: window.end === 'outside' ? next : next.isDay ? next.plus('-1d') : next };
     from = next;
   }
@@ -42,6 +43,17 @@ export function boundOf(option: 'start_date' | 'end_date', scope: Scope): Moment
     seen: String(given),
     allowed: '2026-01-31, 2026-01-31T09:00:00Z, or a template such as {{ today - 7d }}',
   });
+}
+
+const units = { week: '1w', month: '1mo', quarter: '3mo', year: '1y' } as const;
+
+function isUnit(step: string | undefined): step is keyof typeof units {
+  return step !== undefined && Object.hasOwn(units, step);
+}
+
+/** The first day of the week, month, quarter or year that a moment is in. */
+function unitStart(unit: keyof typeof units, moment: Moment, scope: Scope): Moment {
+  return momentOf(render(`{{ ${unit}_start }}`, { ...scope, now: moment }), scope)!;
 }
 
 function isBefore(a: Moment, b: Moment): boolean {

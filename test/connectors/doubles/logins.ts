@@ -14,7 +14,7 @@ export class TestLogin implements Login {
   }
 
   async token(): Promise<Token> {
-    return { access_token: this.current, kept: this.#kept };
+    return { access_token: this.current, kept: this.#kept, client_id: 'app-1' };
   }
 
   async refused({ access_token }: Token): Promise<void> {
