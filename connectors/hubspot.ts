@@ -1,0 +1,194 @@
+import { defineService, option, type Scope, type StreamData } from '#sdk';
+
+const properties = option.list<string>(
+  { type: 'string', minLength: 1 },
+  {
+    about:
+      'Names of the properties that become columns, your own ones too, beside `id`, `created_at` and `updated_at`. When absent: for deals dealname, amount, dealstage, pipeline, closedate and hubspot_owner_id; for contacts email, firstname, lastname, lifecyclestage, hs_lead_status and hubspot_owner_id; for companies name, domain, industry, country, numberofemployees, annualrevenue and hubspot_owner_id.',
+    example: ['dealname', 'amount', 'closedate'],
+  },
+);
+
+/** HubSpot API. Confirmed by vendor pages: addresses, paging, the search and its limits, token addresses, error fields. */
+export default defineService({
+  id: 'hubspot',
+  title: 'HubSpot',
+  summary: 'Reads deals, contacts and companies of HubSpot with any of their properties, their owners and deal stages.',
+  options: {
+    token: option.text({
+      about: 'Access token of a private app; takes the place of `login`.',
+      secret: true,
+      example: `$\{env:HUBSPOT_TOKEN}`,
+    }),
+  },
+  version: 'v3',
+  base: 'https://api.hubapi.com',
+  login: [
+    { when: 'token', kind: 'key', headers: { authorization: 'Bearer {{ token }}' } },
+    {
+      kind: 'oauth',
+      oauth: {
+        grants: ['authorization_code'],
+        authorize_url: 'https://app.hubspot.com/oauth/authorize',
+        // The older /oauth/v1/token ends on 16 February 2027.
+        token_url: 'https://api.hubapi.com/oauth/2026-03/token',
+        scopes: [
+          'oauth',
+          'crm.objects.deals.read',
+          'crm.objects.contacts.read',
+          'crm.objects.companies.read',
+          'crm.objects.owners.read',
+        ],
+        refresh: 'static',
+        lifetime_seconds: 1800,
+      },
+    },
+  ],
+  streams: {
+    deals: objects('deals', {
+      about: 'Deals with their amounts and stages.',
+      modified: 'hs_lastmodifieddate',
+      usual: ['dealname', 'amount', 'dealstage', 'pipeline', 'closedate', 'hubspot_owner_id'],
+    }),
+    contacts: objects('contacts', {
+      about: 'Contacts with the stage of their life cycle.',
+      modified: 'lastmodifieddate',
+      usual: ['email', 'firstname', 'lastname', 'lifecyclestage', 'hs_lead_status', 'hubspot_owner_id'],
+    }),
+    companies: objects('companies', {
+      about: 'Companies.',
+      modified: 'hs_lastmodifieddate',
+      usual: ['name', 'domain', 'industry', 'country', 'numberofemployees', 'annualrevenue', 'hubspot_owner_id'],
+    }),
+    owners: {
+      about: 'Who owns deals, contacts and companies.',
+      request: { path: crm('owners'), query: { limit: 100, after: '{{ page.token }}' } },
+      records: 'results',
+      paging: { by: 'token', at: 'paging.next.after' },
+      columns: {
+        id: 'text',
+        email: 'text',
+        first_name: { type: 'text', at: 'firstName' },
+        last_name: { type: 'text', at: 'lastName' },
+        user_id: { type: 'integer', at: 'userId' },
+        created_at: { type: 'timestamptz', at: 'createdAt' },
+        updated_at: { type: 'timestamptz', at: 'updatedAt' },
+        archived: 'boolean',
+      },
+    },
+    stages: {
+      about: 'The stages that `dealstage` names, with their pipelines.',
+      request: { path: crm('pipelines', '/deals') },
+      records: 'results',
+      each: ({ stages, ...pipeline }) => ((stages ?? []) as object[]).map((stage) => ({ ...stage, pipeline })),
+      columns: {
+        id: 'text',
+        label: 'text',
+        position: { type: 'integer', at: 'displayOrder' },
+        probability: { type: 'decimal', at: 'metadata.probability' },
+        is_closed: { type: 'boolean', at: 'metadata.isClosed' },
+        pipeline_id: { type: 'text', at: 'pipeline.id' },
+        pipeline: { type: 'text', at: 'pipeline.label' },
+        archived: 'boolean',
+      },
+    },
+  },
+  errors: [
+    { status: 429, body: { policyName: /daily/i }, verdict: 'daily' },
+    {
+      status: 403,
+      body: { category: 'MISSING_SCOPES' },
+      verdict: 'permission',
+      say: 'misses a scope of our token',
+      next: 'give the app the scopes that the answer names, then log in again or make a new token',
+    },
+    // What stands before the API says this to a token that is none.
+    { status: 530, verdict: 'login', say: 'cannot read our token' },
+    { status: 400, verdict: 'config' },
+  ],
+  budget: {
+    rates: [{ requests: 4, within: '1s' }],
+    gauges: [
+      {
+        at: { header: 'x-hubspot-ratelimit-remaining' },
+        means: 'left',
+        pause: { at: { header: 'x-hubspot-ratelimit-interval-milliseconds' }, unit: 'milliseconds' },
+      },
+    ],
+  },
+  check: {
+    request: { path: crm('owners'), query: { limit: 1 } },
+    say: 'HubSpot answers and takes our credentials',
+  },
+  limits: [
+    'Deals, contacts and companies come from the search, which gives no more than 10,000 at a time: they are asked for in the order of their ids, so there is no such end. What is archived is not found.',
+    'Changes take a moment until the search knows them: an incremental run reads again what changed in the ten minutes before the last run.',
+    'The search may be asked four times in a second. Private apps have an allowance for a day as well, which ends a run when it is used up.',
+    '`api_version` may be a date such as 2026-03: HubSpot has the same addresses under it.',
+    'Not confirmed by the vendor’s documentation: which scopes suffice for the list of properties.',
+  ],
+  example: `sources:
+  crm:
+    connector: hubspot
+    token: "\${env:HUBSPOT_TOKEN}"
+jobs:
+  deals:
+    source: crm
+    query:
+      stream: deals
+      properties: [dealname, amount, dealstage, closedate]
+`,
+});
+
+/** An address of the CRM: versions with a date stand behind the thing, the older ones before it. */
+function crm(thing: string, rest = '') {
+  return ({ api_version: version }: Scope) =>
+    String(version).startsWith('v') ? `/crm/${version}/${thing}${rest}` : `/crm/${thing}/${version}${rest}`;
+}
+
+/**
+ * Records of one kind, from the search. Each page asks for ids beyond the last one: pages by number would end at 10,000,
+ * and would skip a record whenever one that was read already changes.
+ */
+function objects(
+  kind: string,
+  { about, modified, usual }: { about: string; modified: string; usual: readonly string[] },
+): StreamData {
+  return {
+    about,
+    options: { properties },
+    request: {
+      path: crm('objects', `/${kind}/search`),
+      json: {
+        filterGroups: [
+          {
+            filters: [
+              { propertyName: modified, operator: 'GTE', value: "{{ since | default: '1970-01-01' | epoch_ms }}" },
+              { propertyName: 'hs_object_id', operator: 'GT', value: '{{ page.offset | text }}' },
+            ],
+          },
+        ],
+        sorts: [{ propertyName: 'hs_object_id', direction: 'ASCENDING' }],
+        properties: ({ fields }: Scope) => [...new Set([...(fields as string[]), modified])],
+        limit: 200,
+      },
+    },
+    records: 'results',
+    paging: { by: 'offset', last_record: 'id', more: 'paging.next.after' },
+    incremental: { column: 'updated_at', key: 'id', settles: '10m' },
+    columns: {
+      request: { path: crm('properties', `/${kind}`) },
+      records: 'results',
+      name: 'name',
+      type: 'type',
+      types: { number: 'decimal', bool: 'boolean', date: { type: 'date', date: 'iso' }, datetime: 'timestamptz' },
+      wanted: ({ properties: wanted }) => ((wanted as string[] | undefined)?.length ? wanted : usual),
+      within: 'properties',
+      always: {
+        id: 'text',
+        created_at: { type: 'timestamptz', at: 'createdAt' },
+        updated_at: { type: 'timestamptz', at: `properties.${modified}` },
+      },
+    },
+  };
+}
