@@ -1,0 +1,132 @@
+import { SaxesParser } from 'saxes';
+import type { Problem } from '../lib/problem.ts';
+import { invalid } from './invalid.ts';
+import { characterEnd } from './utf8.ts';
+import { deepest } from './xml-open-elements.ts';
+
+/**
+ * The parser gets the document in parts of this size, because where it sees a fault depends on how it is fed: so the
+ * answer depends on the document alone.
+ */
+const partBytes = 64 * 1024;
+
+/**
+ * What the parser collects of one tag, comment, reference or CDATA section may be this long. It drops running text, but
+ * keeps these until they end, and a document may never end one.
+ */
+const longestToken = 16 * 1024 * 1024;
+/** The members in which saxes 6 collects them; it has no public way to ask. */
+const collected = ['text', 'name', 'entity', 'piTarget'] as const;
+
+const readable = /^(utf-?8|us-ascii|ascii)$/i;
+
+/** What is known of the part of a document that needs no parsing any more. */
+export interface Before {
+  readonly bytes: number;
+  /** The line that the rest begins in, from 1. */
+  readonly line: number;
+  readonly depth: number;
+  readonly records: number;
+  /** The start tags of the elements that are open; the empty element of the root once that is closed. */
+  readonly tags: string;
+}
+
+/** Parses a document, or the rest of one from inside its root element, and throws at the first fault. */
+export class XmlParser {
+  readonly #parser = new SaxesParser({ position: true });
+  readonly #held = Buffer.allocUnsafeSlow(partBytes);
+  #heldBytes = 0;
+  #depth = 0;
+  #records = 0;
+  /** Bytes and characters that the parser got before the part at hand, and that part. */
+  #byte = 0;
+  #characters = 0;
+  #part = '';
+
+  constructor(before?: Before) {
+    if (before !== undefined) this.#goOn(before);
+    this.#listen();
+  }
+
+  /** Takes whole characters. */
+  accept(bytes: Buffer): void {
+    for (let start = 0; start < bytes.length; ) {
+      const copied = bytes.copy(this.#held, this.#heldBytes, start);
+      this.#heldBytes += copied;
+      start += copied;
+      if (this.#heldBytes === partBytes) this.#parse(characterEnd(this.#held, 0, partBytes - 3, partBytes));
+    }
+  }
+
+  /** Elements within the root. */
+  end(): number {
+    this.#parse(this.#heldBytes);
+    this.#parser.close();
+    return this.#records;
+  }
+
+  /** A fault just after what was accepted so far; throws the one before it, if there is one. */
+  invalid(what: string): Problem {
+    this.#parse(this.#heldBytes);
+    return invalid('XML', what, { line: this.#parser.line, byte: this.#byte });
+  }
+
+  /** Brings the parser to where it would be, had it read what is before. */
+  #goOn({ bytes, line, depth, records, tags }: Before): void {
+    this.#parser.write(tags);
+    this.#parser.line = line;
+    this.#characters = tags.length;
+    this.#byte = bytes;
+    this.#depth = depth;
+    this.#records = records;
+  }
+
+  #listen(): void {
+    const parser = this.#parser;
+    parser.on('error', (error) => {
+      throw this.#at(sentence(error.message));
+    });
+    parser.on('doctype', () => {
+      throw this.#at('a document type declaration, which is not accepted,');
+    });
+    parser.on('xmldecl', ({ version, encoding = 'UTF-8' }) => {
+      if (!readable.test(encoding)) throw this.#at(`the encoding ${encoding}, where only UTF-8 is accepted,`);
+      if (version !== '1.0') throw this.#at('an XML version other than 1.0');
+    });
+    parser.on('opentagstart', () => this.#open());
+    parser.on('closetag', () => {
+      this.#depth--;
+    });
+  }
+
+  /** Feeds the first bytes of what is held and keeps the rest. */
+  #parse(bytes: number): void {
+    this.#part = this.#held.toString('utf8', 0, bytes);
+    this.#parser.write(this.#part);
+    this.#characters += this.#part.length;
+    this.#byte += bytes;
+    this.#part = '';
+    this.#held.copyWithin(0, bytes, this.#heldBytes);
+    this.#heldBytes -= bytes;
+    if (collected.some((member) => String(Reflect.get(this.#parser, member)).length > longestToken)) {
+      throw this.#at(`a tag, comment, reference or CDATA section of more than ${longestToken} characters`);
+    }
+  }
+
+  #open(): void {
+    this.#depth++;
+    if (this.#depth === 2) this.#records++;
+    if (this.#depth > deepest) throw this.#at(`more than ${deepest} open elements`);
+  }
+
+  #at(what: string): Problem {
+    const { line, position } = this.#parser;
+    const within = Math.max(0, position - this.#characters);
+    return invalid('XML', what, { line, byte: this.#byte + Buffer.byteLength(this.#part.slice(0, within)) });
+  }
+}
+
+/** The parser's message without its own position and full stop. */
+function sentence(message: string): string {
+  return message.replace(/^\d+:\d+: /, '').replace(/\.$/, '');
+}

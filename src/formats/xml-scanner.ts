@@ -1,0 +1,281 @@
+import { OpenElements } from './xml-open-elements.ts';
+import { endOfName, endOfReference, unsure } from './xml-tokens.ts';
+
+/** Classes of bytes. What has none, a control character, ends whatever is being read. */
+const ordinary = 1;
+const lineFeed = 2;
+const carriageReturn = 3;
+/** Begins U+FFFE and U+FFFF, which XML does not allow, and others that it does. */
+const doubtful = 4;
+const mark = 5;
+
+/** The classes of bytes where the bytes of `marks` have a meaning. */
+function classesWith(marks: string): Uint8Array {
+  const table = new Uint8Array(256).fill(ordinary, 0x20);
+  table[0x09] = ordinary;
+  table[0x0a] = lineFeed;
+  table[0x0d] = carriageReturn;
+  table[0xef] = doubtful;
+  for (const byte of Buffer.from(marks)) table[byte] = mark;
+  return table;
+}
+
+const inText = classesWith('<&]');
+const inSpace = new Uint8Array(256);
+inSpace.set(inText.subarray(0, 0x20));
+inSpace[0x20] = ordinary;
+const inComment = classesWith('-');
+const inCdata = classesWith(']');
+const inInstruction = classesWith('?');
+const inDoubleQuotes = classesWith('"<&');
+const inSingleQuotes = classesWith("'<&");
+
+const declaration =
+  /^<\?xml[ \t\n]+version=(["'])1\.0\1(?:[ \t\n]+encoding=(["'])[Uu][Tt][Ff]-?8\2)?(?:[ \t\n]+standalone=(["'])(?:yes|no)\3)?[ \t\n]*\?>/;
+const longestDeclaration = 256;
+const mostAttributes = 64;
+/** A longer tag, comment or CDATA section is never sure, wherever the document is cut. */
+export const longestPiece = 64 * 1024;
+
+/**
+ * Reads XML 1.0 in UTF-8 and says how far it is surely well-formed. It refuses nothing: where it stops, a strict parser
+ * has to look, with what is known here of everything before. What is rare in data is left to that parser too.
+ */
+export class XmlScanner {
+  readonly open = new OpenElements();
+  /** Elements within the root so far. */
+  records = 0;
+  /** The line, from 1, of the place where it stopped. */
+  line = 1;
+  /** The start tag of the root was read. Before that nothing is sure: declaration and root's tag are one piece. */
+  begun = false;
+  /** Start and end of the names of one tag's attributes. */
+  readonly #attributes = new Int32Array(2 * mostAttributes);
+  /** A piece that ends behind this offset is not sure; to be looked at before anything of it is noted. */
+  #limit = 0;
+
+  /**
+   * Reads on in bytes that begin where it stopped, in whole characters. Returns how many are surely right: up to their
+   * end, to a piece of markup that does not end in them or needs the strict parser, or to the end of the root.
+   */
+  scan(bytes: Buffer): number {
+    let at = 0;
+    if (!this.begun) at = this.#piece(bytes, 0);
+    while (this.open.depth > 0 && at < bytes.length) {
+      const start = this.#text(bytes, at);
+      at = start === bytes.length ? start : this.#piece(bytes, start);
+      if (at === start) break;
+    }
+    this.open.keep(bytes);
+    return at;
+  }
+
+  /** The root was closed. */
+  get ended(): boolean {
+    return this.begun && this.open.depth === 0;
+  }
+
+  /** Where the piece of markup ends that begins here; here again, and nothing noted, where that is not sure. */
+  #piece(bytes: Buffer, at: number): number {
+    const { line } = this;
+    this.#limit = at + longestPiece;
+    const end = this.begun ? this.#markup(bytes, at) : this.#beginning(bytes);
+    if (end !== unsure && end <= this.#limit) return end;
+    this.line = line;
+    return at;
+  }
+
+  #beginning(bytes: Buffer): number {
+    let at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+    const declared = declaration.exec(bytes.toString('latin1', at, at + longestDeclaration))?.[0] ?? '';
+    at += declared.length;
+    this.line += declared.split('\n').length - 1;
+    for (;;) {
+      at = this.#until(bytes, at, inSpace);
+      if (at === unsure || bytes[at] !== 0x3c) return unsure;
+      const byte = bytes[at + 1];
+      if (byte === 0x21) at = this.#comment(bytes, at);
+      else if (byte === 0x3f) at = this.#instruction(bytes, at);
+      else break;
+      if (at === unsure) return unsure;
+    }
+    const end = this.#startTag(bytes, at);
+    this.begun = end !== unsure;
+    return end;
+  }
+
+  /** Where running text ends: at markup, at the end of the bytes, or before what may not stand in text. */
+  #text(bytes: Buffer, start: number): number {
+    const { length } = bytes;
+    let at = start;
+    for (;;) {
+      while (at < length && inText[bytes[at]!] === ordinary) at++;
+      if (at === length) return at;
+      if (bytes[at] === 0x0a) {
+        this.line++;
+        at++;
+      } else {
+        const next = this.#pastInText(bytes, at);
+        if (next === at) return at;
+        at = next;
+      }
+    }
+  }
+
+  /** Behind a byte of text that is not ordinary, or at it when it ends the text or cannot be judged yet. */
+  #pastInText(bytes: Buffer, at: number): number {
+    if (bytes[at] !== 0x5d) return this.#past(bytes, at, inText);
+    if (at + 2 >= bytes.length) return at;
+    return bytes[at + 1] === 0x5d && bytes[at + 2] === 0x3e ? at : at + 1;
+  }
+
+  /** Behind a line end or a doubtful character; at the byte itself where it is something else or wrong. */
+  #past(bytes: Buffer, at: number, table: Uint8Array): number {
+    switch (table[bytes[at]!]) {
+      case lineFeed:
+        this.line++;
+        return at + 1;
+      case carriageReturn:
+        if (at + 1 === bytes.length) return at;
+        this.line++;
+        return bytes[at + 1] === 0x0a ? at + 2 : at + 1;
+      case doubtful:
+        return bytes[at + 1] === 0xbf && bytes[at + 2]! >= 0xbe ? at : at + 3;
+      default:
+        return at;
+    }
+  }
+
+  /** The first byte that has a meaning by this table, or none of its classes; unsure where there is none. */
+  #until(bytes: Buffer, start: number, table: Uint8Array): number {
+    const { length } = bytes;
+    let at = start;
+    for (;;) {
+      while (at < length && table[bytes[at]!] === ordinary) at++;
+      if (at === length) return unsure;
+      const next = this.#past(bytes, at, table);
+      if (next === at) return at;
+      at = next;
+    }
+  }
+
+  #markup(bytes: Buffer, at: number): number {
+    if (bytes[at] === 0x26) return endOfReference(bytes, at);
+    if (bytes[at] !== 0x3c) return unsure;
+    switch (bytes[at + 1]) {
+      case 0x2f:
+        return this.#endTag(bytes, at);
+      case 0x21:
+        return bytes[at + 2] === 0x2d ? this.#comment(bytes, at) : this.#cdata(bytes, at);
+      case 0x3f:
+        return this.#instruction(bytes, at);
+      default:
+        return this.#startTag(bytes, at);
+    }
+  }
+
+  #endTag(bytes: Buffer, start: number): number {
+    let at = this.open.innermostEnd(bytes, start + 2);
+    if (at === unsure) return unsure;
+    if (bytes[at] !== 0x3e) at = this.#until(bytes, at, inSpace);
+    if (at === unsure || bytes[at] !== 0x3e || at >= this.#limit) return unsure;
+    this.open.pop();
+    return at + 1;
+  }
+
+  #startTag(bytes: Buffer, start: number): number {
+    const nameEnd = endOfName(bytes, start + 1);
+    if (nameEnd === unsure) return unsure;
+    let at = nameEnd;
+    if (bytes[at] !== 0x3e) {
+      at = this.#attributesEnd(bytes, at);
+      if (at === unsure) return unsure;
+      if (bytes[at] === 0x2f) {
+        if (bytes[at + 1] !== 0x3e || at + 1 >= this.#limit || !this.open.hasRoom) return unsure;
+        if (this.open.depth === 1) this.records++;
+        return at + 2;
+      }
+    }
+    if (at >= this.#limit || !this.open.push(start + 1, nameEnd)) return unsure;
+    if (this.open.depth === 2) this.records++;
+    return at + 1;
+  }
+
+  /** Where the `>` or `/` behind the attributes is. */
+  #attributesEnd(bytes: Buffer, start: number): number {
+    let at = start;
+    for (let count = 0; ; count++) {
+      const name = this.#until(bytes, at, inSpace);
+      if (name === unsure || bytes[name] === 0x3e || bytes[name] === 0x2f) return name;
+      if (name === at || count === mostAttributes) return unsure;
+      const nameEnd = endOfName(bytes, name);
+      if (nameEnd === unsure || !this.#isNew(bytes, { name, nameEnd, count })) return unsure;
+      at = this.#valueEnd(bytes, nameEnd);
+      if (at === unsure) return unsure;
+    }
+  }
+
+  /** Notes the name of an attribute and tells whether the tag has no other of that name. */
+  #isNew(bytes: Buffer, { name, nameEnd, count }: { name: number; nameEnd: number; count: number }): boolean {
+    for (let k = 0; k < 2 * count; k += 2) {
+      const [start, end] = [this.#attributes[k]!, this.#attributes[k + 1]!];
+      if (end - start === nameEnd - name && bytes.compare(bytes, start, end, name, nameEnd) === 0) return false;
+    }
+    this.#attributes[2 * count] = name;
+    this.#attributes[2 * count + 1] = nameEnd;
+    return true;
+  }
+
+  /** From the end of an attribute's name to the byte behind its closing quote. */
+  #valueEnd(bytes: Buffer, nameEnd: number): number {
+    let at = this.#until(bytes, nameEnd, inSpace);
+    if (at === unsure || bytes[at] !== 0x3d) return unsure;
+    at = this.#until(bytes, at + 1, inSpace);
+    if (at === unsure || (bytes[at] !== 0x22 && bytes[at] !== 0x27)) return unsure;
+    const quote = bytes[at]!;
+    const table = quote === 0x22 ? inDoubleQuotes : inSingleQuotes;
+    for (at++; ; ) {
+      at = this.#until(bytes, at, table);
+      if (at === unsure) return unsure;
+      if (bytes[at] === quote) return at + 1;
+      if (bytes[at] !== 0x26) return unsure;
+      at = endOfReference(bytes, at);
+      if (at === unsure) return unsure;
+    }
+  }
+
+  #comment(bytes: Buffer, start: number): number {
+    if (bytes[start + 2] !== 0x2d || bytes[start + 3] !== 0x2d) return unsure;
+    let at = start + 4;
+    for (;;) {
+      at = this.#until(bytes, at, inComment);
+      if (at === unsure || bytes[at] !== 0x2d) return unsure;
+      if (bytes[at + 1] === 0x2d) return bytes[at + 2] === 0x3e ? at + 3 : unsure;
+      at++;
+    }
+  }
+
+  #cdata(bytes: Buffer, start: number): number {
+    if (bytes.toString('latin1', start, start + 9) !== '<![CDATA[') return unsure;
+    let at = start + 9;
+    for (;;) {
+      at = this.#until(bytes, at, inCdata);
+      if (at === unsure || bytes[at] !== 0x5d) return unsure;
+      if (bytes[at + 1] === 0x5d && bytes[at + 2] === 0x3e) return at + 3;
+      at++;
+    }
+  }
+
+  /** The target `xml`, in any case, is another matter. */
+  #instruction(bytes: Buffer, start: number): number {
+    let at = endOfName(bytes, start + 2);
+    if (at === unsure || /^xml$/i.test(bytes.toString('latin1', start + 2, at))) return unsure;
+    if (bytes[at] !== 0x3f && inSpace[bytes[at]!] === 0) return unsure;
+    for (;;) {
+      at = this.#until(bytes, at, inInstruction);
+      if (at === unsure || bytes[at] !== 0x3f) return unsure;
+      if (bytes[at + 1] === 0x3e) return at + 2;
+      at++;
+    }
+  }
+}
