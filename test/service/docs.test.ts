@@ -2,10 +2,12 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { collectResources } from '../../src/service/collect.ts';
+import { collectControls } from '../../src/service/control/collect.ts';
+import { resets, ruleFields } from '../../src/service/faults/fault.ts';
 import { refusals } from '../../src/service/http/refusal.ts';
 import { withBehaviourTable } from '../../src/service/openapi/behaviour-table.ts';
 import { startService } from '../../src/service/service.ts';
-import { Bench, scratch } from './service.ts';
+import { Bench, bench, scratch } from './service.ts';
 
 const page = await readFile(join(import.meta.dirname, '../../docs/service.md'), 'utf8');
 
@@ -35,5 +37,24 @@ describe('docs/service.md', () => {
 
   it('names every error code', () => {
     for (const code of Object.keys(refusals)) expect(page).toContain(code);
+  });
+});
+
+describe('docs/service-control.md', async () => {
+  const control = await readFile(join(import.meta.dirname, '../../docs/service-control.md'), 'utf8');
+
+  it('lists exactly what the control interface can do', async () => {
+    const declared = (await collectControls()).map(({ method, path, summary }) => `| ${method} ${path} | ${summary} |`);
+    const listed = control.split('\n').filter((line) => /^\| (GET|POST|PUT|DELETE) /.test(line));
+    expect(listed.toSorted()).toEqual(declared.toSorted());
+  });
+
+  it('names every field of a fault and of a logged request', async () => {
+    const given = await bench({ control: {} });
+    await given.call('GET', '/profile');
+    const { requests } = (await given.control('GET', '/requests')).data as { requests: object[] };
+    for (const name of [...Object.keys(ruleFields), ...Object.keys(requests[0]!), ...resets]) {
+      expect([name, new RegExp(`\\b${name}\\b`).test(control)]).toEqual([name, true]);
+    }
   });
 });
