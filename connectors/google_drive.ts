@@ -1,0 +1,266 @@
+import {
+  defineService,
+  fileOptions,
+  formatOfMediaType,
+  formatOfName,
+  option,
+  Problem,
+  type RequestData,
+  renderDeep,
+  type Scope,
+  type StreamData,
+  valueAt,
+} from '#sdk';
+
+const members = 'id,name,mimeType,modifiedTime';
+const everywhere = { supportsAllDrives: 'true', includeItemsFromAllDrives: 'true' };
+const sharedDrive = {
+  corpora: ({ drive }: Scope) => (drive === undefined ? undefined : 'drive'),
+  driveId: '{{ drive }}',
+};
+
+const where = {
+  search: option.text({
+    about: "What to look for, in Google's words for searches; everything when absent.",
+    example: "name contains 'orders' and mimeType = 'text/csv'",
+  }),
+  folder: option.text({
+    about: 'Id of the folder whose files count, without those of folders inside it.',
+    example: '1aBcD',
+  }),
+  drive: option.text({ about: 'Id of a shared drive to look into, instead of one’s own files.', example: '0AbCdE' }),
+};
+
+/** One file at a time, as its owner uploaded it; what Google keeps in a form of its own is exported. */
+const bytes = {
+  request: {
+    path: (scope) => `/drive/${scope.api_version}/files/${fileOf(scope).id}${isNative(fileOf(scope)) ? '/export' : ''}`,
+    query: {
+      alt: (scope) => (isNative(fileOf(scope)) ? undefined : 'media'),
+      mimeType: (scope) => (isNative(fileOf(scope)) ? exported(scope).type : undefined),
+      supportsAllDrives: 'true',
+    },
+  },
+  decode: { as: 'file', name: nameOf, modified: '{{ partition.file.modified }}' },
+  records: '',
+  columns: 'discovered',
+} as const satisfies Partial<StreamData>;
+
+const fields = { id: 'id', name: 'name', type: 'mimeType', modified: 'modifiedTime' };
+
+/** Google Drive API v3: what lies there, and what stands in the files. */
+export default defineService({
+  id: 'google_drive',
+  title: 'Google Drive',
+  summary: 'Reads the files of Google Drive as tables (csv, json, xml, xlsx, zip, Google Sheets), and what lies there.',
+  version: 'v3',
+  base: 'https://www.googleapis.com',
+  login: {
+    kind: 'oauth',
+    oauth: {
+      grants: ['authorization_code', 'jwt_bearer'],
+      authorize_url: 'https://accounts.google.com/o/oauth2/v2/auth',
+      token_url: 'https://oauth2.googleapis.com/token',
+      revoke_url: 'https://oauth2.googleapis.com/revoke',
+      pkce: true,
+      scopes: ['https://www.googleapis.com/auth/drive.readonly'],
+      authorize_parameters: { access_type: 'offline', prompt: 'consent' },
+      refresh: 'static',
+      assertion: { algorithm: 'RS256', audience: 'https://oauth2.googleapis.com/token' },
+    },
+  },
+  streams: {
+    files: {
+      about: 'What lies in the Drive, the oldest change first.',
+      options: { ...where, trashed: option.boolean({ about: 'Tell what lies in the bin as well.', default: false }) },
+      request: {
+        path: '/drive/{{ api_version }}/files',
+        query: {
+          q: searchOf,
+          orderBy: 'modifiedTime',
+          pageSize: 1000,
+          pageToken: '{{ page.token }}',
+          fields: `nextPageToken,files(${members},createdTime,size,parents,owners(emailAddress),lastModifyingUser(emailAddress),trashed,webViewLink)`,
+          ...everywhere,
+          ...sharedDrive,
+        },
+      },
+      records: 'files',
+      // A page may be short or empty before the end: the token alone tells.
+      paging: { by: 'token', at: 'nextPageToken' },
+      incremental: { column: 'modified', key: 'id', settles: '5m' },
+      columns: {
+        id: 'text',
+        name: 'text',
+        type: { type: 'text', at: 'mimeType' },
+        size: 'integer',
+        created: { type: 'timestamptz', at: 'createdTime' },
+        modified: { type: 'timestamptz', at: 'modifiedTime' },
+        modified_by: { type: 'text', at: 'lastModifyingUser.emailAddress' },
+        owner: { type: 'text', at: 'owners.0.emailAddress' },
+        folder: { type: 'text', at: 'parents.0' },
+        trashed: 'boolean',
+        link: { type: 'text', at: 'webViewLink' },
+      },
+    },
+    content: {
+      about: 'The rows in files, by their ids.',
+      options: {
+        file: option.text({
+          about: 'Ids of the files, separated by commas; the id is the long word in the address of a file.',
+          required: true,
+          example: '1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgvE2upms',
+        }),
+        ...fileOptions,
+      },
+      partitions: {
+        id: { option: 'file' },
+        file: {
+          request: {
+            path: '/drive/{{ api_version }}/files/{{ partition.id | url }}',
+            query: { fields: members, supportsAllDrives: 'true' },
+          },
+          records: '',
+          fields,
+        },
+      },
+      ...bytes,
+    },
+    newest: {
+      about: 'The rows in the file that was changed last among those that a search finds.',
+      options: {
+        ...where,
+        count: option.integer({
+          about: 'So many of the newest files, as one table.',
+          default: 1,
+          minimum: 1,
+          maximum: 100,
+        }),
+        ...fileOptions,
+      },
+      partitions: { file: { request: newestRequest(), records: 'files', fields } },
+      ...bytes,
+    },
+    storage: {
+      about: 'How much room there is and how much is taken.',
+      request: { path: '/drive/{{ api_version }}/about', query: { fields: 'user(emailAddress),storageQuota' } },
+      records: '',
+      columns: {
+        account: { type: 'text', at: 'user.emailAddress' },
+        limit: { type: 'integer', at: 'storageQuota.limit' },
+        used: { type: 'integer', at: 'storageQuota.usage' },
+        used_in_drive: { type: 'integer', at: 'storageQuota.usageInDrive' },
+        used_in_bin: { type: 'integer', at: 'storageQuota.usageInDriveTrash' },
+      },
+    },
+  },
+  errors: [
+    // Drive tells those who ask too often with 403 as well as with 429.
+    { body: { 'error.errors.*.reason': ['rateLimitExceeded', 'userRateLimitExceeded'] }, verdict: 'wait' },
+    { body: { 'error.errors.*.reason': 'dailyLimitExceeded' }, verdict: 'daily' },
+    {
+      body: { 'error.errors.*.reason': 'exportSizeLimitExceeded' },
+      verdict: 'config',
+      said: 'error.message',
+      say: 'does not export what is larger than 10 MB',
+      next: 'read the spreadsheet with the connector google_spreadsheets',
+    },
+    {
+      body: { 'error.errors.*.reason': 'accessNotConfigured' },
+      verdict: 'permission',
+      said: 'error.message',
+      next: 'enable the Google Drive API for the app that logs in',
+    },
+    {
+      status: 404,
+      verdict: 'config',
+      said: 'error.message',
+      say: 'has no such file, or does not show it to us',
+      next: 'look at `file`, `folder` and `drive`, and share them with the account that logged in',
+    },
+    { status: 400, verdict: 'config', said: 'error.message', next: 'look at `search`, `folder` and `drive`' },
+  ],
+  check: {
+    request: { path: '/drive/{{ api_version }}/about', query: { fields: 'user(emailAddress)' } },
+    say: 'logged in as {{ answer.user.emailAddress }}',
+  },
+  limits: [
+    'Spreadsheets of Google’s own are exported as workbooks, or as csv (the first sheet) with `format: csv`: 10 MB at most, as Google documents. The connector google_spreadsheets has no such bound.',
+    'Documents, drawings and shortcuts of Google’s own are no tables and are refused.',
+    'An incremental run of `files` finds what was changed, not what was deleted, and not a file that was uploaded with an older time of change.',
+    'How many requests are allowed is not confirmed here: where Google says that it is too many, we wait. That a limit of the day is called dailyLimitExceeded is not confirmed either.',
+  ],
+  example: `sources:
+  drive:
+    connector: google_drive
+    login: { client_id: "\${env:GOOGLE_CLIENT_ID}", client_secret: "\${env:GOOGLE_CLIENT_SECRET}" }
+jobs:
+  orders:
+    source: drive
+    query: { stream: newest, search: "name contains 'orders'", folder: 1aBcD }
+`,
+});
+
+interface DriveFile {
+  readonly id: string;
+  readonly name: string;
+  readonly type: string;
+}
+
+function fileOf(scope: Scope): DriveFile {
+  return valueAt(scope, 'partition.file') as DriveFile;
+}
+
+function newestRequest(): RequestData {
+  return {
+    path: '/drive/{{ api_version }}/files',
+    query: {
+      q: (scope) =>
+        ["mimeType != 'application/vnd.google-apps.folder'", searchOf({ ...scope, since: undefined })].join(' and '),
+      orderBy: 'modifiedTime desc',
+      pageSize: '{{ count }}',
+      fields: `files(${members})`,
+      ...everywhere,
+      ...sharedDrive,
+    },
+  };
+}
+
+/** What the options ask for, as Google's search wants it. */
+function searchOf(scope: Scope): string | undefined {
+  const { search, trashed } = scope;
+  const parts = [
+    search === undefined ? undefined : `(${search})`,
+    renderDeep('{{ folder | quoted }} in parents', scope),
+    trashed === true ? undefined : 'trashed = false',
+    renderDeep("modifiedTime >= '{{ since | iso }}'", scope),
+  ];
+  return parts.filter((part) => part !== undefined).join(' and ') || undefined;
+}
+
+function isNative({ name, type }: DriveFile): boolean {
+  if (!type.startsWith('application/vnd.google-apps.')) return false;
+  if (type === 'application/vnd.google-apps.spreadsheet') return true;
+  throw new Problem({
+    code: 'SERVICE_NO_TABLE',
+    family: 'config',
+    message: `"${name}" in Google Drive is no table`,
+    seen: type,
+    allowed: 'a spreadsheet of Google’s own, or a file that was uploaded: csv, json, xml, xlsx, zip',
+    next: 'look at `file` or `search`',
+  });
+}
+
+function exported({ format }: Scope): { readonly type: string; readonly ending: string } {
+  return format === 'csv'
+    ? { type: 'text/csv', ending: 'csv' }
+    : { type: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', ending: 'xlsx' };
+}
+
+/** The name; where its ending says nothing, Google may know what it is. */
+function nameOf(scope: Scope): string {
+  const file = fileOf(scope);
+  if (isNative(file)) return `${file.name}.${exported(scope).ending}`;
+  const told = formatOfName(file.name) === undefined ? formatOfMediaType(file.type) : undefined;
+  return told === undefined ? file.name : `${file.name}.${told}`;
+}
