@@ -275,7 +275,9 @@ it('reads dates as vendors write them', async () => {
 
 it("shows the vendor's own words from where they stand", async () => {
   const text = `<Envelope ${'x'.repeat(300)}=""><Body><Fault><faultstring>No such cube</faultstring></Fault></Body></Envelope>`;
-  const errors = [{ body: { 'Envelope.Body.Fault': true }, said: 'Envelope.Body.Fault.faultstring', verdict: 'config' }];
+  const errors = [
+    { body: { 'Envelope.Body.Fault': true }, said: 'Envelope.Body.Fault.faultstring', verdict: 'config' },
+  ];
   const problem = await fail({ decode: 'xml', errors: errors as never }, { routes: { 'GET /v1/things': { text } } });
   expect(problem).toMatchObject({ code: 'SERVICE_REFUSED', family: 'config', seen: 'status 200: No such cube' });
 });
@@ -408,6 +410,20 @@ it('keeps the watermark behind what may still show up late, and goes on from the
   const old = await run(stream, { routes, query });
   expect(old.watermark).toBe('{"since":"2026-01-05T00:00:00Z","edge":["1"]}');
   expect(await run(stream, { routes, query, watermark: old.watermark! })).toMatchObject({ rows: [], unchanged: true });
+});
+
+it('resumes by the column that the user names', async () => {
+  const stream: Partial<StreamData> = {
+    options: { by: option.text({ about: 'Which time.', default: 'changed', example: 'made' }) },
+    columns: { id: 'integer', made: 'timestamptz', changed: 'timestamptz' },
+    incremental: { column: '{{ by }}', key: 'id' },
+  };
+  const all = [{ id: 1, made: '2026-01-01T00:00:00Z', changed: '2026-01-09T00:00:00Z' }];
+  const routes: Routes = { 'GET /v1/things': { json: { data: all } } };
+  const watermark = async (query: object) =>
+    (await run(stream, { routes, query: { incremental: true, ...query } })).watermark;
+  expect(await watermark({})).toBe('{"since":"2026-01-09T00:00:00Z","edge":["1"]}');
+  expect(await watermark({ by: 'made' })).toBe('{"since":"2026-01-01T00:00:00Z","edge":["1"]}');
 });
 
 it('has a report made, waits for it and fetches it', async () => {

@@ -56,7 +56,7 @@ function describedLogin(
   if (apiUrl === undefined) return data.oauth;
   const moved = Object.entries(data.oauth).map(([name, value]) =>
     name.endsWith('_url') && typeof value === 'string'
-      ? [name, value.replace(/^https?:\/\/[^/]+/, apiUrl)]
+      ? [name, value.replace(/^(?:https?:\/\/[^/]+|\{\w+\})/, apiUrl)]
       : [name, value],
   );
   return Object.fromEntries(moved) as OAuthDescription;
@@ -97,6 +97,7 @@ async function extractStream(
   service: ServiceDescription,
   context: ExtractContext<OptionSet, OptionSet>,
 ): Promise<Extraction> {
+  const stream = withCursor(service.streams[String(query.stream)]!, scope);
   const { query, scratch, signal, log, watermark, alive = () => undefined } = context;
   const stream = service.streams[String(query.stream)]!;
   const zone = zoneOf(context);
@@ -117,6 +118,13 @@ async function extractStream(
     return { columns: table.columns, batches, watermark: () => progress.watermark(), unchanged };
   } catch (error) {
     await session.close();
+/** The stream with the column that it resumes by, which may be up to the user. */
+function withCursor(stream: StreamData, scope: Scope): StreamData {
+  const { incremental } = stream;
+  if (incremental === undefined || !('column' in incremental)) return stream;
+  return { ...stream, incremental: { ...incremental, column: renderText(incremental.column, scope) ?? '' } };
+}
+
     throw error;
   }
 }

@@ -233,7 +233,7 @@ export interface Window {
 export type Incremental =
   /** Records that changed since; `since` is what the last run had got to, less `look_back`. */
   | {
-      /** A column whose value only grows: a time of change, a number. */
+      /** A column whose value only grows: a time of change, a number. May be a template: `{{ changed_field }}`. */
       readonly column: string;
       /** Tells records apart, so that those at the very edge do not come twice. */
       readonly key?: Path;

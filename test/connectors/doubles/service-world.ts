@@ -17,13 +17,15 @@ interface WorldInit {
   readonly hostile?: NonNullable<Place['hostile']>;
   readonly resume?: NonNullable<Place['resume']>;
   readonly waived?: World['waived'];
+  /** Fields that came with the token. */
+  readonly kept?: Readonly<Record<string, string>>;
   /** For services without OAuth: wrong credentials, and whether those of a request are good. */
   readonly login?: { readonly wrong: Options; readonly guard: (asked: Asked) => Reply | undefined };
 }
 
 /** The world of a service for the standard suite: its vendor's double, and the same one with wrong tokens and with nobody there. */
 export function serviceWorld(init: WorldInit): World {
-  const { source = {}, waived, login } = init;
+  const { source = {}, waived, login, kept } = init;
   return {
     ...(waived === undefined ? {} : { waived }),
     async open() {
@@ -37,8 +39,8 @@ export function serviceWorld(init: WorldInit): World {
         columns,
         rows,
         refused,
-        ...(login === undefined ? { login: new TestLogin(), secrets: ['token-1'] } : {}),
-        credentials: login === undefined ? { login: new WrongLogin() } : { source: login.wrong },
+        ...(login === undefined ? { login: new TestLogin(kept), secrets: ['token-1'] } : {}),
+        credentials: login === undefined ? { login: new WrongLogin(kept) } : { source: login.wrong },
         nobody: { source: { api_url: nobody } },
         ...(many && { many }),
         ...(hostile && { hostile }),
