@@ -84,10 +84,7 @@ async function checkService(service: ServiceDescription, context: Context): Prom
   const { request, decode, say } = service.check;
   try {
     const answer = await answerOf(session.caller, { request, scope, decode });
-    return (
-      renderText(say, { ...scope, answer: answer.body }) ??
-      `${service.title} answers and takes our credentials`
-    );
+    return renderText(say, { ...scope, answer: answer.body }) ?? `${service.title} answers and takes our credentials`;
   } finally {
     await session.close();
   }
@@ -97,11 +94,10 @@ async function extractStream(
   service: ServiceDescription,
   context: ExtractContext<OptionSet, OptionSet>,
 ): Promise<Extraction> {
-  const stream = withCursor(service.streams[String(query.stream)]!, scope);
   const { query, scratch, signal, log, watermark, alive = () => undefined } = context;
-  const stream = service.streams[String(query.stream)]!;
   const zone = zoneOf(context);
   const scope = scopeOf(context.source, query, zone);
+  const stream = withCursor(service.streams[String(query.stream)]!, scope);
   const session = await open(service, context, { scope, scratch, alive });
   const progress = query.incremental === true ? new Progress(stream, { start: scope.now, watermark }) : undefined;
   const mostPages = Number(query.max_pages);
@@ -118,15 +114,15 @@ async function extractStream(
     return { columns: table.columns, batches, watermark: () => progress.watermark(), unchanged };
   } catch (error) {
     await session.close();
+    throw error;
+  }
+}
+
 /** The stream with the column that it resumes by, which may be up to the user. */
 function withCursor(stream: StreamData, scope: Scope): StreamData {
   const { incremental } = stream;
   if (incremental === undefined || !('column' in incremental)) return stream;
   return { ...stream, incremental: { ...incremental, column: renderText(incremental.column, scope) ?? '' } };
-}
-
-    throw error;
-  }
 }
 
 /** The batches, and `close` when they end, however they do: also when nobody ever asked for the first. */
