@@ -34,7 +34,7 @@ export function loadLogin(draft: Draft): Login | undefined {
     name: values.name ?? source,
     description,
     grant,
-    scopes: values.scopes.length > 0 ? values.scopes : (description.scopes ?? []),
+    scopes: values.scopes.length > 0 ? values.scopes : usualScopes(description, grant),
     redirectUri: String(values.redirect_uri),
     clientId: values.client_id ?? '',
     ...given('clientSecret', values.client_secret),
@@ -44,6 +44,10 @@ export function loadLogin(draft: Draft): Login | undefined {
     ...given('username', values.username),
     ...given('password', values.password),
   };
+}
+
+function usualScopes({ scopes = [], person_scopes = [] }: OAuthDescription, grant: GrantKind): readonly string[] {
+  return grant === 'authorization_code' ? [...scopes, ...person_scopes] : scopes;
 }
 
 function refuseLogin(draft: Draft): undefined {

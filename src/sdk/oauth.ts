@@ -18,6 +18,8 @@ export interface OAuthDescription {
   /** Send a PKCE challenge (RFC 7636, S256). */
   readonly pkce?: boolean;
   readonly scopes?: readonly string[];
+  /** Asked for as well where a person consents, such as the scope that brings a refresh token. */
+  readonly person_scopes?: readonly string[];
   /** Between scopes; a space unless said otherwise. */
   readonly scope_separator?: ' ' | ',';
   /** Sent along when a person is asked for consent, such as `access_type: offline`. */

@@ -24,6 +24,7 @@ const shop = defineConnector({
           authorize_url: '{host}/authorize',
           token_url: '{host}/token',
           scopes: ['orders', 'customers'],
+          person_scopes: ['offline'],
           refresh: 'rotating',
         }
       : undefined,
@@ -76,10 +77,16 @@ describe('the login of a source', () => {
       name: 'a',
       grant: 'authorization_code',
       clientId: 'me',
-      scopes: ['orders', 'customers'],
+      scopes: ['orders', 'customers', 'offline'],
       description: { token_url: 'https://mine.example/token' },
     });
     expect(redact('s3cr3t-of-app')).toBe('[redacted]');
+  });
+
+  it('asks for what only a person can give where a person consents, and not for an app by itself', async () => {
+    const login = { client_id: 'me', client_secret: 's', grant: 'client_credentials' };
+    const { config } = await sourcesOf({ a: { connector: 'shop', login } });
+    expect(config?.sources.get('a')?.login?.scopes).toEqual(['orders', 'customers']);
   });
 
   it('is signed where an account file is named', async () => {

@@ -15,7 +15,7 @@ export function* spansOf(window: Window, scope: Scope, until: Moment | undefined
   const end = boundOf('end_date', scope) ?? momentOf(render('{{ today }}', scope), scope)!;
   const usual = momentOf(render(`{{ today - ${start} }}`, scope), scope)!;
   const begin = (moment: Moment) => (isUnit(step) ? unitStart(step, moment, scope) : moment);
-  let from = until === undefined ? (boundOf('start_date', scope) ?? usual) : begin(until.plus(`-${look_back}`));
+  let from = until === undefined ? (boundOf('start_date', scope) ?? begin(usual)) : begin(until.plus(`-${look_back}`));
   // The end that a user names is the last day or instant that counts.
   const last = end.isDay ? end.plus('1d') : end;
   while (isBefore(from, last)) {
