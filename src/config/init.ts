@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { constants, copyFile, link, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { constants, copyFile, link, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { makeFolder } from '../lib/make-folder.ts';
 import { Problem } from '../lib/problem.ts';
 import { shipped } from './shipped.ts';
 
@@ -24,9 +25,11 @@ const sampleName = 'sluice-sample.csv';
 export async function initConfig({ path, force = false }: { path: string; force?: boolean }): Promise<Written> {
   const config = resolve(path);
   const folder = dirname(config);
-  await mkdir(folder, { recursive: true }).catch((error: Error) => {
-    throw unwritable(error, path);
-  });
+  try {
+    makeFolder(folder);
+  } catch (error) {
+    throw unwritable(error as Error, path);
+  }
   await place(config, await shipped('starter.yaml'), { force, shown: path });
   for (const name of [schemaName, sampleName]) {
     const text = await shipped(name);

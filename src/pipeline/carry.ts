@@ -1,9 +1,10 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Extract } from '../config/config.ts';
 import type { Encoder } from '../formats/format.ts';
 import { Output } from '../formats/output.ts';
 import type { Clock } from '../lib/clock.ts';
+import { makeFolder } from '../lib/make-folder.ts';
 import { toProblem } from '../lib/problem.ts';
 import type { Batch } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
@@ -65,7 +66,7 @@ export async function carry(given: CarryGiven): Promise<Carried> {
 async function makeScratch({ spool, run }: CarryGiven): Promise<string> {
   const scratch = join(spool, `${ownedPrefix()}${run}.scratch`);
   try {
-    await mkdir(scratch, { recursive: true, mode: 0o700 });
+    makeFolder(scratch, 0o700);
     return scratch;
   } catch (error) {
     throw spoolProblem(error, spool);

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { type FileHandle, mkdir, open, rename, rm, stat, utimes } from 'node:fs/promises';
+import { type FileHandle, open, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from '../lib/make-folder.ts';
 import { syncFolder } from '../lib/sync-folder.ts';
 import { ownedPrefix } from './living.ts';
 import { spoolProblem } from './spool-problem.ts';
@@ -45,7 +46,7 @@ export class SpoolFile {
   static async open(folder: string): Promise<SpoolFile> {
     const temporary = join(folder, `${ownedPrefix()}${randomBytes(4).toString('hex')}.part`);
     try {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
+      makeFolder(folder, 0o700);
       return new SpoolFile(folder, temporary, await open(temporary, 'wx', 0o600));
     } catch (error) {
       throw spoolProblem(error, folder);

@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
+import { makeFolder } from '../lib/make-folder.ts';
 import { atomically, type Ground } from './part.ts';
 import { Runs } from './runs.ts';
 import type { OutboxState } from './tables.ts';
@@ -25,7 +26,7 @@ export class PayloadFiles {
   /** The folder that one run spools into; made when missing. */
   folderOf(run: string): string {
     const folder = join(this.root, run);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder, 0o700);
     return folder;
   }
 

@@ -1,6 +1,7 @@
-import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, openSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
+import { makeFolder } from '../lib/make-folder.ts';
 import { Problem } from '../lib/problem.ts';
 import { Accounts } from './accounts.ts';
 import { useDatabase } from './database.ts';
@@ -107,7 +108,7 @@ function partsOf(ground: Ground): Parts {
 function prepareFile(folder: string): string {
   const file = join(folder, 'sluice.db');
   try {
-    mkdirSync(join(folder, 'payloads'), { recursive: true, mode: 0o700 });
+    makeFolder(join(folder, 'payloads'), 0o700);
     chmodSync(folder, 0o700);
     closeSync(openSync(file, 'a', 0o600));
     chmodSync(file, 0o600);

@@ -70,6 +70,8 @@ describe('the store', () => {
     writeFileSync(join(folder, '..'), 'in the way');
     const opening = openStore(folder, { clock: systemClock });
     await expect(opening).rejects.toMatchObject({ code: 'STATE_UNUSABLE', seen: folder });
+    const nowhere = openStore('/proc/sluice/state', { clock: systemClock });
+    await expect(nowhere, 'a folder that refuses new ones').rejects.toMatchObject({ code: 'STATE_UNUSABLE' });
   });
 
   it('does all of a transaction or none of it', async () => {
