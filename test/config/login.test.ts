@@ -130,7 +130,7 @@ describe('the login of a source', () => {
       b: { connector: 'shop', login: { ...login, scopes: ['stock'] } },
     });
     expect(problems).toEqual([]);
-    expect(config?.sources.get('a')?.login?.scopes).toEqual(['orders', 'customers', 'stock']);
+    expect(config?.sources.get('a')?.login?.scopes).toEqual(['orders', 'customers', 'offline', 'stock']);
   });
 
   it('cannot be shared by sources that act for different apps', async () => {

@@ -32,8 +32,11 @@ export const filters: Readonly<Record<string, Filter>> = {
   },
   /** `default: x` where there is no value. */
   default: (value, argument) => value ?? unquoted(argument),
-  /** `join: ,` for lists. */
-  join: (value, argument) => [value].flat().map(text).join(unquoted(argument)),
+  /** `join: ,` for lists; an empty one is no value. */
+  join: (value, argument) => {
+    const items = [value].flat();
+    return items.length === 0 ? undefined : items.map(text).join(unquoted(argument));
+  },
   number: (value) => Number(text(value)),
   text,
   upper: (value) => text(value).toUpperCase(),
