@@ -1,0 +1,232 @@
+import { defineService, type Fields, type Moment, option, type RequestData, type Scope, type StreamData } from '#sdk';
+
+/** Types of fields in ours; those that are not here (compound and binary ones) are no columns. */
+const types = {
+  ...Object.fromEntries(
+    ['id', 'string', 'picklist', 'multipicklist', 'combobox', 'textarea', 'phone', 'url', 'email', 'reference']
+      .concat('encryptedstring', 'anyType', 'datacategorygroupreference')
+      .map((name) => [name, 'text' as const]),
+  ),
+  boolean: 'boolean',
+  int: 'integer',
+  long: 'integer',
+  double: 'decimal',
+  currency: 'decimal',
+  percent: 'decimal',
+  date: 'date',
+  time: 'time',
+  datetime: { type: 'timestamptz', date: 'iso' },
+} as const;
+
+const bulkJob = '/jobs/query/{{ job.id }}';
+
+/**
+ * Salesforce REST API and Bulk API 2.0. Confirmed: addresses, paging, the address of the API in the token's answer, states
+ * of bulk jobs and their locator header, the code of the used-up allowance. The other error codes are general knowledge.
+ */
+export default defineService({
+  id: 'salesforce',
+  title: 'Salesforce',
+  summary: 'Reads objects of Salesforce with typed columns, page by page or in bulk, and what SOQL queries find.',
+  options: {
+    login_url: option.text({
+      about:
+        'Where one logs in: https://test.salesforce.com for a sandbox, or the My Domain address, which client credentials need.',
+      default: 'https://login.salesforce.com',
+      example: 'https://acme.my.salesforce.com',
+      pattern: '^https?://[^/]+$',
+    }),
+  },
+  version: '64.0',
+  base: '{{ login.kept.instance_url }}/services/data/v{{ api_version }}',
+  login: {
+    kind: 'oauth',
+    oauth: {
+      grants: ['authorization_code', 'client_credentials', 'jwt_bearer'],
+      authorize_url: '{login_url}/services/oauth2/authorize',
+      token_url: '{login_url}/services/oauth2/token',
+      revoke_url: '{login_url}/services/oauth2/revoke',
+      pkce: true,
+      scopes: ['api', 'refresh_token'],
+      // Nothing says how long a token lives: it is renewed when it is refused.
+      refresh: 'static',
+      keep: ['instance_url'],
+      assertion: { algorithm: 'RS256', audience: '{login_url}' },
+    },
+  },
+  streams: {
+    records: {
+      ...objectStream('Records of an object, 2,000 at a time.'),
+      request: { path: ({ deleted }) => (deleted === true ? '/queryAll' : '/query'), query: { q: soqlOf } },
+      records: 'records',
+      paging: { by: 'link', at: 'nextRecordsUrl', last: 'done' },
+    },
+    bulk: {
+      ...objectStream('The same by a bulk job: for millions of records and for objects with hundreds of fields.'),
+      job: {
+        create: {
+          path: '/jobs/query',
+          json: {
+            operation: ({ deleted }: Scope) => (deleted === true ? 'queryAll' : 'query'),
+            query: soqlOf,
+            contentType: 'CSV',
+            columnDelimiter: 'COMMA',
+            lineEnding: 'LF',
+          },
+        },
+        keep: { id: 'id' },
+        poll: { path: bulkJob },
+        state: 'state',
+        done: ['JobComplete'],
+        failed: ['Aborted', 'Failed'],
+        patience: '4h',
+      },
+      request: { path: `${bulkJob}/results`, query: { locator: '{{ page.token }}', maxRecords: 50_000 } },
+      decode: 'csv',
+      records: '',
+      each: withoutBlanks,
+      paging: { by: 'token', at: { header: 'sforce-locator' } },
+      errors: [
+        {
+          status: [400, 403],
+          body: { '*.message': /bulk api/i },
+          verdict: 'config',
+          say: 'does not give this object in bulk',
+          next: 'read it with `stream: records`',
+        },
+      ],
+    },
+    query: {
+      about: 'What a SOQL query finds: joined objects, sums and counts.',
+      options: {
+        soql: option.text({
+          about: 'The query. Fields of joined objects become columns such as `Account.Name`.',
+          required: true,
+          example: 'SELECT StageName, SUM(Amount) total FROM Opportunity GROUP BY StageName',
+        }),
+      },
+      request: { path: '/query', query: { q: '{{ soql }}' } },
+      records: 'records',
+      each: (record) => plain(record) as Fields,
+      paging: { by: 'link', at: 'nextRecordsUrl', last: 'done' },
+      columns: 'discovered',
+    },
+    objects: {
+      about: 'The objects that there are, with the names that `object` takes.',
+      request: { path: '/sobjects' },
+      records: 'sobjects',
+      columns: { name: 'text', label: 'text', custom: 'boolean', queryable: 'boolean' },
+    },
+  },
+  errors: [
+    { body: { '*.errorCode': 'REQUEST_LIMIT_EXCEEDED' }, verdict: 'daily' },
+    {
+      status: [400, 404],
+      body: { '*.errorCode': ['INVALID_FIELD', 'INVALID_TYPE', 'MALFORMED_QUERY', 'NOT_FOUND'] },
+      verdict: 'config',
+      next: 'look at `object`, `columns`, `where` and `soql`; the stream `objects` lists what there is',
+    },
+    {
+      body: { '*.errorCode': 'INVALID_QUERY_LOCATOR' },
+      verdict: 'reset',
+      say: 'has closed the query before all its pages were read',
+    },
+    {
+      body: { '*.errorCode': 'QUERY_TIMEOUT' },
+      verdict: 'fail',
+      say: 'takes too long for this query',
+      next: 'narrow it with `where`, or read it with `stream: bulk`',
+    },
+    {
+      status: [414, 431],
+      verdict: 'config',
+      say: 'does not take an address that long',
+      next: 'name the `columns` that are wanted, or read it with `stream: bulk`',
+    },
+    { body: { '*.errorCode': 'UNABLE_TO_LOCK_ROW' }, verdict: 'wait' },
+  ],
+  check: {
+    request: { path: '/limits' },
+    say: 'logged in; {{ answer.DailyApiRequests.Remaining }} of {{ answer.DailyApiRequests.Max }} requests a day are left',
+  },
+  limits: [
+    'The allowance counts all requests of the organisation over 24 hours; when it is used up the run ends and a later one goes on.',
+    'A run sees a query as it was when it began. An incremental run reads again what changed in the ten minutes before the last run, because a long transaction shows up late.',
+    'Deleted records come only with `deleted: true`, marked by `IsDeleted`. Addresses and locations come as their parts, files not at all.',
+    'Objects without `SystemModstamp` resume by another field: `changed_field`, such as LastModifiedDate, CreatedDate or LoginTime.',
+    'Not confirmed by the vendor’s documentation: whether scopes may be asked for with client credentials and signed assertions, and how long an address may be.',
+  ],
+  example: `sources:
+  crm:
+    connector: salesforce
+    login: { client_id: "\${env:SALESFORCE_KEY}", client_secret: "\${env:SALESFORCE_SECRET}" }
+jobs:
+  pipeline:
+    source: crm
+    query:
+      stream: records
+      object: Opportunity
+      columns: [Name, StageName, Amount, CloseDate]
+      where: IsClosed = false
+`,
+});
+
+/** What `records` and `bulk` have in common: which object, which fields, since when. */
+function objectStream(about: string): Pick<StreamData, 'about' | 'options' | 'incremental' | 'columns'> {
+  return {
+    about,
+    options: {
+      object: option.text({ about: 'Name of the object, as the API has it.', required: true, example: 'Opportunity' }),
+      columns: option.list<string>(
+        { type: 'string', minLength: 1 },
+        { about: 'Names of the fields that become columns; all of them when absent.', example: ['Name', 'Amount'] },
+      ),
+      where: option.text({ about: 'A condition in SOQL.', example: "StageName = 'Closed Won'" }),
+      deleted: option.boolean({ about: 'Tell what has been deleted as well.', default: false }),
+      changed_field: option.text({
+        about: 'The field that says when a record changed: for `incremental` and `start_date`.',
+        default: 'SystemModstamp',
+        example: 'CreatedDate',
+      }),
+    },
+    incremental: { column: '{{ changed_field }}', key: 'Id', settles: '10m' },
+    columns: {
+      request: { path: '/sobjects/{{ object | url }}/describe' } satisfies RequestData,
+      records: 'fields',
+      name: 'name',
+      type: 'type',
+      only: { type: Object.keys(types) },
+      types,
+      wanted: wantedFields,
+    },
+  };
+}
+
+/** The fields that the user names, and those that resuming needs. */
+function wantedFields({ columns, incremental, changed_field: changed }: Scope): unknown {
+  const named = columns as readonly string[] | undefined;
+  if (named === undefined || named.length === 0) return undefined;
+  return incremental === true ? [...named, 'Id', changed] : named;
+}
+
+function soqlOf({ fields, object, where, since, changed_field: changed }: Scope): string {
+  const conditions = [
+    ...(since === undefined ? [] : [`${changed} >= ${(since as Moment).text('iso')}`]),
+    ...(where === undefined ? [] : [`(${where})`]),
+  ];
+  const filter = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
+  return `SELECT ${(fields as readonly string[]).join(', ')} FROM ${object}${filter}`;
+}
+
+/** What is empty in a table of a bulk job was null: there are no empty texts. */
+function withoutBlanks(record: Fields): Fields {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, value === '' ? null : value]));
+}
+
+/** A record, and those inside it, without the facts about its kind and address. */
+function plain(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== 'object' || value === null || !('attributes' in value)) return value;
+  const { attributes: _, ...fields } = value as Fields;
+  return Object.fromEntries(Object.entries(fields).map(([name, inner]) => [name, plain(inner)]));
+}

@@ -1,0 +1,30 @@
+import type { Asked, Reply } from './vendor.ts';
+
+/** The root of the API, as the address in the token's answer has it. */
+export const api = '/services/data/v64.0';
+
+/** What came with the token. */
+export const kept = { instance_url: 'https://acme.my.salesforce.com' };
+
+/** The fields of an object, by name and type. */
+export function described(types: Readonly<Record<string, string>>): Reply {
+  return { json: { fields: Object.entries(types).map(([name, type]) => ({ name, type, label: name })) } };
+}
+
+/** An answer that is an error: always a list. */
+export function refusal(status: number, errorCode: string, message = 'no'): Reply {
+  return { status, json: [{ message, errorCode }] };
+}
+
+/** A page of a query: the text of each record is JSON as the vendor writes it, digits and all. */
+export function page(records: readonly string[], more?: { readonly next: string; readonly total: number }): Reply {
+  const rest = more === undefined ? '"done":true' : `"done":false,"nextRecordsUrl":"${api}/query/${more.next}"`;
+  const whole = records.map((text) => text.replace('{', '{"attributes":{"type":"X","url":"/x"},'));
+  const text = `{"totalSize":${more?.total ?? records.length},${rest},"records":[${whole.join(',')}]}`;
+  return { text, headers: { 'content-type': 'application/json', 'sforce-limit-info': 'api-usage=18/15000' } };
+}
+
+/** What `>=` asks for in a query; everything where it asks for nothing. */
+export function sinceOf({ query, body }: Pick<Asked, 'query' | 'body'>): string {
+  return />= (\S+)/.exec(query.get('q') ?? body?.query ?? '')?.[1] ?? '';
+}
