@@ -1,0 +1,284 @@
+import { defineService, option, Problem, type StreamData } from '#sdk';
+
+const organisation = { type: 'text', scope: 'partition.organisation.name' } as const;
+/** Days and times are instants of UTC: an invoice of 1 January is written as midnight there, whatever zone we reckon in. */
+const day = (at: string) => ({ type: 'date', at, date: 'dotnet', zone: 'UTC' }) as const;
+const instant = (at: string) => ({ type: 'timestamptz', at, date: 'dotnet', zone: 'UTC' }) as const;
+
+const partitions = {
+  organisation: {
+    request: { path: 'https://api.xero.com/connections' },
+    records: ({ body }, scope) => chosen(body as Connection[], scope.organisations as readonly string[] | undefined),
+    fields: { id: 'tenantId', name: 'tenantName' },
+  },
+} satisfies StreamData['partitions'];
+
+const where = {
+  where: option.text({
+    about: 'A condition in Xero’s own language.',
+    example: 'Date >= DateTime(2026, 01, 01)',
+  }),
+};
+
+/** Pages of records that carry their time of change, oldest first. */
+function changing(path: string, query: Readonly<Record<string, string>> = {}): Pick<StreamData, 'request' | 'paging'> {
+  return {
+    request: {
+      path,
+      query: {
+        page: '{{ page.number }}',
+        pageSize: 1000,
+        order: 'UpdatedDateUTC ASC',
+        where: '{{ where }}',
+        ...query,
+      },
+      headers: {
+        'xero-tenant-id': '{{ partition.organisation.id }}',
+        'if-modified-since': '{{ since | in: UTC | format: YYYY-MM-DDTHH:mm:ss }}',
+      },
+    },
+    paging: { by: 'page', pages: 'pagination.pageCount' },
+  };
+}
+
+/** A report for each month of the calendar, as one row for each of its lines. */
+function monthly(about: string, path: string, query: Readonly<Record<string, string>>): StreamData {
+  return {
+    about,
+    partitions,
+    window: { step: 'month', start: '11mo', look_back: '2mo' },
+    request: { path, query, headers: { 'xero-tenant-id': '{{ partition.organisation.id }}' } },
+    records: ({ body }) => linesOf((body as { Reports?: readonly Part[] }).Reports?.[0]?.Rows ?? [], ''),
+    columns: {
+      organisation,
+      from: { type: 'date', scope: 'window.from' },
+      to: { type: 'date', scope: 'window.to' },
+      section: 'text',
+      line: 'text',
+      kind: 'text',
+      account_id: 'text',
+      amount: 'decimal',
+    },
+  };
+}
+
+/** The Accounting API of Xero. Its documents are its OpenAPI description and the guides to OAuth and limits. */
+export default defineService({
+  id: 'xero',
+  title: 'Xero',
+  summary: 'Reads invoices, bank transactions, profit and loss and balance sheets out of the books that Xero keeps.',
+  options: {
+    organisations: option.list<string>(
+      { type: 'string' },
+      {
+        about: 'Names or ids of the organisations to read; absent: all that the login may see.',
+        example: ['Demo Company'],
+      },
+    ),
+  },
+  version: '2.0',
+  base: 'https://api.xero.com/api.xro/{{ api_version }}',
+  login: {
+    kind: 'oauth',
+    oauth: {
+      grants: ['authorization_code', 'client_credentials'],
+      authorize_url: 'https://login.xero.com/identity/connect/authorize',
+      token_url: 'https://identity.xero.com/connect/token',
+      pkce: true,
+      scopes: [
+        'accounting.invoices.read',
+        'accounting.banktransactions.read',
+        'accounting.reports.profitandloss.read',
+        'accounting.reports.balancesheet.read',
+      ],
+      person_scopes: ['offline_access'],
+      client_authentication: 'basic',
+      refresh: 'rotating',
+      lifetime_seconds: 1800,
+    },
+  },
+  // Without it the answers are XML.
+  headers: { accept: 'application/json' },
+  streams: {
+    invoices: {
+      about: 'Invoices and bills with what is still to be paid.',
+      options: {
+        ...where,
+        statuses: option.list<string>(
+          { type: 'string' },
+          { about: 'Only invoices with these statuses.', example: ['AUTHORISED', 'PAID'] },
+        ),
+      },
+      partitions,
+      ...changing('/Invoices', { Statuses: '{{ statuses | join: , }}' }),
+      records: 'Invoices',
+      // Several organisations are read one after another: what changes meanwhile is read again next time.
+      incremental: { column: 'updated_at', key: 'InvoiceID', settles: '5m' },
+      columns: {
+        organisation,
+        id: { type: 'text', at: 'InvoiceID' },
+        number: { type: 'text', at: 'InvoiceNumber' },
+        type: { type: 'text', at: 'Type' },
+        status: { type: 'text', at: 'Status' },
+        contact_id: { type: 'text', at: 'Contact.ContactID' },
+        contact: { type: 'text', at: 'Contact.Name' },
+        reference: { type: 'text', at: 'Reference' },
+        date: day('Date'),
+        due_date: day('DueDate'),
+        paid_on: day('FullyPaidOnDate'),
+        currency: { type: 'text', at: 'CurrencyCode' },
+        currency_rate: { type: 'decimal', at: 'CurrencyRate' },
+        subtotal: { type: 'decimal', at: 'SubTotal' },
+        tax: { type: 'decimal', at: 'TotalTax' },
+        total: { type: 'decimal', at: 'Total' },
+        due: { type: 'decimal', at: 'AmountDue' },
+        paid: { type: 'decimal', at: 'AmountPaid' },
+        credited: { type: 'decimal', at: 'AmountCredited' },
+        updated_at: instant('UpdatedDateUTC'),
+      },
+    },
+    bank_transactions: {
+      about: 'Money spent and received.',
+      options: where,
+      partitions,
+      ...changing('/BankTransactions'),
+      records: 'BankTransactions',
+      incremental: { column: 'updated_at', key: 'BankTransactionID', settles: '5m' },
+      columns: {
+        organisation,
+        id: { type: 'text', at: 'BankTransactionID' },
+        type: { type: 'text', at: 'Type' },
+        status: { type: 'text', at: 'Status' },
+        account_id: { type: 'text', at: 'BankAccount.AccountID' },
+        account: { type: 'text', at: 'BankAccount.Name' },
+        contact: { type: 'text', at: 'Contact.Name' },
+        reference: { type: 'text', at: 'Reference' },
+        date: day('Date'),
+        reconciled: { type: 'boolean', at: 'IsReconciled' },
+        currency: { type: 'text', at: 'CurrencyCode' },
+        subtotal: { type: 'decimal', at: 'SubTotal' },
+        tax: { type: 'decimal', at: 'TotalTax' },
+        total: { type: 'decimal', at: 'Total' },
+        updated_at: instant('UpdatedDateUTC'),
+      },
+    },
+    profit_and_loss: monthly('Profit and loss, month by month.', '/Reports/ProfitAndLoss', {
+      fromDate: '{{ window.from | date }}',
+      toDate: '{{ window.to | date }}',
+    }),
+    balance_sheet: monthly('The balance sheet at the end of each month.', '/Reports/BalanceSheet', {
+      date: '{{ window.to | date }}',
+    }),
+  },
+  errors: [
+    { status: 429, headers: { 'x-rate-limit-problem': /^da/i }, verdict: 'daily' },
+    {
+      status: 401,
+      body: { Detail: /AuthorizationUnsuccessful/ },
+      verdict: 'permission',
+      next: 'give the app the scope for this, then log in again',
+    },
+    {
+      status: 403,
+      verdict: 'permission',
+      next: 'connect the organisation with the app again: sluice login',
+    },
+    { status: 400, verdict: 'config', next: 'look at `where`' },
+  ],
+  budget: {
+    rates: [{ requests: 60, within: '1m' }],
+    at_once: 5,
+    gauges: [{ at: { header: 'x-minlimit-remaining' }, means: 'left', threshold: 1, pause: '10s' }],
+  },
+  check: {
+    request: { path: 'https://api.xero.com/connections' },
+    say: ({ answer }) =>
+      `logged in, with the organisations ${chosen(answer as Connection[])
+        .map(nameOf)
+        .join(', ')}`,
+  },
+  limits: [
+    'Confirmed by the vendor’s documents: addresses, scopes, pages, If-Modified-Since, 60 calls in a minute and 5,000 a day for each organisation. Our pace counts all organisations of a source together.',
+    'Not confirmed: that 401 with AuthorizationUnsuccessful means a missing scope, and that the first figure of a balance sheet is the one of the day that was asked for.',
+    'Apps made before 2 March 2026 may need `scopes` with the older, wider names (accounting.transactions.read, accounting.reports.read).',
+    'Each refresh ends the refresh token before it, and 60 days without a run end the login.',
+    'An organisation that is connected later is read from the last run on when `incremental` is set; a run without it reads everything.',
+    'Figures of a month are those of the books today: entries may still be dated back.',
+  ],
+  example: `sources:
+  books:
+    connector: xero
+    login: { client_id: "\${env:XERO_CLIENT_ID}", client_secret: "\${env:XERO_CLIENT_SECRET}" }
+jobs:
+  receivables:
+    source: books
+    query: { stream: invoices, statuses: [AUTHORISED], where: 'Type == "ACCREC"' }
+  profit:
+    source: books
+    query: { stream: profit_and_loss, start_date: "{{ month_start - 2mo }}" }
+`,
+});
+
+interface Connection {
+  readonly tenantId: string;
+  readonly tenantType?: string;
+  readonly tenantName?: string;
+}
+
+const nameOf = ({ tenantName, tenantId }: Connection) => tenantName ?? tenantId;
+
+/** Those that are wanted, by name or id; all where nothing is wanted. */
+function chosen(connections: readonly Connection[], wanted: readonly string[] = []): (Connection & Named)[] {
+  const all = connections.filter(({ tenantType = 'ORGANISATION' }) => tenantType === 'ORGANISATION');
+  if (all.length === 0) throw nothingConnected();
+  if (wanted.length === 0) return all as (Connection & Named)[];
+  return wanted.map((name) => {
+    const found = all.find(({ tenantId, tenantName }) => tenantId === name || tenantName === name);
+    if (found === undefined) throw notConnected(name, all);
+    return found as Connection & Named;
+  });
+}
+
+type Named = Readonly<Record<string, unknown>>;
+
+function nothingConnected(): Problem {
+  return new Problem({
+    code: 'XERO_NOT_CONNECTED',
+    family: 'login',
+    message: 'the login reaches no organisation of Xero',
+    next: 'sluice login, and choose an organisation on Xero’s page',
+  });
+}
+
+function notConnected(seen: string, all: readonly Connection[]): Problem {
+  return new Problem({
+    code: 'XERO_NO_ORGANISATION',
+    family: 'config',
+    message: 'the login reaches no organisation of this name or id',
+    seen,
+    allowed: all.map(nameOf).join(', '),
+    next: 'mend `organisations`, or connect it: sluice login',
+  });
+}
+
+/** A part of a report: a section with rows, or a row of cells. */
+interface Part {
+  readonly RowType?: string;
+  readonly Title?: string;
+  readonly Rows?: readonly Part[];
+  readonly Cells?: readonly {
+    readonly Value?: string;
+    readonly Attributes?: readonly { Id?: string; Value?: string }[];
+  }[];
+}
+
+/** The lines of a report with the section that they stand in. */
+function* linesOf(parts: readonly Part[], section: string): Generator<Named> {
+  for (const { RowType: kind, Title = section, Rows = [], Cells = [] } of parts) {
+    yield* linesOf(Rows, Title);
+    if (kind === 'Header' || Cells.length === 0) continue;
+    const [line, figure] = Cells;
+    const account_id = line!.Attributes?.find(({ Id }) => Id === 'account')?.Value;
+    yield { section: Title, line: line!.Value, kind, account_id, amount: figure?.Value === '' ? null : figure?.Value };
+  }
+}
