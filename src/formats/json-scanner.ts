@@ -1,5 +1,18 @@
 import type { Problem } from '../lib/problem.ts';
 import { invalid, type Spot } from './invalid.ts';
+import {
+  endsRun,
+  escapable,
+  isDigit,
+  isE,
+  isHex,
+  isSpace,
+  numberEnd,
+  stringEnd,
+  unsure,
+  wordEnd,
+  words,
+} from './json-tokens.ts';
 
 /** Deeper documents are refused: a reader that recurses would run out of stack on them. */
 const deepest = 1000;
@@ -25,19 +38,6 @@ const exponentSign = 16;
 const exponentDigits = 17;
 const firstOfNumber = minus;
 const wrong = -1;
-
-/** Bytes that end a run of ordinary ones inside a string: quote, backslash, control characters. */
-const endsRun = new Uint8Array(256).fill(1, 0, 32);
-endsRun[0x22] = 1;
-endsRun[0x5c] = 1;
-
-const escapable: ReadonlySet<number> = new Set(Buffer.from('"\\/bfnrt'));
-
-const words: Readonly<Record<number, string>> = { 116: 'true', 102: 'false', 110: 'null' };
-
-const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
-const isE = (byte: number): boolean => (byte | 0x20) === 0x65;
-const isHex = (byte: number): boolean => isDigit(byte) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66);
 
 /** The state after one more byte of a number: `afterValue` when it ended before this byte, or `wrong`. */
 function nextInNumber(state: number, byte: number): number {
@@ -65,7 +65,10 @@ function nextInNumber(state: number, byte: number): number {
   }
 }
 
-/** Scans one JSON value byte by byte and throws at the first fault. Remembers one bit for each open bracket. */
+/**
+ * Scans one JSON value and throws at the first fault: whole tokens as long as they are right, and byte by byte what is
+ * cut or wrong. Remembers one bit for each open bracket.
+ */
 export class JsonScanner {
   #state = value;
   /** For each depth whether an object is open there. */
@@ -84,6 +87,8 @@ export class JsonScanner {
   accept(bytes: Buffer): void {
     const { length } = bytes;
     for (let p = 0; p < length; p++) {
+      if (this.#state <= afterValue) p = this.#tokens(bytes, p);
+      if (p === length) break;
       let byte = bytes[p]!;
       if (this.#state === inString) {
         while (endsRun[byte] === 0 && ++p < length) byte = bytes[p]!;
@@ -105,6 +110,47 @@ export class JsonScanner {
   /** Just after what was accepted so far. */
   spot(): Spot {
     return { line: this.#line, byte: this.#byte };
+  }
+
+  /** Passes white space and whole tokens; returns where something else stands, which is left to the steps. */
+  #tokens(bytes: Buffer, start: number): number {
+    const { length } = bytes;
+    let p = start;
+    while (p < length) {
+      const byte = bytes[p]!;
+      const end = byte > 0x20 ? this.#tokenEnd(bytes, p, byte) : isSpace(byte) ? p + 1 : unsure;
+      if (end === unsure) return p;
+      if (byte === 0x0a) this.#line++;
+      p = end;
+    }
+    return p;
+  }
+
+  /** Notes the token that begins here and tells where it ends; or notes nothing and is unsure. Brackets are no tokens. */
+  #tokenEnd(bytes: Buffer, p: number, byte: number): number {
+    let end = p + 1;
+    switch (this.#state) {
+      case colon:
+        if (byte !== 0x3a) return unsure;
+        this.#state = value;
+        return end;
+      case keyOrEnd:
+      case key:
+        end = byte === 0x22 ? stringEnd(bytes, end) : unsure;
+        if (end !== unsure) this.#state = colon;
+        return end;
+      case afterValue:
+        if (byte !== 0x2c || this.#depth === 0) return unsure;
+        this.#state = this.#objects[this.#depth] === 1 ? key : value;
+        return end;
+      default:
+        if (byte === 0x22) end = stringEnd(bytes, end);
+        else end = byte === 0x2d || isDigit(byte) ? numberEnd(bytes, p) : wordEnd(bytes, p);
+        if (end === unsure) return unsure;
+        if (this.#depth === 1 && this.#array) this.#items++;
+        this.#state = afterValue;
+        return end;
+    }
   }
 
   #step(byte: number, p: number): void {
@@ -131,7 +177,7 @@ export class JsonScanner {
       if (this.#state === wrong) throw this.#invalid(p, 'a number that JSON does not have');
       if (this.#state !== afterValue) return;
     }
-    if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) {
+    if (isSpace(byte)) {
       if (byte === 0x0a) this.#line++;
     } else this.#token(byte, p);
   }
@@ -141,7 +187,7 @@ export class JsonScanner {
     if (byte === 0x75) {
       this.#state = unicode;
       this.#hexLeft = 4;
-    } else if (!escapable.has(byte)) throw this.#invalid(p, 'an escape that JSON does not have');
+    } else if (escapable[byte] !== 1) throw this.#invalid(p, 'an escape that JSON does not have');
   }
 
   /** A byte between tokens that is no white space. */

@@ -1,0 +1,75 @@
+/** Instead of an offset: the token does not end in these bytes, or it is wrong. */
+export const unsure = -1;
+
+/** Bytes that end a run of ordinary ones inside a string: quote, backslash, control characters. */
+export const endsRun = new Uint8Array(256).fill(1, 0, 32);
+endsRun[0x22] = 1;
+endsRun[0x5c] = 1;
+
+export const escapable = new Uint8Array(256);
+for (const byte of Buffer.from('"\\/bfnrt')) escapable[byte] = 1;
+
+export const isSpace = (byte: number): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+export const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
+export const isE = (byte: number): boolean => (byte | 0x20) === 0x65;
+export const isHex = (byte: number): boolean => isDigit(byte) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66);
+
+/** Where a string ends whose contents begin here: behind the closing quote. */
+export function stringEnd(bytes: Buffer, start: number): number {
+  const { length } = bytes;
+  let at = start;
+  for (;;) {
+    while (at < length && endsRun[bytes[at]!] === 0) at++;
+    if (at === length) return unsure;
+    if (bytes[at] === 0x22) return at + 1;
+    at = bytes[at] === 0x5c ? escapeEnd(bytes, at) : unsure;
+    if (at === unsure) return unsure;
+  }
+}
+
+function escapeEnd(bytes: Buffer, at: number): number {
+  if (at + 6 > bytes.length) return unsure;
+  const byte = bytes[at + 1]!;
+  if (escapable[byte] === 1) return at + 2;
+  if (byte !== 0x75) return unsure;
+  for (let k = at + 2; k < at + 6; k++) if (!isHex(bytes[k]!)) return unsure;
+  return at + 6;
+}
+
+/** Where the number ends that begins here with a digit or a minus; another byte must follow. */
+export function numberEnd(bytes: Buffer, start: number): number {
+  let at = bytes[start] === 0x2d ? start + 1 : start;
+  const first = at;
+  at = digitsEnd(bytes, at);
+  if (at === first || (bytes[first] === 0x30 && at > first + 1)) return unsure;
+  if (bytes[at] === 0x2e) {
+    const point = at + 1;
+    at = digitsEnd(bytes, point);
+    if (at === point) return unsure;
+  }
+  return at < bytes.length && !isE(bytes[at]!) ? at : exponentEnd(bytes, at);
+}
+
+function exponentEnd(bytes: Buffer, e: number): number {
+  const sign = bytes[e + 1];
+  const first = sign === 0x2b || sign === 0x2d ? e + 2 : e + 1;
+  const at = digitsEnd(bytes, first);
+  return at > first && at < bytes.length ? at : unsure;
+}
+
+function digitsEnd(bytes: Buffer, start: number): number {
+  const { length } = bytes;
+  let at = start;
+  while (at < length && isDigit(bytes[at]!)) at++;
+  return at;
+}
+
+export const words: Readonly<Record<number, string>> = { 116: 'true', 102: 'false', 110: 'null' };
+
+/** Where the `true`, `false` or `null` ends that stands here. */
+export function wordEnd(bytes: Buffer, start: number): number {
+  const word = words[bytes[start]!];
+  if (word === undefined || start + word.length > bytes.length) return unsure;
+  for (let k = 1; k < word.length; k++) if (bytes[start + k] !== word.charCodeAt(k)) return unsure;
+  return start + word.length;
+}
