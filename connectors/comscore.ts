@@ -1,0 +1,200 @@
+import { defineService, option, Problem, type RequestData, type Scope, type StreamData } from '#sdk';
+
+const namespace = 'http://comscore.com/';
+
+const options = {
+  geo: option.text({ about: 'Number of the geography (`geo`), as comScore counts them.', example: '840' }),
+  loc: option.text({ about: 'Number of the location (`loc`).', example: '0' }),
+  time_type: option.text({ about: 'Number of the kind of period (`timeType`).', example: '1' }),
+  time_periods: option.list<string | number>(
+    { type: ['string', 'integer'] },
+    {
+      about: 'Numbers of the periods (`timePeriod`), such as the months that comScore counts; a report for each.',
+      required: true,
+      example: [204, 205],
+    },
+  ),
+  media_set: option.text({ about: 'Number of the media set (`mediaSet`).', example: '778226' }),
+  target_group: option.text({ about: 'Number of the target group (`targetGroup`).', example: '15' }),
+  measures: option.list<string | number>(
+    { type: ['string', 'integer'] },
+    { about: 'Numbers of the measures (`measure`).', example: [1, 5] },
+  ),
+  parameters: option.map<string>(
+    { type: 'string' },
+    { about: 'Further parameters of the report by their key.', example: { mediaSetType: '1' } },
+  ),
+};
+
+/** A report of one kind: submitted, asked after until it is done, fetched. */
+function report(service: string, about: string): StreamData {
+  return {
+    about,
+    options,
+    partitions: { period: { option: 'time_periods' } },
+    decode: 'xml',
+    job: {
+      create: call(service, 'SubmitReport', submitted),
+      keep: { id: 'Envelope.Body.SubmitReportResponse.SubmitReportResult.JobId' },
+      poll: call(service, 'PingReportStatus', ofJob),
+      state: 'Envelope.Body.PingReportStatusResponse.PingReportStatusResult.Status',
+      done: ['Completed'],
+      failed: ['Failed'],
+    },
+    request: call(service, 'FetchReport', ofJob),
+    records: ({ body }, { partition }) => rowsOf(body, String((partition as { period: unknown }).period)),
+    columns: 'discovered',
+  };
+}
+
+const ofJob = '<jobId>{{ job.id | xml }}</jobId>';
+
+function call(service: string, action: string, inside: string | ((scope: Scope) => string)): RequestData {
+  const tag = (content: string) => `<${action} xmlns="${namespace}">${content}</${action}>`;
+  return {
+    path: `${service}.asmx`,
+    headers: { soapaction: `"${namespace}${action}"` },
+    xml: typeof inside === 'string' ? inEnvelope(tag(inside)) : (scope) => inEnvelope(tag(inside(scope))),
+  };
+}
+
+function inEnvelope(content: string): string {
+  return `<?xml version="1.0" encoding="utf-8"?><soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body>${content}</soap:Body></soap:Envelope>`;
+}
+
+/**
+ * comScore's reports by SOAP. Confirmed by public clients: addresses, namespace, the three calls, the states, the names
+ * of the parameters. Not confirmed: that the table of a report has just these tags (read by what tables have in common).
+ */
+export default defineService({
+  id: 'comscore',
+  title: 'comScore',
+  summary: 'Reads audience reports of comScore (Media Metrix), which comScore makes on demand for its subscribers.',
+  options: {
+    user: option.text({ about: 'The user that logs in at comScore.', required: true, example: 'ann@example.com' }),
+    password: option.text({
+      about: 'The password of that user.',
+      required: true,
+      secret: true,
+      example: `\${env:COMSCORE_PASSWORD}`,
+    }),
+  },
+  base: 'https://api.comscore.com',
+  login: { kind: 'basic', user: '{{ user }}', password: '{{ password }}' },
+  streams: {
+    key_measures: report('KeyMeasures', 'The key measures of media.'),
+    media_trend: report('MediaTrend', 'How media did over time.'),
+    demographic_profile: report('DemographicProfile', 'Who the audience of media is.'),
+    cross_visit: report('CrossVisit', 'Which audience media share.'),
+  },
+  errors: [
+    {
+      body: { 'Envelope.Body.Fault': true },
+      verdict: 'config',
+      said: 'Envelope.Body.Fault.faultstring',
+      say: 'refuses the report',
+      next: 'look at the numbers of the query: comScore’s lists of parameters name those that your subscription has',
+    },
+    { body: { ERROR: true }, verdict: 'fail', said: 'ERROR' },
+  ],
+  budget: { at_once: 1 },
+  check: {
+    request: { path: 'KeyMeasures.asmx', query: { WSDL: '' } },
+    decode: 'xml',
+    say: 'comScore describes its reports to us',
+  },
+  limits: [
+    'comScore gives its report API to subscribers alone and publishes no documentation of it: what is here follows public clients of it.',
+    'There are no dates: a period is a number that comScore gives to it.',
+    'The columns are those of the report’s table, with `time_period` before them.',
+    'Whether the check proves the credentials is not confirmed; a report does.',
+    'Digital Analytix, which `comscore` stood for as well, was sold and is not read.',
+  ],
+  example: `sources:
+  audience:
+    connector: comscore
+    user: ann@example.com
+    password: \${env:COMSCORE_PASSWORD}
+jobs:
+  reach:
+    source: audience
+    query: { stream: key_measures, geo: "840", time_type: "1", time_periods: [204, 205], media_set: "778226" }
+`,
+});
+
+type Node = Readonly<Record<string, unknown>>;
+
+const keys = { geo: 'geo', loc: 'loc', time_type: 'timeType', media_set: 'mediaSet', target_group: 'targetGroup' };
+
+/** The query of a report: its parameters, by key. */
+function submitted(scope: Scope): string {
+  const named = Object.entries(keys).map(([option, key]) => [key, scope[option]] as const);
+  const measures = ((scope.measures ?? []) as unknown[]).map((measure) => ['measure', measure] as const);
+  const others = Object.entries((scope.parameters ?? {}) as object);
+  const period = ['timePeriod', (scope.partition as { period: unknown }).period] as const;
+  const given = [...named, period, ...measures, ...others].filter(([, value]) => value !== undefined);
+  const parameters = given.map(([key, value]) => `<Parameter KeyId="${escaped(key)}" Value="${escaped(value)}"/>`);
+  return `<query>${parameters.join('')}</query>`;
+}
+
+function escaped(value: unknown): string {
+  return String(value).replaceAll(/[<>&"']/g, (c) => `&#${c.charCodeAt(0)};`);
+}
+
+/** The rows of the first table in the answer, by the names in the last row of its head. */
+function* rowsOf(body: unknown, period: string): Generator<Node> {
+  const table = firstTable(body);
+  if (table === undefined) throw noTable();
+  const head = rowsIn(member(table, 'thead'));
+  const rest = rowsIn(member(table, 'tbody') ?? table);
+  const names = namesOf(head.at(-1) ?? rest.shift() ?? []);
+  for (const cells of rest) {
+    const pairs = names.map((name, i) => [name, cells[i] ?? null] as const);
+    yield { time_period: period, ...Object.fromEntries(pairs) };
+  }
+}
+
+/** Names that are missing or stand twice get a number. */
+function namesOf(cells: readonly string[]): string[] {
+  const names: string[] = [];
+  for (const [i, cell] of cells.entries()) {
+    const plain = cell.trim() || `column${i + 1}`;
+    names.push(names.includes(plain) ? `${plain}_${i + 1}` : plain);
+  }
+  return names;
+}
+
+function noTable(): Problem {
+  return new Problem({
+    code: 'COMSCORE_NO_TABLE',
+    family: 'job',
+    message: 'comScore says that the report is done, and gives no table',
+    next: 'look at the same report in comScore; what has no table there cannot be read',
+  });
+}
+
+function firstTable(value: unknown): Node | undefined {
+  if (Array.isArray(value)) return value.map(firstTable).find((found) => found !== undefined);
+  if (typeof value !== 'object' || value === null) return undefined;
+  const own = member(value as Node, 'table');
+  if (own !== undefined) return [own].flat()[0] as Node;
+  return firstTable(Object.values(value));
+}
+
+/** The cells of each row: those that head it first. */
+function rowsIn(part: unknown): string[][] {
+  return [member(part as Node, 'tr') ?? []].flat().map((row) => [...cellsIn(row, 'th'), ...cellsIn(row, 'td')]);
+}
+
+function cellsIn(row: unknown, tag: string): string[] {
+  return [member(row as Node, tag) ?? []].flat().map((cell) => {
+    const text = typeof cell === 'object' && cell !== null ? (cell as Node)['#text'] : cell;
+    return String(text ?? '');
+  });
+}
+
+function member(node: Node | undefined, name: string): unknown {
+  if (typeof node !== 'object' || node === null) return undefined;
+  const found = Object.keys(node).find((key) => key.toLowerCase() === name);
+  return found === undefined ? undefined : node[found];
+}
