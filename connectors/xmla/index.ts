@@ -1,0 +1,145 @@
+import { defineService, option } from '#sdk';
+import { recordsOfCells } from './cells.ts';
+import { discover, execute } from './envelope.ts';
+import { recordsOfRows } from './rowset.ts';
+
+const catalog = option.text({
+  about: 'Name of the catalog (the database); that of the server when absent.',
+  example: 'FoodMart',
+});
+const fault = 'Envelope.Body.Fault';
+const rows = 'Envelope.Body.DiscoverResponse.return.root.row';
+
+/**
+ * XML for Analysis 1.1: the one SOAP address of Analysis Services, Mondrian and others. Confirmed by the specification
+ * and by public clients: the two calls, both layouts of a result, faults that come with status 200.
+ */
+export default defineService({
+  id: 'xmla',
+  title: 'XML for Analysis (OLAP)',
+  summary: 'Reads the results of MDX queries from OLAP servers by XMLA: Analysis Services, Mondrian and others.',
+  options: {
+    url: option.text({
+      about: 'The address that answers XMLA.',
+      required: true,
+      pattern: '^https?://',
+      example: 'https://olap.example.com/olap/msmdpump.dll',
+    }),
+    data_source: option.text({
+      about: '`DataSourceInfo`, where the server has more than one source; the stream `sources` lists them.',
+      example: 'Provider=Mondrian;DataSource=Foodmart;',
+    }),
+    user: option.text({ about: 'User for HTTP Basic; anonymous when absent.', example: 'reader' }),
+    password: option.text({
+      about: 'The password of that user.',
+      secret: true,
+      example: `\${env:OLAP_PASSWORD}`,
+    }),
+  },
+  base: '{{ url }}',
+  login: [
+    { when: 'user', kind: 'basic', user: '{{ user }}', password: "{{ password | default: '' }}" },
+    { kind: 'none' },
+  ],
+  streams: {
+    query: {
+      about: 'The result of a statement in MDX, or in what else the server understands.',
+      options: {
+        catalog,
+        statement: option.text({
+          about: 'The statement.',
+          required: true,
+          example: 'select {[Measures].[Sales]} on columns, [Store].[Store Country].members on rows from [Sales]',
+        }),
+        layout: option.choice(['tabular', 'multidimensional'], {
+          about:
+            '`tabular`: a column for each level and measure. `multidimensional`: a column for each tuple of the first axis, a row for each tuple of the others.',
+          default: 'tabular',
+        }),
+      },
+      request: execute,
+      decode: 'xml',
+      records: (answer, { layout }) => (layout === 'tabular' ? recordsOfRows(answer) : recordsOfCells(answer)),
+      columns: 'discovered',
+    },
+    sources: {
+      about: 'The sources of data behind the address.',
+      request: discover('DISCOVER_DATASOURCES'),
+      decode: 'xml',
+      records: rows,
+      columns: {
+        name: { type: 'text', at: 'DataSourceName' },
+        description: { type: 'text', at: 'DataSourceDescription' },
+        info: { type: 'text', at: 'DataSourceInfo' },
+        provider: { type: 'text', at: 'ProviderName' },
+      },
+    },
+    cubes: {
+      about: 'The cubes of a catalog.',
+      options: { catalog },
+      request: discover('MDSCHEMA_CUBES'),
+      decode: 'xml',
+      records: rows,
+      columns: {
+        catalog: { type: 'text', at: 'CATALOG_NAME' },
+        cube: { type: 'text', at: 'CUBE_NAME' },
+        type: { type: 'text', at: 'CUBE_TYPE' },
+        description: { type: 'text', at: 'DESCRIPTION' },
+      },
+    },
+    measures: {
+      about: 'The measures of the cubes of a catalog.',
+      options: { catalog },
+      request: discover('MDSCHEMA_MEASURES'),
+      decode: 'xml',
+      records: rows,
+      columns: {
+        catalog: { type: 'text', at: 'CATALOG_NAME' },
+        cube: { type: 'text', at: 'CUBE_NAME' },
+        measure: { type: 'text', at: 'MEASURE_NAME' },
+        unique_name: { type: 'text', at: 'MEASURE_UNIQUE_NAME' },
+        title: { type: 'text', at: 'MEASURE_CAPTION' },
+      },
+    },
+  },
+  errors: [
+    {
+      body: { [`${fault}.detail.Error.@Description`]: true },
+      verdict: 'config',
+      said: `${fault}.detail.Error.@Description`,
+      say: 'refuses the statement',
+    },
+    { body: { [fault]: true }, verdict: 'config', said: `${fault}.faultstring`, say: 'refuses the statement' },
+    {
+      body: { 'Envelope.Body.ExecuteResponse.return.root.Messages.Error': true },
+      verdict: 'fail',
+      said: 'Envelope.Body.ExecuteResponse.return.root.Messages.Error.@Description',
+      say: 'broke off in the middle of the result',
+    },
+  ],
+  check: {
+    request: discover('DISCOVER_DATASOURCES'),
+    decode: 'xml',
+    say: 'the server answers XMLA and takes our login',
+  },
+  limits: [
+    'A result comes in one answer and has no pages; `max_answer_bytes` bounds it, and it is read as a whole.',
+    'Anonymous access and HTTP Basic are there; NTLM and Kerberos are not.',
+    'A column is a number where the server declares one, or where it marks each value as one.',
+    'Every run reads everything: put the period into the statement.',
+  ],
+  example: `sources:
+  olap:
+    connector: xmla
+    url: https://olap.example.com/mondrian/xmla
+    user: reader
+    password: \${env:OLAP_PASSWORD}
+jobs:
+  sales:
+    source: olap
+    query:
+      stream: query
+      catalog: FoodMart
+      statement: select {[Measures].[Sales]} on columns, [Store].[Store Country].members on rows from [Sales]
+`,
+});

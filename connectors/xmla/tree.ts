@@ -1,0 +1,35 @@
+import { parseExact } from '#sdk';
+
+/** An element of the answer: its parts by name, attributes as `@name`. */
+export type Node = Readonly<Record<string, unknown>>;
+
+/** The parts of that name; the tree has one as itself and several as a list. */
+export function partsOf(node: unknown, name: string): readonly unknown[] {
+  if (typeof node !== 'object' || node === null) return [];
+  const found = (node as Node)[name];
+  return found === undefined ? [] : [found].flat();
+}
+
+/** The one part of that name; undefined where there is none. */
+export function partOf(node: unknown, ...names: readonly string[]): unknown {
+  let at: unknown = node;
+  for (const name of names) at = partsOf(at, name)[0];
+  return at;
+}
+
+const numeric = /^(?:double|float|decimal|integer|int|long|short|byte|unsigned\w+|nonNegativeInteger)$/;
+const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/**
+ * The value of an element, by the type that the schema declares or the element itself names (`xsi:type`): numbers keep
+ * their digits, NaN and infinity are no value, everything else is text.
+ */
+export function valueIn(element: unknown, declared?: string): unknown {
+  if (element === undefined || element === null) return null;
+  const { '@type': own, '#text': inner } = typeof element === 'object' ? (element as Node) : { '#text': element };
+  const text = String(inner ?? '');
+  const type = String(own ?? declared ?? '').replace(/^.*:/, '');
+  if (numeric.test(type)) return number.test(text.trim()) ? parseExact(text.trim()) : null;
+  if (type === 'boolean') return text.trim() === 'true' || text.trim() === '1';
+  return text;
+}

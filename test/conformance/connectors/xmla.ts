@@ -1,0 +1,52 @@
+import { hostileNames, hostileValues } from '#sdk/testing';
+import { olap, tabular } from '../../connectors/doubles/olap.ts';
+import { serviceWorld } from '../../connectors/doubles/service-world.ts';
+import type { Asked, Reply } from '../../connectors/doubles/vendor.ts';
+
+/** XML holds no control characters. */
+const isWritable = (text: string) => [...text].every((c) => c >= ' ' && c !== '\ufffe' && c !== '\uffff');
+const values = hostileValues.filter(isWritable);
+const names = hostileNames.filter(isWritable);
+
+function execute({ body }: Asked): Reply {
+  if (String(body).includes('hostile'))
+    return tabular(
+      names.map((name) => `${name}:string`),
+      values.map((value) => names.map(() => value)),
+    );
+  return tabular(
+    ['Store:string', 'Sales:int'],
+    [
+      ['Berlin', '1'],
+      ['Paris', '2'],
+    ],
+  );
+}
+
+export default serviceWorld({
+  source: { url: 'http://olap.example.com/xmla', user: 'ann', password: 's3cret-xmla' },
+  query: { stream: 'query', statement: 'select good' },
+  routes: olap({ execute }),
+  columns: [
+    { name: 'Store', type: 'text' },
+    { name: 'Sales', type: 'integer' },
+  ],
+  rows: [
+    ['Berlin', '1'],
+    ['Paris', '2'],
+  ],
+  login: {
+    wrong: { password: 'old' },
+    guard: ({ headers }) =>
+      headers.authorization === `Basic ${Buffer.from('ann:s3cret-xmla').toString('base64')}`
+        ? undefined
+        : { status: 401, text: 'no' },
+  },
+  refused: [
+    { source: { url: 'olap' }, option: 'url' },
+    { query: { statement: undefined }, option: 'statement' },
+    { query: { layout: 'flat' }, option: 'layout' },
+  ],
+  hostile: { query: { statement: 'select hostile' }, names, values },
+  waived: { many: 'a result comes in one answer, which is read as a whole and bounded by max_answer_bytes' },
+});

@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest';
+import xmla from '../../connectors/xmla/index.ts';
+import { discovered, executed, olap, soap, tabular } from './doubles/olap.ts';
+import {
+  checkServiceCase,
+  describeStream,
+  failService,
+  runService,
+  type ServiceCase,
+} from './doubles/service-suite.ts';
+import type { Reply } from './doubles/vendor.ts';
+
+const sales = tabular(
+  ['[Store].[Store Country].[MEMBER_CAPTION]:string', '[Measures].[Sales]:double', 'n:int', 'open:boolean'],
+  [
+    ['Canada & more', '1234567890123456.10', '1', 'true'],
+    ['USA', null, '2', 'false'],
+    ['Mexico', '1.5E3', null, null],
+  ],
+);
+const given = (execute: Reply, query: object = {}): ServiceCase => ({
+  service: xmla,
+  source: { url: 'http://olap.example.com/xmla', data_source: 'Foodmart', timeout_seconds: 5 },
+  query: { stream: 'query', statement: 'select "a" < 1', catalog: 'FoodMart', ...query },
+  routes: olap({ execute: () => execute }),
+});
+const fault = soap(
+  '<SOAP:Fault><faultcode>XMLAnalysisError.0xc10a</faultcode><faultstring>Query failed</faultstring><detail><Error ErrorCode="1" Description="The cube Salez is unknown"/></detail></SOAP:Fault>',
+);
+
+describeStream(
+  'a result in the tabular layout',
+  given(sales),
+  {
+    rows: [
+      ['Canada & more', '1234567890123456.10', '1', 'true'],
+      ['USA', null, '2', 'false'],
+      ['Mexico', '1.5E3', null, null],
+    ],
+    columns: ['[Store].[Store Country].[MEMBER_CAPTION] text', '[Measures].[Sales] float', 'n integer', 'open boolean'],
+  },
+  [
+    {
+      name: 'a fault that comes with status 200',
+      faults: [{ at: 1, reply: fault }],
+      problem: { code: 'SERVICE_REFUSED', family: 'config', seen: 'status 200: The cube Salez is unknown' },
+    },
+    {
+      name: 'a fault with status 500 and no details',
+      faults: [{ at: 1, reply: soap('<SOAP:Fault><faultstring>Syntax</faultstring></SOAP:Fault>', 500) }],
+      problem: { code: 'SERVICE_REFUSED', family: 'config', seen: 'status 500: Syntax' },
+    },
+    {
+      name: 'a result that breaks off with an error inside',
+      faults: [
+        {
+          at: 1,
+          reply: executed('<row/><Exception/><Messages><Error ErrorCode="1" Description="Out of memory"/></Messages>'),
+        },
+      ],
+      problem: { code: 'SERVICE_FAILED', seen: 'status 200: Out of memory' },
+    },
+    {
+      name: 'an answer that is no result',
+      faults: [{ at: 1, reply: soap('<hello/>') }],
+      problem: { code: 'XMLA_NO_RESULT' },
+    },
+  ],
+);
+
+it('asks as the specification wants it', async () => {
+  const { vendor } = await runService(given(sales));
+  const { headers, body } = vendor.asked[0]!;
+  expect(headers.soapaction).toBe('"urn:schemas-microsoft-com:xml-analysis:Execute"');
+  expect(headers['content-type']).toContain('text/xml');
+  expect(body).toContain('<Statement>select &#34;a&#34; &#60; 1</Statement>');
+  expect(body).toContain(
+    '<DataSourceInfo>Foodmart</DataSourceInfo><Catalog>FoodMart</Catalog><Format>Tabular</Format>',
+  );
+});
+
+describe('a result in the multidimensional layout', () => {
+  const member = (hierarchy: string, caption: string) =>
+    `<Member Hierarchy="${hierarchy}"><UName>[${caption}]</UName><Caption>${caption}</Caption></Member>`;
+  const axis = (name: string, tuples: readonly string[]) =>
+    `<Axis name="${name}"><Tuples>${tuples.map((tuple) => `<Tuple>${tuple}</Tuple>`).join('')}</Tuples></Axis>`;
+  const cell = (ordinal: number, value: string, type = 'double') =>
+    `<Cell CellOrdinal="${ordinal}"><Value xsi:type="xsd:${type}" xmlns:xsi="i">${value}</Value></Cell>`;
+  const slicer = axis('SlicerAxis', [member('[Time]', '2026')]);
+  const across = axis('Axis0', [member('[Measures]', 'Sales'), member('[Measures]', 'Cost')]);
+
+  it('has a column for each tuple of the first axis and a row for each of the others; cells left out are empty', async () => {
+    const axes = [
+      across,
+      axis('Axis1', [member('[Store]', 'Berlin'), member('[Store]', 'Paris')]),
+      axis('Axis2', [member('[Year]', '2025'), member('[Year]', '2026')]),
+      slicer,
+    ];
+    const cells = [cell(0, '1.50'), cell(1, '2'), cell(3, '4'), cell(4, '5'), cell(7, 'INF')];
+    const result = executed(`<Axes>${axes.join('')}</Axes><CellData>${cells.join('')}</CellData>`);
+    const { rows, columns } = await runService(given(result, { layout: 'multidimensional' }));
+    expect(columns.map((column) => column.split(' ')[0])).toEqual(['[Store]', '[Year]', 'Sales', 'Cost']);
+    expect(rows).toEqual([
+      ['Berlin', '2025', '1.50', '2'],
+      ['Paris', '2025', null, '4'],
+      ['Berlin', '2026', '5', null],
+      ['Paris', '2026', null, null],
+    ]);
+  });
+
+  it('is one row where there is one axis', async () => {
+    const result = executed(`<Axes>${across}${slicer}</Axes><CellData>${cell(1, 'much', 'string')}</CellData>`);
+    const { rows } = await runService(given(result, { layout: 'multidimensional' }));
+    expect(rows).toEqual([[null, 'much']]);
+  });
+});
+
+it('lists sources, cubes and measures', async () => {
+  const list = async (stream: string, rows: string) => {
+    const routes = olap({ discover: discovered(rows), execute: () => fault });
+    const outcome = await runService({ ...given(fault), routes, query: { stream } });
+    return { rows: outcome.rows, body: outcome.vendor.asked[0]?.body as string };
+  };
+  const sources = await list('sources', '<row><DataSourceName>M</DataSourceName><ProviderName>P</ProviderName></row>');
+  expect(sources.rows).toEqual([['M', null, null, 'P']]);
+  expect(sources.body).toContain('<RequestType>DISCOVER_DATASOURCES</RequestType>');
+  const cubes = await list(
+    'cubes',
+    '<row><CATALOG_NAME>F</CATALOG_NAME><CUBE_NAME>A</CUBE_NAME></row><row><CUBE_NAME>B</CUBE_NAME></row>',
+  );
+  expect(cubes.rows.map(([, cube]) => cube)).toEqual(['A', 'B']);
+  expect((await list('measures', '<row><MEASURE_NAME>Sales</MEASURE_NAME></row>')).rows[0]?.[2]).toBe('Sales');
+});
+
+it('logs in with user and password where they are set, and says when the server refuses them', async () => {
+  const guard = ({ headers }: { headers: Record<string, unknown> }) =>
+    headers.authorization === `Basic ${Buffer.from('ann:s3cret').toString('base64')}`
+      ? undefined
+      : { status: 401, text: 'no' };
+  const withUser = (password: string) => ({
+    ...given(sales),
+    source: { url: 'http://olap.example.com/xmla', user: 'ann', password },
+    guard: guard as never,
+  });
+  expect(await checkServiceCase(withUser('s3cret'))).toBe('the server answers XMLA and takes our login');
+  expect(await failService(withUser('old'))).toMatchObject({ code: 'SERVICE_LOGIN', family: 'login' });
+});
