@@ -50,7 +50,8 @@ export function matches(value: unknown, match: Match): boolean {
 /** Milliseconds that an answer asks us to wait; undefined where it does not say. */
 export function waitOf(wait: WaitTime, answer: Pick<Answer, 'headers' | 'body'>, now: number): number | undefined {
   if (typeof wait === 'string') return secondsOf(wait) * 1000;
-  const found = Number(textOf(pick(answer, wait.at)) ?? Number.NaN);
+  // Google writes `30s`, as Protocol Buffers write a duration.
+  const found = Number(textOf(pick(answer, wait.at))?.replace(/^([\d.]+)s$/, '$1') ?? Number.NaN);
   if (!Number.isFinite(found)) return undefined;
   const factor = { seconds: 1000, minutes: 60_000, milliseconds: 1, epoch: 1000, epoch_ms: 1 }[wait.unit];
   const milliseconds = found * factor;

@@ -1,0 +1,296 @@
+import {
+  type ColumnData,
+  type ColumnType,
+  defineService,
+  type Fields,
+  option,
+  type Paging,
+  Problem,
+  recordOptions,
+  renderDeep,
+  type Scope,
+  type StreamData,
+  textOf,
+} from '#sdk';
+
+const paging: Paging = { by: 'token', at: 'nextPageToken' };
+const conversionWindow = '14d';
+
+const customer = {
+  customer: option.text({
+    about:
+      'Numbers of the accounts, separated by commas. With `manager`: all accounts below it that are enabled, when absent.',
+    example: '123-456-7890',
+  }),
+};
+
+const customers = {
+  customer: {
+    request: {
+      path: ({ manager }) => `/customers/${digitsOf(manager ?? nobody())}/googleAds:search`,
+      json: {
+        query:
+          "SELECT customer_client.id FROM customer_client WHERE customer_client.manager = FALSE AND customer_client.status = 'ENABLED'",
+        pageToken: '{{ page.token }}',
+      },
+    },
+    records: 'results',
+    fields: { id: 'customerClient.id' },
+    given: 'customer',
+    paging,
+  },
+} as const satisfies StreamData['partitions'];
+
+const campaign = {
+  campaign_id: 'campaign.id',
+  campaign: 'campaign.name',
+  status: 'campaign.status',
+  channel: 'campaign.advertising_channel_type',
+};
+
+/** Google Ads API, which took the place of the AdWords API; the old name stays for those who know it by that. */
+export default defineService({
+  id: 'google_adwords',
+  title: 'Google Ads',
+  summary:
+    'Reads what campaigns of Google Ads (AdWords, once) cost and bring, day by day, and any query in its language.',
+  version: 'v26',
+  base: 'https://googleads.googleapis.com/{{ api_version }}',
+  options: {
+    manager: option.text({
+      about: 'Number of the manager account through which the accounts are reached.',
+      example: '123-456-7890',
+    }),
+    developer_token: option.text({
+      about: 'Google has not asked for one since September 2026 and ignores it; sent where it is given.',
+      secret: true,
+      example: `\${env:GOOGLE_ADS_DEVELOPER_TOKEN}`,
+    }),
+  },
+  headers: {
+    'login-customer-id': ({ manager }) => (manager === undefined ? undefined : digitsOf(manager)),
+    'developer-token': '{{ developer_token }}',
+  },
+  login: {
+    kind: 'oauth',
+    oauth: {
+      grants: ['authorization_code', 'jwt_bearer'],
+      authorize_url: 'https://accounts.google.com/o/oauth2/v2/auth',
+      token_url: 'https://oauth2.googleapis.com/token',
+      revoke_url: 'https://oauth2.googleapis.com/revoke',
+      pkce: true,
+      scopes: ['https://www.googleapis.com/auth/adwords'],
+      authorize_parameters: { access_type: 'offline', prompt: 'consent' },
+      refresh: 'static',
+      assertion: { algorithm: 'RS256', audience: 'https://oauth2.googleapis.com/token' },
+    },
+  },
+  streams: {
+    campaigns: performance('What campaigns cost and bring, day by day.', 'campaign', campaign),
+    keywords: performance('The same for the keywords of ad groups.', 'keyword_view', {
+      campaign_id: 'campaign.id',
+      campaign: 'campaign.name',
+      ad_group_id: 'ad_group.id',
+      ad_group: 'ad_group.name',
+      keyword: 'ad_group_criterion.keyword.text',
+      match_type: 'ad_group_criterion.keyword.match_type',
+    }),
+    report: {
+      about: 'What a query of your own in the Google Ads Query Language finds.',
+      options: {
+        ...customer,
+        gaql: option.text({
+          about: 'The query; {{ window.from }} and {{ window.to }} stand for `start_date` and `end_date`.',
+          required: true,
+          pattern: '^\\s*[Ss][Ee][Ll][Ee][Cc][Tt]\\s[\\s\\S]+\\s[Ff][Rr][Oo][Mm]\\s',
+          example:
+            "SELECT segments.date, ad_group.name, metrics.clicks FROM ad_group WHERE segments.date BETWEEN '{{ window.from }}' AND '{{ window.to }}'",
+        }),
+        types: recordOptions.types,
+      },
+      partitions: customers,
+      window: { start: '30d', look_back: conversionWindow },
+      request: search((scope) => renderDeep(scope.gaql, scope)),
+      records: 'results',
+      paging,
+      columns: ({ gaql, types }) =>
+        Object.fromEntries(fieldsOf(String(gaql)).map((name) => [name, columnOf(name, types as Types)])),
+    },
+    accounts: {
+      about: 'The accounts that the login reaches, those below manager accounts too.',
+      partitions: {
+        root: {
+          request: { path: '/customers:listAccessibleCustomers' },
+          records: 'resourceNames',
+          fields: { id: 'value' },
+          given: 'manager',
+        },
+      },
+      request: {
+        path: (scope) => `/customers/${rootOf(scope)}/googleAds:search`,
+        json: {
+          query:
+            'SELECT customer_client.id, customer_client.descriptive_name, customer_client.currency_code, customer_client.time_zone, customer_client.status, customer_client.manager, customer_client.level FROM customer_client',
+          pageToken: '{{ page.token }}',
+        },
+      },
+      records: 'results.*.customerClient',
+      paging,
+      each: (account, scope) => ({ ...account, root: rootOf(scope) }),
+      columns: {
+        reached_through: { type: 'integer', at: 'root' },
+        id: 'integer',
+        name: { type: 'text', at: 'descriptiveName' },
+        currency: { type: 'text', at: 'currencyCode' },
+        time_zone: { type: 'text', at: 'timeZone' },
+        status: 'text',
+        manager: 'boolean',
+        level: 'integer',
+      },
+    },
+  },
+  errors: [
+    refusal('authorizationError', 'CUSTOMER_NOT_ENABLED', { verdict: 'ignore', say: 'has closed this account' }),
+    refusal('authorizationError', 'USER_PERMISSION_DENIED', {
+      verdict: 'permission',
+      say: 'does not show this account to the user who logged in',
+      next: 'set `manager` where the account is reached through a manager account; the stream accounts lists what there is',
+    }),
+    refusal('authorizationError', ['CLOUD_PROJECT_NOT_APPROVED_FOR_PRODUCTION', 'DEVELOPER_TOKEN_NOT_APPROVED'], {
+      verdict: 'permission',
+      say: 'lets this app see test accounts alone',
+      next: 'apply for a higher access level on the page of the Google Ads API in the Google Cloud console',
+    }),
+    refusal('quotaError', 'ACCESS_PROHIBITED', { verdict: 'permission' }),
+    refusal('quotaError', /./, {
+      verdict: 'wait',
+      wait: { at: 'error.details.*.errors.*.details.quotaErrorDetails.retryDelay', unit: 'seconds' },
+    }),
+    {
+      status: 400,
+      verdict: 'config',
+      said: 'error.details.*.errors.*.message',
+      next: 'look at `customer` and `gaql`; figures stand in client accounts, not in manager accounts',
+    },
+    { status: 404, verdict: 'config', next: 'set `api_version` to a version that Google still serves' },
+  ],
+  check: {
+    request: { path: '/customers:listAccessibleCustomers' },
+    say: ({ answer }) =>
+      `${((answer as { resourceNames?: unknown[] }).resourceNames ?? []).length} accounts of Google Ads can be reached directly`,
+  },
+  limits: [
+    'The AdWords API and its language are no more: reports are asked for in the Google Ads Query Language.',
+    'Google counts a conversion on the day of its click, up to weeks later: an incremental run reads the last 14 days again. Other conversion windows are not looked at.',
+    'Money is in the currency of the account; in a `report` it comes as Google writes it, in millionths (`cost_micros`).',
+    'Google documents 2,880 requests a day for apps with explorer access and 15,000 with basic access; a page of 10,000 rows, which is not confirmed, is one request.',
+    'An account that is closed is left out, with a line in the log. A version of the API lives about a year, which is not confirmed: it is an option.',
+  ],
+  example: `sources:
+  ads:
+    connector: google_adwords
+    manager: 123-456-7890
+    login: { client_id: "\${env:GOOGLE_CLIENT_ID}", client_secret: "\${env:GOOGLE_CLIENT_SECRET}" }
+jobs:
+  costs:
+    source: ads
+    query: { stream: campaigns, start_date: "{{ month_start - 1mo }}" }
+`,
+});
+
+/** A stream of figures by day: its columns by the names that Google's language has for them. */
+function performance(about: string, from: string, named: Readonly<Record<string, string>>): StreamData {
+  const chosen = {
+    date: 'segments.date',
+    account_id: 'customer.id',
+    account: 'customer.descriptive_name',
+    currency: 'customer.currency_code',
+    ...named,
+    impressions: 'metrics.impressions',
+    clicks: 'metrics.clicks',
+    cost: 'metrics.cost_micros',
+    conversions: 'metrics.conversions',
+    conversion_value: 'metrics.conversions_value',
+  };
+  return {
+    about,
+    options: customer,
+    partitions: customers,
+    window: { step: '14d', start: '30d', look_back: conversionWindow },
+    request: search(
+      `SELECT ${Object.values(chosen).join(', ')} FROM ${from} WHERE segments.date BETWEEN '{{ window.from }}' AND '{{ window.to }}' ORDER BY segments.date`,
+    ),
+    records: 'results',
+    paging,
+    each: ({ metrics, ...rest }) => ({ ...rest, metrics: { ...(metrics as Fields), costMicros: costOf(metrics) } }),
+    columns: Object.fromEntries(Object.entries(chosen).map(([name, field]) => [name, columnOf(field)])),
+  };
+}
+
+/** Pages are asked for with the token in the body; their size is Google's own affair, and asking for one is refused. */
+function search(query: string | ((scope: Scope) => unknown)): StreamData['request'] {
+  return {
+    path: ({ partition }) => `/customers/${digitsOf((partition as { customer: Fields }).customer.id)}/googleAds:search`,
+    json: { query, pageToken: '{{ page.token }}' },
+  };
+}
+
+function refusal(
+  kind: string,
+  code: string | readonly string[] | RegExp,
+  rule: Pick<NonNullable<StreamData['errors']>[number], 'verdict' | 'say' | 'next' | 'wait'>,
+): NonNullable<StreamData['errors']>[number] {
+  return {
+    body: { [`error.details.*.errors.*.errorCode.${kind}`]: code },
+    said: 'error.details.*.errors.*.message',
+    ...rule,
+  };
+}
+
+/** An account's number as Google wants it: `123-456-7890` and `customers/1234567890` are ways to write it. */
+function digitsOf(account: unknown): string {
+  return String(account).replaceAll(/\D/g, '');
+}
+
+function rootOf({ partition }: Scope): string {
+  return digitsOf((partition as { root: Fields }).root.id);
+}
+
+function nobody(): never {
+  throw new Problem({
+    code: 'SERVICE_ACCOUNT',
+    family: 'config',
+    message: 'it is not said which accounts of Google Ads to read',
+    next: 'set `customer` in the query, or `manager` in the source for all accounts below it; the stream accounts lists them',
+  });
+}
+
+/** Millionths as a decimal, to the last digit. */
+function costOf(metrics: unknown): string | undefined {
+  const micros = textOf((metrics as { costMicros?: unknown } | undefined)?.costMicros);
+  if (micros === undefined || !/^-?\d+$/.test(micros)) return micros;
+  const digits = micros.replace('-', '').padStart(7, '0');
+  const cost = `${digits.slice(0, -6)}.${digits.slice(-6)}`.replace(/\.?0+$/, '');
+  return micros.startsWith('-') ? `-${cost}` : cost;
+}
+
+type Types = Readonly<Record<string, ColumnType>>;
+
+/** The fields that a query selects, in their order. */
+function fieldsOf(gaql: string): readonly string[] {
+  const list = /^\s*select\s+([\s\S]+?)\s+from\s/i.exec(gaql)?.[1] ?? '';
+  return list.split(',').map((field) => field.trim());
+}
+
+/** In answers the names are written like `costMicros`. */
+function columnOf(field: string, types: Types = {}): ColumnData {
+  const at = field.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+  return { type: Object.hasOwn(types, field) ? types[field]! : typeOf(field), at };
+}
+
+function typeOf(field: string): ColumnType {
+  if (/^metrics\.(?:impressions|clicks)$|\.id$/.test(field)) return 'integer';
+  if (/^segments\.(?:date|week|month|quarter)$/.test(field)) return 'date';
+  const isNumber = field.startsWith('metrics.') && !/_types$|_url$|^metrics\.historical_/.test(field);
+  return isNumber ? 'decimal' : 'text';
+}
