@@ -496,6 +496,42 @@ it('asks the service which columns there are', async () => {
   expect(asked[1]).toBe("GET /v1/things?q=SELECT id,x FROM t WHERE d = 'a'");
 });
 
+it('fetches the file of a report without credentials, and nothing where there is none', async () => {
+  const sent: (string | undefined)[] = [];
+  const stream: Partial<StreamData> = {
+    job: {
+      create: { path: '/reports', json: {} },
+      keep: { id: 'id' },
+      poll: { path: '/reports/{{ job.id }}' },
+      state: 'state',
+      done: ['Done'],
+      failed: [],
+      result: { url: 'url' },
+      needs: 'url',
+    },
+    request: { path: '{{ job.url }}', bare: true },
+    decode: 'jsonl',
+  };
+  const login = { kind: 'key', headers: { authorization: 'Bearer {{ key }}' } } as const;
+  const key = option.text({ about: 'The key.', secret: true });
+  const routes = (isEmpty: boolean): Routes => ({
+    'POST /v1/reports': { json: { id: 'r1' } },
+    'GET /v1/reports/r1': ({ base, headers }) => {
+      sent.push(headers.authorization);
+      return { json: { state: 'Done', url: isEmpty ? null : `${base}/files/r1?signed=yes` } };
+    },
+    'GET /files/r1': ({ headers }) => {
+      sent.push(headers.authorization, headers['x-own'] as string | undefined);
+      return { text: '{"id":1}\n{"id":2}' };
+    },
+  });
+  const service = { login, options: { key }, headers: { 'x-own': 'x' } };
+  const given = (isEmpty: boolean) => ({ routes: routes(isEmpty), service, source: { key: 'k1' } });
+  expect((await run(stream, given(false))).rows).toEqual(numbers(1, 3));
+  expect(sent).toEqual(['Bearer k1', undefined, undefined]);
+  expect((await run(stream, given(true))).rows).toEqual([]);
+});
+
 it('gives of the columns those that the user wants, behind those that are always there, and names what there is not', async () => {
   const stream: Partial<StreamData> = {
     options: { pick: option.list<string>({ type: 'string' }, { about: 'Which fields.', example: ['x'] }) },

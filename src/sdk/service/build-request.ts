@@ -62,7 +62,7 @@ function addressOf(data: RequestData, service: Common, scope: Scope): URL {
   if (base === undefined) throw unfilled(data.base ?? service.base, scope);
   const url = URL.parse(isWhole ? path : `${base.replace(/\/+$/, '')}/${path.replace(/^\/+/, '')}`);
   if (url === null || !/^https?:$/.test(url.protocol)) throw noAddress(`${base}${path}`);
-  return standIn(url, renderText('{{ api_url }}', scope));
+  return data.bare === true ? url : standIn(url, renderText('{{ api_url }}', scope));
 }
 
 /** The address with another scheme and host, and a path before its own, where something stands in for the vendor. */

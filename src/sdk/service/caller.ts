@@ -121,6 +121,7 @@ export class Caller {
   async #request({ request, link, scope }: Call, as: 'known' | 'bare'): Promise<HttpRequest> {
     const { service } = this.#init;
     if (as === 'bare') return buildRequest(request, service, scope, { headers: {}, query: [] });
+    if (request.bare === true) return buildRequest(request, { base: '' }, scope, { headers: {}, query: [] });
     const full = { ...scope, login: await this.#keyring.facts() };
     const credentials = this.#keyring.credentials(full);
     const built = buildRequest(request, service, full, credentials);

@@ -79,6 +79,8 @@ export interface RequestData {
   /** A list is a parameter that stands several times. */
   readonly query?: Readonly<Record<string, Template | readonly Template[]>>;
   readonly headers?: Readonly<Record<string, Template>>;
+  /** Goes out without credentials and headers of the service: a file at an address that an answer named. */
+  readonly bare?: boolean;
   /** The body, one of these. */
   readonly json?: unknown;
   readonly form?: Readonly<Record<string, Template>>;
@@ -259,6 +261,8 @@ export interface JobData {
   readonly poll: RequestData;
   /** What to keep of the poll's last answer, such as the address of the result. */
   readonly result?: Readonly<Record<string, Where>>;
+  /** The one of these without which there is nothing to fetch: the address of a file that is not made for no rows. */
+  readonly needs?: string;
   readonly state: Where;
   readonly done: readonly string[];
   readonly failed: readonly string[];

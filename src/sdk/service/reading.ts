@@ -142,6 +142,8 @@ export class Reading {
     const { title } = service;
     const job =
       stream.job === undefined ? undefined : await runReportJob({ caller, stream, scope: outer, title, signal, alive });
+    const { needs = '' } = stream.job ?? {};
+    if (needs !== '' && textOf(job?.[needs]) === undefined) return;
     const base: Scope = { ...outer, job };
     const pager = new Pager(stream.paging, title);
     const guard = new RepeatGuard();
