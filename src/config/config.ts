@@ -13,6 +13,8 @@ export interface Config {
   /** Absolute path of the state folder (database, payloads). */
   readonly state: string;
   readonly sealKeys?: SealKeys;
+  /** Where the daemon answers those who watch it. Absent: nowhere. */
+  readonly monitor?: MonitorAddress;
   readonly destinations: ReadonlyMap<string, Destination>;
   readonly sources: ReadonlyMap<string, Source>;
   readonly jobs: ReadonlyMap<string, Job>;
@@ -74,6 +76,12 @@ export interface Login {
   readonly subject?: string;
   readonly username?: string;
   readonly password?: string;
+}
+
+/** An address of this machine; port 0 takes a free one. */
+export interface MonitorAddress {
+  readonly host: string;
+  readonly port: number;
 }
 
 /** What tokens are encrypted with at rest. */

@@ -4,7 +4,7 @@ import { registerSecret } from '../lib/redact.ts';
 import { knownTimezones, timezoneFault } from '../schedule/cron.ts';
 import { type OptionValues, option, schemaOf, withDefaults } from '../sdk/option.ts';
 import type { Places } from './catalogue.ts';
-import type { SealKeys } from './config.ts';
+import type { MonitorAddress, SealKeys } from './config.ts';
 import type { Document } from './document.ts';
 import type { Faults } from './faults.ts';
 import { registerSecrets } from './secrets.ts';
@@ -20,6 +20,7 @@ export interface Top {
   readonly timezone: string;
   readonly allowCommands: boolean;
   readonly sealKeys: SealKeys;
+  readonly monitor?: MonitorAddress;
   /** Where connectors are looked for beside our own. */
   readonly places: Places;
   readonly destinations: ReadonlyMap<string, unknown>;
@@ -76,6 +77,7 @@ export async function readTop(
     timezone: timezone ?? 'UTC',
     allowCommands,
     sealKeys: keysOf(values, env),
+    ...monitorOf(values),
     places: placesOf(values, folder),
     destinations: entriesOf(written, 'destinations'),
     sources: entriesOf(written, 'sources'),
@@ -93,6 +95,11 @@ function keysOf(
     ...(current === undefined || current === '' ? {} : { current }),
     former: Array.isArray(former) ? former.filter((one) => typeof one === 'string') : [],
   };
+}
+
+function monitorOf({ monitor }: OptionValues<typeof topOptions>): { monitor?: MonitorAddress } {
+  if (!isMap(monitor) || typeof monitor.port !== 'number') return {};
+  return { monitor: { host: typeof monitor.host === 'string' ? monitor.host : '127.0.0.1', port: monitor.port } };
 }
 
 function placesOf({ connectors, connector_packages: packages }: OptionValues<typeof topOptions>, from: string): Places {

@@ -122,6 +122,7 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
     folder,
     state: top.state,
     sealKeys: top.sealKeys,
+    ...(top.monitor === undefined ? {} : { monitor: top.monitor }),
     destinations: good<Destination>(destinations.outcomes),
     sources: good<Source>(logins.outcomes),
     jobs: good<Job>(jobs.outcomes, refused),

@@ -50,6 +50,26 @@ export const topOptions = {
       'Allow variables that run commands (cmd:…): whoever can edit this file can then run programs as the user that Sluice runs as.',
     default: false,
   }),
+  monitor: option.schema<{ host?: string; port: number } | undefined>(
+    {
+      type: 'object',
+      additionalProperties: false,
+      properties: {
+        host: {
+          ...name,
+          default: '127.0.0.1',
+          description: 'Address to listen on; 0.0.0.0 is every one of this machine.',
+        },
+        port: { type: 'integer', minimum: 0, maximum: 65_535, description: 'Port to listen on; 0 takes a free one.' },
+      },
+      required: ['port'],
+    },
+    {
+      about:
+        'Where `sluice run` answers /healthz, /readyz and /metrics, over plain HTTP and to whoever asks. Without it, nowhere. Read at the start alone.',
+      example: { host: '127.0.0.1', port: 9464 },
+    },
+  ),
   connectors: option.text({
     about:
       'Folder of your own connectors, one file each; the file name is the word for `connector`. Relative to this file.',

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import { InForce } from './in-force.ts';
 import type { Outcome } from './outcome.ts';
 import { runJob } from './run-job.ts';
-import { type Firing, Scheduler } from './scheduler.ts';
+import { type Firing, Scheduler, type Ticking } from './scheduler.ts';
 import { openGateway, openLogins, type Runtime } from './wire.ts';
 
 /** Extracts side by side; the rest of what is due stands in line. */
@@ -60,6 +60,16 @@ export class Daemon {
     const adopted = this.#adopting.then(() => this.#adopt(config));
     this.#adopting = adopted.catch(() => undefined);
     return adopted;
+  }
+
+  /** The config that is in force now. */
+  get config(): Config {
+    return this.#now.config;
+  }
+
+  /** How the schedules are doing. */
+  ticking(): Ticking {
+    return this.#scheduler.ticking();
   }
 
   /** Ends within a few seconds. Running extracts are given up and begun anew at the next start; owed payloads stay owed. */

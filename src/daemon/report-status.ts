@@ -1,6 +1,5 @@
-import type { Config, Destination, Job } from '../config/config.ts';
+import type { Config, Job } from '../config/config.ts';
 import { addressOf } from '../delivery/commit-payload.ts';
-import { dayOf, untilMidnight } from '../delivery/quota.ts';
 import type { Clock } from '../lib/clock.ts';
 import { loginCommand } from '../oauth/login-problems.ts';
 import { needsPerson, reportLogins } from '../oauth/report.ts';
@@ -8,6 +7,7 @@ import { nextFiring } from '../schedule/cron.ts';
 import { processText } from '../state/processes.ts';
 import type { Store } from '../state/store.ts';
 import type { OutboxRow, RunRow } from '../state/tables.ts';
+import { type AccountStatus, reportAccounts } from './report-accounts.ts';
 
 /** Where a job stands. Instants are epoch milliseconds. */
 export interface JobStatus {
@@ -34,17 +34,6 @@ export interface JobStatus {
     readonly code: string | null;
     readonly message: string | null;
   }[];
-}
-
-/** What is left of an account's day. */
-export interface AccountStatus {
-  readonly destinations: readonly string[];
-  readonly day: string;
-  readonly used: number;
-  readonly limit: number;
-  readonly turns_at: number;
-  /** Set when the service has said that the day is over. */
-  readonly spent_until?: number;
 }
 
 /** Owed by jobs that the config does not have; `deliverable` while it has the destination. */
@@ -82,7 +71,7 @@ export async function reportStatus(config: Config, store: Store | undefined, clo
   }
   const holder = await store.leases.holder('daemon');
   const daemon = holder === undefined ? {} : { daemon: { owner: processText(holder.owner), since: holder.takenAt } };
-  const accounts = await accountsOf(config, store, clock);
+  const accounts = await reportAccounts(config, store, clock);
   const logins = await needyLogins(config, store, clock);
   return { ...daemon, jobs, stranded: strandedIn(owed, config), accounts, logins };
 }
@@ -93,7 +82,7 @@ async function nothingYet(config: Config, clock: Clock): Promise<Status> {
     const times = next === null ? {} : { next_firing_at: next };
     return { job: job.name, enabled: job.enabled, state: 'never ran', ...times, owed: [] };
   });
-  const accounts = await accountsOf(config, undefined, clock);
+  const accounts = await reportAccounts(config, undefined, clock);
   return { jobs, stranded: [], accounts, logins: await needyLogins(config, undefined, clock) };
 }
 
@@ -128,7 +117,7 @@ async function jobStatus(
   const { store, clock, owed } = given;
   const last = await store.runs.last(job.name);
   const running = await store.leases.holder(`job:${job.name}`);
-  const delivered = await lastDelivered(job, store);
+  const delivered = await lastPublished(job, store);
   const planned = (await store.schedules.find(job.name))?.next_at;
   const next = planned ?? firstFiring(job, clock);
   return {
@@ -171,28 +160,10 @@ function stateOf({
   return last.state === 'running' ? 'interrupted' : last.state;
 }
 
-async function lastDelivered(job: Job, store: Store): Promise<number | undefined> {
+/** How old the data is that the job's instance was last known to show, epoch milliseconds. */
+export async function lastPublished(job: Job, store: Store): Promise<number | undefined> {
   if (job.extract === undefined) return undefined;
   const address = await addressOf(store, job).catch(() => undefined);
   const receipt = address && (await store.receipts.find({ url: job.destination.url, ...address }));
   return receipt?.certain === 1 ? receipt.as_of : undefined;
-}
-
-async function accountsOf({ destinations }: Config, store: Store | undefined, clock: Clock): Promise<AccountStatus[]> {
-  const now = clock.now();
-  const day = dayOf(now);
-  const byAccount = Map.groupBy(destinations.values(), ({ account }: Destination) => account);
-  return Promise.all(
-    [...byAccount].map(async ([account, sharing]) => {
-      const { used = 0, spentUntil } = (await store?.quota.use(account, day)) ?? {};
-      return {
-        destinations: sharing.map(({ name }) => name),
-        day,
-        used,
-        limit: Math.min(...sharing.map(({ requestsPerDay }) => requestsPerDay)),
-        turns_at: now + untilMidnight(now),
-        ...(spentUntil === undefined ? {} : { spent_until: spentUntil }),
-      };
-    }),
-  );
 }

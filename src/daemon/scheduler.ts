@@ -34,6 +34,15 @@ export interface SchedulerGiven {
   readonly timer?: Timer;
 }
 
+/** What can be seen of the ticking from outside. Milliseconds. */
+export interface Ticking {
+  /** Since the plan was last looked at; undefined while it is not to be looked at at all. */
+  readonly silence: number | undefined;
+  /** How far the firing that should have been first is behind its instant; 0 when none is. */
+  readonly overdue: number;
+  readonly scheduled: number;
+}
+
 /** Knows when each job is due next, in memory for the ticking and in the store for the next start. */
 export class Scheduler {
   readonly #given: SchedulerGiven;
@@ -86,6 +95,13 @@ export class Scheduler {
   /** The next firing of each job, soonest first. */
   next(): { job: string; at: number }[] {
     return [...this.#due()].sort((a, b) => a.at - b.at);
+  }
+
+  ticking(): Ticking {
+    const due = [...this.#due()].map(({ at }) => at);
+    const first = due.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+    const overdue = Math.max(0, this.#given.clock.now() - first);
+    return { silence: this.#timer.silence(), overdue, scheduled: due.length };
   }
 
   *#due(): Generator<{ job: string; at: number }> {

@@ -25,6 +25,8 @@ export interface Timer {
   start(hooks: TimerHooks): void;
   /** Looks now: after a reload, or when a plan was changed. */
   look(): void;
+  /** Milliseconds since the plan was last looked at; undefined before the start and after the end. */
+  silence(): number | undefined;
   /** No hook is called any more; nothing keeps the process alive. */
   stop(): void;
 }
@@ -46,10 +48,13 @@ export function createTimer(clock: Clock = systemClock): Timer {
   let tick: { destroy(): unknown } | undefined;
   let guard: NodeJS.Timeout | undefined;
   let offset = 0;
+  let lookedAt = 0;
 
   const clockOffset = (): number => clock.now() - clock.monotonic();
   const look = (): void => {
-    if (hooks !== undefined) fireDue(hooks, clock.now());
+    if (hooks === undefined) return;
+    lookedAt = clock.monotonic();
+    fireDue(hooks, clock.now());
   };
   const startTick = (): void => {
     void tick?.destroy();
@@ -75,6 +80,7 @@ export function createTimer(clock: Clock = systemClock): Timer {
       look();
     },
     look,
+    silence: () => (hooks === undefined ? undefined : clock.monotonic() - lookedAt),
     stop() {
       hooks = undefined;
       void tick?.destroy();

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { Config } from '../../config/config.ts';
+import type { Config, MonitorAddress } from '../../config/config.ts';
 import type { Daemon } from '../../daemon/daemon.ts';
+import type { Watchers } from '../../daemon/watchers.ts';
 import type { Runtime } from '../../daemon/wire.ts';
 import type { Level, Log } from '../../lib/log.ts';
 import { Problem, placeOf, renderProblem } from '../../lib/problem.ts';
@@ -10,36 +11,47 @@ import { processText } from '../../state/processes.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, openConfig, showProblems } from '../config-file.ts';
 import { logFlag } from '../log-flag.ts';
+import { monitorAddress } from '../monitor-flag.ts';
 import { onStop } from '../signals.ts';
+import { version } from '../version.ts';
 
 interface Flags {
   readonly config: string;
   readonly log: Level;
+  readonly monitor?: MonitorAddress;
 }
 
-async function run({ config: file, log: level }: Flags): Promise<void> {
+async function run({ config: file, log: level, monitor: asked }: Flags): Promise<void> {
   const stop = onStop();
   const started = Promise.withResolvers<Reloading>();
   const reloads = listenForReload(started.promise);
   const { config, problems } = await openConfig(file);
   showProblems(problems);
-  const [{ openLogOn }, { wire }, { Daemon }] = await Promise.all([
+  const [{ openLogOn }, { wire }, { Daemon }, { Watchers }] = await Promise.all([
     import('../human-log.ts'),
     import('../../daemon/wire.ts'),
     import('../../daemon/daemon.ts'),
+    import('../../daemon/watchers.ts'),
   ]);
   const log = openLogOn(process.stdout, level);
   const runtime = await wire({ config, log });
+  let watchers: Watchers | undefined;
   try {
     const lease = await beTheOnlyOne(runtime);
     const daemon = new Daemon({ runtime, config });
+    const monitor = asked ?? config.monitor;
+    const watch = { daemon, runtime, log, env: process.env, version, ...(monitor === undefined ? {} : { monitor }) };
+    watchers = await Watchers.open(watch);
     await daemon.start();
-    started.resolve({ file, daemon, runtime, config, log });
+    await watchers.started();
+    started.resolve({ file, daemon, watchers, runtime, config, log });
     await aborted(stop.signal);
-    await Promise.all([reloads.end(), daemon.stop(String((stop.signal.reason as Error).message))]);
+    const stopped = daemon.stop(String((stop.signal.reason as Error).message));
+    await Promise.all([watchers.stopping(), reloads.end(), stopped]);
     await lease.release();
     log.info('daemon.stopped');
   } finally {
+    watchers?.close();
     await runtime.close();
     stop.done();
     process.exitCode = stop.code() === undefined ? process.exitCode : 0;
@@ -74,6 +86,7 @@ function aborted(signal: AbortSignal): Promise<void> {
 interface Reloading {
   readonly file: string;
   readonly daemon: Daemon;
+  readonly watchers: Watchers;
   readonly runtime: Runtime;
   readonly config: Config;
   readonly log: Log;
@@ -98,7 +111,7 @@ function listenForReload(started: Promise<Reloading>): { end(): Promise<void> } 
 
 async function reloadSafely(given: Reloading): Promise<void> {
   try {
-    await reload(given);
+    await given.watchers.reload(() => reload(given));
   } catch (error) {
     given.log.error('the reload met a fault', { error: String(error) });
   }
@@ -132,6 +145,11 @@ const command: CliCommand = {
       .command('run')
       .description('The daemon: fires jobs on their schedules and delivers until it is told to stop.')
       .option(...configFlag)
+      .option(
+        '--monitor <host:port>',
+        'answer /healthz, /readyz and /metrics there (default: not at all)',
+        monitorAddress,
+      )
       .addOption(logFlag('standard output', 'info'))
       .addHelpText(
         'after',

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import type { AccountStatus, JobStatus, NeedyLogin, Status, StrandedStatus } from '../../daemon/report-status.ts';
+import type { AccountStatus } from '../../daemon/report-accounts.ts';
+import type { JobStatus, NeedyLogin, Status, StrandedStatus } from '../../daemon/report-status.ts';
 import { redact } from '../../lib/redact.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, openConfig, showProblems } from '../config-file.ts';

@@ -1,0 +1,66 @@
+import type { Command } from 'commander';
+import type { Health } from '../../daemon/report-health.ts';
+import { renderProblem, toProblem } from '../../lib/problem.ts';
+import { redact } from '../../lib/redact.ts';
+import type { CliCommand } from '../command.ts';
+import { configFlag } from '../config-file.ts';
+import { exit } from '../exit.ts';
+
+interface Flags {
+  readonly config: string;
+  readonly json?: true;
+}
+
+async function run({ config: file, json }: Flags): Promise<void> {
+  const health = await look(file).catch(
+    (thrown: unknown): Health => ({
+      ok: false,
+      checks: [
+        {
+          name: 'state',
+          ok: false,
+          said: renderProblem(toProblem(thrown, { code: 'STATE_UNREADABLE', family: 'job' })),
+        },
+      ],
+    }),
+  );
+  const text = json === true ? JSON.stringify(health, undefined, 2) : textOf(health);
+  process.stdout.write(`${redact(text)}\n`);
+  // Container engines know 0 and 1.
+  process.exitCode = health.ok ? exit.ok : exit.failed;
+}
+
+async function look(file: string): Promise<Health> {
+  const [{ stateFolderOf }, { openExisting }, { reportHealth }, { systemClock }] = await Promise.all([
+    import('../state-folder.ts'),
+    import('../existing-store.ts'),
+    import('../../daemon/report-health.ts'),
+    import('../../lib/clock.ts'),
+  ]);
+  const state = await stateFolderOf(file);
+  const store = await openExisting({ state });
+  if (store === undefined)
+    return { ok: false, checks: [{ name: 'state', ok: false, said: `there is none in ${state}` }] };
+  try {
+    return await reportHealth(store, systemClock);
+  } finally {
+    await store.close();
+  }
+}
+
+function textOf({ ok, checks }: Health): string {
+  const lines = checks.map((check) => `  ${check.ok ? 'ok ' : 'BAD'}  ${check.name.padEnd(10)} ${check.said}`);
+  return [ok ? 'healthy' : 'not healthy', ...lines].join('\n');
+}
+
+const command: CliCommand = {
+  register(program: Command): void {
+    program
+      .command('health')
+      .description('Says whether the daemon of this state folder is alive and its schedules tick; 0 yes, 1 no.')
+      .option(...configFlag)
+      .option('--json', 'for machines')
+      .action(run);
+  },
+};
+export default command;

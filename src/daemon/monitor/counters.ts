@@ -1,0 +1,159 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Config } from '../../config/config.ts';
+import type { Events } from '../../lib/events.ts';
+import type { SluiceEvents } from '../events.ts';
+import { classOf, Names } from './labels.ts';
+
+type Facts<N extends keyof SluiceEvents> = SluiceEvents[N];
+
+/** Not `job`: that is what Prometheus itself calls the list of targets that this one is of. */
+const jobLabel = 'job_name';
+const runBuckets = [0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000, 3000];
+const requestBuckets = [0.03, 0.1, 0.3, 1, 3, 10, 30, 60];
+
+export interface CountersGiven {
+  readonly registry: Registry;
+  readonly events: Events<SluiceEvents>;
+  readonly config: () => Config;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+/** What is counted from events alone: nothing on the way of a row knows of it. Names and units as Prometheus has them. */
+export class Counters {
+  readonly #config: () => Config;
+  readonly #now: () => number;
+  readonly #jobs = new Names();
+  readonly #accounts = new Names();
+  readonly #runs;
+  readonly #runSeconds;
+  readonly #rows;
+  readonly #runBytes;
+  readonly #payloads;
+  readonly #sentBytes;
+  readonly #published;
+  readonly #requests;
+  readonly #requestSeconds;
+  readonly #waits;
+  readonly #skipped;
+  readonly #reloads;
+  readonly #tokens;
+
+  constructor({ registry, events, config, now }: CountersGiven) {
+    this.#config = config;
+    this.#now = now;
+    const registers = [registry];
+    const counter = <const L extends string>(name: string, help: string, ...labelNames: L[]) =>
+      new Counter({ name: `sluice_${name}_total`, help, labelNames, registers });
+    this.#runs = counter('runs', 'Runs that ended, by job and by what they came to.', jobLabel, 'result');
+    this.#rows = counter('run_rows', 'Rows of the results that runs made.', jobLabel);
+    this.#runBytes = counter('run_bytes', 'Bytes of the results that runs made.', jobLabel);
+    this.#payloads = counter('payloads', 'Payloads by job and by what became of them.', jobLabel, 'result');
+    this.#sentBytes = counter('delivered_bytes', 'Bytes that the service took.', jobLabel);
+    this.#requests = counter('requests', 'Requests to the service, by class of the answer.', 'account', 'status_class');
+    this.#waits = counter('waits', 'Times that sending came to a halt, by reason.', 'account', 'reason');
+    this.#skipped = counter('firings_skipped', 'Firings that came to nothing.', jobLabel);
+    this.#reloads = counter('config_reloads', 'Configs that were taken anew or refused.', 'result');
+    this.#tokens = counter('token_failures', 'Logins that gave no token; "refused" needs a person.', 'result');
+    this.#runSeconds = new Histogram({
+      name: 'sluice_run_duration_seconds',
+      help: 'How long runs took, from the firing to the payload on disk (or to the end of a bulk refresh).',
+      buckets: runBuckets,
+      registers,
+    });
+    this.#requestSeconds = new Histogram({
+      name: 'sluice_request_duration_seconds',
+      help: 'How long requests to the service took.',
+      buckets: requestBuckets,
+      registers,
+    });
+    this.#published = new Gauge({
+      name: 'sluice_last_publish_timestamp_seconds',
+      help: 'When the instance of a job was last known to show its newest data.',
+      labelNames: [jobLabel],
+      registers,
+    });
+    events.listen((...[name, facts]) => this.#hear(name, facts));
+    this.#begin();
+  }
+
+  /** What was published before this process began. Epoch milliseconds. */
+  remember(job: string, at: number): void {
+    this.#published.set({ [jobLabel]: this.#jobs.of(job) }, at / 1000);
+  }
+
+  /** The first failure must be a step from 0 to 1: Prometheus sees no increase where a series begins with 1. */
+  #begin(): void {
+    for (const name of this.#config().jobs.keys()) {
+      const job = this.#jobs.of(name);
+      this.#runs.inc({ [jobLabel]: job, result: 'failed' }, 0);
+      this.#payloads.inc({ [jobLabel]: job, result: 'dead' }, 0);
+    }
+  }
+
+  #hear(name: keyof SluiceEvents, facts: object): void {
+    const heard = this.#heard[name] as ((facts: object) => void) | undefined;
+    heard?.(facts);
+  }
+
+  readonly #heard: { readonly [N in keyof SluiceEvents]?: (facts: Facts<N>) => void } = {
+    'run.finished': (facts) => this.#run(facts),
+    'payload.delivered': ({ job, bytes }) => {
+      this.#settled(job, 'delivered');
+      this.#sentBytes.inc({ [jobLabel]: this.#jobs.of(job) }, bytes);
+      this.#publish(job);
+    },
+    'payload.unchanged': ({ job }) => {
+      this.#settled(job, 'unchanged');
+      this.#publish(job);
+    },
+    'payload.superseded': ({ job }) => this.#settled(job, 'superseded'),
+    'payload.dead': ({ job }) => this.#settled(job, 'dead'),
+    'payload.refused': ({ job }) => this.#settled(job, 'refused'),
+    'request.answered': (facts) => this.#request(facts),
+    'quota.spent': ({ account }) => this.#waits.inc({ account: this.#account(account), reason: 'quota' }),
+    'account.held': ({ account }) => this.#waits.inc({ account: this.#account(account), reason: 'held' }),
+    'login.refused': ({ account }) => this.#waits.inc({ account: this.#account(account), reason: 'login' }),
+    'firing.skipped': ({ job }) => this.#skipped.inc({ [jobLabel]: this.#jobs.of(job) }),
+    'config.reloaded': () => {
+      this.#reloads.inc({ result: 'reloaded' });
+      this.#begin();
+    },
+    'config.refused': () => this.#reloads.inc({ result: 'refused' }),
+    'token.refused': () => this.#tokens.inc({ result: 'refused' }),
+    'token.failed': () => this.#tokens.inc({ result: 'failed' }),
+  };
+
+  #run({ job, outcome, rows, bytes, milliseconds }: Facts<'run.finished'>): void {
+    const label = this.#jobs.of(job);
+    this.#runs.inc({ [jobLabel]: label, result: outcome });
+    this.#rows.inc({ [jobLabel]: label }, rows);
+    this.#runBytes.inc({ [jobLabel]: label }, bytes);
+    this.#runSeconds.observe(milliseconds / 1000);
+    if (outcome === 'unchanged' || outcome === 'refreshed') this.#publish(job);
+  }
+
+  #request({ account, status, milliseconds }: Facts<'request.answered'>): void {
+    this.#requests.inc({ account: this.#account(account), status_class: classOf(status) });
+    this.#requestSeconds.observe(milliseconds / 1000);
+  }
+
+  #settled(job: string, result: string): void {
+    this.#payloads.inc({ [jobLabel]: this.#jobs.of(job), result });
+  }
+
+  #publish(job: string): void {
+    this.remember(job, this.#now());
+  }
+
+  /** An account goes by the first destination that pays from it: its own name may be a hash over credentials. */
+  #account(account: string): string {
+    return this.#accounts.of(accountLabel(this.#config(), account));
+  }
+}
+
+/** What an account is called outside: the first destination that pays from it. */
+export function accountLabel({ destinations }: Config, account: string): string {
+  for (const { name, account: own } of destinations.values()) if (own === account) return name;
+  return 'former';
+}

@@ -1,0 +1,88 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { Config } from '../../config/config.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Store } from '../../state/store.ts';
+import type { Pulse } from '../pulse.ts';
+import { reportAccounts } from '../report-accounts.ts';
+import type { Ticking } from '../scheduler.ts';
+import { Names } from './labels.ts';
+
+export interface GaugesGiven {
+  readonly registry: Registry;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly config: () => Config;
+  readonly ticking: () => Ticking;
+  readonly pulse: Pulse;
+}
+
+/** What is read when somebody asks: the store's and the schedules' present state. */
+export class Gauges {
+  readonly #given: GaugesGiven;
+  readonly #accounts = new Names();
+  readonly #destinations = new Names();
+  readonly #depth;
+  readonly #bytes;
+  readonly #oldest;
+  readonly #allowance;
+  readonly #left;
+  readonly #turn;
+  readonly #overdue;
+  readonly #scheduled;
+  readonly #ticking;
+
+  constructor(given: GaugesGiven) {
+    this.#given = given;
+    const registers = [given.registry];
+    const gauge = <const L extends string>(name: string, help: string, ...labelNames: L[]) =>
+      new Gauge({ name: `sluice_${name}`, help, labelNames, registers });
+    this.#depth = gauge('outbox_payloads', 'Payloads that are owed.', 'destination');
+    this.#bytes = gauge('outbox_bytes', 'Bytes of the payloads that are owed.', 'destination');
+    this.#oldest = gauge('outbox_oldest_age_seconds', 'Age of the oldest payload that is owed.', 'destination');
+    this.#allowance = gauge('quota_allowance_requests', 'Requests that the account may make in a day.', 'account');
+    this.#left = gauge('quota_left_requests', 'Requests of the day that are left.', 'account');
+    this.#turn = gauge('quota_turn_timestamp_seconds', 'When the day of the quota turns.', 'account');
+    this.#overdue = gauge('next_firing_overdue_seconds', 'How late the firing is that should have been first.');
+    this.#scheduled = gauge('scheduled_jobs', 'Jobs that have a next firing.');
+    this.#ticking = gauge('scheduler_ticking', '1 while the schedules are looked at, 0 when they have stopped.');
+  }
+
+  /** Brings all of them up to date. */
+  async read(): Promise<void> {
+    const { ticking, pulse } = this.#given;
+    const { overdue, scheduled } = ticking();
+    this.#overdue.set(overdue / 1000);
+    this.#scheduled.set(scheduled);
+    this.#ticking.set(pulse.check().ticking ? 1 : 0);
+    await Promise.all([this.#readOutbox(), this.#readQuota()]);
+  }
+
+  async #readOutbox(): Promise<void> {
+    const { store, clock, config } = this.#given;
+    const owed = Map.groupBy(await store.outbox.inState('owed'), (row) => this.#destinations.of(row.destination));
+    const names = [...config().destinations.keys()].map((name) => this.#destinations.of(name));
+    for (const gauge of [this.#depth, this.#bytes, this.#oldest]) gauge.reset();
+    for (const destination of new Set([...names, ...owed.keys()])) {
+      const rows = owed.get(destination) ?? [];
+      const since = Math.min(clock.now(), ...rows.slice(0, 1).map(({ owed_at }) => owed_at));
+      this.#depth.set({ destination }, rows.length);
+      this.#bytes.set(
+        { destination },
+        rows.reduce((sum, { bytes }) => sum + bytes, 0),
+      );
+      this.#oldest.set({ destination }, (clock.now() - since) / 1000);
+    }
+  }
+
+  async #readQuota(): Promise<void> {
+    const { store, clock, config } = this.#given;
+    const accounts = await reportAccounts(config(), store, clock);
+    for (const gauge of [this.#allowance, this.#left, this.#turn]) gauge.reset();
+    for (const { destinations, used, limit, turns_at, spent_until } of accounts) {
+      const account = this.#accounts.of(destinations[0] ?? '');
+      this.#allowance.set({ account }, limit);
+      this.#left.set({ account }, spent_until === undefined ? Math.max(0, limit - used) : 0);
+      this.#turn.set({ account }, turns_at / 1000);
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { Config, MonitorAddress } from '../../config/config.ts';
+import { Problem } from '../../lib/problem.ts';
+import { redact } from '../../lib/redact.ts';
+import type { Pulse } from '../pulse.ts';
+import { lastPublished } from '../report-status.ts';
+import type { Ticking } from '../scheduler.ts';
+import type { Runtime } from '../wire.ts';
+import { Counters } from './counters.ts';
+import { Gauges } from './gauges.ts';
+import { type Look, Readiness } from './readiness.ts';
+
+/** Who asks for figures asks in one line; nobody needs more connections than this. */
+const mostConnections = 64;
+const patienceMs = 10_000;
+
+export interface MonitorGiven {
+  readonly runtime: Pick<Runtime, 'store' | 'events' | 'clock'>;
+  readonly pulse: Pulse;
+  readonly config: () => Config;
+  readonly ticking: () => Ticking;
+  readonly version: string;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly type: string;
+  readonly text: string;
+}
+
+/**
+ * `/healthz`, `/readyz` and `/metrics`, for machines that watch. It listens only where it was told to, only reads, and
+ * what it says goes through the same redaction as every log line.
+ */
+export class Monitor {
+  readonly #registry = new Registry();
+  readonly #given: MonitorGiven;
+  readonly #counters: Counters;
+  readonly #gauges: Gauges;
+  readonly #readiness: Readiness;
+  #server: Server | undefined;
+
+  constructor(given: MonitorGiven) {
+    this.#given = given;
+    const { runtime, pulse, config, ticking, version } = given;
+    const { store, events, clock } = runtime;
+    const registry = this.#registry;
+    collectDefaultMetrics({ register: registry });
+    new Gauge({
+      name: 'sluice_build_info',
+      help: 'Always 1; the labels say what is running.',
+      labelNames: ['version', 'node'],
+      registers: [registry],
+    }).set({ version, node: process.version }, 1);
+    this.#counters = new Counters({ registry, events, config, now: () => clock.now() });
+    this.#gauges = new Gauges({ registry, store, clock, config, ticking, pulse });
+    this.#readiness = new Readiness({ store, events, pulse, config });
+  }
+
+  /** Begins to listen; returns the address. Throws `MONITOR_CANNOT_LISTEN`. */
+  async listen({ host, port }: MonitorAddress): Promise<{ readonly url: string }> {
+    await this.#rememberPublished();
+    const server = createServer({ requestTimeout: patienceMs }, (request, response) => {
+      void this.#serve(request, response);
+    });
+    server.maxConnections = mostConnections;
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', (error) => reject(cannotListen(error, { host, port })));
+      server.listen({ host, port }, resolve);
+    });
+    this.#server = server;
+    const at = (server.address() as AddressInfo).port;
+    return { url: `http://${host.includes(':') ? `[${host}]` : host}:${at}` };
+  }
+
+  close(): void {
+    this.#server?.close();
+    this.#server?.closeAllConnections();
+  }
+
+  async #rememberPublished(): Promise<void> {
+    const { runtime, config } = this.#given;
+    for (const job of config().jobs.values()) {
+      const at = await lastPublished(job, runtime.store);
+      if (at !== undefined) this.#counters.remember(job.name, at);
+    }
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { status, type, text } = await this.#answer(request).catch((error: unknown) => plain(500, String(error)));
+    response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' });
+    response.end(request.method === 'HEAD' ? undefined : redact(text));
+  }
+
+  async #answer({ method, url = '' }: IncomingMessage): Promise<Answer> {
+    if (method !== 'GET' && method !== 'HEAD') return plain(405, 'Only GET and HEAD.');
+    const path = url.split('?', 1)[0];
+    if (path === '/healthz') return looked(this.#readiness.alive());
+    if (path === '/readyz') return looked(await this.#readiness.ready());
+    if (path !== '/metrics') return plain(404, 'Here are /healthz, /readyz and /metrics.');
+    await this.#gauges.read();
+    return { status: 200, type: this.#registry.contentType, text: await this.#registry.metrics() };
+  }
+}
+
+function looked(looks: readonly Look[]): Answer {
+  const ok = looks.every((look) => look.ok);
+  const text = `${JSON.stringify({ ok, checks: looks }, undefined, 2)}\n`;
+  return { status: ok ? 200 : 503, type: 'application/json', text };
+}
+
+function plain(status: number, text: string): Answer {
+  return { status, type: 'text/plain; charset=utf-8', text: `${text}\n` };
+}
+
+function cannotListen(error: Error, { host, port }: MonitorAddress): Problem {
+  return new Problem({
+    code: 'MONITOR_CANNOT_LISTEN',
+    family: 'config',
+    message: `The monitor cannot listen: ${error.message}`,
+    seen: `${host}:${port}`,
+    allowed: 'an address of this machine and a port that nobody else has',
+    next: 'name another one in "monitor" of the config or with --monitor HOST:PORT',
+    cause: error,
+  });
+}

@@ -1,0 +1,26 @@
+import type { Clock } from '../lib/clock.ts';
+import { processText } from '../state/processes.ts';
+import type { Store } from '../state/store.ts';
+import { readPulse } from './pulse.ts';
+
+/** How the daemon of a state folder is, as another process sees it. */
+export interface Health {
+  readonly ok: boolean;
+  readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly said: string }[];
+}
+
+/** Looks into the store: is there a daemon, is it alive, do its schedules tick? Asks nobody. */
+export async function reportHealth(store: Store, clock: Clock): Promise<Health> {
+  const holder = await store.leases.holder('daemon');
+  const readable = { name: 'state', ok: true, said: 'the state can be read' };
+  if (holder === undefined) {
+    return {
+      ok: false,
+      checks: [readable, { name: 'daemon', ok: false, said: 'no daemon runs on this state folder' }],
+    };
+  }
+  const beat = await readPulse(store, { owner: holder.owner, clock });
+  const since = new Date(holder.takenAt).toISOString();
+  const alive = { name: 'daemon', ok: true, said: `${processText(holder.owner)} since ${since}` };
+  return { ok: beat.ticking, checks: [readable, alive, { name: 'scheduler', ok: beat.ticking, said: beat.said }] };
+}

@@ -1,0 +1,82 @@
+import type { MonitorAddress } from '../config/config.ts';
+import type { Log } from '../lib/log.ts';
+import type { Daemon } from './daemon.ts';
+import type { Monitor } from './monitor/monitor.ts';
+import { Pulse } from './pulse.ts';
+import { Systemd } from './systemd.ts';
+import type { Runtime } from './wire.ts';
+
+export interface WatchersGiven {
+  readonly daemon: Daemon;
+  readonly runtime: Runtime;
+  readonly log: Log;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly version: string;
+  /** Absent: nobody listens. */
+  readonly monitor?: MonitorAddress;
+}
+
+/** Everything that tells others how the daemon is: the pulse in the store, systemd, the monitor. */
+export class Watchers {
+  readonly #given: WatchersGiven;
+  readonly #pulse: Pulse;
+  readonly #systemd: Systemd;
+  #monitor: Monitor | undefined;
+
+  private constructor(given: WatchersGiven) {
+    const { daemon, runtime, env, log } = given;
+    const { store, clock } = runtime;
+    this.#given = given;
+    this.#pulse = new Pulse({ store, clock, ticking: () => daemon.ticking() });
+    this.#systemd = new Systemd({ env, log });
+  }
+
+  /** Before the daemon starts: a port that is taken ends it before a job fires. */
+  static async open(given: WatchersGiven): Promise<Watchers> {
+    const watchers = new Watchers(given);
+    if (given.monitor !== undefined) await watchers.#listen(given.monitor);
+    return watchers;
+  }
+
+  /** The daemon has started. */
+  async started(): Promise<void> {
+    await this.#pulse.write();
+    this.#pulse.start();
+    await this.#ready();
+    this.#systemd.watch(() => this.#pulse.check().ticking);
+  }
+
+  /** Follows the exchange of the config: systemd hears when it begins and when it is over, whatever came of it. */
+  async reload(work: () => Promise<void>): Promise<void> {
+    await this.#systemd.reloading();
+    try {
+      await work();
+    } finally {
+      await this.#ready();
+    }
+  }
+
+  /** The daemon is about to stop. */
+  async stopping(): Promise<void> {
+    this.#pulse.stop();
+    await this.#systemd.stopping();
+  }
+
+  close(): void {
+    this.#pulse.stop();
+    this.#monitor?.close();
+  }
+
+  #ready(): Promise<void> {
+    return this.#systemd.ready(this.#given.daemon.config.jobs.size);
+  }
+
+  async #listen(address: MonitorAddress): Promise<void> {
+    const { daemon, runtime, version, log } = this.#given;
+    const { Monitor } = await import('./monitor/monitor.ts');
+    const config = () => daemon.config;
+    this.#monitor = new Monitor({ runtime, pulse: this.#pulse, config, ticking: () => daemon.ticking(), version });
+    const { url } = await this.#monitor.listen(address);
+    log.info('monitor.listening', { url });
+  }
+}

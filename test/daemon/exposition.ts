@@ -1,0 +1,77 @@
+/** One sample of the text format of Prometheus. */
+export interface Sample {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+interface Family {
+  readonly name: string;
+  readonly type: string;
+  readonly help: string;
+  readonly samples: Sample[];
+}
+
+const line = /^(?<name>[a-zA-Z_:][\w:]*)(?:\{(?<labels>.*)\})? (?<value>\S+)$/;
+const pair = /(?<name>[a-zA-Z_]\w*)="(?<value>(?:[^"\\\n]|\\[\\n"])*)"(?:,|$)/y;
+
+/** Reads the text format strictly, as its document has it; throws where a line breaks a rule. */
+export function parseExposition(text: string): Family[] {
+  if (!text.endsWith('\n')) throw new Error('the last line has no end');
+  const families: Family[] = [];
+  for (const row of text.split('\n').filter((one) => one !== '')) {
+    const comment = /^# (HELP|TYPE) (\S+) (.*)$/.exec(row);
+    if (comment?.[1] === 'HELP') families.push({ name: comment[2]!, help: comment[3]!, type: '', samples: [] });
+    else if (comment !== null) Object.assign(familyOf(families, comment[2]!), { type: comment[3] });
+    else sampleInto(families, row);
+  }
+  return families;
+}
+
+function sampleInto(families: Family[], row: string): void {
+  const { name = '', labels = '', value = '' } = line.exec(row)?.groups ?? {};
+  if (name === '') throw new Error(`no sample: ${row}`);
+  // Prometheus reads the words for what is no number in any case of letters.
+  const isNone = /^nan$/i.test(value);
+  const number = value === '+Inf' ? Number.POSITIVE_INFINITY : Number(value);
+  if (Number.isNaN(number) !== isNone) throw new Error(`no number: ${row}`);
+  const family = families.at(-1);
+  const base = family?.type === 'histogram' ? name.replace(/_(bucket|sum|count)$/, '') : name;
+  familyOf(families, base).samples.push({ name, labels: labelsOf(labels), value: number });
+}
+
+function labelsOf(text: string): Record<string, string> {
+  const labels: Record<string, string> = {};
+  pair.lastIndex = 0;
+  while (pair.lastIndex < text.length) {
+    const { name, value } = pair.exec(text)?.groups ?? {};
+    if (name === undefined || name in labels) throw new Error(`labels: ${text}`);
+    labels[name] = value!;
+  }
+  return labels;
+}
+
+function familyOf(families: readonly Family[], name: string): Family {
+  const family = families.at(-1);
+  if (family?.name !== name) throw new Error(`${name} stands outside of its family`);
+  return family;
+}
+
+/** What a linter of metrics finds: the rules of naming that Prometheus publishes. */
+export function lintExposition(families: readonly Family[]): string[] {
+  const seen = new Set<string>();
+  return families.flatMap(({ name, type, help, samples }) => {
+    const faults: string[] = [];
+    if (seen.has(name)) faults.push(`${name} stands twice`);
+    seen.add(name);
+    if (help === '') faults.push(`${name} has no help`);
+    if (!['counter', 'gauge', 'histogram', 'summary'].includes(type)) faults.push(`${name} has type "${type}"`);
+    if ((type === 'counter') !== name.endsWith('_total')) faults.push(`${name} is a ${type}`);
+    if (/[A-Z]|_(milliseconds|ms|kilobytes|kb|minutes|hours)(_|$)/.test(name)) faults.push(`${name} has an odd unit`);
+    const keys = samples.map((sample) => `${sample.name}${JSON.stringify(Object.entries(sample.labels).sort())}`);
+    if (new Set(keys).size < keys.length) faults.push(`${name} repeats a series`);
+    if (samples.some(({ labels }) => 'job' in labels || 'instance' in labels))
+      faults.push(`${name} takes a label of the scraper`);
+    return faults;
+  });
+}

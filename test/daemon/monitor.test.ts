@@ -1,0 +1,178 @@
+import { createServer } from 'node:net';
+import { Registry } from 'prom-client';
+import { request } from 'undici';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Config, Job } from '../../src/config/config.ts';
+import type { SluiceEvents } from '../../src/daemon/events.ts';
+import { Counters } from '../../src/daemon/monitor/counters.ts';
+import { Watchers } from '../../src/daemon/watchers.ts';
+import { Events } from '../../src/lib/events.ts';
+import { type Log, quietLog } from '../../src/lib/log.ts';
+import { registerSecret } from '../../src/lib/redact.ts';
+import { lintExposition, parseExposition } from './exposition.ts';
+import {
+  configOf,
+  destinationOf,
+  gate,
+  jobOf,
+  newFolder,
+  openService,
+  overdue,
+  Source,
+  type Started,
+  startDaemon,
+} from './rig.ts';
+
+/** Watchers over a daemon, with the address that they listen on. */
+async function watch({ daemon, runtime }: Started): Promise<string> {
+  let url = '';
+  const info: Log['info'] = (_, facts) => {
+    url = (facts as { url: string }).url;
+  };
+  const log: Log = { ...quietLog, info };
+  const monitor = { host: '127.0.0.1', port: 0 };
+  const watchers = await Watchers.open({ daemon, runtime, log, env: {}, version: '1.2.3', monitor });
+  onTestFinished(() => watchers.close());
+  await watchers.started();
+  return url;
+}
+
+async function get(url: string): Promise<{ status: number; type: string; text: string }> {
+  const { statusCode, headers, body } = await request(url);
+  return { status: statusCode, type: String(headers['content-type']), text: await body.text() };
+}
+
+/** One job, whose source speaks when it is let. */
+async function setUp() {
+  const folder = await newFolder();
+  const service = await openService();
+  const source = new Source();
+  const { says, open } = gate();
+  source.says = says;
+  const destination = destinationOf(service.url);
+  const job = jobOf({ name: 'orders "1"', destination, instance: await service.instance(), source });
+  return { config: configOf(folder, [job]), job, speak: () => open('hello') };
+}
+
+const find = (text: string, name: string, labels: Record<string, string> = {}): number | undefined =>
+  parseExposition(text)
+    .flatMap(({ samples }) => samples)
+    .find(
+      (sample) => sample.name === name && Object.entries(labels).every(([key, value]) => sample.labels[key] === value),
+    )?.value;
+
+describe('the monitor', () => {
+  it('counts what happened, under names and units that a linter of metrics has nothing against', async () => {
+    const { config, job, speak } = await setUp();
+    const started = await startDaemon(config, { before: overdue(job) });
+    const url = await watch(started);
+    speak();
+    started.runtime.events.emit('quota.spent', { account: 'account', destination: 'main', until: 1 });
+    await started.hear('payload.delivered');
+    const { status, type, text } = await get(`${url}/metrics`);
+    expect(status).toBe(200);
+    expect(type).toMatch(/^text\/plain; version=0\.0\.4/);
+    const ours = parseExposition(text).filter(({ name }) => name.startsWith('sluice_'));
+    expect(ours.length).toBeGreaterThan(20);
+    expect(lintExposition(ours)).toEqual([]);
+    const job_name = 'orders \\"1\\"';
+    expect(find(text, 'sluice_payloads_total', { job_name, result: 'delivered' })).toBe(1);
+    expect(find(text, 'sluice_runs_total', { job_name, result: 'failed' })).toBe(0);
+    expect(find(text, 'sluice_delivered_bytes_total', { job_name })).toBeGreaterThan(0);
+    expect(find(text, 'sluice_last_publish_timestamp_seconds', { job_name })).toBeGreaterThan(1.7e9);
+    expect(find(text, 'sluice_requests_total', { account: 'main', status_class: '2xx' })).toBe(1);
+    expect(find(text, 'sluice_waits_total', { account: 'main', reason: 'quota' })).toBe(1);
+    expect(find(text, 'sluice_outbox_payloads', { destination: 'main' })).toBe(0);
+    expect(find(text, 'sluice_quota_left_requests', { account: 'main' })).toBe(999);
+    expect(find(text, 'sluice_run_duration_seconds_count')).toBe(1);
+    expect(find(text, 'sluice_scheduler_ticking')).toBe(1);
+    expect(find(text, 'sluice_build_info', { version: '1.2.3' })).toBe(1);
+    expect(find(text, 'process_resident_memory_bytes')).toBeGreaterThan(0);
+    expect(find(text, 'nodejs_eventloop_lag_seconds')).toBeDefined();
+  });
+
+  it('knows after a restart what was published before it', async () => {
+    const { config, job, speak } = await setUp();
+    speak();
+    const first = await startDaemon(config, { before: overdue(job) });
+    await first.hear('payload.delivered');
+    await first.stop();
+    const { text } = await get(`${await watch(await startDaemon(config))}/metrics`);
+    expect(find(text, 'sluice_last_publish_timestamp_seconds')).toBeGreaterThan(1.7e9);
+  });
+
+  it('shows what is owed, and is not ready while a destination refuses the credentials', async () => {
+    const { config, job, speak } = await setUp();
+    const refused = destinationOf(job.destination.url, { credentials: { kind: 'api_key', key: 'be'.repeat(20) } });
+    const started = await startDaemon(configOf(config.folder, [{ ...job, destination: refused }]), {
+      before: overdue(job),
+    });
+    const url = await watch(started);
+    speak();
+    await started.hear('login.refused');
+    const ready = await get(`${url}/readyz`);
+    expect(ready.status).toBe(503);
+    expect(ready.text).toContain('main refuses our credentials');
+    expect((await get(`${url}/healthz`)).status).toBe(200);
+    const { text } = await get(`${url}/metrics`);
+    expect(find(text, 'sluice_outbox_payloads', { destination: 'main' })).toBe(1);
+    expect(find(text, 'sluice_outbox_bytes', { destination: 'main' })).toBeGreaterThan(0);
+    expect(find(text, 'sluice_requests_total', { status_class: '4xx' })).toBe(1);
+    started.runtime.events.emit('config.reloaded', { file: '', jobs: 1 });
+    expect((await get(`${url}/readyz`)).status).toBe(200);
+  });
+
+  it('is alive to the end, but not ready any more once the daemon stops', async () => {
+    const { config } = await setUp();
+    const started = await startDaemon(config);
+    const url = await watch(started);
+    expect((await get(`${url}/readyz`)).status).toBe(200);
+    await started.daemon.stop('the test says so');
+    expect((await get(`${url}/healthz`)).status).toBe(200);
+    expect((await get(`${url}/readyz`)).status).toBe(503);
+  });
+
+  it('answers nothing else, and lets no secret out', async () => {
+    registerSecret('hunter-of-secrets');
+    const { config, job } = await setUp();
+    const named = { ...config, jobs: new Map([['hunter-of-secrets', { ...job, name: 'hunter-of-secrets' }]]) };
+    const url = await watch(await startDaemon(named));
+    expect((await get(`${url}/`)).status).toBe(404);
+    expect((await request(`${url}/metrics`, { method: 'POST' })).statusCode).toBe(405);
+    const { text } = await get(`${url}/metrics`);
+    expect(text).not.toContain('hunter-of-secrets');
+    expect(text).toContain('[redacted]');
+  });
+
+  it('says in one problem that its port is taken', async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void taken.close());
+    const { port } = taken.address() as { port: number };
+    const { daemon, runtime } = await startDaemon((await setUp()).config);
+    const monitor = { host: '127.0.0.1', port };
+    const opened = Watchers.open({ daemon, runtime, log: quietLog, env: {}, version: '', monitor });
+    await expect(opened).rejects.toMatchObject({ code: 'MONITOR_CANNOT_LISTEN', seen: `127.0.0.1:${port}` });
+  });
+});
+
+describe('the counters', () => {
+  it('stop telling jobs apart after a thousand of them', async () => {
+    const names = Array.from({ length: 1200 }, (_, i) => `job${i}`);
+    const jobs = new Map(names.map((name) => [name, {} as Job]));
+    const events = new Events<SluiceEvents>();
+    const registry = new Registry();
+    new Counters({
+      registry,
+      events,
+      config: () => ({ jobs, destinations: new Map() }) as unknown as Config,
+      now: () => 0,
+    });
+    for (const job of names) events.emit('firing.skipped', { job, at: 0, reason: '' });
+    const skipped = parseExposition(await registry.metrics()).find(
+      ({ name }) => name === 'sluice_firings_skipped_total',
+    );
+    expect(skipped?.samples).toHaveLength(1001);
+    expect(skipped?.samples.find(({ labels }) => labels.job_name === 'other')?.value).toBe(200);
+  });
+});

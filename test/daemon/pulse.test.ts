@@ -1,0 +1,77 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Pulse, readPulse } from '../../src/daemon/pulse.ts';
+import { reportHealth } from '../../src/daemon/report-health.ts';
+import type { Ticking } from '../../src/daemon/scheduler.ts';
+import { openStore } from '../../src/state/store.ts';
+import { newFolder, SetClock } from './rig.ts';
+
+/** A clock of which both hands are set by the test. */
+class StoppedClock extends SetClock {
+  #monotonic = 1_000_000;
+  override monotonic = () => this.#monotonic;
+  override now = () => 1_800_000_000_000 + this.#monotonic;
+
+  pass(milliseconds: number): void {
+    this.#monotonic += milliseconds;
+  }
+}
+
+async function setUp(state: { ticking: Ticking }) {
+  const clock = new StoppedClock();
+  const store = await openStore(await newFolder(), { clock });
+  onTestFinished(() => store.close());
+  return { clock, store, pulse: new Pulse({ store, clock, ticking: () => state.ticking }) };
+}
+
+const well: Ticking = { silence: 20_000, overdue: 0, scheduled: 3 };
+
+describe('the pulse', () => {
+  it('notices a timer that has stopped', async () => {
+    const state = { ticking: well };
+    const { pulse } = await setUp(state);
+    expect(pulse.check()).toMatchObject({ ticking: true });
+    state.ticking = { ...well, silence: 200_000 };
+    expect(pulse.check()).toEqual({ ticking: false, said: 'no look at the schedules for 200 s' });
+  });
+
+  it('notices a firing that nobody takes up, but is not deceived by a wall clock that jumped over one', async () => {
+    const state = { ticking: { ...well, overdue: 86_400_000 } };
+    const { pulse, clock } = await setUp(state);
+    expect(pulse.check().ticking).toBe(true);
+    clock.pass(60_000);
+    expect(pulse.check().ticking).toBe(true);
+    clock.pass(60_000);
+    expect(pulse.check()).toEqual({ ticking: false, said: 'a firing is overdue by 86400 s' });
+    state.ticking = well;
+    expect(pulse.check().ticking).toBe(true);
+  });
+
+  it('is read by others: the beat of the holder counts, for half a minute', async () => {
+    const { pulse, clock, store } = await setUp({ ticking: well });
+    const given = { owner: store.processes.self, clock };
+    expect((await readPulse(store, given)).ticking).toBe(false);
+    await pulse.write();
+    expect(await readPulse(store, given)).toMatchObject({ ticking: true });
+    expect((await readPulse(store, { ...given, owner: 'somebody else' })).ticking).toBe(false);
+    clock.pass(40_000);
+    expect(await readPulse(store, given)).toMatchObject({
+      ticking: false,
+      said: expect.stringContaining('no sign of life for 40 s'),
+    });
+  });
+
+  it('makes the health of a state folder: no daemon, one that hangs, one that ticks', async () => {
+    const { pulse, clock, store } = await setUp({ ticking: well });
+    expect(await reportHealth(store, clock)).toMatchObject({
+      ok: false,
+      checks: [{ ok: true }, { said: expect.stringContaining('no daemon') }],
+    });
+    const lease = await store.leases.take('daemon');
+    expect(await reportHealth(store, clock)).toMatchObject({ ok: false });
+    await pulse.write();
+    expect(await reportHealth(store, clock)).toMatchObject({ ok: true });
+    clock.pass(40_000);
+    expect(await reportHealth(store, clock)).toMatchObject({ ok: false });
+    await lease?.release();
+  });
+});

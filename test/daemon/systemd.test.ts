@@ -1,0 +1,98 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Systemd } from '../../src/daemon/systemd.ts';
+import type { Log } from '../../src/lib/log.ts';
+import { quietLog } from '../../src/lib/log.ts';
+import { forTest, until } from '../journey/process.ts';
+import { adminKey, makeWorld } from '../journey/world.ts';
+import { newFolder } from './rig.ts';
+
+/** Plays systemd: a real datagram socket, which Node cannot open, that prints what it hears, a datagram a line. */
+const listener = `
+import socket, sys
+heard = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+heard.bind(sys.argv[1])
+print("LISTENING", flush=True)
+while True:
+    words = heard.recv(4096)
+    if words and words != b"BARRIER=1": print(words.decode().strip().replace("\\n", " "), flush=True)
+`;
+
+async function openManager(): Promise<{ socket: string; heard: () => string[] }> {
+  const socket = join(await newFolder(), 'notify');
+  const child = spawn('python3', ['-c', listener, socket], { stdio: ['ignore', 'pipe', 'inherit'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let text = '';
+  child.stdout.setEncoding('utf8').on('data', (piece: string) => (text += piece));
+  await until('the socket', () => text.includes('LISTENING'));
+  return { socket, heard: () => text.split('\n').slice(1, -1) };
+}
+
+describe('what systemd is told', () => {
+  it('is that the daemon is ready, reloads, is ready again, lives, and stops', async () => {
+    const { socket, heard } = await openManager();
+    const world = await makeWorld();
+    const home = await world.home();
+    await home.write('rows.csv', 'id\n1\n');
+    await home.config({
+      destinations: { main: { url: world.url, api_key: adminKey } },
+      sources: { files: { connector: 'file' } },
+      jobs: {
+        orders: {
+          source: 'files',
+          query: 'rows.csv',
+          format: 'csv',
+          target: world.instances.csv,
+          schedule: '0 0 29 2 *',
+        },
+      },
+    });
+    const daemon = home.start(['run'], { env: { NOTIFY_SOCKET: socket, WATCHDOG_USEC: '400000' } });
+    await until('a ping', () => heard().includes('WATCHDOG=1'));
+    expect(heard()[0]).toBe('READY=1 STATUS=1 job in force');
+    daemon.child.kill('SIGHUP');
+    const isReload = (words: string) => /^RELOADING=1 MONOTONIC_USEC=\d+$/.test(words);
+    await until('the reload', () => heard().some(isReload));
+    await until('the end of the reload', () => heard().filter((words) => words.startsWith('READY=1')).length === 2);
+    const said = heard().filter((words) => words !== 'WATCHDOG=1');
+    expect(said.map((words) => words.split('=', 1)[0])).toEqual(['READY', 'RELOADING', 'READY']);
+    const health = await home.sluice(['health']);
+    expect(health).toMatchObject({ code: 0, stdout: expect.stringContaining('the schedules tick') });
+    daemon.child.kill('SIGTERM');
+    expect((await daemon.ended).code).toBe(0);
+    await until('the end', () => heard().includes('STOPPING=1'));
+    expect(await home.sluice(['health', '--json'])).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('no daemon runs'),
+    });
+  });
+
+  it('is nothing any more from the watchdog of a daemon that is not well', async () => {
+    const { socket, heard } = await openManager();
+    const systemd = new Systemd({
+      env: { ...process.env, NOTIFY_SOCKET: socket, WATCHDOG_USEC: '40000' },
+      log: quietLog,
+    });
+    let isWell = true;
+    systemd.watch(() => isWell);
+    forTest(() => systemd.stopping());
+    await until('a ping', () => heard().includes('WATCHDOG=1'));
+    isWell = false;
+    await systemd.ready(2);
+    const before = heard().length;
+    await new Promise((done) => setTimeout(done, 200));
+    expect(heard().slice(before)).toEqual([]);
+  });
+
+  it('is nothing without systemd, and said once to be impossible where its helper is missing', async () => {
+    const lines: string[] = [];
+    const log: Log = { ...quietLog, warn: (message) => void lines.push(message) };
+    await new Systemd({ env: { PATH: '' }, log }).ready(1);
+    expect(lines).toEqual([]);
+    const lost = new Systemd({ env: { PATH: '/nowhere', NOTIFY_SOCKET: '/nowhere/notify' }, log });
+    await lost.ready(1);
+    await lost.stopping();
+    expect(lines).toEqual(['systemd could not be told']);
+  });
+});
