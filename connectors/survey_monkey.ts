@@ -1,0 +1,297 @@
+import { defineService, option, type RequestData, type StreamData } from '#sdk';
+
+/** Times are of UTC, whether their zone stands there or not. */
+const instant = (at: string) => ({ type: 'timestamptz', at, date: 'local', zone: 'UTC' }) as const;
+
+const since = '{{ since | in: UTC | format: YYYY-MM-DDTHH:mm:ss }}';
+
+const survey = {
+  survey: option.text({
+    about: 'Numbers of the surveys, separated by commas; absent: all that the account may see.',
+    example: '105723396',
+  }),
+};
+
+const surveys = {
+  request: { path: '/surveys', query: { page: '{{ page.number }}', per_page: 1000 } },
+  records: 'data',
+  paging: { by: 'page', more: 'links.next' },
+  fields: { id: 'id' },
+  given: 'survey',
+} as const;
+
+/** Answers to a survey, the oldest change first. */
+const responses = {
+  options: {
+    ...survey,
+    status: option.choice(['completed', 'partial', 'overquota', 'disqualified'], {
+      about: 'Only responses with this status.',
+    }),
+  },
+  request: {
+    path: '/surveys/{{ partition.survey.id }}/responses/bulk',
+    query: {
+      page: '{{ page.number }}',
+      per_page: 100,
+      sort_by: 'date_modified',
+      sort_order: 'ASC',
+      status: '{{ status }}',
+      start_modified_at: since,
+    },
+  } satisfies RequestData,
+  records: 'data',
+  paging: { by: 'page', more: 'links.next' },
+} as const;
+
+/** Version 3 of the SurveyMonkey API. Its documents are the public ones of the vendor. */
+export default defineService({
+  id: 'survey_monkey',
+  title: 'SurveyMonkey',
+  summary: 'Reads surveys of SurveyMonkey, who answered them, and what was answered, with the words of the questions.',
+  options: {
+    token: option.text({
+      about: 'Access token of an app of your own; takes the place of `login`.',
+      secret: true,
+      example: `\${env:SURVEYMONKEY_TOKEN}`,
+    }),
+    data_center: option.choice(['us', 'eu', 'ca'], {
+      about: 'Where the account lives, for a `token`; a login tells it by itself.',
+      default: 'us',
+    }),
+  },
+  version: 'v3',
+  base: ({ login, data_center, api_version }) => `${hostOf(login as Facts | undefined, data_center)}/${api_version}`,
+  login: [
+    { kind: 'key', when: 'token', headers: { authorization: 'Bearer {{ token }}' } },
+    {
+      kind: 'oauth',
+      oauth: {
+        grants: ['authorization_code'],
+        authorize_url: 'https://api.surveymonkey.com/oauth/authorize',
+        token_url: 'https://api.surveymonkey.com/oauth/token',
+        // Scopes are set in the app; the token has no end and is never refreshed.
+        refresh: 'none',
+        keep: ['access_url'],
+      },
+    },
+  ],
+  streams: {
+    surveys: {
+      about: 'The surveys, with how many have answered.',
+      request: {
+        path: '/surveys',
+        query: {
+          page: '{{ page.number }}',
+          per_page: 1000,
+          sort_by: 'date_modified',
+          sort_order: 'ASC',
+          include: 'response_count,question_count,date_created,date_modified,language',
+          start_modified_at: since,
+        },
+      },
+      records: 'data',
+      paging: { by: 'page', more: 'links.next' },
+      incremental: { column: 'updated_at', key: 'id', settles: '5m' },
+      columns: {
+        id: 'text',
+        title: 'text',
+        nickname: 'text',
+        language: 'text',
+        questions: { type: 'integer', at: 'question_count' },
+        responses: { type: 'integer', at: 'response_count' },
+        created_at: instant('date_created'),
+        updated_at: instant('date_modified'),
+      },
+    },
+    responses: {
+      about: 'One row for each response: who, when, how long.',
+      ...responses,
+      partitions: { survey: surveys },
+      incremental: { column: 'updated_at', key: 'id', settles: '5m' },
+      columns: {
+        survey_id: { type: 'text', scope: 'partition.survey.id' },
+        id: 'text',
+        collector_id: 'text',
+        status: { type: 'text', at: 'response_status' },
+        mode: { type: 'text', at: 'collection_mode' },
+        seconds: { type: 'integer', at: 'total_time' },
+        custom_value: 'text',
+        custom_variables: 'json',
+        created_at: instant('date_created'),
+        updated_at: instant('date_modified'),
+      },
+    },
+    answers: {
+      about: 'One row for each answer, with the words of the question and of what was chosen.',
+      ...responses,
+      partitions: {
+        survey: surveys,
+        design: {
+          request: { path: '/surveys/{{ partition.survey.id }}/details' },
+          records: '',
+          fields: { title: 'title', pages: 'pages' },
+        },
+      },
+      each: (response, { partition }) => answersOf(response as Response, (partition as { design: Design }).design),
+      incremental: { column: 'updated_at', key: 'response_id', settles: '5m' },
+      columns: {
+        survey_id: { type: 'text', scope: 'partition.survey.id' },
+        survey: { type: 'text', scope: 'partition.design.title' },
+        response_id: 'text',
+        status: 'text',
+        question_id: 'text',
+        question: 'text',
+        row: 'text',
+        column: 'text',
+        choice: 'text',
+        weight: 'decimal',
+        text: 'text',
+        updated_at: instant('date_modified'),
+      },
+    } satisfies StreamData,
+  },
+  errors: [
+    { status: 429, headers: { 'x-ratelimit-app-global-day-remaining': '0' }, verdict: 'daily' },
+    {
+      status: 429,
+      verdict: 'wait',
+      wait: { at: { header: 'x-ratelimit-app-global-minute-reset' }, unit: 'seconds' },
+    },
+    {
+      status: 403,
+      body: { 'error.id': 1018 },
+      verdict: 'config',
+      say: 'keeps this account in another part of the world',
+      next: 'set `data_center`, or log in again: sluice login',
+    },
+    {
+      status: 404,
+      verdict: 'config',
+      say: 'has no such survey',
+      next: 'look at `survey`; the stream `surveys` lists them',
+    },
+    {
+      status: 413,
+      verdict: 'config',
+      say: 'gives no questions of a survey with more than a thousand',
+      next: 'name the other surveys in `survey`, or read the stream `responses`',
+    },
+  ],
+  budget: {
+    rates: [{ requests: 120, within: '1m' }],
+    gauges: [
+      {
+        at: { header: 'x-ratelimit-app-global-minute-remaining' },
+        means: 'left',
+        pause: { at: { header: 'x-ratelimit-app-global-minute-reset' }, unit: 'seconds' },
+      },
+    ],
+  },
+  check: { request: { path: '/users/me' }, say: 'logged in as {{ answer.username }}' },
+  limits: [
+    'Confirmed by the vendor’s documents: addresses, pages, sorting by time of change, the host in the token’s answer, 120 calls in a minute and 500 a day for apps that are not public. Larger surveys need many of these: a call gives 100 responses.',
+    'Not confirmed: that changes show up within five minutes.',
+    'A survey with more than 1,000 questions has no `answers`: the vendor refuses its design.',
+    'Deleted responses are not told; a run without `incremental` leaves them out.',
+  ],
+  example: `sources:
+  surveys:
+    connector: survey_monkey
+    login: { client_id: "\${env:SURVEYMONKEY_ID}", client_secret: "\${env:SURVEYMONKEY_SECRET}" }
+jobs:
+  satisfaction:
+    source: surveys
+    query: { stream: answers, survey: "105723396", status: completed }
+`,
+});
+
+interface Facts {
+  readonly kept?: { readonly access_url?: string };
+}
+
+const hosts: Readonly<Record<string, string>> = {
+  us: 'https://api.surveymonkey.com',
+  eu: 'https://api.eu.surveymonkey.com',
+  ca: 'https://api.surveymonkey.ca',
+};
+
+/** The API of an account lives where the account does; the answer with the token says where. */
+function hostOf(login: Facts | undefined, dataCenter: unknown): string {
+  return (login?.kept?.access_url ?? hosts[String(dataCenter)]!).replace(/\/+$/, '');
+}
+
+interface Choice {
+  readonly id?: string;
+  readonly text?: string;
+  readonly weight?: unknown;
+  readonly choices?: readonly Choice[];
+}
+
+interface Question {
+  readonly id: string;
+  readonly headings?: readonly { readonly heading?: string }[];
+  readonly answers?: { readonly [kind: string]: Choice | readonly Choice[] };
+}
+
+interface Design {
+  readonly pages?: readonly { readonly questions?: readonly Question[] }[];
+}
+
+interface Response {
+  readonly id?: string;
+  readonly date_modified?: string;
+  readonly response_status?: string;
+  readonly pages?: readonly { readonly questions?: readonly { id: string; answers?: readonly Given[] }[] }[];
+}
+
+type Given = Readonly<Partial<Record<'choice_id' | 'row_id' | 'col_id' | 'other_id' | 'text', string>>>;
+
+/** A response's answers, one by one; the design says what its numbers mean. */
+function* flatAnswers({ pages = [] }: Response): Generator<{ question_id: string; answer: Given }> {
+  for (const { questions = [] } of pages)
+    for (const { id, answers = [] } of questions) for (const answer of answers) yield { question_id: id, answer };
+}
+
+function answersOf(response: Response, design: Design): Record<string, unknown>[] {
+  const { id: response_id, date_modified, response_status: status } = response;
+  const { questions, choices } = wordsOf(design);
+  const word = (id: string | undefined) => (id === undefined ? undefined : choices.get(id)?.text);
+  return Array.from(flatAnswers(response), ({ question_id, answer }) => ({
+    response_id,
+    status,
+    date_modified,
+    question_id,
+    question: questions.get(question_id),
+    row: word(answer.row_id),
+    column: word(answer.col_id),
+    choice: word(answer.choice_id ?? answer.other_id),
+    weight: answer.choice_id === undefined ? undefined : choices.get(answer.choice_id)?.weight,
+    text: answer.text,
+  }));
+}
+
+interface Words {
+  readonly questions: ReadonlyMap<string, string | undefined>;
+  readonly choices: ReadonlyMap<string, Choice>;
+}
+
+const known = new WeakMap<Design, Words>();
+
+/** The words behind the numbers of a survey: put together once for all its responses. */
+function wordsOf(design: Design): Words {
+  const found = known.get(design);
+  if (found !== undefined) return found;
+  const questions = (design.pages ?? []).flatMap((page) => page.questions ?? []);
+  const choices = questions.flatMap(({ answers = {} }) => Object.values(answers).flat().flatMap(withInner));
+  const words = {
+    questions: new Map(questions.map(({ id, headings }) => [id, headings?.[0]?.heading])),
+    choices: new Map(choices.map((choice) => [choice.id ?? '', choice])),
+  };
+  known.set(design, words);
+  return words;
+}
+
+/** In a matrix of menus the choices stand inside the columns. */
+function withInner(choice: Choice): Choice[] {
+  return [choice, ...(choice.choices ?? []).flatMap(withInner)];
+}
