@@ -725,6 +725,23 @@ it('asks again for a file that is not ready yet', async () => {
   expect(outcome.rows).toEqual(numbers(1, 2));
 });
 
+it('gives a record once that stands on several pages', async () => {
+  const outcome = await run(
+    {
+      distinct: 'id',
+      paging: { by: 'token', at: 'next' },
+      request: { path: '/things', query: { p: '{{ page.token }}' } },
+    },
+    {
+      routes: {
+        'GET /v1/things': ({ query }) =>
+          query.has('p') ? { json: { data: ids(1, 4) } } : { json: { data: [...ids(0, 2), ...ids(0, 1)], next: 'p2' } },
+      },
+    },
+  );
+  expect(outcome.rows).toEqual(numbers(0, 4));
+});
+
 it('leaves no file open where a stream fails whose columns are found in its records', async () => {
   const page = { json: { data: ids(0, 2), next: 'p2' } };
   await fail(

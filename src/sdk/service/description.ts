@@ -100,6 +100,8 @@ export interface StreamData {
   readonly each?: (record: Fields, scope: Scope) => Fields | readonly Fields[] | undefined;
   /** Only records in which these paths hold these values. */
   readonly only?: Readonly<Record<string, unknown>>;
+  /** What tells records apart, where the service may give one on several pages: it then comes once. */
+  readonly distinct?: Path;
   /** Members that are no columns, where the columns are what the records have. */
   readonly drop?: readonly string[];
   readonly columns: Columns;
@@ -169,10 +171,10 @@ export interface Discovery {
   readonly only?: Readonly<Record<string, unknown>>;
   /** Names of the fields that the user asks for, in that order; all of them where it has no value. */
   readonly wanted?: Template;
-  /** Columns before those, which every record has. They are not among the `fields`. */
-  readonly always?: Readonly<Record<string, ColumnType | ColumnData>>;
   /** The member of a record that holds their values; the record itself unless said otherwise. */
   readonly within?: string;
+  /** Columns before those, which every record has. They are not among the `fields`. */
+  readonly always?: Readonly<Record<string, ColumnType | ColumnData>>;
 }
 
 /** When the pages end. Without any of these: at the first without records (`page`, `offset`), or without a way on. */

@@ -3,6 +3,7 @@ import type { ConnectorLog } from '../connector.ts';
 import type { Answer } from './answer.ts';
 import type { Caller } from './caller.ts';
 import type { Fields, Partition, ServiceDescription, StreamData } from './description.ts';
+import { Distinct } from './distinct.ts';
 import { textOf } from './exact-json.ts';
 import type { Moment } from './moment.ts';
 import { Pager, type Turn } from './paging.ts';
@@ -147,6 +148,7 @@ export class Reading {
     const base: Scope = { ...outer, job };
     const pager = new Pager(stream.paging, title);
     const guard = new RepeatGuard();
+    const distinct = stream.distinct === undefined ? undefined : new Distinct(stream.distinct);
     let answer: Answer | undefined;
     let turn: Turn | undefined = pager.first(base);
     for (let request = firstRequest; turn !== undefined; request = turn?.request ?? stream.request) {
@@ -164,7 +166,7 @@ export class Reading {
       for await (const piece of reply.verdict === 'empty' ? [] : recordsOf(reply, stream, scope)) {
         count += piece.count;
         last = piece.last ?? last;
-        yield this.#met(piece.records, scope);
+        yield this.#met(distinct?.fresh(piece.records) ?? piece.records, scope);
       }
       guard.records = count;
       turn = pager.next({ answer, records: count, last });
