@@ -69,9 +69,7 @@ export function faultsOf({ source, query }: { source: SourceValues; query?: Quer
     ...urlFaults(source),
     ...(driver === 'sqlite' ? fileFaults(source) : serverFaults(source, driver)),
     ...tlsFaults(source.tls),
-    ...(query?.sql.trim() === ''
-      ? [{ option: 'sql', message: 'is empty; write the statement that returns the rows' }]
-      : []),
+    ...(query === undefined ? [] : queryFaults(query, driver)),
   ];
 }
 
@@ -127,6 +125,30 @@ function serverFaults(source: SourceValues, driver: DriverName | undefined): Fau
     ...(nowhere ? [{ option: 'driver', message: 'is missing: write driver, or a url that says it' }] : []),
     ...(source.file === undefined ? [] : [{ option: 'file', message: 'is for SQLite alone' }]),
     ...(nobody ? [{ option: source.url === undefined ? 'user' : 'url', message: 'names no user' }] : []),
+  ];
+}
+
+function queryFaults(
+  { sql, cursor, lag, null_cursors: nulls, chunks }: QueryValues,
+  driver: DriverName | undefined,
+): Fault[] {
+  const alone = 'says how to read by a cursor; name the column in cursor';
+  return [
+    ...(sql.trim() === '' ? [{ option: 'sql', message: 'is empty; write the statement that returns the rows' }] : []),
+    ...(cursor === '' ? [{ option: 'cursor', message: 'is empty; name a column of the result' }] : []),
+    ...(cursor === undefined && lag !== undefined ? [{ option: 'lag', message: alone }] : []),
+    ...(cursor === undefined && nulls !== 'refuse' ? [{ option: 'null_cursors', message: alone }] : []),
+    ...(cursor !== undefined && chunks !== undefined
+      ? [
+          {
+            option: 'chunks',
+            message: 'are for reading all rows, and cursor for reading the new ones; keep one of the two',
+          },
+        ]
+      : []),
+    ...(chunks !== undefined && driver === 'sqlite'
+      ? [{ option: 'chunks', message: 'mean nothing to SQLite, which has no connection to lose; take them out' }]
+      : []),
   ];
 }
 

@@ -1,4 +1,5 @@
 import type { ConnectorLog, Extraction } from '#sdk';
+import type { Dialect } from './dialect.ts';
 import type { QueryValues, SourceValues } from './options.ts';
 
 /** What a driver gets: the checked options of the source and the usual context of a connector. */
@@ -11,6 +12,7 @@ export interface Door {
 
 /** One kind of database: how to prove that it can be reached, and how to read one query. */
 export interface Driver {
+  readonly dialect: Dialect;
   check(door: Door): Promise<string>;
   extract(door: Door, query: QueryValues): Promise<Extraction>;
 }

@@ -1,6 +1,7 @@
 import { defineConnector, Problem } from '#sdk';
 import { driverOf, faultsOf } from './address.ts';
 import type { Driver } from './driver.ts';
+import { extractBy } from './extract.ts';
 import { type DriverName, query, type SourceValues, source } from './options.ts';
 import { reference } from './reference.ts';
 
@@ -36,5 +37,5 @@ export default defineConnector({
   shorthand: 'sql',
   validate: faultsOf,
   check: async (context) => (await driverFor(context.source)).check(context),
-  extract: async ({ query, ...door }) => (await driverFor(door.source)).extract(door, query),
+  extract: async (context) => extractBy(await driverFor(context.source), context),
 });

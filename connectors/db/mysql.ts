@@ -1,4 +1,5 @@
 import type { Extraction } from '#sdk';
+import { mysqlDialect } from './dialects.ts';
 import type { Door, Driver } from './driver.ts';
 import { MysqlSession } from './mysql-session.ts';
 import { statementsOf } from './mysql-statement.ts';
@@ -6,6 +7,7 @@ import type { QueryValues } from './options.ts';
 
 /** MySQL and MariaDB. */
 export const mysql: Driver = {
+  dialect: mysqlDialect,
   async check(door) {
     const session = await MysqlSession.open(door);
     try {

@@ -71,10 +71,40 @@ export const source = {
     default: 0,
     about: 'How long the server may work on the query before it gives up; 0 is no limit.',
   }),
+  connections: option.integer({
+    minimum: 1,
+    default: 4,
+    about: 'How many jobs of one process may read from this server at a time; the others wait for their turn.',
+  }),
   zero_dates: option.choice(['refuse', 'null'], {
     default: 'refuse',
     about: 'MySQL and MariaDB: what a date like 0000-00-00, which is in no calendar, becomes: an error, or null.',
   }),
+};
+
+/** A table too big for one statement is read a chunk at a time. */
+export interface ChunkOptions {
+  readonly column: string;
+  readonly rows: number;
+}
+
+const chunkSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['column', 'rows'],
+  properties: {
+    column: {
+      type: 'string',
+      description: 'A column of the result that is unique and never null; the primary key is best.',
+    },
+    rows: { type: 'integer', minimum: 1, description: 'Rows of each chunk; 100000 is a good number.' },
+  },
+};
+
+const lagSchema = {
+  type: ['integer', 'string'],
+  minimum: 0,
+  pattern: '^[0-9]{1,9}[smhd]$',
 };
 
 /** A value bound to a placeholder of the query. */
@@ -99,6 +129,26 @@ export const query = {
     default: 50_000,
     about:
       'PostgreSQL: rows per slice of the server-side cursor; 0 runs the query in one go, which lets the server work in parallel.',
+  }),
+  cursor: option.text({
+    about:
+      'Read only rows that are new since the last run: a column of the result that grows with every row added or changed. What is sent then replaces what the instance shows.',
+    example: 'updated_at',
+  }),
+  lag: option.schema<string | number | undefined>(lagSchema, {
+    about:
+      'cursor: how far before its highest value the next run begins, for rows that are committed late: 30s, 10m, 2h, 1d; a number for a column of numbers. Rows read already do not come again.',
+    example: '10m',
+  }),
+  null_cursors: option.choice(['refuse', 'leave_out'], {
+    default: 'refuse',
+    about:
+      'cursor: what becomes of rows without a value in that column: an error that names the row, or they are left out.',
+  }),
+  chunks: option.schema<ChunkOptions | undefined>(chunkSchema, {
+    about:
+      'Read so many rows at a time, each chunk a statement of its own and as of its own moment, and go on behind the last row after a lost connection.',
+    example: { column: 'id', rows: 100_000 },
   }),
 };
 

@@ -1,10 +1,12 @@
 import type { Extraction } from '#sdk';
+import { postgresDialect } from './dialects.ts';
 import type { Door, Driver } from './driver.ts';
 import type { QueryValues } from './options.ts';
 import { PostgresSession } from './postgres-session.ts';
 
 /** PostgreSQL, and what speaks its protocol. */
 export const postgres: Driver = {
+  dialect: postgresDialect,
   async check(door) {
     const session = await PostgresSession.open(door);
     try {

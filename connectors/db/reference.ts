@@ -1,5 +1,7 @@
 /** What the reference page tells beside the options. */
 export const reference = {
+  resumes:
+    'With `cursor`, where it got to is the highest value of that column, exact to the last digit, with hashes of the rows that the next run meets again there.',
   columns:
     'Those of the result, in its order. Their types follow those of the database, and every value keeps all its digits; the table below says what becomes of what.',
   limits: [

@@ -3,6 +3,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { type Batch, type Column, type Extraction, Problem, type Value } from '#sdk';
 import { refuseDuplicates } from './cells.ts';
+import { sqliteDialect } from './dialects.ts';
 import type { Door, Driver } from './driver.ts';
 import type { Parameter, QueryValues } from './options.ts';
 import { sqliteProblem } from './sqlite-problems.ts';
@@ -13,6 +14,7 @@ const rowsPerTurn = 1000;
 
 /** SQLite files, opened for reading alone. */
 export const sqlite: Driver = {
+  dialect: sqliteDialect,
   async check(door) {
     const { db, path } = open(door);
     try {

@@ -8,6 +8,8 @@ export type Options = Readonly<Record<string, unknown>>;
 interface Setting {
   readonly signal?: AbortSignal;
   readonly folder?: string;
+  /** What the run before gave. */
+  readonly watermark?: string | undefined;
 }
 
 function contextOf(source: Options, { signal = new AbortController().signal, folder = '/nowhere' }: Setting) {
@@ -17,7 +19,13 @@ function contextOf(source: Options, { signal = new AbortController().signal, fol
 /** Starts an extract by the connector as the pipeline would. */
 export function extract(source: Options, query: Options | string, setting: Setting = {}): Promise<Extraction> {
   const given = typeof query === 'string' ? { sql: query } : query;
-  return db.extract({ ...contextOf(source, setting), query: withDefaults(db.query, given), scratch: '/nowhere' });
+  const { watermark } = setting;
+  return db.extract({
+    ...contextOf(source, setting),
+    query: withDefaults(db.query, given),
+    scratch: '/nowhere',
+    ...(watermark === undefined ? {} : { watermark }),
+  });
 }
 
 export function check(source: Options, setting: Setting = {}): Promise<string> {
@@ -30,6 +38,14 @@ export async function read(source: Options, query: Options | string, setting: Se
   const rows: (string | null)[][] = [];
   for await (const batch of batches) rows.push(...batchText(batch));
   return { columns: columns.map(({ name, type }) => `${name} ${type}`), rows };
+}
+
+/** The rows that are new since the watermark, the watermark behind them, and whether there were none. */
+export async function readOn(source: Options, query: Options, watermark?: string) {
+  const extraction = await extract(source, query, { watermark });
+  const rows: (string | null)[][] = [];
+  for await (const batch of extraction.batches) rows.push(...batchText(batch));
+  return { rows, watermark: extraction.watermark!(), unchanged: extraction.unchanged!() };
 }
 
 /** The problem that an act ends with; fails the test when it ends well, or with anything else. */

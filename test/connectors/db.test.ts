@@ -49,6 +49,27 @@ describe('the options of a database', () => {
   });
 });
 
+describe('what a query says of reading on', () => {
+  it.each([
+    [{ cursor: 'at' }, []],
+    [{ cursor: 'at', lag: '10m', null_cursors: 'leave_out' }, []],
+    [{ chunks: { column: 'id', rows: 10 } }, []],
+    [{ lag: '10m' }, ['lag says how to read by a cursor']],
+    [{ null_cursors: 'leave_out' }, ['null_cursors says how to read by a cursor']],
+    [{ cursor: '' }, ['cursor is empty']],
+    [{ cursor: 'at', chunks: { column: 'id', rows: 10 } }, ['chunks are for reading all rows']],
+  ])('is checked before anything runs: %j', (query, reasons) => {
+    const found = faults({ url: 'postgres://a@b' }, { sql: 'select 1', ...query });
+    expect(found).toHaveLength(reasons.length);
+    found.forEach((fault, i) => void expect(fault).toContain(reasons[i]!));
+  });
+
+  it('knows that SQLite has no use for chunks', () => {
+    const found = faults({ file: 'a' }, { sql: 'select 1', chunks: { column: 'id', rows: 10 } });
+    expect(found).toEqual([expect.stringContaining('chunks mean nothing to SQLite')]);
+  });
+});
+
 describe('bound values of MySQL', () => {
   it('leave a query without parameters alone', () => {
     expect(statementsOf({ sql: "select '?'", parameters: [] })).toEqual(["select '?'"]);

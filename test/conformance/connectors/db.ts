@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
-import { hostileNames, hostileValues, type Options, type Place, type World } from '#sdk/testing';
+import { hostileNames, hostileValues, type Options, type Place, type Resume, type World } from '#sdk/testing';
 import { startMariadb } from '../../servers/mariadb.ts';
 import { startPostgres } from '../../servers/postgres.ts';
 import { freePort, type TestServer } from '../../servers/server.ts';
@@ -12,6 +12,24 @@ import { freePort, type TestServer } from '../../servers/server.ts';
 const rows = 200_000;
 const table = 'create table orders (id integer primary key, customer varchar(40), amount decimal(12,2), day date)';
 const content = "insert into orders values (1, 'Ann', 1.50, '2026-01-31'), (2, null, null, null)";
+/** A table that grows while a job reads on from it, at the very edge and behind it. */
+const log = 'create table log (at integer, word varchar(40))';
+const begun = "insert into log values (1, 'one'), (2, 'two')";
+const grown = "insert into log values (2, 'two again'), (3, 'three')";
+
+function resumeBy(run: (sql: string) => Promise<unknown>): Resume {
+  return {
+    query: { sql: 'select at, word from log', cursor: 'at', lag: 1 },
+    async grow() {
+      await run(grown);
+      return [
+        ['2', 'two again'],
+        ['3', 'three'],
+      ];
+    },
+  };
+}
+
 const note = 'note '.repeat(24);
 
 /** The connector's example as those write it who know no $1. */
@@ -34,6 +52,10 @@ const common = {
     { query: { sql: undefined }, option: 'sql' },
     { source: { driver: 'oracle' }, option: 'driver' },
     { source: { tls: { mode: 'sometimes' } }, option: 'tls' },
+    { query: { lag: '10m' }, option: 'lag' },
+    { query: { cursor: 'id', lag: '10 minutes' }, option: 'lag' },
+    { query: { cursor: 'id', chunks: { column: 'id', rows: 10 } }, option: 'chunks' },
+    { query: { chunks: { column: 'id' } }, option: 'chunks' },
   ],
 } as const satisfies Partial<Place>;
 
@@ -78,7 +100,7 @@ const postgres: World = {
     const hostile = hostileTable(hostileNames, (name) => `"${name.replaceAll('"', '""')}"`);
     const client = new pg.Client(server.url);
     await client.connect();
-    await client.query(`${table}; ${content}; ${hostile.create}`);
+    await client.query(`${table}; ${content}; ${hostile.create}; ${log}; ${begun}`);
     for (const row of hostile.rows) await client.query(hostile.insert.replace(/\?/g, numbered()), row);
     await client.end();
     const place = serverPlace(
@@ -86,7 +108,13 @@ const postgres: World = {
       await freePort(),
       `select i, '${note}' as note from generate_series(1, ${rows}) i`,
     );
-    return { ...place, hostile: { query: { sql: hostile.sql } } };
+    const resume = resumeBy(async (sql) => {
+      const writer = new pg.Client(server.url);
+      await writer.connect();
+      await writer.query(sql);
+      await writer.end();
+    });
+    return { ...place, resume, hostile: { query: { sql: hostile.sql } } };
   },
 };
 
@@ -103,11 +131,16 @@ const mariadb: World = {
     const names = hostileNames.filter((name) => /^\P{Extended_Pictographic}*$/u.test(name));
     const hostile = hostileTable(names, (name) => `\`${name}\``);
     const connection = await mysql.createConnection({ uri: server.url, charset: 'utf8mb4' });
-    for (const statement of [table, content, hostile.create]) await connection.query(statement);
+    for (const statement of [table, content, hostile.create, log, begun]) await connection.query(statement);
     for (const row of hostile.rows) await connection.execute(hostile.insert, row);
     await connection.end();
     const place = serverPlace(server, await freePort(), `select seq, '${note}' as note from seq_1_to_${rows}`);
-    return { ...place, hostile: { query: { sql: hostile.sql }, names }, example: { query: { sql: example } } };
+    const resume = resumeBy(async (sql) => {
+      const writer = await mysql.createConnection(server.url);
+      await writer.query(sql);
+      await writer.end();
+    });
+    return { ...place, resume, hostile: { query: { sql: hostile.sql }, names }, example: { query: { sql: example } } };
   },
 };
 
@@ -118,13 +151,19 @@ const sqlite: World = {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-world-'));
     const hostile = hostileTable(hostileNames, (name) => `"${name.replaceAll('"', '""')}"`);
     const db = new Database(join(folder, 'shop.sqlite'));
-    db.exec(`${table}; ${content}; ${hostile.create}`);
+    db.exec(`${table}; ${content}; ${hostile.create}; ${log}; ${begun}`);
     for (const row of hostile.rows) db.prepare(hostile.insert).run(row);
     db.close();
     const many = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${rows}) select i, '${note}' as note from n`;
+    const resume = resumeBy(async (sql) => {
+      const writer = new Database(join(folder, 'shop.sqlite'));
+      writer.exec(sql);
+      writer.close();
+    });
     return {
       ...common,
       folder,
+      resume,
       source: { driver: 'sqlite', file: 'shop.sqlite' },
       rows: [['1', 'Ann', '1.5', '2026-01-31'], common.rows[1]],
       example: { query: { sql: example } },

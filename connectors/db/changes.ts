@@ -1,0 +1,79 @@
+import { type Batch, type Column, type Extraction, Problem } from '#sdk';
+import { lagged, refuseCursorType } from './cursor-value.ts';
+import { type Ask, type Dialect, ranged } from './dialect.ts';
+import { Edge } from './edge.ts';
+import type { QueryValues } from './options.ts';
+import { columnAt, refuseNulls } from './ordered.ts';
+import { parseWatermark, type Watermark, watermarkText } from './watermark.ts';
+
+interface Given {
+  readonly query: QueryValues & { readonly cursor: string };
+  readonly dialect: Dialect;
+  readonly watermark: string | undefined;
+  readonly ask: Ask;
+}
+
+/** Rows that were added or changed since the last run, by a column that grows with them, in its order. */
+export async function extractChanges({ query, dialect, watermark, ask }: Given): Promise<Extraction> {
+  const { cursor: column, lag, null_cursors: nulls } = query;
+  const before = parseWatermark(watermark);
+  const from = before === undefined ? {} : { from: lagged(column, before.value, lag) };
+  const read = await ask(ranged(query, { column, nulls: nulls === 'refuse' ? 'read' : nulls, ...from }, dialect));
+  const at = columnAt(read.columns, column, 'cursor');
+  const { type } = read.columns[at]!;
+  refuseCursorType(column, type);
+  // What is stored comes as the last column, where it was asked for, and is nobody else's business.
+  const columns = dialect.stored === undefined ? read.columns : read.columns.slice(0, -1);
+  const decides = dialect.stored === undefined ? at : columns.length;
+  const edge = new Edge({ column, lag, before, at: decides, type, width: columns.length });
+  const counted = { fresh: 0 };
+  return {
+    columns,
+    batches: freshRows(read.batches, { columns, at, edge, counted, before }),
+    watermark: () => {
+      const after = edge.watermark();
+      return after === undefined ? undefined : watermarkText(after);
+    },
+    unchanged: () => counted.fresh === 0,
+  };
+}
+
+interface Reading {
+  readonly columns: readonly Column[];
+  /** Index of the cursor. */
+  readonly at: number;
+  readonly edge: Edge;
+  readonly counted: { fresh: number };
+  readonly before: Watermark | undefined;
+}
+
+const mendNulls =
+  'fill it in the query (coalesce(updated_at, created_at) as updated_at), or set null_cursors: leave_out';
+
+async function* freshRows(batches: AsyncIterable<Batch>, reading: Reading): AsyncGenerator<Batch, void, void> {
+  const { columns, at, edge, counted } = reading;
+  let rows = 0;
+  for await (const batch of batches) {
+    if (batch.length === 0) continue;
+    if (rows === 0) refuseOtherType(columns[at]!, reading.before);
+    refuseNulls(batch, at, { before: rows, next: mendNulls });
+    rows += batch.length;
+    const { cells, ...fresh } = edge.fresh(batch);
+    counted.fresh += fresh.length;
+    if (fresh.length > 0) yield { ...fresh, columns, cells: cells.slice(0, columns.length) };
+  }
+}
+
+/** Only rows tell: SQLite has no types without them. */
+function refuseOtherType({ name, type }: Column, before: Watermark | undefined): void {
+  if (before === undefined || before.value.type === type) return;
+  throw new Problem({
+    code: 'DB_CURSOR_TYPE',
+    family: 'job',
+    message: `column ${JSON.stringify(name)} was ${before.value.type} when this job read last, and is ${type} now`,
+    where: { column: name },
+    seen: type,
+    allowed: before.value.type,
+    next: 'cast it in the query to what it was, or forget the watermark, so that all is read anew: `sluice state clear`',
+  });
+}

@@ -1,0 +1,182 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Batch, type Column, cellText, type Extraction, Problem, storedRow } from '#sdk';
+import { type Ask, type Bound, type Dialect, ranged } from './dialect.ts';
+import type { Door } from './driver.ts';
+import type { ChunkOptions, QueryValues } from './options.ts';
+import { columnAt, nullInOrder } from './ordered.ts';
+
+/** After a lost connection: so many tries without one more row, with pauses that double. */
+const mostTries = 6;
+const firstPauseMs = 250;
+
+export interface ChunkedGiven {
+  readonly query: QueryValues & { readonly chunks: ChunkOptions };
+  readonly dialect: Dialect;
+  readonly door: Pick<Door, 'signal' | 'log'>;
+  /** Tells the runner that we are at work, though no rows come. */
+  readonly alive: () => void;
+  readonly ask: Ask;
+}
+
+/**
+ * The rows of a query a chunk at a time, in the order of a column whose values are unique. Each chunk is a statement and a
+ * transaction of its own, so the chunks are of different moments. When a connection is lost, the next statement begins
+ * behind the last row that arrived: whoever reads notices nothing.
+ */
+export async function extractChunks(given: ChunkedGiven): Promise<Extraction> {
+  const chunks = new Chunks(given);
+  const columns = await chunks.open();
+  return { columns, batches: chunks.batches() };
+}
+
+/** Only these are in the same order whatever the database and its settings. */
+const types = ['integer', 'decimal', 'uuid', 'date', 'timestamp', 'timestamptz', 'text'];
+const mendNulls = 'take a column without nulls; the primary key is best';
+
+class Chunks {
+  readonly #given: ChunkedGiven;
+  #first: Extraction | undefined;
+  #columns: readonly Column[] = [];
+  /** Index of the column that the chunks go by. */
+  #at = 0;
+  #last: Bound | undefined;
+  /** Rows that were handed on. */
+  #rows = 0;
+
+  constructor(given: ChunkedGiven) {
+    this.#given = given;
+  }
+
+  async open(): Promise<readonly Column[]> {
+    const { column } = this.#given.query.chunks;
+    await this.#refuseNulls();
+    const first = await this.#ask();
+    this.#at = columnAt(first.columns, column, 'chunks');
+    const { type } = first.columns[this.#at]!;
+    if (!types.includes(type)) throw noOrder(column, type);
+    this.#first = first;
+    this.#columns = first.columns;
+    return first.columns;
+  }
+
+  /** Such rows are in no chunk: they are looked for beforehand. */
+  async #refuseNulls(): Promise<void> {
+    const { query, dialect, ask } = this.#given;
+    const { column } = query.chunks;
+    const { batches } = await ask(ranged(query, { column, nulls: 'only', rows: 1 }, dialect));
+    for await (const batch of batches) if (batch.length > 0) throw nullInOrder(column, { next: mendNulls });
+  }
+
+  async *batches(): AsyncGenerator<Batch, void, void> {
+    const { query, alive } = this.#given;
+    for (let tries = 0; ; ) {
+      const before = this.#rows;
+      try {
+        const chunk = this.#first ?? (await this.#ask());
+        this.#first = undefined;
+        const came = yield* this.#read(chunk);
+        if (came < query.chunks.rows) return;
+        tries = 0;
+      } catch (thrown) {
+        tries = this.#rows > before ? 1 : tries + 1;
+        await this.#recover(thrown, tries);
+      }
+      alive();
+    }
+  }
+
+  /** The row that came last comes again as the first one, which shows whether the values are unique. */
+  #ask(): Promise<Extraction> {
+    const { query, dialect, ask } = this.#given;
+    const { column, rows } = query.chunks;
+    const last = this.#last;
+    const range = last === undefined ? { rows } : { rows: rows + 1, from: last };
+    return ask(ranged(query, { column, nulls: 'leave_out', ...range }, dialect));
+  }
+
+  /** Hands on the rows of a chunk; resolves to how many there were that had not come before. */
+  async *#read(chunk: Extraction): AsyncGenerator<Batch, number, void> {
+    this.#refuseOtherColumns(chunk.columns);
+    let came = 0;
+    let again = this.#last;
+    for await (const batch of chunk.batches) {
+      if (batch.length === 0) continue;
+      const from = again !== undefined && this.#text(batch, 0) === again.text ? 1 : 0;
+      this.#advance(batch, from);
+      again = undefined;
+      came += batch.length - from;
+      this.#rows += batch.length - from;
+      if (batch.length > from) yield this.#shown(batch, from);
+    }
+    return came;
+  }
+
+  #shown(batch: Batch, from: number): Batch {
+    const length = batch.length - from;
+    if (from === 0) return { ...batch, columns: this.#columns };
+    const rows = Int32Array.from({ length }, (_, i) => storedRow(batch, i + from));
+    return { columns: this.#columns, cells: batch.cells, rows, length };
+  }
+
+  #text(batch: Batch, i: number): string {
+    return cellText(batch.cells[this.#at]!, this.#columns[this.#at]!.type, storedRow(batch, i))!;
+  }
+
+  /** Of two rows with the same value, the end of a chunk might lose one. */
+  #advance(batch: Batch, from: number): void {
+    let before = this.#last?.text;
+    for (let i = from; i < batch.length; i++) {
+      const text = this.#text(batch, i);
+      if (text === before) throw notUnique(this.#given.query.chunks.column, text);
+      before = text;
+    }
+    if (before !== undefined) this.#last = { type: this.#columns[this.#at]!.type, text: before };
+  }
+
+  /** A table that was altered meanwhile would give rows of another shape. */
+  #refuseOtherColumns(columns: readonly Column[]): void {
+    const isSame = this.#columns.every(({ name, type }, c) => columns[c]?.name === name && columns[c].type === type);
+    if (isSame) return;
+    throw new Problem({
+      code: 'DB_COLUMNS_CHANGED',
+      family: 'try_later',
+      message: 'the columns of the result have changed between two chunks',
+      next: 'the run is tried again',
+    });
+  }
+
+  async #recover(thrown: unknown, tries: number): Promise<void> {
+    const { signal, log } = this.#given.door;
+    signal.throwIfAborted();
+    if (!(thrown instanceof Problem) || thrown.family !== 'try_later' || tries >= mostTries) throw thrown;
+    const pauseMs = firstPauseMs * 2 ** tries;
+    log.warn('The connection was lost; the read goes on behind the last row', {
+      rows: this.#rows,
+      because: thrown.message,
+      pause_ms: pauseMs,
+    });
+    await wait(pauseMs, undefined, { signal }).catch(() => signal.throwIfAborted());
+  }
+}
+
+function noOrder(column: string, type: string): Problem {
+  return new Problem({
+    code: 'DB_CHUNK_TYPE',
+    family: 'job',
+    message: `chunks cannot go by column ${JSON.stringify(column)}: it is ${type}`,
+    where: { column },
+    allowed: types.join(', '),
+    next: 'take the primary key',
+  });
+}
+
+function notUnique(column: string, value: string): Problem {
+  return new Problem({
+    code: 'DB_CHUNK_NOT_UNIQUE',
+    family: 'job',
+    message: `chunks cannot go by column ${JSON.stringify(column)}: two rows have the same value`,
+    where: { column },
+    seen: value.slice(0, 80),
+    next: 'take a column whose values are unique; the primary key is best',
+  });
+}

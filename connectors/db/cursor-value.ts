@@ -1,0 +1,128 @@
+import { type ColumnType, Problem } from '#sdk';
+import type { Bound } from './dialect.ts';
+
+const shapes: Readonly<Partial<Record<ColumnType, RegExp>>> = {
+  integer: /^-?\d+$/,
+  decimal: /^-?\d+(\.\d+)?$/,
+  date: /^\d{4}-\d\d-\d\d$/,
+  timestamp: /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?$/,
+  timestamptz: /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)? ?(Z|[+-]\d\d:\d\d)$/i,
+  text: /^/,
+};
+
+const instead: Readonly<Partial<Record<ColumnType, string>>> = {
+  float: 'a float has no exact neighbours; cast it in the query: cast(… as decimal(20, 6))',
+  uuid: 'a uuid says nothing of when its row was written; take a column that grows, or cast a UUIDv7 to text',
+};
+
+/** Refuses columns that rows cannot be read on from. */
+export function refuseCursorType(column: string, type: ColumnType): void {
+  if (shapes[type] !== undefined) return;
+  throw new Problem({
+    code: 'DB_CURSOR_TYPE',
+    family: 'job',
+    message: `rows cannot be read on from column ${JSON.stringify(column)}: it is ${type}`,
+    where: { column },
+    seen: type,
+    allowed: Object.keys(shapes).join(', '),
+    next: instead[type] ?? 'take a column that grows with every new or changed row',
+  });
+}
+
+/** Refuses a value that nothing can be compared with: infinity, NaN, years BC, years of five digits. */
+export function refuseCursorValue(column: string, { type, text }: Bound): void {
+  if (shapes[type]!.test(text)) return;
+  throw new Problem({
+    code: 'DB_CURSOR_VALUE',
+    family: 'job',
+    message: `the highest value of column ${JSON.stringify(column)} is none that rows can be read on from`,
+    where: { column },
+    seen: text.slice(0, 80),
+    next: 'leave such rows out in the query: … where that_column < …',
+  });
+}
+
+/** Whether a value is before another one of its type. Texts are the database's to compare: only equal ones are told. */
+export function isBefore(a: Bound, b: Bound): boolean {
+  switch (a.type) {
+    case 'integer':
+      return BigInt(a.text) < BigInt(b.text);
+    case 'decimal': {
+      const scale = Math.max(scaleOf(a.text), scaleOf(b.text));
+      return scaled(a.text, scale) < scaled(b.text, scale);
+    }
+    case 'text':
+      return a.text !== b.text;
+    case 'timestamptz':
+      return instantOf(a.text) < instantOf(b.text);
+    default:
+      return a.text < b.text;
+  }
+}
+
+/** Texts of instants that sort like them. Those of UTC, the usual ones, only lose their Z. */
+function instantOf(text: string): string {
+  if (/Z$/i.test(text)) return text.slice(0, -1);
+  return Temporal.Instant.from(text).toString().slice(0, -1);
+}
+
+function scaleOf(text: string): number {
+  const point = text.indexOf('.');
+  return point === -1 ? 0 : text.length - point - 1;
+}
+
+function scaled(text: string, scale: number): bigint {
+  return BigInt(text.replace('.', '') + '0'.repeat(scale - scaleOf(text)));
+}
+
+/** What is kept back: a number for numbers, a time for times. */
+export type Lag = string | number;
+
+const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
+const daySeconds = 86_400;
+
+/** The value less the lag, exact. Throws a Problem when the lag is not one for a column of this type. */
+export function lagged(column: string, { type, text }: Bound, lag: Lag | undefined): Bound {
+  if (lag === undefined) return { type, text };
+  const isNumber = type === 'integer' || type === 'decimal';
+  const [, count, unit] = /^(\d+)([smhd])$/.exec(String(lag)) ?? [];
+  if (type === 'text' || isNumber !== (typeof lag === 'number')) throw noLag(column, type, lag);
+  if (isNumber) return { type, text: less(text, BigInt(lag)) };
+  const seconds = Number(count) * units[unit!]!;
+  if (type !== 'date') return { type, text: earlier(text, seconds) };
+  const days = Math.ceil(seconds / daySeconds);
+  return { type, text: Temporal.PlainDate.from(text).subtract({ days }).toString() };
+}
+
+function less(text: string, lag: bigint): string {
+  const scale = scaleOf(text);
+  const left = scaled(text, scale) - lag * 10n ** BigInt(scale);
+  if (scale === 0) return String(left);
+  const digits = String(left < 0n ? -left : left).padStart(scale + 1, '0');
+  return `${left < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
+}
+
+/** In the form that the value has: SQLite compares texts, so a blank stays a blank, and missing seconds stay away. */
+function earlier(text: string, seconds: number): string {
+  const [, day, between, clock, zone] = /^(\d{4}-\d\d-\d\d)([T ])([\d:.]+)(.*)$/.exec(text)!;
+  const before = Temporal.PlainDateTime.from(`${day}T${clock}`).subtract({ seconds }).toString();
+  const kept = clock!.length === 5 ? before.slice(0, 16) : before;
+  return `${kept.replace('T', between!)}${zone}`;
+}
+
+function noLag(column: string, type: ColumnType, lag: Lag): Problem {
+  const allowed =
+    type === 'text'
+      ? 'no lag'
+      : type === 'integer' || type === 'decimal'
+        ? 'a number such as 1000'
+        : '30s, 10m, 2h, 1d';
+  return new Problem({
+    code: 'DB_CURSOR_LAG',
+    family: 'job',
+    message: `a lag of ${lag} cannot be taken from column ${JSON.stringify(column)}: it is ${type}`,
+    where: { column },
+    allowed,
+    next: 'mend the option lag',
+  });
+}

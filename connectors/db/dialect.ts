@@ -1,0 +1,67 @@
+import type { ColumnType, Extraction } from '#sdk';
+import type { Parameter, QueryValues } from './options.ts';
+
+/** A value that rows are read from, in the canonical text of its type: exact, never a number of JavaScript. */
+export interface Bound {
+  readonly type: ColumnType;
+  readonly text: string;
+}
+
+/** A piece of SQL, and what is bound to the placeholders in it. */
+export interface Bit {
+  readonly sql: string;
+  readonly parameters: readonly Parameter[];
+}
+
+/** Runs a query. */
+export type Ask = (query: QueryValues) => Promise<Extraction>;
+
+/** How a kind of database writes what we add to a query. */
+export interface Dialect {
+  quote(name: string): string;
+  /** The bound as an operand. `before` are the values that are bound already. */
+  operand(bound: Bound, before: readonly Parameter[]): Bit;
+  /** Where the number of rows stands: behind `select`, or at the end. */
+  limit(rows: number): { readonly first?: string; readonly last?: string };
+  /**
+   * The column as it is stored, where that may differ from the text that the rows carry and decides about their order. It
+   * is then read as one more column, the last.
+   */
+  stored?(column: string): string;
+}
+
+/** A stretch of the rows of a query, in the order of one column. */
+export interface Range {
+  readonly column: string;
+  /** From this value on. */
+  readonly from?: Bound;
+  /** What becomes of rows that have none: they come as well, so that they are noticed; are left out; or are all that comes. */
+  readonly nulls: 'read' | 'leave_out' | 'only';
+  readonly rows?: number;
+}
+
+/** The query, wrapped so that it gives a range of its rows in order. */
+export function ranged(query: QueryValues, { column, from, nulls, rows }: Range, dialect: Dialect): QueryValues {
+  const name = dialect.quote(column);
+  const operand = from === undefined ? undefined : dialect.operand(from, query.parameters);
+  const { first = '', last = '' } = rows === undefined ? {} : dialect.limit(rows);
+  const stored = dialect.stored === undefined ? '' : `, ${dialect.stored(name)}`;
+  const condition = conditionOf(name, operand?.sql, nulls);
+  return {
+    ...query,
+    // On lines of its own, because a query may end in a remark.
+    sql: `select ${first}sluice_rows.*${stored} from (\n${bare(query.sql)}\n) sluice_rows${condition} order by ${name}${last}`,
+    parameters: [...query.parameters, ...(operand?.parameters ?? [])],
+  };
+}
+
+function conditionOf(name: string, operand: string | undefined, nulls: Range['nulls']): string {
+  if (nulls === 'only') return ` where ${name} is null`;
+  if (operand === undefined) return nulls === 'read' ? '' : ` where ${name} is not null`;
+  return ` where ${name} >= ${operand}${nulls === 'read' ? ` or ${name} is null` : ''}`;
+}
+
+/** A statement in brackets must not end in a semicolon. */
+function bare(sql: string): string {
+  return sql.replace(/[\s;]+$/, '');
+}

@@ -1,0 +1,36 @@
+import type { Dialect } from './dialect.ts';
+
+/** The value is bound as text; the server takes it for what the column is, so nothing is lost. */
+export const postgresDialect: Dialect = {
+  quote: (name) => `"${name.replaceAll('"', '""')}"`,
+  operand: ({ text }, before) => ({ sql: `$${before.length + 1}`, parameters: [text] }),
+  limit: (rows) => ({ last: ` limit ${rows}` }),
+};
+
+/** Numbers stand in the statement, exact; texts and times as what they are, in a form that ends no quote. */
+export const mysqlDialect: Dialect = {
+  quote: (name) => `\`${name.replaceAll('`', '``')}\``,
+  operand: ({ type, text }) => ({ sql: mysqlLiteral(type, text), parameters: [] }),
+  limit: (rows) => ({ last: ` limit ${rows}` }),
+};
+
+function mysqlLiteral(type: string, text: string): string {
+  if (type === 'integer' || type === 'decimal') return text;
+  const hex = `_utf8mb4 x'${Buffer.from(isTime(type) ? wallClock(text) : text, 'utf8').toString('hex')}'`;
+  if (type === 'date') return `cast(${hex} as date)`;
+  return isTime(type) ? `cast(${hex} as datetime(6))` : hex;
+}
+
+const isTime = (type: string) => type === 'timestamp' || type === 'timestamptz';
+
+/** The session's time zone is UTC, and a literal has no room for one. */
+const wallClock = (text: string) => text.replace('T', ' ').replace(/Z$/, '');
+
+/** SQLite orders what is stored, which is not always the text that the rows carry: `2026-01-31 10:00` has no T. */
+export const sqliteDialect: Dialect = {
+  quote: (name) => `"${name.replaceAll('"', '""')}"`,
+  operand: ({ type, text }) =>
+    type === 'integer' || type === 'decimal' ? { sql: text, parameters: [] } : { sql: '?', parameters: [text] },
+  limit: (rows) => ({ last: ` limit ${rows}` }),
+  stored: (column) => `cast(${column} as text)`,
+};

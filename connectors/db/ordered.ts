@@ -1,0 +1,39 @@
+import { type Batch, type Cells, type Column, Problem, storedRow } from '#sdk';
+
+/** Where the column stands that an option names. Throws a Problem when the result has none of that name. */
+export function columnAt(columns: readonly Column[], name: string, option: string): number {
+  const at = columns.findIndex((column) => column.name === name);
+  if (at !== -1) return at;
+  throw new Problem({
+    code: 'DB_NO_COLUMN',
+    family: 'job',
+    message: `the result has no column ${JSON.stringify(name)}, which the option ${option} names`,
+    where: { column: name },
+    allowed: columns.map((column) => column.name).join(', '),
+    next: `select it in the query, or mend ${option}`,
+  });
+}
+
+function isNull(cells: Cells, stored: number): boolean {
+  if (cells.kind === 'values') return cells.values[stored] === null;
+  return cells.spans[2 * (stored * cells.stride + cells.slot)]! < 0;
+}
+
+/** Refuses rows without a value in the column that orders them. `before` is how many rows came before the batch. */
+export function refuseNulls(batch: Batch, at: number, { before, next }: { before: number; next: string }): void {
+  const cells = batch.cells[at]!;
+  for (let i = 0; i < batch.length; i++) {
+    if (isNull(cells, storedRow(batch, i))) throw nullInOrder(batch.columns[at]!.name, { row: before + i + 1, next });
+  }
+}
+
+/** A row without a value in the column that orders the rows. */
+export function nullInOrder(column: string, { row, next }: { row?: number; next: string }): Problem {
+  return new Problem({
+    code: 'DB_NULL_IN_ORDER',
+    family: 'job',
+    message: `column ${JSON.stringify(column)} is null in a row, so nothing says where the row belongs`,
+    where: { column, ...(row === undefined ? {} : { row }) },
+    next,
+  });
+}

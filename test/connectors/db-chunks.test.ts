@@ -1,0 +1,169 @@
+import mysql from 'mysql2/promise';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeWithServer } from '../servers/describe.ts';
+import { countRows, extract, problemOf, read } from './db-reader.ts';
+import { type Cut, openTcpProxy } from './ftp-proxy.ts';
+
+interface Place {
+  readonly url: () => string;
+  readonly port: () => number;
+  run(sql: string): Promise<void>;
+  /** Rows `i` from 1 to n with some weight. */
+  series(n: number): string;
+}
+
+function itReadsInChunks({ url, port, run, series }: Place): void {
+  const chunks = (rows: number, column = 'i') => ({ column, rows });
+
+  it.each([1, 3, 7, 10, 11, 1000])('gives every row once, in order, in chunks of %i', async (rows) => {
+    const { rows: found, columns } = await read({ url: url() }, { sql: series(10), chunks: chunks(rows) });
+    expect(found.map(([i]) => i)).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9', '10']);
+    expect(columns[0]).toBe('i integer');
+  });
+
+  it('gives nothing of nothing', async () => {
+    const { rows } = await read({ url: url() }, { sql: `${series(3)} where 1 = 0`, chunks: chunks(10) });
+    expect(rows).toEqual([]);
+  });
+
+  it('sees what is written between two chunks, and goes by any exact type', async () => {
+    await run('create table keyed (k varchar(10) primary key)');
+    await run("insert into keyed values ('a'), ('b'), ('c')");
+    const { batches } = await extract({ url: url() }, { sql: 'select k from keyed', chunks: chunks(2, 'k') });
+    let rows = 0;
+    for await (const batch of batches) {
+      if (rows === 0) await run("insert into keyed values ('d')");
+      rows += batch.length;
+    }
+    expect(rows).toBe(4);
+  });
+
+  it.each([
+    ['the first chunk', [{ afterBytes: 1_000_000, how: 'reset' }]],
+    [
+      'its second chunk, twice',
+      [
+        { afterBytes: 1e9, how: 'reset' },
+        { afterBytes: 1e9, how: 'reset' },
+        { afterBytes: 400_000, how: 'reset' },
+        { afterBytes: 700_000, how: 'reset' },
+      ],
+    ],
+    [
+      'a login',
+      [
+        { afterBytes: 1e9, how: 'reset' },
+        { afterBytes: 1e9, how: 'reset' },
+        { afterBytes: 20, how: 'reset' },
+      ],
+    ],
+  ] as [string, Cut[]][])('goes on behind the last row when the connection breaks in %s', async (_title, cuts) => {
+    const proxy = await openTcpProxy(port(), [...cuts]);
+    try {
+      const source = { url: url().replace(/:\d+\//, `:${proxy.port}/`) };
+      const { batches } = await extract(source, { sql: series(30_000), chunks: chunks(20_000) });
+      const seen: number[] = [];
+      for await (const batch of batches) {
+        const cells = batch.cells[0]!;
+        if (cells.kind !== 'bytes') throw new Error('cells of a database are bytes');
+        for (let r = 0; r < batch.length; r++) {
+          const at = 2 * ((batch.rows?.[r] ?? r) * cells.stride + cells.slot);
+          seen.push(Number(cells.bytes.toString('latin1', cells.spans[at], cells.spans[at + 1])));
+        }
+      }
+      expect(seen).toHaveLength(30_000);
+      expect(seen.every((i, at) => i === at + 1)).toBe(true);
+      expect(proxy.carried()).toBeGreaterThan(cuts.length);
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  it('stops at once between two tries', async () => {
+    const proxy = await openTcpProxy(port(), [
+      { afterBytes: 1e9, how: 'reset' },
+      { afterBytes: 500_000, how: 'reset' },
+    ]);
+    const stop = new AbortController();
+    const source = { url: url().replace(/:\d+\//, `:${proxy.port}/`) };
+    const { batches } = await extract(source, { sql: series(30_000), chunks: chunks(20_000) }, { signal: stop.signal });
+    await proxy.close();
+    const counting = countRows(batches);
+    setTimeout(() => stop.abort(new Error('stopped')), 300);
+    await expect(counting).rejects.toThrow('stopped');
+  });
+
+  it('refuses a column that is not unique, whichever chunk shows it', async () => {
+    const sql = `select case when i = 5 then 4 else i end as i from (${series(10)}) s`;
+    for (const rows of [1, 2, 3, 4, 5, 100]) {
+      const problem = await problemOf(read({ url: url() }, { sql, chunks: chunks(rows) }));
+      expect(problem).toMatchObject({ code: 'DB_CHUNK_NOT_UNIQUE', family: 'job', seen: '4' });
+    }
+  });
+
+  it('refuses a column with nulls, one that is not there and one that has no order', async () => {
+    const nulls = `select case when i = 5 then null else i end as i from (${series(10)}) s`;
+    const problem = await problemOf(read({ url: url() }, { sql: nulls, chunks: chunks(100) }));
+    expect(problem).toMatchObject({ code: 'DB_NULL_IN_ORDER', family: 'job' });
+    await expect(read({ url: url() }, { sql: series(3), chunks: chunks(2, 'nope') })).rejects.toThrow('nope');
+    const floats = `select i + sqrt(2) as i from (${series(3)}) s`;
+    expect(await problemOf(read({ url: url() }, { sql: floats, chunks: chunks(2) }))).toMatchObject({
+      code: 'DB_CHUNK_TYPE',
+    });
+  });
+}
+
+describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL in chunks', (server) => {
+  let admin: pg.Client;
+  beforeAll(async () => {
+    admin = new pg.Client(server().url);
+    await admin.connect();
+  });
+  afterAll(() => admin.end());
+  itReadsInChunks({
+    url: () => server().url,
+    port: () => server().port,
+    run: async (sql) => void (await admin.query(sql)),
+    series: (n) => `select i, repeat('x', 100) as fill from generate_series(1, ${n}) i`,
+  });
+
+  it('gives up where nobody answers any more', async () => {
+    const proxy = await openTcpProxy(server().port, [
+      { afterBytes: 1e9, how: 'reset' },
+      { afterBytes: 500_000, how: 'reset' },
+    ]);
+    const source = { url: server().url.replace(/:\d+\//, `:${proxy.port}/`) };
+    const { batches } = await extract(source, {
+      sql: "select i, repeat('x', 100) as fill from generate_series(1, 30000) i",
+      chunks: { column: 'i', rows: 20_000 },
+    });
+    await proxy.close();
+    expect(await problemOf(countRows(batches))).toMatchObject({ family: 'try_later' });
+  }, 40_000);
+
+  it('leaves no connection behind', async () => {
+    const count = "select count(*)::int as n from pg_stat_activity where application_name = 'sluice'";
+    await expect.poll(async () => (await admin.query(count)).rows[0].n).toBe(0);
+  });
+});
+
+describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB in chunks', (server) => {
+  let admin: mysql.Connection;
+  beforeAll(async () => {
+    admin = await mysql.createConnection(server().url);
+  });
+  afterAll(() => admin.end());
+  itReadsInChunks({
+    url: () => server().url,
+    port: () => server().port,
+    run: async (sql) => void (await admin.query(sql)),
+    series: (n) => `select i, fill from (select seq as i, repeat('x', 100) as fill from seq_1_to_${n}) one`,
+  });
+
+  it('leaves no connection behind', async () => {
+    const others = 'select count(*) as n from information_schema.processlist where id <> connection_id() and user = ?';
+    const count = async () => Number(((await admin.query(others, ['sluice']))[0] as { n: number }[])[0]!.n);
+    await expect.poll(count).toBe(0);
+  });
+});

@@ -1,0 +1,269 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import mysql from 'mysql2/promise';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describeWithServer } from '../servers/describe.ts';
+import { problemOf, readOn } from './db-reader.ts';
+
+/** A place with tables that a test writes to while a job reads on. */
+interface Place {
+  readonly source: () => Record<string, unknown>;
+  run(sql: string): Promise<void>;
+}
+
+/** What holds for every kind of database; `types` are the words of that kind. */
+function itReadsOn({ source, run }: Place, types: { instant: string; decimal: string; text: string }): void {
+  const query = (table: string, more: object = {}) => ({
+    sql: `select id, at from ${table} order by id desc -- newest id first;`,
+    cursor: 'at',
+    ...more,
+  });
+
+  it('gives all rows first, then those that are new, and says when there are none', async () => {
+    await run(`create table steps (id integer, at integer)`);
+    await run(`insert into steps values (1, 10), (2, 20), (3, 20)`);
+    const first = await readOn(source(), query('steps'));
+    expect(first.rows.toSorted()).toEqual([
+      ['1', '10'],
+      ['2', '20'],
+      ['3', '20'],
+    ]);
+    const second = await readOn(source(), query('steps'), first.watermark);
+    expect(second).toMatchObject({ rows: [], unchanged: true, watermark: first.watermark });
+    await run(`insert into steps values (4, 20), (5, 15), (6, 30)`);
+    const third = await readOn(source(), query('steps'), second.watermark);
+    expect(third).toMatchObject({
+      rows: [
+        ['4', '20'],
+        ['6', '30'],
+      ],
+      unchanged: false,
+    });
+    expect((await readOn(source(), query('steps'), third.watermark)).rows).toEqual([]);
+  });
+
+  it('gives a row again that was changed at the very same value, and equal rows as often as they are there', async () => {
+    await run(`create table twins (id integer, at integer)`);
+    await run(`insert into twins values (1, 10), (1, 10), (2, 10)`);
+    const first = await readOn(source(), query('twins'));
+    await run(`update twins set id = 7 where id = 2`);
+    await run(`insert into twins values (1, 10)`);
+    const second = await readOn(source(), query('twins'), first.watermark);
+    expect(second.rows.toSorted()).toEqual([
+      ['1', '10'],
+      ['7', '10'],
+    ]);
+  });
+
+  it('finds rows that were written late within the lag, and gives none of the others twice', async () => {
+    await run(`create table late (id integer, at integer)`);
+    await run(`insert into late values (1, 100), (2, 150), (3, 190), (4, 200)`);
+    const asked = query('late', { lag: 50 });
+    const first = await readOn(source(), asked);
+    await run(`insert into late values (5, 149), (6, 160), (7, 210)`);
+    const second = await readOn(source(), asked, first.watermark);
+    expect(second.rows).toEqual([
+      ['6', '160'],
+      ['7', '210'],
+    ]);
+    await run(`delete from late where at > 200`);
+    const third = await readOn(source(), asked, second.watermark);
+    expect(third).toMatchObject({ rows: [], unchanged: true });
+    expect(JSON.parse(third.watermark!).value).toBe('210');
+  });
+
+  it('keeps whole numbers beyond 2^53 and decimals exact', async () => {
+    await run(`create table large (id bigint, at ${types.decimal})`);
+    await run(`insert into large values (9007199254740993, 0.10), (9007199254740992, 0.20)`);
+    const byId = { ...query('large'), cursor: 'id' };
+    const first = await readOn(source(), byId);
+    expect(JSON.parse(first.watermark!).value).toBe('9007199254740993');
+    await run(`insert into large values (9007199254740994, 0.30)`);
+    expect((await readOn(source(), byId, first.watermark)).rows).toEqual([
+      ['9007199254740994', expect.stringMatching(/^0.30?$/)],
+    ]);
+    const byAt = await readOn(source(), query('large', { lag: 1 }));
+    await run(`insert into large values (1, -0.69), (2, -0.71)`);
+    expect((await readOn(source(), query('large', { lag: 1 }), byAt.watermark)).rows).toEqual([['1', '-0.69']]);
+  });
+
+  it('keeps fractions of instants, and takes a time as lag', async () => {
+    await run(`create table moments (id integer, at ${types.instant})`);
+    const at = (clock: string) => `'2026-01-31 ${clock}'`;
+    await run(`insert into moments values (1, ${at('10:00:00.000001')}), (2, ${at('10:00:00.000002')})`);
+    const first = await readOn(source(), query('moments'));
+    await run(
+      `insert into moments values (3, ${at('10:00:00.000002')}), (4, ${at('10:00:00.000003')}), (5, ${at('09:59:59')})`,
+    );
+    const ids = async (more: object) =>
+      (await readOn(source(), query('moments', more), first.watermark)).rows.map(([id]) => id);
+    expect(await ids({})).toEqual(['3', '4']);
+    expect(await ids({ lag: '1s' })).toEqual(['1', '3', '4']);
+    expect(await ids({ lag: '10m' })).toEqual(['5', '1', '3', '4']);
+  });
+
+  it('takes whole days as lag of a date', async () => {
+    await run(`create table days (id integer, at date)`);
+    await run(`insert into days values (1, '2026-02-28'), (2, '2026-03-01')`);
+    const first = await readOn(source(), query('days', { lag: '1h' }));
+    await run(`insert into days values (3, '2026-02-28'), (4, '2026-02-27'), (5, '2026-03-01')`);
+    const second = await readOn(source(), query('days', { lag: '1h' }), first.watermark);
+    expect(second.rows).toEqual([
+      ['3', '2026-02-28'],
+      ['5', '2026-03-01'],
+    ]);
+  });
+
+  it("takes texts in the database's own order, quotes and all", async () => {
+    await run(`create table names (id integer, at ${types.text})`);
+    await run(`insert into names values (1, 'a'), (2, 'it''s'), (3, 'b\\\\')`);
+    const first = await readOn(source(), query('names'));
+    await run(`insert into names values (4, 'it''s'), (5, 'zz')`);
+    const second = await readOn(source(), query('names'), first.watermark);
+    expect(second.rows).toEqual([
+      ['4', "it's"],
+      ['5', 'zz'],
+    ]);
+    const problem = await problemOf(readOn(source(), query('names', { lag: 5 }), first.watermark));
+    expect(problem).toMatchObject({ code: 'DB_CURSOR_LAG', family: 'job' });
+  });
+
+  it('names a row without a value, and leaves such rows out when told so', async () => {
+    await run(`create table holes (id integer, at integer)`);
+    await run(`insert into holes values (1, 10)`);
+    const first = await readOn(source(), query('holes'));
+    await run(`insert into holes values (2, null), (3, 11)`);
+    for (const watermark of [undefined, first.watermark]) {
+      const problem = await problemOf(readOn(source(), query('holes'), watermark));
+      expect(problem).toMatchObject({ code: 'DB_NULL_IN_ORDER', family: 'job', where: { column: 'at' } });
+      expect(problem.next).toContain('null_cursors');
+    }
+    const leaving = await readOn(source(), query('holes', { null_cursors: 'leave_out' }), first.watermark);
+    expect(leaving.rows).toEqual([['3', '11']]);
+  });
+
+  it('refuses columns that say nothing, a column that is not there, and a lag of the wrong kind', async () => {
+    await run(`create table odd (id integer, at double precision)`);
+    await run(`insert into odd values (1, 0.5)`);
+    expect(await problemOf(readOn(source(), query('odd')))).toMatchObject({ code: 'DB_CURSOR_TYPE', family: 'job' });
+    const missing = await problemOf(readOn(source(), { ...query('odd'), cursor: 'updated' }));
+    expect(missing.message).toContain('updated');
+    const first = await readOn(source(), { ...query('odd'), cursor: 'id' });
+    const lag = await problemOf(readOn(source(), { ...query('odd', { lag: '5m' }), cursor: 'id' }, first.watermark));
+    expect(lag).toMatchObject({ code: 'DB_CURSOR_LAG', allowed: 'a number such as 1000' });
+  });
+
+  it('refuses to go on when the column has become another type, and a watermark that is none', async () => {
+    await run(`create table turned (id integer, at integer)`);
+    await run(`insert into turned values (1, 5)`);
+    const first = await readOn(source(), query('turned'));
+    const other = { sql: `select id, '2026-01-01' as at from turned`, cursor: 'at' };
+    const problem = await problemOf(
+      readOn(source(), other, JSON.stringify({ ...JSON.parse(first.watermark!), value: '1' })),
+    );
+    expect(problem).toMatchObject({ code: 'DB_CURSOR_TYPE', allowed: 'integer' });
+    expect(await problemOf(readOn(source(), query('turned'), 'yesterday'))).toMatchObject({ code: 'DB_WATERMARK' });
+  });
+}
+
+describeWithServer({ servers: 'PostgreSQL' }, 'reading on in PostgreSQL', (server) => {
+  let admin: pg.Client;
+  beforeAll(async () => {
+    admin = new pg.Client(server().url);
+    await admin.connect();
+  });
+  afterAll(() => admin.end());
+  const source = () => ({ url: server().url });
+  const run = async (sql: string) => void (await admin.query(sql.replaceAll('\\\\', '\\')));
+
+  itReadsOn({ source, run }, { instant: 'timestamptz', decimal: 'numeric(20,2)', text: 'text collate "C"' });
+
+  it('binds its value behind those of the query', async () => {
+    await run('create table bound (id integer, kind text, at timestamp)');
+    await run("insert into bound values (1, 'a', '2026-01-01'), (2, 'b', '2026-01-02')");
+    const query = { sql: 'select id, at from bound where kind = $1', parameters: ['a'], cursor: 'at' };
+    const first = await readOn(source(), query);
+    await run("insert into bound values (3, 'a', '2026-01-03'), (4, 'b', '2026-01-03')");
+    expect((await readOn(source(), query, first.watermark)).rows).toEqual([['3', '2026-01-03T00:00:00']]);
+  });
+
+  it('refuses infinity and uuids, each with what to do instead', async () => {
+    const infinity = await problemOf(readOn(source(), { sql: "select 'infinity'::timestamptz as at", cursor: 'at' }));
+    expect(infinity).toMatchObject({ code: 'DB_CURSOR_VALUE', seen: 'infinity' });
+    const uuid = await problemOf(readOn(source(), { sql: 'select gen_random_uuid() as at', cursor: 'at' }));
+    expect(uuid).toMatchObject({ code: 'DB_CURSOR_TYPE', seen: 'uuid' });
+    expect(uuid.next).toContain('UUIDv7');
+  });
+
+  it('remembers a bounded number of rows, however many share the edge', async () => {
+    const query = { sql: 'select i, 1 as at from generate_series(1, 12000) i', cursor: 'at' };
+    const first = await readOn(source(), query);
+    expect(JSON.parse(first.watermark!).seen).toHaveLength(10_000);
+    expect((await readOn(source(), query, first.watermark)).rows).toHaveLength(2000);
+  });
+
+  it('leaves no connection behind, whatever it refuses', async () => {
+    const count = "select count(*)::int as n from pg_stat_activity where application_name = 'sluice'";
+    await expect.poll(async () => (await admin.query(count)).rows[0].n).toBe(0);
+  });
+});
+
+describeWithServer({ servers: 'MariaDB' }, 'reading on in MariaDB', (server) => {
+  let admin: mysql.Connection;
+  beforeAll(async () => {
+    admin = await mysql.createConnection(server().url);
+    await admin.query("set time_zone = '+00:00'");
+  });
+  afterAll(() => admin.end());
+  const run = async (sql: string) => void (await admin.query(sql));
+  const types = { decimal: 'decimal(20,2)', text: 'varchar(20) collate utf8mb4_bin' };
+  const source = () => ({ url: server().url });
+
+  itReadsOn({ source, run }, { ...types, instant: 'datetime(6)' });
+
+  it('reads on from a TIMESTAMP, and with values bound to the query', async () => {
+    await run('create table stamped (id integer, at timestamp(6) not null)');
+    await run("insert into stamped values (1, '2026-01-31 10:00:00.000001'), (2, '2026-01-31 10:00:00.000002')");
+    const query = { sql: 'select id, at from stamped where id > ?', parameters: [0], cursor: 'at' };
+    const first = await readOn(source(), query);
+    expect(JSON.parse(first.watermark!).value).toBe('2026-01-31T10:00:00.000002Z');
+    await run("insert into stamped values (3, '2026-01-31 10:00:00.000003')");
+    expect((await readOn(source(), query, first.watermark)).rows).toEqual([['3', '2026-01-31T10:00:00.000003Z']]);
+  });
+
+  it('leaves no connection behind, whatever it refuses', async () => {
+    const others = 'select count(*) as n from information_schema.processlist where id <> connection_id() and user = ?';
+    const count = async () => Number(((await admin.query(others, ['sluice']))[0] as { n: number }[])[0]!.n);
+    await expect.poll(count).toBe(0);
+  });
+});
+
+describe('reading on in SQLite', () => {
+  let folder: string;
+  let db: Database.Database;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sluice-cursor-'));
+    db = new Database(join(folder, 'a.sqlite'));
+  });
+  afterAll(async () => {
+    db.close();
+    await rm(folder, { recursive: true });
+  });
+  const source = () => ({ file: join(folder, 'a.sqlite') });
+  const run = async (sql: string) => void db.exec(sql.replaceAll('\\\\', '\\'));
+
+  itReadsOn({ source, run }, { instant: 'datetime', decimal: 'decimal(20,2)', text: 'text' });
+
+  it('compares what is stored, in whichever form that is', async () => {
+    await run("create table forms (id integer, at datetime); insert into forms values (1, '2026-01-31 10:00')");
+    const query = { sql: 'select id, at from forms', cursor: 'at', lag: '5m' };
+    const first = await readOn(source(), query);
+    expect(first.rows).toEqual([['1', '2026-01-31T10:00:00']]);
+    expect(JSON.parse(first.watermark!).value).toBe('2026-01-31 10:00');
+    await run("insert into forms values (2, '2026-01-31 09:55'), (3, '2026-01-31 09:54'), (4, '2026-01-31 10:01')");
+    expect((await readOn(source(), query, first.watermark)).rows.map(([id]) => id)).toEqual(['2', '4']);
+  });
+});
