@@ -109,7 +109,7 @@ async function attempt(owed: OutboxRow, given: SendGiven): Promise<Fate> {
   gateway.trusted.delete(row.id);
   const milliseconds = clock.monotonic() - began;
   emit('payload.delivered', { ...factsOf(row), attempts: row.attempts, milliseconds });
-  await store.payloads.release(row.path);
+  await store.payloads.releaseFormer(row);
   return { state: 'delivered' };
 }
 

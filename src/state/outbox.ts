@@ -1,28 +1,12 @@
 import { redact } from '../lib/redact.ts';
-import type { Payload } from '../pipeline/payload.ts';
 import { assertWhole } from './assert-whole.ts';
 import { outstanding } from './outstanding.ts';
+import { instanceOf, type Owing, record } from './owing.ts';
 import { atomically, type Ground } from './part.ts';
 import { type InstanceKey, newest, Receipts } from './receipts.ts';
 import { Runs } from './runs.ts';
 import type { OutboxRow, OutboxState } from './tables.ts';
-import { type Mark, Watermarks } from './watermarks.ts';
-
-/** What becomes owed: a payload, where it goes, and on whose behalf. */
-export interface Owing {
-  readonly run: string;
-  readonly job: string;
-  /** Name and base URL of the destination. */
-  readonly destination: { readonly name: string; readonly url: string };
-  readonly clientId?: string;
-  readonly instance: string;
-  readonly payload: Payload;
-  readonly mediaType: string;
-  /** Send even when the instance already has these bytes. */
-  readonly always: boolean;
-  /** How far the source was read; moves on with the payload, or not at all. */
-  readonly watermark?: Pick<Mark, 'reading' | 'text'>;
-}
+import { Watermarks } from './watermarks.ts';
 
 export type Owed =
   | { readonly state: 'owed'; readonly id: number; readonly superseded: readonly OutboxRow[] }
@@ -45,7 +29,7 @@ export class Outbox {
   }
 
   /**
-   * Makes a payload owed, in one transaction with its run. It supersedes what was owed or dead for the same instance;
+   * Makes a payload owed, in one transaction with its run. It supersedes what was owed, quarantined or dead for the same instance;
    * it is superseded itself where newer data has been owed or tried already; it is not recorded where the instance is
    * known to hold the same bytes. The file has to be there.
    */
@@ -61,7 +45,7 @@ export class Outbox {
       }
       const { payload } = owing;
       const outbox = new Outbox(inside);
-      for (const row of waiting) await outbox.#supersede(row);
+      for (const row of waiting) await outbox.supersede(row);
       if (owing.watermark !== undefined) {
         await new Watermarks(inside).set({ job: owing.job, run: owing.run, ...owing.watermark });
       }
@@ -181,7 +165,7 @@ export class Outbox {
       const tried = (await new Receipts(inside).find(key))?.tried_as_of;
       const owed = waiting.filter(({ state }) => state === 'owed').map(({ as_of }) => as_of);
       const isOld = newest(inside.clock.now(), [...owed, tried]) > row.as_of;
-      for (const other of isOld ? [row] : waiting) await outbox.#supersede(other);
+      for (const other of isOld ? [row] : waiting) await outbox.supersede(other);
       if (!isOld) await inside.db.updateTable('outbox').set({ url }).where('id', '=', id).execute();
       return outbox.find(id);
     });
@@ -220,8 +204,9 @@ export class Outbox {
     return this.#ground.db.selectFrom('outbox').selectAll().where('state', 'in', states).orderBy('id').execute();
   }
 
-  async #supersede(row: OutboxRow): Promise<void> {
-    if (!(await this.#settle(row.id, 'superseded', ['owed', 'dead']))) return;
+  /** Something else is what the instance is to show. What a guard or the service held against the run stays its history. */
+  async supersede(row: OutboxRow): Promise<void> {
+    if (!(await this.#settle(row.id, 'superseded', ['owed', 'quarantined', 'dead']))) return;
     if (row.state === 'owed') await new Runs(this.#ground).settle(row.run, { state: 'superseded' });
   }
 
@@ -257,45 +242,4 @@ export function dueAt(row: OutboxRow, now: number): number {
   return row.next_attempt_at;
 }
 
-function instanceOf({ destination, clientId, instance }: Owing): InstanceKey {
-  return { url: destination.url, instance, ...(clientId === undefined ? {} : { clientId }) };
-}
-
 const contentsOf = ({ sha256, bytes, format, as_of }: OutboxRow) => ({ sha256, bytes, format, asOf: as_of });
-
-async function record(ground: Ground, owing: Owing, state: 'owed' | 'superseded'): Promise<number> {
-  const { payload, destination } = owing;
-  const now = Math.round(ground.clock.now());
-  const { id } = await ground.db
-    .insertInto('outbox')
-    .values({
-      run: owing.run,
-      job: owing.job,
-      destination: destination.name,
-      url: destination.url,
-      client_id: owing.clientId ?? '',
-      instance: owing.instance,
-      sha256: payload.sha256,
-      path: payload.path,
-      bytes: payload.bytes,
-      row_count: payload.rows,
-      format: payload.format,
-      media_type: owing.mediaType,
-      as_of: payload.asOf,
-      always: owing.always ? 1 : 0,
-      state,
-      attempts: 0,
-      last_attempt_at: null,
-      next_attempt_at: null,
-      code: null,
-      message: null,
-      owed_at: now,
-      settled_at: state === 'owed' ? null : now,
-    })
-    .returning('id')
-    .executeTakeFirstOrThrow();
-  const runs = new Runs(ground);
-  await runs.owed(owing.run, { rows: payload.rows, bytes: payload.bytes });
-  if (state === 'superseded') await runs.settle(owing.run, { state });
-  return id;
-}

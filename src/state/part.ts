@@ -10,6 +10,14 @@ export interface Ground {
   readonly processes: Processes;
   /** Absolute path of the state folder. */
   readonly folder: string;
+  /** Absent: nothing is kept once it is delivered. */
+  readonly keep?: Keep;
+}
+
+/** How long delivered payloads stay on the disk, so that one can be put back: the newest ones of each instance. */
+export interface Keep {
+  readonly payloads: number;
+  readonly milliseconds: number;
 }
 
 /** Runs `work` in the transaction that `ground` is already in, or in one of its own. */

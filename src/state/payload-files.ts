@@ -3,8 +3,10 @@ import { dirname, join, relative, sep } from 'node:path';
 import { makeFolder } from '../lib/make-folder.ts';
 import { atomically, type Ground } from './part.ts';
 import { Runs } from './runs.ts';
-import type { OutboxState } from './tables.ts';
+import type { OutboxRow, OutboxState } from './tables.ts';
 
+/** More than one too many at a time is left by a crash or a smaller limit: the next deliveries and the sweep find them. */
+const fewMore = 2;
 /** In these states the bytes may still be wanted. */
 const kept: readonly OutboxState[] = ['owed', 'quarantined', 'dead'];
 /** Nothing younger than this is swept, whatever the store knows of it. */
@@ -42,8 +44,8 @@ export class PayloadFiles {
 
   /**
    * Deletes a payload's file unless something still wants it. Looks and deletes under the write lock, and `owe` looks
-   * for the file under the same lock, so a file never vanishes from under a payload. Keeping the last good ones of
-   * an instance would be decided here.
+   * for the file under the same lock, so a file never vanishes from under a payload. The last good ones of an
+   * instance are kept, as many and as long as the store was told.
    */
   async release(path: string): Promise<void> {
     await atomically(this.#ground, async (inside) => {
@@ -51,6 +53,21 @@ export class PayloadFiles {
       rmSync(path, { force: true });
       removeIfEmpty(dirname(path), this.root);
     });
+  }
+
+  /** A payload was delivered: its file, and those of the instance that it makes one too many, go unless they are kept. */
+  async releaseFormer({ url, client_id, instance, path }: OutboxRow): Promise<void> {
+    const former = await this.#ground.db
+      .selectFrom('outbox')
+      .select('path')
+      .where('url', '=', url)
+      .where('client_id', '=', client_id)
+      .where('instance', '=', instance)
+      .where('state', '=', 'delivered')
+      .orderBy('id', 'desc')
+      .limit((this.#ground.keep?.payloads ?? 0) + fewMore)
+      .execute();
+    for (const one of new Set([path, ...former.map((row) => row.path)])) await this.release(one);
   }
 
   /**
@@ -77,14 +94,26 @@ export class PayloadFiles {
   }
 }
 
-async function isWanted({ db }: Ground, path: string): Promise<boolean> {
-  const row = await db
+async function isWanted(ground: Ground, path: string): Promise<boolean> {
+  const rows = await ground.db.selectFrom('outbox').selectAll().where('path', '=', path).execute();
+  if (rows.some(({ state }) => kept.includes(state))) return true;
+  for (const row of rows) if (row.state === 'delivered' && (await isKept(ground, row))) return true;
+  return false;
+}
+
+/** Among the newest that the instance was given, and not too old. A time in the future is a clock that was set back. */
+async function isKept({ db, clock, keep }: Ground, row: OutboxRow): Promise<boolean> {
+  if (keep === undefined || clock.now() - (row.settled_at ?? 0) > keep.milliseconds) return false;
+  const newer = await db
     .selectFrom('outbox')
-    .select('id')
-    .where('path', '=', path)
-    .where('state', 'in', kept)
-    .executeTakeFirst();
-  return row !== undefined;
+    .select(({ fn }) => fn.count<number>('id').as('count'))
+    .where('url', '=', row.url)
+    .where('client_id', '=', row.client_id)
+    .where('instance', '=', row.instance)
+    .where('state', '=', 'delivered')
+    .where('id', '>', row.id)
+    .executeTakeFirstOrThrow();
+  return newer.count < keep.payloads;
 }
 
 function filesIn(folder: string): string[] {

@@ -52,7 +52,7 @@ export class Runs {
 
   /** Ends a run by what became of its payload; a later fate (a dead one sent again) replaces an earlier one. */
   async settle(id: string, end: RunEnd): Promise<void> {
-    await this.#end(id, end, ['running', 'owed', 'dead', 'superseded']);
+    await this.#end(id, end, ['running', 'owed', 'quarantined', 'dead', 'superseded']);
   }
 
   async #end(id: string, end: RunEnd, from: readonly RunState[]): Promise<void> {
@@ -135,11 +135,18 @@ export class Runs {
         .deleteFrom('runs')
         .where('sequence', '<=', oldest.sequence)
         .where('state', 'not in', ['running', 'owed', 'dead'])
+        .where('id', 'not in', ({ selectFrom }) =>
+          selectFrom('outbox').select('outbox.run').where('outbox.state', '=', 'quarantined'),
+        )
         .execute();
       await db
         .deleteFrom('outbox')
-        .where('state', 'in', ['delivered', 'superseded'])
+        .where('state', 'in', ['delivered', 'superseded', 'discarded'])
         .where('run', 'not in', ({ selectFrom }) => selectFrom('runs').select('runs.id'))
+        .execute();
+      await db
+        .deleteFrom('quarantine')
+        .where('id', 'not in', ({ selectFrom }) => selectFrom('outbox').select('outbox.id'))
         .execute();
     });
   }

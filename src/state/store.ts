@@ -4,15 +4,19 @@ import type { Clock } from '../lib/clock.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 import { Problem } from '../lib/problem.ts';
 import { Accounts } from './accounts.ts';
+import { Audit } from './audit.ts';
 import { useDatabase } from './database.ts';
+import { GoodPayloads } from './good-payloads.ts';
+import { Holds } from './holds.ts';
 import { Leases } from './leases.ts';
 import { Logins } from './logins.ts';
 import { migrate } from './migrate.ts';
 import { Outbox } from './outbox.ts';
 import { Owners } from './owners.ts';
-import { atomically, type Ground } from './part.ts';
+import { atomically, type Ground, type Keep } from './part.ts';
 import { PayloadFiles } from './payload-files.ts';
 import { type Processes, systemProcesses } from './processes.ts';
+import { Quarantine } from './quarantine.ts';
 import { Quota } from './quota.ts';
 import { Receipts } from './receipts.ts';
 import { Runs } from './runs.ts';
@@ -25,11 +29,15 @@ import { Watermarks } from './watermarks.ts';
 /** Everything that outlives the process, one noun a part. */
 export interface Parts {
   readonly accounts: Accounts;
+  readonly audit: Audit;
+  readonly good: GoodPayloads;
+  readonly holds: Holds;
   readonly leases: Leases;
   readonly logins: Logins;
   readonly outbox: Outbox;
   readonly owners: Owners;
   readonly payloads: PayloadFiles;
+  readonly quarantine: Quarantine;
   readonly quota: Quota;
   readonly receipts: Receipts;
   readonly runs: Runs;
@@ -51,6 +59,8 @@ export interface Store extends Parts {
 
 export interface StoreOptions {
   readonly clock: Clock;
+  /** How many delivered payloads stay on the disk; none where nothing is said. */
+  readonly keep?: Keep;
   /** For tests: who this process is, and who has died. */
   readonly processes?: Processes;
 }
@@ -65,7 +75,8 @@ const beatMs = 10_000;
 export async function openStore(folder: string, options: StoreOptions): Promise<Store> {
   const at = resolve(folder);
   const { db, close } = useDatabase(prepareFile(at));
-  const ground: Ground = { db, clock: options.clock, processes: options.processes ?? systemProcesses(), folder: at };
+  const { clock, keep, processes = systemProcesses() } = options;
+  const ground: Ground = { db, clock, processes, folder: at, ...(keep === undefined ? {} : { keep }) };
   try {
     await migrate(db, { now: Math.round(options.clock.now()), folder: at });
   } catch (error) {
@@ -89,11 +100,15 @@ export async function openStore(folder: string, options: StoreOptions): Promise<
 function partsOf(ground: Ground): Parts {
   return {
     accounts: new Accounts(ground),
+    audit: new Audit(ground),
+    good: new GoodPayloads(ground),
+    holds: new Holds(ground),
     leases: new Leases(ground),
     logins: new Logins(ground),
     outbox: new Outbox(ground),
     owners: new Owners(ground),
     payloads: new PayloadFiles(ground),
+    quarantine: new Quarantine(ground),
     quota: new Quota(ground),
     receipts: new Receipts(ground),
     runs: new Runs(ground),

@@ -16,6 +16,9 @@ export interface Tables {
   targets: TargetsTable;
   settings: SettingsTable;
   watermarks: WatermarksTable;
+  quarantine: QuarantineTable;
+  holds: HoldsTable;
+  audit: AuditTable;
 }
 
 interface MigrationsTable {
@@ -49,7 +52,7 @@ interface RunsTable {
 
 /**
  * `running` until its payload is owed or it ends; `owed` until the payload is settled; the rest are results.
- * `interrupted`: its process died under it.
+ * `interrupted`: its process died under it. `quarantined`: a guard held its payload back; `discarded`: a person put that away.
  */
 export type RunState =
   | 'running'
@@ -59,6 +62,8 @@ export type RunState =
   | 'superseded'
   | 'refreshed'
   | 'dead'
+  | 'quarantined'
+  | 'discarded'
   | 'failed'
   | 'interrupted';
 
@@ -89,7 +94,7 @@ interface OutboxTable {
   settled_at: number | null;
 }
 
-export type OutboxState = 'owed' | 'delivered' | 'superseded' | 'quarantined' | 'dead';
+export type OutboxState = 'owed' | 'delivered' | 'superseded' | 'quarantined' | 'discarded' | 'dead';
 
 interface ReceiptsTable {
   url: string;
@@ -198,6 +203,44 @@ interface WatermarksTable {
   set_at: number;
 }
 
+interface QuarantineTable {
+  /** Of the payload in the outbox. */
+  id: number;
+  /** JSON: what each guard found. */
+  findings: string;
+  /** The payload that it was compared with; null when there was none. */
+  last_run: string | null;
+  last_rows: number | null;
+  last_bytes: number | null;
+  last_path: string | null;
+  /** Where the watermark goes when the payload is approved; null where the source has none. */
+  reading: string | null;
+  watermark: string | null;
+}
+
+interface HoldsTable {
+  job: string;
+  since: number;
+  who: string;
+  why: string;
+}
+
+interface AuditTable {
+  sequence: Generated<number>;
+  at: number;
+  who: string;
+  why: string;
+  action: AuditAction;
+  job: string;
+  run: string | null;
+}
+
+/** What people decide about payloads and jobs. */
+export type AuditAction = 'approve' | 'discard' | 'rollback' | 'resume' | 'send';
+
+export type QuarantineRow = Selectable<QuarantineTable>;
+export type HoldRow = Selectable<HoldsTable>;
+export type AuditRow = Selectable<AuditTable>;
 export type WatermarkRow = Selectable<WatermarksTable>;
 export type RunRow = Selectable<RunsTable>;
 export type OutboxRow = Selectable<OutboxTable>;

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import { up as theStore } from './001-the-store.ts';
 import { up as logins } from './002-logins.ts';
 import { up as watermarks } from './003-watermarks.ts';
+import { up as guards } from './004-guards.ts';
 
 /** One numbered step of the schema. A step that has been released is never changed; a new one is added. */
 export interface Migration {
@@ -14,4 +15,5 @@ export const migrations: readonly Migration[] = [
   { number: 1, name: 'the-store', up: theStore },
   { number: 2, name: 'logins', up: logins },
   { number: 3, name: 'watermarks', up: watermarks },
+  { number: 4, name: 'guards', up: guards },
 ];

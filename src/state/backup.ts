@@ -1,0 +1,139 @@
+import { constants, existsSync, linkSync, mkdirSync } from 'node:fs';
+import { chmod, copyFile, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import SQLite from 'better-sqlite3';
+import { Problem } from '../lib/problem.ts';
+import { syncFolder } from '../lib/sync-folder.ts';
+import { databaseName, keyName, type Manifest, manifestName, measure, namesIn } from './backup-files.ts';
+
+const stagePrefix = '.backup-';
+/** A stage that is older was left by a backup that was killed. */
+const staleMs = 24 * 60 * 60 * 1000;
+const busyTimeoutMs = 15_000;
+
+export interface BackedUp {
+  readonly folder: string;
+  readonly payloads: number;
+  readonly bytes: number;
+}
+
+/**
+ * Copies a state folder, also one that a daemon works on: the database as of one instant, the payloads that it refers
+ * to, the key of the logins. Database and payloads agree because the files are linked under the write lock, under which
+ * alone they are deleted; only these links and the copy of the database hold up who writes. Opens the database as it
+ * is: one of an older Sluice is not migrated. `into` has to be missing or empty.
+ */
+export async function backUp(state: string, into: string, now: number): Promise<BackedUp> {
+  const folder = resolve(into);
+  if (!existsSync(join(state, databaseName))) throw nothingThere(state);
+  if ((await namesIn(folder)).length > 0) throw notEmpty(folder);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await removeStale(state, now);
+  const stage = await mkdtemp(join(state, stagePrefix));
+  try {
+    const payloads = await snapshot(state, { stage, database: join(folder, databaseName) });
+    for (const file of payloads) await copyOut(join(stage, file), join(folder, 'payloads', file));
+    const key = join(state, keyName);
+    if (existsSync(key)) await copyOut(key, join(folder, keyName));
+    return { folder, payloads: payloads.length, bytes: await seal(folder, { payloads, now }) };
+  } finally {
+    await rm(stage, { recursive: true, force: true });
+  }
+}
+
+/** Links the payloads that may still be wanted into `stage` and copies the database, both as of one instant. */
+async function snapshot(state: string, to: { stage: string; database: string }): Promise<string[]> {
+  const options = { fileMustExist: true, timeout: busyTimeoutMs };
+  const lock = new SQLite(join(state, databaseName), options);
+  // Reads past the lock: the copy has to come from a connection that does not write.
+  const source = new SQLite(join(state, databaseName), options);
+  try {
+    lock.exec('begin immediate');
+    const wanted = lock
+      .prepare<[], { path: string }>("select path from outbox where state in ('owed', 'quarantined', 'dead')")
+      .all();
+    const root = join(state, 'payloads');
+    const files = [...new Set(wanted.map(({ path }) => path))].filter((path) => existsSync(path));
+    const names = files.map((path) => relative(root, path)).filter((name) => !name.startsWith('..'));
+    for (const name of names) linkInto(join(root, name), join(to.stage, name));
+    await source.backup(to.database, { progress: () => 0x7fffffff });
+    return names;
+  } finally {
+    source.close();
+    lock.close();
+  }
+}
+
+function linkInto(from: string, to: string): void {
+  mkdirSync(dirname(to), { recursive: true });
+  linkSync(from, to);
+}
+
+async function copyOut(from: string, to: string): Promise<void> {
+  await mkdir(dirname(to), { recursive: true, mode: 0o700 });
+  await copyFile(from, to, constants.COPYFILE_FICLONE);
+  await chmod(to, 0o600);
+}
+
+/** Checks the copy and writes the manifest. Returns the bytes of all files. */
+async function seal(folder: string, { payloads, now }: { payloads: readonly string[]; now: number }): Promise<number> {
+  const database = new SQLite(join(folder, databaseName));
+  try {
+    // One file that stands for itself: no log beside it.
+    database.pragma('journal_mode = DELETE');
+    const said = database.pragma('quick_check', { simple: true });
+    if (said !== 'ok') throw damaged(String(said));
+  } finally {
+    database.close();
+  }
+  await chmod(join(folder, databaseName), 0o600);
+  const key = existsSync(join(folder, keyName)) ? [keyName] : [];
+  const names = [databaseName, ...key, ...payloads.map((name) => join('payloads', name))];
+  const files = await Promise.all(names.map(async (file) => ({ file, ...(await measure(join(folder, file))) })));
+  const manifest: Manifest = { format: 1, made_at: new Date(now).toISOString(), files };
+  await writeFile(join(folder, manifestName), `${JSON.stringify(manifest, undefined, 2)}\n`, {
+    mode: 0o600,
+    flush: true,
+  });
+  await syncFolder(folder);
+  return files.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+async function removeStale(state: string, now: number): Promise<void> {
+  for (const name of await namesIn(state)) {
+    if (!name.startsWith(stagePrefix)) continue;
+    const path = join(state, name);
+    if ((await stat(path)).mtimeMs < now - staleMs) await rm(path, { recursive: true, force: true });
+  }
+}
+
+function nothingThere(state: string): Problem {
+  return new Problem({
+    code: 'STATE_MISSING',
+    family: 'config',
+    message: 'There is no state to back up',
+    seen: state,
+    next: 'name the config whose state is meant with --config FILE',
+  });
+}
+
+function notEmpty(folder: string): Problem {
+  return new Problem({
+    code: 'BACKUP_EXISTS',
+    family: 'config',
+    message: 'The folder for the backup is not empty; nothing was written',
+    seen: folder,
+    allowed: 'a folder that is empty or not there yet',
+    next: 'give each backup a folder of its own, for example one with the date in its name',
+  });
+}
+
+function damaged(said: string): Problem {
+  return new Problem({
+    code: 'STATE_DAMAGED',
+    family: 'job',
+    message: 'The database is damaged, and so is its copy',
+    seen: said,
+    next: 'restore an earlier backup',
+  });
+}

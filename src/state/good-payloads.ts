@@ -1,0 +1,78 @@
+import { existsSync } from 'node:fs';
+import { Audit, type By } from './audit.ts';
+import { Holds } from './holds.ts';
+import { keyOf, Outbox } from './outbox.ts';
+import { outstanding } from './outstanding.ts';
+import { atomically, type Ground } from './part.ts';
+import type { Decided } from './quarantine.ts';
+import type { InstanceKey } from './receipts.ts';
+import { Runs } from './runs.ts';
+import type { OutboxRow } from './tables.ts';
+import { Watermarks } from './watermarks.ts';
+
+/** A payload that its instance shows, showed, or is about to show. */
+export type Good = OutboxRow;
+
+/** The payloads that were found fit to be shown: what new ones are compared with, and what can be put back. */
+export class GoodPayloads {
+  readonly #ground: Ground;
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
+  }
+
+  /** What the instance shows or is owed: the newest decision about it. */
+  async last(key: InstanceKey): Promise<Good | undefined> {
+    return this.#of(key).where('state', 'in', ['owed', 'delivered']).orderBy('id', 'desc').executeTakeFirst();
+  }
+
+  /** What can be put back: data older than what the instance shows, its file still there. The newest data first. */
+  async former(key: InstanceKey): Promise<Good[]> {
+    const present = await this.last(key);
+    if (present === undefined) return [];
+    const rows = await this.#of(key)
+      .where('state', '=', 'delivered')
+      .where('as_of', '<', present.as_of)
+      .orderBy('as_of', 'desc')
+      .orderBy('id', 'desc')
+      .execute();
+    const paths = new Set<string>();
+    return rows.filter(({ path }) => !paths.has(path) && paths.add(path) && existsSync(path));
+  }
+
+  /**
+   * Makes a former payload owed again, in a run of its own, and holds its job, so that no later run undoes this by
+   * itself. What else the instance waits for gives way; the job's watermark is forgotten, so that its next run reads
+   * everything. Take the job's lease first.
+   */
+  putBack(former: Good, by: By): Promise<Decided> {
+    return atomically(this.#ground, async (inside) => {
+      const others = await outstanding(inside, keyOf(former));
+      for (const other of others) await new Outbox(inside).supersede(other);
+      const runs = new Runs(inside);
+      const run = await runs.begin({ job: former.job, origin: 'person' });
+      const { id: _, ...facts } = former;
+      const fresh = { state: 'owed' as const, always: 1, attempts: 0, settled_at: null, code: null, message: null };
+      const times = { owed_at: Math.round(inside.clock.now()), last_attempt_at: null, next_attempt_at: null };
+      const row = await inside.db
+        .insertInto('outbox')
+        .values({ ...facts, ...fresh, ...times, run })
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      await runs.owed(run, { rows: row.row_count, bytes: row.bytes });
+      await new Watermarks(inside).forget(former.job);
+      await new Holds(inside).set(former.job, by);
+      await new Audit(inside).write({ by, action: 'rollback', job: former.job, run: former.run });
+      return { row, superseded: others };
+    });
+  }
+
+  #of({ url, clientId = '', instance }: InstanceKey) {
+    return this.#ground.db
+      .selectFrom('outbox')
+      .selectAll()
+      .where('url', '=', url)
+      .where('client_id', '=', clientId)
+      .where('instance', '=', instance);
+  }
+}

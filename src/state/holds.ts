@@ -1,0 +1,36 @@
+import { redact } from '../lib/redact.ts';
+import { Audit, type By } from './audit.ts';
+import { atomically, type Ground } from './part.ts';
+import type { HoldRow } from './tables.ts';
+
+/** Jobs that a person holds: they are not run, by nobody, until they are let go. */
+export class Holds {
+  readonly #ground: Ground;
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
+  }
+
+  async find(job: string): Promise<HoldRow | undefined> {
+    return this.#ground.db.selectFrom('holds').selectAll().where('job', '=', job).executeTakeFirst();
+  }
+
+  async set(job: string, { who, why }: By): Promise<void> {
+    const hold = { since: Math.round(this.#ground.clock.now()), who, why: redact(why) };
+    await this.#ground.db
+      .insertInto('holds')
+      .values({ job, ...hold })
+      .onConflict((conflict) => conflict.column('job').doUpdateSet(hold))
+      .execute();
+  }
+
+  /** Lets the job go, with a record of who did. False when nobody held it. */
+  release(job: string, by: By): Promise<boolean> {
+    return atomically(this.#ground, async (inside) => {
+      const held = await inside.db.deleteFrom('holds').where('job', '=', job).returning('job').executeTakeFirst();
+      if (held === undefined) return false;
+      await new Audit(inside).write({ by, action: 'resume', job });
+      return true;
+    });
+  }
+}

@@ -1,0 +1,72 @@
+import type { Payload } from '../pipeline/payload.ts';
+import type { Ground } from './part.ts';
+import type { InstanceKey } from './receipts.ts';
+import { Runs } from './runs.ts';
+import type { Mark } from './watermarks.ts';
+
+/** What becomes owed: a payload, where it goes, and on whose behalf. */
+export interface Owing {
+  readonly run: string;
+  readonly job: string;
+  /** Name and base URL of the destination. */
+  readonly destination: { readonly name: string; readonly url: string };
+  readonly clientId?: string;
+  readonly instance: string;
+  readonly payload: Payload;
+  readonly mediaType: string;
+  /** Send even when the instance already has these bytes. */
+  readonly always: boolean;
+  /** How far the source was read; moves on with the payload, or not at all. */
+  readonly watermark?: Pick<Mark, 'reading' | 'text'>;
+}
+
+/** Where it goes, as receipts and leases name it. */
+export function instanceOf({
+  destination,
+  clientId,
+  instance,
+}: Pick<Owing, 'destination' | 'clientId' | 'instance'>): InstanceKey {
+  return { url: destination.url, instance, ...(clientId === undefined ? {} : { clientId }) };
+}
+
+/** Writes the payload down and settles its run by `state`. Returns its id. */
+export async function record(
+  ground: Ground,
+  owing: Owing,
+  state: 'owed' | 'superseded' | 'quarantined',
+): Promise<number> {
+  const { payload, destination } = owing;
+  const now = Math.round(ground.clock.now());
+  const { id } = await ground.db
+    .insertInto('outbox')
+    .values({
+      run: owing.run,
+      job: owing.job,
+      destination: destination.name,
+      url: destination.url,
+      client_id: owing.clientId ?? '',
+      instance: owing.instance,
+      sha256: payload.sha256,
+      path: payload.path,
+      bytes: payload.bytes,
+      row_count: payload.rows,
+      format: payload.format,
+      media_type: owing.mediaType,
+      as_of: payload.asOf,
+      always: owing.always ? 1 : 0,
+      state,
+      attempts: 0,
+      last_attempt_at: null,
+      next_attempt_at: null,
+      code: null,
+      message: null,
+      owed_at: now,
+      settled_at: state === 'owed' ? null : now,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  const runs = new Runs(ground);
+  await runs.owed(owing.run, { rows: payload.rows, bytes: payload.bytes });
+  if (state !== 'owed') await runs.settle(owing.run, { state });
+  return id;
+}

@@ -1,0 +1,140 @@
+import { assertWhole } from './assert-whole.ts';
+import { Audit, type By } from './audit.ts';
+import type { Good } from './good-payloads.ts';
+import { keyOf, Outbox } from './outbox.ts';
+import { outstanding } from './outstanding.ts';
+import { instanceOf, type Owing, record } from './owing.ts';
+import { atomically, type Ground } from './part.ts';
+import { Receipts } from './receipts.ts';
+import { Runs } from './runs.ts';
+import type { OutboxRow, QuarantineRow } from './tables.ts';
+import { Watermarks } from './watermarks.ts';
+
+/** Why a payload is held back. */
+export interface Verdict {
+  /** What each guard found, as JSON. */
+  readonly findings: string;
+  /** In one sentence, for history and log. */
+  readonly message: string;
+  /** What it was compared with. */
+  readonly last?: Good;
+}
+
+/** A payload that a guard held back, with what is known of it. */
+export type Quarantined = OutboxRow & Omit<QuarantineRow, 'id'>;
+
+/** What a person's decision came to; `superseded` gave way to it. */
+export interface Decided {
+  readonly row: OutboxRow;
+  readonly superseded: readonly OutboxRow[];
+}
+
+/** Payloads that guards held back: whole, on the disk, and not to be sent before a person says so. */
+export class Quarantine {
+  readonly #ground: Ground;
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
+  }
+
+  /**
+   * Holds a payload back, in one transaction with its run. It takes the place of one that was held back before for the
+   * same instance; what is owed or dead stays so, and the job's watermark stays where it is.
+   */
+  put(owing: Owing, { findings, message, last }: Verdict): Promise<{ id: number; superseded: readonly OutboxRow[] }> {
+    return atomically(this.#ground, async (inside) => {
+      assertWhole(owing.payload);
+      const before = (await outstanding(inside, instanceOf(owing))).filter(({ state }) => state === 'quarantined');
+      for (const row of before) await new Outbox(inside).supersede(row);
+      const id = await record(inside, owing, 'quarantined');
+      const trouble = { code: 'GUARD_FAILED', message };
+      await inside.db.updateTable('outbox').set(trouble).where('id', '=', id).execute();
+      await new Runs(inside).settle(owing.run, { state: 'quarantined', problem: trouble });
+      await inside.db
+        .insertInto('quarantine')
+        .values({
+          id,
+          findings,
+          last_run: last?.run ?? null,
+          last_rows: last?.row_count ?? null,
+          last_bytes: last?.bytes ?? null,
+          last_path: last?.path ?? null,
+          reading: owing.watermark?.reading ?? null,
+          watermark: owing.watermark?.text ?? null,
+        })
+        .execute();
+      return { id, superseded: before };
+    });
+  }
+
+  /** All that were ever held back and are still in the history, oldest first; their state says what became of them. */
+  async all(): Promise<Quarantined[]> {
+    return joined(this.#ground).orderBy('outbox.id').execute();
+  }
+
+  /** Whether a person has approved these very bytes for this very instance. */
+  async hasApproved(owing: Pick<Owing, 'destination' | 'instance' | 'clientId' | 'payload'>): Promise<boolean> {
+    const { url, instance, clientId = '' } = instanceOf(owing);
+    const row = await this.#ground.db
+      .selectFrom('outbox')
+      .innerJoin('quarantine', 'quarantine.id', 'outbox.id')
+      .select('outbox.id')
+      .where('url', '=', url)
+      .where('client_id', '=', clientId)
+      .where('instance', '=', instance)
+      .where('sha256', '=', owing.payload.sha256)
+      .where('state', 'in', ['owed', 'delivered'])
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
+  /**
+   * The payload is owed from now on, and the job's watermark moves to where its extract ended. Undefined when it is not
+   * held back any more, or when the instance has newer data already.
+   */
+  approve(id: number, by: By): Promise<Decided | undefined> {
+    return atomically(this.#ground, async (inside) => {
+      const row = await held(inside, id);
+      if (row === undefined) return undefined;
+      const receipt = await new Receipts(inside).find(keyOf(row));
+      if (receipt?.certain === 1 && receipt.as_of > row.as_of) return undefined;
+      const others = (await outstanding(inside, keyOf(row))).filter((other) => other.id !== id);
+      for (const other of others) await new Outbox(inside).supersede(other);
+      const owed_at = Math.round(inside.clock.now());
+      const fresh = { state: 'owed' as const, owed_at, settled_at: null, code: null, message: null };
+      await inside.db.updateTable('outbox').set(fresh).where('id', '=', id).execute();
+      await new Runs(inside).owed(row.run, { rows: row.row_count, bytes: row.bytes });
+      if (row.reading !== null && row.watermark !== null) {
+        const { job, run, reading, watermark: text } = row;
+        await new Watermarks(inside).set({ job, run, reading, text });
+      }
+      await new Audit(inside).write({ by, action: 'approve', job: row.job, run: row.run });
+      return { row: { ...row, ...fresh }, superseded: others };
+    });
+  }
+
+  /** The payload is put away for good; nothing moves. Undefined when it is not held back any more. */
+  discard(id: number, by: By): Promise<Decided | undefined> {
+    return atomically(this.#ground, async (inside) => {
+      const row = await held(inside, id);
+      if (row === undefined) return undefined;
+      const settled = { state: 'discarded' as const, settled_at: Math.round(inside.clock.now()) };
+      await inside.db.updateTable('outbox').set(settled).where('id', '=', id).execute();
+      await new Runs(inside).settle(row.run, { state: 'discarded' });
+      await new Audit(inside).write({ by, action: 'discard', job: row.job, run: row.run });
+      return { row: { ...row, ...settled }, superseded: [] };
+    });
+  }
+}
+
+function held(inside: Ground, id: number): Promise<Quarantined | undefined> {
+  return joined(inside).where('outbox.id', '=', id).where('state', '=', 'quarantined').executeTakeFirst();
+}
+
+function joined({ db }: Ground) {
+  return db
+    .selectFrom('outbox')
+    .innerJoin('quarantine', 'quarantine.id', 'outbox.id')
+    .selectAll('outbox')
+    .select(['findings', 'last_run', 'last_rows', 'last_bytes', 'last_path', 'reading', 'watermark']);
+}
