@@ -1,0 +1,229 @@
+import { defineService, fileOptions, type LoginData, option, renderDeep, type StreamData } from '#sdk';
+
+const token_url = 'https://api.box.com/oauth2/token';
+const described = 'type,id,name,size,created_at,modified_at,content_modified_at,modified_by,owned_by,sha1';
+
+/** The app itself, without a person: as the service account of an enterprise, or as one of its users. */
+function appLogin(subject: 'enterprise' | 'user'): LoginData {
+  const when = `${subject}_id`;
+  return {
+    kind: 'oauth',
+    when,
+    oauth: {
+      grants: ['client_credentials'],
+      token_url,
+      token_parameters: { box_subject_type: subject, box_subject_id: `{${when}}` },
+      refresh: 'none',
+      lifetime_seconds: 3600,
+    },
+  };
+}
+
+/** The bytes lie at another host, to which Box leads; where they are not there yet, it says how long to wait. */
+const bytes = {
+  request: { path: '/files/{{ partition.file.id | url }}/content' },
+  decode: { as: 'file', name: '{{ partition.file.name }}', modified: '{{ partition.file.modified }}' },
+  records: '',
+  columns: 'discovered',
+} as const satisfies Partial<StreamData>;
+
+const fields = { id: 'id', name: 'name', modified: 'modified_at' };
+
+/** Box API 2.0. */
+export default defineService({
+  id: 'box',
+  title: 'Box',
+  summary:
+    'Reads the files of Box as tables (csv, json, xml, xlsx, zip), what lies in its folders, and what happened there.',
+  version: '2.0',
+  base: 'https://api.box.com/{{ api_version }}',
+  options: {
+    enterprise_id: option.text({
+      about: 'Id of the enterprise, where the app logs in by itself (client credentials) as its service account.',
+      example: '123456',
+    }),
+    user_id: option.text({
+      about: 'Id of a managed user, where the app logs in by itself as that user.',
+      example: '234567',
+    }),
+  },
+  login: [
+    appLogin('enterprise'),
+    appLogin('user'),
+    {
+      kind: 'oauth',
+      oauth: {
+        grants: ['authorization_code'],
+        authorize_url: 'https://account.box.com/api/oauth2/authorize',
+        token_url,
+        revoke_url: 'https://api.box.com/oauth2/revoke',
+        // A refresh token is good for one use and for 60 days.
+        refresh: 'rotating',
+        lifetime_seconds: 3600,
+      },
+    },
+  ],
+  streams: {
+    files: {
+      about: 'Files, folders and links in a folder.',
+      options: {
+        folder: option.text({
+          about:
+            'Ids of the folders, separated by commas; 0 is the one that holds everything. Folders inside are not looked into.',
+          default: '0',
+          example: '123456789',
+        }),
+      },
+      partitions: { folder: { option: 'folder' } },
+      request: {
+        path: '/folders/{{ partition.folder | url }}/items',
+        query: { fields: described, usemarker: 'true', marker: '{{ page.token }}', limit: 1000 },
+      },
+      records: 'entries',
+      paging: { by: 'token', at: 'next_marker' },
+      columns: {
+        folder: { type: 'text', scope: 'partition.folder' },
+        kind: { type: 'text', at: 'type' },
+        id: 'text',
+        name: 'text',
+        size: 'integer',
+        created: { type: 'timestamptz', at: 'created_at' },
+        modified: { type: 'timestamptz', at: 'modified_at' },
+        content_modified: { type: 'timestamptz', at: 'content_modified_at' },
+        modified_by: { type: 'text', at: 'modified_by.login' },
+        owner: { type: 'text', at: 'owned_by.login' },
+        sha1: 'text',
+      },
+    },
+    content: {
+      about: 'The rows in files, by their ids.',
+      options: {
+        file: option.text({
+          about: 'Ids of the files, separated by commas; the id is the number in the address of a file.',
+          required: true,
+          example: '987654321',
+        }),
+        ...fileOptions,
+      },
+      partitions: {
+        id: { option: 'file' },
+        file: {
+          request: { path: '/files/{{ partition.id | url }}', query: { fields: 'name,modified_at' } },
+          records: '',
+          fields,
+        },
+      },
+      ...bytes,
+    },
+    newest: {
+      about: 'The rows in the file that was changed last among those that a search finds.',
+      options: {
+        search: option.text({ about: 'What to look for, in names and contents.', required: true, example: 'orders' }),
+        within: option.text({ about: 'Ids of the folders to search, separated by commas.', example: '123456789' }),
+        endings: option.text({ about: 'Endings of the names that count, separated by commas.', example: 'csv,xlsx' }),
+        count: option.integer({
+          about: 'So many of the newest files, as one table.',
+          default: 1,
+          minimum: 1,
+          maximum: 100,
+        }),
+        ...fileOptions,
+      },
+      partitions: {
+        file: {
+          request: {
+            path: '/search',
+            query: {
+              query: '{{ search }}',
+              type: 'file',
+              ancestor_folder_ids: '{{ within }}',
+              file_extensions: '{{ endings }}',
+              sort: 'modified_at',
+              direction: 'DESC',
+              fields: 'name,modified_at',
+              limit: '{{ count }}',
+            },
+          },
+          records: 'entries',
+          fields,
+        },
+      },
+      ...bytes,
+    },
+    events: {
+      about: 'What happened: uploads, downloads, shares, logins.',
+      options: {
+        whose: option.choice(['enterprise', 'user'], {
+          about: '`enterprise`: of everybody, which takes an administrator. `user`: of the one who logged in.',
+          default: 'enterprise',
+        }),
+        created_after: option.text({
+          about: 'enterprise: first day or instant of a first run; a date, or a template.',
+          default: '{{ today - 30d }}',
+        }),
+      },
+      request: {
+        path: '/events',
+        query: {
+          stream_type: ({ whose }) => (whose === 'enterprise' ? 'admin_logs' : 'all'),
+          stream_position: ({ page, state }) => (page as { token?: unknown }).token ?? state,
+          created_after: ({ whose, state, ...scope }) =>
+            whose === 'enterprise' && state === undefined
+              ? renderDeep('{{ first | iso }}', { ...scope, first: renderDeep(scope.created_after, scope) })
+              : undefined,
+          limit: 500,
+        },
+      },
+      records: 'entries',
+      // There is always a next position: the end is a chunk without anything in it.
+      paging: { by: 'token', at: 'next_stream_position', empty: 'chunk_size' },
+      incremental: { state: 'next_stream_position' },
+      distinct: 'event_id',
+      columns: {
+        id: { type: 'text', at: 'event_id' },
+        type: { type: 'text', at: 'event_type' },
+        created: { type: 'timestamptz', at: 'created_at' },
+        by: { type: 'text', at: 'created_by.login' },
+        by_name: { type: 'text', at: 'created_by.name' },
+        ip_address: 'text',
+        source: 'json',
+      },
+    },
+  },
+  errors: [
+    { status: 202, verdict: 'wait', say: 'has not made the file ready yet' },
+    {
+      status: 404,
+      verdict: 'config',
+      said: 'message',
+      say: 'has no such file or folder, or does not show it to us',
+      next: 'look at `file`, `folder` and `within`; an app that logs in by itself sees only what is shared with its service account',
+    },
+    {
+      status: 403,
+      verdict: 'permission',
+      said: 'message',
+      next: 'look at the scopes of the app in the developer console; events of the enterprise take an administrator',
+    },
+    { status: 400, verdict: 'config', said: 'message', next: 'look at the options of the query' },
+  ],
+  check: {
+    request: { path: '/users/me', query: { fields: 'login' } },
+    say: 'logged in as {{ answer.login }}',
+  },
+  limits: [
+    'What an app may do (its scopes) is set in the developer console of Box. Apps that sign with a key of their own (JWT) are not served; client credentials take their place.',
+    'How many requests are allowed is not confirmed here; a 429 says how long to wait.',
+    'Box finds new files by search only after a while, so `newest` may be late; `content` never is.',
+    'Box may tell an event twice. Within a run it comes once; across two runs it may come again.',
+  ],
+  example: `sources:
+  box:
+    connector: box
+    login: { client_id: "\${env:BOX_CLIENT_ID}", client_secret: "\${env:BOX_CLIENT_SECRET}" }
+jobs:
+  orders:
+    source: box
+    query: { stream: newest, search: orders, endings: csv }
+`,
+});
