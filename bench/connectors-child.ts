@@ -1,0 +1,106 @@
+import { createReadStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { openCatalogue } from '../src/config/catalogue.ts';
+import { cellText, storedRow } from '../src/sdk/index.ts';
+import { contextOf } from '../test/connectors/harness.ts';
+
+/**
+ * Reads a whole source once and prints how many rows there were and the sum of the lengths of all cells' texts, so that
+ * no reader is quick by leaving something out. `ours CONNECTOR SOURCE QUERY [touch]` reads as a run does; with `touch`
+ * every cell is made a JavaScript string as well. Anything else is a peer by name, and a file.
+ */
+const [who, ...rest] = process.argv.slice(2);
+
+interface Count {
+  rows: number;
+  characters: number;
+}
+
+async function ours([id, source, query, touch]: readonly string[]): Promise<Count> {
+  const connector = (await (await openCatalogue()).load(id!))!;
+  const scratch = await mkdtemp(join(tmpdir(), 'sluice-bench-read-'));
+  const run = { source: JSON.parse(source!), query: JSON.parse(query!), folder: tmpdir(), scratch };
+  const count: Count = { rows: 0, characters: 0 };
+  try {
+    const { columns, batches } = await connector.extract(contextOf(connector, run));
+    for await (const batch of batches) {
+      count.rows += batch.length;
+      if (touch === undefined) continue;
+      for (const [c, { type }] of columns.entries()) {
+        for (let r = 0; r < batch.length; r++) {
+          count.characters += cellText(batch.cells[c]!, type, storedRow(batch, r))?.length ?? 0;
+        }
+      }
+    }
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+  return count;
+}
+
+function add(count: Count, row: readonly unknown[]): void {
+  count.rows++;
+  for (const cell of row) count.characters += cell === null ? 0 : String(cell).length;
+}
+
+const peers: Readonly<Record<string, (file: string) => Promise<Count>>> = {
+  async 'csv-parse'(file) {
+    const { parse } = await import('csv-parse');
+    const count: Count = { rows: -1, characters: 0 };
+    for await (const row of createReadStream(file).pipe(parse())) {
+      if (count.rows === -1) count.rows = 0;
+      else add(count, row as string[]);
+    }
+    return count;
+  },
+  async papaparse(file) {
+    const { default: papa } = await import('papaparse');
+    const count: Count = { rows: 0, characters: 0 };
+    await new Promise<void>((resolve, reject) => {
+      const step = ({ data }: { data: unknown }) => {
+        for (const row of data as string[][]) add(count, row);
+      };
+      papa.parse(createReadStream(file, 'utf8'), {
+        skipFirstNLines: 1,
+        skipEmptyLines: true,
+        chunk: step,
+        complete: () => resolve(),
+        error: reject,
+      });
+    });
+    return count;
+  },
+  async 'JSON.parse of the whole'(file) {
+    const { readFile } = await import('node:fs/promises');
+    const count: Count = { rows: 0, characters: 0 };
+    for (const row of JSON.parse(await readFile(file, 'utf8')) as object[]) add(count, Object.values(row));
+    return count;
+  },
+  async 'readline and JSON.parse'(file) {
+    const count: Count = { rows: 0, characters: 0 };
+    for await (const line of createInterface({ input: createReadStream(file) })) {
+      add(count, Object.values(JSON.parse(line) as object));
+    }
+    return count;
+  },
+  async 'saxes alone'(file) {
+    const { SaxesParser } = await import('saxes');
+    const count: Count = { rows: 0, characters: 0 };
+    const parser = new SaxesParser();
+    let depth = 0;
+    parser.on('opentag', () => void depth++);
+    parser.on('closetag', () => void (--depth === 1 && count.rows++));
+    parser.on('text', (text) => {
+      if (depth === 3) count.characters += text.length;
+    });
+    for await (const text of createReadStream(file, 'utf8')) parser.write(text as string);
+    parser.close();
+    return count;
+  },
+};
+
+const read = who === 'ours' ? ours(rest) : peers[who!]!(rest[0]!);
+process.stdout.write(`${JSON.stringify(await read)}\n`);
