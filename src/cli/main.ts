@@ -11,7 +11,21 @@ import { version } from './version.ts';
 const commandsFolder = new URL('./commands/', import.meta.url);
 
 /** The order in which help lists the commands: as a newcomer meets them. New ones follow by name. */
-const order = ['demo', 'init', 'check', 'login', 'logins', 'sync', 'run', 'status', 'health', 'apply', 'serve'];
+const order = [
+  'demo',
+  'init',
+  'check',
+  'login',
+  'logins',
+  'sync',
+  'run',
+  'status',
+  'health',
+  'backup',
+  'restore',
+  'apply',
+  'serve',
+];
 
 /** All commands, or only the one that is asked for: the files of the others would cost every short command their time. */
 async function loadCommands(asked: string | undefined): Promise<CliCommand[]> {

@@ -1,0 +1,149 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { appendFile, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import SQLite from 'better-sqlite3';
+import { describe, expect, it } from 'vitest';
+import { until } from '../journey/process.ts';
+import { adminKey, makeWorld } from '../journey/world.ts';
+
+/** A user whose one job can owe: its destination is away until `mend`. */
+async function setUp() {
+  const world = await makeWorld();
+  const home = await world.home();
+  await home.write('rows.csv', 'id,name\n1,first\n');
+  const config = (url: string, schedule = '0 0 29 2 *') => ({
+    destinations: { main: { url, api_key: adminKey, attempts: 1000, timeout_seconds: 5 } },
+    sources: { files: { connector: 'file' } },
+    jobs: { orders: { source: 'files', query: 'rows.csv', format: 'csv', target: world.instances.csv, schedule } },
+  });
+  await home.config(config('http://127.0.0.1:9/api/1.0'));
+  const backup = join(home.folder, 'backup');
+  const mend = () => home.config(config(world.url));
+  return { world, home, backup, mend, shows: () => world.data(world.instances.csv) };
+}
+
+const owe = ['--wait', '0'];
+
+describe('backing up', () => {
+  it('takes what is owed with its payload, and a moved state goes on where it was', async () => {
+    const { home, backup, mend, shows } = await setUp();
+    await home.sync({ args: owe });
+    expect(await home.sluice(['backup', backup])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('1 payload'),
+    });
+    expect((await stat(backup)).mode & 0o777).toBe(0o700);
+    await rm(join(home.folder, 'state'), { recursive: true });
+    await home.write('rows.csv', 'never read again');
+    expect((await home.sluice(['restore', backup, '--moved'])).code).toBe(0);
+    expect(home.state().outbox).toMatchObject([{ state: 'owed' }]);
+    await mend();
+    const daemon = home.start(['run']);
+    await until('the delivery', async () => (await shows()) !== null);
+    expect(await shows()).toBe('id,name\n1,first\n');
+    daemon.child.kill('SIGTERM');
+    await daemon.ended;
+  });
+
+  it('never sends by itself what was owed when the world has gone on, and trusts no receipt of then', async () => {
+    const { home, backup, mend, shows } = await setUp();
+    await mend();
+    await home.sync();
+    await home.write('rows.csv', 'id,name\n2,second\n');
+    const { outbox } = home.state();
+    expect(outbox).toMatchObject([{ state: 'delivered' }]);
+    expect((await home.sluice(['backup', backup])).code).toBe(0);
+    await home.sync();
+    await home.write('rows.csv', 'id,name\n1,first\n');
+    const refused = await home.sluice(['restore', backup]);
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('STATE_EXISTS') });
+    expect((await home.sluice(['restore', backup, '--replace'])).code).toBe(0);
+    // The state of then says that the instance shows these rows already; it does not any more.
+    expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered' }]);
+    expect(await shows()).toBe('id,name\n1,first\n');
+    expect(readdirSync(join(home.folder, 'state')).some((name) => name.startsWith('before-'))).toBe(true);
+  });
+
+  it('parks what was owed then', async () => {
+    const { home, backup, mend, shows } = await setUp();
+    await home.sync({ args: owe });
+    await home.sluice(['backup', backup]);
+    await home.write('rows.csv', 'id,name\n2,second\n');
+    await mend();
+    await home.sync();
+    const restored = await home.sluice(['restore', backup, '--replace']);
+    expect(restored.stdout).toContain('1 payload that was owed then will not be sent');
+    expect(home.state().outbox).toMatchObject([{ state: 'dead', code: 'STATE_RESTORED' }]);
+    const daemon = home.start(['run']);
+    await until('the daemon', () => daemon.output().includes('daemon.started'));
+    daemon.child.kill('SIGTERM');
+    await daemon.ended;
+    expect(await shows()).toBe('id,name\n2,second\n');
+  });
+
+  it('works while a daemon writes, again and again, and each copy is whole', async () => {
+    const { home } = await setUp();
+    const daemon = home.start(['run']);
+    await until('the daemon', () => daemon.output().includes('daemon.started'));
+    const rounds = [1, 2, 3, 4, 5];
+    const writing = (async () => {
+      for (const round of rounds) {
+        await home.write('rows.csv', `id\n${round}\n`);
+        await home.sync({ args: owe });
+      }
+    })();
+    for (const round of rounds) {
+      const into = join(home.folder, `backup${round}`);
+      expect((await home.sluice(['backup', into])).code).toBe(0);
+      const db = new SQLite(join(into, 'sluice.db'), { readonly: true });
+      const owed = db.prepare("select path from outbox where state = 'owed'").all() as { path: string }[];
+      db.close();
+      for (const { path } of owed) expect(existsSync(path.replace(join(home.folder, 'state'), into))).toBe(true);
+    }
+    await writing;
+    expect(await home.sluice(['restore', join(home.folder, 'backup1'), '--replace'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('STATE_IN_USE'),
+    });
+    daemon.child.kill('SIGTERM');
+    expect((await daemon.ended).code).toBe(0);
+    expect(readdirSync(join(home.folder, 'state')).filter((name) => name.startsWith('.'))).toEqual([]);
+  });
+
+  it('refuses a folder with something in it, a backup that was touched, and one that a newer Sluice made', async () => {
+    const { home, backup } = await setUp();
+    expect((await home.sluice(['backup', backup])).stderr).toContain('STATE_MISSING');
+    await home.sync({ args: owe });
+    await home.sluice(['backup', backup]);
+    expect((await home.sluice(['backup', backup])).stderr).toContain('BACKUP_EXISTS');
+    await rm(join(home.folder, 'state'), { recursive: true });
+    const database = join(backup, 'sluice.db');
+    const whole = await readFile(database);
+    await appendFile(database, 'x');
+    expect(await home.sluice(['restore', backup])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('BACKUP_BROKEN'),
+    });
+    await writeFile(database, whole);
+    await rm(join(backup, 'backup.json'));
+    expect((await home.sluice(['restore', backup])).stderr).toContain('BACKUP_BROKEN');
+    expect(existsSync(join(home.folder, 'state', 'sluice.db'))).toBe(false);
+  });
+
+  it('puts no state in the place of one when a newer Sluice wrote the backup', async () => {
+    const { home, backup } = await setUp();
+    await home.sync({ args: owe });
+    const db = new SQLite(join(home.folder, 'state', 'sluice.db'));
+    db.exec("insert into migrations (number, name, at) values (999, 'of the future', 0)");
+    db.close();
+    expect((await home.sluice(['backup', backup])).code).toBe(0);
+    expect((await home.sluice(['status'])).stderr).toContain('STATE_NEWER');
+    const elsewhere = JSON.parse(await readFile(join(home.folder, 'sluice.yaml'), 'utf8')) as object;
+    await home.config({ ...elsewhere, state: './other' });
+    expect(await home.sluice(['restore', backup])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('STATE_NEWER'),
+    });
+    expect(readdirSync(join(home.folder, 'other'))).toEqual([]);
+  });
+});
