@@ -110,7 +110,7 @@ it('asks for parts with what the last run had got to, or takes those that an opt
 it('takes JSON in place of a table for what it says, never for a table', async () => {
   const errors = [{ body: { 'error.code': 606 }, verdict: 'wait', wait: '0s' }] as const;
   const stream: Partial<StreamData> = { decode: 'csv', errors };
-  const reply = { json: { error: { code: 606 } } };
+  const reply = { text: '\n{"error":{"code":606}}', headers: { 'content-type': 'text/csv' } };
   const routes = { 'GET /things': { text: 'id\n1\n', headers: { 'content-type': 'text/csv' } } };
   expect((await runService(caseOf(stream, { routes, faults: [{ at: 1, reply }] }))).rows).toEqual([['1']]);
   const other = await failService(

@@ -34,16 +34,29 @@ export async function readReply(http: HttpAnswer, init: ReadInit): Promise<Reply
   const { decode, spool } = init;
   const isStreamed = decode !== 'json' && decode !== 'xml' && http.status < 300;
   if (!isStreamed) return parsedReply(http, init);
-  if (isTable(decode) && /\bjson\b/i.test([http.headers['content-type']].join())) {
-    return { ...(await parsedReply(http, init)), fault: 'JSON where a table should be' };
+  const { first, body } = await peeked(http.body);
+  // Some services tell errors with status 200, and in JSON where a table was asked for.
+  if (isTable(decode) && /^\uFEFF?\s*\{/.test(first)) {
+    return { ...(await parsedReply({ ...http, body }, init)), fault: 'JSON where a table should be' };
   }
-  const { input, sha256 } = await spool.add(http.body);
+  const { input, sha256 } = await spool.add(body);
   return { answer: { ...plain(http), body: undefined, text: '' }, input, digest: sha256, fault: undefined };
 }
 
-/** Some services tell errors with status 200, and in JSON where a table was asked for. */
 function isTable(decode: Decoding): boolean {
   return decode === 'csv' || (typeof decode === 'object' && decode.as === 'csv');
+}
+
+/** How a body begins, and all of it. */
+async function peeked(body: AsyncIterable<Buffer>): Promise<{ first: string; body: AsyncIterable<Buffer> }> {
+  const pieces = body[Symbol.asyncIterator]();
+  const first = await pieces.next();
+  async function* whole(): AsyncGenerator<Buffer> {
+    if (first.done === true) return;
+    yield first.value;
+    yield* { [Symbol.asyncIterator]: () => pieces };
+  }
+  return { first: first.done === true ? '' : first.value.subarray(0, 16).toString('utf8'), body: whole() };
 }
 
 async function parsedReply(http: HttpAnswer, { decode, mostBytes, tooLarge }: ReadInit): Promise<Reply> {
