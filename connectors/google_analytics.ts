@@ -1,4 +1,4 @@
-import { defineService, option } from '#sdk';
+import { defineService, option, type Scope } from '#sdk';
 
 const property = {
   property: option.text({
@@ -8,6 +8,9 @@ const property = {
     example: '123456789',
   }),
 };
+
+const inGooglesWords = option.schema<object | undefined>;
+const filterExample = { filter: { fieldName: 'country', stringFilter: { value: 'Germany' } } };
 
 const admin = 'https://analyticsadmin.googleapis.com';
 
@@ -45,18 +48,39 @@ export default defineService({
           { type: 'string' },
           { about: 'Which figures.', default: ['activeUsers', 'sessions'], example: ['sessions', 'totalRevenue'] },
         ),
+        dimension_filter: inGooglesWords(
+          { type: 'object' },
+          { about: 'Which rows count, as a FilterExpression of the Data API.', example: filterExample },
+        ),
+        metric_filter: inGooglesWords(
+          { type: 'object' },
+          {
+            about: 'The same for the figures of a row.',
+            example: {
+              filter: {
+                fieldName: 'sessions',
+                numericFilter: { operation: 'GREATER_THAN', value: { int64Value: '10' } },
+              },
+            },
+          },
+        ),
       },
       partitions: { property: { option: 'property' } },
       window: { start: '28d', look_back: '3d' },
       request: {
         method: 'POST',
-        path: '/{{ api_version }}/properties/{{ partition.property }}:runReport',
+        path: (scope) => `/${scope.api_version}/properties/${numberOf(scope)}:runReport`,
         json: {
           dateRanges: [{ startDate: '{{ window.from }}', endDate: '{{ window.to }}' }],
           dimensions: ({ dimensions }: { dimensions?: unknown }) => named(dimensions),
           metrics: ({ metrics }: { metrics?: unknown }) => named(metrics),
+          dimensionFilter: '{{ dimension_filter }}',
+          metricFilter: '{{ metric_filter }}',
+          // Pages are told by an offset: without an order a row could stand on two of them, and another on none.
+          orderBys: ({ dimensions }: { dimensions?: unknown }) =>
+            (dimensions as string[]).map((dimensionName) => ({ dimension: { dimensionName } })),
           // The service writes and reads 64-bit numbers as texts.
-          limit: '100000',
+          limit: '10000',
           offset: '{{ page.offset | text }}',
           keepEmptyRows: false,
         },
@@ -98,7 +122,7 @@ export default defineService({
       about: 'The dimensions and metrics of a property.',
       options: property,
       partitions: { property: { option: 'property' } },
-      request: { path: '/{{ api_version }}/properties/{{ partition.property }}/metadata' },
+      request: { path: (scope) => `/${scope.api_version}/properties/${numberOf(scope)}/metadata` },
       records: ({ body }) => {
         const { dimensions = [], metrics = [] } = body as { dimensions?: object[]; metrics?: object[] };
         return [
@@ -117,11 +141,22 @@ export default defineService({
     },
   },
   errors: [
-    { body: { 'error.status': 'RESOURCE_EXHAUSTED', 'error.message': /\bday|daily\b/i }, verdict: 'daily' },
-    { body: { 'error.status': 'RESOURCE_EXHAUSTED' }, verdict: 'wait', wait: '30s' },
+    {
+      body: { 'error.status': 'RESOURCE_EXHAUSTED', 'error.message': /\bday|daily\b/i },
+      verdict: 'daily',
+      said: 'error.message',
+    },
+    { body: { 'error.status': 'RESOURCE_EXHAUSTED' }, verdict: 'wait', wait: '30s', said: 'error.message' },
+    {
+      status: 403,
+      verdict: 'permission',
+      said: 'error.message',
+      next: 'let the account that logged in see the property, and enable the Google Analytics Data and Admin APIs for its app',
+    },
     {
       status: 400,
       verdict: 'config',
+      said: 'error.message',
       next: 'look at `property`, `dimensions` and `metrics`; the stream `fields` lists them',
     },
   ],
@@ -131,7 +166,8 @@ export default defineService({
   },
   limits: [
     'Figures of the last days are restated: an incremental run reads the last three days again.',
-    'Quotas are counted in tokens for each property, by hour and by day.',
+    'Quotas are counted in tokens for each property, by hour and by day. That the message of a refusal tells a day from an hour is not confirmed.',
+    'Google may leave out rows of few people, and put what is too much into a row called (other).',
   ],
   example: `sources:
   website:
@@ -148,6 +184,11 @@ jobs:
       start_date: "{{ month_start - 1mo }}"
 `,
 });
+
+/** Google writes `properties/123` where it lists them. */
+function numberOf({ partition }: Scope): string {
+  return String((partition as { property: unknown }).property).replace(/^properties\//, '');
+}
 
 function named(names: unknown): { name: string }[] {
   return (names as string[]).map((name) => ({ name }));

@@ -53,7 +53,7 @@ const visits: ServiceCase = {
 const rows = (property: string, country: string) =>
   [0, 1, 2].map((i) => [property, `2026-01-0${i + 1}`, country, `${9007199254740993n + BigInt(i)}`, '12.50']);
 const asked = (property: string, offset: number, from = '2026-01-01') =>
-  `POST /v1beta/properties/${property}:runReport {"dateRanges":[{"startDate":"${from}","endDate":"2026-01-03"}],"dimensions":[{"name":"date"},{"name":"country"}],"metrics":[{"name":"sessions"},{"name":"totalRevenue"}],"limit":"100000","offset":"${offset}","keepEmptyRows":false}`;
+  `POST /v1beta/properties/${property}:runReport {"dateRanges":[{"startDate":"${from}","endDate":"2026-01-03"}],"dimensions":[{"name":"date"},{"name":"country"}],"metrics":[{"name":"sessions"},{"name":"totalRevenue"}],"orderBys":[{"dimension":{"dimensionName":"date"}},{"dimension":{"dimensionName":"country"}}],"limit":"10000","offset":"${offset}","keepEmptyRows":false}`;
 
 describeStream(
   'a report of Google Analytics',
@@ -74,7 +74,7 @@ describeStream(
     {
       name: 'a metric that is not there',
       faults: [{ at: 1, reply: { status: 400, json: { error: { message: 'Field foo is not a valid metric' } } } }],
-      problem: { code: 'SERVICE_REFUSED', family: 'config' },
+      problem: { code: 'SERVICE_REFUSED', family: 'config', seen: 'status 400: Field foo is not a valid metric' },
     },
     {
       name: 'a page that comes twice',
@@ -93,6 +93,17 @@ it('reads several properties as one table', async () => {
   const outcome = await runService({ ...visits, query: { ...visits.query, property: '11, 22' } });
   expect(outcome.rows).toEqual([...rows('11', 'DE'), ...rows('22', 'FR')]);
   expect(outcome.asked).toEqual([asked('11', 0), asked('11', 2), asked('22', 0), asked('22', 2)]);
+});
+
+it('takes properties as Google lists them, and filters in its words', async () => {
+  const dimension_filter = { filter: { fieldName: 'country', stringFilter: { value: 'DE' } } };
+  const query = { ...visits.query, property: 'properties/11', dimension_filter };
+  const outcome = await runService({ ...visits, query });
+  expect(outcome.rows).toEqual(rows('properties/11', 'DE'));
+  expect(outcome.vendor.asked[0]).toMatchObject({
+    path: '/v1beta/properties/11:runReport',
+    body: { dimensionFilter: dimension_filter },
+  });
 });
 
 it('reads the last days again when it goes on', async () => {
