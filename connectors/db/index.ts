@@ -35,6 +35,7 @@ export default defineConnector({
   query,
   ...reference,
   shorthand: 'sql',
+  givesOnlyNewBy: ({ cursor }) => (cursor === undefined ? undefined : 'cursor'),
   validate: faultsOf,
   check: async (context) => (await driverFor(context.source)).check(context),
   extract: async (context) => extractBy(await driverFor(context.source), context),

@@ -29,6 +29,7 @@ export default defineConnector({
   query,
   ...reference,
   shorthand: 'path',
+  givesOnlyNewBy: ({ files }) => (files === 'changed' ? 'files' : undefined),
 
   validate: ({ source: given, query: asked }) => [
     ...faultsOf(given, asked),

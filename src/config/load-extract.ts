@@ -86,7 +86,27 @@ function loadQuery(
   const values = withDefaults(connector.query, query.value as Record<string, unknown>);
   if (source !== undefined)
     reportRules(connector, { source: source.options, query: values }, { path: at.path, faults });
+  if (faults.problems.length === before) tellOfNewOnly(query, { connector, values, faults });
   return values;
+}
+
+/** Targets are replaced whole: a job that reads only what is new shows nothing else. That is seldom what is meant. */
+function tellOfNewOnly(query: Part, { connector, values, faults }: NewOnly): void {
+  const option = connector.givesOnlyNewBy?.(values);
+  if (option === undefined) return;
+  faults.warn({
+    code: 'CONFIG_ONLY_NEW',
+    message: `With "${option}" a run reads only what is new since the last one, and what it sends replaces all that the instance shows`,
+    path: partAt(query, option).path,
+    on: 'key',
+    next: `Where the dashboard is to show everything, take "${option}" out; a run that finds nothing new sends nothing, so the rows before stay`,
+  });
+}
+
+interface NewOnly {
+  readonly connector: Connector;
+  readonly values: OptionValues<OptionSet>;
+  readonly faults: Faults;
 }
 
 function fromShorthand(at: Part, { connector, faults }: { connector: Connector; faults: Faults }): Part | undefined {

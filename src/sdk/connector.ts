@@ -82,6 +82,11 @@ export interface Connector<S extends OptionSet = OptionSet, Q extends OptionSet 
   readonly shorthand?: keyof Q & string;
   /** How it resumes, one sentence on what the watermark is. Absent where every run reads everything anew. */
   readonly resumes?: string;
+  /**
+   * The option of `query` by which an extract gives only what is new since the last run; undefined where it gives
+   * everything. What it gives replaces what the target shows, so the user is told when checking the config.
+   */
+  givesOnlyNewBy?(query: OptionValues<Q>): string | undefined;
   /** For the reference page, as Markdown: which columns there are, or how they come about. */
   readonly columns?: string;
   /** For the reference page, a sentence each: what it cannot do, the vendor's limits, what a user should know beforehand. */

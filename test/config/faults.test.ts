@@ -211,6 +211,15 @@ jobs:
     expect(large.warnings.map(({ code }) => code)).toEqual(['CONFIG_LIMITS']);
   });
 
+  it('tells what the dashboard will show of a job that reads only what is new', async () => {
+    const asks = (query: string) => configWith(goodJob.replace(/query: .*/, `query: ${query}`));
+    const { problems, warnings } = await load(asks('{ sql: select 1, since: updated_at }'));
+    expect(problems).toEqual([]);
+    expect(warnings.map(({ code }) => code)).toEqual(['CONFIG_ONLY_NEW']);
+    expect(warnings[0]!.message).toContain('replaces all that the instance shows');
+    expect((await load(asks('{ sql: select 1 }'))).warnings).toEqual([]);
+  });
+
   it('refuses ids that cannot be one, and doubts ids that do not look like one', async () => {
     const target = (value: string) => configWith(goodJob.replace(id('a'), value));
     expect(await only(target('a/../b'))).toMatchObject({ code: 'CONFIG_ID' });

@@ -54,8 +54,10 @@ export const warehouse = defineConnector({
   query: {
     sql: option.text({ required: true, about: 'The statement.', example: 'select 1' }),
     limit: option.integer({ about: 'At most.', minimum: 1 }),
+    since: option.text({ about: 'Only what is new by this column.' }),
   },
   shorthand: 'sql',
+  givesOnlyNewBy: ({ since }) => (since === undefined ? undefined : 'since'),
   validate: ({ source, query }) => [
     ...(source.host === 'forbidden' ? [{ option: 'host', message: 'This host is closed' }] : []),
     ...(query?.sql.startsWith('drop') ? [{ option: 'sql', message: 'Only reading is possible' }] : []),

@@ -36,6 +36,7 @@ export function defineService(service: ServiceDescription): Connector {
     shorthand: 'stream',
     columns: columnsText(service),
     ...(resumes === undefined ? {} : { resumes }),
+    givesOnlyNewBy: ({ incremental }) => (incremental === true ? 'incremental' : undefined),
     ...(service.limits === undefined ? {} : { limits: service.limits }),
     ...(service.example === undefined ? {} : { example: service.example }),
     ...(logins.some(({ kind }) => kind === 'oauth') ? { oauth: (source) => describedLogin(service, source) } : {}),
