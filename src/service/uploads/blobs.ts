@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 
 /** Takes one document, piece by piece. Until {@link finish} nothing of it can be seen. */
 export interface BlobWriter {
-  /** Waits where the disk is slower than the client. The piece must not change afterwards. */
+  /** Waits where the disk is slower than the client. The piece is the caller's again once this is done. */
   write(piece: Buffer): Promise<void> | void;
   /** Makes the document safe on the disk and gives its name. */
   finish(): Promise<string>;

@@ -5,15 +5,19 @@ import { newId } from '../../lib/ids.ts';
 import { syncFolder } from '../../lib/sync-folder.ts';
 import type { Blobs, BlobWriter } from './blobs.ts';
 
-const batchBytes = 1024 * 1024;
+const batchBytes = 512 * 1024;
+/** So many buffers are kept for the next documents: two for each that comes in at the same time. */
+const mostSpare = 8;
+const readBytes = 1024 * 1024;
 /** The disk is asked to keep up while the rest still comes, so that little is left to wait for at the end. */
-const syncBytes = 4 * batchBytes;
+const syncBytes = 4 * 1024 * 1024;
 /** Names that this service gives, or once gave. Whatever else lies in the folder is somebody else's, and is left alone. */
 const ours = /^[0-9a-f]{32}(\.part)?$/;
 
 /** Documents as files of one folder. A file that no instance shows is unfinished or left over, and swept at a start. */
 export class FolderBlobs implements Blobs {
   readonly #folder: string;
+  readonly #spare: Buffer[] = [];
 
   /** The folder must be there. */
   constructor(folder: string) {
@@ -23,12 +27,13 @@ export class FolderBlobs implements Blobs {
   async begin(): Promise<BlobWriter> {
     const name = newId();
     const path = join(this.#folder, name);
-    return new FileWriter(name, path, await open(path, 'wx', 0o600), syncFolder(this.#folder));
+    const handle = await open(path, 'wx', 0o600);
+    return new FileWriter({ name, path, handle, entered: syncFolder(this.#folder), spare: this.#spare });
   }
 
   async open(name: string): Promise<Readable> {
     const handle = await open(join(this.#folder, name), 'r');
-    return handle.createReadStream({ highWaterMark: batchBytes });
+    return handle.createReadStream({ highWaterMark: readBytes });
   }
 
   async remove(name: string): Promise<void> {
@@ -42,57 +47,77 @@ export class FolderBlobs implements Blobs {
   }
 }
 
-/** Writes a megabyte at a time, one write under way while the next one fills. */
-class FileWriter implements BlobWriter {
-  readonly #name: string;
-  readonly #path: string;
-  readonly #handle: FileHandle;
+interface Begun {
+  readonly name: string;
+  readonly path: string;
+  readonly handle: FileHandle;
   /** The folder's entry of the file is on the disk. */
-  readonly #entered: Promise<void>;
-  #pieces: Buffer[] = [];
-  #bytes = 0;
+  readonly entered: Promise<void>;
+  /** Buffers that nobody uses. */
+  readonly spare: Buffer[];
+}
+
+/**
+ * Fills one buffer while the other is written. The pieces are copied, because thousands of buffers that wait for the disk
+ * cost the collector more than that.
+ */
+class FileWriter implements BlobWriter {
+  readonly #begun: Begun;
+  #filling: Buffer | undefined;
+  #filled = 0;
   #unsynced = 0;
   #writing: Promise<unknown> = Promise.resolve();
   #syncing: Promise<unknown> = Promise.resolve();
 
-  constructor(name: string, path: string, handle: FileHandle, entered: Promise<void>) {
-    this.#name = name;
-    this.#path = path;
-    this.#handle = handle;
-    this.#entered = entered;
-    this.#entered.catch(() => undefined);
+  constructor(begun: Begun) {
+    this.#begun = begun;
+    begun.entered.catch(() => undefined);
   }
 
   write(piece: Buffer): Promise<void> | void {
-    this.#pieces.push(piece);
-    this.#bytes += piece.length;
-    if (this.#bytes >= batchBytes) return this.#flush();
+    const copied = this.#copy(piece);
+    if (this.#filled === batchBytes) return this.#writeRest(piece.subarray(copied));
   }
 
   async finish(): Promise<string> {
+    const { name, handle, entered } = this.#begun;
     await this.#flush();
     await this.#writing;
     await this.#syncing;
-    await this.#handle.sync();
-    await this.#handle.close();
-    await this.#entered;
-    return this.#name;
+    await handle.sync();
+    await handle.close();
+    await entered;
+    return name;
   }
 
   async abandon(): Promise<void> {
-    await Promise.allSettled([this.#writing, this.#syncing, this.#entered]);
-    await this.#handle.close().catch(() => undefined);
-    await rm(this.#path, { force: true }).catch(() => undefined);
+    const { path, handle, entered } = this.#begun;
+    await Promise.allSettled([this.#writing, this.#syncing, entered]);
+    await handle.close().catch(() => undefined);
+    await rm(path, { force: true }).catch(() => undefined);
   }
 
+  #copy(piece: Buffer): number {
+    this.#filling ??= this.#begun.spare.pop() ?? Buffer.allocUnsafeSlow(batchBytes);
+    const copied = piece.copy(this.#filling, this.#filled);
+    this.#filled += copied;
+    return copied;
+  }
+
+  async #writeRest(piece: Buffer): Promise<void> {
+    for (let rest = piece; this.#filled === batchBytes; rest = rest.subarray(this.#copy(rest))) await this.#flush();
+  }
+
+  /** Begins to write what has been gathered, once what came before is written. */
   async #flush(): Promise<void> {
-    const pieces = this.#pieces;
-    this.#unsynced += this.#bytes;
-    this.#pieces = [];
-    this.#bytes = 0;
     await this.#writing;
+    const [buffer, bytes] = [this.#filling, this.#filled];
+    if (buffer === undefined) return;
+    this.#filling = undefined;
+    this.#filled = 0;
+    this.#unsynced += bytes;
     if (this.#unsynced >= syncBytes) await this.#syncSoon();
-    this.#writing = this.#writeAll(pieces);
+    this.#writing = this.#writeAll(buffer, bytes);
     // Whoever waits for it next hears of a failure; until then it is not an unhandled one.
     this.#writing.catch(() => undefined);
   }
@@ -101,20 +126,15 @@ class FileWriter implements BlobWriter {
   async #syncSoon(): Promise<void> {
     this.#unsynced = 0;
     await this.#syncing;
-    this.#syncing = this.#handle.datasync();
+    this.#syncing = this.#begun.handle.datasync();
     this.#syncing.catch(() => undefined);
   }
 
-  /** A vector write may be cut short by the system; what is left goes out in the next. */
-  async #writeAll(pieces: readonly Buffer[]): Promise<void> {
-    let left = pieces.filter((piece) => piece.length > 0);
-    while (left.length > 0) {
-      let { bytesWritten } = await this.#handle.writev(left);
-      while (left.length > 0 && bytesWritten >= left[0]!.length) {
-        bytesWritten -= left[0]!.length;
-        left = left.slice(1);
-      }
-      if (left.length > 0) left = [left[0]!.subarray(bytesWritten), ...left.slice(1)];
+  /** A write may be cut short by the system; what is left goes out in the next. */
+  async #writeAll(buffer: Buffer, bytes: number): Promise<void> {
+    for (let start = 0; start < bytes; ) {
+      start += (await this.#begun.handle.write(buffer, start, bytes - start)).bytesWritten;
     }
+    if (this.#begun.spare.length < mostSpare) this.#begun.spare.push(buffer);
   }
 }

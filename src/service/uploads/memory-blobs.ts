@@ -10,7 +10,7 @@ export class MemoryBlobs implements Blobs {
     const pieces: Buffer[] = [];
     return {
       write: (piece) => {
-        pieces.push(piece);
+        pieces.push(Buffer.from(piece));
       },
       finish: async () => {
         const name = newId();
