@@ -9,6 +9,8 @@ export interface DatasourceProperties {
   readonly method?: string;
   /** JSON text of a list of {name, value, type}, or the list itself. */
   readonly parameters?: string | readonly Parameter[];
+  /** Sent along; they carry the token where the data source has one. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface FetchLimits {
@@ -25,11 +27,14 @@ export interface FetchLimits {
  * Everything that is no complete success is thrown as a Problem, also after some of the bytes.
  */
 export async function* fetchDatasource(
-  { endpoint_url, method = 'GET', parameters = [] }: DatasourceProperties,
+  { endpoint_url, method = 'GET', parameters = [], headers = {} }: DatasourceProperties,
   { signal, timeoutMs, maxBytes, mayReach }: FetchLimits,
 ): AsyncGenerator<Uint8Array> {
   if (!/^https?:\/\//i.test(endpoint_url) || !URL.canParse(endpoint_url)) throw noAddress(endpoint_url);
-  const request = requestOf(withDefaults(source, {}), withDefaults(query, { endpoint_url, method, parameters }));
+  const request = requestOf(
+    withDefaults(source, { headers }),
+    withDefaults(query, { endpoint_url, method, parameters }),
+  );
   const client = await openHttp({ timeoutMs, answerMs: timeoutMs, signal, otherOrigins: [], mayReach });
   try {
     const { body } = await client.fetch(request);

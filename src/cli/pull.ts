@@ -1,31 +1,75 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { Problem } from '../lib/problem.ts';
 import type { Pull, PullRequest } from '../service/refresh/pull.ts';
+import { bytesFd, type Order, type Outcome } from './refresh/order.ts';
+import { startChild } from './refresh/start-child.ts';
 
-const timeoutMs = 60_000;
-const largestAnswer = 64 * 1024 * 1024;
+/** Of all of the process, code included. */
+const memoryBytes = 768 * 1024 * 1024;
+/** Longest silence of a source. */
+const stallMs = 2 * 60_000;
 
 /**
- * What the embedded service fetches its own data sources with. Service and connectors do not know each other; here, where
- * the service is started, they are brought together.
+ * What the embedded service refreshes its data sources with: their own connectors, out of the catalogue. Service and
+ * connectors do not know each other; here, where the service is started, they are brought together. Each refresh is a
+ * process of its own: whoever may create a data source decides what it does, so it is kept from disk, memory and
+ * network of everybody else by means that no connector can forget.
  */
-export const pullDatasource: Pull = async function* ({ connector, properties, signal, mayReach }: PullRequest) {
-  if (connector !== 'simple_rest') throw notThere(connector);
-  const { fetchDatasource } = await import('../../connectors/simple_rest/index.ts');
-  const { endpoint_url, method, parameters } = properties as Record<string, string | undefined>;
-  const asked = {
-    endpoint_url: endpoint_url ?? '',
-    ...(method === undefined ? {} : { method }),
-    ...(parameters === undefined ? {} : { parameters }),
-  };
-  yield* fetchDatasource(asked, { signal, timeoutMs, maxBytes: largestAnswer, mayReach });
+export const pullDatasource: Pull = async function* (request: PullRequest) {
+  const { signal } = request;
+  signal.throwIfAborted();
+  const scratch = await mkdtemp(join(tmpdir(), 'sluice-refresh-'));
+  const child = startChild(scratch);
+  const end = () => child.kill('SIGKILL');
+  signal.addEventListener('abort', end, { once: true });
+  const gone = once(child, 'exit').catch((error: unknown) => error);
+  try {
+    const outcome = outcomeOf(child);
+    child.send(orderOf(request, scratch), () => undefined);
+    yield* child.stdio[bytesFd] as Readable;
+    const { kind, problem } = (await outcome) as Outcome & { problem?: ConstructorParameters<typeof Problem>[0] };
+    signal.throwIfAborted();
+    if (kind === 'failed') throw new Problem(problem!);
+  } finally {
+    signal.removeEventListener('abort', end);
+    end();
+    await gone;
+    await rm(scratch, { recursive: true, force: true });
+  }
 };
 
-function notThere(connector: string): Problem {
-  return new Problem({
-    code: 'REFRESH_CONNECTOR',
-    family: 'config',
-    message: `A data source of connector "${connector}" cannot be refreshed here`,
-    allowed: 'simple_rest',
-    next: 'push its data to PUT /datasource-instances/{id}/data',
+function orderOf({ connector, format, properties, reach }: PullRequest, scratch: string): Order {
+  return { connector, format, properties, reach, scratch, limits: { memoryBytes, stallMs } };
+}
+
+/** What the process says; that it said nothing, when it is gone. */
+function outcomeOf(child: ChildProcess): Promise<Outcome> {
+  return new Promise((resolve) => {
+    child.once('message', (outcome: Outcome) => resolve(outcome));
+    child.once('error', (error) => resolve({ kind: 'failed', problem: died(error.message) }));
+    child.once('exit', (code, signal) => resolve({ kind: 'failed', problem: died(String(signal ?? code)) }));
   });
+}
+
+/** Node aborts a process whose heap is full. */
+function died(how: string): Extract<Outcome, { kind: 'failed' }>['problem'] {
+  if (how === 'SIGABRT' || how === 'SIGKILL' || how === '134') {
+    return {
+      code: 'REFRESH_MEMORY',
+      family: 'job',
+      message: 'The refresh needs more memory than it may have',
+      next: 'ask for less at once: fewer rows, shorter spans, smaller pages',
+    };
+  }
+  return {
+    code: 'REFRESH_DIED',
+    family: 'bug',
+    message: `The process of the refresh ended without a word (${how})`,
+    next: 'refresh again; if it stays like this, report it with the connector and the names of the properties',
+  };
 }

@@ -9,6 +9,7 @@ import { toProblem } from '../lib/problem.ts';
 import type { Batch } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
 import type { ConnectorLog } from '../sdk/connector.ts';
+import type { Login } from '../sdk/oauth.ts';
 import { Chain } from './chain.ts';
 import { ownedPrefix } from './living.ts';
 import { type Ending, Source } from './source.ts';
@@ -31,6 +32,8 @@ export interface CarryGiven {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly log: ConnectorLog;
+  /** Tokens, for a source that logs in by OAuth. */
+  readonly login?: Login;
   readonly sink: Sink;
   /** After every batch. */
   readonly onProgress: (carried: Carried) => void;

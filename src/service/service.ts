@@ -19,7 +19,7 @@ import { prefixes } from './http/prefixes.ts';
 import { RequestLog } from './http/request-log.ts';
 import { Limits } from './limits/limits.ts';
 import type { Parts } from './parts.ts';
-import { type AddressPolicy, addressPolicy } from './refresh/address-policy.ts';
+import type { Reach } from './refresh/address-policy.ts';
 import type { Pull } from './refresh/pull.ts';
 import { RefreshWorker } from './refresh/worker.ts';
 import { hasAccounts } from './store/accounts.ts';
@@ -144,8 +144,7 @@ async function assemble(db: Database, options: ServiceOptions, interference?: Me
   const clock = interference?.clock ?? options.clock ?? systemClock;
   const blobs: Blobs = data === 'memory' ? new MemoryBlobs() : new FolderBlobs(documentsIn(data.folder));
   const limits = new Limits({ db, clock, enforced: options.limits ?? true });
-  const mayReach = policyOf(options);
-  const refreshes = new RefreshWorker({ db, blobs, clock, log, uploadLimitBytes, pull, mayReach });
+  const refreshes = new RefreshWorker({ db, blobs, clock, log, uploadLimitBytes, pull, reach: reachOf(options) });
   const days = new UsageDays(db, clock);
   days.turn();
   return { db, blobs, limits, refreshes, days, clock, log, uploadLimitBytes, bodyIdleMs, interference };
@@ -172,8 +171,8 @@ async function listen(app: FastifyInstance, { host = '127.0.0.1', port = 0 }: Se
   }
 }
 
-function policyOf({ host = '127.0.0.1', allowPrivateAddresses = false }: ServiceOptions): AddressPolicy {
-  return addressPolicy({ host, allowPrivate: allowPrivateAddresses });
+function reachOf({ host = '127.0.0.1', allowPrivateAddresses = false }: ServiceOptions): Reach {
+  return { host, allowPrivate: allowPrivateAddresses };
 }
 
 /** An address that means "all of them" is reached at the loopback one; an IPv6 address stands in brackets. */

@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
+import type { Problem } from '../../lib/problem.ts';
 import { make, shownUrl } from './problems.ts';
 
 /** Whether an IP address may be connected to. */
@@ -8,7 +9,7 @@ export type MayReach = (address: string) => boolean;
 /** Refuses an address that is written as numbers; names are looked at when they are connected to. */
 export function checkHost(url: URL, mayReach: MayReach): void {
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (isIP(host) !== 0 && !mayReach(host)) throw refused(shownUrl(url));
+  if (isIP(host) !== 0 && !mayReach(host)) throw addressRefused(shownUrl(url));
 }
 
 /**
@@ -21,14 +22,14 @@ export function checkedLookup(mayReach: MayReach): LookupFunction {
       if (error !== null) return done(error, '');
       const allowed = found.filter(({ address }) => mayReach(address));
       const [first] = allowed;
-      if (first === undefined) return done(refused(host), '');
+      if (first === undefined) return done(addressRefused(host), '');
       return options.all === true ? done(null, allowed) : done(null, first.address, first.family);
     });
   };
 }
 
 /** Does not say what a name stands for: that is how a network is searched from outside. */
-function refused(place: string) {
+export function addressRefused(place: string): Problem {
   return make('REST_ADDRESS_REFUSED', 'config', `${place}: this address may not be fetched from here`, {
     next: 'loopback, link-local and private addresses have to be allowed by whoever runs this',
   });

@@ -43,12 +43,18 @@ const near = listOf([
   ['ff00::', 8],
 ]);
 
+/** What the policy of a service follows from: the address it listens on, and whether it was told to allow all. */
+export interface Reach {
+  readonly host: string;
+  readonly allowPrivate: boolean;
+}
+
 /**
  * The policy of a service. Whoever may create a data source makes the service fetch an address: on a shared service that
  * must not reach what only the service can. One that listens on loopback alone is one person's, and its other tools are
  * there too.
  */
-export function addressPolicy({ host, allowPrivate }: { host: string; allowPrivate: boolean }): AddressPolicy {
+export function addressPolicy({ host, allowPrivate }: Reach): AddressPolicy {
   const isOwn = host === 'localhost' || (isIP(host) !== 0 && holds(loopback, host));
   return (address) => allowPrivate || (holds(loopback, address) ? isOwn : !holds(near, address));
 }

@@ -1,5 +1,5 @@
 import type { FormatId } from '../uploads/receive.ts';
-import type { AddressPolicy } from './address-policy.ts';
+import type { Reach } from './address-policy.ts';
 
 /** What the service asks for when an instance is to be refreshed. */
 export interface PullRequest {
@@ -8,8 +8,8 @@ export interface PullRequest {
   readonly format: FormatId;
   /** The instance's properties. */
   readonly properties: Readonly<Record<string, unknown>>;
-  /** Which IP addresses may be connected to; whoever pulls has to ask, at every connection. */
-  readonly mayReach: AddressPolicy;
+  /** Which IP addresses may be connected to (`addressPolicy`); whoever pulls has to keep to it, at every connection. */
+  readonly reach: Reach;
   /** Aborted when the service ends or the pull takes too long. */
   readonly signal: AbortSignal;
 }

@@ -8,7 +8,7 @@ import { instanceById, noteFailure, propertiesOf } from '../store/instances.ts';
 import type { Blobs } from '../uploads/blobs.ts';
 import { publish } from '../uploads/publish.ts';
 import { receive } from '../uploads/receive.ts';
-import type { AddressPolicy } from './address-policy.ts';
+import type { Reach } from './address-policy.ts';
 import type { Pull } from './pull.ts';
 import { enqueue, type Queued, resume, settle, takeNext } from './queue.ts';
 import { dueInstances, planNext, planWithinInterval } from './schedule.ts';
@@ -23,7 +23,7 @@ interface WorkerParts {
   readonly log: Log;
   readonly uploadLimitBytes: number;
   readonly pull: Pull | undefined;
-  readonly mayReach: AddressPolicy;
+  readonly reach: Reach;
 }
 
 /** Takes instances out of the durable queue, one after the other, and stores what their connectors yield. */
@@ -110,18 +110,24 @@ export class RefreshWorker {
   }
 
   async #pullInto(instanceId: string): Promise<void> {
-    const { db, blobs, clock, pull, mayReach, uploadLimitBytes } = this.#parts;
+    const { db, blobs, clock, pull, reach, uploadLimitBytes } = this.#parts;
     const instance = instanceById(db, instanceId);
     const source = instance && datasourceById(db, instance.datasourceId);
     if (source === undefined || source.disabled === 1) return;
     if (pull === undefined) throw noConnector(source.connector);
-    const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(longestPullMs)]);
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(tooLate()), longestPullMs);
+    const signal = AbortSignal.any([this.#stop.signal, late.signal]);
     const { connector, format } = source;
     const properties = propertiesOf(db, instanceId);
     registerSecretsOf(properties);
-    const chunks = untilAborted(pull({ connector, format, properties, mayReach, signal }), signal);
-    const received = await receive(blobs, { chunks, format, limitBytes: uploadLimitBytes });
-    await publish({ db, blobs, now: clock.now() }, instanceId, received);
+    try {
+      const chunks = untilAborted(pull({ connector, format, properties, reach, signal }), signal);
+      const received = await receive(blobs, { chunks, format, limitBytes: uploadLimitBytes });
+      await publish({ db, blobs, now: clock.now() }, instanceId, received);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 }
 
@@ -134,9 +140,21 @@ function noConnector(connector: string): Problem {
   });
 }
 
+function tooLate(): Problem {
+  return new Problem({
+    code: 'REFRESH_TIME',
+    family: 'try_later',
+    message: `the refresh took longer than ${longestPullMs / 60_000} minutes`,
+    next: 'ask for less at once, or look why the source is slow',
+  });
+}
+
+/** All that its user needs to mend it, in one line: `last_error` of the instance. */
 function readable(thrown: unknown): string {
-  if (thrown instanceof Problem && thrown.next !== undefined) return `${thrown.message}; ${thrown.next}`;
-  return thrown instanceof Error ? thrown.message : String(thrown);
+  if (!(thrown instanceof Problem)) return thrown instanceof Error ? thrown.message : String(thrown);
+  const { message, seen, allowed, next } = thrown;
+  const told = [message, seen && `seen: ${seen}`, allowed && `allowed: ${allowed}`, next];
+  return told.filter(Boolean).join('; ');
 }
 
 /** A connector that does not listen to its signal must not keep the service from ending. */

@@ -1,0 +1,88 @@
+import { rm } from 'node:fs/promises';
+import { Socket } from 'node:net';
+import { Problem, toProblem } from '../../lib/problem.ts';
+import { redact } from '../../lib/redact.ts';
+import type { Sink } from '../../pipeline/carry.ts';
+import { addressPolicy } from '../../service/refresh/address-policy.ts';
+import { guardSockets } from './guard-sockets.ts';
+import { bytesFd, type Order, type Outcome } from './order.ts';
+import { readSource } from './read-source.ts';
+
+/** The process of one refresh: takes an order, writes the document to a pipe, says how it went, and is over. */
+const watchMs = 100;
+
+process.once('message', (order: Order) => void work(order));
+
+async function work(order: Order): Promise<void> {
+  const stop = new AbortController();
+  const pipe = new Socket({ fd: bytesFd, readable: false, writable: true });
+  pipe.on('error', () => stop.abort(new Error('nobody reads any more')));
+  guardSockets(addressPolicy(order.reach), (problem) => stop.abort(problem));
+  leaveWithParent(order);
+  watchMemory(order, stop);
+  let outcome: Outcome = { kind: 'done' };
+  try {
+    await readSource(order, sinkTo(pipe), stop.signal);
+    await new Promise<void>((done) => void pipe.end(done));
+  } catch (thrown) {
+    outcome = { kind: 'failed', problem: plain(stop.signal.aborted ? stop.signal.reason : thrown) };
+  }
+  process.send?.(outcome, () => process.disconnect?.());
+}
+
+/** Waits where the pipe is full, so that what the service does not take is not read. */
+function sinkTo(pipe: Socket): Sink {
+  return {
+    write: (pieces, recycle) => {
+      const written = pieces.map(
+        (piece) =>
+          new Promise<void>((done, fail) => {
+            pipe.write(piece, (error) => {
+              recycle(piece);
+              if (error) fail(error);
+              else done();
+            });
+          }),
+      );
+      return Promise.all(written).then(() => undefined);
+    },
+  };
+}
+
+/** The service may die without a word; then nobody is left to end us, or to remove what we wrote. */
+function leaveWithParent({ scratch }: Order): void {
+  process.once('disconnect', () => {
+    rm(scratch, { recursive: true, force: true })
+      .catch(() => undefined)
+      .finally(() => process.kill(process.pid, 'SIGKILL'));
+  });
+}
+
+/** The heap is bounded by Node; this bounds what lies beside it. */
+function watchMemory({ limits }: Order, stop: AbortController): void {
+  const check = () => {
+    if (process.memoryUsage.rss() > limits.memoryBytes) stop.abort(tooMuchMemory(limits.memoryBytes));
+  };
+  setInterval(check, watchMs).unref();
+}
+
+function tooMuchMemory(bytes: number): Problem {
+  return new Problem({
+    code: 'REFRESH_MEMORY',
+    family: 'job',
+    message: `The refresh needs more than ${Math.round(bytes / 1024 / 1024)} MB of memory`,
+    next: 'ask for less at once: fewer rows, shorter spans, smaller pages',
+  });
+}
+
+function plain(thrown: unknown): Extract<Outcome, { kind: 'failed' }>['problem'] {
+  const { code, family, message, seen, allowed, next } = toProblem(thrown, { code: 'REFRESH_THREW', family: 'bug' });
+  return {
+    code,
+    family,
+    message: redact(message),
+    ...(seen === undefined ? {} : { seen: redact(seen) }),
+    ...(allowed === undefined ? {} : { allowed: redact(allowed) }),
+    ...(next === undefined ? {} : { next: redact(next) }),
+  };
+}

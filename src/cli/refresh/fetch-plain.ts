@@ -1,0 +1,40 @@
+import { fetchDatasource } from '../../../connectors/simple_rest/index.ts';
+import type { Sink } from '../../pipeline/carry.ts';
+import type { Properties } from './properties.ts';
+
+/** What the service's document says that a `simple_rest` data source has, and what may stand beside it. */
+const documented = ['endpoint_url', 'method', 'parameters'];
+const beside = ['headers', 'no_refresh', 'oauth_provider_id', 'token_id'];
+
+const timeoutMs = 60_000;
+
+/** Whether a data source says where to ask and no more: what is answered there is its document, byte by byte. */
+export function isPlainFetch(connector: string, given: Properties): boolean {
+  return connector === 'simple_rest' && Object.keys(given).every((name) => [...documented, ...beside].includes(name));
+}
+
+export async function fetchPlain(given: Properties, sink: Sink, signal: AbortSignal): Promise<void> {
+  const { endpoint_url = '', method, parameters, headers } = given as Record<string, string | undefined>;
+  const asked = {
+    endpoint_url,
+    ...(method === undefined ? {} : { method }),
+    ...(parameters === undefined ? {} : { parameters }),
+    ...(headers === undefined ? {} : { headers: headers as unknown as Readonly<Record<string, string>> }),
+  };
+  const limits = { signal, timeoutMs, maxBytes: Number.MAX_SAFE_INTEGER };
+  for await (const chunk of fetchDatasource(asked, limits)) await sink.write([Buffer.from(chunk)], () => undefined);
+}
+
+/**
+ * The properties of a `simple_rest` data source, with its token in a header: `oauth_user_header` is `Name` or
+ * `Name: what stands before the token`, `Authorization: Bearer` when absent.
+ */
+export function withTokenHeader({ oauth_user_token: token, oauth_user_header, ...given }: Properties): Properties {
+  if (typeof token !== 'string' || token === '') return given;
+  const [name = '', scheme = ''] = String(oauth_user_header || 'Authorization: Bearer').split(/:\s*/, 2);
+  return { ...given, headers: { ...headersOf(given.headers), [name]: `${scheme} ${token}`.trim() } };
+}
+
+function headersOf(headers: unknown): object {
+  return typeof headers === 'string' ? (JSON.parse(headers) as object) : ((headers ?? {}) as object);
+}

@@ -1,0 +1,158 @@
+import type { Login as LoginConfig } from '../../config/config.ts';
+import { readDocument } from '../../config/document.ts';
+import { Faults } from '../../config/faults.ts';
+import { fillDescription } from '../../config/fill-description.ts';
+import { loadLogin } from '../../config/load-login.ts';
+import { loginOptions } from '../../config/login-options.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { HttpAgent } from '../../lib/http.ts';
+import { Problem } from '../../lib/problem.ts';
+import { registerSecret } from '../../lib/redact.ts';
+import type { Granted } from '../../oauth/granted.ts';
+import { clientRefused, oddRefusal } from '../../oauth/login-problems.ts';
+import { Refusal } from '../../oauth/refusal.ts';
+import { Vendor } from '../../oauth/vendor.ts';
+import type { Connector } from '../../sdk/connector.ts';
+import type { Login, OAuthDescription, Token } from '../../sdk/oauth.ts';
+import type { OptionSet, OptionValues } from '../../sdk/option.ts';
+import { typedValue } from './typed-value.ts';
+
+type Texts = Readonly<Record<string, unknown>>;
+
+/** What properties may say about a login beside the tokens themselves. */
+export const grantNames = ['grant', 'client_id', 'client_secret', 'private_key', 'subject', 'username', 'scopes'];
+
+/**
+ * The login of a data source out of its properties: a token as it is, or what gets one without a person. Undefined where
+ * the connector logs in by other means.
+ */
+export function givenLogin(connector: Connector, source: OptionValues<OptionSet>, given: Texts): Login | undefined {
+  const described = connector.oauth?.(source);
+  if (described === undefined) return undefined;
+  const description = fillDescription(described, source);
+  for (const name of ['oauth_user_token', 'refresh_token', 'client_secret', 'private_key', 'password']) {
+    if (typeof given[name] === 'string') registerSecret(given[name]);
+  }
+  const kept = Object.fromEntries((description.keep ?? []).map((name) => [name, textIn(given, name) ?? '']));
+  const token = textIn(given, 'oauth_user_token');
+  if (token !== undefined) return new GivenToken({ access_token: token, kept });
+  if (textIn(given, 'client_id') === undefined) throw noLogin(connector, given);
+  return askedLogin({ connector, source, description, given });
+}
+
+const textIn = (given: Texts, name: string): string | undefined =>
+  typeof given[name] === 'string' && given[name] !== '' ? given[name] : undefined;
+
+class GivenToken implements Login {
+  readonly #token: Token;
+  #isRefused = false;
+
+  constructor(token: Token) {
+    this.#token = token;
+  }
+
+  async token(): Promise<Token> {
+    if (!this.#isRefused) return this.#token;
+    throw new Problem({
+      code: 'REFRESH_TOKEN_REFUSED',
+      family: 'login',
+      message: 'The token in the property oauth_user_token is not accepted any more',
+      next: 'put a new one: PUT /datasource-instances/{id}/properties',
+    });
+  }
+
+  async refused(): Promise<void> {
+    this.#isRefused = true;
+  }
+}
+
+interface Asked {
+  readonly connector: Connector;
+  readonly source: OptionValues<OptionSet>;
+  readonly description: OAuthDescription;
+  readonly given: Texts;
+}
+
+function askedLogin({ connector, source, description, given }: Asked): Login {
+  const written = Object.fromEntries(
+    [...grantNames, 'password']
+      .filter((name) => textIn(given, name) !== undefined)
+      .map((name) => [name, typedValue(given[name], loginOptions[name as 'grant'].schema)]),
+  );
+  const part = { path: '', value: { login: written }, resolved: new Map(), broken: new Set<string>() };
+  const faults = new Faults(readDocument('properties', JSON.stringify(part.value)));
+  const login = loadLogin({ source: connector.id, connector, options: source, part, faults });
+  if (login === undefined || faults.problems.length > 0) throw faults.problems[0] ?? noLogin(connector, given);
+  return new AskedToken(login, refreshTokenOf(description, login, given));
+}
+
+function refreshTokenOf(description: OAuthDescription, login: LoginConfig, given: Texts): string | undefined {
+  if (login.grant !== 'authorization_code') return undefined;
+  const token = textIn(given, 'refresh_token');
+  if (token !== undefined && description.refresh === 'static') return token;
+  throw new Problem({
+    code: 'REFRESH_LOGIN',
+    family: 'config',
+    message:
+      token === undefined
+        ? 'This login needs a person, which a refresh does not have'
+        : 'This vendor changes the refresh token with every use, and a property cannot follow it',
+    next: 'put a token into the property oauth_user_token, or pull the data with a job of your own and push it',
+  });
+}
+
+/** After so much of its life a token is asked for anew. */
+const usedShare = 0.8;
+
+/** A token that is asked for when it is first needed, and again near its end or when it was refused. */
+class AskedToken implements Login {
+  readonly #login: LoginConfig;
+  readonly #refreshToken: string | undefined;
+  #granted: Promise<Granted> | undefined;
+
+  constructor(login: LoginConfig, refreshToken: string | undefined) {
+    this.#login = login;
+    this.#refreshToken = refreshToken;
+  }
+
+  async token(): Promise<Token> {
+    this.#granted ??= this.#ask();
+    const { accessToken, kept, askedAt, lifetimeMs = Number.POSITIVE_INFINITY } = await this.#granted;
+    if (Date.now() > askedAt + lifetimeMs * usedShare) this.#granted = undefined;
+    return { access_token: accessToken, kept };
+  }
+
+  async refused(): Promise<void> {
+    this.#granted = undefined;
+  }
+
+  async #ask(): Promise<Granted> {
+    const agent = new HttpAgent({ connectTimeoutMs: 30_000 });
+    const vendor = new Vendor({ login: this.#login, folder: '/', agent, clock: systemClock });
+    try {
+      const granted = await (this.#refreshToken === undefined
+        ? vendor.grantAlone()
+        : vendor.refresh(this.#refreshToken));
+      registerSecret(granted.accessToken);
+      return granted;
+    } catch (thrown) {
+      if (!(thrown instanceof Refusal)) throw thrown;
+      throw thrown.meaning === 'client' ? clientRefused(this.#login, thrown) : oddRefusal(this.#login, thrown);
+    } finally {
+      await agent.destroy();
+    }
+  }
+}
+
+function noLogin({ title, id }: Connector, given: Texts): Problem {
+  const isById = textIn(given, 'token_id') !== undefined;
+  return new Problem({
+    code: 'REFRESH_LOGIN',
+    family: 'config',
+    message: isById
+      ? 'The property token_id names a token that the service would keep, and this service keeps none'
+      : `${title} is read with a login, and the data source has none`,
+    allowed: 'oauth_user_token; or client_id with what gets a token without a person',
+    next: `put it: PUT /datasource-instances/{id}/properties; docs/connectors/${id}.md says which logins there are`,
+  });
+}

@@ -1,0 +1,59 @@
+import { isIP, type LookupFunction, Server, Socket } from 'node:net';
+import { Problem } from '../../lib/problem.ts';
+import { addressRefused, checkedLookup, type MayReach } from '../../sdk/http/addresses.ts';
+
+type Connect = (...given: unknown[]) => Socket;
+
+/**
+ * Holds every connection of this process to a policy, whoever opens it: drivers, file transfers, HTTP, token requests.
+ * A name is looked up once, by us, and connected to at an address that passed. Only for processes that do nothing else.
+ */
+export function guardSockets(mayReach: MayReach, onRefused: (problem: Problem) => void): void {
+  const plain = Socket.prototype.connect as Connect;
+  Socket.prototype.connect = function connect(this: Socket, ...given: unknown[]): Socket {
+    const [options, done] = destinationOf(given);
+    const refusal = refusalOf(options, mayReach);
+    if (refusal !== undefined) {
+      onRefused(refusal);
+      return this.destroy(refusal);
+    }
+    return plain.call(this, { ...options, lookup: watched(checkedLookup(mayReach), onRefused) }, done);
+  } as typeof Socket.prototype.connect;
+  Server.prototype.listen = () => {
+    throw new Problem({
+      code: 'REFRESH_LISTEN',
+      family: 'config',
+      message: 'a refresh may not listen for connections from outside',
+      next: 'take out what asks for it, such as the active mode of ftp',
+    });
+  };
+}
+
+interface Destination {
+  readonly host?: string;
+  readonly port?: unknown;
+  readonly path?: unknown;
+}
+
+/** The forms in which a destination is given: options, port and host, path; or all of them in a list, as Node does inside. */
+function destinationOf(given: readonly unknown[]): [Destination, unknown] {
+  const [first, second] = given;
+  if (Array.isArray(first)) return destinationOf(first as unknown[]);
+  const done = given.find((one) => typeof one === 'function');
+  if (typeof first === 'object' && first !== null) return [first as Destination, done];
+  if (typeof first === 'string' && !/^\d+$/.test(first)) return [{ path: first }, done];
+  return [{ port: first, ...(typeof second === 'string' ? { host: second } : {}) }, done];
+}
+
+function refusalOf({ host, path }: Destination, mayReach: MayReach): Problem | undefined {
+  if (path !== undefined && path !== null) return addressRefused('a socket in the file system');
+  return host !== undefined && isIP(host) !== 0 && !mayReach(host) ? addressRefused(host) : undefined;
+}
+
+function watched(lookup: LookupFunction, onRefused: (problem: Problem) => void): LookupFunction {
+  return (host, options, done) =>
+    lookup(host, options, (error, ...found) => {
+      if (error instanceof Problem) onRefused(error);
+      done(error, ...found);
+    });
+}

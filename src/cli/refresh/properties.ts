@@ -1,0 +1,110 @@
+import { readDocument } from '../../config/document.ts';
+import { Faults } from '../../config/faults.ts';
+import { reportRules } from '../../config/load-source.ts';
+import { registerSecrets } from '../../config/secrets.ts';
+import { validatePart } from '../../config/validate.ts';
+import type { Part } from '../../config/variables.ts';
+import { nearest } from '../../lib/nearest.ts';
+import { Problem } from '../../lib/problem.ts';
+import type { Connector } from '../../sdk/connector.ts';
+import { type OptionSet, type OptionValues, schemaOf, withDefaults } from '../../sdk/option.ts';
+import { typedValue } from './typed-value.ts';
+
+export type Properties = Readonly<Record<string, unknown>>;
+
+/** A data source's properties as a connector wants them: checked options of source and query. */
+export interface Reading {
+  readonly source: OptionValues<OptionSet>;
+  readonly query: OptionValues<OptionSet>;
+}
+
+/** Names that are about the login and never options. */
+export const loginNames = ['oauth_user_token', 'oauth_provider_id', 'oauth_user_header', 'token_id', 'refresh_token'];
+
+/** The name that is meant: the services' own settings are written with `prop:` before them. */
+export const plainName = (name: string): string => name.replace(/^prop:/, '');
+
+/**
+ * Properties as options. A name belongs to the query where that has such an option, else to the source; `source.` and
+ * `query.` before a name say which. Texts become what the option wants. `others`: names that are somebody else's business.
+ * @throws Problem that names every property that is wrong, in one message.
+ */
+export function readProperties(connector: Connector, properties: Properties, others: readonly string[]): Reading {
+  const sorted: Record<'source' | 'query', Record<string, unknown>> = { source: {}, query: {} };
+  for (const [written, value] of Object.entries(properties)) {
+    const name = plainName(written);
+    if (value === null || value === '' || others.includes(name)) continue;
+    const found = placeOf(connector, name);
+    if (found === undefined) throw unknownProperty(connector, name, others);
+    const [place, option] = found;
+    refuseDisk(option, value);
+    const typed = typedValue(value, connector[place][option]!.schema);
+    refuseDisk(option, typed);
+    sorted[place][option] = typed;
+  }
+  return checked(connector, sorted);
+}
+
+type Place = 'source' | 'query';
+
+function placeOf(connector: Connector, name: string): [Place, string] | undefined {
+  const [, place, exact] = /^(source|query)\.(.*)$/.exec(name) ?? [];
+  if (exact !== undefined) return Object.hasOwn(connector[place as Place], exact) ? [place as Place, exact] : undefined;
+  if (Object.hasOwn(connector.query, name)) return ['query', name];
+  return Object.hasOwn(connector.source, name) ? ['source', name] : undefined;
+}
+
+function checked(connector: Connector, given: Record<Place, Record<string, unknown>>): Reading {
+  const faults = new Faults(readDocument('properties', JSON.stringify(given)));
+  for (const place of ['source', 'query'] as const) {
+    const part: Part = { path: `/${place}`, value: given[place], resolved: new Map(), broken: new Set() };
+    registerSecrets(part, connector[place]);
+    validatePart(part, { schema: schemaOf(connector[place]), noun: `data source (connector ${connector.id})`, faults });
+  }
+  if (faults.problems.length > 0) throw wrongProperties(faults.problems);
+  const source = withDefaults(connector.source, given.source);
+  const query = withDefaults(connector.query, given.query);
+  reportRules(connector, { source }, { path: '/source', faults });
+  reportRules(connector, { source, query }, { path: '/query', faults });
+  if (faults.problems.length > 0) throw wrongProperties(faults.problems);
+  return { source, query };
+}
+
+/** Nobody who may create a data source may read the disk of the machine that the service runs on. */
+function refuseDisk(name: string, value: unknown): void {
+  const isNested = typeof value === 'object' && value !== null;
+  if (isNested) for (const [inner, one] of Object.entries(value)) refuseDisk(inner, one);
+  const isSocket = name === 'host' && typeof value === 'string' && value.startsWith('/');
+  const isSqlite = name === 'driver' && value === 'sqlite';
+  if (!isSocket && !isSqlite && !/(?:^|_)file$/.test(name)) return;
+  throw new Problem({
+    code: 'REFRESH_DISK',
+    family: 'config',
+    message: `The property "${name}" means a file on the disk of the service, which no data source may read`,
+    next: 'take it out; what has to stay on a disk is read by a job of your own and pushed',
+  });
+}
+
+function unknownProperty(connector: Connector, name: string, others: readonly string[]): Problem {
+  const known = [...new Set([...Object.keys(connector.query), ...Object.keys(connector.source), ...others])];
+  const meant = nearest(name, known);
+  return new Problem({
+    code: 'REFRESH_PROPERTY',
+    family: 'config',
+    message: `There is no property "${name}" for a data source of the connector ${connector.id}`,
+    allowed: known.join(', '),
+    ...(meant === undefined ? {} : { next: `Did you mean "${meant}"?` }),
+  });
+}
+
+function wrongProperties(problems: readonly Problem[]): Problem {
+  const [first] = problems;
+  return new Problem({
+    code: 'REFRESH_PROPERTY',
+    family: 'config',
+    message: problems.map(({ message }) => message).join('; '),
+    ...(problems.length === 1 && first!.seen !== undefined ? { seen: first!.seen } : {}),
+    ...(problems.length === 1 && first!.allowed !== undefined ? { allowed: first!.allowed } : {}),
+    ...(first!.next === undefined ? {} : { next: first!.next }),
+  });
+}

@@ -1,0 +1,63 @@
+import { openCatalogue } from '../../config/catalogue.ts';
+import { formatById } from '../../formats/index.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { Problem } from '../../lib/problem.ts';
+import { carry, type Sink } from '../../pipeline/carry.ts';
+import type { Connector } from '../../sdk/connector.ts';
+import { withDefaults } from '../../sdk/option.ts';
+import { fetchPlain, isPlainFetch, withTokenHeader } from './fetch-plain.ts';
+import { givenLogin, grantNames } from './given-login.ts';
+import type { Order } from './order.ts';
+import { loginNames, plainName, readProperties } from './properties.ts';
+
+/** Reads a data source as its properties say and hands the document on, piece by piece. */
+export async function readSource(order: Order, sink: Sink, signal: AbortSignal): Promise<void> {
+  const { format, properties, scratch, limits } = order;
+  const connector = await connectorOf(order.connector);
+  const named = Object.fromEntries(Object.entries(properties).map(([name, value]) => [plainName(name), value]));
+  const given = connector.id === 'simple_rest' ? withTokenHeader(named) : named;
+  if (isPlainFetch(connector.id, given)) return fetchPlain(given, sink, signal);
+  const others = othersOf(connector);
+  const { source, query } = readProperties(connector, given, others);
+  const login = givenLogin(connector, source, given);
+  const encoding = formatById(format);
+  await carry({
+    extract: {
+      source: { name: connector.id, connector, options: source },
+      query,
+      transforms: [],
+      format: encoding,
+      formatOptions: withDefaults(encoding.options, {}),
+      stallTimeoutMs: limits.stallMs,
+    },
+    folder: scratch,
+    spool: scratch,
+    run: 'refresh',
+    signal,
+    clock: systemClock,
+    log: { debug: () => undefined, info: () => undefined, warn: () => undefined },
+    sink,
+    onProgress: () => undefined,
+    ...(login === undefined ? {} : { login }),
+  });
+}
+
+async function connectorOf(id: string): Promise<Connector> {
+  const catalogue = await openCatalogue();
+  const connector = id === 'file' ? undefined : await catalogue.load(id);
+  if (connector !== undefined) return connector;
+  throw new Problem({
+    code: 'REFRESH_CONNECTOR',
+    family: 'config',
+    message: `A data source of the connector "${id}" cannot be refreshed here`,
+    next: 'push its data to PUT /datasource-instances/{id}/data',
+  });
+}
+
+/** Names that are about the login, where the connector has no option of that name. */
+function othersOf(connector: Connector): string[] {
+  const described = connector.oauth === undefined ? [] : [...grantNames, 'password'];
+  const own = { ...connector.source, ...connector.query };
+  const kept = ['instance_url', 'access_url'];
+  return ['no_refresh', ...loginNames, ...described, ...kept].filter((name) => !Object.hasOwn(own, name));
+}

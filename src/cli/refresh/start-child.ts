@@ -1,0 +1,41 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const isBuilt = import.meta.url.endsWith('.js');
+const entry = fileURLToPath(new URL(`./child.${isBuilt ? 'js' : 'ts'}`, import.meta.url));
+/** The folder that holds `src` and `connectors`, built or not. */
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+
+const heapMb = 384;
+
+/**
+ * A process that may read our code and its one folder, write to that folder, and use the network; nothing else of the
+ * disk, no other program, no environment of ours.
+ */
+export function startChild(scratch: string): ChildProcess {
+  const readable = [...['src', 'connectors', 'chunks', 'package.json'].map((name) => join(root, name)), ...packages()];
+  const flags = [
+    '--permission',
+    '--allow-net',
+    ...[...readable, scratch].map((path) => `--allow-fs-read=${path}`),
+    `--allow-fs-write=${scratch}`,
+    `--max-old-space-size=${heapMb}`,
+    '--disable-warning=ExperimentalWarning',
+    '--disable-warning=SecurityWarning',
+  ];
+  return spawn(process.execPath, [...flags, entry], {
+    cwd: scratch,
+    env: {},
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc', 'pipe'],
+  });
+}
+
+/** Packages lie beside us or, where we are a package ourselves, around us. */
+function packages(): string[] {
+  const found: string[] = [];
+  for (let folder = dirname(join(root, 'x')); ; folder = dirname(folder)) {
+    found.push(join(folder, 'node_modules'));
+    if (folder === dirname(folder)) return found;
+  }
+}

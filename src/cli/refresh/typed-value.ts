@@ -1,0 +1,33 @@
+import type { JsonSchema } from '../../sdk/option.ts';
+
+/**
+ * The text of a property as the value that an option wants: a number, true or false, a list or a map as JSON; a list of
+ * texts also between commas. What cannot be read so stays as it is, for the check to name.
+ */
+export function typedValue(value: unknown, schema: JsonSchema): unknown {
+  if (typeof value !== 'string' || takes(schema, 'string')) return value;
+  const parsed = parse(value);
+  if (takes(schema, 'array') && !Array.isArray(parsed)) {
+    const items = (schema.items ?? {}) as JsonSchema;
+    return value.split(',').map((item) => typedValue(item.trim(), items));
+  }
+  return parsed === undefined ? value : parsed;
+}
+
+function takes(schema: JsonSchema, type: string): boolean {
+  const branches = [schema.anyOf, schema.oneOf].flatMap((list) => (list ?? []) as JsonSchema[]);
+  const words = (schema.enum ?? []) as readonly unknown[];
+  return (
+    [schema.type].flat().includes(type) ||
+    (type === 'string' && words.some((word) => typeof word === 'string')) ||
+    branches.some((branch) => takes(branch, type))
+  );
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
