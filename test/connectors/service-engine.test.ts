@@ -694,6 +694,49 @@ it('keeps to a budget and pauses when little is left', async () => {
   expect(begun[1]! - begun[0]!).toBeGreaterThan(280);
 });
 
+it('looks at all values inside a header to see whether little is left and how long to wait', async () => {
+  const usage = (percent: number, minutes: number) => ({
+    headers: {
+      'x-usage': JSON.stringify({ a: [{ calls: 1, wait: 0 }], b: [{ calls: percent, wait: minutes, ms: 300 }] }),
+    },
+  });
+  const at = (path: string) => ({ header: 'x-usage', at: path });
+  let calls = 0;
+  const routes: Routes = {
+    'GET /v1/things': () => ({ ...usage(++calls === 1 ? 99 : 2, 0), json: { data: ids(calls, 2) } }),
+  };
+  const stream = { paging: { by: 'page' } } as const;
+  const budget = {
+    gauges: [{ at: at('*.*.calls'), means: 'percent_used', pause: { at: at('*.*.ms'), unit: 'milliseconds' } }],
+  } as const;
+  const began = performance.now();
+  expect((await run(stream, { routes, service: { budget } })).rows).toEqual(numbers(1, 2));
+  // A bound from below is no measurement.
+  expect(performance.now() - began).toBeGreaterThan(280);
+  const errors = [{ status: 400, verdict: 'wait', wait: { at: at('*.*.wait'), unit: 'minutes' } }] as const;
+  const busy: Routes = { 'GET /v1/things': { status: 400, ...usage(2, 5), json: {} } };
+  expect(await fail({}, { routes: busy, service: { errors } })).toMatchObject({
+    family: 'try_later',
+    retryAfterMs: 300_000,
+  });
+});
+
+it('sends the token of a part instead of ours where the request says so', async () => {
+  const login = { kind: 'key', headers: { authorization: 'Bearer {{ key }}' } } as const;
+  const key = option.text({ about: 'The key.', secret: true });
+  const routes: Routes = {
+    'GET /v1/parts': { json: { parts: [{ id: 1, token: 'part-1' }, { id: 2 }] } },
+    'GET /v1/things': ({ headers }) => ({ json: { data: [{ by: headers.authorization }] } }),
+  };
+  const stream: Partial<StreamData> = {
+    partitions: { part: { request: { path: '/parts' }, records: 'parts', fields: { token: 'token' } } },
+    request: { path: '/things', headers: { Authorization: 'Bearer {{ partition.part.token }}' } },
+    columns: { by: 'text' },
+  };
+  const { rows } = await run(stream, { routes, service: { login, options: { key } }, source: { key: 'ours' } });
+  expect(rows).toEqual([['Bearer part-1'], ['Bearer ours']]);
+});
+
 it('follows a redirect to another host without the credentials', async () => {
   const outcome = await run(
     { decode: 'raw', columns: { content: 'text' } },

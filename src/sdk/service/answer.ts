@@ -1,4 +1,4 @@
-import { type Path, valueAt } from './path.ts';
+import { type Path, valueAt, valuesAt } from './path.ts';
 
 /** An answer of the service, read and parsed as far as it could be. */
 export interface Answer {
@@ -17,10 +17,23 @@ export type Where = Path | { readonly header: string; readonly at?: Path };
 
 /** The value there; undefined where there is none. */
 export function pick(answer: Pick<Answer, 'headers' | 'body'>, where: Where): unknown {
-  if (typeof where === 'string' || Array.isArray(where)) return valueAt(answer.body, where);
+  return placed(answer, where, valueAt);
+}
+
+/** All values there, where the place goes through lists. */
+export function pickAll(answer: Pick<Answer, 'headers' | 'body'>, where: Where): readonly unknown[] {
+  return placed(answer, where, valuesAt) ?? [];
+}
+
+function placed<T>(
+  answer: Pick<Answer, 'headers' | 'body'>,
+  where: Where,
+  look: (root: unknown, path: Path) => T,
+): T | undefined {
+  if (typeof where === 'string' || Array.isArray(where)) return look(answer.body, where);
   const { header, at } = where as Exclude<Where, Path>;
   const text = answer.headers[header.toLowerCase()];
-  return at === undefined || text === undefined ? text : valueAt(parsed(text), at);
+  return text === undefined ? undefined : look(at === undefined ? text : parsed(text), at ?? '');
 }
 
 function parsed(text: string): unknown {

@@ -1,4 +1,5 @@
 import { Problem } from '../../lib/problem.ts';
+import { registerSecret } from '../../lib/redact.ts';
 import { type HttpRequest, lowerCased, ownHeaders } from '../http/request.ts';
 import type { RequestData, ServiceDescription } from './description.ts';
 import { render, renderDeep, renderText, type Scope, type Template } from './template.ts';
@@ -16,13 +17,12 @@ export function buildRequest(data: RequestData, service: Common, scope: Scope, c
   const url = addressOf(data, service, scope);
   for (const [name, value] of queryOf({ ...service.query, ...data.query }, scope)) url.searchParams.append(name, value);
   const { body, type } = bodyOf(data, scope);
-  const headers = { ...lowerCased(type), ...textsOf(service.headers, scope), ...textsOf(data.headers, scope) };
   return {
     method: data.method ?? (body === undefined ? 'GET' : 'POST'),
     url,
     body,
     plainHeaders: ownHeaders,
-    trustedHeaders: { ...headers, ...lowerCased(credentials.headers) },
+    trustedHeaders: { ...lowerCased(type), ...headersOf(data, service, { scope, credentials }) },
     trustedQuery: credentials.query,
     trustedOrigin: url.origin,
   };
@@ -35,17 +35,26 @@ export function buildLink(
   data: RequestData,
   given: { scope: Scope; credentials: Credentials },
 ): HttpRequest {
-  const { scope, credentials } = given;
-  const headers = { ...textsOf(service.headers, scope), ...textsOf(data.headers, scope) };
   return {
     method: 'GET',
     url,
     body: undefined,
     plainHeaders: ownHeaders,
-    trustedHeaders: { ...headers, ...lowerCased(credentials.headers) },
-    trustedQuery: credentials.query,
+    trustedHeaders: headersOf(data, service, given),
+    trustedQuery: given.credentials.query,
     trustedOrigin: url.origin,
   };
+}
+
+/** The service's headers, the credentials, then the request's own: where a part has a token of its own, it counts. */
+function headersOf(
+  data: RequestData,
+  service: Common,
+  { scope, credentials }: { scope: Scope; credentials: Credentials },
+): Record<string, string> {
+  const own = lowerCased(textsOf(data.headers, scope));
+  if (own.authorization !== undefined) registerSecret(own.authorization.replace(/^Bearer /i, ''));
+  return { ...lowerCased(textsOf(service.headers, scope)), ...lowerCased(credentials.headers), ...own };
 }
 
 /** Headers, parameters or fields as texts; those without a value are left out. */

@@ -1,5 +1,5 @@
 import { retryAfterMs } from '../http/retry.ts';
-import { type Answer, pick } from './answer.ts';
+import { type Answer, pickAll } from './answer.ts';
 import { textOf } from './exact-json.ts';
 import { secondsOf } from './moment.ts';
 import { valuesAt } from './path.ts';
@@ -51,7 +51,10 @@ export function matches(value: unknown, match: Match): boolean {
 export function waitOf(wait: WaitTime, answer: Pick<Answer, 'headers' | 'body'>, now: number): number | undefined {
   if (typeof wait === 'string') return secondsOf(wait) * 1000;
   // Google writes `30s`, as Protocol Buffers write a duration.
-  const found = Number(textOf(pick(answer, wait.at))?.replace(/^([\d.]+)s$/, '$1') ?? Number.NaN);
+  const numbers = pickAll(answer, wait.at).map((value) =>
+    Number(textOf(value)?.replace(/^([\d.]+)s$/, '$1') ?? 'none'),
+  );
+  const found = Math.max(...numbers.filter((number) => Number.isFinite(number)));
   if (!Number.isFinite(found)) return undefined;
   const factor = { seconds: 1000, minutes: 60_000, milliseconds: 1, epoch: 1000, epoch_ms: 1 }[wait.unit];
   const milliseconds = found * factor;

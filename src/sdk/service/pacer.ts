@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Answer } from './answer.ts';
-import { pick } from './answer.ts';
+import { pickAll } from './answer.ts';
 import { textOf } from './exact-json.ts';
 import { waitOf } from './judge.ts';
 import { secondsOf } from './moment.ts';
@@ -91,8 +91,12 @@ export function pacerFor(key: string, budget: Budget = {}): Pacer {
   return pacer;
 }
 
-function isLow({ at, means, threshold }: Gauge, answer: Answer): boolean {
-  const text = textOf(pick(answer, at));
+/** Whether any of the values there says that too little is left. */
+function isLow(gauge: Gauge, answer: Answer): boolean {
+  return pickAll(answer, gauge.at).some((value) => saysLow(gauge, textOf(value)));
+}
+
+function saysLow({ means, threshold }: Gauge, text: string | undefined): boolean {
   if (text === undefined) return false;
   if (means === 'used/limit') {
     const [, used, limit] = /(\d+(?:\.\d+)?)\s*\/\s*(\d+(?:\.\d+)?)/.exec(text) ?? [];
