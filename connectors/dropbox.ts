@@ -1,4 +1,4 @@
-import { defineService, option, type RequestData } from '#sdk';
+import { defineService, fileOptions, option, type RequestData } from '#sdk';
 
 const more: RequestData = { path: '/2/files/list_folder/continue', json: { cursor: '{{ page.token }}' } };
 
@@ -6,7 +6,8 @@ const more: RequestData = { path: '/2/files/list_folder/continue', json: { curso
 export default defineService({
   id: 'dropbox',
   title: 'Dropbox',
-  summary: 'Reads what lies in a Dropbox: files and folders with their sizes, and what a search finds.',
+  summary:
+    'Reads the files of a Dropbox as tables (csv, json, xml, xlsx, zip), what lies there, and what a search finds.',
   base: 'https://api.dropboxapi.com',
   login: {
     kind: 'oauth',
@@ -56,6 +57,27 @@ export default defineService({
         content_hash: 'text',
       },
     },
+    content: {
+      about: 'The rows in files, by their paths.',
+      options: {
+        file: option.list<string>(
+          { type: 'string', minLength: 1 },
+          { about: 'Paths of the files, as one table.', required: true, example: ['/Reports/orders.csv'] },
+        ),
+        ...fileOptions,
+      },
+      partitions: { file: { option: 'file' } },
+      request: {
+        method: 'POST',
+        base: 'https://content.dropboxapi.com',
+        path: '/2/files/download',
+        // Headers hold ASCII alone, so whatever else is in the path has to be escaped.
+        headers: { 'dropbox-api-arg': '{"path":{{ partition.file | ascii_json }}}' },
+      },
+      decode: { as: 'file', name: '{{ partition.file }}' },
+      records: '',
+      columns: 'discovered',
+    },
     search: {
       about: 'Files and folders that a search finds.',
       options: {
@@ -85,8 +107,8 @@ export default defineService({
       status: 409,
       body: { error_summary: /^(?:path\/)?not_found/ },
       verdict: 'config',
-      say: 'has no such folder',
-      next: 'look at `path`: it begins with a slash, and is empty for the whole Dropbox',
+      say: 'has no such file or folder',
+      next: 'look at `path` or `file`: they begin with a slash, and `path` is empty for the whole Dropbox',
     },
     { status: 409, verdict: 'fail' },
     { status: 429, verdict: 'wait', wait: { at: 'error.retry_after', unit: 'seconds' } },

@@ -8,6 +8,7 @@ import {
   runService,
   type ServiceCase,
 } from './doubles/service-suite.ts';
+import type { Asked } from './doubles/vendor.ts';
 
 const entry = (id: number, more: object = {}) => ({
   '.tag': 'file',
@@ -112,6 +113,23 @@ it('reads everything again when the vendor has forgotten the cursor', async () =
   expect(await failService({ ...files, query, faults: late })).toMatchObject({
     code: 'SERVICE_PLACE_LOST',
     family: 'try_later',
+  });
+});
+
+it('reads the rows in files, whose paths may hold any letter', async () => {
+  const routes = {
+    'POST /2/files/download': ({ headers, body }: Asked) => ({
+      text: `file,body\n"${JSON.parse(String(headers['dropbox-api-arg'])).path.replaceAll('"', '')}",${typeof body}\n`,
+    }),
+  };
+  const query = { stream: 'content', file: ['/Böð, "1".csv', '/b.csv'], path_column: 'path' };
+  const { rows, vendor } = await runService({ ...files, routes, query });
+  expect(rows[1]).toEqual(['/b.csv', '/b.csv', 'undefined']);
+  expect(vendor.asked[0]!.headers['dropbox-api-arg']).toBe('{"path":"/B\\u00f6\\u00f0, \\"1\\".csv"}');
+  const faults = [{ at: 1, reply: { status: 409, json: { error_summary: 'path/not_found/.' } } }];
+  expect(await failService({ ...files, routes, query, faults })).toMatchObject({
+    code: 'SERVICE_REFUSED',
+    family: 'config',
   });
 });
 
