@@ -59,7 +59,9 @@ async function peeked(body: AsyncIterable<Buffer>): Promise<{ first: string; bod
   return { first: first.done === true ? '' : first.value.subarray(0, 16).toString('utf8'), body: whole() };
 }
 
-async function parsedReply(http: HttpAnswer, { decode, mostBytes, tooLarge }: ReadInit): Promise<Reply> {
+type Heard = Omit<HttpAnswer, 'body'> & { readonly body: AsyncIterable<Buffer> };
+
+async function parsedReply(http: Heard, { decode, mostBytes, tooLarge }: ReadInit): Promise<Reply> {
   const isGood = http.status < 300;
   const bytes = await collect(http.body, isGood ? mostBytes : shownBytes, isGood ? tooLarge : undefined);
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
@@ -75,7 +77,7 @@ async function parsedReply(http: HttpAnswer, { decode, mostBytes, tooLarge }: Re
   return { answer: { ...plain(http), body, text }, input: undefined, digest, fault };
 }
 
-function plain({ url, status, headers }: HttpAnswer): Pick<Answer, 'url' | 'status' | 'headers'> {
+function plain({ url, status, headers }: Omit<HttpAnswer, 'body'>): Pick<Answer, 'url' | 'status' | 'headers'> {
   const flat = Object.entries(headers).map(([name, value]) => [name, [value ?? []].flat().join(', ')] as const);
   return { url, status, headers: Object.fromEntries(flat) };
 }
