@@ -1,0 +1,244 @@
+import { defineService, type Fields, type Moment, option, type Scope } from '#sdk';
+
+/** The API of assets writes `2026-01-31T09:00:00Z+0000`. */
+const assetTime = (at: string) =>
+  ({ type: 'timestamptz', at, date: 'YYYY-MM-DDTHH:mm:ssZ+0000', zone: 'UTC' }) as const;
+
+const leadsExport = '/bulk/{{ api_version }}/leads/export';
+
+/** Adobe Marketo Engage: REST for activities and programs, bulk extract for leads. Errors come with status 200. */
+export default defineService({
+  id: 'marketo',
+  title: 'Marketo',
+  summary: 'Reads leads, what they did, and programs of Adobe Marketo Engage.',
+  options: {
+    munchkin: option.text({
+      about: 'Munchkin id of the subscription, with which the address of its API begins.',
+      required: true,
+      pattern: '^[A-Za-z0-9-]+$',
+      example: '123-ABC-456',
+    }),
+  },
+  version: 'v1',
+  base: 'https://{{ munchkin }}.mktorest.com',
+  login: {
+    kind: 'oauth',
+    oauth: {
+      grants: ['client_credentials'],
+      token_url: 'https://{munchkin}.mktorest.com/identity/oauth/token',
+      token_request: 'query',
+      token_method: 'GET',
+      // All users of a service share one token, and its answer tells what is left of the hour.
+      refresh: 'none',
+      lifetime_seconds: 3600,
+    },
+  },
+  streams: {
+    leads: {
+      about: 'People with any of their fields, by a job of bulk extract.',
+      options: {
+        columns: option.list<string>(
+          { type: 'string' },
+          {
+            about: 'Names of the fields, as the REST API has them.',
+            default: ['id', 'email', 'firstName', 'lastName', 'company', 'leadSource', 'createdAt', 'updatedAt'],
+            example: ['id', 'leadScore', 'createdAt'],
+          },
+        ),
+        by: option.choice(['createdAt', 'updatedAt'], {
+          about:
+            'Whether the dates are those of creation or of the last change. The latter is not there for all subscriptions.',
+          default: 'createdAt',
+        }),
+      },
+      window: { step: '31d', end: 'outside' },
+      job: {
+        create: {
+          path: `${leadsExport}/create.json`,
+          json: {
+            format: 'CSV',
+            fields: '{{ fields }}',
+            filter: { createdAt: span('createdAt'), updatedAt: span('updatedAt') },
+          },
+        },
+        keep: { id: 'result.0.exportId' },
+        start: { method: 'POST', path: `${leadsExport}/{{ job.id }}/enqueue.json` },
+        poll: { path: `${leadsExport}/{{ job.id }}/status.json` },
+        state: 'result.0.status',
+        done: ['Completed'],
+        failed: ['Failed', 'Cancelled'],
+        // The vendor looks at the states of jobs once a minute.
+        every: '60s',
+      },
+      request: { path: `${leadsExport}/{{ job.id }}/file.json` },
+      decode: { as: 'csv', null_text: 'null' },
+      records: '',
+      each: withoutNul,
+      columns: {
+        request: { path: '/rest/{{ api_version }}/leads/describe.json' },
+        records: 'result',
+        name: 'rest.name',
+        type: 'dataType',
+        types: {
+          integer: 'integer',
+          score: 'integer',
+          float: 'decimal',
+          currency: 'decimal',
+          percent: 'decimal',
+          boolean: 'boolean',
+          date: 'date',
+          datetime: 'timestamptz',
+        },
+        wanted: '{{ columns }}',
+      },
+    },
+    activities: {
+      about: 'What people did: visits, mails opened, forms filled in.',
+      options: {
+        activity_types: option.list<number>(
+          { type: 'integer' },
+          {
+            about: 'Numbers of the kinds of activity, ten at most; the stream `activity_types` lists them.',
+            required: true,
+            example: [1, 6, 10],
+          },
+        ),
+      },
+      partitions: {
+        start: {
+          request: {
+            path: '/rest/{{ api_version }}/activities/pagingtoken.json',
+            query: { sinceDatetime: firstInstant },
+          },
+          records: '',
+          fields: { token: 'nextPageToken' },
+        },
+      },
+      request: {
+        path: '/rest/{{ api_version }}/activities.json',
+        query: { nextPageToken: '{{ page.token }}', activityTypeIds: '{{ activity_types | join: , }}', batchSize: 300 },
+      },
+      records: 'result',
+      // Pages may be empty though there is more.
+      paging: { by: 'token', first: '{{ partition.start.token }}', at: 'nextPageToken', more: 'moreResult' },
+      incremental: { column: 'at', key: 'marketoGUID', settles: '10m' },
+      columns: {
+        id: { type: 'text', at: 'marketoGUID' },
+        lead_id: { type: 'integer', at: 'leadId' },
+        at: { type: 'timestamptz', at: 'activityDate' },
+        activity_type: { type: 'integer', at: 'activityTypeId' },
+        campaign_id: { type: 'integer', at: 'campaignId' },
+        subject_id: { type: 'integer', at: 'primaryAttributeValueId' },
+        subject: { type: 'text', at: 'primaryAttributeValue' },
+        attributes: 'json',
+      },
+    },
+    programs: {
+      about: 'Programs with their channel and status.',
+      request: {
+        path: '/rest/asset/{{ api_version }}/programs.json',
+        query: {
+          offset: '{{ page.offset }}',
+          maxReturn: 200,
+          earliestUpdatedAt: '{{ since | in: UTC | format: YYYY-MM-DDTHH:mm:ssZ }}',
+        },
+      },
+      records: 'result',
+      paging: { by: 'offset' },
+      incremental: { column: 'updated_at', key: 'id', settles: '5m' },
+      columns: {
+        id: 'integer',
+        name: 'text',
+        description: 'text',
+        type: 'text',
+        channel: 'text',
+        status: 'text',
+        workspace: 'text',
+        folder: { type: 'text', at: 'folder.folderName' },
+        url: 'text',
+        created_at: assetTime('createdAt'),
+        updated_at: assetTime('updatedAt'),
+      },
+    },
+    activity_types: {
+      about: 'The kinds of activity and their numbers.',
+      request: { path: '/rest/{{ api_version }}/activities/types.json' },
+      records: 'result',
+      columns: { id: 'integer', name: 'text', description: 'text' },
+    },
+  },
+  errors: [
+    { body: { 'errors.*.code': ['600', '601', '602'] }, verdict: 'login' },
+    { body: { 'errors.*.code': '603' }, verdict: 'permission', next: 'give the API user’s role this right in Marketo' },
+    { body: { 'errors.*.code': '607' }, verdict: 'daily' },
+    { body: { 'errors.*.code': '1029', 'errors.*.message': /quota/i }, verdict: 'daily' },
+    { body: { 'errors.*.code': '1029' }, verdict: 'wait', wait: '1m', say: 'has too many exports under way' },
+    { body: { 'errors.*.code': '606' }, verdict: 'wait', wait: '20s' },
+    { body: { 'errors.*.code': ['502', '604', '608', '611', '614', '615'] }, verdict: 'wait' },
+    {
+      body: { 'errors.*.code': '1035' },
+      verdict: 'config',
+      say: 'exports by the last change for other subscriptions only',
+      next: 'set `by: createdAt`, or ask the vendor to switch it on',
+    },
+    { body: { 'errors.*.code': /^(?:610|7\d\d|1\d\d\d)$/ }, verdict: 'config' },
+    { body: { success: false }, verdict: 'fail' },
+  ],
+  budget: { rates: [{ requests: 100, within: '20s' }], at_once: 10 },
+  check: {
+    request: { path: '/rest/{{ api_version }}/leads/describe.json' },
+    say: ({ answer }) =>
+      `Marketo answers and takes our login; leads have ${(answer as { result?: unknown[] }).result?.length ?? 0} fields`,
+  },
+  limits: [
+    'Confirmed by the vendor’s documents: addresses, paging tokens, states of exports, 31 days for one export, two exports at a time and ten in the queue, 500 MB of exports a day, 100 calls in 20 seconds and 50,000 a day, both counted until midnight Central time.',
+    'Not confirmed: that ten kinds of activity is the most for one call, and that activities show up within ten minutes.',
+    'Deleted leads are not told.',
+    'An export takes a minute or more, whatever its size.',
+    'Custom activities and fields that only SOAP knew are not read.',
+  ],
+  example: `sources:
+  marketing:
+    connector: marketo
+    munchkin: 123-ABC-456
+    login: { client_id: "\${env:MARKETO_ID}", client_secret: "\${env:MARKETO_SECRET}" }
+jobs:
+  new_leads:
+    source: marketing
+    query: { stream: leads, start_date: "{{ month_start }}", columns: [id, leadSource, createdAt] }
+  opened:
+    source: marketing
+    query: { stream: activities, activity_types: [10], start_date: "{{ today - 7d }}" }
+`,
+});
+
+/** The bounds of an export, both inside and without fractions; nothing where the dates are meant otherwise. */
+function span(by: 'createdAt' | 'updatedAt') {
+  return ({ by: wanted, window, now }: Scope) => {
+    if (wanted !== by) return undefined;
+    const { from, to } = window as { from: Moment; to: Moment };
+    return { startAt: second(from), endAt: second(isBefore(to, now) ? to.plus('-1s') : now) };
+  };
+}
+
+function isBefore(a: Moment, b: Moment): boolean {
+  return a.at.epochMilliseconds < b.at.epochMilliseconds;
+}
+
+function second({ at }: Moment): string {
+  return at.toInstant().toString({ smallestUnit: 'second' });
+}
+
+/** Where activities begin: 30 days ago where nobody says otherwise. */
+function firstInstant({ since, now }: Scope): string {
+  return second((since as Moment | undefined) ?? now.plus('-30d'));
+}
+
+/** Files of bulk extract have been seen to hold NUL characters. */
+function withoutNul(record: Fields): Fields {
+  const entries = Object.entries(record);
+  if (!entries.some(([, value]) => typeof value === 'string' && value.includes('\0'))) return record;
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, typeof value === 'string' ? value.replaceAll('\0', '') : value]),
+  );
+}
