@@ -1,13 +1,9 @@
-import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { Client, type ConnectConfig, type FileEntryWithStats, type SFTPWrapper, type Stats } from 'ssh2';
-import { Problem } from '#sdk';
-import { type HostTrust, hostTrust } from './host-key.ts';
+import type { Client, FileEntryWithStats, SFTPWrapper, Stats } from 'ssh2';
+import { openSsh, type Problem, type SshLogin } from '#sdk';
 import type { SourceValues } from './options.ts';
 import { placeOf, portOf } from './place.ts';
-import { badFile, connectTimeout, denied, loginRefused, lost, notConnected, refused } from './problems.ts';
+import { denied, lost, notConnected, refused } from './problems.ts';
 import type { Entry, Facts, Session } from './session.ts';
 import { readAhead } from './sftp-read.ts';
 
@@ -19,84 +15,28 @@ const connectionLost = 7;
 
 /** Logs in by SSH and opens its file transfer subsystem. */
 export async function openSftp(source: SourceValues, folder: string): Promise<Session> {
-  const trust = await hostTrust(source, folder);
-  const client = new Client();
-  // Whatever ends the connection is met by the call that is waiting for it.
-  client.on('error', () => undefined);
-  const refusal: { problem?: Problem } = {};
-  const config = await configOf({ source, folder, trust, refusal });
-  if (source.password !== undefined) {
-    client.on('keyboard-interactive', (_name, _text, _language, prompts, finish) =>
-      finish(prompts.map(() => source.password!)),
-    );
-  }
+  const client = await openSsh(loginOf(source, folder));
   try {
-    await loggedIn(client, config);
-    client.setNoDelay(true);
     const sftp = await promisify<SFTPWrapper>((done) => client.sftp(done))();
     const home = await promisify<string, string>(sftp.realpath.bind(sftp))('.');
     return new SftpSession({ client, sftp, source, home });
   } catch (error) {
     client.destroy();
-    throw refusal.problem ?? connectProblem(source, error);
+    throw notConnected(error, placeOf(source));
   }
 }
 
-async function loggedIn(client: Client, config: ConnectConfig): Promise<void> {
-  const ready = once(client, 'ready');
-  client.connect(config);
-  await ready;
-}
-
-interface Login {
-  readonly source: SourceValues;
-  readonly folder: string;
-  readonly trust: HostTrust;
-  /** Says afterwards why the host was not believed; the library only knows that it was not. */
-  readonly refusal: { problem?: Problem };
-}
-
-async function configOf({ source, folder, trust, refusal }: Login): Promise<ConnectConfig> {
-  const key = await keyOf(source, folder);
+function loginOf(source: SourceValues, folder: string): SshLogin {
   return {
-    host: source.host,
+    ...source,
     port: portOf(source),
-    username: source.user ?? 'anonymous',
-    readyTimeout: source.connect_timeout_seconds * 1000,
-    // Three pings without an answer are a silence that is too long, also in the middle of a file.
-    keepaliveInterval: Math.ceil((source.idle_timeout_seconds * 1000) / 4),
-    keepaliveCountMax: 3,
-    hostVerifier: (shown: Buffer) => {
-      const problem = trust.refusal(shown);
-      if (problem !== undefined) refusal.problem = problem;
-      return problem === undefined;
-    },
-    ...(trust.algorithms === undefined ? {} : { algorithms: { serverHostKey: trust.algorithms } }),
-    ...(source.password === undefined ? {} : { password: source.password, tryKeyboard: true }),
-    ...(key === undefined ? {} : { privateKey: key }),
-    ...(source.passphrase === undefined ? {} : { passphrase: source.passphrase }),
+    user: source.user ?? 'anonymous',
+    folder,
+    connectTimeoutSeconds: source.connect_timeout_seconds,
+    idleTimeoutSeconds: source.idle_timeout_seconds,
+    place: placeOf(source),
+    codes: 'FTP',
   };
-}
-
-async function keyOf(source: SourceValues, folder: string): Promise<Buffer | undefined> {
-  if (source.private_key_file === undefined) return undefined;
-  const path = resolve(folder, source.private_key_file);
-  try {
-    return await readFile(path);
-  } catch (cause) {
-    throw badFile('private_key_file', path, cause);
-  }
-}
-
-function connectProblem(source: SourceValues, error: unknown): Problem {
-  if (error instanceof Problem) return error;
-  const place = placeOf(source);
-  const { level, message = '' } = error as { level?: string; message?: string };
-  if (level === 'client-authentication') return loginRefused(place, source.user ?? 'anonymous', message);
-  if (level === 'client-timeout') return connectTimeout(place, source.connect_timeout_seconds);
-  if (/private ?key|passphrase/i.test(message))
-    return badFile('private_key_file', source.private_key_file ?? '', error);
-  return notConnected(error, place);
 }
 
 interface Opened {

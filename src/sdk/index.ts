@@ -48,3 +48,6 @@ export type * from './service/rules.ts';
 export type { Scope, Template } from './service/template.ts';
 export { renderDeep, templateFault } from './service/template.ts';
 export { boundOf, spansOf } from './service/windows.ts';
+export type { SshLogin } from './ssh/login.ts';
+export { openSsh, openTunnel } from './ssh/open.ts';
+export type { Tunnel } from './ssh/tunnel.ts';

@@ -2,10 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import type { ServerHostKeyAlgorithm } from 'ssh2';
-import type { Problem } from '#sdk';
+import type { Problem } from '../../lib/problem.ts';
 import { fingerprintOf, type KnownKey, keysOf, typeOf } from './known-hosts.ts';
-import type { SourceValues } from './options.ts';
-import { placeOf, portOf } from './place.ts';
+import type { SshLogin } from './login.ts';
 import { badFile, make } from './problems.ts';
 
 /** What makes a host's key believed. */
@@ -17,15 +16,15 @@ export interface HostTrust {
 }
 
 /** Trust by the pinned fingerprint, or else by the known_hosts file. A key that neither knows is never believed. */
-export async function hostTrust(source: SourceValues, folder: string): Promise<HostTrust> {
-  if (source.host_key !== undefined) return pinned(source, source.host_key.replace(/=+$/, ''));
-  const path = pathOf(source.known_hosts_file, folder);
-  const keys = keysOf(await textOf(path), { host: source.host, port: portOf(source) });
-  return { algorithms: algorithmsFor(keys), refusal: (key) => refusalBy({ source, path, keys }, key) };
+export async function hostTrust(login: SshLogin): Promise<HostTrust> {
+  if (login.host_key !== undefined) return pinned(login, login.host_key.replace(/=+$/, ''));
+  const path = pathOf(login.known_hosts_file, login.folder);
+  const keys = keysOf(await textOf(login, path), login);
+  return { algorithms: algorithmsFor(keys), refusal: (key) => refusalBy({ login, path, keys }, key) };
 }
 
-function pinned(source: SourceValues, wanted: string): HostTrust {
-  const refusal = (key: Buffer) => (fingerprintOf(key) === wanted ? undefined : changed(source, key, wanted));
+function pinned(login: SshLogin, wanted: string): HostTrust {
+  const refusal = (key: Buffer) => (fingerprintOf(key) === wanted ? undefined : changed(login, key, wanted));
   return { algorithms: undefined, refusal };
 }
 
@@ -34,12 +33,12 @@ function pathOf(path: string, folder: string): string {
 }
 
 /** A file that is not there knows nobody. */
-async function textOf(path: string): Promise<string> {
+async function textOf(login: SshLogin, path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
-    throw badFile('known_hosts_file', path, error);
+    throw badFile(login, { option: 'known_hosts_file', path, cause: error });
   }
 }
 
@@ -52,38 +51,38 @@ function algorithmsFor(keys: readonly KnownKey[]): ServerHostKeyAlgorithm[] | un
 }
 
 interface Known {
-  readonly source: SourceValues;
+  readonly login: SshLogin;
   readonly path: string;
   readonly keys: readonly KnownKey[];
 }
 
-function refusalBy({ source, path, keys }: Known, key: Buffer): Problem | undefined {
+function refusalBy({ login, path, keys }: Known, key: Buffer): Problem | undefined {
   const same = keys.filter((known) => known.key.equals(key));
   const revoked = same.find(({ isRevoked }) => isRevoked);
-  if (revoked !== undefined) return changed(source, key, `nobody: line ${revoked.line} of ${path} revokes this key`);
+  if (revoked !== undefined) return changed(login, key, `nobody: line ${revoked.line} of ${path} revokes this key`);
   if (same.length > 0) return undefined;
   const others = keys.filter(({ isRevoked }) => !isRevoked);
-  if (others.length === 0) return unknown(source, path, key);
+  if (others.length === 0) return unknown(login, path, key);
   const told = others.map(({ key: other, line }) => `${fingerprintOf(other)} (line ${line} of ${path})`);
-  return changed(source, key, told.join(', '));
+  return changed(login, key, told.join(', '));
 }
 
 function shown(key: Buffer): string {
   return `${typeOf(key)} ${fingerprintOf(key)}`;
 }
 
-function unknown(source: SourceValues, path: string, key: Buffer): Problem {
+function unknown(login: SshLogin, path: string, key: Buffer): Problem {
   const print = fingerprintOf(key);
-  return make('FTP_HOST_KEY_UNKNOWN', 'config', {
-    message: `host key ${print} of ${placeOf(source)} is one that nobody here vouches for`,
+  return make(login, 'HOST_KEY_UNKNOWN', 'config', {
+    message: `host key ${print} of ${login.place} is one that nobody here vouches for`,
     seen: shown(key),
-    next: `when whoever runs the server confirms it, set \`host_key: ${print}\`, or run: ssh-keyscan -p ${portOf(source)} ${source.host} >> ${path}`,
+    next: `when whoever runs the server confirms it, set \`host_key: ${print}\`, or run: ssh-keyscan -p ${login.port} ${login.host} >> ${path}`,
   });
 }
 
-function changed(source: SourceValues, key: Buffer, allowed: string): Problem {
-  return make('FTP_HOST_KEY_CHANGED', 'config', {
-    message: `host key ${fingerprintOf(key)} of ${placeOf(source)} is not the one that is believed; somebody may stand in between`,
+function changed(login: SshLogin, key: Buffer, allowed: string): Problem {
+  return make(login, 'HOST_KEY_CHANGED', 'config', {
+    message: `host key ${fingerprintOf(key)} of ${login.place} is not the one that is believed; somebody may stand in between`,
     seen: shown(key),
     allowed,
     next: 'do not go on before whoever runs the server confirms the new key; then put it into host_key, or replace the line in the known_hosts file',

@@ -1,0 +1,80 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { Client, type ConnectConfig } from 'ssh2';
+import type { Problem } from '../../lib/problem.ts';
+import { type HostTrust, hostTrust } from './host-trust.ts';
+import type { SshLogin } from './login.ts';
+import { badFile, loginProblem } from './problems.ts';
+
+/**
+ * Logs in on an SSH server whose key is believed. The client is the caller's to end. Throws a Problem, or the signal's
+ * reason.
+ */
+export async function connectSsh(login: SshLogin, signal?: AbortSignal): Promise<Client> {
+  const trust = await hostTrust(login);
+  const client = new Client();
+  // Whatever ends the connection is met by the call that is waiting for it.
+  client.on('error', () => undefined);
+  const refusal: { problem?: Problem } = {};
+  const stop = () => client.destroy();
+  try {
+    const config = await configOf(login, { trust, refusal });
+    if (login.password !== undefined) {
+      client.on('keyboard-interactive', (_name, _text, _language, prompts, finish) =>
+        finish(prompts.map(() => login.password!)),
+      );
+    }
+    signal?.throwIfAborted();
+    signal?.addEventListener('abort', stop, { once: true });
+    const ready = once(client, 'ready', signal === undefined ? {} : { signal });
+    client.connect(config);
+    await ready;
+    client.setNoDelay(true);
+    return client;
+  } catch (error) {
+    client.destroy();
+    signal?.throwIfAborted();
+    throw refusal.problem ?? loginProblem(login, error);
+  } finally {
+    signal?.removeEventListener('abort', stop);
+  }
+}
+
+interface Believing {
+  readonly trust: HostTrust;
+  /** Says afterwards why the host was not believed; the library only knows that it was not. */
+  readonly refusal: { problem?: Problem };
+}
+
+async function configOf(login: SshLogin, { trust, refusal }: Believing): Promise<ConnectConfig> {
+  const key = await keyOf(login);
+  return {
+    host: login.host,
+    port: login.port,
+    username: login.user,
+    readyTimeout: login.connectTimeoutSeconds * 1000,
+    // Three pings without an answer are a silence that is too long, also in the middle of a file.
+    keepaliveInterval: Math.ceil((login.idleTimeoutSeconds * 1000) / 4),
+    keepaliveCountMax: 3,
+    hostVerifier: (shown: Buffer) => {
+      const problem = trust.refusal(shown);
+      if (problem !== undefined) refusal.problem = problem;
+      return problem === undefined;
+    },
+    ...(trust.algorithms === undefined ? {} : { algorithms: { serverHostKey: trust.algorithms } }),
+    ...(login.password === undefined ? {} : { password: login.password, tryKeyboard: true }),
+    ...(key === undefined ? {} : { privateKey: key }),
+    ...(login.passphrase === undefined ? {} : { passphrase: login.passphrase }),
+  };
+}
+
+async function keyOf(login: SshLogin): Promise<Buffer | undefined> {
+  if (login.private_key_file === undefined) return undefined;
+  const path = resolve(login.folder, login.private_key_file);
+  try {
+    return await readFile(path);
+  } catch (cause) {
+    throw badFile(login, { option: 'private_key_file', path, cause });
+  }
+}

@@ -1,0 +1,75 @@
+import { Problem, type ProblemInit } from '../../lib/problem.ts';
+import type { SshLogin } from './login.ts';
+
+/** Codes of Node's network errors that mean: nobody there now, ask again later. */
+const away: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nobody listens there',
+  ECONNRESET: 'the connection was reset',
+  EPIPE: 'the connection was closed',
+  ETIMEDOUT: 'there was no answer in time',
+  EHOSTUNREACH: 'there is no route to the host',
+  ENETUNREACH: 'there is no route to the network',
+  EAI_AGAIN: 'the name service did not answer',
+  ENOTFOUND: 'the name is not known',
+};
+
+export function make(
+  { codes }: SshLogin,
+  code: string,
+  family: ProblemInit['family'],
+  rest: Omit<ProblemInit, 'code' | 'family'>,
+): Problem {
+  return new Problem({ code: `${codes}_${code}`, family, ...rest });
+}
+
+/** Whatever kept a login from coming about, as a problem. */
+export function loginProblem(login: SshLogin, error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  const { level, message = '' } = error as { level?: string; message?: string };
+  if (level === 'client-authentication') return refused(login, message);
+  if (level === 'client-timeout') return timedOut(login);
+  if (/private ?key|passphrase/i.test(message))
+    return badFile(login, { option: 'private_key_file', path: login.private_key_file ?? '', cause: error });
+  return notConnected(login, error);
+}
+
+function refused(login: SshLogin, seen: string): Problem {
+  return make(login, 'LOGIN_REFUSED', 'login', {
+    message: `${login.place} refused the login of ${login.user}`,
+    seen,
+    next: 'mend user, password or key of the source; `sluice check --connect` tries again',
+  });
+}
+
+function timedOut(login: SshLogin): Problem {
+  return make(login, 'CONNECT_TIMEOUT', 'try_later', {
+    message: `${login.place} did not answer within ${login.connectTimeoutSeconds} s`,
+    next: 'check host, port and firewall, or raise connect_timeout_seconds',
+  });
+}
+
+function notConnected(login: SshLogin, cause: unknown): Problem {
+  const { code, message, errors } = cause as { code?: unknown; message?: unknown; errors?: { message?: unknown }[] };
+  return make(login, 'UNREACHABLE', 'try_later', {
+    message: `${login.place} cannot be reached: ${away[String(code)] ?? 'the connection failed'}`,
+    seen: String(message || errors?.[0]?.message || cause),
+    next: 'check host, port and that the server runs; `sluice check --connect` tries again',
+    cause,
+  });
+}
+
+interface BadFile {
+  readonly option: string;
+  readonly path: string;
+  readonly cause: unknown;
+}
+
+/** A file of the options that cannot be used. */
+export function badFile(login: SshLogin, { option, path, cause }: BadFile): Problem {
+  return make(login, 'OPTION_FILE', 'config', {
+    message: `the ${option} of the source cannot be used: ${path}`,
+    seen: String((cause as Error).message || cause),
+    next: 'mend the path, the rights or the content of the file',
+    cause,
+  });
+}

@@ -1,0 +1,113 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Client } from 'ssh2';
+import { Problem } from '../../lib/problem.ts';
+import { connectSsh } from './connect.ts';
+import type { SshLogin } from './login.ts';
+import { make } from './problems.ts';
+
+export interface TunnelGiven {
+  readonly login: SshLogin;
+  /** Where the SSH server connects to. */
+  readonly to: { readonly host: string; readonly port: number };
+  /** The name of the Unix socket that leads there. */
+  readonly name: string;
+  readonly signal: AbortSignal;
+}
+
+/** A Unix socket in a folder that only we may enter; what connects to it comes out at the other end of an SSH connection. */
+export interface Tunnel {
+  readonly folder: string;
+  readonly path: string;
+  /** Why the last connection through it broke, where the tunnel was to blame. */
+  fault(): Problem | undefined;
+  close(): Promise<void>;
+}
+
+/** Logs in, and opens a way through. A port of loopback would do as well, but everybody on the machine could use that. */
+export async function openTunnelBySsh({ login, to, name, signal }: TunnelGiven): Promise<Tunnel> {
+  const client = await connectSsh(login, signal);
+  const sockets = new Set<Socket>();
+  let fault: Problem | undefined;
+  let folder: string | undefined;
+  client.on('close', () => {
+    fault ??= lost(login);
+    for (const socket of sockets) socket.destroy();
+  });
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('error', () => undefined);
+    carry(client, { socket, to, refuse: (error) => (fault = blocked(login, { to, error })) });
+  });
+  const close = async () => {
+    for (const socket of sockets) socket.destroy();
+    client.destroy();
+    await new Promise((resolve) => server.close(resolve));
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    folder = await mkdtemp(join(tmpdir(), 'sluice-ssh-'));
+    await chmod(folder, 0o700);
+    const path = join(folder, name);
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(path, resolve);
+    });
+    return { folder, path, fault: () => fault, close };
+  } catch (error) {
+    await close();
+    throw error instanceof Problem ? error : noSocket(login, error);
+  }
+}
+
+interface Carried {
+  readonly socket: Socket;
+  readonly to: TunnelGiven['to'];
+  readonly refuse: (error: Error) => void;
+}
+
+function carry(client: Client, { socket, to, refuse }: Carried): void {
+  const fail = (error: Error) => {
+    refuse(error);
+    socket.destroy();
+  };
+  try {
+    client.forwardOut('127.0.0.1', 0, to.host, to.port, (error, channel) => {
+      if (error !== undefined) return fail(error);
+      channel.on('error', () => socket.destroy());
+      channel.on('close', () => socket.destroy());
+      socket.on('close', () => channel.destroy());
+      socket.pipe(channel).pipe(socket);
+    });
+  } catch (error) {
+    fail(error as Error);
+  }
+}
+
+function blocked(login: SshLogin, { to, error }: { to: TunnelGiven['to']; error: Error }): Problem {
+  return make(login, 'FORWARD_REFUSED', 'try_later', {
+    message: `${login.place} does not lead on to ${to.host}:${to.port}`,
+    seen: error.message,
+    next: 'check host and port as they are called from there, and that the SSH server lets this user forward (AllowTcpForwarding)',
+    cause: error,
+  });
+}
+
+function lost(login: SshLogin): Problem {
+  return make(login, 'LOST', 'try_later', {
+    message: `the SSH connection to ${login.place} was lost`,
+    next: 'the run is tried again; when it happens again, look into the log of the SSH server, and at firewalls on the way',
+  });
+}
+
+function noSocket(login: SshLogin, cause: unknown): Problem {
+  return make(login, 'NO_SOCKET', 'config', {
+    message: 'the socket for the SSH tunnel cannot be made',
+    seen: String((cause as Error).message),
+    next: 'make the folder for temporary files (TMPDIR) writable, and its path shorter than 80 characters',
+    cause,
+  });
+}
