@@ -1,18 +1,6 @@
 import type { Problem } from '../lib/problem.ts';
 import { invalid, type Spot } from './invalid.ts';
-import {
-  endsRun,
-  escapable,
-  isDigit,
-  isE,
-  isHex,
-  isSpace,
-  numberEnd,
-  stringEnd,
-  unsure,
-  wordEnd,
-  words,
-} from './json-tokens.ts';
+import { endsRun, escapable, isDigit, isE, isHex, isSpace, stringEnd, unsure, valueEnd, words } from './json-tokens.ts';
 
 /** Deeper documents are refused: a reader that recurses would run out of stack on them. */
 const deepest = 1000;
@@ -86,8 +74,9 @@ export class JsonScanner {
 
   accept(bytes: Buffer): void {
     const { length } = bytes;
+    const view = new DataView(bytes.buffer, bytes.byteOffset, length);
     for (let p = 0; p < length; p++) {
-      if (this.#state <= afterValue) p = this.#tokens(bytes, p);
+      if (this.#state <= afterValue) p = this.#tokens(bytes, view, p);
       if (p === length) break;
       let byte = bytes[p]!;
       if (this.#state === inString) {
@@ -113,12 +102,12 @@ export class JsonScanner {
   }
 
   /** Passes white space and whole tokens; returns where something else stands, which is left to the steps. */
-  #tokens(bytes: Buffer, start: number): number {
+  #tokens(bytes: Buffer, view: DataView, start: number): number {
     const { length } = bytes;
     let p = start;
     while (p < length) {
       const byte = bytes[p]!;
-      const end = byte > 0x20 ? this.#tokenEnd(bytes, p, byte) : isSpace(byte) ? p + 1 : unsure;
+      const end = byte > 0x20 ? this.#tokenEnd(bytes, view, p) : isSpace(byte) ? p + 1 : unsure;
       if (end === unsure) return p;
       if (byte === 0x0a) this.#line++;
       p = end;
@@ -126,31 +115,40 @@ export class JsonScanner {
     return p;
   }
 
-  /** Notes the token that begins here and tells where it ends; or notes nothing and is unsure. Brackets are no tokens. */
-  #tokenEnd(bytes: Buffer, p: number, byte: number): number {
-    let end = p + 1;
+  /**
+   * Notes the token that begins here, with the colon or the comma that follows it at once, and tells where that ends; or
+   * notes nothing and is unsure. Brackets are no tokens.
+   */
+  #tokenEnd(bytes: Buffer, view: DataView, p: number): number {
     switch (this.#state) {
       case colon:
-        if (byte !== 0x3a) return unsure;
-        this.#state = value;
-        return end;
+        return bytes[p] === 0x3a ? this.#colonEnd(bytes, p) : unsure;
       case keyOrEnd:
-      case key:
-        end = byte === 0x22 ? stringEnd(bytes, end) : unsure;
-        if (end !== unsure) this.#state = colon;
-        return end;
+      case key: {
+        const end = bytes[p] === 0x22 ? stringEnd(bytes, view, p + 1) : unsure;
+        return end === unsure ? unsure : this.#colonEnd(bytes, end);
+      }
       case afterValue:
-        if (byte !== 0x2c || this.#depth === 0) return unsure;
-        this.#state = this.#objects[this.#depth] === 1 ? key : value;
-        return end;
-      default:
-        if (byte === 0x22) end = stringEnd(bytes, end);
-        else end = byte === 0x2d || isDigit(byte) ? numberEnd(bytes, p) : wordEnd(bytes, p);
+        return bytes[p] === 0x2c && this.#depth > 0 ? this.#commaEnd(p) : unsure;
+      default: {
+        const end = valueEnd(bytes, view, p);
         if (end === unsure) return unsure;
         if (this.#depth === 1 && this.#array) this.#items++;
         this.#state = afterValue;
-        return end;
+        return bytes[end] === 0x2c && this.#depth > 0 ? this.#commaEnd(end) : end;
+      }
     }
+  }
+
+  #colonEnd(bytes: Buffer, p: number): number {
+    const follows = bytes[p] === 0x3a;
+    this.#state = follows ? value : colon;
+    return follows ? p + 1 : p;
+  }
+
+  #commaEnd(p: number): number {
+    this.#state = this.#objects[this.#depth] === 1 ? key : value;
+    return p + 1;
   }
 
   #step(byte: number, p: number): void {

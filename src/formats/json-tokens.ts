@@ -14,17 +14,35 @@ export const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
 export const isE = (byte: number): boolean => (byte | 0x20) === 0x65;
 export const isHex = (byte: number): boolean => isDigit(byte) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66);
 
-/** Where a string ends whose contents begin here: behind the closing quote. */
-export function stringEnd(bytes: Buffer, start: number): number {
-  const { length } = bytes;
+/** Where a string ends whose contents begin here: behind the closing quote. `view` shows the same bytes. */
+export function stringEnd(bytes: Buffer, view: DataView, start: number): number {
   let at = start;
   for (;;) {
-    while (at < length && endsRun[bytes[at]!] === 0) at++;
-    if (at === length) return unsure;
+    at = runEnd(bytes, view, at);
+    if (at === bytes.length) return unsure;
     if (bytes[at] === 0x22) return at + 1;
     at = bytes[at] === 0x5c ? escapeEnd(bytes, at) : unsure;
     if (at === unsure) return unsure;
   }
+}
+
+/**
+ * The first byte from here that ends a run, four at a time: subtracting borrows from the top bit of a byte that is
+ * smaller, so the lowest top bit that turns up belongs to the first control character, quote or backslash.
+ */
+function runEnd(bytes: Buffer, view: DataView, start: number): number {
+  let at = start;
+  for (const last = bytes.length - 4; at <= last; at += 4) {
+    const four = view.getInt32(at, true);
+    const quote = four ^ 0x22222222;
+    const backslash = four ^ 0x5c5c5c5c;
+    const found =
+      (((four - 0x20202020) & ~four) | ((quote - 0x01010101) & ~quote) | ((backslash - 0x01010101) & ~backslash)) &
+      0x80808080;
+    if (found !== 0) return at + ((31 - Math.clz32(found & -found)) >> 3);
+  }
+  while (at < bytes.length && endsRun[bytes[at]!] === 0) at++;
+  return at;
 }
 
 function escapeEnd(bytes: Buffer, at: number): number {
@@ -36,8 +54,15 @@ function escapeEnd(bytes: Buffer, at: number): number {
   return at + 6;
 }
 
+/** Where the value ends that begins here and is no array or object. */
+export function valueEnd(bytes: Buffer, view: DataView, start: number): number {
+  const byte = bytes[start]!;
+  if (byte === 0x22) return stringEnd(bytes, view, start + 1);
+  return byte === 0x2d || isDigit(byte) ? numberEnd(bytes, start) : wordEnd(bytes, view, start);
+}
+
 /** Where the number ends that begins here with a digit or a minus; another byte must follow. */
-export function numberEnd(bytes: Buffer, start: number): number {
+function numberEnd(bytes: Buffer, start: number): number {
   let at = bytes[start] === 0x2d ? start + 1 : start;
   const first = at;
   at = digitsEnd(bytes, at);
@@ -64,12 +89,13 @@ function digitsEnd(bytes: Buffer, start: number): number {
   return at;
 }
 
+const [nullBytes, trueBytes, falsBytes] = ['null', 'true', 'fals'].map((text) => Buffer.from(text).readInt32LE());
 export const words: Readonly<Record<number, string>> = { 116: 'true', 102: 'false', 110: 'null' };
 
 /** Where the `true`, `false` or `null` ends that stands here. */
-export function wordEnd(bytes: Buffer, start: number): number {
-  const word = words[bytes[start]!];
-  if (word === undefined || start + word.length > bytes.length) return unsure;
-  for (let k = 1; k < word.length; k++) if (bytes[start + k] !== word.charCodeAt(k)) return unsure;
-  return start + word.length;
+function wordEnd(bytes: Buffer, view: DataView, start: number): number {
+  if (start + 5 > bytes.length) return unsure;
+  const four = view.getInt32(start, true);
+  if (four === nullBytes || four === trueBytes) return start + 4;
+  return four === falsBytes && bytes[start + 4] === 0x65 ? start + 5 : unsure;
 }
