@@ -214,6 +214,7 @@ export default defineService({
   limits: [
     'What an app may do (its scopes) is set in the developer console of Box. Apps that sign with a key of their own (JWT) are not served; client credentials take their place.',
     'How many requests are allowed is not confirmed here; a 429 says how long to wait.',
+    'With `incremental: true` the files of `content` and `newest` are fetched only when one of them has changed, and then whole.',
     'Box finds new files by search only after a while, so `newest` may be late; `content` never is.',
     'Box may tell an event twice. Within a run it comes once; across two runs it may come again.',
   ],

@@ -187,6 +187,7 @@ export default defineService({
   limits: [
     'Spreadsheets of Google’s own are exported as workbooks, or as csv (the first sheet) with `format: csv`: 10 MB at most, as Google documents. The connector google_spreadsheets has no such bound.',
     'Documents, drawings and shortcuts of Google’s own are no tables and are refused.',
+    'With `incremental: true` the files of `content` and `newest` are fetched only when one of them has changed, and then whole.',
     'An incremental run of `files` finds what was changed, not what was deleted, and not a file that was uploaded with an older time of change.',
     'How many requests are allowed is not confirmed here: where Google says that it is too many, we wait. That a limit of the day is called dailyLimitExceeded is not confirmed either.',
   ],

@@ -89,3 +89,16 @@ it('looks at the options of files before a run, and leaves other streams alone',
   expect(faults({ stream: 'names' })).toEqual([]);
   expect(faults({ stream: 'names', format: 'csv' })).toEqual(['format']);
 });
+
+it('fetches files again only when one of them has changed, and then all of them', async () => {
+  const files = { 'a.csv': { text: 'id\n1\n' }, 'b.csv': { text: 'id\n2\n' } };
+  const first = await runService(given(folder(files), { incremental: true }));
+  expect(first).toMatchObject({ rows: [['1'], ['2']], unchanged: false, watermark: expect.stringContaining('files') });
+  const again = { ...given(folder(files), { incremental: true }), watermark: first.watermark! };
+  const second = await runService(again);
+  expect(second).toMatchObject({ rows: [], unchanged: true, watermark: first.watermark });
+  expect(second.asked).toEqual(['GET /folders/all']);
+  const third = await runService({ ...again, routes: folder({ ...files, 'c.csv': { text: 'id\n3\n' } }) });
+  expect(third).toMatchObject({ rows: [['1'], ['2'], ['3']], unchanged: false });
+  expect(third.watermark).not.toBe(first.watermark);
+});

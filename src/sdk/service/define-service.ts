@@ -110,7 +110,7 @@ async function extractStream(
       rows += batch.length;
     };
     const batches = closing(table.batches, { each: count, close: session.close });
-    if (progress === undefined) return { columns: table.columns, batches };
+    if (progress === undefined || fileDecoding(stream) !== undefined) return { ...table, batches };
     const unchanged = () => rows === 0 && watermark !== undefined;
     return { columns: table.columns, batches, watermark: () => progress.watermark(), unchanged };
   } catch (error) {
@@ -161,14 +161,11 @@ interface TableGiven {
   readonly context: ExtractContext<OptionSet, OptionSet>;
 }
 
-async function tableOf(given: TableGiven): Promise<Pick<Extraction, 'columns' | 'batches'>> {
+async function tableOf(given: TableGiven): Promise<Extraction> {
   const { service, stream, session, reading, scope, context } = given;
   const { columns } = stream;
   const { scratch, query, signal } = context;
-  const decoding = fileDecoding(stream);
-  if (decoding !== undefined) {
-    return fileTable(reading.read(stream, scope), decoding, { title: service.title, scratch, query, signal });
-  }
+  if (fileDecoding(stream) !== undefined) return fileTable({ ...context, title: service.title, reading, stream, scope });
   if (columns === 'discovered') {
     const store = await RecordStore.create(scratch, { signal, drop: stream.drop ?? [] });
     try {

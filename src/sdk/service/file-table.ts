@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Problem } from '../../lib/problem.ts';
@@ -7,7 +8,7 @@ import type { RecordInput } from '../records/input.ts';
 import { storedBytes } from '../records/stored-bytes.ts';
 import type { StreamData } from './description.ts';
 import { readMoment } from './moment.ts';
-import type { Chunk } from './reading.ts';
+import type { Reading } from './reading.ts';
 import { renderText, type Scope, type Template } from './template.ts';
 
 /** Answers that are files. */
@@ -15,16 +16,20 @@ export interface FileDecoding {
   readonly as: 'file';
   /** Its name, whose ending tells what is in it. */
   readonly name: Template;
-  /** When it was last modified. */
+  /** When it was last modified, where that is known before the file is fetched: it then need not be fetched again. */
   readonly modified?: Template;
 }
 
 interface Given {
   readonly title: string;
+  readonly reading: Reading;
+  readonly stream: StreamData;
+  readonly scope: Scope;
   /** The run's private folder. */
   readonly scratch: string;
   readonly query: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
+  readonly watermark?: string | undefined;
 }
 
 /** How the answers of a stream are files; undefined where they are none. */
@@ -32,27 +37,51 @@ export function fileDecoding({ decode }: Pick<StreamData, 'decode'>): FileDecodi
   return typeof decode === 'object' && decode.as === 'file' ? decode : undefined;
 }
 
-/** The table in the files that a stream answers with. @throws Problem where none came: it is no empty table. */
-export async function fileTable(
-  chunks: AsyncIterable<Chunk>,
-  decoding: FileDecoding,
-  { title, scratch, query, signal }: Given,
-): Promise<Extraction> {
+/**
+ * The table in the files that a stream answers with, one for each of its partitions. An incremental run whose files are
+ * what they were ends as unchanged; what has changed is read whole.
+ * @throws Problem where no file came: it is no empty table.
+ */
+export async function fileTable(given: Given): Promise<Extraction> {
+  const { title, reading, stream, scope, query, watermark } = given;
+  const parts = await Array.fromAsync(reading.parts(stream, scope));
+  const version = query.incremental === true ? versionOf(stream, parts) : undefined;
+  if (version !== undefined && version === watermark) return unchanged(version);
   const files: RecordInput[] = [];
-  for await (const { records, scope } of chunks) {
-    for (const { file } of records) {
-      const path = join(scratch, `file-${files.length + 1}`);
-      // Archives and workbooks are read from their end, so each file needs one of its own.
-      await writeFile(path, (file as RecordInput).open());
-      files.push({ ...told(decoding, scope), local: path, open: () => storedBytes(path, { signal }) });
-    }
-  }
+  for (const part of parts) files.push(...(await fetched(given, part, files.length)));
   if (files.length === 0) throw noFile(title);
-  return readFiles(files, query as FileQuery);
+  const table = await readFiles(files, query as FileQuery);
+  return version === undefined ? table : { ...table, watermark: () => version };
 }
 
-function told({ name, modified }: FileDecoding, scope: Scope): Pick<RecordInput, 'name' | 'modified'> {
-  const time = modified === undefined ? undefined : readMoment(renderText(modified, scope) ?? '', 'UTC');
+/** Which files there are, and which versions of them; undefined where the service does not say. */
+function versionOf(stream: StreamData, parts: readonly Scope[]): string | undefined {
+  const { modified = '' } = fileDecoding(stream)!;
+  if (parts.length === 0 || parts.some((part) => (renderText(modified, part) ?? '') === '')) return undefined;
+  const known = JSON.stringify(parts.map(({ partition }) => partition));
+  return JSON.stringify({ files: createHash('sha256').update(known).digest('hex') });
+}
+
+function unchanged(version: string): Extraction {
+  return { columns: [], batches: (async function* () {})(), watermark: () => version, unchanged: () => true };
+}
+
+/** The files of a partition, each in the run's folder: archives and workbooks are read from their end. */
+async function fetched({ reading, stream, scratch, signal }: Given, part: Scope, before: number) {
+  const files: RecordInput[] = [];
+  for await (const { records, scope } of reading.part(stream, part)) {
+    for (const { file } of records) {
+      const path = join(scratch, `file-${before + files.length + 1}`);
+      await writeFile(path, (file as RecordInput).open());
+      files.push({ ...told(stream, scope), local: path, open: () => storedBytes(path, { signal }) });
+    }
+  }
+  return files;
+}
+
+function told(stream: StreamData, scope: Scope): Pick<RecordInput, 'name' | 'modified'> {
+  const { name, modified = '' } = fileDecoding(stream)!;
+  const time = readMoment(renderText(modified, scope) ?? '', 'UTC');
   return {
     name: renderText(name, scope) ?? 'the file',
     ...(time === undefined ? {} : { modified: new Date(time.at.epochMilliseconds) }),

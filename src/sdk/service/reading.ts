@@ -42,23 +42,25 @@ export class Reading {
   }
 
   async *read(stream: StreamData, scope: Scope): AsyncGenerator<Chunk> {
-    const { progress } = this.#init;
-    const since = progress?.since() ?? scope.since ?? boundOf('start_date', scope);
-    for await (const inner of this.#partitions(stream, { ...scope, since })) {
-      try {
-        yield* this.#windows(stream, inner);
-      } catch (error) {
-        if (error instanceof PlaceLost) throw placeLost(error.message);
-        if (!(error instanceof Ignored)) throw error;
-        this.#init.log.warn('nothing to be had for this part, going on', { because: error.message });
-      }
-    }
-    if (stream.window !== undefined) progress?.reach(endOf(scope));
+    for await (const part of this.parts(stream, scope)) yield* this.part(stream, part);
+    if (stream.window !== undefined) this.#init.progress?.reach(endOf(scope));
   }
 
-  async *#partitions(stream: StreamData, scope: Scope): AsyncGenerator<Scope> {
-    const given = Object.entries(stream.partitions ?? {});
-    yield* this.#combined(given, scope);
+  /** What the names in templates stand for, of every partition. */
+  async *parts(stream: StreamData, scope: Scope): AsyncGenerator<Scope> {
+    const since = this.#init.progress?.since() ?? scope.since ?? boundOf('start_date', scope);
+    yield* this.#combined(Object.entries(stream.partitions ?? {}), { ...scope, since });
+  }
+
+  /** The records of one partition. */
+  async *part(stream: StreamData, scope: Scope): AsyncGenerator<Chunk> {
+    try {
+      yield* this.#windows(stream, scope);
+    } catch (error) {
+      if (error instanceof PlaceLost) throw placeLost(error.message);
+      if (!(error instanceof Ignored)) throw error;
+      this.#init.log.warn('nothing to be had for this part, going on', { because: error.message });
+    }
   }
 
   async *#combined(left: readonly (readonly [string, Partition])[], scope: Scope): AsyncGenerator<Scope> {

@@ -93,7 +93,8 @@ export function isDated({ window, incremental: resumes }: StreamData): boolean {
 
 /** Whether a stream can go on where the last run ended. */
 export function isResumable(stream: StreamData): boolean {
-  return stream.incremental !== undefined || stream.window !== undefined;
+  const isFile = fileDecoding(stream)?.modified !== undefined;
+  return isFile || stream.incremental !== undefined || stream.window !== undefined;
 }
 
 interface Fault {
