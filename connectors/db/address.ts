@@ -69,6 +69,7 @@ export function faultsOf({ source, query }: { source: SourceValues; query?: Quer
     ...urlFaults(source),
     ...(driver === 'sqlite' ? fileFaults(source) : serverFaults(source, driver)),
     ...tlsFaults(source.tls),
+    ...sshFaults(source, driver),
     ...(query === undefined ? [] : queryFaults(query, driver)),
   ];
 }
@@ -154,6 +155,26 @@ function queryFaults(
 
 function addressOfUser(source: SourceValues): string | undefined {
   return source.url === undefined ? source.user : URL.parse(source.url)?.username || undefined;
+}
+
+function sshFaults(source: SourceValues, driver: DriverName | undefined): Fault[] {
+  const { ssh } = source;
+  if (ssh === undefined) return [];
+  if (driver === 'sqlite') return [{ option: 'ssh', message: 'means nothing to SQLite; take it out' }];
+  const isKeyless = ssh.password === undefined && ssh.private_key_file === undefined;
+  const isSocket = driver !== undefined && canDecodeUrl(source) && addressOf(source).host.startsWith('/');
+  return [
+    ...(isKeyless ? [{ option: 'ssh', message: 'needs private_key_file, or password' }] : []),
+    ...(ssh.passphrase !== undefined && ssh.private_key_file === undefined
+      ? [{ option: 'ssh', message: 'has a passphrase, but no private_key_file' }]
+      : []),
+    ...(isSocket ? [{ option: 'ssh', message: 'leads to hosts and ports, not to a Unix socket' }] : []),
+  ];
+}
+
+function canDecodeUrl({ url }: SourceValues): boolean {
+  const parsed = url === undefined ? undefined : URL.parse(url);
+  return parsed === undefined || (parsed !== null && canDecode(parsed));
 }
 
 function tlsFaults(tls: TlsOptions): Fault[] {

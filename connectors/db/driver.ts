@@ -1,4 +1,4 @@
-import type { ConnectorLog, Extraction } from '#sdk';
+import type { ConnectorLog, Extraction, Tunnel } from '#sdk';
 import type { Dialect } from './dialect.ts';
 import type { QueryValues, SourceValues } from './options.ts';
 
@@ -8,6 +8,8 @@ export interface Door {
   readonly folder: string;
   readonly signal: AbortSignal;
   readonly log: ConnectorLog;
+  /** Leads to the server, instead of its host and port. */
+  readonly tunnel?: Pick<Tunnel, 'folder' | 'path'>;
 }
 
 /** One kind of database: how to prove that it can be reached, and how to read one query. */

@@ -1,56 +1,93 @@
-import type { Batch, ExtractContext, Extraction } from '#sdk';
+import type { Batch, ExtractContext, Extraction, SourceContext } from '#sdk';
 import { addressOf, driverOf } from './address.ts';
 import { extractChanges } from './changes.ts';
 import { extractChunks } from './chunks.ts';
 import type { Ask } from './dialect.ts';
-import type { Door, Driver } from './driver.ts';
+import type { Driver } from './driver.ts';
 import type { query as queryOptions, source as sourceOptions } from './options.ts';
 import { takePlace } from './places.ts';
+import { Way } from './way.ts';
 
 type Context = ExtractContext<typeof sourceOptions, typeof queryOptions>;
 
-/** Reads a query by a driver, in its turn: all of it, what has changed, or chunk by chunk. */
-export async function extractBy(driver: Driver, context: Context): Promise<Extraction> {
-  const { source, signal, alive = () => undefined } = context;
-  if (driverOf(source) === 'sqlite') return read(driver, context, context);
-  const stop = new AbortController();
-  const door = { ...context, signal: AbortSignal.any([signal, stop.signal]) };
-  const { host, port, database, user } = addressOf(source);
-  const server = JSON.stringify([host, port, database, user]);
-  const leave = await takePlace({ server, most: source.connections, signal, alive });
+/** Looks whether the server is there, by the way that the runs take. */
+export async function checkBy(driver: Driver, context: SourceContext<typeof sourceOptions>): Promise<string> {
+  const way = new Way(context);
   try {
-    const extraction = await read(driver, door, context);
-    return { ...extraction, batches: leaving(extraction.batches, { leave, signal: door.signal }) };
+    return await driver.check(await way.door());
   } catch (thrown) {
-    stop.abort(thrown);
-    leave();
-    throw thrown;
+    throw way.blame(thrown);
+  } finally {
+    await way.close();
   }
 }
 
-function read(driver: Driver, door: Door, { query, watermark, alive = () => undefined }: Context): Promise<Extraction> {
-  const { dialect } = driver;
-  const { cursor, chunks } = query;
-  const ask: Ask = (asked) => driver.extract(door, asked);
-  if (cursor !== undefined) return extractChanges({ query: { ...query, cursor }, dialect, watermark, ask });
-  if (chunks === undefined) return ask(query);
-  return extractChunks({ query: { ...query, chunks }, dialect, door, alive, ask });
+/** Reads a query by a driver, in its turn: all of it, what has changed, or chunk by chunk. */
+export async function extractBy(driver: Driver, context: Context): Promise<Extraction> {
+  const { signal } = context;
+  const free = await placeOf(context);
+  const stop = new AbortController();
+  const door = { ...context, signal: AbortSignal.any([signal, stop.signal]) };
+  const way = new Way(door);
+  try {
+    const extraction = await read(driver, { ...door, query: context.query }, way);
+    const unread = () => {
+      free();
+      way.closeSoon();
+    };
+    const leave = async () => {
+      await way.close();
+      free();
+    };
+    return { ...extraction, batches: leaving(extraction.batches, { leave, unread, signal: door.signal, way }) };
+  } catch (thrown) {
+    const problem = way.blame(thrown);
+    stop.abort(thrown);
+    free();
+    way.closeSoon();
+    throw problem;
+  }
 }
 
-/** `leave` runs when the reader goes, or when the run is stopped before anybody reads. */
-function leaving(
-  batches: AsyncIterable<Batch>,
-  { leave, signal }: { readonly leave: () => void; readonly signal: AbortSignal },
-): AsyncIterable<Batch> {
-  signal.addEventListener('abort', leave, { once: true });
+/** A file has room for everybody. */
+async function placeOf({ source, signal, alive = () => undefined }: Context): Promise<() => void> {
+  if (driverOf(source) === 'sqlite') return () => undefined;
+  const { host, port, database, user } = addressOf(source);
+  const server = JSON.stringify([host, port, database, user, source.ssh?.host]);
+  return takePlace({ server, most: source.connections, signal, alive });
+}
+
+function read(driver: Driver, context: Context, way: Way): Promise<Extraction> {
+  const { dialect } = driver;
+  const { query, watermark, alive = () => undefined } = context;
+  const { cursor, chunks } = query;
+  const ask: Ask = async (asked) => driver.extract(await way.door(), asked);
+  if (cursor !== undefined) return extractChanges({ query: { ...query, cursor }, dialect, watermark, ask });
+  if (chunks === undefined) return ask(query);
+  return extractChunks({ query: { ...query, chunks }, dialect, door: context, alive, ask });
+}
+
+interface Leaving {
+  /** Runs when the reader goes. */
+  readonly leave: () => Promise<void>;
+  /** Runs instead when the run is stopped before anybody reads. */
+  readonly unread: () => void;
+  readonly signal: AbortSignal;
+  readonly way: Way;
+}
+
+function leaving(batches: AsyncIterable<Batch>, { leave, unread, signal, way }: Leaving): AsyncIterable<Batch> {
+  signal.addEventListener('abort', unread, { once: true });
   return whenRead();
 
   async function* whenRead(): AsyncGenerator<Batch, void, void> {
-    signal.removeEventListener('abort', leave);
+    signal.removeEventListener('abort', unread);
     try {
       yield* batches;
+    } catch (thrown) {
+      throw way.blame(thrown);
     } finally {
-      leave();
+      await leave();
     }
   }
 }

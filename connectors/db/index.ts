@@ -1,7 +1,7 @@
 import { defineConnector, Problem } from '#sdk';
 import { driverOf, faultsOf } from './address.ts';
 import type { Driver } from './driver.ts';
-import { extractBy } from './extract.ts';
+import { checkBy, extractBy } from './extract.ts';
 import { type DriverName, query, type SourceValues, source } from './options.ts';
 import { reference } from './reference.ts';
 
@@ -37,6 +37,6 @@ export default defineConnector({
   shorthand: 'sql',
   givesOnlyNewBy: ({ cursor }) => (cursor === undefined ? undefined : 'cursor'),
   validate: faultsOf,
-  check: async (context) => (await driverFor(context.source)).check(context),
+  check: async (context) => checkBy(await driverFor(context.source), context),
   extract: async (context) => extractBy(await driverFor(context.source), context),
 });

@@ -32,11 +32,12 @@ export class MysqlSession {
   }
 
   /** Connects and logs in; throws a problem, or the signal's reason. */
-  static async open({ source, folder, signal }: Door): Promise<MysqlSession> {
+  static async open({ source, folder, signal, tunnel }: Door): Promise<MysqlSession> {
     signal.throwIfAborted();
     const address = addressOf(source);
     const connectSeconds = source.connect_timeout_seconds;
-    const config = configOf({ address, tls: await readTls(source.tls, folder), timeoutMs: connectSeconds * 1000 });
+    const tls = await readTls(source.tls, folder);
+    const config = configOf({ address, tls, timeoutMs: connectSeconds * 1000, socket: tunnel?.path });
     const place = `${address.host}:${address.port}`;
     const session = new MysqlSession(config, (thrown) => mysqlProblem(thrown, { place, connectSeconds }));
     try {
@@ -214,9 +215,11 @@ interface ConfigParts {
   readonly address: Address;
   readonly tls: Tls | undefined;
   readonly timeoutMs: number;
+  /** The socket of a tunnel, which leads to the server. */
+  readonly socket: string | undefined;
 }
 
-function configOf({ address, tls, timeoutMs }: ConfigParts): ConnectionOptions {
+function configOf({ address, tls, timeoutMs, socket }: ConfigParts): ConnectionOptions {
   const { host, port, user, password, database } = address;
   return {
     // The name that a certificate is checked against; the socket below is what really connects.
@@ -227,7 +230,7 @@ function configOf({ address, tls, timeoutMs }: ConfigParts): ConnectionOptions {
     ...(database === undefined ? {} : { database }),
     charset: 'utf8mb4',
     connectTimeout: timeoutMs,
-    stream: () => socketTo(host, port),
+    stream: () => socketTo(address, socket),
     // No file of ours is anybody's business, and the meaning of a query is not for a driver to change.
     flags: ['-LOCAL_FILES', '-IGNORE_SPACE', '-FOUND_ROWS'],
     ...(tls === undefined ? {} : { ssl: secure(tls) }),
@@ -248,8 +251,9 @@ function secure({ rejectUnauthorized, ca, cert, key }: Tls) {
  * mysql2 gives TLS no name to check when the host is an address, and Node then checks against `localhost`, unless the
  * socket itself remembers its host as it does for names. If Node ever stops asking it, the check fails, never passes.
  */
-function socketTo(host: string, port: number): Socket {
+function socketTo({ host, port }: Address, path: string | undefined): Socket {
   if (host.startsWith('/')) return new ReadingSocket().connect({ path: host });
-  const socket = new ReadingSocket().setNoDelay().setKeepAlive(true).connect({ host, port });
+  const socket = new ReadingSocket().setNoDelay().setKeepAlive(true);
+  socket.connect(path === undefined ? { host, port } : { path });
   return isIP(host) === 0 ? socket : Object.assign(socket, { _host: host });
 }

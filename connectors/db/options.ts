@@ -28,6 +28,41 @@ const tlsSchema = {
   },
 };
 
+/** How to log in on the SSH server that leads to the database. */
+export interface SshOptions {
+  readonly host: string;
+  readonly port?: number;
+  readonly user: string;
+  readonly password?: string;
+  readonly private_key_file?: string;
+  readonly passphrase?: string;
+  readonly host_key?: string;
+  readonly known_hosts_file?: string;
+}
+
+const sshSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['host', 'user'],
+  properties: {
+    host: { type: 'string', minLength: 1, description: 'Name or address of the SSH server.' },
+    port: { type: 'integer', minimum: 1, maximum: 65_535, description: 'Its port; 22 when left out.' },
+    user: { type: 'string', minLength: 1, description: 'Who we are there.' },
+    password: { type: 'string', writeOnly: true, description: 'The password of that user, where it has no key.' },
+    private_key_file: { type: 'string', description: 'File of the private key to log in with.' },
+    passphrase: { type: 'string', writeOnly: true, description: 'What unlocks the private key.' },
+    host_key: {
+      type: 'string',
+      pattern: '^SHA256:[A-Za-z0-9+/]{43}=?$',
+      description: 'Fingerprint of the one host key that is believed. Wins over known_hosts_file.',
+    },
+    known_hosts_file: {
+      type: 'string',
+      description: 'File with the host keys that are believed; ~/.ssh/known_hosts when left out.',
+    },
+  },
+};
+
 export const source = {
   driver: option.choice(drivers, {
     about: 'Which kind of database it is; may be left out where the url says it.',
@@ -60,6 +95,11 @@ export const source = {
     about: 'Encryption on the way to the server.',
     default: { mode: 'off' },
     example: { mode: 'verify', ca_file: 'ca.pem' },
+  }),
+  ssh: option.schema<SshOptions | undefined>(sshSchema, {
+    about:
+      'An SSH server to go through; host and port of the database are then meant as that server sees them. A host key that nobody vouches for is refused.',
+    example: { host: 'gate.example.com', user: 'tunnel', private_key_file: 'id_ed25519' },
   }),
   connect_timeout_seconds: option.number({
     minimum: 0.1,

@@ -46,11 +46,12 @@ export class PostgresSession {
   }
 
   /** Connects and logs in; throws a problem, or the signal's reason. */
-  static async open({ source, folder, signal, log }: Door): Promise<PostgresSession> {
+  static async open({ source, folder, signal, log, tunnel }: Door): Promise<PostgresSession> {
     signal.throwIfAborted();
     const address = addressOf(source);
     const tls = await readTls(source.tls, folder);
-    const config = configOf({ address, tls, timeoutMs: source.connect_timeout_seconds * 1000 });
+    const timeoutMs = source.connect_timeout_seconds * 1000;
+    const config = configOf({ address, tls, timeoutMs, socketFolder: tunnel?.folder });
     const session = new PostgresSession(`${address.host}:${address.port}`, config);
     session.#client.on('notice', logNotice(log));
     const stop = () => session.#drop();
@@ -262,15 +263,25 @@ async function* lazily(start: () => void, batches: () => AsyncGenerator<Batch>):
   yield* inner;
 }
 
-function configOf({ address, tls, timeoutMs }: { address: Address; tls: Tls | undefined; timeoutMs: number }) {
+interface ConfigParts {
+  readonly address: Address;
+  readonly tls: Tls | undefined;
+  readonly timeoutMs: number;
+  /** Where the socket of a tunnel stands, which leads to the server. */
+  readonly socketFolder: string | undefined;
+}
+
+function configOf({ address, tls, timeoutMs, socketFolder }: ConfigParts) {
+  // Through a socket, pg knows no host that a certificate could be checked against.
+  const named = tls?.servername ?? (socketFolder === undefined ? undefined : address.host);
   return {
-    host: address.host,
+    host: socketFolder ?? address.host,
     port: address.port,
     user: address.user,
     database: address.database ?? address.user,
     // A function, so that neither PGPASSWORD nor ~/.pgpass slips in when no password is given.
     password: () => address.password ?? '',
-    ssl: tls === undefined ? false : secure(tls),
+    ssl: tls === undefined ? false : secure(tls, named),
     // TLS reads by itself, below the socket that pg sees.
     ...(tls === undefined ? { stream: () => new ReadingSocket() } : {}),
     connectionTimeoutMillis: timeoutMs,
@@ -280,8 +291,7 @@ function configOf({ address, tls, timeoutMs }: { address: Address; tls: Tls | un
 }
 
 /** pg always asks for the host's certificate; another name, where one is given, has to be checked by hand. */
-function secure(tls: Tls): ConnectionOptions {
-  const { servername } = tls;
-  if (servername === undefined) return { ...tls };
-  return { ...tls, checkServerIdentity: (_host, certificate) => checkServerIdentity(servername, certificate) };
+function secure(tls: Tls, named: string | undefined): ConnectionOptions {
+  if (named === undefined) return { ...tls };
+  return { ...tls, checkServerIdentity: (_host, certificate) => checkServerIdentity(named, certificate) };
 }

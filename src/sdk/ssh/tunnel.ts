@@ -40,7 +40,7 @@ export async function openTunnelBySsh({ login, to, name, signal }: TunnelGiven):
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
     socket.on('error', () => undefined);
-    carry(client, { socket, to, refuse: (error) => (fault = blocked(login, { to, error })) });
+    carry(client, { socket, to, refuse: (error) => (fault ??= blocked(login, { to, error })) });
   });
   const close = async () => {
     for (const socket of sockets) socket.destroy();

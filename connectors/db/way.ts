@@ -1,0 +1,60 @@
+import { openTunnel, type SshLogin, type Tunnel } from '#sdk';
+import { addressOf } from './address.ts';
+import type { Door } from './driver.ts';
+import type { SshOptions } from './options.ts';
+
+/** A run that ends before its rows were read may still have to tell the server so, through the tunnel. */
+const lastWordsMs = 1000;
+
+/** The way to the server of a source: straight, or by an SSH tunnel that is opened when it is needed, and anew when it broke. */
+export class Way {
+  readonly #door: Door;
+  #tunnel: Tunnel | undefined;
+
+  constructor(door: Door) {
+    this.#door = door;
+  }
+
+  /** The door, with the tunnel that leads to it. */
+  async door(): Promise<Door> {
+    const { source, folder, signal } = this.#door;
+    const { ssh } = source;
+    if (ssh === undefined) return this.#door;
+    if (this.#tunnel?.fault() !== undefined) await this.close();
+    const { host, port } = addressOf(source);
+    const login = loginOf(ssh, { folder, source });
+    // PostgreSQL's driver wants the folder and makes this name of the port by itself.
+    this.#tunnel ??= await openTunnel({ login, to: { host, port }, name: `.s.PGSQL.${port}`, signal });
+    return { ...this.#door, tunnel: this.#tunnel };
+  }
+
+  /** What a failure really is: where the tunnel broke, the driver only knows that the connection did. */
+  blame(thrown: unknown): unknown {
+    const { signal } = this.#door;
+    return signal.aborted ? signal.reason : (this.#tunnel?.fault() ?? thrown);
+  }
+
+  async close(): Promise<void> {
+    const tunnel = this.#tunnel;
+    this.#tunnel = undefined;
+    await tunnel?.close();
+  }
+
+  closeSoon(): void {
+    setTimeout(() => void this.close(), lastWordsMs);
+  }
+}
+
+function loginOf(ssh: SshOptions, { folder, source }: Pick<Door, 'folder' | 'source'>): SshLogin {
+  const port = ssh.port ?? 22;
+  return {
+    ...ssh,
+    port,
+    known_hosts_file: ssh.known_hosts_file ?? '~/.ssh/known_hosts',
+    folder,
+    connectTimeoutSeconds: source.connect_timeout_seconds,
+    idleTimeoutSeconds: 60,
+    place: `ssh://${ssh.host}${port === 22 ? '' : `:${port}`}`,
+    codes: 'DB_SSH',
+  };
+}
