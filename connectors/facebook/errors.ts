@@ -1,0 +1,52 @@
+import type { Budget, ErrorRule } from '#sdk';
+
+/** Codes of too many calls: of the app, the user, a page, an ad account, a business. */
+const tooManyCalls = [4, 17, 32, 613, ...Array.from({ length: 15 }, (_, i) => 80_000 + i)];
+const permissions = [3, 10, ...Array.from({ length: 100 }, (_, i) => 200 + i)];
+const usage = 'x-business-use-case-usage';
+
+/** All errors come with status 400 and a number that tells them apart. */
+export const errors: readonly ErrorRule[] = [
+  {
+    body: { 'error.code': 190 },
+    verdict: 'login',
+    say: 'does not take our token any more',
+    next: 'sluice login: tokens last 60 days, and nothing but a login renews them; or use the token of a system user',
+  },
+  {
+    body: { 'error.code': tooManyCalls },
+    headers: { [usage]: /"estimated_time_to_regain_access":\s*[1-9]/ },
+    verdict: 'wait',
+    wait: { at: { header: usage, at: '*.*.estimated_time_to_regain_access' }, unit: 'minutes' },
+  },
+  { body: { 'error.code': tooManyCalls }, verdict: 'wait' },
+  {
+    body: { 'error.message': /reduce the amount of data/i },
+    verdict: 'config',
+    say: 'cannot give so much at once',
+    next: 'read it with `stream: report`, or with fewer breakdowns',
+  },
+  { body: { 'error.is_transient': true }, verdict: 'wait' },
+  { body: { 'error.code': [1, 2] }, verdict: 'wait' },
+  {
+    body: { 'error.code': permissions },
+    verdict: 'permission',
+    next: 'the user needs a role in the ad account or page, and the app the permission that the answer names',
+  },
+  { status: [400, 404], verdict: 'config', next: 'look at the numbers and names in the query, and at `api_version`' },
+];
+
+const near = { means: 'percent_used', threshold: 0.95, pause: '60s' } as const;
+
+/** How much is used stands as JSON inside of headers, in percent; what is allowed is not published. */
+export const budget: Budget = {
+  gauges: [
+    { at: { header: 'x-app-usage', at: '*' }, ...near },
+    { at: { header: 'x-ad-account-usage', at: 'acc_id_util_pct' }, ...near },
+    { at: { header: 'x-fb-ads-insights-throttle', at: 'acc_id_util_pct' }, ...near },
+    ...['call_count', 'total_time', 'total_cputime'].map((name) => ({
+      at: { header: usage, at: `*.*.${name}` },
+      ...near,
+    })),
+  ],
+};

@@ -1,0 +1,199 @@
+import { createHmac } from 'node:crypto';
+import { defineService, option, type Scope } from '#sdk';
+import { budget, errors } from './errors.ts';
+import { account, adAccount, asking, byCursor, insights } from './insights.ts';
+
+/**
+ * Graph API and Marketing API. Confirmed: addresses, paging and its end, reports that are made in the background, headers on
+ * usage, errors in `error.code`, tokens without renewal. Which codes mean what is partly general knowledge.
+ */
+export default defineService({
+  id: 'facebook',
+  title: 'Facebook',
+  summary: 'Reads the figures of Facebook ads day by day, their campaigns, and the posts of pages.',
+  options: {
+    token: option.text({
+      about: 'Token of a system user, which need not end; takes the place of `login`.',
+      secret: true,
+      example: `$\{env:FACEBOOK_TOKEN}`,
+    }),
+    app_secret: option.text({
+      about: 'Secret of the app, where it demands that each request proves it.',
+      secret: true,
+      example: `$\{env:FACEBOOK_APP_SECRET}`,
+    }),
+  },
+  version: 'v26.0',
+  base: 'https://graph.facebook.com/{{ api_version }}',
+  login: [
+    {
+      when: 'token',
+      kind: 'key',
+      headers: { authorization: 'Bearer {{ token }}' },
+      query: { appsecret_proof: proofOf },
+    },
+    {
+      kind: 'oauth',
+      headers: { authorization: 'Bearer {{ login.token }}' },
+      query: { appsecret_proof: proofOf },
+      oauth: {
+        grants: ['authorization_code'],
+        authorize_url: 'https://www.facebook.com/{api_version}/dialog/oauth',
+        token_url: 'https://graph.facebook.com/{api_version}/oauth/access_token',
+        token_method: 'GET',
+        token_request: 'query',
+        scopes: ['ads_read', 'pages_show_list', 'pages_read_engagement'],
+        scope_separator: ',',
+        // The first token lives an hour or two; it is swapped for one of 60 days, after which a person logs in again.
+        refresh: 'none',
+        exchange: { parameters: { grant_type: 'fb_exchange_token' }, token_parameter: 'fb_exchange_token' },
+      },
+    },
+  ],
+  streams: {
+    insights: {
+      ...insights('Figures of ads, a row for each day.'),
+      window: { step: '30d', start: '30d', look_back: '28d' },
+      request: { path: adAccount('/insights'), query: { ...asking, limit: 500, after: '{{ page.token }}' } },
+    },
+    report: {
+      ...insights('The same by a report that is made in the background: for long spans and many breakdowns.'),
+      window: { step: '90d', start: '30d', look_back: '28d' },
+      job: {
+        create: { path: adAccount('/insights'), form: asking },
+        keep: { id: 'report_run_id' },
+        poll: { path: '/{{ job.id }}' },
+        state: 'async_status',
+        done: ['Job Completed'],
+        failed: ['Job Failed', 'Job Skipped'],
+      },
+      request: { path: '/{{ job.id }}/insights', query: { limit: 500, after: '{{ page.token }}' } },
+    },
+    campaigns: {
+      about: 'Campaigns with their states and budgets.',
+      options: { account },
+      partitions: { account: { option: 'account' } },
+      request: {
+        path: adAccount('/campaigns'),
+        query: {
+          fields:
+            'id,account_id,name,objective,status,effective_status,daily_budget,lifetime_budget,start_time,stop_time,created_time,updated_time',
+          limit: 200,
+          after: '{{ page.token }}',
+        },
+      },
+      records: 'data',
+      paging: byCursor,
+      columns: {
+        id: 'text',
+        account_id: 'text',
+        name: 'text',
+        objective: 'text',
+        status: 'text',
+        effective_status: 'text',
+        daily_budget: 'integer',
+        lifetime_budget: 'integer',
+        start_time: time('start_time'),
+        stop_time: time('stop_time'),
+        created_time: time('created_time'),
+        updated_time: time('updated_time'),
+      },
+    },
+    posts: {
+      about: 'Posts of pages with their reactions, comments and shares.',
+      options: {
+        pages: option.text({
+          about: 'Numbers of the pages, separated by commas; the stream `pages` lists them.',
+          required: true,
+          example: '112233445566',
+        }),
+      },
+      partitions: {
+        id: { option: 'pages' },
+        page: {
+          request: { path: '/{{ partition.id | url }}', query: { fields: 'id,name,access_token' } },
+          records: '',
+          fields: { id: 'id', name: 'name', token: 'access_token' },
+        },
+      },
+      window: { start: '90d', end: 'outside', look_back: '28d' },
+      request: {
+        path: '/{{ partition.page.id }}/posts',
+        headers: { authorization: 'Bearer {{ partition.page.token }}' },
+        query: {
+          fields:
+            'id,created_time,message,permalink_url,shares,reactions.limit(0).summary(true),comments.limit(0).summary(true)',
+          since: '{{ window.from | epoch }}',
+          until: '{{ window.to | epoch }}',
+          limit: 100,
+          after: '{{ page.token }}',
+        },
+      },
+      records: 'data',
+      paging: byCursor,
+      columns: {
+        id: 'text',
+        page_id: { type: 'text', scope: 'partition.page.id' },
+        page: { type: 'text', scope: 'partition.page.name' },
+        created_time: time('created_time'),
+        message: 'text',
+        url: { type: 'text', at: 'permalink_url' },
+        reactions: { type: 'integer', at: 'reactions.summary.total_count' },
+        comments: { type: 'integer', at: 'comments.summary.total_count' },
+        shares: { type: 'integer', at: 'shares.count' },
+      },
+    },
+    pages: {
+      about: 'The pages that we may read, with their followers.',
+      request: {
+        path: '/me/accounts',
+        query: { fields: 'id,name,category,fan_count,followers_count', limit: 100, after: '{{ page.token }}' },
+      },
+      records: 'data',
+      paging: byCursor,
+      columns: {
+        id: 'text',
+        name: 'text',
+        category: 'text',
+        likes: { type: 'integer', at: 'fan_count' },
+        followers: { type: 'integer', at: 'followers_count' },
+      },
+    },
+  },
+  errors,
+  budget,
+  check: { request: { path: '/me', query: { fields: 'id,name' } }, say: 'logged in as {{ answer.name }}' },
+  limits: [
+    'Figures are restated for up to 28 days: an incremental run reads the last 28 days again, and the posts of those days with their reactions.',
+    'Days are those of the ad account’s own zone, whatever `timezone` says.',
+    'Budgets are in the smallest unit of the account’s currency, such as cents, as the vendor writes them.',
+    'A login lasts 60 days: nothing renews it but logging in again. Tokens of system users may last for ever.',
+    'A version of the API lives about two years; `api_version` names it.',
+    'Not confirmed by the vendor’s documentation: the numbers of some errors, and which figures have a type of their own; those that are not known come as text.',
+  ],
+  example: `sources:
+  ads:
+    connector: facebook
+    token: "\${env:FACEBOOK_TOKEN}"
+jobs:
+  spend:
+    source: ads
+    query:
+      stream: insights
+      account: "1234567890"
+      level: campaign
+      metrics: [impressions, clicks, spend]
+`,
+});
+
+function time(at: string) {
+  return { type: 'timestamptz', at, date: 'iso' } as const;
+}
+
+/** The proof that whoever asks knows the app's secret: of the token that the request carries. */
+function proofOf({ app_secret: secret, token, login, partition }: Scope): string | undefined {
+  if (secret === undefined) return undefined;
+  const page = (partition as { readonly page?: { readonly token?: unknown } } | undefined)?.page?.token;
+  const carried = page ?? token ?? (login as { readonly token?: unknown } | undefined)?.token;
+  return createHmac('sha256', String(secret)).update(String(carried)).digest('hex');
+}

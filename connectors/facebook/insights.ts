@@ -1,0 +1,111 @@
+import { type ColumnData, type Fields, option, type Scope, type StreamData } from '#sdk';
+
+type Type = ColumnData['type'];
+
+const levels = ['account', 'campaign', 'adset', 'ad'];
+
+export const account = option.text({
+  about: 'Numbers of the ad accounts, separated by commas, with or without `act_`.',
+  required: true,
+  example: '1234567890',
+});
+
+const options = {
+  account,
+  level: option.choice(levels, { about: 'What a row of a day stands for.', default: 'campaign' }),
+  metrics: option.list<string>(
+    { type: 'string', minLength: 1 },
+    { about: 'Which figures.', default: ['impressions', 'reach', 'clicks', 'spend'], example: ['spend', 'cpc'] },
+  ),
+  breakdowns: option.list<string>(
+    { type: 'string', minLength: 1 },
+    { about: 'By what the figures are split further.', example: ['country', 'publisher_platform'] },
+  ),
+  actions: option.list<string>(
+    { type: 'string', minLength: 1 },
+    {
+      about:
+        'Kinds of actions, such as purchases: each becomes a column with their number, and one ending in `_value`.',
+      example: ['purchase', 'lead'],
+    },
+  ),
+};
+
+/** What is asked of the insights, in a query or a form. */
+export const asking = {
+  level: '{{ level }}',
+  fields: (scope: Scope) => askedFields(scope).join(','),
+  breakdowns: ({ breakdowns }: Scope) => (listOf(breakdowns).length === 0 ? undefined : listOf(breakdowns).join(',')),
+  time_range: '{"since":"{{ window.from | date }}","until":"{{ window.to | date }}"}',
+  time_increment: 1,
+};
+
+/** The cursor stays on the last page; only the address of the next one is missing there. */
+export const byCursor = { by: 'token', at: 'paging.cursors.after', more: 'paging.next' } as const;
+
+/** A stream of figures: all but how it asks. */
+export function insights(
+  about: string,
+): Pick<StreamData, 'about' | 'options' | 'partitions' | 'records' | 'each' | 'paging' | 'columns'> {
+  return {
+    about,
+    options,
+    partitions: { account: { option: 'account' } },
+    records: 'data',
+    each: withActions,
+    paging: byCursor,
+    columns: columnsOf,
+  };
+}
+
+/** An address below an ad account, whose number may come with its prefix or without. */
+export function adAccount(rest: string) {
+  return ({ partition }: Scope): string => {
+    const { account: id } = partition as { readonly account: unknown };
+    return `/act_${encodeURIComponent(String(id).replace(/^act_/, ''))}${rest}`;
+  };
+}
+
+/** Ids and names down to the level that a row stands for. */
+function levelFields(level: unknown): string[] {
+  const depth = levels.indexOf(String(level));
+  return levels.slice(0, depth + 1).flatMap((one) => [`${one}_id`, `${one}_name`]);
+}
+
+function askedFields({ level, metrics, actions }: Scope): string[] {
+  const counted = listOf(actions).length === 0 ? [] : ['actions', 'action_values'];
+  return [...new Set([...levelFields(level), ...listOf(metrics), ...counted])];
+}
+
+function columnsOf({ level, metrics, breakdowns, actions }: Scope): Record<string, ColumnData | Type> {
+  const texts = [...levelFields(level), ...listOf(breakdowns)].map((name) => [name, 'text'] as const);
+  const figures = listOf(metrics).map((name) => [name, metricType(name)] as const);
+  const counted = listOf(actions)
+    .flatMap((name) => [name, `${name}_value`])
+    .map((name) => [name, 'decimal'] as const);
+  return { date: { type: 'date', at: 'date_start' }, ...Object.fromEntries([...texts, ...figures, ...counted]) };
+}
+
+function metricType(name: string): Type {
+  if (/^(?:impressions|reach|(?:unique_)?(?:inline_link_)?clicks|inline_post_engagement)$/.test(name)) return 'integer';
+  if (/action|roas|outbound|^video_|^conversion/.test(name)) return 'json';
+  return /^(?:spend|social_spend|frequency|cp[cmp]|.*ctr|cost_per_.*)$/.test(name) ? 'decimal' : 'text';
+}
+
+/** Actions come as a list by kind; those that are asked for become columns. */
+function withActions(record: Fields, { actions }: Scope): Fields {
+  const found = listOf(actions).flatMap((name) => [
+    [name, actionOf(record.actions, name)] as const,
+    [`${name}_value`, actionOf(record.action_values, name)] as const,
+  ]);
+  return found.length === 0 ? record : { ...record, ...Object.fromEntries(found) };
+}
+
+function actionOf(list: unknown, kind: string): unknown {
+  const all = (list ?? []) as readonly { readonly action_type?: unknown; readonly value?: unknown }[];
+  return all.find(({ action_type }) => action_type === kind)?.value;
+}
+
+function listOf(value: unknown): readonly string[] {
+  return (value ?? []) as readonly string[];
+}
