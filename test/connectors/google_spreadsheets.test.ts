@@ -103,6 +103,12 @@ it('reads the first sheet that is not hidden, and the part of it that is asked f
   expect(outcome.asked.at(-1)).toContain("?ranges='Ann''s orders'!A3:B5&majorDimension");
 });
 
+it('keeps what a formula could not make as the text that the sheet shows', async () => {
+  const routes = spreadsheet(id, { Sums: { cells: [['sum'], [1.5], ['#DIV/0!'], [true]] } });
+  const outcome = await runService({ ...read, routes, query: {} });
+  expect(outcome).toMatchObject({ columns: ['sum text'], rows: [['1.5'], ['#DIV/0!'], ['true']] });
+});
+
 it('gives a table with a header and no rows as no rows', async () => {
   const routes = spreadsheet(id, { Empty: { cells: [['a', 'b']], rows: 1000 } });
   expect((await runService({ ...read, routes, query: {} })).rows).toEqual([]);
