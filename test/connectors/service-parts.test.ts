@@ -119,6 +119,15 @@ it('takes JSON in place of a table for what it says, never for a table', async (
   expect(other).toMatchObject({ code: 'SERVICE_UNREADABLE', seen: '{"id":1}' });
 });
 
+it('waits as long as the answer says, or as the rule does where it says nothing', async () => {
+  const errors = [{ status: 429, verdict: 'wait', wait: '20s' }] as const;
+  const waited = async (headers: Record<string, string>) => {
+    const given = { routes: { 'GET /things': { status: 429, headers } }, source: { retries: 0 } };
+    return (await failService(caseOf({ errors }, given))).retryAfterMs;
+  };
+  expect([await waited({ 'retry-after': '3' }), await waited({})]).toEqual([3000, 20_000]);
+});
+
 it('shows the app beside its token where a vendor wants both', async () => {
   const login = {
     kind: 'oauth',

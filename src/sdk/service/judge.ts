@@ -17,8 +17,10 @@ export interface Judgement {
 export function judge(answer: Answer, rules: readonly ErrorRule[], now: number): Judgement {
   const rule = rules.find((one) => fits(one, answer));
   const verdict = rule?.verdict ?? usual(answer.status);
-  const waitMs = rule?.wait === undefined ? undefined : waitOf(rule.wait, answer, now);
-  return { verdict, rule, waitMs: waitMs ?? retryAfterMs(answer.headers['retry-after'], now) };
+  const ruleMs = rule?.wait === undefined ? undefined : waitOf(rule.wait, answer, now);
+  const said = retryAfterMs(answer.headers['retry-after'], now);
+  // A time that always is the same yields to one that this very answer tells.
+  return { verdict, rule, waitMs: typeof rule?.wait === 'string' ? (said ?? ruleMs) : (ruleMs ?? said) };
 }
 
 function usual(status: number): Verdict {

@@ -32,7 +32,7 @@ export interface ErrorRule {
   readonly body?: Readonly<Record<string, Match>>;
   readonly headers?: Readonly<Record<string, Match>>;
   readonly verdict: Verdict;
-  /** How long to wait; an own growing pause where nothing is said or found. `Retry-After` is looked at anyway. */
+  /** How long to wait; an own growing pause where nothing is said or found. `Retry-After` comes before a fixed time. */
   readonly wait?: WaitTime;
   /** Where the vendor's own words stand; the user is shown these instead of the beginning of the answer. */
   readonly said?: Where;
