@@ -26,6 +26,7 @@ const rules: readonly Rule[] = [
     code: 'DB_LOGIN_REFUSED',
     next: 'check user and password of the source',
   },
+  { errors: [3159], family: 'config', code: 'DB_TLS_REQUIRED', next: 'set tls: { mode: verify } on the source' },
   { errors: [1049], family: 'config', code: 'DB_NO_DATABASE', next: 'mend the option database' },
   {
     errors: [1792, 1836, 1290],

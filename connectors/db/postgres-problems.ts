@@ -50,9 +50,21 @@ export function postgresProblem(thrown: unknown, place: string): Problem {
   if (thrown instanceof Problem) return thrown;
   const error = (thrown ?? {}) as ServerError;
   if (error.severity === undefined || error.code === undefined) return clientProblem(thrown, place);
-  const { family, code, next } = rules.find(({ sqlstate }) => sqlstate.test(error.code!)) ?? otherwise;
+  const { family, code, next } = ruleFor(error.code, seenIn(thrown).message);
   const said = [seenIn(thrown).message, error.detail, error.hint].filter(Boolean).join('; ');
   return serverProblem({ place, said, family, code, next, seen: stateOf(error), cause: thrown });
+}
+
+const tlsRequired = {
+  family: 'config',
+  code: 'DB_TLS_REQUIRED',
+  next: 'set tls: { mode: verify } on the source',
+} as const;
+
+/** A server that lets nobody in without TLS says so only in its words, which may be of another language. */
+function ruleFor(state: string, message: string): Omit<Rule, 'sqlstate'> {
+  if (/^28/.test(state) && /no encryption|SSL off/.test(message)) return tlsRequired;
+  return rules.find(({ sqlstate }) => sqlstate.test(state)) ?? otherwise;
 }
 
 function stateOf({ code, position }: ServerError): string {

@@ -1,6 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import mysql from 'mysql2/promise';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Certificates, makeCertificates } from '../servers/certificates.ts';
 import { packagesOf, reportMissing } from '../servers/describe.ts';
@@ -28,7 +30,16 @@ for (const [kind, isInstalled, start, many] of [
       const stranger = await makeCertificates(['IP:127.0.0.1']);
       await writeFile(join(folder, 'ca.pem'), certificates.ca);
       await writeFile(join(folder, 'stranger.pem'), stranger.ca);
+      const { client } = certificates;
+      for (const [name, text] of [
+        ['client.pem', client.cert],
+        ['client.key', client.key],
+        ['stranger-client.pem', stranger.client.cert],
+        ['stranger-client.key', stranger.client.key],
+      ] as const)
+        await writeFile(join(folder, name), text);
       server = await start({ tls: certificates });
+      await (kind === 'PostgreSQL' ? demandOfPostgres(server) : demandOfMariadb(server));
     });
 
     afterAll(async () => {
@@ -73,6 +84,27 @@ for (const [kind, isInstalled, start, many] of [
       }
     });
 
+    const as = (user: string, tls: object) => check({ url: server.url.replace('sluice', user), tls }, { folder });
+    const verify = { mode: 'verify', ca_file: 'ca.pem' };
+    const ours = { cert_file: 'client.pem', key_file: 'client.key' };
+
+    it('shows its own certificate to a server that demands one', async () => {
+      expect(await as('certified', { ...verify, ...ours })).toContain('as certified');
+    });
+
+    it('is refused without a certificate, and with one of another authority', async () => {
+      expect(await problemOf(as('certified', verify))).toMatchObject({ code: 'DB_LOGIN_REFUSED', family: 'login' });
+      const strange = { cert_file: 'stranger-client.pem', key_file: 'stranger-client.key' };
+      const problem = await problemOf(as('certified', { ...verify, ...strange }));
+      expect(['login', 'config', 'try_later']).toContain(problem.family);
+    });
+
+    it('is told to use TLS by a server that demands it', async () => {
+      const problem = await problemOf(check({ url: server.url.replace('sluice', 'encrypted') }));
+      expect(problem).toMatchObject({ family: kind === 'PostgreSQL' ? 'config' : 'login' });
+      expect(await as('encrypted', verify)).toContain('as encrypted');
+    });
+
     it('says which file cannot be read', async () => {
       const problem = await problemOf(over({ mode: 'verify', ca_file: 'missing.pem' }));
       expect(problem).toMatchObject({ code: 'DB_TLS_FILE', family: 'config' });
@@ -89,4 +121,34 @@ for (const [kind, isInstalled, start, many] of [
       }
     });
   });
+}
+
+const users = ['certified', 'encrypted'];
+
+/** From then on one user needs a certificate, the other TLS. */
+async function demandOfPostgres(server: TestServer): Promise<void> {
+  const admin = new pg.Client(server.url);
+  await admin.connect();
+  for (const user of users) await admin.query(`create role ${user} login password '${server.password}'`);
+  const lines = [
+    'hostssl all certified 127.0.0.1/32 scram-sha-256 clientcert=verify-ca',
+    'hostssl all encrypted 127.0.0.1/32 scram-sha-256',
+    'host all sluice 127.0.0.1/32 scram-sha-256',
+  ];
+  const { rows } = await admin.query('show hba_file');
+  const values = lines.map((line) => `('${line}')`).join(', ');
+  await admin.query(`copy (select * from (values ${values}) lines) to '${rows[0].hba_file}'`);
+  await admin.query('select pg_reload_conf()');
+  await admin.end();
+}
+
+async function demandOfMariadb(server: TestServer): Promise<void> {
+  const admin = await mysql.createConnection(server.url);
+  for (const [user, need] of [
+    ['certified', 'x509'],
+    ['encrypted', 'ssl'],
+  ])
+    await admin.query(`create user ${user}@'127.0.0.1' identified by '${server.password}' require ${need}`);
+  for (const user of users) await admin.query(`grant select on test.* to ${user}@'127.0.0.1'`);
+  await admin.end();
 }

@@ -6,11 +6,16 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** An authority and a server certificate signed by it, as PEM text. */
-export interface Certificates {
-  readonly ca: string;
+/** A certificate with its key, as PEM text. */
+export interface Certificate {
   readonly cert: string;
   readonly key: string;
+}
+
+/** An authority, a server certificate and a client certificate signed by it, as PEM text. */
+export interface Certificates extends Certificate {
+  readonly ca: string;
+  readonly client: Certificate;
 }
 
 /** Makes an authority of its own and a certificate for the names given (`IP:127.0.0.1`, `DNS:db.test`), valid for a day. */
@@ -33,14 +38,21 @@ export async function makeCertificates(names: readonly string[]): Promise<Certif
       '-subj',
       '/CN=test authority',
     );
-    await openssl('req', ...key, '-keyout', at('key.pem'), '-out', at('request'), '-subj', '/CN=test server');
-    await writeFile(at('extensions'), `subjectAltName=${names.join(',')}\n`);
-    const signing = ['-CA', at('ca.pem'), '-CAkey', at('ca.key'), '-CAcreateserial', '-extfile', at('extensions')];
-    await openssl('x509', '-req', '-in', at('request'), '-out', at('cert.pem'), '-days', '1', ...signing);
-    const [ca, cert, secret] = await Promise.all(
-      ['ca.pem', 'cert.pem', 'key.pem'].map((name) => readFile(at(name), 'utf8')),
-    );
-    return { ca: ca!, cert: cert!, key: secret! };
+    const sign = async (name: string, extensions: string): Promise<Certificate> => {
+      const [secret, request, cert] = ['key', 'request', 'cert'].map((kind) => at(`${name}.${kind}`)) as [
+        string,
+        string,
+        string,
+      ];
+      await openssl('req', ...key, '-keyout', secret, '-out', request, '-subj', `/CN=test ${name}`);
+      await writeFile(at('extensions'), `${extensions}\n`);
+      const signing = ['-CA', at('ca.pem'), '-CAkey', at('ca.key'), '-CAcreateserial', '-extfile', at('extensions')];
+      await openssl('x509', '-req', '-in', request, '-out', cert, '-days', '1', ...signing);
+      return { cert: await readFile(cert, 'utf8'), key: await readFile(secret, 'utf8') };
+    };
+    const server = await sign('server', `subjectAltName=${names.join(',')}`);
+    const client = await sign('client', 'extendedKeyUsage=clientAuth');
+    return { ca: await readFile(at('ca.pem'), 'utf8'), ...server, client };
   } finally {
     await rm(folder, { recursive: true });
   }

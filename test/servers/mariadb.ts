@@ -65,8 +65,12 @@ const firstStatements = [
   '',
 ].join('\n');
 
-async function tlsSettings(folder: ServerFolder, { cert, key }: { cert: string; key: string }) {
-  return { 'ssl-cert': await folder.write('server.crt', cert), 'ssl-key': await folder.write('server.key', key) };
+async function tlsSettings(folder: ServerFolder, { cert, key, ca }: NonNullable<ServerSettings['tls']>) {
+  return {
+    'ssl-cert': await folder.write('server.crt', cert),
+    'ssl-key': await folder.write('server.key', key),
+    ...(ca === undefined ? {} : { 'ssl-ca': await folder.write('ca.crt', ca) }),
+  };
 }
 
 async function connectOnce(port: number): Promise<void> {

@@ -51,11 +51,12 @@ export async function startPostgres({ settings = {}, tls }: ServerSettings = {})
 
 const initdbFlags = ['-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions'];
 
-async function tlsSettings(folder: ServerFolder, { cert, key }: { cert: string; key: string }) {
+async function tlsSettings(folder: ServerFolder, { cert, key, ca }: NonNullable<ServerSettings['tls']>) {
   return {
     ssl: 'on',
     ssl_cert_file: await folder.write('server.crt', cert),
     ssl_key_file: await folder.write('server.key', key),
+    ...(ca === undefined ? {} : { ssl_ca_file: await folder.write('ca.crt', ca) }),
   };
 }
 

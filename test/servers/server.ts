@@ -30,7 +30,7 @@ export interface ServerSettings {
   /** Settings in the server's own words: `{max_connections: 5}`. */
   readonly settings?: Readonly<Record<string, string | number>>;
   /** PEM files; with them the server offers TLS. */
-  readonly tls?: { readonly cert: string; readonly key: string };
+  readonly tls?: { readonly cert: string; readonly key: string; readonly ca?: string };
 }
 
 /** The file of a program: first in PATH, then in the folders given (globs allowed); undefined when it is nowhere. */
