@@ -49,15 +49,19 @@ function orderOf({ connector, format, properties, reach }: PullRequest, scratch:
 
 /** What the process says; that it said nothing, when it is gone. */
 function outcomeOf(child: ChildProcess): Promise<Outcome> {
+  let said = '';
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+    said = (said + text).slice(0, 10_000);
+  });
   return new Promise((resolve) => {
     child.once('message', (outcome: Outcome) => resolve(outcome));
-    child.once('error', (error) => resolve({ kind: 'failed', problem: died(error.message) }));
-    child.once('exit', (code, signal) => resolve({ kind: 'failed', problem: died(String(signal ?? code)) }));
+    child.once('error', (error) => resolve({ kind: 'failed', problem: died(error.message, said) }));
+    child.once('close', (code, signal) => resolve({ kind: 'failed', problem: died(String(signal ?? code), said) }));
   });
 }
 
 /** Node aborts a process whose heap is full. */
-function died(how: string): Extract<Outcome, { kind: 'failed' }>['problem'] {
+function died(how: string, said: string): Extract<Outcome, { kind: 'failed' }>['problem'] {
   if (how === 'SIGABRT' || how === 'SIGKILL' || how === '134') {
     return {
       code: 'REFRESH_MEMORY',
@@ -70,6 +74,7 @@ function died(how: string): Extract<Outcome, { kind: 'failed' }>['problem'] {
     code: 'REFRESH_DIED',
     family: 'bug',
     message: `The process of the refresh ended without a word (${how})`,
+    seen: /^.*(?:Error|FATAL).*$/m.exec(said)?.[0] ?? said.slice(0, 200),
     next: 'refresh again; if it stays like this, report it with the connector and the names of the properties',
   };
 }

@@ -76,7 +76,8 @@ function tooMuchMemory(bytes: number): Problem {
 }
 
 function plain(thrown: unknown): Extract<Outcome, { kind: 'failed' }>['problem'] {
-  const { code, family, message, seen, allowed, next } = toProblem(thrown, { code: 'REFRESH_THREW', family: 'bug' });
+  const met = isAboutDisk(thrown) ? noDisk(thrown) : thrown;
+  const { code, family, message, seen, allowed, next } = toProblem(met, { code: 'REFRESH_THREW', family: 'bug' });
   return {
     code,
     family,
@@ -85,4 +86,19 @@ function plain(thrown: unknown): Extract<Outcome, { kind: 'failed' }>['problem']
     ...(allowed === undefined ? {} : { allowed: redact(allowed) }),
     ...(next === undefined ? {} : { next: redact(next) }),
   };
+}
+
+/** Whether the system kept us from a file, deep down. */
+function isAboutDisk(thrown: unknown): boolean {
+  if (!(thrown instanceof Error)) return false;
+  return (thrown as NodeJS.ErrnoException).code === 'ERR_ACCESS_DENIED' || isAboutDisk(thrown.cause);
+}
+
+function noDisk(cause: unknown): Problem {
+  return new Problem({
+    code: 'REFRESH_DISK',
+    family: 'config',
+    message: `A data source may not read the disk of the service: ${(cause as Error).message}`,
+    next: 'give what stands in the file as a property where there is one, such as host_key for sftp',
+  });
 }

@@ -21,6 +21,10 @@ export interface Reading {
 /** Names that are about the login and never options. */
 export const loginNames = ['oauth_user_token', 'oauth_provider_id', 'oauth_user_header', 'token_id', 'refresh_token'];
 
+/** Options that name a file. */
+const onDisk = /(?:^|_)file$/;
+const mend = 'mend it with PUT /datasource-instances/{id}/properties';
+
 /** The name that is meant: the services' own settings are written with `prop:` before them. */
 export const plainName = (name: string): string => name.replace(/^prop:/, '');
 
@@ -76,7 +80,7 @@ function refuseDisk(name: string, value: unknown): void {
   if (isNested) for (const [inner, one] of Object.entries(value)) refuseDisk(inner, one);
   const isSocket = name === 'host' && typeof value === 'string' && value.startsWith('/');
   const isSqlite = name === 'driver' && value === 'sqlite';
-  if (!isSocket && !isSqlite && !/(?:^|_)file$/.test(name)) return;
+  if (!isSocket && !isSqlite && !onDisk.test(name)) return;
   throw new Problem({
     code: 'REFRESH_DISK',
     family: 'config',
@@ -86,14 +90,15 @@ function refuseDisk(name: string, value: unknown): void {
 }
 
 function unknownProperty(connector: Connector, name: string, others: readonly string[]): Problem {
-  const known = [...new Set([...Object.keys(connector.query), ...Object.keys(connector.source), ...others])];
+  const own = [...Object.keys(connector.query), ...Object.keys(connector.source)].filter((one) => !onDisk.test(one));
+  const known = [...new Set([...own, ...others])];
   const meant = nearest(name, known);
   return new Problem({
     code: 'REFRESH_PROPERTY',
     family: 'config',
     message: `There is no property "${name}" for a data source of the connector ${connector.id}`,
     allowed: known.join(', '),
-    ...(meant === undefined ? {} : { next: `Did you mean "${meant}"?` }),
+    next: meant === undefined ? mend : `Did you mean "${meant}"?`,
   });
 }
 
@@ -105,6 +110,6 @@ function wrongProperties(problems: readonly Problem[]): Problem {
     message: problems.map(({ message }) => message).join('; '),
     ...(problems.length === 1 && first!.seen !== undefined ? { seen: first!.seen } : {}),
     ...(problems.length === 1 && first!.allowed !== undefined ? { allowed: first!.allowed } : {}),
-    ...(first!.next === undefined ? {} : { next: first!.next }),
+    next: mend,
   });
 }

@@ -56,8 +56,8 @@ async function connectorOf(id: string): Promise<Connector> {
 
 /** Names that are about the login, where the connector has no option of that name. */
 function othersOf(connector: Connector): string[] {
-  const described = connector.oauth === undefined ? [] : [...grantNames, 'password'];
   const own = { ...connector.source, ...connector.query };
-  const kept = ['instance_url', 'access_url'];
-  return ['no_refresh', ...loginNames, ...described, ...kept].filter((name) => !Object.hasOwn(own, name));
+  if (connector.oauth === undefined) return ['no_refresh'];
+  const names = ['no_refresh', ...loginNames, ...grantNames, 'password', 'instance_url', 'access_url'];
+  return names.filter((name) => !Object.hasOwn(own, name));
 }

@@ -27,7 +27,7 @@ export function startChild(scratch: string): ChildProcess {
   return spawn(process.execPath, [...flags, entry], {
     cwd: scratch,
     env: {},
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc', 'pipe'],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc', 'pipe'],
   });
 }
 

@@ -1,0 +1,11 @@
+import { pullDatasource } from '../../src/cli/pull.ts';
+
+/** Refreshes from the address given, until it is killed. */
+const request = {
+  connector: 'simple_rest',
+  format: 'json',
+  properties: { endpoint_url: process.argv[2] },
+  reach: { host: '127.0.0.1', allowPrivate: false },
+  signal: new AbortController().signal,
+} as const;
+await Array.fromAsync(pullDatasource(request));

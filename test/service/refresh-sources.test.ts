@@ -1,0 +1,342 @@
+import { spawn } from 'node:child_process';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { pullDatasource } from '../../src/cli/pull.ts';
+import type { ServiceOptions } from '../../src/service/service.ts';
+import { Vendor } from '../connectors/doubles/vendor.ts';
+import { describeWithServer } from '../servers/describe.ts';
+import { describeWithFileServer } from '../servers/describe-file-servers.ts';
+import { type Bench, bench, StillClock, scratch } from './service.ts';
+
+interface Seen {
+  readonly fails: number;
+  readonly error: string | null;
+  readonly document: string;
+}
+
+const start = (options: Partial<ServiceOptions> = {}): Promise<Bench> => bench({ pull: pullDatasource, ...options });
+
+/** What an instance shows once its data has come or its refresh has failed. */
+async function settled(given: Bench, id: string, fails = 1): Promise<Seen> {
+  for (let i = 0; i < 2000; i++) {
+    const { data } = (await given.call('GET', `/datasource-instances/${id}`)).body;
+    const isOver =
+      data.refresh_fail_count === fails || (data.refresh_fail_count === 0 && data.date_last_refresh !== null);
+    if (isOver) {
+      const { text: document } = await given.call('GET', `/datasource-instances/${id}/data`);
+      return { fails: Number(data.refresh_fail_count), error: data.last_error as string | null, document };
+    }
+    await wait(10);
+  }
+  throw new Error('it was never refreshed');
+}
+
+/** Creates a data source and refreshes it. */
+async function refreshed(given: Bench, source: object): Promise<Seen & { id: string }> {
+  const id = await given.source(source);
+  await given.call('POST', `/datasource-instances/${id}/@/refresh`);
+  return { id, ...(await settled(given, id)) };
+}
+
+async function listen(answer: RequestListener): Promise<number> {
+  const server = createServer(answer);
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    return new Promise<void>((done) => void server.close(() => done()));
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+describeWithServer({ servers: 'PostgreSQL' }, 'a data source of the connector db', (server) => {
+  const properties = (more: object = {}) => ({
+    driver: 'postgres',
+    host: '127.0.0.1',
+    port: String(server().port),
+    database: server().database,
+    user: server().user,
+    password: server().password,
+    sql: 'select n, n * 1.10 as price from generate_series(1, $1::int) n',
+    parameters: '[2]',
+    ...more,
+  });
+
+  it('shows the rows of its query, in the format of the source', async () => {
+    const given = await start();
+    const csv = await refreshed(given, { connector: 'db', format: 'csv', properties: properties() });
+    expect(csv.document).toBe('n,price\n1,1.10\n2,2.20\n');
+    const json = await refreshed(given, { connector: 'db', format: 'json', properties: properties() });
+    expect(JSON.parse(json.document)).toEqual([
+      { n: 1, price: 1.1 },
+      { n: 2, price: 2.2 },
+    ]);
+    const xml = await refreshed(given, { connector: 'db', format: 'xml', properties: properties() });
+    expect(xml.document).toContain('2.20');
+  });
+
+  it('says what the database says, without the password, and keeps the old data', async () => {
+    const given = await start();
+    const id = await given.source({
+      connector: 'db',
+      format: 'csv',
+      properties: properties({ sql: 'select nothing' }),
+    });
+    await given.call('PUT', `/datasource-instances/${id}/data`, { body: 'old\n1\n' });
+    await given.call('POST', `/datasource-instances/${id}/@/refresh`);
+    for (let i = 0; i < 2000 && (await settled(given, id)).fails === 0; i++) await wait(10);
+    const seen = await settled(given, id);
+    expect(seen).toMatchObject({ fails: 1, document: 'old\n1\n' });
+    expect(seen.error).toContain('nothing');
+    expect(seen.error).not.toContain(server().password);
+  });
+
+  it('is not connected to where the service may not go, whatever the port', async () => {
+    const given = await start({ host: '0.0.0.0' });
+    for (const host of ['127.0.0.1', 'localhost', '2130706433', '::1']) {
+      const { error } = await refreshed(given, { connector: 'db', format: 'csv', properties: properties({ host }) });
+      expect(error, host).toContain('may not be fetched from here');
+    }
+  });
+
+  it('is ended when its document grows beyond what a data source may hold', async () => {
+    const given = await start({ uploadLimitBytes: 10_000 });
+    const sql = 'select n from generate_series(1, 500000) n';
+    const seen = await refreshed(given, {
+      connector: 'db',
+      format: 'csv',
+      properties: properties({ sql, parameters: '[]' }),
+    });
+    expect(seen.error).toContain('larger than the 10000 bytes');
+  });
+});
+
+describeWithFileServer({ server: 'vsftpd' }, 'a data source of the connector ftp', (server) => {
+  it('shows the file that it names, and reaches no server that the service may not', async () => {
+    await writeFile(join(server().files, 'orders.csv'), 'id,name\n1,a\n');
+    const { host, port, user, password } = server();
+    const properties = { protocol: 'ftp', host, port, user, password, path: 'orders.csv', format: 'csv' };
+    const given = await start();
+    const source = { connector: 'ftp', format: 'json', properties };
+    expect(JSON.parse((await refreshed(given, source)).document)).toEqual([{ id: '1', name: 'a' }]);
+    const closed = await start({ host: '0.0.0.0' });
+    expect((await refreshed(closed, source)).error).toContain('may not be fetched from here');
+  });
+});
+
+describe('a data source of the connector simple_rest', () => {
+  it('is what is answered, byte by byte, with its token in a header', async () => {
+    const asked: (string | undefined)[] = [];
+    const port = await listen(({ headers }, response) => {
+      asked.push(headers.authorization ?? String(headers['x-token']));
+      response.end('{ "rows" : [1] }');
+    });
+    const endpoint_url = `http://127.0.0.1:${port}/`;
+    const given = await start();
+    const own = { endpoint_url, oauth_user_token: 'tok-1', oauth_provider_id: 'p1' };
+    expect((await refreshed(given, { properties: own })).document).toBe('{ "rows" : [1] }');
+    await refreshed(given, { properties: { ...own, oauth_user_header: 'X-Token: Key' } });
+    expect(asked).toEqual(['Bearer tok-1', 'Key tok-1']);
+  });
+
+  it('is read as a table where its properties say how: with credentials, over pages', async () => {
+    const port = await listen(({ headers, url }, response) => {
+      const isUs = headers.authorization === `Basic ${Buffer.from('ann:s3cret').toString('base64')}`;
+      response.writeHead(isUs ? 200 : 401, { 'content-type': 'application/json' });
+      const page = Number(new URL(url!, 'http://x').searchParams.get('page'));
+      response.end(JSON.stringify({ items: page > 2 ? [] : [{ id: page }] }));
+    });
+    const properties = {
+      url: `http://127.0.0.1:${port}`,
+      path: '/orders',
+      auth: JSON.stringify({ kind: 'basic', user: 'ann', password: 's3cret' }),
+      paging: '{"kind":"page","parameter":"page"}',
+      records: 'items',
+    };
+    const given = await start();
+    expect((await refreshed(given, { format: 'csv', properties })).document).toBe('id\n1\n2\n');
+  });
+});
+
+describe('what a refresh may reach', () => {
+  it('ends at a redirect, a next page or a token address that leads where the service may not go', async () => {
+    const asked: string[] = [];
+    const secret = 'http://10.0.0.1/secret';
+    const port = await listen(({ url }, response) => {
+      asked.push(url!);
+      if (url === '/redirect') response.writeHead(302, { location: secret }).end();
+      else
+        response
+          .setHeader('content-type', 'application/json')
+          .end(JSON.stringify({ items: [{ id: 1 }], next: secret }));
+    });
+    const given = await start();
+    const url = `http://127.0.0.1:${port}`;
+    const paging = '{"kind":"next_link","path":"next"}';
+    const open = { url, records: 'items', retries: '0', other_origins: 'http://10.0.0.1' };
+    const told = async (properties: object, connector = 'simple_rest') =>
+      (await refreshed(given, { connector, format: 'csv', properties })).error;
+    expect(await told({ ...open, path: '/redirect' })).toContain('may not be fetched from here');
+    expect(await told({ ...open, path: '/pages', paging })).toContain('may not be fetched from here');
+    const account = { api_url: 'https://10.0.0.1', client_id: 'a', client_secret: 'b', server: 'app', profile: '1' };
+    expect(await told({ ...account, stream: 'pages' }, 'iformbuilder')).toContain('may not be fetched from here');
+    expect(asked).toEqual(['/redirect', '/pages']);
+  });
+
+  it('is not the disk of the service, also where an option reads a file by default', async () => {
+    const properties = { host: '127.0.0.1', protocol: 'sftp', user: 'a', password: 'b', path: 'x.csv' };
+    const { error } = await refreshed(await start(), { connector: 'ftp', format: 'csv', properties });
+    expect(error).toMatch(/may not read the disk of the service.*known_hosts/);
+  });
+
+  it('leaves neither a process nor a folder behind when it is stopped, nor when the service is killed', async () => {
+    const folder = await scratch();
+    vi.stubEnv('TMPDIR', folder);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const asked = Promise.withResolvers<void>();
+    const port = await listen(() => asked.resolve());
+    const endpoint_url = `http://127.0.0.1:${port}/`;
+    const stop = new AbortController();
+    const request = { connector: 'simple_rest', format: 'json', properties: { endpoint_url } } as const;
+    const pulled = pullDatasource({
+      ...request,
+      reach: { host: '127.0.0.1', allowPrivate: false },
+      signal: stop.signal,
+    });
+    const first = pulled[Symbol.asyncIterator]().next();
+    await asked.promise;
+    stop.abort(new Error('stopped by the test'));
+    await expect(first).rejects.toThrow('stopped by the test');
+    expect([await readdir(folder), await processesIn(folder)]).toEqual([[], []]);
+
+    const again = Promise.withResolvers<void>();
+    const other = await listen(() => again.resolve());
+    const killed = spawn(process.execPath, [child, `http://127.0.0.1:${other}/`], { stdio: 'ignore' });
+    await again.promise;
+    expect(await processesIn(folder)).toHaveLength(1);
+    killed.kill('SIGKILL');
+    const isLeft = async () => [...(await readdir(folder)), ...(await processesIn(folder))].length > 0;
+    for (let i = 0; i < 1000 && (await isLeft()); i++) await wait(10);
+    expect([await readdir(folder), await processesIn(folder)]).toEqual([[], []]);
+  });
+});
+
+const child = join(import.meta.dirname, 'refresh-child.ts');
+
+/** Processes whose command line names the folder. */
+async function processesIn(folder: string): Promise<string[]> {
+  const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const lines = await Promise.all(ids.map((id) => readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')));
+  return ids.filter((_, i) => lines[i]!.includes(folder));
+}
+
+describe('a data source of a service that is logged in to', () => {
+  const account = {
+    'POST /2/files/list_folder': { json: { entries: [{ '.tag': 'file', id: 'id:1', name: 'a' }], has_more: false } },
+  };
+  const vendor = async (routes: ConstructorParameters<typeof Vendor>[0]['routes'], token: string): Promise<Vendor> => {
+    const guard = ({ path, headers }: { path: string; headers: Record<string, unknown> }) =>
+      path.includes('token') || headers.authorization === `Bearer ${token}` ? undefined : { status: 401, json: {} };
+    const double = await new Vendor({ routes, guard: guard as never }).start();
+    onTestFinished(() => double.stop());
+    return double;
+  };
+
+  it('is read with the token of its properties, its settings written with prop: before them', async () => {
+    const { url } = await vendor(account, 'tok-1');
+    const properties = {
+      oauth_user_token: 'tok-1',
+      oauth_provider_id: 'p',
+      'prop:api_url': url,
+      'prop:path': '/Reports',
+    };
+    const given = await start();
+    const seen = await refreshed(given, { connector: 'dropbox', format: 'csv', properties });
+    expect(seen.document.split('\n')[1]).toMatch(/^file,id:1,a,/);
+  });
+
+  it('says when the token is not accepted, and goes on when a new one is put', async () => {
+    const { url } = await vendor(account, 'tok-2');
+    const given = await start();
+    const properties = { oauth_user_token: 'tok-1', api_url: url };
+    const { id, error } = await refreshed(given, { connector: 'dropbox', format: 'csv', properties });
+    expect(error).toContain('oauth_user_token is not accepted');
+    expect(error).not.toContain('tok-1');
+    const changed = { properties: { oauth_user_token: 'tok-2' } };
+    await given.call('PUT', `/datasource-instances/${id}/properties`, { body: changed });
+    await given.call('POST', `/datasource-instances/${id}/@/refresh`);
+    for (let i = 0; i < 2000 && (await settled(given, id)).fails > 0; i++) await wait(10);
+    expect(await settled(given, id)).toMatchObject({ fails: 0, error: null });
+  });
+
+  it('asks for a token by itself where that needs no person', async () => {
+    const pages = [{ id: 7, name: 'visits' }];
+    const { url } = await vendor(
+      {
+        'POST /exzact/api/oauth/token': { json: { access_token: 'fresh', expires_in: 3600 } },
+        'GET /exzact/api/v60/profiles/47/pages': { json: pages, headers: { 'total-count': '1' } },
+      },
+      'fresh',
+    );
+    const properties = {
+      server: 'app',
+      api_url: url,
+      client_id: 'key',
+      client_secret: 'shh',
+      stream: 'pages',
+      profile: '47',
+    };
+    const given = await start();
+    const seen = await refreshed(given, { connector: 'iformbuilder', format: 'csv', properties });
+    expect(seen.document).toContain('7,visits');
+  });
+
+  it.each([
+    ['no login at all', {}, /has none; allowed: oauth_user_token/],
+    ['a token that the service should keep', { token_id: 't-1' }, /this service keeps none/],
+    ['what needs a person', { client_id: 'app' }, /needs a person/],
+  ])('says what is missing: %s', async (_name, properties, message) => {
+    const given = await start();
+    expect((await refreshed(given, { connector: 'dropbox', properties })).error).toMatch(message);
+  });
+});
+
+describe('a wrong property', () => {
+  it.each([
+    ['that there is not', 'db', { quary: 'select 1' }, /no property "quary" .*connector db.*allowed: sql/],
+    ['of the wrong kind', 'db', { sql: 'select 1', driver: 'postgres', user: 'u', port: 'high' }, /port/],
+    ['that is missing', 'db', { driver: 'postgres', user: 'u', host: 'x.test' }, /sql/],
+    ['against a rule between two', 'db', { sql: 'select 1', host: 'x.test' }, /driver/],
+    ['that reads the disk of the service', 'db', { sql: 'select 1', file: '/etc/passwd' }, /disk of the service/],
+    ['that reads it through SQLite', 'db', { sql: 'select 1', driver: 'sqlite' }, /disk of the service/],
+    ['that is a socket', 'db', { sql: 'select 1', driver: 'postgres', user: 'u', host: '/run' }, /disk of the service/],
+    [
+      'that hides a file',
+      'ftp',
+      { host: 'x.test', path: 'a', protocol: 'ftps', tls: '{"mode":"verify","ca_file":"/etc/passwd"}' },
+      /ca_file.*disk/,
+    ],
+    ['of a connector that is no more', 'radian6', {}, /is no more/],
+  ])('%s is told through the instance', async (_name, connector, properties, message) => {
+    const given = await start();
+    expect((await refreshed(given, { connector, properties })).error).toMatch(message);
+  });
+});
+
+it('is refreshed by its schedule, over and over', async () => {
+  let calls = 0;
+  const port = await listen((_request, response) => void response.end(`[${++calls}]`));
+  const clock = new StillClock('2026-03-02T12:00:00Z');
+  const given = await start({ clock, tickMs: 5 });
+  const properties = { endpoint_url: `http://127.0.0.1:${port}/` };
+  const id = await given.source({ refresh_interval: 60, properties });
+  for (const document of ['[1]', '[2]']) {
+    clock.pass(60_000);
+    const shown = async () => (await given.call('GET', `/datasource-instances/${id}/data`)).text;
+    for (let i = 0; i < 2000 && (await shown()) !== document; i++) await wait(10);
+    expect(await shown()).toBe(document);
+  }
+});
