@@ -197,7 +197,7 @@ const resource: Resource = {
       basis: 'document',
       decided: '403 while the source is disabled; nothing happens to a push-only one',
       missing:
-        'fetching with connectors other than `simple_rest`, and with OAuth tokens: such a refresh fails and says so',
+        'tokens that the service itself keeps (`token_id`): the data source brings its own',
       permission,
       body: {},
       answer: { status: 200, data: Type.Object({ op_requested: Type.Literal('refresh') }) },
