@@ -1,0 +1,94 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { validate } from 'dockerfile-utils';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { until } from '../journey/process.ts';
+import { carryOut, readDockerfile, type Stage, stagesOf, wordsOf } from './dockerfile.ts';
+
+const run = promisify(execFile);
+const text = await readDockerfile();
+const stages = stagesOf(text);
+const last = stages.at(-1)!;
+
+const find = ({ steps }: Stage, keyword: string) => steps.filter((step) => step.getKeyword() === keyword);
+const lineOf = (keyword: string) => find(last, keyword)[0]?.getArgumentsContent();
+
+describe('the Dockerfile', () => {
+  it('has no fault that a checker of Dockerfiles knows', () => {
+    expect(validate(text).map(({ message, range }) => `${range.start.line + 1}: ${message}`)).toEqual([]);
+  });
+
+  it('builds in one stage and runs in another, both on the Node that package.json asks for', async () => {
+    const { engines } = JSON.parse(await readFile('package.json', 'utf8')) as { engines: { node: string } };
+    const major = /\d+/.exec(engines.node)?.[0];
+    expect(stages.map(({ image }) => image)).toEqual([`node:${major}-slim`, `node:${major}-slim`]);
+    expect(stages.flatMap((stage) => find(stage, 'ADD'))).toEqual([]);
+  });
+
+  it('runs as a user by number who is not root, and ends as an engine asks', () => {
+    expect(lineOf('USER')).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+    expect(lineOf('STOPSIGNAL')).toBe('SIGTERM');
+    expect(wordsOf(find(last, 'ENTRYPOINT')[0])).toEqual(['node', '/app/src/cli/sluice.js']);
+    expect(wordsOf(find(last, 'CMD')[0])).toEqual(['run']);
+    expect(lineOf('HEALTHCHECK')).toMatch(/CMD \["node", "\/app\/src\/cli\/sluice.js", "health"\]$/);
+    expect(lineOf('VOLUME')).toBe('["/data"]');
+  });
+
+  it('holds no secret and takes none while it is built', () => {
+    expect(text).not.toMatch(/^\s*ARG\b/m);
+    expect(lineOf('ENV')).not.toMatch(/KEY|TOKEN|PASS|SECRET/i);
+  });
+
+  it('makes, step by step, an image that works: read-only, as its own user, healthy, ended by a signal', async () => {
+    const into = await mkdtemp(join(tmpdir(), 'sluice-image-'));
+    onTestFinished(() => rm(into, { recursive: true, force: true }));
+    await chmod(into, 0o755);
+    const image = await carryOut(text, { into, folders: ['/app', '/data', '/build', '/config'] });
+    const app = image.at('/app');
+    const names = await readdir(app, { recursive: true });
+    expect(names.filter((name) => /^node_modules\/(vitest|typescript|rolldown|node)(\/|$)/.test(name))).toEqual([]);
+    expect((await readdir(app)).sort()).toEqual(
+      ['LICENSE', 'cache', 'config', 'dist', 'node_modules', 'package.json', 'src'].sort(),
+    );
+    await writeFile(
+      join(into, 'sluice.yaml'),
+      JSON.stringify({
+        state: `\${env:SLUICE_STATE:-./sluice-state}`,
+        destinations: { main: { url: 'http://127.0.0.1:9/api/1.0', api_key: `\${file:key}` } },
+        jobs: {},
+      }),
+    );
+    await writeFile(join(into, 'key'), 'ad'.repeat(20));
+    const env = { ...image.env, PATH: process.env.PATH, SLUICE_CONFIG: join(into, 'sluice.yaml') };
+    const how = { cwd: '/', env, ...(process.getuid?.() === 0 ? { uid: 1000, gid: 1000 } : {}) };
+    const door = join(app, 'src/cli/sluice.js');
+    const before = await inventory(app);
+    const daemon = spawn(process.execPath, [door, 'run'], { ...how, stdio: ['ignore', 'pipe', 'pipe'] });
+    onTestFinished(() => void daemon.kill('SIGKILL'));
+    const output = collect(daemon);
+    await until('the daemon', () => output().includes('daemon.started'));
+    expect((await run(process.execPath, [door, 'health'], how)).stdout).toContain('healthy');
+    const ended = new Promise((resolve) => daemon.once('exit', (code) => resolve(code)));
+    daemon.kill('SIGTERM');
+    expect(await ended).toBe(0);
+    await expect(run(process.execPath, [door, 'health'], how)).rejects.toMatchObject({ code: 1 });
+    expect(await readdir(image.at('/data'))).toContain('sluice.db');
+    expect(await inventory(app)).toEqual(before);
+  }, 400_000);
+});
+
+function collect(child: ChildProcess): () => string {
+  let said = '';
+  for (const stream of [child.stdout!, child.stderr!])
+    stream.setEncoding('utf8').on('data', (piece: string) => (said += piece));
+  return () => said;
+}
+
+/** Every file of the image but for the compiled code that is kept in it. */
+async function inventory(folder: string): Promise<string[]> {
+  const names = await readdir(folder, { recursive: true });
+  return names.filter((name) => !name.startsWith('cache/')).sort();
+}

@@ -1,0 +1,152 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, readFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { Copy, DockerfileParser, Env, From, type Instruction, JSONInstruction } from 'dockerfile-ast';
+
+const run = promisify(execFile);
+const root = resolve(import.meta.dirname, '../..');
+
+/** One stage of the Dockerfile: what it starts from and what is done. */
+export interface Stage {
+  readonly name: string;
+  readonly image: string;
+  readonly steps: readonly Instruction[];
+}
+
+export const readDockerfile = (): Promise<string> => readFile(join(root, 'Dockerfile'), 'utf8');
+
+export function stagesOf(text: string): Stage[] {
+  const stages: { name: string; image: string; steps: Instruction[] }[] = [];
+  for (const step of DockerfileParser.parse(text).getInstructions()) {
+    if (step instanceof From) {
+      stages.push({ name: step.getBuildStage() ?? String(stages.length), image: step.getImage() ?? '', steps: [] });
+    } else stages.at(-1)?.steps.push(step);
+  }
+  return stages;
+}
+
+/** The words of an instruction in exec form; undefined where it is a line for a shell. */
+export function wordsOf(step: Instruction | undefined): string[] | undefined {
+  if (!(step instanceof JSONInstruction) || step.getOpeningBracket() === null) return undefined;
+  return step.getJSONStrings().map((one) => one.getJSONValue());
+}
+
+/** A folder that stands for the root of an image after its last step. */
+export interface Image {
+  readonly root: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** A path of the image as one of this machine. */
+  at(path: string): string;
+}
+
+export interface BuildGiven {
+  /** An empty folder; each stage becomes a folder in it. */
+  readonly into: string;
+  /** The folders of the image that its steps name; in what a step runs, they are those of `into`. */
+  readonly folders: readonly string[];
+}
+
+/**
+ * Carries out a Dockerfile without Docker: each COPY copies, each RUN runs with the image's folders in their place, on
+ * the Node of this very process, with nothing of this checkout but what .dockerignore lets through. The user of the
+ * image becomes, for a test that is root, that very user; otherwise the one that runs the test.
+ */
+export async function carryOut(text: string, given: BuildGiven): Promise<Image> {
+  const built = new Map<string, Image>();
+  let image: Image | undefined;
+  for (const stage of stagesOf(text)) {
+    image = await carryOutStage(stage, { ...given, built });
+    built.set(stage.name, image);
+  }
+  if (image === undefined) throw new Error('the Dockerfile has no stage');
+  return image;
+}
+
+async function carryOutStage(
+  { name, steps }: Stage,
+  { into, folders, built }: BuildGiven & { built: ReadonlyMap<string, Image> },
+): Promise<Image> {
+  const home = join(into, name);
+  const at = (path: string): string => join(home, path);
+  const env: Record<string, string> = {};
+  let here = '/';
+  let user: { uid: number; gid: number } | undefined;
+  for (const step of steps) {
+    const keyword = step.getKeyword();
+    const line = step.getArgumentsContent() ?? '';
+    if (keyword === 'WORKDIR') {
+      here = line;
+      await mkdir(at(here), { recursive: true });
+    } else if (step instanceof Env) {
+      for (const property of step.getProperties()) env[property.getName()] = mapped(property.getValue() ?? '');
+    } else if (keyword === 'USER') user = userOf(line);
+    else if (step instanceof Copy) await copy(step, { to: at(here), built });
+    else if (keyword === 'RUN') await runStep(mapped(line), { cwd: at(here), home, env, user });
+  }
+  return { root: home, env, at };
+
+  function mapped(words: string): string {
+    const own = process.getuid?.() === 0 ? '1000:1000' : `${process.getuid?.()}:${process.getgid?.()}`;
+    const places = new RegExp(`(?<=^|[\\s=])(?=(?:${folders.join('|')})(?:/|\\s|$))`, 'g');
+    return words.replaceAll('1000:1000', own).replaceAll(places, home);
+  }
+}
+
+/** Only root may be somebody else. */
+function userOf(line: string): { uid: number; gid: number } | undefined {
+  const [uid, gid] = line.split(':').map(Number);
+  return process.getuid?.() === 0 ? { uid: uid!, gid: gid! } : undefined;
+}
+
+async function runStep(
+  line: string,
+  how: { cwd: string; home: string; env: Record<string, string>; user: { uid: number; gid: number } | undefined },
+): Promise<void> {
+  const PATH = `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`;
+  const env = { ...how.env, PATH, HOME: join(how.home, 'nobody') };
+  // What npm has fetched before is not fetched again.
+  const cache = process.env.npm_config_cache ?? join(process.env.HOME ?? '/tmp', '.npm');
+  await run('/bin/sh', ['-c', line], {
+    cwd: how.cwd,
+    env: how.user === undefined ? { ...env, npm_config_cache: cache, ...registry() } : env,
+    maxBuffer: 1e8,
+    ...how.user,
+  }).catch(({ stdout, stderr }: { stdout: string; stderr: string }) => {
+    throw new Error(`RUN ${line}\n${stdout}${stderr}`);
+  });
+}
+
+/** Where this machine's npm gets its packages from. */
+function registry(): Record<string, string> {
+  const keep = Object.entries(process.env).filter(([name]) =>
+    /^(npm_config_registry|https?_proxy|no_proxy|node_extra_ca_certs|npm_config_cafile)$/i.test(name),
+  );
+  const userconfig = join(process.env.HOME ?? '/tmp', '.npmrc');
+  return { npm_config_userconfig: userconfig, ...Object.fromEntries(keep.map(([name, value]) => [name, value ?? ''])) };
+}
+
+async function copy(step: Copy, { to, built }: { to: string; built: ReadonlyMap<string, Image> }): Promise<void> {
+  const from = step.getFromFlag()?.getValue();
+  const words = step.getArguments().map((argument) => argument.getValue());
+  const target = words.pop()!;
+  for (const word of words) {
+    const source = from === undefined || from === null ? join(root, word) : built.get(from)!.at(word);
+    const isInside = target.endsWith('/') && basename(word) !== '.';
+    const place = join(to, target, isInside ? basename(word) : '');
+    if (word === '.') await copyContext(place);
+    else await cp(source, place, { recursive: true, verbatimSymlinks: true });
+  }
+}
+
+/** What .dockerignore lets through: everything is shut out first, then each line that begins with "!" lets one in. */
+async function copyContext(place: string): Promise<void> {
+  const lines = (await readFile(join(root, '.dockerignore'), 'utf8')).split('\n');
+  const rules = lines.filter((line) => line !== '' && !line.startsWith('#'));
+  if (rules[0] !== '*' || rules.slice(1).some((rule) => !/^![\w./-]+$/.test(rule))) {
+    throw new Error('.dockerignore has rules that this copy does not know');
+  }
+  for (const name of rules.slice(1).map((rule) => rule.slice(1))) {
+    await cp(join(root, name), join(place, name), { recursive: true });
+  }
+}
