@@ -1,3 +1,5 @@
+import { control, equal, first, topBits } from './four-bytes.ts';
+
 /** Instead of an offset: the token does not end in these bytes, or it is wrong. */
 export const unsure = -1;
 
@@ -26,20 +28,13 @@ export function stringEnd(bytes: Buffer, view: DataView, start: number): number 
   }
 }
 
-/**
- * The first byte from here that ends a run, four at a time: subtracting borrows from the top bit of a byte that is
- * smaller, so the lowest top bit that turns up belongs to the first control character, quote or backslash.
- */
+/** The first byte from here that ends a run. */
 function runEnd(bytes: Buffer, view: DataView, start: number): number {
   let at = start;
   for (const last = bytes.length - 4; at <= last; at += 4) {
     const four = view.getInt32(at, true);
-    const quote = four ^ 0x22222222;
-    const backslash = four ^ 0x5c5c5c5c;
-    const found =
-      (((four - 0x20202020) & ~four) | ((quote - 0x01010101) & ~quote) | ((backslash - 0x01010101) & ~backslash)) &
-      0x80808080;
-    if (found !== 0) return at + ((31 - Math.clz32(found & -found)) >> 3);
+    const found = (control(four) | equal(four, 0x22222222) | equal(four, 0x5c5c5c5c)) & topBits;
+    if (found !== 0) return at + first(found);
   }
   while (at < bytes.length && endsRun[bytes[at]!] === 0) at++;
   return at;

@@ -1,34 +1,18 @@
+import {
+  carriageReturn,
+  doubtful,
+  inCdata,
+  inComment,
+  inDoubleQuotes,
+  inInstruction,
+  inSingleQuotes,
+  inSpace,
+  inText,
+  lineFeed,
+  ordinary,
+} from './xml-bytes.ts';
 import { OpenElements } from './xml-open-elements.ts';
-import { endOfName, endOfReference, unsure } from './xml-tokens.ts';
-
-/** Classes of bytes. What has none, a control character, ends whatever is being read. */
-const ordinary = 1;
-const lineFeed = 2;
-const carriageReturn = 3;
-/** Begins U+FFFE and U+FFFF, which XML does not allow, and others that it does. */
-const doubtful = 4;
-const mark = 5;
-
-/** The classes of bytes where the bytes of `marks` have a meaning. */
-function classesWith(marks: string): Uint8Array {
-  const table = new Uint8Array(256).fill(ordinary, 0x20);
-  table[0x09] = ordinary;
-  table[0x0a] = lineFeed;
-  table[0x0d] = carriageReturn;
-  table[0xef] = doubtful;
-  for (const byte of Buffer.from(marks)) table[byte] = mark;
-  return table;
-}
-
-const inText = classesWith('<&]');
-const inSpace = new Uint8Array(256);
-inSpace.set(inText.subarray(0, 0x20));
-inSpace[0x20] = ordinary;
-const inComment = classesWith('-');
-const inCdata = classesWith(']');
-const inInstruction = classesWith('?');
-const inDoubleQuotes = classesWith('"<&');
-const inSingleQuotes = classesWith("'<&");
+import { endOfName, endOfReference, endOfRun, unsure } from './xml-tokens.ts';
 
 const declaration =
   /^<\?xml[ \t\n]+version=(["'])1\.0\1(?:[ \t\n]+encoding=(["'])[Uu][Tt][Ff]-?8\2)?(?:[ \t\n]+standalone=(["'])(?:yes|no)\3)?[ \t\n]*\?>/;
@@ -61,10 +45,15 @@ export class XmlScanner {
   scan(bytes: Buffer): number {
     let at = 0;
     if (!this.begun) at = this.#piece(bytes, 0);
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     while (this.open.depth > 0 && at < bytes.length) {
-      const start = this.#text(bytes, at);
-      at = start === bytes.length ? start : this.#piece(bytes, start);
-      if (at === start) break;
+      const start = bytes[at] === 0x3c ? at : this.#text(bytes, view, at);
+      if (start === bytes.length) at = start;
+      else {
+        at = this.#plainTag(bytes, start);
+        if (at === start) at = this.#piece(bytes, start);
+        if (at === start) break;
+      }
     }
     this.open.keep(bytes);
     return at;
@@ -73,6 +62,20 @@ export class XmlScanner {
   /** The root was closed. */
   get ended(): boolean {
     return this.begun && this.open.depth === 0;
+  }
+
+  /** Behind the tag that begins here if it has a name and nothing else, as most have; here again if not. */
+  #plainTag(bytes: Buffer, start: number): number {
+    if (bytes[start] !== 0x3c) return start;
+    const isEnd = bytes[start + 1] === 0x2f;
+    const at = isEnd ? this.open.innermostEnd(bytes, start + 2) : endOfName(bytes, start + 1);
+    if (at === unsure || bytes[at] !== 0x3e || at - start >= longestPiece) return start;
+    if (isEnd) this.open.pop();
+    else {
+      if (!this.open.push(start + 1, at)) return start;
+      if (this.open.depth === 2) this.records++;
+    }
+    return at + 1;
   }
 
   /** Where the piece of markup ends that begins here; here again, and nothing noted, where that is not sure. */
@@ -105,12 +108,12 @@ export class XmlScanner {
   }
 
   /** Where running text ends: at markup, at the end of the bytes, or before what may not stand in text. */
-  #text(bytes: Buffer, start: number): number {
+  #text(bytes: Buffer, view: DataView, start: number): number {
     const { length } = bytes;
     let at = start;
     for (;;) {
-      while (at < length && inText[bytes[at]!] === ordinary) at++;
-      if (at === length) return at;
+      at = endOfRun(bytes, view, at);
+      if (at === length || bytes[at] === 0x3c) return at;
       if (bytes[at] === 0x0a) {
         this.line++;
         at++;
@@ -124,14 +127,17 @@ export class XmlScanner {
 
   /** Behind a byte of text that is not ordinary, or at it when it ends the text or cannot be judged yet. */
   #pastInText(bytes: Buffer, at: number): number {
+    if (bytes[at] === 0x26) return Math.max(at, endOfReference(bytes, at));
     if (bytes[at] !== 0x5d) return this.#past(bytes, at, inText);
     if (at + 2 >= bytes.length) return at;
     return bytes[at + 1] === 0x5d && bytes[at + 2] === 0x3e ? at : at + 1;
   }
 
-  /** Behind a line end or a doubtful character; at the byte itself where it is something else or wrong. */
+  /** Behind one that is fine, a line end or a doubtful character; at the byte itself where it is something else or wrong. */
   #past(bytes: Buffer, at: number, table: Uint8Array): number {
     switch (table[bytes[at]!]) {
+      case ordinary:
+        return at + 1;
       case lineFeed:
         this.line++;
         return at + 1;
@@ -160,7 +166,6 @@ export class XmlScanner {
   }
 
   #markup(bytes: Buffer, at: number): number {
-    if (bytes[at] === 0x26) return endOfReference(bytes, at);
     if (bytes[at] !== 0x3c) return unsure;
     switch (bytes[at + 1]) {
       case 0x2f:

@@ -1,3 +1,4 @@
+import { control, equal, first, topBits } from './four-bytes.ts';
 import { isName } from './xml-names.ts';
 
 /** Instead of an offset: the bytes end too early, or they are not surely right. */
@@ -11,6 +12,21 @@ const notAscii = 4;
 const inName = new Uint8Array(256).fill(notAscii, 0x80);
 for (const byte of Buffer.from(':_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz')) inName[byte] = startOfAscii;
 for (const byte of Buffer.from('-.0123456789')) inName[byte] = restOfAscii;
+
+/**
+ * The first byte from here that may mean something in text or be wrong there: markup, a closing bracket, a control
+ * character, the beginning of U+FFFE; or else, behind the last whole four, anything. `view` shows the same bytes.
+ */
+export function endOfRun(bytes: Buffer, view: DataView, start: number): number {
+  let at = start;
+  for (const last = bytes.length - 4; at <= last; at += 4) {
+    const four = view.getInt32(at, true);
+    const found = control(four) | equal(four, 0x3c3c3c3c) | equal(four, 0x26262626);
+    const others = equal(four, 0x5d5d5d5d) | equal(four, 0xefefefef);
+    if (((found | others) & topBits) !== 0) return at + first((found | others) & topBits);
+  }
+  return at;
+}
 
 /** Where the name that begins here ends, if it is one and another byte follows. */
 export function endOfName(bytes: Buffer, start: number): number {
@@ -27,24 +43,26 @@ export function endOfName(bytes: Buffer, start: number): number {
   return seen < notAscii || isName(bytes.toString('utf8', start, at)) ? at : unsure;
 }
 
-const named = ['amp;', 'lt;', 'gt;', 'quot;', 'apos;'].map((text) => Buffer.from(text));
+const [amp, quot, apos, lt, gt] = ['amp;', 'quot', 'apos', 'lt;\0', 'gt;\0'].map((text) =>
+  Buffer.from(text).readInt32LE(),
+);
 const numbered = /^#(?:([0-9]{1,7})|x([0-9A-Fa-f]{1,6}));/;
 
 /** Where the reference that begins here ends. There are five entities, and characters by their numbers. */
 export function endOfReference(bytes: Buffer, start: number): number {
   const at = start + 1;
-  if (bytes[at] !== 0x23) {
-    for (const text of named) if (standsAt(bytes, at, text)) return at + text.length;
-    return unsure;
-  }
+  const four = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
+  if (four === amp) return at + 4;
+  if (four === quot || four === apos) return bytes[at + 4] === 0x3b ? at + 5 : unsure;
+  const three = four & 0xffffff;
+  if (three === lt || three === gt) return at + 3;
+  return bytes[at] === 0x23 ? endOfNumbered(bytes, at) : unsure;
+}
+
+function endOfNumbered(bytes: Buffer, at: number): number {
   const [text, decimal, hex] = numbered.exec(bytes.toString('latin1', at, at + 9)) ?? [];
   if (text === undefined) return unsure;
   return isCharacter(decimal === undefined ? Number.parseInt(hex!, 16) : Number(decimal)) ? at + text.length : unsure;
-}
-
-function standsAt(bytes: Buffer, at: number, text: Buffer): boolean {
-  for (let k = 0; k < text.length; k++) if (bytes[at + k] !== text[k]) return false;
-  return true;
 }
 
 /** Char of XML 1.0. */
