@@ -1,0 +1,241 @@
+import { defineService, type Moment, option, Problem, type RequestData, type Scope, type StreamData } from '#sdk';
+
+const perDay = 'variables/daterangeday';
+
+const suite = {
+  rsid: option.text({ about: 'Id of the report suite.', required: true, example: 'examplersid' }),
+};
+
+const dimension = {
+  about: 'By what the figures are split; in the stream `report` by days where nothing is said.',
+  example: 'variables/page',
+};
+
+const shared = {
+  metrics: option.list<string>(
+    { type: 'string' },
+    {
+      about: 'Which figures.',
+      default: ['metrics/visits', 'metrics/pageviews'],
+      example: ['metrics/visits', 'metrics/revenue'],
+    },
+  ),
+  segments: option.list<string>(
+    { type: 'string' },
+    { about: 'Ids of segments that all have to hold; the stream `segments` lists them.', example: ['s300_abc'] },
+  ),
+};
+
+const report: RequestData = {
+  path: '/api/{{ company | url }}/reports',
+  json: {
+    rsid: '{{ rsid }}',
+    globalFilters: filtersOf,
+    metricContainer: {
+      metrics: (scope: Scope) => metricsOf(scope).map((id, i) => ({ columnId: String(i), id })),
+    },
+    dimension: dimensionOf,
+    settings: { countRepeatInstances: true, limit: 1000, page: '{{ page.number }}' },
+  },
+};
+
+const pages = { by: 'page', first: 0, last: 'lastPage' } as const;
+
+/** What both streams of figures share. */
+const figures = {
+  request: report,
+  records: ({ body }, scope) => rowsOf(body as Answered, scope),
+  paging: pages,
+} satisfies Partial<StreamData>;
+
+/** Adobe Analytics 2.0 behind the name that it had: the API 1.4 and its WSSE login are gone since August 2026. */
+export default defineService({
+  id: 'omniture',
+  title: 'Adobe Analytics',
+  summary:
+    'Reads reports of Adobe Analytics, which was Omniture SiteCatalyst: any metrics by any dimension, and day by day.',
+  options: {
+    company: option.text({
+      about: 'Global company id; `sluice check --connect` lists those that the login may use.',
+      required: true,
+      example: 'exampleco',
+    }),
+  },
+  base: 'https://analytics.adobe.io',
+  login: {
+    kind: 'oauth',
+    oauth: {
+      grants: ['client_credentials', 'authorization_code'],
+      authorize_url: 'https://ims-na1.adobelogin.com/ims/authorize/v2',
+      token_url: 'https://ims-na1.adobelogin.com/ims/token/v3',
+      scopes: ['openid', 'AdobeID', 'additional_info.projectedProductContext'],
+      person_scopes: ['offline_access'],
+      scope_separator: ',',
+      refresh: 'rotating',
+      lifetime_seconds: 86_400,
+    },
+    headers: { authorization: 'Bearer {{ login.token }}', 'x-api-key': '{{ login.client_id }}' },
+  },
+  headers: { accept: 'application/json' },
+  streams: {
+    report: {
+      about: 'Metrics by one dimension over the whole span of time.',
+      options: { ...suite, dimension: option.text(dimension), ...shared },
+      window: { start: '28d', end: 'outside', look_back: '2d' },
+      ...figures,
+      columns: (scope) => ({
+        ...(dimensionOf(scope) === perDay ? { date: { type: 'date', at: 'date' } as const } : {}),
+        item_id: 'text',
+        item: 'text',
+        ...metricColumns(scope),
+      }),
+    },
+    daily: {
+      about: 'Metrics by one dimension, for each day by itself.',
+      options: { ...suite, dimension: option.text({ ...dimension, required: true }), ...shared },
+      window: { step: '1d', start: '7d', end: 'outside', look_back: '2d' },
+      ...figures,
+      columns: (scope) => ({
+        date: { type: 'date', scope: 'window.from' },
+        item_id: 'text',
+        item: 'text',
+        ...metricColumns(scope),
+      }),
+    },
+    segments: {
+      about: 'The segments that the login may use.',
+      request: { path: '/api/{{ company | url }}/segments', query: { limit: 1000, page: '{{ page.number }}' } },
+      records: 'content',
+      paging: pages,
+      columns: { id: 'text', name: 'text', description: 'text', rsid: 'text' },
+    },
+    components: {
+      about: 'The metrics and dimensions of a report suite.',
+      options: suite,
+      partitions: { kind: { values: ['metrics', 'dimensions'] } },
+      request: { path: '/api/{{ company | url }}/{{ partition.kind }}', query: { rsid: '{{ rsid }}' } },
+      records: '',
+      columns: {
+        kind: { type: 'text', scope: 'partition.kind' },
+        id: 'text',
+        name: 'text',
+        type: 'text',
+        category: 'text',
+        description: 'text',
+      },
+    },
+  },
+  errors: [
+    {
+      body: { 'columns.columnErrors.*.errorCode': true },
+      verdict: 'config',
+      say: 'does not give one of the metrics',
+      next: 'look at `metrics`; the stream `components` lists them',
+    },
+    { status: 429, verdict: 'wait', wait: '6s' },
+    {
+      status: 400,
+      verdict: 'config',
+      next: 'look at `rsid`, `dimension`, `metrics` and `segments`; the stream `components` lists what there is',
+    },
+    {
+      status: 403,
+      verdict: 'permission',
+      next: 'look at `company`, and give the app a product profile of Adobe Analytics',
+    },
+  ],
+  budget: { rates: [{ requests: 12, within: '6s' }] },
+  check: { request: { path: '/discovery/me' }, say: ({ answer, company }) => foundIn(answer as Discovered, company) },
+  limits: [
+    'Confirmed by the vendor’s documents: addresses, shape of requests and reports, pages, 12 requests in 6 seconds for each user and the 429 after them, that a request may take a minute.',
+    'Not confirmed: that refresh tokens of people rotate, that scopes are separated by commas for an app by itself as well, and how a metric is refused inside a good answer.',
+    'Which scopes an app needs is shown in Adobe’s Developer Console; others than the usual ones go into `scopes` of the login.',
+    'A report is split by one dimension; `daily` adds the day, at the price of a request for every day.',
+    'Days are those of the report suite: its zone and the one of the job should be the same.',
+    'Figures of the last two days are read again by an incremental run.',
+    'Nothing of the API 1.4 works any more, neither its methods nor its login by WSSE.',
+  ],
+  example: `sources:
+  site:
+    connector: omniture
+    company: exampleco
+    login: { client_id: "\${env:ADOBE_CLIENT_ID}", client_secret: "\${env:ADOBE_CLIENT_SECRET}" }
+jobs:
+  visits:
+    source: site
+    query: { stream: report, rsid: examplersid, start_date: "{{ month_start - 1mo }}" }
+  pages:
+    source: site
+    query: { stream: daily, rsid: examplersid, dimension: variables/page, start_date: "{{ yesterday }}" }
+`,
+});
+
+/** Ids may be written without what stands before them; those of calculated metrics have nothing there. */
+function metricsOf({ metrics }: Scope): string[] {
+  return (metrics as string[]).map((id) => (/\/|^cm/.test(id) ? id : `metrics/${id}`));
+}
+
+function dimensionOf({ dimension = perDay }: Scope): string {
+  const id = String(dimension);
+  return id.includes('/') ? id : `variables/${id}`;
+}
+
+const nameOf = (id: string) => id.replace(/^metrics\//, '');
+
+function metricColumns(scope: Scope): Record<string, 'decimal'> {
+  return Object.fromEntries(metricsOf(scope).map((id) => [nameOf(id), 'decimal' as const]));
+}
+
+function filtersOf({ window, segments = [] }: Scope): object[] {
+  const { from, to } = window as { from: Moment; to: Moment };
+  const [start, end] = [from, to].map((moment) => moment.text('YYYY-MM-DDTHH:mm:ss.SSS'));
+  const wanted = (segments as string[]).map((segmentId) => ({ type: 'segment', segmentId }));
+  return [{ type: 'dateRange', dateRange: `${start}/${end}` }, ...wanted];
+}
+
+interface Answered {
+  readonly columns?: { readonly columnIds?: readonly string[] };
+  readonly rows?: readonly { readonly itemId?: string; readonly value?: string; readonly data?: readonly unknown[] }[];
+}
+
+/** Figures stand in the order of `columnIds`, which are the places of the metrics in our request. */
+function* rowsOf({ columns, rows = [] }: Answered, scope: Scope): Generator<Record<string, unknown>> {
+  const metrics = metricsOf(scope);
+  const names = (columns?.columnIds ?? []).map((id) => nameOf(metrics[Number(id)] ?? id));
+  for (const { itemId: item_id, value: item = '', data = [] } of rows) {
+    const pairs = names.map((name, i) => [name, figure(data[i])] as const);
+    yield { item_id, item, date: dayOf(item), ...Object.fromEntries(pairs) };
+  }
+}
+
+/** What cannot be reckoned, such as a rate of nothing, is said in words. */
+function figure(value: unknown): unknown {
+  return typeof value === 'string' && !/\d/.test(value) ? null : value;
+}
+
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** `May 24, 2026` as a date. */
+function dayOf(text: string): string | undefined {
+  const [, month = '', day = '', year = ''] = /^([A-Z][a-z]{2}) (\d{1,2}), (\d{4})$/.exec(text) ?? [];
+  const number = months.indexOf(month) + 1;
+  return number === 0 ? undefined : `${year}-${String(number).padStart(2, '0')}-${day.padStart(2, '0')}`;
+}
+
+interface Discovered {
+  readonly imsOrgs?: readonly { readonly companies?: readonly { readonly globalCompanyId: string }[] }[];
+}
+
+/** Says which companies the login may use. */
+function foundIn({ imsOrgs = [] }: Discovered, wanted: unknown): string {
+  const companies = imsOrgs.flatMap(({ companies: own = [] }) => own.map(({ globalCompanyId: id }) => id));
+  if (companies.includes(String(wanted))) return `logged in, with the companies ${companies.join(', ')}`;
+  throw new Problem({
+    code: 'ADOBE_NO_COMPANY',
+    family: 'config',
+    message: 'the login may not use this company of Adobe Analytics',
+    seen: String(wanted),
+    allowed: companies.join(', ') || 'none',
+    next: 'mend `company`, or give the app a product profile of Adobe Analytics',
+  });
+}
