@@ -26,9 +26,15 @@ export function startChild(scratch: string): ChildProcess {
   ];
   return spawn(process.execPath, [...flags, entry], {
     cwd: scratch,
-    env: {},
+    env: environment(),
     stdio: ['ignore', 'ignore', 'pipe', 'ipc', 'pipe'],
   });
+}
+
+/** The zone and the authorities that this machine trusts; whatever else stands there is no business of a data source. */
+function environment(): NodeJS.ProcessEnv {
+  const wanted = ['NODE_EXTRA_CA_CERTS', 'TZ'].filter((name) => process.env[name] !== undefined);
+  return Object.fromEntries(wanted.map((name) => [name, process.env[name]]));
 }
 
 /** Packages lie beside us or, where we are a package ourselves, around us. */
