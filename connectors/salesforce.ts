@@ -154,7 +154,7 @@ export default defineService({
     'A run sees a query as it was when it began. An incremental run reads again what changed in the ten minutes before the last run, because a long transaction shows up late.',
     'Deleted records come only with `deleted: true`, marked by `IsDeleted`. Addresses and locations come as their parts, files not at all.',
     'Objects without `SystemModstamp` resume by another field: `changed_field`, such as LastModifiedDate, CreatedDate or LoginTime.',
-    'Not confirmed by the vendor’s documentation: whether scopes may be asked for with client credentials and signed assertions, and how long an address may be.',
+    'Not confirmed by the vendor’s documentation: whether scopes may be asked for with a signed assertion, that a running query does not see later changes, and how long an address may be.',
   ],
   example: `sources:
   crm:
