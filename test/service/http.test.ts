@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { type Answer, type Bench, bench, keys, scratch } from './service.ts';
 
@@ -89,6 +90,16 @@ describe('the HTTP side', () => {
       /^HTTP\/1\.1 401 [\s\S]*"error_id":"[0-9a-f]{32}"/,
     );
     expect(await raw(given, 'BREW /coffee\r\n\r\n')).toMatch(/"error_id":"[0-9a-f]{32}"/);
+  });
+
+  it('reads a body that comes in many pieces, as whole as one that comes at once', async () => {
+    const given = await bench();
+    const piece = Buffer.from(`"${'ž'.repeat(40_000)}",`);
+    const pieces = [Buffer.from('{"unknown":['), ...Array.from({ length: 10 }, () => piece)];
+    const body = Readable.from([...pieces, Buffer.from('0],"name":"in pieces","format":"json"}')]);
+    const made = await given.call('POST', '/datasources', { body });
+    expect(made.status).toBe(201);
+    expect((await given.call('GET', made.body.meta.location)).body.data.name).toBe('in pieces');
   });
 
   it('takes an empty body with a JSON content type where no field is required', async () => {
