@@ -1,0 +1,126 @@
+import { defineService, type Fields, type LoginData, type Moment, option, type Scope } from '#sdk';
+
+/** Times are of UTC where no zone stands there. */
+const instant = (at: string) => ({ type: 'timestamptz', at, date: 'local', zone: 'UTC' }) as const;
+
+const span = { start_date: '{{ window.from | iso }}', end_date: '{{ window.to - 1s | iso }}' };
+
+const oauth = {
+  grants: ['client_credentials', 'authorization_code', 'password'],
+  authorize_url: 'https://integrate.versature.com/api/oauth/authorize/',
+  // Without the slash at the end the vendor knows none of its addresses.
+  token_url: 'https://integrate.versature.com/api/oauth/token/',
+  refresh: 'static',
+  lifetime_seconds: 3600,
+} satisfies Extract<LoginData, { kind: 'oauth' }>['oauth'];
+
+/** Versature's Integrate API, now of net2phone Canada. Its version stands in the Accept header. */
+export default defineService({
+  id: 'versature',
+  title: 'net2phone Canada',
+  summary: 'Reads calls, the figures of call queues and users of net2phone Canada, which was Versature.',
+  options: {
+    vendor_id: option.text({ about: 'Id of the reseller, where the vendor gave you one.', example: '100' }),
+  },
+  version: '1.10.0',
+  base: 'https://integrate.versature.com/api',
+  login: [
+    { kind: 'oauth', when: 'vendor_id', oauth: { ...oauth, token_parameters: { vendor_id: '{vendor_id}' } } },
+    { kind: 'oauth', oauth },
+  ],
+  headers: { accept: 'application/vnd.integrate.v{{ api_version }}+json' },
+  streams: {
+    calls: {
+      about: 'Calls of all users: who with whom, when, how long.',
+      window: { step: '7d', start: '7d', end: 'outside', look_back: '1d' },
+      request: { path: '/cdrs/users/', query: { ...span, page_size: 1000, cursor: '{{ page.token }}' } },
+      records: 'result',
+      paging: { by: 'token', at: 'cursor', more: 'more' },
+      each: ({ from, to, ...call }) => ({ ...call, from: numbered(from), to: numbered(to) }),
+      columns: {
+        call_id: { type: 'text', at: 'from.call_id' },
+        from: { type: 'text', at: 'from.number' },
+        from_name: { type: 'text', at: 'from.name' },
+        from_user: { type: 'text', at: 'from.user' },
+        to: { type: 'text', at: 'to.number' },
+        to_user: { type: 'text', at: 'to.user' },
+        to_call_id: { type: 'text', at: 'to.call_id' },
+        seconds: { type: 'integer', at: 'duration' },
+        started_at: instant('start_time'),
+        answered_at: instant('answer_time'),
+        ended_at: instant('end_time'),
+      },
+    },
+    queue_stats: {
+      about: 'The figures of all call queues, for each day.',
+      window: { step: '1d', start: '7d', end: 'outside', look_back: '1d' },
+      request: { path: '/call_queues/stats/', query: span },
+      records: ({ body }) => listed(body),
+      each: (record, { window }) => ({ date: firstDay(window), ...record }),
+      columns: 'discovered',
+    },
+    queue_splits: {
+      about: 'The calls of a queue by hour, day or month.',
+      options: {
+        queue: option.text({ about: 'Numbers of the queues, separated by commas.', required: true, example: '8001' }),
+        period: option.choice(['hour', 'day', 'month'], { about: 'How the time is split.', default: 'day' }),
+      },
+      partitions: { queue: { option: 'queue' } },
+      window: { end: 'outside', start: '7d', look_back: '1d' },
+      request: {
+        path: '/call_queues/{{ partition.queue | url }}/reports/splits/',
+        query: { period: '{{ period }}', ...span },
+      },
+      records: ({ body }) => listed(body),
+      each: (record, { partition }) => ({ queue: (partition as Fields).queue, ...record }),
+      columns: 'discovered',
+      errors: [{ status: 404, verdict: 'config', say: 'has no such queue', next: 'look at `queue`' }],
+    },
+    users: {
+      about: 'The users of the company.',
+      request: { path: '/users/' },
+      records: ({ body }) => listed(body),
+      columns: 'discovered',
+    },
+  },
+  errors: [{ status: [400, 422], verdict: 'config', next: 'look at the dates, `queue` and `period`' }],
+  check: { request: { path: '/call_queues/' }, say: 'net2phone answers and takes our login' },
+  limits: [
+    'Confirmed by the vendor’s documents and client: addresses, login, the version in the Accept header, that 204 means no data, 429 without a time to wait.',
+    'Not confirmed, for want of public documents: the shape of answers. Calls are read as they were seen in 2026 (`result`, `cursor`, `more`); the other streams have whatever columns the records have, in a list or below `result`. Times without a zone are taken for UTC.',
+    'Version 1.10.0 was seen in use; the vendor’s own client asks for 1.7.0, which `api_version` can do as well.',
+    'Some companies get no calls here though they had some: then the vendor has to open this list for the app.',
+    'A call that was passed on stands there once for each leg; `call_id` is the same for all of them.',
+    'How many requests are allowed is not published. The newer API of net2phone, with keys, is another one.',
+  ],
+  example: `sources:
+  phones:
+    connector: versature
+    login: { client_id: "\${env:NET2PHONE_ID}", client_secret: "\${env:NET2PHONE_SECRET}" }
+jobs:
+  calls:
+    source: phones
+    query: { stream: calls, start_date: "{{ week_start }}" }
+  waiting:
+    source: phones
+    query: { stream: queue_stats, start_date: "{{ yesterday }}", end_date: "{{ yesterday }}" }
+`,
+});
+
+/** One end of a call with its number, whatever the version of the API calls it. */
+function numbered(end: unknown): Fields {
+  const { id, value, number, ...rest } = (end ?? {}) as Fields;
+  return { ...rest, number: number ?? id ?? value };
+}
+
+/** A list, a list below `result`, or a single record. */
+function listed(body: unknown): Fields[] {
+  if (Array.isArray(body)) return body as Fields[];
+  const { result } = (body ?? {}) as { result?: unknown };
+  if (Array.isArray(result)) return result as Fields[];
+  return body === undefined || body === null ? [] : [body as Fields];
+}
+
+function firstDay(window: Scope['window']): string {
+  return (window as { from: Moment }).from.text('date');
+}
