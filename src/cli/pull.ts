@@ -9,10 +9,8 @@ import type { Pull, PullRequest } from '../service/refresh/pull.ts';
 import { bytesFd, type Order, type Outcome } from './refresh/order.ts';
 import { startChild } from './refresh/start-child.ts';
 
-/** Of all of the process, code included. */
-const memoryBytes = 768 * 1024 * 1024;
-/** Longest silence of a source. */
-const stallMs = 2 * 60_000;
+/** Memory of all of the process, code included, and the longest silence of a source. */
+const usualLimits: Order['limits'] = { memoryBytes: 768 * 1024 * 1024, stallMs: 2 * 60_000 };
 
 /**
  * What the embedded service refreshes its data sources with: their own connectors, out of the catalogue. Service and
@@ -20,7 +18,10 @@ const stallMs = 2 * 60_000;
  * process of its own: whoever may create a data source decides what it does, so it is kept from disk, memory and
  * network of everybody else by means that no connector can forget.
  */
-export const pullDatasource: Pull = async function* (request: PullRequest) {
+export const pullDatasource: Pull = (request) => pullWithin(usualLimits, request);
+
+/** The same within limits of the caller's own. */
+export async function* pullWithin(limits: Order['limits'], request: PullRequest): AsyncGenerator<Uint8Array, void> {
   const { signal } = request;
   signal.throwIfAborted();
   const scratch = await mkdtemp(join(tmpdir(), 'sluice-refresh-'));
@@ -30,7 +31,9 @@ export const pullDatasource: Pull = async function* (request: PullRequest) {
   const gone = once(child, 'exit').catch((error: unknown) => error);
   try {
     const outcome = outcomeOf(child);
-    child.send(orderOf(request, scratch), () => undefined);
+    const { signal: _, ...asked } = request;
+    const order: Order = { ...asked, scratch, limits };
+    child.send(order, () => undefined);
     yield* child.stdio[bytesFd] as Readable;
     const { kind, problem } = (await outcome) as Outcome & { problem?: ConstructorParameters<typeof Problem>[0] };
     signal.throwIfAborted();
@@ -41,10 +44,6 @@ export const pullDatasource: Pull = async function* (request: PullRequest) {
     await gone;
     await rm(scratch, { recursive: true, force: true });
   }
-};
-
-function orderOf({ connector, format, properties, reach }: PullRequest, scratch: string): Order {
-  return { connector, format, properties, reach, scratch, limits: { memoryBytes, stallMs } };
 }
 
 /** What the process says; that it said nothing, when it is gone. */

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { pullDatasource } from '../../src/cli/pull.ts';
+import { pullDatasource, pullWithin } from '../../src/cli/pull.ts';
 import type { ServiceOptions } from '../../src/service/service.ts';
 import { Vendor } from '../connectors/doubles/vendor.ts';
 import { describeWithServer } from '../servers/describe.ts';
@@ -190,6 +190,20 @@ describe('what a refresh may reach', () => {
     const properties = { host: '127.0.0.1', protocol: 'sftp', user: 'a', password: 'b', path: 'x.csv' };
     const { error } = await refreshed(await start(), { connector: 'ftp', format: 'csv', properties });
     expect(error).toMatch(/may not read the disk of the service.*known_hosts/);
+  });
+
+  it('is bounded in memory, and in the silence of its source', async () => {
+    const port = await listen(() => undefined);
+    const request = {
+      connector: 'xmla',
+      format: 'csv' as const,
+      properties: { url: `http://127.0.0.1:${port}/`, statement: 'select' },
+      reach: { host: '127.0.0.1', allowPrivate: false },
+      signal: new AbortController().signal,
+    };
+    const within = (limits: Parameters<typeof pullWithin>[0]) => Array.fromAsync(pullWithin(limits, request));
+    await expect(within({ memoryBytes: 1_048_576, stallMs: 60_000 })).rejects.toMatchObject({ code: 'REFRESH_MEMORY' });
+    await expect(within({ memoryBytes: 1e9, stallMs: 200 })).rejects.toMatchObject({ code: 'SOURCE_STALLED' });
   });
 
   it('leaves neither a process nor a folder behind when it is stopped, nor when the service is killed', async () => {
