@@ -8,8 +8,12 @@ export interface RunEnd {
   readonly state: Exclude<RunState, 'running' | 'owed'>;
   readonly rows?: number;
   readonly bytes?: number;
-  /** Why it failed; redacted before it is kept. */
-  readonly problem?: { readonly code: string; readonly message: string };
+  /** Why it failed; redacted before it is kept, together with what was seen: the history is read when all else is gone. */
+  readonly problem?: { readonly code: string; readonly message: string; readonly seen?: string | undefined };
+}
+
+function kept({ message, seen }: NonNullable<RunEnd['problem']>): string {
+  return redact(seen === undefined || message.includes(seen) ? message : `${message} (${seen})`);
 }
 
 /** The history: every firing of every job and what became of it. */
@@ -63,7 +67,7 @@ export class Runs {
         state: end.state,
         ended_at: Math.round(clock.now()),
         code: end.problem?.code ?? null,
-        message: end.problem === undefined ? null : redact(end.problem.message),
+        message: end.problem === undefined ? null : kept(end.problem),
         ...(end.rows === undefined ? {} : { row_count: end.rows }),
         ...(end.bytes === undefined ? {} : { bytes: end.bytes }),
       })

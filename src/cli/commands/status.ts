@@ -6,6 +6,7 @@ import type { CliCommand } from '../command.ts';
 import { configFlag, openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
 import { countText, durationText, instantText } from '../figures.ts';
+import { forMachines } from '../for-machines.ts';
 import { toneOf } from '../paint.ts';
 import { printable, renderTable } from '../table.ts';
 
@@ -27,22 +28,11 @@ async function run({ config: file, json }: Flags): Promise<void> {
   try {
     const status = await reportStatus(config, store, systemClock);
     const text =
-      json === true
-        ? JSON.stringify(forMachines(status), undefined, 2)
-        : textOf(status, { refused: [...refused.keys()], now: systemClock.now() });
+      json === true ? forMachines(status) : textOf(status, { refused: [...refused.keys()], now: systemClock.now() });
     process.stdout.write(`${redact(text)}\n`);
   } finally {
     await store?.close();
   }
-}
-
-/** Members that end in `_at`, `since` or `until` are instants: ISO 8601 for machines. */
-function forMachines(status: Status): unknown {
-  return JSON.parse(
-    JSON.stringify(status, (key, value: unknown) =>
-      typeof value === 'number' && /(_at|_until|^since)$/.test(key) ? new Date(value).toISOString() : value,
-    ),
-  );
 }
 
 function textOf(

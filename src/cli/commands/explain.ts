@@ -1,0 +1,79 @@
+import type { Command } from 'commander';
+import type { Config, Job } from '../../config/config.ts';
+import type { Explanation, Link } from '../../daemon/explain.ts';
+import { redact } from '../../lib/redact.ts';
+import type { CliCommand } from '../command.ts';
+import { chooseJobs, configFlag, openConfig } from '../config-file.ts';
+import { durationText, instantText } from '../figures.ts';
+import { forMachines } from '../for-machines.ts';
+import { printable } from '../table.ts';
+
+interface Flags {
+  readonly config: string;
+  readonly json?: true;
+}
+
+async function run(asked: string, { config: file, json }: Flags): Promise<void> {
+  const loaded = await openConfig(file);
+  const [{ openExisting }, { explainJob }, { systemClock }] = await Promise.all([
+    import('../existing-store.ts'),
+    import('../../daemon/explain.ts'),
+    import('../../lib/clock.ts'),
+  ]);
+  const store = await openExisting(loaded.config);
+  try {
+    const all = await Promise.all(jobsFor(asked, loaded.config).map((job) => explainJob(job, store, systemClock)));
+    const byInstance = all.filter(({ instance }) => instance === asked);
+    const named = all.filter(({ job }) => job === asked);
+    const found = named.length > 0 ? named : byInstance;
+    if (found.length === 0) chooseJobs(loaded, [asked]);
+    const text = json === true ? forMachines(found) : found.map((one) => textOf(one, systemClock.now())).join('\n\n');
+    process.stdout.write(`${redact(text)}\n`);
+  } finally {
+    await store?.close();
+  }
+}
+
+/** A job by its name, or all jobs, one of which may write to the instance that was named. */
+function jobsFor(asked: string, { jobs }: Config): readonly Job[] {
+  const job = jobs.get(asked);
+  return job === undefined ? [...jobs.values()] : [job];
+}
+
+function textOf({ job, instance, shows_as_of, verdict, because, next, mend }: Explanation, now: number): string {
+  const shown =
+    shows_as_of === undefined
+      ? 'nothing that this state knows of'
+      : `data as of ${instantText(shows_as_of)}, ${durationText(Math.max(0, now - shows_as_of))} old`;
+  const line = (title: string, text: string): string => `  ${title.padEnd(9)}${printable(text)}`;
+  return [
+    `${job}: ${verdict}`,
+    ...(instance === undefined ? [] : [line('target', `instance ${instance}`), line('shows', shown)]),
+    ...because.map((link, i) => line(i === 0 ? 'because' : '', linkText(link))),
+    ...(next === undefined ? [] : [line('next', linkText(next))]),
+    ...(mend === undefined ? [] : [line('mend', mend)]),
+  ].join('\n');
+}
+
+function linkText({ at, says, code }: Link): string {
+  return `${at === undefined ? '' : `${instantText(at)}  `}${says}${code === undefined ? '' : ` [${code}]`}`;
+}
+
+const command: CliCommand = {
+  register(program: Command): void {
+    program
+      .command('explain')
+      .description(
+        'Says why a dashboard shows what it shows: the step, the waits, what happens next and how to mend it.',
+      )
+      .argument('<job|instance>', 'a job of the config, or the id of a data-source instance')
+      .option(...configFlag)
+      .option('--json', 'for machines')
+      .addHelpText(
+        'after',
+        '\nExamples:\n  sluice explain orders\n  sluice explain 0123456789abcdef0123456789abcdef --json',
+      )
+      .action(run);
+  },
+};
+export default command;

@@ -1,0 +1,94 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { redact } from '../../lib/redact.ts';
+import type { RunRow } from '../../state/tables.ts';
+import type { CliCommand } from '../command.ts';
+import { chooseJobs, configFlag, openConfig } from '../config-file.ts';
+import { bytesText, countText, durationText, instantText } from '../figures.ts';
+import { forMachines } from '../for-machines.ts';
+import { toneOf } from '../paint.ts';
+import { renderTable } from '../table.ts';
+
+interface Flags {
+  readonly config: string;
+  readonly limit: number;
+  readonly failed?: true;
+  readonly json?: true;
+}
+
+const bad = new Set<RunRow['state']>(['failed', 'dead', 'quarantined', 'interrupted']);
+/** Runs that are looked through for the failed ones among them. */
+const mostLookedAt = 100_000;
+
+async function run(job: string | undefined, { config: file, limit, failed, json }: Flags): Promise<void> {
+  const loaded = await openConfig(file);
+  const { openExisting } = await import('../existing-store.ts');
+  const store = await openExisting(loaded.config);
+  try {
+    const filter = job === undefined ? {} : { job };
+    const looked = failed === true ? mostLookedAt : limit;
+    const rows = (await store?.runs.history({ ...filter, limit: looked })) ?? [];
+    // A job that the config has no more keeps its history; only a name that nobody ever knew is a mistake.
+    if (job !== undefined && rows.length === 0) chooseJobs(loaded, [job]);
+    const shown = rows.filter(({ state }) => failed !== true || bad.has(state)).slice(0, limit);
+    process.stdout.write(`${redact(json === true ? forMachines(shown.map(forReaders)) : textOf(shown))}\n`);
+  } finally {
+    await store?.close();
+  }
+}
+
+function forReaders(row: RunRow) {
+  const { id, job, origin, state, started_at, ended_at, row_count, bytes, requests, code, message } = row;
+  return { run: id, job, origin, state, started_at, ended_at, rows: row_count, bytes, requests, code, message };
+}
+
+function textOf(rows: readonly RunRow[]): string {
+  if (rows.length === 0) return 'No runs yet.';
+  const right = { align: 'right' as const };
+  return renderTable(
+    [
+      { title: 'started' },
+      { title: 'job' },
+      { title: 'run' },
+      { title: 'result', tone: toneOf },
+      { title: 'rows', ...right },
+      { title: 'size', ...right },
+      { title: 'requests', ...right },
+      { title: 'took', ...right },
+      { title: 'problem' },
+    ],
+    rows.map((row) => [
+      instantText(row.started_at),
+      row.job,
+      row.id,
+      row.state,
+      row.row_count === null ? '–' : countText(row.row_count),
+      row.bytes === null ? '–' : bytesText(row.bytes),
+      countText(row.requests),
+      row.ended_at === null ? '–' : durationText(row.ended_at - row.started_at),
+      row.message ?? '',
+    ]),
+    { widest: 70, paper: process.stdout },
+  );
+}
+
+function positive(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('It takes a whole number of at least 1.');
+  return value;
+}
+
+const command: CliCommand = {
+  register(program: Command): void {
+    program
+      .command('history')
+      .description('Lists runs, the newest first: when, what became of them, rows, requests, and what went wrong.')
+      .argument('[job]', 'only of this job; also of one that the config does not have any more')
+      .option(...configFlag)
+      .option('-n, --limit <runs>', 'how many', positive, 20)
+      .option('--failed', 'only what failed, died, was held back or interrupted')
+      .option('--json', 'for machines')
+      .addHelpText('after', '\nExamples:\n  sluice history\n  sluice history orders --failed -n 50')
+      .action(run);
+  },
+};
+export default command;

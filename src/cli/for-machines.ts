@@ -1,0 +1,9 @@
+/** JSON whose members that end in `at`, `as_of`, `until` or `since` are instants: epoch milliseconds become ISO 8601. */
+export function forMachines(value: unknown): string {
+  const instant = /(^|_)(at|as_of|until|since)$/;
+  return JSON.stringify(
+    value,
+    (key, inner: unknown) => (typeof inner === 'number' && instant.test(key) ? new Date(inner).toISOString() : inner),
+    2,
+  );
+}

@@ -1,0 +1,238 @@
+import type { Job } from '../config/config.ts';
+import { addressOf } from '../delivery/commit-payload.ts';
+import type { Clock } from '../lib/clock.ts';
+import { nextFiring } from '../schedule/cron.ts';
+import type { Store } from '../state/store.ts';
+import type { OutboxRow, RunRow } from '../state/tables.ts';
+
+/** One link of the chain from the dashboard back to what holds it up. Instants are epoch milliseconds. */
+export interface Link {
+  readonly at?: number;
+  readonly says: string;
+  readonly code?: string;
+}
+
+/** Why an instance shows what it shows. */
+export interface Explanation {
+  readonly job: string;
+  readonly instance?: string;
+  /** How old the data is that the instance was last known to show; absent when it never got any from this state. */
+  readonly shows_as_of?: number;
+  /** In a few words: `up to date`, `waiting for the quota` … */
+  readonly verdict: string;
+  /** From the newest fact to the oldest. */
+  readonly because: readonly Link[];
+  /** What happens by itself, and when. */
+  readonly next?: Link;
+  /** What a person can do about it: a sentence or a command. */
+  readonly mend?: string;
+}
+
+interface Facts {
+  readonly job: Job;
+  readonly now: number;
+  /** Newest first. */
+  readonly runs: readonly RunRow[];
+  /** Of this job: owed, held back or dead; the oldest first. */
+  readonly waiting: readonly OutboxRow[];
+  readonly runningSince?: number;
+  readonly daemonSince?: number;
+  readonly nextAt?: number;
+  readonly hold?: { readonly since: number; readonly who: string; readonly why: string };
+  readonly missing?: string;
+}
+
+/** Reads the store and says why the job's target shows what it shows; asks nobody and changes nothing. */
+export async function explainJob(job: Job, store: Store | undefined, clock: Clock): Promise<Explanation> {
+  const address = store && job.extract ? await addressOf(store, job).catch(() => undefined) : undefined;
+  const receipt = store && address && (await store.receipts.find({ url: job.destination.url, ...address }));
+  const shown = receipt?.certain === 1 ? { shows_as_of: receipt.as_of } : {};
+  const facts = await gather(job, store, clock, address === undefined && job.extract !== undefined);
+  return {
+    job: job.name,
+    ...(address === undefined ? {} : { instance: address.instance }),
+    ...shown,
+    ...judge(facts),
+  };
+}
+
+async function gather(job: Job, store: Store | undefined, clock: Clock, isMissing: boolean): Promise<Facts> {
+  const now = clock.now();
+  const planned = job.schedule && job.enabled ? nextFiring(job.schedule, now) : null;
+  if (store === undefined) return { job, now, runs: [], waiting: [], ...(planned === null ? {} : { nextAt: planned }) };
+  const [running, daemon, schedule, hold] = await Promise.all([
+    store.leases.holder(`job:${job.name}`),
+    store.leases.holder('daemon'),
+    store.schedules.find(job.name),
+    store.holds.find(job.name),
+  ]);
+  const waiting: OutboxRow[] = [];
+  for (const state of ['owed', 'quarantined', 'dead'] as const) {
+    waiting.push(...(await store.outbox.inState(state)).filter((row) => row.job === job.name));
+  }
+  const nextAt = job.enabled ? (schedule?.next_at ?? planned) : null;
+  return {
+    job,
+    now,
+    runs: await store.runs.history({ job: job.name, limit: 50 }),
+    waiting,
+    ...(running === undefined ? {} : { runningSince: running.takenAt }),
+    ...(daemon === undefined ? {} : { daemonSince: daemon.takenAt }),
+    ...(nextAt === null || nextAt === undefined ? {} : { nextAt }),
+    ...(hold === undefined ? {} : { hold }),
+    ...(isMissing ? { missing: 'sluice apply --yes' } : {}),
+  };
+}
+
+type Judgement = Pick<Explanation, 'verdict' | 'because' | 'next' | 'mend'>;
+
+/** The first rule that fits says it: what only a person can end comes before what ends by itself. */
+function judge(facts: Facts): Judgement {
+  for (const rule of [notThere, held, heldBack, refused, running, owed, dead, neverRan, failed]) {
+    const judgement = rule(facts);
+    if (judgement !== undefined) return judgement;
+  }
+  return settled(facts);
+}
+
+function notThere({ missing, ...facts }: Facts): Judgement | undefined {
+  if (missing === undefined) return undefined;
+  const says = 'the data source that the job declares has not been created yet';
+  return { verdict: 'nowhere to go', because: [{ says }], ...upcoming(facts), mend: missing };
+}
+
+function held({ hold, job }: Facts): Judgement | undefined {
+  if (hold === undefined) return undefined;
+  const says = `${hold.who} holds the job: ${hold.why}`;
+  return { verdict: 'held by a person', because: [{ at: hold.since, says }], mend: `sluice resume ${job.name}` };
+}
+
+function heldBack({ waiting, ...facts }: Facts): Judgement | undefined {
+  const row = waiting.find(({ state }) => state === 'quarantined');
+  if (row === undefined) return undefined;
+  const because = [troubleOf(row, 'a guard held the payload back'), extracted(row)];
+  return { verdict: 'quarantined', because, ...upcoming(facts), mend: `sluice quarantine show ${row.id}` };
+}
+
+function refused({ waiting, runs, ...facts }: Facts): Judgement | undefined {
+  const row = waiting.find(({ state, code }) => state === 'owed' && code === 'LOGIN_NEEDED');
+  if (row !== undefined) {
+    const because = [troubleOf(row, 'the destination refuses our credentials'), extracted(row)];
+    const mend = `put a good key into the destination ${row.destination}; what is owed is sent then`;
+    return { verdict: 'credentials refused', because, ...upcoming(facts), mend };
+  }
+  const [last] = runs;
+  if (last?.code?.startsWith('LOGIN_') !== true) return undefined;
+  const mend = `sluice login ${facts.job.extract?.source.name ?? '<source>'}`;
+  return { verdict: 'needs a login', because: [ended(last)], ...upcoming(facts), mend };
+}
+
+function running({ runningSince, runs }: Facts): Judgement | undefined {
+  if (runningSince === undefined) return undefined;
+  const before = runs.find(({ state }) => state !== 'running');
+  const because = [{ at: runningSince, says: 'a run is under way' }, ...(before === undefined ? [] : [ended(before)])];
+  return { verdict: 'running', because, next: { says: 'its result is sent when it ends' } };
+}
+
+function owed({ waiting, daemonSince, now, ...facts }: Facts): Judgement | undefined {
+  const row = waiting.find(({ state }) => state === 'owed');
+  if (row === undefined) return undefined;
+  const isSpent = row.code === 'QUOTA_SPENT';
+  const trouble = row.code === null ? [] : [troubleOf(row, `attempt ${row.attempts} failed`)];
+  const because = [
+    ...trouble,
+    { at: row.owed_at, says: 'the payload is owed, on the disk, nothing is lost' },
+    extracted(row),
+  ];
+  const at = Math.max(row.next_attempt_at ?? now, now);
+  const verdict = isSpent ? 'waiting for the quota' : row.code === null ? 'waiting to be sent' : 'waiting to try again';
+  if (daemonSince === undefined) {
+    const mend = `no daemon runs on this state: sluice run, or sluice sync ${facts.job.name}`;
+    return { verdict: `${verdict}, with nobody to send it`, because, mend };
+  }
+  return { verdict, because, next: { at, says: 'the daemon sends it' } };
+}
+
+function dead({ waiting, ...facts }: Facts): Judgement | undefined {
+  const row = waiting.findLast(({ state }) => state === 'dead');
+  const [last] = facts.runs;
+  if (row === undefined || (last !== undefined && last.id !== row.run)) return undefined;
+  const because = [troubleOf(row, 'the service will not take the payload'), extracted(row)];
+  return { verdict: 'dead', because, ...upcoming(facts), mend: `sluice dead send ${row.id}, once the cause is mended` };
+}
+
+function neverRan(facts: Facts): Judgement | undefined {
+  if (facts.runs.length > 0) return undefined;
+  const because = [
+    { says: facts.job.enabled ? 'the job has never run here' : 'the job is disabled and has never run' },
+  ];
+  return { verdict: 'never ran', because, ...upcoming(facts), mend: `sluice sync ${facts.job.name}` };
+}
+
+function failed(facts: Facts): Judgement | undefined {
+  const [last] = facts.runs;
+  if (last === undefined || !['failed', 'interrupted', 'dead'].includes(last.state)) return undefined;
+  const since = facts.runs.findIndex(({ state }) => !['failed', 'interrupted', 'dead'].includes(state));
+  const streak = since === -1 ? facts.runs.length : since;
+  const first = facts.runs[streak - 1]!;
+  const more = streak === 1 ? [] : [{ at: first.started_at, says: `it has failed ${streak} times since then` }];
+  const good = facts.runs[streak];
+  const because = [ended(last), ...more, ...(good === undefined ? [] : [ended(good)])];
+  return {
+    verdict: 'failing',
+    because,
+    ...upcoming(facts),
+    mend: `sluice check --connect, then sluice sync ${facts.job.name}`,
+  };
+}
+
+/** Nothing is in the way: it shows what the last run gave, and the age is that of the schedule. */
+function settled(facts: Facts): Judgement {
+  const [last] = facts.runs;
+  const verdict = last!.state === 'unchanged' ? 'up to date, nothing new at the source' : 'up to date';
+  return { verdict, because: [ended(last!)], ...upcoming(facts) };
+}
+
+function upcoming({ job, nextAt, daemonSince, now }: Omit<Facts, 'waiting' | 'runs'>): Pick<Judgement, 'next'> {
+  if (!job.enabled) return { next: { says: 'nothing: the job is disabled' } };
+  if (nextAt === undefined) return { next: { says: 'nothing: the job has no schedule' } };
+  if (daemonSince === undefined) return { next: { at: nextAt, says: 'would run, but no daemon runs on this state' } };
+  return { next: { at: Math.max(nextAt, now), says: 'runs by its schedule' } };
+}
+
+function troubleOf({ last_attempt_at, owed_at, message, code }: OutboxRow, what: string): Link {
+  return {
+    at: last_attempt_at ?? owed_at,
+    says: message === null ? what : `${what}: ${message}`,
+    ...(code === null ? {} : { code }),
+  };
+}
+
+const extracted = ({ as_of, run, row_count }: OutboxRow): Link => ({
+  at: as_of,
+  says: `run ${run} read ${row_count} rows from the source`,
+});
+
+const words: Readonly<Record<RunRow['state'], string>> = {
+  running: 'is under way',
+  owed: 'is done, its payload is owed',
+  delivered: 'was delivered',
+  unchanged: 'found what the instance shows already',
+  superseded: 'gave way to newer data',
+  refreshed: 'started the refresh',
+  dead: 'ended with a payload that the service will not take',
+  quarantined: 'ended with a payload that a guard held back',
+  discarded: 'ended with a payload that a person put away',
+  failed: 'failed',
+  interrupted: 'was interrupted',
+};
+
+function ended({ id, state, started_at, ended_at, message, code, row_count }: RunRow): Link {
+  const rows = row_count === null ? '' : ` (${row_count} rows)`;
+  const why = message === null ? '' : `: ${message}`;
+  return {
+    at: ended_at ?? started_at,
+    says: `run ${id} ${words[state]}${rows}${why}`,
+    ...(code === null ? {} : { code }),
+  };
+}

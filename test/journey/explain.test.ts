@@ -1,0 +1,129 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { adminKey, makeWorld } from './world.ts';
+
+interface Explanation {
+  readonly job: string;
+  readonly instance?: string;
+  readonly verdict: string;
+  readonly because: readonly { readonly says: string; readonly code?: string; readonly at?: string }[];
+  readonly next?: { readonly says: string };
+  readonly mend?: string;
+}
+
+/** A job that reads a file into an instance of a service, and how it is explained. */
+async function setUp(given: { job?: object; destination?: object; serve?: readonly string[] } = {}) {
+  const world = await makeWorld({ serve: given.serve ?? ['--no-limits'] });
+  const home = await world.home();
+  await home.write('orders.csv', 'id,total\n1,9.50\n');
+  const config = (destination: object = {}) => ({
+    version: 1,
+    destinations: { main: { url: world.url, api_key: adminKey, ...given.destination, ...destination } },
+    sources: { files: { connector: 'file' } },
+    jobs: {
+      orders: {
+        source: 'files',
+        query: 'orders.csv',
+        format: 'csv',
+        target: world.instances.csv,
+        ...given.job,
+      },
+    },
+  });
+  await home.config(config());
+  const explain = async (asked = 'orders'): Promise<Explanation> => {
+    const { stdout, stderr } = await home.sluice(['explain', asked, '--json']);
+    expect(stderr).toBe('');
+    return (JSON.parse(stdout) as Explanation[])[0]!;
+  };
+  return { world, home, config, explain };
+}
+
+describe('sluice explain', () => {
+  it('says of a job that never ran what would start it', async () => {
+    const { explain } = await setUp();
+    expect(await explain()).toMatchObject({ verdict: 'never ran', mend: 'sluice sync orders' });
+  });
+
+  it('says what the instance shows, by the name of the job and by the id of the instance', async () => {
+    const { world, home, explain } = await setUp();
+    await home.sync();
+    const delivered = await explain();
+    expect(delivered).toMatchObject({ verdict: 'up to date', instance: world.instances.csv });
+    expect(delivered.because[0]?.says).toMatch(/^run \S+ was delivered \(1 rows\)$/);
+    expect(delivered.next?.says).toContain('no schedule');
+    await home.sync();
+    expect((await explain(world.instances.csv)).verdict).toBe('up to date, nothing new at the source');
+    const { stdout } = await home.sluice(['explain', 'orders']);
+    expect(stdout).toMatch(/orders: up to date.*\n +target +instance [0-9a-f]{32}\n +shows +data as of .* old\n/);
+  });
+
+  it('counts how long a job has been failing, and names the last run that was good', async () => {
+    const { home, explain } = await setUp();
+    await home.sync();
+    await rm(join(home.folder, 'orders.csv'));
+    for (let run = 0; run < 3; run++) await home.sync();
+    const failing = await explain();
+    expect(failing.verdict).toBe('failing');
+    expect(failing.because.map(({ says }) => says)).toEqual([
+      expect.stringMatching(/^run \S+ failed: .*orders\.csv/),
+      'it has failed 3 times since then',
+      expect.stringMatching(/was delivered/),
+    ]);
+    expect(failing.mend).toContain('sluice check --connect');
+    const { stdout } = await home.sluice(['history', 'orders', '--failed', '--json']);
+    expect((JSON.parse(stdout) as { state: string }[]).map(({ state }) => state)).toEqual([
+      'failed',
+      'failed',
+      'failed',
+    ]);
+  });
+
+  it('tells a refused key and a spent allowance apart, and that nobody is there to send what is owed', async () => {
+    const { home, config, explain } = await setUp({ destination: { requests_per_day: 1 } });
+    await home.config(config({ api_key: 'f'.repeat(40) }));
+    await home.sync();
+    expect(await explain()).toMatchObject({ verdict: 'credentials refused', because: [{ code: 'LOGIN_NEEDED' }, {}] });
+    await home.config(config({ requests_per_day: 1, name: undefined }));
+    await home.sync();
+    await home.write('orders.csv', 'id,total\n1,9.50\n2,1.00\n');
+    await home.sync();
+    const spent = await explain();
+    expect(spent.verdict).toBe('waiting for the quota, with nobody to send it');
+    expect(spent.because.map(({ says }) => says).join()).toContain('nothing is lost');
+    expect(spent.mend).toContain('sluice run');
+  });
+
+  it('asks for apply where the declared data source is not there yet', async () => {
+    const { explain } = await setUp({ job: { target: { datasource: { name: 'Orders', format: 'csv' } } } });
+    expect(await explain()).toMatchObject({ verdict: 'never ran' });
+    const { home, explain: again } = await setUp({
+      job: { target: { datasource: { name: 'Orders', format: 'csv' } } },
+    });
+    await home.sync();
+    expect(await again()).toMatchObject({ verdict: 'nowhere to go', mend: 'sluice apply --yes' });
+  });
+
+  it('refuses a name that it does not know and offers the nearest', async () => {
+    const { home } = await setUp();
+    const { code, stderr } = await home.sluice(['explain', 'order']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('did you mean "orders"?');
+  });
+});
+
+describe('sluice history', () => {
+  it('lists runs, the newest first, as a table and for machines', async () => {
+    const { home } = await setUp();
+    await home.sync();
+    await home.sync();
+    const { stdout } = await home.sluice(['history', '--json', '-n', '5']);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { job: 'orders', state: 'unchanged', origin: 'person', requests: 0 },
+      { job: 'orders', state: 'delivered', rows: 1, requests: 1, started_at: expect.stringMatching(/^\d{4}-.*Z$/) },
+    ]);
+    expect((await home.sluice(['history'])).stdout).toMatch(/started +job +run +result[\s\S]*orders[\s\S]*unchanged/);
+    expect((await home.sluice(['history', '-n', '0'])).code).toBe(2);
+  });
+});
