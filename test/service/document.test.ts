@@ -12,7 +12,7 @@ import { type Answer, type Bench, bench, keys, StillClock } from './service.ts';
 interface Case {
   readonly section: string;
   readonly says: string;
-  readonly limits?: true;
+  readonly limits?: boolean;
   readonly steps: readonly Step[];
 }
 
