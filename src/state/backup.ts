@@ -89,7 +89,9 @@ async function seal(folder: string, { payloads, now }: { payloads: readonly stri
   await chmod(join(folder, databaseName), 0o600);
   const key = existsSync(join(folder, keyName)) ? [keyName] : [];
   const names = [databaseName, ...key, ...payloads.map((name) => join('payloads', name))];
-  const files = await Promise.all(names.map(async (file) => ({ file, ...(await measure(join(folder, file))) })));
+  const files: Manifest['files'][number][] = [];
+  // One at a time: thousands of open files are more than a process may have.
+  for (const file of names) files.push({ file, ...(await measure(join(folder, file))) });
   const manifest: Manifest = { format: 1, made_at: new Date(now).toISOString(), files };
   await writeFile(join(folder, manifestName), `${JSON.stringify(manifest, undefined, 2)}\n`, {
     mode: 0o600,

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { Registry } from 'prom-client';
 import { request } from 'undici';
@@ -153,6 +154,19 @@ describe('the monitor', () => {
     const monitor = { host: '127.0.0.1', port };
     const opened = Watchers.open({ daemon, runtime, log: quietLog, env: {}, version: '', monitor });
     await expect(opened).rejects.toMatchObject({ code: 'MONITOR_CANNOT_LISTEN', seen: `127.0.0.1:${port}` });
+  });
+});
+
+describe('docs/operate.md', () => {
+  it('tells every metric of ours, and none that there is not', async () => {
+    const { config } = await setUp();
+    const { text } = await get(`${await watch(await startDaemon(config))}/metrics`);
+    const ours = parseExposition(text).map(({ name }) => name);
+    const page = await readFile(new URL('../../docs/operate.md', import.meta.url), 'utf8');
+    const told = new Set(
+      page.match(/\bsluice_[a-z_]+(?<=_(total|seconds|bytes|requests|payloads|jobs|ticking|info))\b/g),
+    );
+    expect([...told].sort()).toEqual(ours.filter((name) => name.startsWith('sluice_')).sort());
   });
 });
 
