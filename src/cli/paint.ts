@@ -18,8 +18,8 @@ export function paint(text: string, tone: Tone | undefined, canvas: Canvas | und
 
 const tones: readonly (readonly [RegExp, Tone])[] = [
   [/^(delivered|unchanged|refreshed)/, 'good'],
-  [/^(failed|dead|busy|interrupted|stopped|another run)|credentials/, 'bad'],
-  [/^owed|wait|try/, 'waiting'],
+  [/^(failed|quarantined|dead|busy|interrupted|stopped|another run)|credentials/, 'bad'],
+  [/^owed|^held|wait|try/, 'waiting'],
   [/^(superseded|never|in line)/, 'quiet'],
 ];
 

@@ -15,6 +15,8 @@ export interface Config {
   readonly sealKeys?: SealKeys;
   /** Where the daemon answers those who watch it. Absent: nowhere. */
   readonly monitor?: MonitorAddress;
+  /** How many delivered payloads stay on the disk; absent: none. */
+  readonly keep?: { readonly payloads: number; readonly milliseconds: number };
   readonly destinations: ReadonlyMap<string, Destination>;
   readonly sources: ReadonlyMap<string, Source>;
   readonly jobs: ReadonlyMap<string, Job>;
@@ -139,6 +141,25 @@ export interface Job {
   readonly always: boolean;
   /** Zero rows may replace what the instance shows (invariant 1). */
   readonly allowEmpty: boolean;
+  /** What a result must be like to be sent; absent: like anything. */
+  readonly guards?: Guards;
+}
+
+interface Bounds {
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
+
+/** What is asked of a finished extract before it may replace what the instance shows. Parts are fractions: 0.5 is 50 %. */
+export interface Guards {
+  readonly rows?: Bounds;
+  /** Against the last good result, where that had at least `from` rows. */
+  readonly rowChange?: { readonly down?: number; readonly up?: number; readonly from: number };
+  readonly columns?: readonly string[];
+  /** Largest part of missing cells, by column. */
+  readonly nulls?: ReadonlyMap<string, number>;
+  readonly newest?: { readonly column: string; readonly withinMs: number };
+  readonly bytes?: Bounds;
 }
 
 export interface Extract {

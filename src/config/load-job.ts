@@ -5,6 +5,7 @@ import type { Destination, Job, Schedule } from './config.ts';
 import type { Faults } from './faults.ts';
 import type { LoadContext, Outcome } from './load.ts';
 import { type Draft, loadExtract } from './load-extract.ts';
+import { loadGuards } from './load-guards.ts';
 import type { SourceOutcome } from './load-source.ts';
 import { loadTarget } from './load-target.ts';
 import { checkTimezone, isMap } from './load-top.ts';
@@ -44,6 +45,7 @@ export async function loadJob(member: Member, context: JobContext): Promise<Outc
     enabled: values.enabled,
     always: values.always,
     allowEmpty: values.allow_empty,
+    guards: loadGuards(values.guards, context.top.guards),
   };
   return { value: job, problems: [] };
 }
@@ -97,7 +99,7 @@ export function findNamed<O extends Outcome<unknown>>(
 
 /** A bulk refresh pulls no rows, so whatever says how to pull or shape them would be silently ignored. */
 function refuseExtract({ given, part, faults }: Draft): undefined {
-  for (const option of ['source', 'query', 'transforms', 'format']) {
+  for (const option of ['source', 'query', 'transforms', 'format', 'guards']) {
     if (given[option] === undefined) continue;
     faults.add({
       code: 'CONFIG_REFRESH',

@@ -4,13 +4,16 @@ import { registerSecret } from '../lib/redact.ts';
 import { knownTimezones, timezoneFault } from '../schedule/cron.ts';
 import { type OptionValues, option, schemaOf, withDefaults } from '../sdk/option.ts';
 import type { Places } from './catalogue.ts';
-import type { MonitorAddress, SealKeys } from './config.ts';
+import type { Config, MonitorAddress, SealKeys } from './config.ts';
 import type { Document } from './document.ts';
 import type { Faults } from './faults.ts';
+import { keepDefaults } from './guard-options.ts';
 import { registerSecrets } from './secrets.ts';
 import { topOptions } from './settings.ts';
 import { validatePart } from './validate.ts';
 import { type Environment, resolvePart } from './variables.ts';
+
+type Keep = NonNullable<Config['keep']>;
 
 /** The top level of the file, its three maps not yet looked into. */
 export interface Top {
@@ -21,6 +24,9 @@ export interface Top {
   readonly allowCommands: boolean;
   readonly sealKeys: SealKeys;
   readonly monitor?: MonitorAddress;
+  /** The guards of all jobs, as written. */
+  readonly guards: unknown;
+  readonly keep: Keep;
   /** Where connectors are looked for beside our own. */
   readonly places: Places;
   readonly destinations: ReadonlyMap<string, unknown>;
@@ -78,6 +84,8 @@ export async function readTop(
     allowCommands,
     sealKeys: keysOf(values, env),
     ...monitorOf(values),
+    guards: (part.value as Record<string, unknown>).guards,
+    keep: keepOf(values),
     places: placesOf(values, folder),
     destinations: entriesOf(written, 'destinations'),
     sources: entriesOf(written, 'sources'),
@@ -100,6 +108,11 @@ function keysOf(
 function monitorOf({ monitor }: OptionValues<typeof topOptions>): { monitor?: MonitorAddress } {
   if (!isMap(monitor) || typeof monitor.port !== 'number') return {};
   return { monitor: { host: typeof monitor.host === 'string' ? monitor.host : '127.0.0.1', port: monitor.port } };
+}
+
+function keepOf({ keep }: OptionValues<typeof topOptions>): Keep {
+  const { payloads, days } = { ...keepDefaults, ...(isMap(keep) ? keep : {}) } as typeof keepDefaults;
+  return { payloads, milliseconds: days * 86_400_000 };
 }
 
 function placesOf({ connectors, connector_packages: packages }: OptionValues<typeof topOptions>, from: string): Places {

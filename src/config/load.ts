@@ -123,6 +123,7 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
     state: top.state,
     sealKeys: top.sealKeys,
     ...(top.monitor === undefined ? {} : { monitor: top.monitor }),
+    keep: top.keep,
     destinations: good<Destination>(destinations.outcomes),
     sources: good<Source>(logins.outcomes),
     jobs: good<Job>(jobs.outcomes, refused),

@@ -1,4 +1,5 @@
 import type { JsonSchema, OptionSet } from '../sdk/option.ts';
+import { guardOptions } from './guard-options.ts';
 import type { Declarations } from './json-schema.ts';
 import { topMaps } from './load-top.ts';
 import { loginOptions } from './login-options.ts';
@@ -33,6 +34,11 @@ export function configReference({ connectors, formats, transforms }: Declaration
     ),
     section('A job', jobOptions, 'Under `jobs`, by a name of your choice.'),
     scheduleText,
+    section(
+      'Guards',
+      guardOptions,
+      'Behind `guards` of a job, and of the top level for all jobs; [guards.md](guards.md) tells what becomes of a result that is held back.',
+    ),
     section(
       'A target',
       targetOptions,

@@ -1,4 +1,5 @@
-import { type JsonSchema, type OptionSet, option } from '../sdk/option.ts';
+import { type JsonSchema, type OptionSet, option, schemaOf } from '../sdk/option.ts';
+import { guardOptions, keepDefaults, keepSchema } from './guard-options.ts';
 
 /**
  * Every option that the config itself knows, declared once. Checking, the schema for editors, the reference page and
@@ -17,6 +18,8 @@ export const variable = (name: string): string => `\${env:${name}}`;
 const longKey = '^.{32,}$';
 
 const name = { type: 'string', minLength: 1 } as const;
+
+const guardsSchema: JsonSchema = { anyOf: [{ const: false }, schemaOf(guardOptions)] };
 
 export const topOptions = {
   version: option.schema<1>({ const: 1 }, { about: 'Version of this file format.', default: 1 }),
@@ -70,6 +73,16 @@ export const topOptions = {
       example: { host: '127.0.0.1', port: 9464 },
     },
   ),
+  guards: option.schema<false | Record<string, unknown> | undefined>(guardsSchema, {
+    about:
+      'What a result of any job must be like to be sent; a job may say otherwise, guard by guard. `false`: no guards but those that jobs name.',
+    example: { row_change: { down: '30%' } },
+  }),
+  keep: option.schema<{ payloads?: number; days?: number }>(keepSchema, {
+    about:
+      'Delivered payloads that stay on the disk, so that `sluice rollback` can put one back. Read at the start alone.',
+    default: keepDefaults,
+  }),
   connectors: option.text({
     about:
       'Folder of your own connectors, one file each; the file name is the word for `connector`. Relative to this file.',
@@ -223,6 +236,11 @@ export const jobOptions = {
     about:
       'Let a result without rows replace what the instance shows. Otherwise such a run fails and the old data stays.',
     default: false,
+  }),
+  guards: option.schema<false | Record<string, unknown> | undefined>(guardsSchema, {
+    about:
+      'What a result must be like to replace what the instance shows; what is not is held back until somebody looks at it. `false`: no guards.',
+    example: { rows: { minimum: 10 }, columns: ['id', 'amount'] },
   }),
   stall_timeout_seconds: option.integer({
     minimum: 0,

@@ -72,7 +72,7 @@ function changed(value: unknown, [key, ...rest]: string[], change: (old: unknown
 
 /** Of an anyOf, the one branch that was meant speaks; where none was, the alternatives are named once. */
 function distinct(errors: readonly SchemaError[]): SchemaError[] {
-  const forks = errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf');
+  const forks = errors.filter(isFork);
   return errors.filter((error) => {
     if (['if', 'additionalProperties', 'propertyNames'].includes(error.keyword)) return false;
     if (forks.includes(error)) return meantBranch(error, errors) === undefined;
@@ -81,6 +81,10 @@ function distinct(errors: readonly SchemaError[]): SchemaError[] {
       return branch === undefined || branch === meantBranch(fork, errors);
     });
   });
+}
+
+function isFork({ keyword }: SchemaError): boolean {
+  return keyword === 'anyOf' || keyword === 'oneOf';
 }
 
 function branchOf(error: SchemaError, fork: SchemaError): string | undefined {
@@ -98,8 +102,11 @@ function meantBranch(fork: SchemaError, errors: readonly SchemaError[]): string 
     const others = new Set(inside.filter(({ error }) => isOther(error)).map(({ branch }) => branch));
     return [...new Set(inside.map(({ branch }) => branch))].filter((branch) => !others.has(branch));
   };
-  const isMisfit = ({ keyword, instancePath }: SchemaError): boolean =>
-    keyword === 'const' || (['type', 'enum'].includes(keyword) && instancePath === fork.instancePath);
+  const deeper = inside.flatMap(({ error }) => (isFork(error) ? [error] : []));
+  // What a fork inside of a branch cannot take is for that fork to tell.
+  const isMisfit = (error: SchemaError): boolean =>
+    (error.keyword === 'const' && deeper.every((other) => branchOf(error, other) === undefined)) ||
+    (['type', 'enum'].includes(error.keyword) && error.instancePath === fork.instancePath);
   const fitting = without(isMisfit);
   if (fitting.length === 1) return fitting[0];
   const complete = without((error) => isMisfit(error) || error.keyword === 'required');

@@ -164,6 +164,7 @@ export class Daemon {
   async #follow(firing: Firing, { state }: Outcome): Promise<void> {
     if (state === 'owed') this.#now.nudge();
     if (state === 'busy') this.#settleSkipped(firing, 'another process is running this job');
+    if (state === 'held') this.#settleSkipped(firing, 'a person holds this job');
     if (state === 'stopped') await firing.giveBack(this.#runtime.store);
   }
 

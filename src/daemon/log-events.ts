@@ -12,6 +12,11 @@ const levelOf: Partial<Record<keyof SluiceEvents & string, Exclude<Level, 'silen
   'payload.unchanged': 'info',
   'payload.superseded': 'info',
   'payload.refused': 'warn',
+  'payload.quarantined': 'error',
+  'payload.approved': 'info',
+  'payload.discarded': 'info',
+  'payload.restored': 'warn',
+  'payload.revived': 'info',
   'payload.waiting': 'warn',
   'config.stranded': 'warn',
   'payload.dead': 'error',
@@ -31,10 +36,12 @@ const levelOf: Partial<Record<keyof SluiceEvents & string, Exclude<Level, 'silen
   'daemon.stopping': 'info',
 };
 
+const badOutcomes: readonly string[] = ['failed', 'quarantined', 'dead'];
+
 /** One emit, one line: the event's name is the message, its facts are the fields. */
 export function logEvents(events: Events<SluiceEvents>, log: Log): void {
   events.listen((name, facts) => {
-    const isBad = name === 'run.finished' && (facts.outcome === 'failed' || facts.outcome === 'dead');
+    const isBad = name === 'run.finished' && badOutcomes.includes(facts.outcome);
     log[isBad ? 'error' : (levelOf[name] ?? 'debug')](name, facts);
   });
 }

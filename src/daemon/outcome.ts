@@ -7,7 +7,9 @@ import type { Problem } from '../lib/problem.ts';
  * - `superseded`: newer data got there first.
  * - `owed`: in the outbox; the daemon sends it.
  * - `waiting_retry`, `waiting_quota`, `waiting_login`: in the outbox, with what it waits for.
+ * - `quarantined`: a guard holds the result back; `problem` says which, and the instance keeps what it has.
  * - `failed`, `dead`: nothing of this run reached the instance; `problem` says why.
+ * - `held`: a person holds the job; nothing was begun.
  * - `busy`: another run of the job holds it; nothing was begun.
  * - `stopped`: we were told to stop.
  */
@@ -21,8 +23,10 @@ export interface Outcome {
     | 'waiting_retry'
     | 'waiting_quota'
     | 'waiting_login'
+    | 'quarantined'
     | 'failed'
     | 'dead'
+    | 'held'
     | 'busy'
     | 'stopped';
   readonly job: string;

@@ -6,7 +6,7 @@ import { needsPerson, reportLogins } from '../oauth/report.ts';
 import { nextFiring } from '../schedule/cron.ts';
 import { processText } from '../state/processes.ts';
 import type { Store } from '../state/store.ts';
-import type { OutboxRow, RunRow } from '../state/tables.ts';
+import type { HoldRow, OutboxRow, RunRow } from '../state/tables.ts';
 import { type AccountStatus, reportAccounts } from './report-accounts.ts';
 
 /** Where a job stands. Instants are epoch milliseconds. */
@@ -117,13 +117,14 @@ async function jobStatus(
   const { store, clock, owed } = given;
   const last = await store.runs.last(job.name);
   const running = await store.leases.holder(`job:${job.name}`);
+  const hold = await store.holds.find(job.name);
   const delivered = await lastPublished(job, store);
   const planned = (await store.schedules.find(job.name))?.next_at;
   const next = planned ?? firstFiring(job, clock);
   return {
     job: job.name,
     enabled: job.enabled,
-    state: stateOf({ running: running !== undefined, owed, last }),
+    state: stateOf({ running: running !== undefined, owed, last, hold }),
     ...(last === undefined ? {} : { last_run: runOf(last) }),
     ...(delivered === undefined ? {} : { last_delivered_at: delivered }),
     ...(next === null || next === undefined ? {} : { next_firing_at: next }),
@@ -146,16 +147,19 @@ function stateOf({
   running,
   owed,
   last,
+  hold,
 }: {
   running: boolean;
   owed: readonly OutboxRow[];
   last: RunRow | undefined;
+  hold: HoldRow | undefined;
 }): string {
   if (running) return 'running';
   const [waiting] = owed;
   if (waiting?.code === 'QUOTA_SPENT') return 'owed, waiting for the daily quota';
   if (waiting?.code === 'LOGIN_NEEDED') return 'owed, credentials refused';
   if (waiting !== undefined) return waiting.next_attempt_at === null ? 'owed' : 'owed, waiting to try again';
+  if (hold !== undefined) return `held by ${hold.who}${hold.why === '' ? '' : `: ${hold.why}`}`;
   if (last === undefined) return 'never ran';
   return last.state === 'running' ? 'interrupted' : last.state;
 }

@@ -2,10 +2,12 @@ import type { Config, Job } from '../config/config.ts';
 import { addressOf, commitPayload } from '../delivery/commit-payload.ts';
 import { deliverOwed } from '../delivery/deliver.ts';
 import type { Priority } from '../delivery/pacing.ts';
+import { Watch } from '../guards/watch.ts';
 import { Problem, toProblem } from '../lib/problem.ts';
 import { resumePipeline } from '../pipeline/run-pipeline.ts';
 import { processText } from '../state/processes.ts';
 import type { Parts } from '../state/store.ts';
+import type { HoldRow } from '../state/tables.ts';
 import type { Outcome } from './outcome.ts';
 import { readingOf } from './reading.ts';
 import { refreshTargets } from './refresh-targets.ts';
@@ -38,7 +40,8 @@ export async function runJob(given: RunGiven): Promise<Outcome> {
   const lease = await runtime.store.leases.take(`job:${job.name}`);
   if (lease === undefined) return busy(given);
   try {
-    return await runLeased(given);
+    const hold = await runtime.store.holds.find(job.name);
+    return hold === undefined ? await runLeased(given) : held(given, hold);
   } finally {
     await lease.release();
   }
@@ -78,6 +81,7 @@ async function runStages(given: RunGiven, run: string): Promise<Stage> {
   const login = logins.of(job.extract.source);
   const reading = readingOf(job);
   const watermark = await store.watermarks.find(job.name, reading);
+  const watch = watchOf(given);
   const payload = await resumePipeline({
     extract: job.extract,
     folder: config.folder,
@@ -90,13 +94,28 @@ async function runStages(given: RunGiven, run: string): Promise<Stage> {
     run,
     ...(login === undefined ? {} : { login }),
     ...(watermark === undefined ? {} : { watermark }),
+    ...(watch === undefined ? {} : { onBatch: (batch) => watch.take(batch) }),
   });
   if ('unchanged' in payload) return settleUnchanged(given, run, { reading, text: payload.watermark });
   const read = payload.watermark === undefined ? {} : { watermark: { reading, text: payload.watermark } };
-  const committed = await commitPayload(gateway, { job, run, payload, ...read });
+  const committed = await commitPayload(gateway, {
+    job,
+    run,
+    payload,
+    ...read,
+    ...(watch === undefined ? {} : { watch }),
+  });
   if (committed.state === 'refused') return { state: 'failed', problem: committed.problem.at(placeOf(given)) };
+  if (committed.state === 'quarantined') return { state: 'quarantined', problem: committed.problem.at(placeOf(given)) };
   if (committed.state !== 'owed') return { state: committed.state };
   return given.deliverUntil === undefined ? { state: 'owed' } : deliverNow(given, committed.id);
+}
+
+/** Counts what the job's guards ask of cells; undefined where they ask nothing of them. */
+function watchOf({ runtime, job }: RunGiven): Watch | undefined {
+  const { guards, extract } = job;
+  if (guards === undefined || !Watch.isWanted(guards)) return undefined;
+  return new Watch(guards, { timezone: extract?.timezone ?? 'UTC', now: runtime.clock.now() });
 }
 
 /** The source has nothing new: what it said about its place is kept, and the run ends without a payload. */
@@ -156,6 +175,20 @@ function placeOf({ job }: RunGiven): { job: string; source?: string } {
   return { job: job.name, ...(job.extract === undefined ? {} : { source: job.extract.source.name }) };
 }
 
+const nothing = { rows: 0, bytes: 0, requests: 0, milliseconds: 0 } as const;
+
+function held({ job }: RunGiven, { since, who, why }: HoldRow): Outcome {
+  const problem = new Problem({
+    code: 'JOB_HELD',
+    family: 'job',
+    message: 'The job is held: an older payload was put back, and a run would replace it',
+    where: { job: job.name },
+    seen: `by ${who} since ${new Date(since).toISOString()}${why === '' ? '' : `: ${why}`}`,
+    next: `sluice resume ${job.name}`,
+  });
+  return { state: 'held', job: job.name, ...nothing, problem };
+}
+
 async function busy({ runtime, job }: RunGiven): Promise<Outcome> {
   const holder = await runtime.store.leases.holder(`job:${job.name}`);
   const problem = new Problem({
@@ -168,5 +201,5 @@ async function busy({ runtime, job }: RunGiven): Promise<Outcome> {
       : { seen: `held by ${processText(holder.owner)} since ${new Date(holder.takenAt).toISOString()}` }),
     next: 'wait for it to end; "sluice status" shows it',
   });
-  return { state: 'busy', job: job.name, rows: 0, bytes: 0, requests: 0, milliseconds: 0, problem };
+  return { state: 'busy', job: job.name, ...nothing, problem };
 }

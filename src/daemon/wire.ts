@@ -37,7 +37,7 @@ export async function wire({ config, log = quietLog, clock = systemClock }: Wire
   logEvents(events, log);
   // An extract that goes on waits for its source now and then; what sending needs is loaded meanwhile.
   events.listen((...[name]) => void (name === 'extract.progressed' && loadHttp()));
-  const store = await openStore(config.state, { clock });
+  const store = await openStore(config.state, { clock, ...(config.keep === undefined ? {} : { keep: config.keep }) });
   try {
     for (const folder of store.payloads.folders()) await sweepSpool(folder);
     const healed = await heal(store);

@@ -1,6 +1,10 @@
 import type { Job } from '../config/config.ts';
+import type { Finding } from '../guards/finding.ts';
+import { judge } from '../guards/judge.ts';
+import type { Watch } from '../guards/watch.ts';
 import { Problem } from '../lib/problem.ts';
 import type { Payload } from '../pipeline/payload.ts';
+import { instanceOf, type Owing } from '../state/owing.ts';
 import type { Store } from '../state/store.ts';
 import { factsOf } from './facts.ts';
 import type { Gateway } from './gateway.ts';
@@ -16,6 +20,7 @@ export type Committed =
   | { readonly state: 'owed'; readonly id: number }
   | { readonly state: 'superseded'; readonly id: number }
   | { readonly state: 'unchanged' }
+  | { readonly state: 'quarantined'; readonly problem: Problem }
   | { readonly state: 'refused'; readonly problem: Problem };
 
 /**
@@ -41,15 +46,17 @@ export async function addressOf(store: Store, job: Job): Promise<Address> {
 }
 
 /**
- * Hands a finished payload over to delivery: refused (empty where the job does not allow it, or too large), unchanged,
- * superseded by newer data, or owed from now on. Call it once per run, with the run that the store began.
+ * Hands a finished payload over to delivery: refused (empty where the job does not allow it, or too large), held
+ * back by a guard, unchanged, superseded by newer data, or owed from now on. Call it once per run, with the run that the store began.
  */
 export async function commitPayload(
   gateway: Gateway,
   given: {
     readonly job: Job;
     readonly run: string;
-    readonly payload: Payload;
+    readonly payload: Payload & { readonly columns?: readonly { readonly name: string }[] };
+    /** What was counted in its rows, where a guard asks for that. */
+    readonly watch?: Watch;
     /** How far the source was read, for a job that goes on from there. */
     readonly watermark?: { readonly reading: string; readonly text: string };
   },
@@ -59,7 +66,7 @@ export async function commitPayload(
   const refusal = refusalOf(job, payload);
   if (refusal !== undefined) return refuse(gateway, { ...given, problem: refusal });
   const address = await addressOf(store, job);
-  const owed = await store.outbox.owe({
+  const owing = {
     run,
     job: job.name,
     destination: job.destination,
@@ -68,7 +75,10 @@ export async function commitPayload(
     mediaType: job.extract?.format.mediaType ?? 'application/octet-stream',
     always: job.always,
     ...(watermark === undefined ? {} : { watermark }),
-  });
+  };
+  const quarantined = await quarantine(gateway, { ...given, owing });
+  if (quarantined !== undefined) return quarantined;
+  const owed = await store.outbox.owe(owing);
   await announce(gateway, { ...given, instance: address.instance, owed });
   return owed.state === 'unchanged' ? { state: 'unchanged' } : { state: owed.state, id: owed.id };
 }
@@ -96,6 +106,47 @@ export function refusalOf(job: Job, payload: Pick<Payload, 'rows' | 'bytes'>): P
     seen: `${payload.bytes} bytes, ${payload.rows} rows`,
     allowed: `${limit} bytes`,
     next: 'select fewer rows or columns, or raise upload_limit_bytes of the destination if the service takes more',
+  });
+}
+
+/** Undefined where no guard objects, or where a person has approved these very bytes before. */
+async function quarantine(
+  { store, emit }: Gateway,
+  { job, run, payload, watch, owing }: Parameters<typeof commitPayload>[1] & { readonly owing: Owing },
+): Promise<Committed | undefined> {
+  if (job.guards === undefined) return undefined;
+  const columns = (payload.columns ?? []).map(({ name }) => name);
+  const counted = watch === undefined ? {} : { counted: watch.counted() };
+  const last = await store.good.last(instanceOf(owing));
+  const findings = judge(
+    job.guards,
+    { ...payload, columns, ...counted, mayBeEmpty: job.allowEmpty },
+    last && { rows: last.row_count, run: last.run },
+  );
+  if (findings.length === 0 || (await store.quarantine.hasApproved(owing))) return undefined;
+  const problem = guardProblem(job, findings);
+  const verdict = { findings: JSON.stringify(findings), message: `${problem.message} (${problem.seen})` };
+  const { id, superseded } = await store.quarantine.put(owing, { ...verdict, ...(last === undefined ? {} : { last }) });
+  const { code, message } = problem;
+  const guards = findings.map(({ guard }) => guard);
+  emit('payload.quarantined', { ...plainFacts({ ...owing, job, run, payload }), id, code, message, guards });
+  for (const row of superseded) {
+    emit('payload.superseded', factsOf(row));
+    await store.payloads.release(row.path);
+  }
+  return { state: 'quarantined', problem };
+}
+
+function guardProblem(job: Job, findings: readonly Finding[]): Problem {
+  const of = (part: 'message' | 'seen' | 'allowed') => findings.map((finding) => finding[part]).join('; ');
+  return new Problem({
+    code: 'GUARD_FAILED',
+    family: 'job',
+    message: `${of('message')}. The result is held back and the instance keeps what it has`,
+    where: { job: job.name, line: job.line, stage: 'deliver' },
+    seen: of('seen'),
+    allowed: of('allowed'),
+    next: `sluice quarantine show ${job.name}`,
   });
 }
 

@@ -9,6 +9,11 @@ export interface PayloadFacts {
   readonly rows: number;
 }
 
+interface By {
+  readonly who: string;
+  readonly why: string;
+}
+
 interface Trouble {
   readonly code: string;
   readonly message: string;
@@ -23,6 +28,13 @@ export type DeliveryEvents = {
   'payload.superseded': PayloadFacts;
   'payload.unchanged': Omit<PayloadFacts, 'id'>;
   'payload.refused': Omit<PayloadFacts, 'id'> & Trouble;
+  /** A guard holds it back: it is kept and not sent. */
+  'payload.quarantined': PayloadFacts & Trouble & { readonly guards: readonly string[] };
+  /** A person let a quarantined payload go, put it away, put a former one back, or lets a dead one try again. */
+  'payload.approved': PayloadFacts & By;
+  'payload.discarded': PayloadFacts & By;
+  'payload.restored': PayloadFacts & By;
+  'payload.revived': PayloadFacts & By;
   'payload.delivered': PayloadFacts & { readonly attempts: number; readonly milliseconds: number };
   'payload.dead': PayloadFacts & Trouble;
   'payload.waiting': PayloadFacts & Trouble & { readonly until?: number };

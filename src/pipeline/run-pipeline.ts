@@ -2,6 +2,7 @@ import type { Extract } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Emit } from '../lib/events.ts';
 import { toProblem } from '../lib/problem.ts';
+import type { Batch } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
 import type { ConnectorLog } from '../sdk/connector.ts';
 import type { Login } from '../sdk/oauth.ts';
@@ -24,6 +25,8 @@ export interface PipelineGiven {
   readonly log: ConnectorLog;
   /** Tokens, for a source that logs in by OAuth. */
   readonly login?: Login;
+  /** Sees every batch as it is encoded. */
+  readonly onBatch?: (batch: Batch) => void;
   /** Names of the job and of this firing of it, for events, problems and the scratch folder. */
   readonly job: string;
   readonly run: string;

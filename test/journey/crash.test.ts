@@ -39,6 +39,8 @@ async function stage(text: string): Promise<Stage> {
   const home = await world.home();
   await home.write('rows.csv', text);
   await home.config({
+    keep: { payloads: 0 },
+    guards: { columns: ['id'] },
     destinations: { main: { url: proxy.url, api_key: adminKey } },
     sources: { files: { connector: 'file' } },
     jobs: { rows: { source: 'files', query: 'rows.csv', format: 'csv', target: instance } },
@@ -106,6 +108,7 @@ type Elsewhere =
   | 'refresh.failed'
   | 'firing.skipped'
   | 'extract.unchanged'
+  | `payload.${'approved' | 'discarded' | 'restored' | 'revived'}`
   | `config.${string}`
   | `daemon.${string}`;
 type Step = Exclude<keyof (PipelineEvents & DeliveryEvents & RunEvents), Elsewhere>;
@@ -119,6 +122,7 @@ const matrix: { readonly [S in Step]: Case } = {
   'payload.spooled': { requests: [1] },
   'payload.owed': { requests: [1] },
   'payload.refused': { reads: 'id,name\n', requests: [1] },
+  'payload.quarantined': { reads: 'no,name\n1,a\n', requests: [1] },
   'payload.unchanged': { before: deliverNewer, requests: [1] },
   'payload.superseded': { before: oweOlder, requests: [2, 3] },
   'request.sent': { before: deliverOlder, requests: [2, 3] },
@@ -219,6 +223,7 @@ describe('after a kill', () => {
     const home = await world.home();
     const { port } = api.address() as AddressInfo;
     await home.config({
+      keep: { payloads: 0 },
       destinations: { main: { url: proxy.url, api_key: adminKey } },
       sources: { api: { connector: 'simple_rest', url: `http://127.0.0.1:${port}` } },
       jobs: { rows: { source: 'api', query: '/rows.csv', format: 'csv', target: instance } },

@@ -52,6 +52,7 @@ async function stage({
   await home.write('rows.csv', older);
   await home.write('beside.csv', older);
   await home.config({
+    keep: { payloads: 0 },
     destinations: {
       main: { url: proxy.url, api_key: adminKey, ...destination },
       other: { url: proxy.url, api_key: adminKey, account: 'another' },

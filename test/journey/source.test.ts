@@ -34,6 +34,7 @@ async function stage(url: string, sql: string): Promise<Stage> {
   const home = await world.home();
   const ask = async (query: string, from = url): Promise<void> => {
     await home.config({
+      keep: { payloads: 0 },
       destinations: { main: { url: world.url, api_key: adminKey } },
       sources: { shop: { connector: 'db', url: from } },
       jobs: { orders: { source: 'shop', query, format: 'csv', target: instance } },

@@ -1,0 +1,129 @@
+import type { Command } from 'commander';
+import type { OutboxRow } from '../../state/tables.ts';
+import type { CliCommand } from '../command.ts';
+import { configFlag } from '../config-file.ts';
+import { bytesText, countText, instantText } from '../figures.ts';
+import { whyFlag } from '../payloads/who.ts';
+import type { Flags } from '../payloads/with-runtime.ts';
+import { renderTable } from '../table.ts';
+
+async function list(_: unknown, command: Command): Promise<void> {
+  const flags = command.optsWithGlobals<Flags>();
+  const { show, withStore } = await import('../payloads/with-runtime.ts');
+  await withStore(flags, async (store) => {
+    const rows = (await store?.outbox.inState('dead')) ?? [];
+    show(flags, { text: listText(rows), data: rows.map(forMachines) });
+  });
+}
+
+function listText(rows: readonly OutboxRow[]): string {
+  if (rows.length === 0) return 'Nothing is dead: the service took all that it was given.';
+  const right = { align: 'right' as const };
+  const columns = [
+    { title: 'job' },
+    { title: 'run' },
+    { title: 'data as of' },
+    { title: 'rows', ...right },
+    { title: 'bytes', ...right },
+    { title: 'attempts', ...right },
+    { title: 'why' },
+  ];
+  const cells = rows.map(({ job, run, as_of, row_count, bytes, attempts, code }) => [
+    job,
+    run,
+    instantText(as_of),
+    countText(row_count),
+    bytesText(bytes),
+    String(attempts),
+    code ?? '',
+  ]);
+  return `${renderTable(columns, cells, { paper: process.stdout })}\n\nLook at one: sluice dead show JOB; try again: sluice dead send JOB`;
+}
+
+const isoOf = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
+
+function forMachines(row: OutboxRow): object {
+  const { job, run, destination, instance, as_of, row_count, bytes, sha256, attempts, code, message } = row;
+  return {
+    job,
+    run,
+    destination,
+    instance,
+    as_of: isoOf(as_of),
+    died_at: isoOf(row.settled_at),
+    rows: row_count,
+    bytes,
+    sha256,
+    attempts,
+    code,
+    message,
+    path: row.path,
+  };
+}
+
+async function showOne(ref: string, _: unknown, command: Command): Promise<void> {
+  const flags = command.optsWithGlobals<Flags>();
+  const [{ show, withStore }, { findPayload }] = await Promise.all([
+    import('../payloads/with-runtime.ts'),
+    import('../payloads/find-payload.ts'),
+  ]);
+  await withStore(flags, async (store) => {
+    const row = findPayload((await store?.outbox.inState('dead')) ?? [], ref, 'dead');
+    show(flags, { text: oneText(row), data: forMachines(row) });
+  });
+}
+
+function oneText(row: OutboxRow): string {
+  const { job, run, destination, instance, as_of, row_count, bytes, attempts, code, message, path } = row;
+  return [
+    `Job ${job}, run ${run}: dead since ${instantText(row.settled_at ?? row.owed_at)}`,
+    `For instance ${instance} at ${destination}, data as of ${instantText(as_of)}`,
+    `${countText(row_count)} rows, ${bytesText(bytes)}, ${attempts} attempts`,
+    `${code}: ${message}`,
+    `File: ${path}`,
+    '',
+    `Once that is mended:  sluice dead send ${job}`,
+  ].join('\n');
+}
+
+async function sendOne(ref: string, _: unknown, command: Command): Promise<void> {
+  const flags = command.optsWithGlobals<Flags>();
+  const [{ withRuntime }, { findPayload }, { deciderOf }, { revive }, { sendNow }] = await Promise.all([
+    import('../payloads/with-runtime.ts'),
+    import('../payloads/find-payload.ts'),
+    import('../payloads/who.ts'),
+    import('../../delivery/decide.ts'),
+    import('../payloads/send-now.ts'),
+  ]);
+  await withRuntime(flags, async (runtime, config) => {
+    const dead = findPayload(await runtime.store.outbox.inState('dead'), ref, 'dead');
+    const row = await revive(runtime.gateway, dead, deciderOf(flags.why));
+    const done = `Sent again: ${countText(row.row_count)} rows of job ${row.job}, run ${row.run}.`;
+    await sendNow(row, { runtime, config, flags, done });
+  });
+}
+
+const refArgument = ['<job>', 'name of the job, or id of the run'] as const;
+
+const command: CliCommand = {
+  register(program: Command): void {
+    const dead = program
+      .command('dead')
+      .description('Payloads that the service did not take: lists them, shows why, sends them again.')
+      .option(...configFlag)
+      .option('--json', 'for machines');
+    dead.command('list', { isDefault: true }).description('All that are dead now.').action(list);
+    dead
+      .command('show')
+      .description('One of them, with the words of the service.')
+      .argument(...refArgument)
+      .action(showOne);
+    dead
+      .command('send')
+      .description('Tries again, from the first attempt.')
+      .argument(...refArgument)
+      .option(...whyFlag)
+      .action(sendOne);
+  },
+};
+export default command;

@@ -1,0 +1,197 @@
+import type { Command } from 'commander';
+import type { Quarantined } from '../../state/quarantine.ts';
+import type { AuditRow } from '../../state/tables.ts';
+import type { CliCommand } from '../command.ts';
+import { configFlag } from '../config-file.ts';
+import { bytesText, countText, instantText } from '../figures.ts';
+import { whyFlag } from '../payloads/who.ts';
+import type { Flags } from '../payloads/with-runtime.ts';
+import { renderTable } from '../table.ts';
+
+type ListFlags = Flags & { readonly all?: true };
+
+const isWaiting = ({ state }: Quarantined): boolean => state === 'quarantined';
+
+async function list(_: unknown, command: Command): Promise<void> {
+  const flags = command.optsWithGlobals<ListFlags>();
+  const { show, withStore } = await import('../payloads/with-runtime.ts');
+  await withStore(flags, async (store) => {
+    const rows = (await store?.quarantine.all()) ?? [];
+    const shown = flags.all === true ? rows : rows.filter(isWaiting);
+    const decisions = (await store?.audit.history({ limit: 10_000 })) ?? [];
+    show(flags, { text: listText(shown, flags), data: shown.map((row) => forMachines(row, decisions)) });
+  });
+}
+
+function listText(rows: readonly Quarantined[], { all }: ListFlags): string {
+  if (rows.length === 0) return all === true ? 'Nothing was ever held back.' : 'Nothing is held back.';
+  const columns = [
+    { title: 'job' },
+    { title: 'run' },
+    ...(all === true ? [{ title: 'now' }] : []),
+    { title: 'data as of' },
+    { title: 'rows', align: 'right' as const },
+    { title: 'bytes', align: 'right' as const },
+    { title: 'why' },
+  ];
+  const cells = rows.map(({ job, run, state, as_of, row_count, bytes, findings }) => [
+    job,
+    run,
+    ...(all === true ? [state] : []),
+    instantText(as_of),
+    countText(row_count),
+    bytesText(bytes),
+    messagesOf(findings).join('; '),
+  ]);
+  const table = renderTable(columns, cells, { widest: 80, paper: process.stdout });
+  return all === true ? table : `${table}\n\nLook at one: sluice quarantine show JOB; then approve or discard it.`;
+}
+
+function messagesOf(findings: string): string[] {
+  return (JSON.parse(findings) as { message: string }[]).map(({ message }) => message);
+}
+
+function forMachines(row: Quarantined, decisions: readonly AuditRow[]): object {
+  const { job, run, state, destination, instance, as_of, row_count, bytes, sha256, findings } = row;
+  const decision = decisions.find((one) => one.run === run && (one.action === 'approve' || one.action === 'discard'));
+  return {
+    job,
+    run,
+    state,
+    destination,
+    instance,
+    as_of: new Date(as_of).toISOString(),
+    rows: row_count,
+    bytes,
+    sha256,
+    findings: JSON.parse(findings) as unknown,
+    ...(decision === undefined ? {} : { decision: decisionOf(decision) }),
+  };
+}
+
+function decisionOf({ action, who, why, at }: AuditRow): object {
+  return { action, who, why, at: new Date(at).toISOString() };
+}
+
+async function showOne(ref: string, _: unknown, command: Command): Promise<void> {
+  const flags = command.optsWithGlobals<Flags>();
+  const [{ show, withStore }, { findPayload }, { differenceOf, differenceText }] = await Promise.all([
+    import('../payloads/with-runtime.ts'),
+    import('../payloads/find-payload.ts'),
+    import('../payloads/compare.ts'),
+  ]);
+  await withStore(flags, async (store) => {
+    const rows = (await store?.quarantine.all()) ?? [];
+    const decided = rows.find(({ run, state }) => run === ref && state !== 'quarantined');
+    const row = decided ?? findPayload(rows.filter(isWaiting), ref, 'quarantined');
+    const difference = await differenceOf(row);
+    const decisions = (await store?.audit.history({ job: row.job, limit: 1000 })) ?? [];
+    const { findings: _, ...rest } = difference;
+    show(flags, {
+      text: `${headText(row, decisions)}\n\n${differenceText(difference)}${nextText(row)}`,
+      data: { ...forMachines(row, decisions), ...rest },
+    });
+  });
+}
+
+function headText(row: Quarantined, decisions: readonly AuditRow[]): string {
+  const { job, run, state, destination, instance, as_of } = row;
+  const decision = decisions.find((one) => one.run === run && (one.action === 'approve' || one.action === 'discard'));
+  const words = decision === undefined ? '' : ` (${decision.action} by ${decision.who}, ${instantText(decision.at)}`;
+  const why = decision === undefined ? '' : `${decision.why === '' ? '' : `: ${decision.why}`})`;
+  return [
+    `Job ${job}, run ${run}: ${state}${words}${why}`,
+    `For instance ${instance} at ${destination}, data as of ${instantText(as_of)}`,
+    ...(state === 'quarantined' ? [`File: ${row.path}`] : []),
+  ].join('\n');
+}
+
+function nextText({ state, job }: Quarantined): string {
+  if (state !== 'quarantined') return '';
+  return `\n\nRight all the same:  sluice quarantine approve ${job}\nNot to be shown:     sluice quarantine discard ${job}`;
+}
+
+async function approveOne(ref: string, _: unknown, command: Command): Promise<void> {
+  await decideOn(ref, command, async ({ row, by, runtime, config, flags }) => {
+    const [{ approve }, { sendNow }] = await Promise.all([
+      import('../../delivery/decide.ts'),
+      import('../payloads/send-now.ts'),
+    ]);
+    const owed = await approve(runtime.gateway, row, by);
+    const done = `Approved: ${countText(row.row_count)} rows of job ${row.job}, run ${row.run}.`;
+    await sendNow(owed, { runtime, config, flags, done });
+  });
+}
+
+async function discardOne(ref: string, _: unknown, command: Command): Promise<void> {
+  await decideOn(ref, command, async ({ row, by, runtime, flags }) => {
+    const [{ discard }, { show }] = await Promise.all([
+      import('../../delivery/decide.ts'),
+      import('../payloads/with-runtime.ts'),
+    ]);
+    await discard(runtime.gateway, row, by);
+    const { job, run, instance } = row;
+    show(flags, {
+      text: `Discarded: run ${run} of job ${job}. The instance keeps what it has.`,
+      data: { job, run, instance, state: 'discarded' },
+    });
+  });
+}
+
+interface Deciding {
+  readonly row: Quarantined;
+  readonly by: import('../../state/audit.ts').By;
+  readonly runtime: import('../../daemon/wire.ts').Runtime;
+  readonly config: import('../../config/config.ts').Config;
+  readonly flags: Flags;
+}
+
+async function decideOn(ref: string, command: Command, work: (deciding: Deciding) => Promise<void>): Promise<void> {
+  const flags = command.optsWithGlobals<Flags>();
+  const [{ withRuntime }, { findPayload }, { deciderOf }] = await Promise.all([
+    import('../payloads/with-runtime.ts'),
+    import('../payloads/find-payload.ts'),
+    import('../payloads/who.ts'),
+  ]);
+  await withRuntime(flags, async (runtime, config) => {
+    const waiting = (await runtime.store.quarantine.all()).filter(isWaiting);
+    const row = findPayload(waiting, ref, 'quarantined');
+    await work({ row, by: deciderOf(flags.why), runtime, config, flags });
+  });
+}
+
+const refArgument = ['<job>', 'name of the job, or id of the run'] as const;
+
+const command: CliCommand = {
+  register(program: Command): void {
+    const quarantine = program
+      .command('quarantine')
+      .description('Results that guards held back: lists them, shows what is wrong, lets them go or puts them away.')
+      .option(...configFlag)
+      .option('--json', 'for machines')
+      .addHelpText('after', '\nExample:\n  sluice quarantine approve orders --why "the shop was closed"');
+    quarantine
+      .command('list', { isDefault: true })
+      .description('What is held back now.')
+      .option('--all', 'also what was decided, or gave way to newer data')
+      .action(list);
+    quarantine
+      .command('show')
+      .description('What guards found, against the last good result.')
+      .argument(...refArgument)
+      .action(showOne);
+    quarantine
+      .command('approve')
+      .description('Sends these very bytes.')
+      .argument(...refArgument)
+      .option(...whyFlag)
+      .action(approveOne);
+    quarantine
+      .command('discard')
+      .description('Puts the result away; the instance keeps what it has.')
+      .argument(...refArgument)
+      .option(...whyFlag)
+      .action(discardOne);
+  },
+};
+export default command;

@@ -1,0 +1,36 @@
+import type { Command } from 'commander';
+import type { CliCommand } from '../command.ts';
+import { configFlag } from '../config-file.ts';
+import { whyFlag } from '../payloads/who.ts';
+import type { Flags } from '../payloads/with-runtime.ts';
+
+async function run(name: string, flags: Flags): Promise<void> {
+  const [{ show, withStore }, { deciderOf }] = await Promise.all([
+    import('../payloads/with-runtime.ts'),
+    import('../payloads/who.ts'),
+  ]);
+  await withStore(flags, async (store, config) => {
+    // A job that has left the config may still be held: that is no reason to refuse.
+    const { chooseJob } = await import('../payloads/choose-job.ts');
+    const released = (await store?.holds.release(name, deciderOf(flags.why))) ?? false;
+    if (!released) chooseJob(config, name);
+    const text = released
+      ? `Job ${name} may run again; its next run reads everything and sends what it finds.`
+      : `Nobody holds job ${name}.`;
+    show(flags, { text, data: { job: name, released } });
+  });
+}
+
+const command: CliCommand = {
+  register(program: Command): void {
+    program
+      .command('resume')
+      .description('Lets a job that is held since a rollback run again.')
+      .argument('<job>', 'name of the job')
+      .option(...configFlag)
+      .option(...whyFlag)
+      .option('--json', 'for machines')
+      .action(run);
+  },
+};
+export default command;

@@ -1,0 +1,114 @@
+import type { Command } from 'commander';
+import type { Job } from '../../config/config.ts';
+import { Problem } from '../../lib/problem.ts';
+import type { Good } from '../../state/good-payloads.ts';
+import type { Store } from '../../state/store.ts';
+import type { CliCommand } from '../command.ts';
+import { configFlag } from '../config-file.ts';
+import { bytesText, countText, instantText } from '../figures.ts';
+import { whyFlag } from '../payloads/who.ts';
+import type { Flags } from '../payloads/with-runtime.ts';
+import { renderTable } from '../table.ts';
+
+type RollbackFlags = Flags & { readonly to?: string; readonly list?: true };
+
+async function run(name: string, flags: RollbackFlags): Promise<void> {
+  await (flags.list === true ? list(name, flags) : putBackOne(name, flags));
+}
+
+async function list(name: string, flags: RollbackFlags): Promise<void> {
+  const [{ show, withStore }, { chooseJob }] = await Promise.all([
+    import('../payloads/with-runtime.ts'),
+    import('../payloads/choose-job.ts'),
+  ]);
+  await withStore(flags, async (store, config) => {
+    const rows = store === undefined ? [] : await formerOf(chooseJob(config, name), store);
+    show(flags, { text: listText(rows, name), data: rows.map(forMachines) });
+  });
+}
+
+function listText(rows: readonly Good[], name: string): string {
+  if (rows.length === 0) return `No payload of ${name} from before the present one is kept.`;
+  const right = { align: 'right' as const };
+  const columns = [
+    { title: 'run' },
+    { title: 'data as of' },
+    { title: 'delivered' },
+    { title: 'rows', ...right },
+    { title: 'bytes', ...right },
+  ];
+  const cells = rows.map(({ run, as_of, settled_at, row_count, bytes }) => [
+    run,
+    instantText(as_of),
+    instantText(settled_at ?? as_of),
+    countText(row_count),
+    bytesText(bytes),
+  ]);
+  return `${renderTable(columns, cells, { paper: process.stdout })}\n\nPut one back: sluice rollback ${name} --to RUN`;
+}
+
+function forMachines({ run, as_of, settled_at, row_count, bytes, sha256 }: Good): object {
+  const delivered_at = new Date(settled_at ?? as_of).toISOString();
+  return { run, as_of: new Date(as_of).toISOString(), delivered_at, rows: row_count, bytes, sha256 };
+}
+
+async function formerOf(job: Job, store: Store): Promise<Good[]> {
+  const { addressOf } = await import('../../delivery/commit-payload.ts');
+  if (job.target.kind !== 'refresh')
+    return store.good.former({ url: job.destination.url, ...(await addressOf(store, job)) });
+  throw new Problem({
+    code: 'ROLLBACK_NOTHING',
+    family: 'config',
+    message: 'A bulk refresh sends no payloads, so none can be put back',
+    where: { job: job.name },
+  });
+}
+
+async function putBackOne(name: string, flags: RollbackFlags): Promise<void> {
+  const [{ withRuntime }, { chooseJob }, { deciderOf }, { putBack }, { sendNow }] = await Promise.all([
+    import('../payloads/with-runtime.ts'),
+    import('../payloads/choose-job.ts'),
+    import('../payloads/who.ts'),
+    import('../../delivery/decide.ts'),
+    import('../payloads/send-now.ts'),
+  ]);
+  await withRuntime(flags, async (runtime, config) => {
+    const former = choose(name, await formerOf(chooseJob(config, name), runtime.store), flags.to);
+    const row = await putBack(runtime.gateway, former, deciderOf(flags.why));
+    const what = `${countText(row.row_count)} rows of run ${former.run}, data as of ${instantText(row.as_of)}`;
+    const held = `The job is held: nothing runs it until "sluice resume ${name}".`;
+    await sendNow(row, { runtime, config, flags, done: `Put back: ${what}.\n${held}` });
+  });
+}
+
+/** The one that was named, or the newest from before the present one. */
+function choose(name: string, former: readonly Good[], to: string | undefined): Good {
+  const found = to === undefined ? former[0] : former.find(({ run }) => run === to);
+  if (found !== undefined) return found;
+  throw new Problem({
+    code: 'ROLLBACK_NOTHING',
+    family: 'config',
+    message:
+      to === undefined ? 'No payload from before the present one is kept' : `The payload of run ${to} is not kept`,
+    where: { job: name },
+    allowed:
+      former.map(({ run }) => run).join(', ') || 'none: "keep" in the config says how many stay, and for how long',
+    ...(former.length === 0 ? {} : { next: `sluice rollback ${name} --list` }),
+  });
+}
+
+const command: CliCommand = {
+  register(program: Command): void {
+    program
+      .command('rollback')
+      .description('Puts a former payload of a job back, and holds the job so that no run replaces it.')
+      .argument('<job>', 'name of the job')
+      .option(...configFlag)
+      .option('--to <run>', 'the run whose payload it is to be; without it the newest from before the present one')
+      .option('--list', 'only show which ones there are')
+      .option(...whyFlag)
+      .option('--json', 'for machines')
+      .action(run);
+  },
+};
+export default command;

@@ -1,0 +1,29 @@
+import { Problem } from '../../lib/problem.ts';
+import type { OutboxRow } from '../../state/tables.ts';
+
+/**
+ * The payload that a person means by the name of its job or the id of its run, out of those that wait. Throws
+ * `PAYLOAD_UNKNOWN` where there is none, `PAYLOAD_AMBIGUOUS` where a job has several.
+ */
+export function findPayload<R extends OutboxRow>(waiting: readonly R[], ref: string, noun: 'quarantined' | 'dead'): R {
+  const found = waiting.filter(({ job, run }) => job === ref || run === ref);
+  const [only] = found;
+  if (only !== undefined && found.length === 1) return only;
+  const command = noun === 'dead' ? 'dead' : 'quarantine';
+  if (only === undefined) {
+    throw new Problem({
+      code: 'PAYLOAD_UNKNOWN',
+      family: 'config',
+      message: `No payload of "${ref}" is ${noun}`,
+      allowed: waiting.map(({ job, run }) => `${job} (${run})`).join(', ') || `none: nothing is ${noun}`,
+      next: `sluice ${command} list`,
+    });
+  }
+  throw new Problem({
+    code: 'PAYLOAD_AMBIGUOUS',
+    family: 'config',
+    message: `Job ${ref} has several ${noun} payloads: name one by its run`,
+    allowed: found.map(({ run, instance }) => `${run} (instance ${instance})`).join(', '),
+    next: `sluice ${command} list`,
+  });
+}

@@ -1,0 +1,19 @@
+import { hostname, userInfo } from 'node:os';
+import type { By } from '../../state/audit.ts';
+
+/** Who sits at this keyboard, for the record. */
+export function deciderOf(why: string | undefined): By {
+  return { who: `${nameOf()}@${hostname()}`, why: why ?? '' };
+}
+
+/** A container may run under a number that has no name. */
+function nameOf(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? '?'}`;
+  }
+}
+
+/** The words of `--why`, the same for every decision. */
+export const whyFlag = ['--why <text>', 'a reason, kept with your name and the time'] as const;

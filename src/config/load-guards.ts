@@ -1,0 +1,39 @@
+import type { Guards } from './config.ts';
+import { changeFrom, presetChange, type Written } from './guard-options.ts';
+import { isMap } from './load-top.ts';
+
+const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
+
+/**
+ * The guards of a job: those that it names itself, each whole, then those of the top level, then the preset one.
+ * `false` in a guard's place is none; in the place of all, none at all. Expects values that the schema has let through.
+ */
+export function loadGuards(job: unknown, top: unknown): Guards {
+  if (job === false || (job === undefined && top === false)) return {};
+  const preset = top === false ? {} : { row_change: presetChange, ...(isMap(top) ? top : {}) };
+  const all: Partial<Written> = { ...preset, ...(isMap(job) ? job : {}) };
+  return {
+    ...(all.rows ? { rows: all.rows } : {}),
+    ...(all.row_change ? { rowChange: changeOf(all.row_change) } : {}),
+    ...(all.columns ? { columns: all.columns } : {}),
+    ...(all.nulls ? { nulls: new Map(Object.entries(all.nulls).map(([name, most]) => [name, partOf(most)])) } : {}),
+    ...(all.newest ? { newest: { column: all.newest.column, withinMs: spanOf(all.newest.within) } } : {}),
+    ...(all.bytes ? { bytes: all.bytes } : {}),
+  };
+}
+
+function changeOf({
+  down,
+  up,
+  from = changeFrom,
+}: Exclude<Written['row_change'], false>): NonNullable<Guards['rowChange']> {
+  return {
+    ...(down === undefined ? {} : { down: partOf(down) }),
+    ...(up === undefined ? {} : { up: partOf(up) }),
+    from,
+  };
+}
+
+const partOf = (percent: string): number => Number.parseFloat(percent) / 100;
+
+const spanOf = (text: string): number => Number.parseInt(text, 10) * (unitMs[text.slice(-1)] ?? Number.NaN);

@@ -1,0 +1,102 @@
+import { Problem } from '../lib/problem.ts';
+import { verifyPayload } from '../pipeline/verify-payload.ts';
+import type { By } from '../state/audit.ts';
+import type { Good } from '../state/good-payloads.ts';
+import type { Decided } from '../state/quarantine.ts';
+import type { OutboxRow } from '../state/tables.ts';
+import { factsOf } from './facts.ts';
+import type { Gateway } from './gateway.ts';
+
+/**
+ * Lets a quarantined payload go: these very bytes are owed from now on. Returns its row. Throws `PAYLOAD_DAMAGED` where
+ * the file is not what was written, `DECISION_LATE` where it is not held back any more or newer data is there.
+ */
+export async function approve(gateway: Gateway, row: OutboxRow, by: By): Promise<OutboxRow> {
+  await assertUndamaged(row);
+  const decided = await gateway.store.quarantine.approve(row.id, by);
+  if (decided === undefined) throw tooLate(row);
+  return announce(gateway, 'payload.approved', { decided, by });
+}
+
+/** Puts a quarantined payload away, its file too. Throws `DECISION_LATE` where it is not held back any more. */
+export async function discard(gateway: Gateway, row: OutboxRow, by: By): Promise<OutboxRow> {
+  const decided = await gateway.store.quarantine.discard(row.id, by);
+  if (decided === undefined) throw tooLate(row);
+  const discarded = await announce(gateway, 'payload.discarded', { decided, by });
+  await gateway.store.payloads.release(row.path);
+  return discarded;
+}
+
+/**
+ * Puts a former payload back: it is owed once more, and its job is held. Returns the new row. Throws `JOB_BUSY` while a
+ * run of the job is under way, `PAYLOAD_DAMAGED` where the file is not what was written.
+ */
+export async function putBack(gateway: Gateway, former: Good, by: By): Promise<OutboxRow> {
+  await assertUndamaged(former);
+  const lease = await gateway.store.leases.take(`job:${former.job}`);
+  if (lease === undefined) throw busy(former.job);
+  try {
+    const decided = await gateway.store.good.putBack(former, by);
+    return await announce(gateway, 'payload.restored', { decided, by });
+  } finally {
+    await lease.release();
+  }
+}
+
+/** Lets a dead payload try again, from its first attempt. Throws `DECISION_LATE` where newer data is there. */
+export async function revive(gateway: Gateway, row: OutboxRow, by: By): Promise<OutboxRow> {
+  await assertUndamaged(row);
+  await gateway.store.transaction(async ({ outbox, audit }) => {
+    if (!(await outbox.revive(row.id))) throw tooLate(row);
+    await audit.write({ by, action: 'send', job: row.job, run: row.run });
+  });
+  return announce(gateway, 'payload.revived', { decided: { row: { ...row, state: 'owed' }, superseded: [] }, by });
+}
+
+async function announce(
+  { store, emit }: Gateway,
+  event: 'payload.approved' | 'payload.discarded' | 'payload.restored' | 'payload.revived',
+  { decided, by }: { decided: Decided; by: By },
+): Promise<OutboxRow> {
+  const { row, superseded } = decided;
+  emit(event, { ...factsOf(row), ...by });
+  for (const other of superseded) {
+    emit('payload.superseded', factsOf(other));
+    await store.payloads.release(other.path);
+  }
+  return row;
+}
+
+async function assertUndamaged(row: OutboxRow): Promise<void> {
+  const state = await verifyPayload(row);
+  if (state === 'whole') return;
+  throw new Problem({
+    code: 'PAYLOAD_DAMAGED',
+    family: 'job',
+    message: `The payload's file is ${state}: it is not what was written, and nothing was changed`,
+    where: { job: row.job },
+    seen: row.path,
+    next: `sluice sync ${row.job}`,
+  });
+}
+
+function tooLate({ job, run }: OutboxRow): Problem {
+  return new Problem({
+    code: 'DECISION_LATE',
+    family: 'job',
+    message: 'Somebody was faster: the payload is not waiting any more, or the instance has newer data',
+    where: { job },
+    seen: `run ${run}`,
+    next: 'sluice status',
+  });
+}
+
+function busy(job: string): Problem {
+  return new Problem({
+    code: 'JOB_BUSY',
+    family: 'try_later',
+    message: 'A run of this job is under way; nothing was changed',
+    where: { job },
+    next: 'try again when it has ended; "sluice status" shows it',
+  });
+}

@@ -1,0 +1,132 @@
+import type { Guards } from '../config/config.ts';
+import type { Finding } from './finding.ts';
+import type { Counted } from './watch.ts';
+
+/** A finished extract, as far as guards care. */
+export interface Result {
+  readonly rows: number;
+  readonly bytes: number;
+  /** Names of its columns. */
+  readonly columns: readonly string[];
+  /** Start of the extract, epoch milliseconds. */
+  readonly asOf: number;
+  readonly counted?: Counted;
+  /** An empty result is right: what guards say of rows that are not there does not count. */
+  readonly mayBeEmpty: boolean;
+}
+
+/** What it is compared with. */
+export interface Last {
+  readonly rows: number;
+  readonly run: string;
+}
+
+/** Everything that the guards object to, in the order in which they are declared. Empty: the result may be sent. */
+export function judge(guards: Guards, result: Result, last: Last | undefined): Finding[] {
+  const isEmpty = result.rows === 0 && result.mayBeEmpty;
+  const findings = [
+    bounds('rows', guards.rows, result.rows),
+    isEmpty ? undefined : change(guards, result, last),
+    columns(guards, result),
+    ...(isEmpty ? [] : nulls(guards, result)),
+    isEmpty ? undefined : newest(guards, result),
+    bounds('bytes', guards.bytes, result.bytes),
+  ];
+  return findings.filter((finding) => finding !== undefined);
+}
+
+function bounds(unit: 'rows' | 'bytes', allowed: Guards['rows'], seen: number): Finding | undefined {
+  const { minimum = 0, maximum = Number.POSITIVE_INFINITY } = allowed ?? {};
+  if (seen >= minimum && seen <= maximum) return undefined;
+  const few = seen < minimum;
+  return {
+    guard: unit,
+    message: `${few ? 'Fewer' : 'More'} ${unit} than the job ${few ? 'must' : 'may'} have`,
+    seen: `${seen} ${unit}`,
+    allowed: few ? `at least ${minimum} ${unit}` : `at most ${maximum} ${unit}`,
+  };
+}
+
+function change({ rowChange }: Guards, { rows }: Result, last: Last | undefined): Finding | undefined {
+  if (rowChange === undefined || last === undefined || last.rows === 0 || last.rows < rowChange.from) return undefined;
+  const { down = 1, up = Number.POSITIVE_INFINITY } = rowChange;
+  // Compared as rows and not as parts: 0.7 of a hundred is not exactly seventy for a machine.
+  const fewest = Math.ceil(last.rows * (1 - down) - 1e-6);
+  const most = Math.floor(last.rows * (1 + up) + 1e-6);
+  if (rows >= fewest && rows <= most) return undefined;
+  const part = percentText(Math.abs(rows - last.rows) / last.rows);
+  const lost = rows < last.rows;
+  return {
+    guard: 'row_change',
+    message: `The number of rows ${lost ? 'fell' : 'grew'} by ${part} against the last good result`,
+    seen: `${rows} rows; ${last.rows} in run ${last.run}`,
+    allowed: lost
+      ? `a loss of ${percentText(down)}: at least ${fewest} rows`
+      : `a gain of ${percentText(up)}: at most ${most} rows`,
+  };
+}
+
+function columns({ columns: asked = [], nulls, newest }: Guards, result: Result): Finding | undefined {
+  const wanted = new Set([...asked, ...(nulls?.keys() ?? []), ...(newest === undefined ? [] : [newest.column])]);
+  const absent = [...wanted].filter((name) => !result.columns.includes(name));
+  if (absent.length === 0) return undefined;
+  return {
+    guard: 'columns',
+    message: `${absent.length === 1 ? 'A column is' : 'Columns are'} missing: ${absent.join(', ')}`,
+    seen: result.columns.length === 0 ? 'no columns' : result.columns.join(', '),
+    allowed: [...wanted].join(', '),
+  };
+}
+
+function nulls({ nulls: allowed = new Map() }: Guards, { rows, columns, counted }: Result): Finding[] {
+  return [...allowed].flatMap(([name, most]): Finding[] => {
+    const missing = counted?.missing.get(name) ?? 0;
+    if (!columns.includes(name) || rows === 0 || missing <= rows * most + 1e-6) return [];
+    return [
+      {
+        guard: 'nulls',
+        message: `Too many cells of column ${name} are missing`,
+        seen: `${missing} of ${rows} (${percentText(missing / rows)})`,
+        allowed: `at most ${percentText(most)}`,
+      },
+    ];
+  });
+}
+
+function newest({ newest: asked }: Guards, { columns, counted, asOf }: Result): Finding | undefined {
+  if (asked === undefined || !columns.includes(asked.column)) return undefined;
+  const oldest = asOf - asked.withinMs;
+  const seen = counted?.newest;
+  if (seen !== undefined && seen >= oldest) return undefined;
+  return {
+    guard: 'newest',
+    message:
+      seen === undefined
+        ? `Column ${asked.column} holds no date or time`
+        : `The newest ${asked.column} is too old: the source may have stopped`,
+    seen: seen === undefined ? 'none' : instantText(seen),
+    allowed: `${instantText(oldest)} or later (${spanText(asked.withinMs)} before the run)`,
+  };
+}
+
+/** At most two digits after the point, and never "0%" or "100%" of what is neither. */
+function percentText(part: number): string {
+  const percent = part * 100;
+  const near = (percent > 0 && percent < 0.01) || (percent < 100 && percent > 99.99);
+  return near ? `${percent < 1 ? 'under 0.01' : 'over 99.99'}%` : `${Number(percent.toFixed(2))}%`;
+}
+
+function instantText(at: number): string {
+  return new Date(at).toISOString().replace(/\.\d+Z$/, 'Z');
+}
+
+function spanText(milliseconds: number): string {
+  const units = [
+    ['w', 7 * 86_400_000],
+    ['d', 86_400_000],
+    ['h', 3_600_000],
+    ['m', 60_000],
+  ] as const;
+  const [letter, size] = units.find(([, ms]) => milliseconds % ms === 0) ?? ['m', 60_000];
+  return `${milliseconds / size}${letter}`;
+}

@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest';
+import type { Guards } from '../../src/config/config.ts';
+import { judge, type Last, type Result } from '../../src/guards/judge.ts';
+import { Watch } from '../../src/guards/watch.ts';
+import { type Batch, batchOf, type Value } from '../../src/sdk/batch.ts';
+import type { Column } from '../../src/sdk/column.ts';
+
+const noon = Date.UTC(2026, 5, 15, 12);
+const day = 86_400_000;
+
+function result(given: Partial<Result>): Result {
+  return { rows: 200, bytes: 5000, columns: ['id', 'day'], asOf: noon, mayBeEmpty: false, ...given };
+}
+
+function found(guards: Guards, given: Partial<Result>, last?: Last) {
+  return judge(guards, result(given), last).map(({ guard, seen }) => [guard, seen]);
+}
+
+describe('the numbers of rows and bytes', () => {
+  it('may be what they are allowed at the edge, and nothing beyond', () => {
+    const rows = { minimum: 10, maximum: 20 };
+    expect([10, 20].flatMap((n) => found({ rows }, { rows: n }))).toEqual([]);
+    expect([9, 21].flatMap((n) => found({ rows }, { rows: n }))).toEqual([
+      ['rows', '9 rows'],
+      ['rows', '21 rows'],
+    ]);
+    expect(found({ bytes: { maximum: 4999 } }, {})).toEqual([['bytes', '5000 bytes']]);
+  });
+});
+
+describe('a change of the number of rows', () => {
+  const rowChange = { down: 0.3, up: 1, from: 100 };
+  const last = { rows: 1000, run: 'r1' };
+
+  it('is allowed up to its limits, which are whole rows and not a rounding', () => {
+    expect([700, 1000, 2000].flatMap((rows) => found({ rowChange }, { rows }, last))).toEqual([]);
+    expect(found({ rowChange }, { rows: 699 }, last)).toEqual([['row_change', '699 rows; 1000 in run r1']]);
+    expect(found({ rowChange }, { rows: 2001 }, last)).toHaveLength(1);
+  });
+
+  it('is not looked at without a last good result, or where that was small', () => {
+    expect(found({ rowChange }, { rows: 1 })).toEqual([]);
+    expect(found({ rowChange }, { rows: 1 }, { rows: 99, run: 'r1' })).toEqual([]);
+    expect(found({ rowChange: { up: 1, from: 0 } }, { rows: 500 }, { rows: 0, run: 'r1' })).toEqual([]);
+  });
+
+  it('is none where an empty result is right', () => {
+    const empty = { rows: 0, mayBeEmpty: true };
+    expect(found({ rowChange, newest: { column: 'day', withinMs: day } }, empty, last)).toEqual([]);
+    expect(found({ rowChange, rows: { minimum: 1 } }, empty, last)).toEqual([['rows', '0 rows']]);
+  });
+
+  it('is told with a part that is never rounded to nothing or to all', () => {
+    const [finding] = judge({ rowChange }, result({ rows: 1 }), { rows: 1_000_000, run: 'r1' });
+    expect(finding?.message).toContain('over 99.99%');
+  });
+});
+
+describe('columns', () => {
+  it('that any guard names have to be there, and are all named once', () => {
+    const guards: Guards = {
+      columns: ['id', 'gone'],
+      nulls: new Map([['gone', 0.5]]),
+      newest: { column: 'lost', withinMs: day },
+    };
+    const [finding, ...more] = judge(guards, result({}), undefined);
+    expect(more).toEqual([]);
+    expect(finding).toMatchObject({ guard: 'columns', message: 'Columns are missing: gone, lost', seen: 'id, day' });
+  });
+});
+
+function counted(guards: Guards, batches: readonly Batch[], timezone = 'UTC') {
+  const watch = new Watch(guards, { timezone, now: noon });
+  for (const batch of batches) watch.take(batch);
+  return watch.counted();
+}
+
+const text: Column = { name: 'a', type: 'text' };
+const rowsOf = (column: Column, values: readonly Value[]) =>
+  batchOf(
+    [column],
+    values.map((value) => [value]),
+  );
+
+describe('missing cells', () => {
+  const guards: Guards = { nulls: new Map([['a', 0.25]]) };
+
+  it('are null or of no length, as values and as bytes, and only in rows that can be seen', () => {
+    const values = rowsOf(text, [null, '', 'x', 0, false]);
+    const bytes = Buffer.from('xyz');
+    const spans = Int32Array.from([0, 1, -1, -1, 1, 1, 2, 3]);
+    const spanned: Batch = {
+      columns: [text],
+      cells: [{ kind: 'bytes', bytes, spans, stride: 1, slot: 0 }],
+      length: 3,
+      rows: Int32Array.from([0, 1, 2]),
+    };
+    expect(counted(guards, [values, spanned]).missing).toEqual(new Map([['a', 4]]));
+    expect(counted(guards, [{ ...spanned, length: 1, rows: Int32Array.of(3) }]).missing).toEqual(new Map([['a', 0]]));
+  });
+
+  it('may be as many as allowed over all batches, and no more', () => {
+    const columns = ['a'];
+    const of = (missing: number) => ({ rows: 8, columns, counted: { missing: new Map([['a', missing]]) } });
+    expect(found(guards, of(2))).toEqual([]);
+    expect(found(guards, of(3))).toEqual([['nulls', '3 of 8 (37.5%)']]);
+  });
+});
+
+describe('the newest date or time', () => {
+  const guards: Guards = { newest: { column: 'a', withinMs: 2 * day } };
+  const newest = (values: readonly Value[], timezone?: string) => {
+    const at = counted(guards, [rowsOf(text, values)], timezone).newest;
+    return at === undefined ? undefined : new Date(at).toISOString();
+  };
+
+  it.for([
+    ['a date until its end', ['2026-06-01', '2026-06-14', '2026-06-13'], '2026-06-15T00:00:00.000Z'],
+    ['times without a zone', ['2026-06-14 10:00', '2026-06-14T09:59:59.9'], '2026-06-14T10:00:00.000Z'],
+    ['zones', ['2026-06-14T10:00:00+05:00', '2026-06-14T06:00:00Z', null], '2026-06-14T06:00:00.000Z'],
+    ['dates beside times', ['2026-06-14T23:00:00Z', '2026-06-13'], '2026-06-14T23:00:00.000Z'],
+    [
+      'what lies a day ahead and no further',
+      ['2026-06-16T11:59:00Z', '2999-01-01', '2999-01-01T00:00:00Z'],
+      '2026-06-16T11:59:00.000Z',
+    ],
+    ['nothing that is no date', ['x', '2026-13-01', '20260614', '', '2026-06-14x'], undefined],
+    ['a day that no month has as the last that it has', ['2026-02-31'], '2026-03-01T00:00:00.000Z'],
+  ] as const)('counts %s', ([, values, expected]) => {
+    expect(newest(values)).toBe(expected);
+  });
+
+  it('without a zone is meant in that of the job, in summer as in winter', () => {
+    expect(newest(['2026-06-14 10:00'], 'Europe/Berlin')).toBe('2026-06-14T08:00:00.000Z');
+    expect(newest(['2026-01-14'], 'America/New_York')).toBe('2026-01-15T05:00:00.000Z');
+  });
+
+  it('may be as old as allowed, and a column without any date does not pass', () => {
+    const at = (newest?: number) =>
+      found(guards, { columns: ['a'], counted: { missing: new Map(), ...(newest === undefined ? {} : { newest }) } });
+    expect(at(noon - 2 * day)).toEqual([]);
+    expect(at(noon - 2 * day - 1)).toEqual([['newest', '2026-06-13T11:59:59Z']]);
+    expect(at()).toEqual([['newest', 'none']]);
+  });
+
+  it('is the same however the rows are cut into batches and in whatever order they come', () => {
+    const values = Array.from({ length: 50 }, (_, i) => new Date(noon - ((i * 37) % 50) * 3_600_000).toISOString());
+    const whole = counted(guards, [rowsOf(text, values)]).newest;
+    const cut = counted(
+      guards,
+      values.toReversed().map((value) => rowsOf(text, [value])),
+    ).newest;
+    expect([whole, cut]).toEqual([noon, noon]);
+  });
+});

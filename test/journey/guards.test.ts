@@ -1,0 +1,278 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type FaultProxy, openFaultProxy } from './fault-proxy.ts';
+import type { Home } from './home.ts';
+import { adminKey, forSuite, makeWorld, type World } from './world.ts';
+
+const scope = forSuite();
+let world: World;
+let proxy: FaultProxy;
+
+beforeAll(async () => {
+  world = await makeWorld({ scope, company: { requests_per_second: 1000 } });
+  proxy = await openFaultProxy(world.url, scope);
+});
+
+/** So many rows, told apart by a word. */
+function table(rows: number, word: string): string {
+  return `id,name\n${Array.from({ length: rows }, (_, i) => `${i},${word}\n`).join('')}`;
+}
+
+const whole = table(200, 'whole');
+const half = table(90, 'half');
+
+interface Stage {
+  readonly home: Home;
+  readonly instance: string;
+}
+
+/** A job over a file whose rows were delivered, in this order. */
+async function stage(texts: readonly string[], job: object = {}, top: object = {}): Promise<Stage> {
+  const instance = await world.instance('csv');
+  const home = await world.home();
+  await home.config({
+    ...top,
+    destinations: { main: { url: proxy.url, api_key: adminKey } },
+    sources: { files: { connector: 'file' } },
+    jobs: { rows: { source: 'files', query: 'rows.csv', format: 'csv', target: instance, ...job } },
+  });
+  const one = { home, instance };
+  for (const text of texts) {
+    await home.write('rows.csv', text);
+    expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered' }]);
+    expect(await world.data(instance)).toBe(text);
+  }
+  return one;
+}
+
+async function read({ home }: Stage, text: string) {
+  await home.write('rows.csv', text);
+  const { code, jobs } = await home.sync();
+  return { code, ...jobs[0]! };
+}
+
+async function json<T>({ home }: Stage, ...args: string[]): Promise<T> {
+  const ended = await home.sluice([...args, '--json']);
+  expect(ended.stderr).toBe('');
+  return JSON.parse(ended.stdout) as T;
+}
+
+const killAt = (event: string) => ({ preload: ['kill-at'], env: { KILL_AT: event, KILL_NTH: '1' } });
+
+/** A job that has delivered all its rows, and whose next result was held back. */
+async function quarantined(): Promise<Stage> {
+  const one = await stage([whole]);
+  expect(await read(one, half)).toMatchObject({ code: 1, state: 'quarantined' });
+  return one;
+}
+
+describe('a source that loses half of its rows', () => {
+  it('is held back without a guard being asked for: the dashboard keeps the old data, and the run says why', async () => {
+    const one = await stage([whole]);
+    const held = await read(one, half);
+    expect(held).toMatchObject({ code: 1, state: 'quarantined', requests: 0, problem: { code: 'GUARD_FAILED' } });
+    expect(held.problem!.seen).toContain('90 rows; 200 in run');
+    expect(held.problem!.allowed).toBe('a loss of 50%: at least 100 rows');
+    expect(await world.data(one.instance)).toBe(whole);
+    expect(await world.uploads(one.instance)).toHaveLength(1);
+    expect(one.home.state().runs.at(-1)).toMatchObject({ state: 'quarantined', code: 'GUARD_FAILED' });
+  });
+
+  it('is shown with figures then and now and the first lines that differ', async () => {
+    const one = await quarantined();
+    expect(await json<unknown[]>(one, 'quarantine', 'list')).toMatchObject([{ job: 'rows', state: 'quarantined' }]);
+    const shown = await json<Record<string, unknown>>(one, 'quarantine', 'show', 'rows');
+    expect(shown).toMatchObject({
+      now: { rows: 90, bytes: half.length },
+      last: { rows: 200, bytes: whole.length },
+      findings: [{ guard: 'row_change' }],
+    });
+    expect((shown.lines as unknown[])[0]).toEqual({ line: 2, last: '0,whole', now: '0,half' });
+    const { stdout } = await one.home.sluice(['quarantine', 'show', 'rows']);
+    expect(stdout).toContain('sluice quarantine approve rows');
+    expect((await one.home.sluice(['quarantine'])).stdout).toContain('fell by 55%');
+  });
+
+  it('arrives as exactly those bytes when a person approves it, and is the measure from then on', async () => {
+    const one = await quarantined();
+    await one.home.write('rows.csv', table(5, 'changed meanwhile'));
+    const done = await json(one, 'quarantine', 'approve', 'rows', '--why', 'spring cleaning');
+    expect(done).toMatchObject({ state: 'delivered', rows: 90 });
+    expect(await world.data(one.instance)).toBe(half);
+    const listed = await json<unknown[]>(one, 'quarantine', 'list', '--all');
+    expect(listed).toMatchObject([
+      {
+        state: 'delivered',
+        decision: { action: 'approve', why: 'spring cleaning', who: expect.stringContaining('@') },
+      },
+    ]);
+    expect(await json<unknown[]>(one, 'quarantine', 'list')).toEqual([]);
+    expect(await read(one, table(80, 'next'))).toMatchObject({ state: 'delivered' });
+  });
+
+  it('is gone when a person discards it, and nothing is sent', async () => {
+    const one = await quarantined();
+    expect(await json(one, 'quarantine', 'discard', 'rows')).toMatchObject({ state: 'discarded' });
+    expect(await world.data(one.instance)).toBe(whole);
+    expect(await world.uploads(one.instance)).toHaveLength(1);
+    const again = await one.home.sluice(['quarantine', 'approve', 'rows']);
+    expect(again.code).toBe(2);
+    expect(again.stderr).toContain('PAYLOAD_UNKNOWN');
+    expect(one.home.payloads().filter((name) => name.endsWith('.csv'))).toHaveLength(1);
+  });
+
+  it('gives way to the next good result by itself, and stays in the list of what was', async () => {
+    const one = await quarantined();
+    expect(await read(one, table(190, 'back'))).toMatchObject({ code: 0, state: 'delivered' });
+    expect(await json<unknown[]>(one, 'quarantine', 'list')).toEqual([]);
+    expect(await json<unknown[]>(one, 'quarantine', 'list', '--all')).toMatchObject([{ state: 'superseded' }]);
+  });
+
+  it('is never approved unread: a file that was changed on the disk is refused, and nothing moves', async () => {
+    const one = await quarantined();
+    const { path } = one.home.state().outbox.find(({ state }) => state === 'quarantined')!;
+    await writeFile(path, (await readFile(path, 'utf8')).replace('half', 'HALF'));
+    const ended = await one.home.sluice(['quarantine', 'approve', 'rows']);
+    expect(ended.code).toBe(1);
+    expect(ended.stderr).toContain('PAYLOAD_DAMAGED');
+    expect(await world.data(one.instance)).toBe(whole);
+    expect(one.home.state().outbox.at(-1)).toMatchObject({ state: 'quarantined' });
+  });
+});
+
+describe('guards', () => {
+  it('let the first result of a job through, whatever its size', async () => {
+    const one = await stage([]);
+    expect(await read(one, half)).toMatchObject({ code: 0, state: 'delivered' });
+  });
+
+  it('of the top level hold for a job that does not say otherwise, and "false" takes one away', async () => {
+    const guards = { rows: { minimum: 100 } };
+    const bound = await stage([], {}, { guards });
+    expect(await read(bound, half)).toMatchObject({ state: 'quarantined' });
+    const free = await stage([whole], { guards: { rows: false, row_change: false } }, { guards });
+    expect(await read(free, table(1, 'few'))).toMatchObject({ state: 'delivered' });
+  });
+
+  it('look into cells on their way: missing ones, and a newest date that is too old', async () => {
+    const guards = { nulls: { name: '10%' }, newest: { column: 'day', within: '2d' } };
+    const one = await stage([], { guards });
+    const rows = (day: string, gaps: number) =>
+      `day,name\n${Array.from({ length: 40 }, (_, i) => `${day},${i < gaps ? '' : 'x'}\n`).join('')}`;
+    const today = new Date().toISOString().slice(0, 10);
+    expect(await read(one, rows(today, 4))).toMatchObject({ state: 'delivered' });
+    const held = await read(one, rows('2020-02-29', 5));
+    expect(held.problem!.seen).toBe('5 of 40 (12.5%); 2020-03-01T00:00:00Z');
+  });
+
+  it('let bytes that a person approved through again, and say so of no others', async () => {
+    const one = await stage([], { guards: { rows: { minimum: 100 } } });
+    expect(await read(one, half)).toMatchObject({ state: 'quarantined' });
+    expect(await json(one, 'quarantine', 'approve', 'rows')).toMatchObject({ state: 'delivered' });
+    expect(await read(one, half)).toMatchObject({ code: 0, state: 'unchanged' });
+    expect(await read(one, table(90, 'others'))).toMatchObject({ state: 'quarantined' });
+  });
+});
+
+describe('a kill', () => {
+  it.for(['payload.quarantined', 'payload.superseded'])(
+    'at %s, while something is held back, loses neither that nor what is shown',
+    async (event) => {
+      const one = event === 'payload.superseded' ? await quarantined() : await stage([whole]);
+      await one.home.write('rows.csv', table(50, 'killed'));
+      expect((await one.home.sync(killAt(event))).signal).toBe('SIGKILL');
+      one.home.age();
+      expect(await read(one, table(50, 'killed'))).toMatchObject({ state: 'quarantined' });
+      expect(await world.data(one.instance)).toBe(whole);
+      expect(await json(one, 'quarantine', 'approve', 'rows')).toMatchObject({ state: 'delivered', rows: 50 });
+      expect(await world.data(one.instance)).toBe(table(50, 'killed'));
+    },
+  );
+
+  it.for(['payload.approved', 'upload.started', 'request.answered', 'payload.delivered'])(
+    'at %s, while a person approves, loses nothing: the approved bytes arrive with the next sync of the job',
+    async (event) => {
+      const one = await quarantined();
+      const killed = await one.home.sluice(['quarantine', 'approve', 'rows'], killAt(event));
+      expect(killed.signal).toBe('SIGKILL');
+      one.home.age();
+      await rm(join(one.home.folder, 'rows.csv'));
+      expect((await one.home.sync()).jobs).toMatchObject([{ state: 'failed' }]);
+      expect(await world.data(one.instance)).toBe(half);
+      expect(one.home.state().outbox.map(({ state }) => state)).toEqual(['delivered', 'delivered']);
+    },
+  );
+
+  it.for(['payload.restored', 'upload.started', 'request.answered', 'payload.delivered'])(
+    'at %s, while a person rolls back, loses nothing: the job is held and its former rows arrive',
+    async (event) => {
+      const one = await stage([whole, table(150, 'wrong')]);
+      expect((await one.home.sluice(['rollback', 'rows'], killAt(event))).signal).toBe('SIGKILL');
+      one.home.age();
+      expect((await one.home.sync()).jobs).toMatchObject([{ state: 'held' }]);
+      expect(await world.data(one.instance)).toBe(whole);
+    },
+  );
+});
+
+describe('a rollback', () => {
+  it('puts the last good rows back and holds the job until somebody resumes it', async () => {
+    const one = await stage([table(120, 'first'), whole, table(150, 'wrong')]);
+    const listed = await json<{ rows: number }[]>(one, 'rollback', 'rows', '--list');
+    expect(listed.map(({ rows }) => rows)).toEqual([200, 120]);
+    const back = await json(one, 'rollback', 'rows', '--why', 'wrong prices');
+    expect(back).toMatchObject({ state: 'delivered', rows: 200 });
+    expect(await world.data(one.instance)).toBe(whole);
+
+    const held = await read(one, table(151, 'wrong'));
+    expect(held).toMatchObject({ code: 1, state: 'held', problem: { code: 'JOB_HELD', next: 'sluice resume rows' } });
+    expect(held.problem!.seen).toContain('wrong prices');
+    expect(await world.data(one.instance)).toBe(whole);
+    const status = JSON.parse((await one.home.sluice(['status', '--json'])).stdout) as { jobs: { state: string }[] };
+    expect(status.jobs[0]!.state).toContain('held');
+
+    expect(await json(one, 'resume', 'rows')).toEqual({ job: 'rows', released: true });
+    expect(await read(one, table(180, 'right'))).toMatchObject({ code: 0, state: 'delivered' });
+    expect(await world.data(one.instance)).toBe(table(180, 'right'));
+  });
+
+  it('goes one further back each time, or to the run that is named', async () => {
+    const texts = [table(120, 'first'), whole, table(150, 'wrong')];
+    const one = await stage(texts, {}, { keep: { payloads: 5 } });
+    const runs = one.home.state().outbox.map(({ run }) => run);
+    await json(one, 'rollback', 'rows');
+    await json(one, 'rollback', 'rows');
+    expect(await world.data(one.instance)).toBe(texts[0]);
+    const none = await one.home.sluice(['rollback', 'rows']);
+    expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('ROLLBACK_NOTHING') });
+    const other = await stage(texts);
+    const to = other.home.state().outbox[0]!.run;
+    expect(to).not.toBe(runs[0]);
+    await json(other, 'rollback', 'rows', '--to', to);
+    expect(await world.data(other.instance)).toBe(texts[0]);
+  });
+
+  it('finds no more payloads than are kept, and the sweep of a start leaves those alone', async () => {
+    const texts = [1, 2, 3, 4, 5].map((n) => table(100 + n, 'row'));
+    const one = await stage(texts, {}, { keep: { payloads: 2 } });
+    one.home.age();
+    await one.home.sync();
+    expect(one.home.payloads().filter((name) => name.endsWith('.csv'))).toHaveLength(2);
+    const listed = await json<{ rows: number }[]>(one, 'rollback', 'rows', '--list');
+    expect(listed.map(({ rows }) => rows)).toEqual([104]);
+  });
+});
+
+describe('a payload that the service refused', () => {
+  it('is listed, shown with its words, and sent again when a person says so', async () => {
+    const one = await stage([]);
+    proxy.script(one.instance, { answer: 422 });
+    expect(await read(one, whole)).toMatchObject({ state: 'dead' });
+    expect(await json<unknown[]>(one, 'dead', 'list')).toMatchObject([{ job: 'rows', code: 'DELIVERY_REFUSED' }]);
+    expect((await one.home.sluice(['dead', 'show', 'rows'])).stdout).toContain('DELIVERY_REFUSED');
+    expect(await json(one, 'dead', 'send', 'rows', '--why', 'mended')).toMatchObject({ state: 'delivered' });
+    expect(await world.data(one.instance)).toBe(whole);
+    expect(await json<unknown[]>(one, 'dead', 'list')).toEqual([]);
+  });
+});
