@@ -101,54 +101,40 @@ export class JsonScanner {
     return { line: this.#line, byte: this.#byte };
   }
 
-  /** Passes white space and whole tokens; returns where something else stands, which is left to the steps. */
+  /** Passes white space and whole tokens; returns where something else stands, a bracket too: that is for the steps. */
   #tokens(bytes: Buffer, view: DataView, start: number): number {
-    const { length } = bytes;
+    const afterComma = this.#depth === 0 ? wrong : this.#objects[this.#depth] === 1 ? key : value;
+    let state = this.#state;
+    let values = 0;
     let p = start;
-    while (p < length) {
+    for (let end = p; p < bytes.length; p = end) {
       const byte = bytes[p]!;
-      const end = byte > 0x20 ? this.#tokenEnd(bytes, view, p) : isSpace(byte) ? p + 1 : unsure;
-      if (end === unsure) return p;
-      if (byte === 0x0a) this.#line++;
-      p = end;
+      end = p + 1;
+      if (byte <= 0x20) {
+        if (!isSpace(byte)) break;
+        if (byte === 0x0a) this.#line++;
+      } else if (state <= valueOrEnd) {
+        end = valueEnd(bytes, view, p);
+        if (end === unsure) break;
+        values++;
+        const more = bytes[end] === 0x2c && afterComma !== wrong;
+        if (more) end++;
+        state = more ? afterComma : afterValue;
+      } else if (state <= key) {
+        end = byte === 0x22 ? stringEnd(bytes, view, end) : unsure;
+        if (end === unsure) break;
+        state = bytes[end] === 0x3a ? value : colon;
+        if (state === value) end++;
+      } else {
+        if (byte !== (state === colon ? 0x3a : 0x2c)) break;
+        const next = state === colon ? value : afterComma;
+        if (next === wrong) break;
+        state = next;
+      }
     }
+    this.#state = state;
+    if (this.#depth === 1 && this.#array) this.#items += values;
     return p;
-  }
-
-  /**
-   * Notes the token that begins here, with the colon or the comma that follows it at once, and tells where that ends; or
-   * notes nothing and is unsure. Brackets are no tokens.
-   */
-  #tokenEnd(bytes: Buffer, view: DataView, p: number): number {
-    switch (this.#state) {
-      case colon:
-        return bytes[p] === 0x3a ? this.#colonEnd(bytes, p) : unsure;
-      case keyOrEnd:
-      case key: {
-        const end = bytes[p] === 0x22 ? stringEnd(bytes, view, p + 1) : unsure;
-        return end === unsure ? unsure : this.#colonEnd(bytes, end);
-      }
-      case afterValue:
-        return bytes[p] === 0x2c && this.#depth > 0 ? this.#commaEnd(p) : unsure;
-      default: {
-        const end = valueEnd(bytes, view, p);
-        if (end === unsure) return unsure;
-        if (this.#depth === 1 && this.#array) this.#items++;
-        this.#state = afterValue;
-        return bytes[end] === 0x2c && this.#depth > 0 ? this.#commaEnd(end) : end;
-      }
-    }
-  }
-
-  #colonEnd(bytes: Buffer, p: number): number {
-    const follows = bytes[p] === 0x3a;
-    this.#state = follows ? value : colon;
-    return follows ? p + 1 : p;
-  }
-
-  #commaEnd(p: number): number {
-    this.#state = this.#objects[this.#depth] === 1 ? key : value;
-    return p + 1;
   }
 
   #step(byte: number, p: number): void {
