@@ -54,6 +54,25 @@ it('keeps the watermark behind what may still show up late, and goes on from the
   expect(await run(stream, { routes, query, watermark: old.watermark! })).toMatchObject({ rows: [], unchanged: true });
 });
 
+it('loses nothing where the vendor stops counting: neither behind known records nor in one instant that holds too many', async () => {
+  const all = [1, 2, 3, 4, 5].map((id) => ({ id, changed: `2026-01-0${id}T00:00:00Z` }));
+  const routes: Routes = {
+    'POST /v1/things': ({ body }) => ({
+      json: { data: all.filter(({ changed }) => changed >= (body.since ?? '')).slice(0, 3) },
+    }),
+  };
+  const stream: Partial<StreamData> = {
+    request: { path: '/things', json: { since: '{{ since | iso }}' } },
+    columns: { id: 'integer', changed: 'timestamptz' },
+    incremental: { column: 'changed', key: 'id', cap: 3 },
+  };
+  const query = { incremental: true };
+  const watermark = '{"since":"2026-01-01T00:00:00Z","edge":["1"]}';
+  expect((await run(stream, { routes, query, watermark })).rows.map(([id]) => id)).toEqual(['2', '3', '4', '5']);
+  for (const one of all) one.changed = '2026-01-09T00:00:00Z';
+  expect(await fail(stream, { routes, query })).toMatchObject({ code: 'SERVICE_CAP', family: 'job' });
+});
+
 it('resumes by the column that the user names', async () => {
   const stream: Partial<StreamData> = {
     options: { by: option.text({ about: 'Which time.', default: 'changed', example: 'made' }) },

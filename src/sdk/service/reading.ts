@@ -9,10 +9,10 @@ import type { Moment } from './moment.ts';
 import { Pager, type Turn } from './paging.ts';
 import { valueAt } from './path.ts';
 import type { Progress } from './progress.ts';
-import { recordsOf } from './records.ts';
+import { type Piece, recordsOf } from './records.ts';
 import { runReportJob } from './report-job.ts';
 import { isUnset } from './service-options.ts';
-import { Ignored, PlaceLost, placeLost, repeatedPage, tooManyPages } from './service-problems.ts';
+import { cappedInstant, Ignored, PlaceLost, placeLost, repeatedPage, tooManyPages } from './service-problems.ts';
 import type { Scope } from './template.ts';
 import { boundOf, endOf, spansOf } from './windows.ts';
 
@@ -29,6 +29,8 @@ export interface ReadingInit {
 /** Records that came together, and what the names in templates stood for. */
 export interface Chunk {
   readonly records: readonly Fields[];
+  /** How many the service gave, before any was left out. */
+  readonly count: number;
   readonly scope: Scope;
 }
 
@@ -126,10 +128,12 @@ export class Reading {
     for (let from: Scope | undefined = scope; from !== undefined; ) {
       let records = 0;
       for await (const chunk of this.#series(stream, from)) {
-        records += chunk.records.length;
+        records += chunk.count;
         yield { ...chunk, records: edge.fresh(chunk.records, this.#cursorOf(stream)) };
       }
-      from = records < cap || !edge.hasMoved() ? undefined : { ...scope, since: edge.value };
+      const isAll = records < cap;
+      if (!isAll && !edge.hasMoved()) throw cappedInstant(this.#init.service.title, cap, edge.value);
+      from = isAll ? undefined : { ...scope, since: edge.value };
     }
   }
 
@@ -168,7 +172,7 @@ export class Reading {
       for await (const piece of reply.verdict === 'empty' ? [] : recordsOf(reply, stream, scope)) {
         count += piece.count;
         last = piece.last ?? last;
-        yield this.#met(distinct?.fresh(piece.records) ?? piece.records, scope);
+        yield this.#met({ ...piece, records: distinct?.fresh(piece.records) ?? piece.records }, scope);
       }
       guard.records = count;
       turn = pager.next({ answer, records: count, last });
@@ -179,12 +183,13 @@ export class Reading {
   }
 
   /** Notes the cursor, and leaves out what is older than what was asked for. */
-  #met(records: readonly Fields[], scope: Scope): Chunk {
+  #met({ records, count }: Piece, scope: Scope): Chunk {
     const { progress } = this.#init;
-    if (progress === undefined) return { records, scope };
+    if (progress === undefined) return { records, count, scope };
     progress.meet(records);
     const since = scope.since as Moment | string | undefined;
-    return { records: since === undefined ? records : records.filter((one) => !progress.isKnown(one, since)), scope };
+    const fresh = since === undefined ? records : records.filter((one) => !progress.isKnown(one, since));
+    return { records: fresh, count, scope };
   }
 
   #countPage(): void {

@@ -113,6 +113,17 @@ export function noWayOn(service: string, url: URL): Problem {
   });
 }
 
+/** The service gives only so many records, and more than those have one and the same time. */
+export function cappedInstant(service: string, cap: number, seen: string | undefined): Problem {
+  return new Problem({
+    code: 'SERVICE_CAP',
+    family: 'job',
+    message: `${service} gives ${cap} records at most, and more than those changed in one instant`,
+    ...(seen === undefined ? {} : { seen }),
+    next: 'the part that was read is not sent; begin behind that time with `start_date`',
+  });
+}
+
 /** More pages than a run may read. */
 export function tooManyPages(service: string, most: number): Problem {
   return new Problem({
