@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { defineService, option, type ServiceDescription, type StreamData } from '../../src/sdk/index.ts';
 import { failService, runService, type ServiceCase } from './doubles/service-suite.ts';
 import type { Routes } from './doubles/vendor.ts';
@@ -45,6 +45,16 @@ it('asks month by month of the calendar, and begins a month anew when it goes on
     'GET /things?from=2026-03-01&to=2026-03-31',
     'GET /things?from=2026-04-01&to=2026-04-02',
   ]);
+});
+
+it('begins with a whole month where nobody says when', async () => {
+  const stream: Partial<StreamData> = {
+    window: { step: 'month', start: '1mo' },
+    request: { path: '/things', query: { from: '{{ window.from }}', to: '{{ window.to }}' } },
+  };
+  vi.useFakeTimers({ toFake: ['Temporal', 'Date'], now: Date.UTC(2026, 2, 10) });
+  const { asked } = await runService(caseOf(stream, { routes: nothing })).finally(() => vi.useRealTimers());
+  expect(asked).toEqual(['GET /things?from=2026-02-01&to=2026-02-28', 'GET /things?from=2026-03-01&to=2026-03-10']);
 });
 
 it('gives the bounds of a span as columns', async () => {
