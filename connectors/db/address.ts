@@ -23,8 +23,15 @@ const schemes: Readonly<Record<string, DriverName>> = {
   'postgresql:': 'postgres',
   'mysql:': 'mysql',
   'mariadb:': 'mariadb',
+  'sqlserver:': 'sqlserver',
 };
-const defaultPort: Readonly<Record<DriverName, number>> = { postgres: 5432, mysql: 3306, mariadb: 3306, sqlite: 0 };
+const defaultPort: Readonly<Record<DriverName, number>> = {
+  postgres: 5432,
+  mysql: 3306,
+  mariadb: 3306,
+  sqlite: 0,
+  sqlserver: 1433,
+};
 const beside = ['host', 'port', 'database', 'user', 'password'] as const;
 
 /** The driver that is meant, or undefined when neither option says it. */
@@ -79,7 +86,12 @@ function urlFaults({ url, driver, ...source }: SourceValues): Fault[] {
   const parsed = URL.parse(url);
   const meant = schemes[parsed?.protocol ?? ''];
   if (!parsed || meant === undefined) {
-    return [{ option: 'url', message: 'must begin with postgres://, mysql:// or mariadb:// and be a whole url' }];
+    return [
+      {
+        option: 'url',
+        message: 'must begin with postgres://, mysql://, mariadb:// or sqlserver:// and be a whole url',
+      },
+    ];
   }
   const twice = beside.filter((name) => source[name] !== undefined);
   return [

@@ -34,3 +34,20 @@ export const sqliteDialect: Dialect = {
   limit: (rows) => ({ last: ` limit ${rows}` }),
   stored: (column) => `cast(${column} as text)`,
 };
+
+/** Texts are bound; everything else stands in the statement, exact. */
+export const sqlserverDialect: Dialect = {
+  quote: (name) => `[${name.replaceAll(']', ']]')}]`,
+  operand({ type, text }, before) {
+    if (type === 'text') return { sql: `@p${before.length + 1}`, parameters: [text] };
+    return { sql: sqlserverLiteral(type, text), parameters: [] };
+  },
+  limit: (rows) => ({ first: `top (${rows}) ` }),
+};
+
+function sqlserverLiteral(type: string, text: string): string {
+  if (type === 'integer' || type === 'decimal') return text;
+  const words: Readonly<Record<string, string>> = { timestamp: 'datetime2(7)', timestamptz: 'datetimeoffset(7)' };
+  const word = type === 'uuid' ? 'uniqueidentifier' : (words[type] ?? type);
+  return `cast('${text.replaceAll("'", "''")}' as ${word})`;
+}

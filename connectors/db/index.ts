@@ -13,6 +13,7 @@ const byName: Readonly<Record<DriverName, () => Promise<Driver>>> = {
   mysql,
   mariadb: mysql,
   sqlite: async () => (await import('./sqlite.ts')).sqlite,
+  sqlserver: async () => (await import('./sqlserver.ts')).sqlserver,
 };
 
 async function driverFor(given: SourceValues): Promise<Driver> {
@@ -30,7 +31,7 @@ async function driverFor(given: SourceValues): Promise<Driver> {
 export default defineConnector({
   id: 'db',
   title: 'Database',
-  summary: 'Reads the result of one query from PostgreSQL, MySQL, MariaDB or SQLite.',
+  summary: 'Reads the result of one query from PostgreSQL, MySQL, MariaDB, SQLite or SQL Server.',
   source,
   query,
   ...reference,

@@ -55,7 +55,7 @@ export function unreachable({ place, because, seen, cause }: Seen & { readonly b
   });
 }
 
-function tlsRefused({ place, seen, cause }: Seen): Problem {
+export function tlsRefused({ place, seen, cause }: Seen): Problem {
   return new Problem({
     code: 'DB_TLS_REFUSED',
     family: 'config',

@@ -1,6 +1,6 @@
 import { type OptionValues, option } from '#sdk';
 
-export const drivers = ['postgres', 'mysql', 'mariadb', 'sqlite'] as const;
+export const drivers = ['postgres', 'mysql', 'mariadb', 'sqlite', 'sqlserver'] as const;
 export type DriverName = (typeof drivers)[number];
 
 /** TLS towards the server. `require` encrypts and checks nothing; `verify` also checks certificate and name. */
@@ -81,7 +81,7 @@ export const source = {
   port: option.integer({
     minimum: 1,
     maximum: 65_535,
-    about: 'Port of the server; 5432 for PostgreSQL and 3306 for MySQL and MariaDB when left out.',
+    about: 'Port of the server; 5432 for PostgreSQL, 3306 for MySQL and MariaDB and 1433 for SQL Server when left out.',
     example: 5433,
   }),
   database: option.text({ about: 'Name of the database.', example: 'shop' }),
@@ -160,7 +160,7 @@ export const query = {
     { type: ['string', 'number', 'boolean', 'null'] },
     {
       about:
-        'Values for the placeholders, in order: $1, $2 … for PostgreSQL, ? for the others. Never pasted into the text.',
+        'Values for the placeholders, in order: $1, $2 … for PostgreSQL, @p1, @p2 … for SQL Server, ? for the others. Never pasted into the text.',
       example: ['DE'],
     },
   ),

@@ -1,0 +1,67 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type * as Tedious from 'tedious';
+import { Problem } from '#sdk';
+import { exactValue, type TdsType } from './sqlserver-values.ts';
+
+/**
+ * Everything of tedious that is not in its documented interface stands in this file: its parser of rows asks one function
+ * for each value. That function is asked first, for where the value ends; then the exact one is read from the bytes.
+ */
+interface ValueParser {
+  readValue: ReadValue & { isExact?: true };
+}
+
+type ReadValue = (
+  bytes: Buffer,
+  offset: number,
+  metadata: { readonly type: { readonly name: string }; readonly scale?: number },
+  options: unknown,
+) => { value: unknown; readonly offset: number };
+
+/** The driver, from beside Sluice or from beside the config. Throws a Problem that says how to install it. */
+export function loadTedious(folder: string, places = [import.meta.url, join(folder, 'sluice.yaml')]): typeof Tedious {
+  for (const place of places) {
+    const require = createRequire(place);
+    try {
+      require.resolve('tedious');
+    } catch {
+      continue;
+    }
+    makeExact(require('tedious/lib/value-parser') as ValueParser);
+    return require('tedious') as typeof Tedious;
+  }
+  throw new Problem({
+    code: 'DB_DRIVER_MISSING',
+    family: 'config',
+    message: 'the driver for SQL Server is not installed',
+    next: 'run `npm install tedious` where Sluice is installed, or in the folder of the config',
+  });
+}
+
+/** Decimals, money and fractions of seconds beyond a thousandth would be rounded otherwise. */
+function makeExact(parser: ValueParser): void {
+  const read = parser.readValue;
+  if (typeof read !== 'function') throw driverChanged();
+  if (read.isExact) return;
+  const exact: ValueParser['readValue'] = (bytes, offset, metadata, options) => {
+    const result = read(bytes, offset, metadata, options);
+    if (result.value === null) return result;
+    const type: TdsType = { name: metadata.type.name, scale: metadata.scale };
+    const value = exactValue(type, { bytes, start: offset, end: result.offset });
+    if (value !== undefined) result.value = value;
+    return result;
+  };
+  exact.isExact = true;
+  parser.readValue = exact;
+  if (parser.readValue !== exact) throw driverChanged();
+}
+
+export function driverChanged(): Problem {
+  return new Problem({
+    code: 'DB_DRIVER_CHANGED',
+    family: 'bug',
+    message: 'the tedious package has changed inside: it reads values by another way than the one we know',
+    next: 'install version 20 of tedious',
+  });
+}

@@ -1,0 +1,92 @@
+import { Problem } from '#sdk';
+import {
+  connectionLost,
+  connectTimeout,
+  networkProblem,
+  seenIn,
+  serverProblem,
+  tlsRefused,
+} from './network-problems.ts';
+
+interface ServerError {
+  readonly code?: string;
+  readonly number?: number;
+  readonly cause?: unknown;
+}
+
+interface Rule {
+  readonly errors: readonly number[];
+  readonly family: 'config' | 'login' | 'try_later' | 'job';
+  readonly code: string;
+  readonly next: string;
+}
+
+/** One table from error number to what happens next. https://learn.microsoft.com/sql/relational-databases/errors-events/ */
+const rules: readonly Rule[] = [
+  {
+    errors: [18401, 18450, 18452, 18456, 18461, 18470, 18486, 18487, 18488],
+    family: 'login',
+    code: 'DB_LOGIN_REFUSED',
+    next: 'check user and password of the source',
+  },
+  { errors: [4060, 911], family: 'config', code: 'DB_NO_DATABASE', next: 'mend the option database' },
+  {
+    errors: [
+      1204, 1205, 1222, 3960, 701, 802, 6005, 9002, 10928, 10929, 17809, 40197, 40501, 40540, 40613, 49918, 49919,
+      49920,
+    ],
+    family: 'try_later',
+    code: 'DB_SERVER_BUSY',
+    next: 'the run is tried again',
+  },
+  {
+    errors: [1033, 156],
+    family: 'job',
+    code: 'DB_QUERY_FAILED',
+    next: 'with cursor or chunks the query stands in brackets: leave out order by, and write subqueries instead of with',
+  },
+];
+const otherwise = { family: 'job', code: 'DB_QUERY_FAILED', next: 'mend the query; the server says where' } as const;
+
+interface Circumstances {
+  readonly place: string;
+  readonly connectSeconds: number;
+}
+
+/** Whatever tedious threw, as a problem. */
+export function sqlserverProblem(thrown: unknown, { place, connectSeconds }: Circumstances): Problem {
+  if (thrown instanceof Problem) return thrown;
+  const { code, number, cause } = (thrown ?? {}) as ServerError;
+  const { message } = seenIn(thrown);
+  if (number !== undefined) {
+    const { family, code: name, next } = rules.find(({ errors }) => errors.includes(number)) ?? otherwise;
+    return serverProblem({ place, said: message, family, code: name, next, seen: `error ${number}`, cause: thrown });
+  }
+  if (code === 'ETIMEOUT' && /^Timeout: Request/.test(message)) return timedOut(place, thrown);
+  if (code === 'ETIMEOUT') return connectTimeout(place, connectSeconds);
+  if (code === 'EENCRYPT' || /encryption/i.test(message)) return tlsRefused({ place, seen: message, cause: thrown });
+  if (code === 'ELOGIN') return refused(place, thrown);
+  return networkProblem(cause, place) ?? networkProblem(thrown, place) ?? connectionLost(place, thrown);
+}
+
+function timedOut(place: string, cause: unknown): Problem {
+  return serverProblem({
+    place,
+    said: seenIn(cause).message,
+    family: 'job',
+    code: 'DB_STATEMENT_CANCELLED',
+    next: 'raise statement_timeout_seconds or make the query faster',
+    cause,
+  });
+}
+
+function refused(place: string, cause: unknown): Problem {
+  return serverProblem({
+    place,
+    said: seenIn(cause).message,
+    family: 'login',
+    code: 'DB_LOGIN_REFUSED',
+    next: 'check user and password of the source',
+    cause,
+  });
+}

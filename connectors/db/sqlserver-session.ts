@@ -1,0 +1,265 @@
+import { connect } from 'node:net';
+import type * as Tedious from 'tedious';
+import type { Connection, ConnectionConfiguration, Request } from 'tedious';
+import { type Batch, type Column, type Extraction, Problem, type Value } from '#sdk';
+import { type Address, addressOf, readTls, type Tls } from './address.ts';
+import { BatchQueue, batchesOf } from './batch-queue.ts';
+import { refuseDuplicates } from './cells.ts';
+import type { Door } from './driver.ts';
+import { noRows } from './no-rows.ts';
+import type { Parameter, QueryValues } from './options.ts';
+import { driverChanged, loadTedious } from './sqlserver-driver.ts';
+import { sqlserverProblem } from './sqlserver-problems.ts';
+import { sqlserverType } from './sqlserver-values.ts';
+
+const rowsPerBatch = 1024;
+/** What a row may weigh until it is known better. */
+const roughRowBytes = 200;
+
+/** One connection to SQL Server, with a transaction that is rolled back when the connection ends. */
+export class SqlserverSession {
+  readonly #tedious: typeof Tedious;
+  readonly #connection: Connection;
+  readonly #problem: (thrown: unknown) => Problem;
+  #onBroken: (reason: unknown) => void = () => {};
+
+  private constructor(tedious: typeof Tedious, config: ConnectionConfiguration, problem: (thrown: unknown) => Problem) {
+    this.#tedious = tedious;
+    this.#problem = problem;
+    this.#connection = new tedious.Connection(config);
+    this.#connection.on('error', (reason) => this.#onBroken(reason));
+    this.#connection.on('end', () => this.#onBroken(new Error('the server closed the connection')));
+  }
+
+  /** Connects and logs in; throws a problem, or the signal's reason. */
+  static async open({ source, folder, signal, tunnel }: Door): Promise<SqlserverSession> {
+    signal.throwIfAborted();
+    const tedious = loadTedious(folder);
+    const address = addressOf(source);
+    const connectSeconds = source.connect_timeout_seconds;
+    const config = configOf({
+      address,
+      tls: await readTls(source.tls, folder),
+      connectMs: connectSeconds * 1000,
+      statementMs: Math.ceil(source.statement_timeout_seconds * 1000),
+      socket: tunnel?.path,
+    });
+    const place = `${address.host}:${address.port}`;
+    const session = new SqlserverSession(tedious, config, (thrown) =>
+      sqlserverProblem(thrown, { place, connectSeconds }),
+    );
+    try {
+      await session.#until(signal, (settle) => session.#connection.connect((failure) => settle(failure)));
+      return session;
+    } catch (thrown) {
+      session.close();
+      throw thrown;
+    }
+  }
+
+  /** Runs a step that reports to a callback; a broken connection or the signal end it too. */
+  async #until(signal: AbortSignal, step: (settle: (failure: unknown) => void) => void): Promise<void> {
+    let abort = () => {};
+    try {
+      await new Promise<void>((resolve, reject) => {
+        abort = () => reject(signal.reason);
+        const settle = (failure: unknown) => (failure ? reject(this.#problem(failure)) : resolve());
+        signal.addEventListener('abort', abort);
+        this.#onBroken = settle;
+        if (signal.aborted) abort();
+        else step(settle);
+      });
+    } finally {
+      signal.removeEventListener('abort', abort);
+    }
+  }
+
+  /** One row of text by a statement of our own. */
+  async row(sql: string, signal: AbortSignal): Promise<readonly string[]> {
+    let found: readonly string[] = [];
+    await this.#until(signal, (settle) => {
+      const request = new this.#tedious.Request(sql, (failure) => settle(failure));
+      request.on('row', (cells: { value: unknown }[]) => {
+        found = cells.map(({ value }) => String(value));
+      });
+      this.#connection.execSqlBatch(request);
+    });
+    return found;
+  }
+
+  /** Begins the transaction that is never committed: whatever a query writes is undone. */
+  async begin(signal: AbortSignal): Promise<void> {
+    await this.row('set xact_abort on; begin transaction', signal);
+  }
+
+  /** Runs the query; resolves when its columns are known, and its rows come as they are asked for. */
+  async read({ sql, parameters }: QueryValues, signal: AbortSignal): Promise<Extraction> {
+    let columns: readonly Column[] | undefined;
+    let queue: BatchQueue | undefined;
+    await this.#until(signal, (settle) => {
+      const rows = new Rows(() => ({ columns: columns!, queue: queue! }));
+      const fail = (thrown: unknown) => {
+        queue?.fail(this.#problem(thrown));
+        settle(thrown);
+      };
+      const request = new this.#tedious.Request(sql, (failure) => {
+        if (failure) return fail(failure);
+        if (columns === undefined) return fail(noRows());
+        rows.flush();
+        queue!.end();
+      });
+      queue = new BatchQueue({ pause: () => request.pause(), resume: () => request.resume() });
+      this.#bind(request, parameters);
+      request.on('columnMetadata', (metadata) => {
+        try {
+          if (columns !== undefined) throw manyResults();
+          columns = columnsOf(metadata);
+          settle(undefined);
+        } catch (thrown) {
+          fail(thrown);
+          request.cancel();
+        }
+      });
+      request.on('row', (cells: { value: unknown }[]) => rows.add(cells));
+      this.#onBroken = fail;
+      this.#connection.execSql(request);
+    });
+    const failed = (thrown: unknown) => queue!.fail(this.#problem(thrown));
+    this.#onBroken = failed;
+    const abort = () => queue!.fail(signal.reason);
+    signal.addEventListener('abort', abort);
+    if (signal.aborted) abort();
+    const leave = async () => {
+      signal.removeEventListener('abort', abort);
+      this.close();
+    };
+    return { columns: columns!, batches: batchesOf(queue!, leave) satisfies AsyncIterable<Batch> };
+  }
+
+  #bind(request: Request, parameters: readonly Parameter[]): void {
+    const { TYPES } = this.#tedious;
+    parameters.forEach((value, i) => {
+      const name = `p${i + 1}`;
+      if (typeof value === 'boolean') request.addParameter(name, TYPES.Bit, value);
+      else if (typeof value === 'number' && Number.isSafeInteger(value))
+        request.addParameter(name, TYPES.BigInt, value);
+      else if (typeof value === 'number') request.addParameter(name, TYPES.Float, value);
+      else request.addParameter(name, TYPES.NVarChar, value);
+    });
+  }
+
+  /** Hangs up; the server ends what it does for us and rolls back. */
+  close(): void {
+    this.#onBroken = () => {};
+    this.#connection.close();
+  }
+}
+
+/** Rows on their way into batches. */
+class Rows {
+  readonly #into: () => { readonly columns: readonly Column[]; readonly queue: BatchQueue };
+  #values: Value[][] = [];
+  #length = 0;
+  #bytes = 0;
+
+  constructor(into: () => { readonly columns: readonly Column[]; readonly queue: BatchQueue }) {
+    this.#into = into;
+  }
+
+  add(cells: readonly { readonly value: unknown }[]): void {
+    if (this.#length === 0) this.#values = cells.map(() => []);
+    cells.forEach(({ value }, c) => {
+      this.#values[c]!.push(value as Value);
+      if (typeof value === 'string' || value instanceof Uint8Array) this.#bytes += value.length;
+    });
+    this.#length++;
+    this.#bytes += roughRowBytes;
+    if (this.#length >= rowsPerBatch || this.#bytes >= 256 * 1024) this.flush();
+  }
+
+  flush(): void {
+    if (this.#length === 0) return;
+    const { columns, queue } = this.#into();
+    const cells = this.#values.map((values) => ({ kind: 'values' as const, values }));
+    const batch = { columns, cells, length: this.#length };
+    const bytes = this.#bytes;
+    this.#length = 0;
+    this.#bytes = 0;
+    queue.push(batch, bytes, () => undefined);
+  }
+}
+
+interface Described {
+  readonly colName: string;
+  readonly type: { readonly name: string };
+}
+
+function columnsOf(metadata: readonly Described[] | Readonly<Record<string, Described>>): readonly Column[] {
+  if (!Array.isArray(metadata)) throw driverChanged();
+  const columns = (metadata as readonly Described[]).map(({ colName, type }) => {
+    // Its values carry a type each, and the driver rounds some of them.
+    if (type.name === 'Variant') throw variant(colName);
+    return { name: colName, type: sqlserverType(type) };
+  });
+  refuseDuplicates(columns);
+  return columns;
+}
+
+function variant(column: string): Problem {
+  return new Problem({
+    code: 'DB_VALUE_TYPE',
+    family: 'job',
+    message: `column ${JSON.stringify(column)} is of type sql_variant, in which every value has a type of its own`,
+    where: { column },
+    next: `say in the query what it shall be: cast(${column} as nvarchar(max)) as ${column}`,
+  });
+}
+
+function manyResults(): Problem {
+  return new Problem({
+    code: 'DB_MANY_RESULTS',
+    family: 'job',
+    message: 'the statement returns more than one result',
+    next: 'call a procedure that has one result, or write a select',
+  });
+}
+
+interface ConfigParts {
+  readonly address: Address;
+  readonly tls: Tls | undefined;
+  readonly connectMs: number;
+  readonly statementMs: number;
+  /** The socket of a tunnel, which leads to the server. */
+  readonly socket: string | undefined;
+}
+
+function configOf({ address, tls, connectMs, statementMs, socket }: ConfigParts): ConnectionConfiguration {
+  const { host, port, user, password, database } = address;
+  const { ca, cert, key } = tls ?? {};
+  return {
+    server: host,
+    authentication: { type: 'default', options: { userName: user ?? '', password: password ?? '' } },
+    options: {
+      port,
+      ...(database === undefined ? {} : { database }),
+      encrypt: tls !== undefined,
+      trustServerCertificate: tls?.rejectUnauthorized !== true,
+      ...(tls?.servername === undefined ? {} : { serverName: tls.servername }),
+      cryptoCredentialsDetails: {
+        ...(ca === undefined ? {} : { ca }),
+        ...(cert === undefined ? {} : { cert }),
+        ...(key === undefined ? {} : { key }),
+      },
+      connectTimeout: connectMs,
+      requestTimeout: statementMs,
+      maxRetriesOnTransientErrors: 0,
+      appName: 'sluice',
+      useUTC: true,
+      lowerCaseGuids: true,
+      useColumnNames: false,
+      rowCollectionOnRequestCompletion: false,
+      rowCollectionOnDone: false,
+      ...(socket === undefined ? {} : { connector: async () => connect({ path: socket }) }),
+    },
+  };
+}
