@@ -13,6 +13,7 @@ import { configFlag, openConfig, showProblems } from '../config-file.ts';
 import { logFlag } from '../log-flag.ts';
 import { monitorAddress } from '../monitor-flag.ts';
 import { onStop } from '../signals.ts';
+import { traceWhereAsked } from '../trace.ts';
 import { version } from '../version.ts';
 
 interface Flags {
@@ -35,6 +36,7 @@ async function run({ config: file, log: level, monitor: asked }: Flags): Promise
   ]);
   const log = openLogOn(process.stdout, level);
   const runtime = await wire({ config, log });
+  await traceWhereAsked({ events: runtime.events, log });
   let watchers: Watchers | undefined;
   try {
     const lease = await beTheOnlyOne(runtime);

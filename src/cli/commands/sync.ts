@@ -7,6 +7,7 @@ import { exit } from '../exit.ts';
 import { logFlag } from '../log-flag.ts';
 import type { Screen } from '../progress.ts';
 import { onStop } from '../signals.ts';
+import { traceWhereAsked } from '../trace.ts';
 
 interface Flags {
   readonly config: string;
@@ -52,7 +53,9 @@ async function send({ config, jobs, refused, flags, signal }: Work): Promise<num
     import('../follow.ts'),
     import('../summary.ts'),
   ]);
-  const runtime = await wire({ config, log: openLogOn(process.stderr, flags.log) });
+  const log = openLogOn(process.stderr, flags.log);
+  const runtime = await wire({ config, log });
+  await traceWhereAsked({ events: runtime.events, log });
   const follow = followJobs(runtime.events, { screen: screenFor(flags), jobs });
   try {
     const outcomes = await syncJobs({ runtime, config, jobs, signal, patienceMs: flags.wait * 1000 });

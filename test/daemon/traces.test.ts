@@ -1,0 +1,76 @@
+import { context, trace } from '@opentelemetry/api';
+import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { wantsTraces } from '../../src/cli/trace.ts';
+import { traceEvents } from '../../src/daemon/traces.ts';
+import type { Runtime } from '../../src/daemon/wire.ts';
+import { type Log, quietLog } from '../../src/lib/log.ts';
+import { registerSecret } from '../../src/lib/redact.ts';
+import { configOf, destinationOf, jobOf, newFolder, openService, overdue, Source, startDaemon } from './rig.ts';
+
+/** A real kit, whose exporter keeps what it gets. */
+function loadKit(): InMemorySpanExporter {
+  const exporter = new InMemorySpanExporter();
+  trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }));
+  onTestFinished(() => {
+    trace.disable();
+    context.disable();
+  });
+  return exporter;
+}
+
+/** One job that fires at once, its events traced from the start. */
+async function setUp(says: Source['says'] = async () => 'hello', log = quietLog) {
+  const source = new Source();
+  source.says = says;
+  const service = await openService();
+  const instance = await service.instance();
+  const job = jobOf({ name: 'orders', destination: destinationOf(service.url), instance, source });
+  const before = async (runtime: Runtime) => {
+    await overdue(job)(runtime);
+    traceEvents({ events: runtime.events, log, version: '1.2.3' });
+  };
+  return startDaemon(configOf(await newFolder(), [job]), { before });
+}
+
+describe('traces', () => {
+  it('are asked for by the variables of the standard, and refused by them', () => {
+    expect(wantsTraces({})).toBe(false);
+    expect(wantsTraces({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' })).toBe(true);
+    expect(wantsTraces({ OTEL_TRACES_EXPORTER: 'otlp' })).toBe(true);
+    expect(wantsTraces({ OTEL_TRACES_EXPORTER: 'none', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' })).toBe(
+      false,
+    );
+    expect(wantsTraces({ OTEL_TRACES_EXPORTER: 'otlp', OTEL_SDK_DISABLED: 'true' })).toBe(false);
+  });
+
+  it('hold a run, its extract and its upload together, though the upload ends after the run', async () => {
+    const exporter = loadKit();
+    const started = await setUp();
+    await started.hear('payload.delivered');
+    const spans = exporter.getFinishedSpans();
+    expect(spans.map(({ name }) => name)).toEqual(['sluice.start', 'sluice.extract', 'sluice.run', 'sluice.upload']);
+    const [, extract, run, upload] = spans;
+    for (const child of [extract, upload]) expect(child?.parentSpanContext?.spanId).toBe(run?.spanContext().spanId);
+    expect(run?.attributes).toMatchObject({ 'sluice.job': 'orders', 'sluice.outcome': 'owed', 'sluice.rows': 1 });
+    expect(extract?.attributes).toMatchObject({ 'sluice.source': 'made', 'sluice.rows': 1 });
+  });
+
+  it('tell what failed, and no secret', async () => {
+    registerSecret('hunter-of-secrets');
+    const exporter = loadKit();
+    const started = await setUp(() => Promise.reject(new Error('no entry for hunter-of-secrets')));
+    await started.hear('run.finished');
+    const [, extract, run] = exporter.getFinishedSpans();
+    for (const span of [extract, run])
+      expect(span?.status).toMatchObject({ code: 2, message: expect.stringContaining('no entry for [redacted]') });
+    expect(JSON.stringify([extract?.attributes, run?.attributes])).not.toContain('hunter');
+  });
+
+  it('are missed aloud where no kit is loaded', async () => {
+    const lines: string[] = [];
+    const log: Log = { ...quietLog, warn: (message) => void lines.push(message) };
+    await setUp(undefined, log);
+    expect(lines).toEqual([expect.stringContaining('no OpenTelemetry kit is loaded')]);
+  });
+});
