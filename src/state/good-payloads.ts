@@ -23,7 +23,7 @@ export class GoodPayloads {
 
   /** What the instance shows or is owed: the newest decision about it. */
   async last(key: InstanceKey): Promise<Good | undefined> {
-    return this.#of(key).where('state', 'in', ['owed', 'delivered']).orderBy('id', 'desc').executeTakeFirst();
+    return this.#of(key).where('state', 'in', ['owed', 'delivered']).orderBy('id', 'desc').limit(1).executeTakeFirst();
   }
 
   /** What can be put back: data older than what the instance shows, its file still there. The newest data first. */

@@ -78,9 +78,12 @@ export class PayloadFiles {
     // Looked at before the runs: whoever has a folder by now has begun by then.
     const [folders, files] = [foldersIn(this.root), filesIn(this.root)];
     const living = new Set((await new Runs(this.#ground).underway()).map(({ id }) => id));
+    const old = files.filter((path) => !living.has(relative(this.root, path).split(sep, 1)[0]!) && this.#isOld(path));
+    // Asked at once for all: a lock for each of ten thousand files that stay would cost every start seconds.
+    const wanted = old.length === 0 ? new Set<string>() : await wantedPaths(this.#ground);
     const swept: string[] = [];
-    for (const path of files) {
-      if (living.has(relative(this.root, path).split(sep, 1)[0]!) || !this.#isOld(path)) continue;
+    for (const path of old) {
+      if (wanted.has(path)) continue;
       await this.release(path);
       if (!existsSync(path)) swept.push(path);
     }
@@ -92,6 +95,32 @@ export class PayloadFiles {
     const touched = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
     return touched !== undefined && touched < this.#ground.clock.now() - youngMs;
   }
+}
+
+/** What {@link isWanted} would say of each payload there is. */
+async function wantedPaths({ db, clock, keep }: Ground): Promise<Set<string>> {
+  const inKept = await db.selectFrom('outbox').select('path').where('state', 'in', kept).execute();
+  const former =
+    keep === undefined
+      ? []
+      : await db
+          .selectFrom(({ selectFrom }) =>
+            selectFrom('outbox')
+              .select(['path', 'settled_at'])
+              .select(({ fn }) =>
+                fn
+                  .agg<number>('row_number')
+                  .over((over) => over.partitionBy(['url', 'client_id', 'instance']).orderBy('id', 'desc'))
+                  .as('rank'),
+              )
+              .where('state', '=', 'delivered')
+              .as('ranked'),
+          )
+          .select('path')
+          .where('rank', '<=', keep.payloads)
+          .where('settled_at', '>=', clock.now() - keep.milliseconds)
+          .execute();
+  return new Set([...inKept, ...former].map(({ path }) => path));
 }
 
 async function isWanted(ground: Ground, path: string): Promise<boolean> {

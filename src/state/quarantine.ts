@@ -84,6 +84,7 @@ export class Quarantine {
       .where('instance', '=', instance)
       .where('sha256', '=', owing.payload.sha256)
       .where('state', 'in', ['owed', 'delivered'])
+      .limit(1)
       .executeTakeFirst();
     return row !== undefined;
   }

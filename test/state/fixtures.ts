@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../src/lib/clock.ts';
 import type { Payload } from '../../src/pipeline/payload.ts';
 import type { Fate, Processes } from '../../src/state/processes.ts';
-import { openStore, type Store } from '../../src/state/store.ts';
+import { openStore, type Store, type StoreOptions } from '../../src/state/store.ts';
 
 export const noon = Date.UTC(2026, 5, 15, 16, 0, 0);
 
@@ -83,9 +83,11 @@ export function newFolder(): string {
   return folder;
 }
 
-export async function newStore(options: { clock: Clock; folder?: string; processes?: Processes }): Promise<Store> {
-  const { clock, processes } = options;
-  const store = await openStore(options.folder ?? newFolder(), { clock, ...(processes ? { processes } : {}) });
+export async function newStore({
+  folder = newFolder(),
+  ...options
+}: StoreOptions & { folder?: string }): Promise<Store> {
+  const store = await openStore(folder, options);
   stores.push(store);
   return store;
 }

@@ -1,0 +1,140 @@
+import { existsSync, utimesSync } from 'node:fs';
+import { afterEach, describe, expect, it } from 'vitest';
+import { heal } from '../../src/state/heal.ts';
+import type { Store } from '../../src/state/store.ts';
+import { cleanUp, newStore, noon, oweText, place, spool, VirtualClock } from './fixtures.ts';
+
+afterEach(cleanUp);
+
+const by = { who: 'ada@desk', why: 'looked at it' };
+const instance = 'i1';
+const key = { url: place.url, instance };
+const keep = { payloads: 2, milliseconds: 86_400_000 };
+const hour = 3_600_000;
+
+/** A payload that a guard held back, with how far its extract had read. */
+async function holdBack(store: Store, { text, asOf }: { text: string; asOf: number }) {
+  const run = await store.runs.begin({ job: 'job', origin: 'schedule' });
+  const payload = spool(store, { run, text, asOf });
+  const put = await store.quarantine.put(
+    {
+      run,
+      job: 'job',
+      destination: place,
+      instance,
+      payload,
+      mediaType: 'text/csv',
+      always: false,
+      watermark: { reading: 'r', text: `read to ${text}` },
+    },
+    { findings: '[]', message: 'too few rows' },
+  );
+  return { run, payload, ...put };
+}
+
+async function deliver(store: Store, text: string, asOf: number) {
+  const made = await oweText(store, { instance, text, asOf, job: 'job' });
+  if (made.owed.state !== 'owed') throw new Error(made.owed.state);
+  const row = (await store.outbox.attempt(made.owed.id))!;
+  await store.outbox.delivered(row);
+  await store.payloads.releaseFormer(row);
+  return made;
+}
+
+/** As if nobody had touched the files for an hour. */
+function age(...paths: readonly string[]): void {
+  for (const path of paths) utimesSync(path, (noon - hour) / 1000, (noon - hour) / 1000);
+}
+
+describe('a payload that is held back', () => {
+  it('moves no watermark until it is approved, and then as far as its extract had read', async () => {
+    const store = await newStore({ clock: new VirtualClock() });
+    await store.watermarks.set({ job: 'job', run: 'before', reading: 'r', text: 'start' });
+    const { id, run } = await holdBack(store, { text: 'a', asOf: noon });
+    expect(await store.watermarks.find('job', 'r')).toBe('start');
+    expect(await store.quarantine.approve(id, by)).toMatchObject({ row: { state: 'owed' } });
+    expect(await store.watermarks.find('job', 'r')).toBe('read to a');
+    await store.outbox.bury(id, { code: 'X', message: 'refused' });
+    expect(await store.watermarks.find('job', 'r')).toBe('start');
+    expect(await store.audit.history({ job: 'job', limit: 9 })).toMatchObject([{ action: 'approve', run, ...by }]);
+  });
+
+  it('moves none when it is discarded, and neither decision can be taken twice', async () => {
+    const store = await newStore({ clock: new VirtualClock() });
+    const { id, run } = await holdBack(store, { text: 'a', asOf: noon });
+    expect(await store.quarantine.discard(id, by)).toMatchObject({ row: { state: 'discarded' } });
+    expect(await store.watermarks.find('job', 'r')).toBeUndefined();
+    expect(await store.quarantine.approve(id, by)).toBeUndefined();
+    expect(await store.quarantine.discard(id, by)).toBeUndefined();
+    expect(await store.runs.find(run)).toMatchObject({ state: 'discarded' });
+    expect(await store.audit.history({ limit: 9 })).toHaveLength(1);
+  });
+
+  it('leaves what is owed alone, and takes the place of what was held back before', async () => {
+    const store = await newStore({ clock: new VirtualClock() });
+    await oweText(store, { instance, text: 'owed', asOf: noon - 3, job: 'job' });
+    const first = await holdBack(store, { text: 'a', asOf: noon - 2 });
+    const second = await holdBack(store, { text: 'b', asOf: noon - 1 });
+    expect(second.superseded.map(({ id }) => id)).toEqual([first.id]);
+    expect(await store.outbox.inState('owed', 'quarantined')).toMatchObject([{ state: 'owed' }, { id: second.id }]);
+    const decided = await store.quarantine.approve(second.id, by);
+    expect(decided?.superseded).toMatchObject([{ sha256: expect.any(String), state: 'owed' }]);
+    expect(await store.outbox.inState('owed')).toMatchObject([{ id: second.id }]);
+  });
+
+  it('gives way to newer good data, and can then not be approved over it', async () => {
+    const store = await newStore({ clock: new VirtualClock() });
+    const { id, run } = await holdBack(store, { text: 'a', asOf: noon - 2 });
+    await deliver(store, 'newer', noon - 1);
+    expect(await store.outbox.find(id)).toMatchObject({ state: 'superseded' });
+    expect(await store.quarantine.approve(id, by)).toBeUndefined();
+    expect(await store.runs.find(run)).toMatchObject({ state: 'quarantined', message: 'too few rows' });
+  });
+
+  it('outlives starts, sweeps and a history that forgets all else', async () => {
+    const store = await newStore({ clock: new VirtualClock() });
+    const { id, run, payload } = await holdBack(store, { text: 'a', asOf: noon });
+    age(payload.path);
+    await heal(store);
+    await store.runs.prune(0);
+    expect(existsSync(payload.path)).toBe(true);
+    expect(await store.runs.find(run)).toBeDefined();
+    expect(await store.quarantine.all()).toMatchObject([{ id, state: 'quarantined' }]);
+  });
+});
+
+describe('delivered payloads', () => {
+  it('stay as many as the store was told, through deliveries and sweeps, and no longer than that', async () => {
+    const clock = new VirtualClock();
+    const store = await newStore({ clock, keep });
+    const paths = [];
+    for (const n of [1, 2, 3]) paths.push((await deliver(store, `text ${n}`, noon - 10 + n)).payload.path);
+    expect(paths.map((path) => existsSync(path))).toEqual([false, true, true]);
+    age(paths[1]!, paths[2]!);
+    expect(await store.payloads.sweep()).toEqual([]);
+    clock.advance(keep.milliseconds + 1);
+    expect(await store.payloads.sweep()).toHaveLength(2);
+  });
+
+  it('are put back in a run of their own; what waits gives way, the job is held and reads everything again', async () => {
+    const store = await newStore({ clock: new VirtualClock(), keep });
+    const first = await deliver(store, 'first', noon - 9);
+    await deliver(store, 'wrong', noon - 8);
+    await store.watermarks.set({ job: 'job', run: 'x', reading: 'r', text: 'far' });
+    const held = await holdBack(store, { text: 'held', asOf: noon - 7 });
+    const [former] = await store.good.former(key);
+    expect(former).toMatchObject({ run: first.run });
+    const { row, superseded } = await store.good.putBack(former!, by);
+    expect(superseded).toMatchObject([{ id: held.id }]);
+    expect(row).toMatchObject({ state: 'owed', path: first.payload.path, as_of: noon - 9, attempts: 0, always: 1 });
+    expect(row.run).not.toBe(first.run);
+    expect(await store.holds.find('job')).toMatchObject(by);
+    expect(await store.watermarks.find('job', 'r')).toBeUndefined();
+    expect(await store.good.former(key)).toEqual([]);
+
+    expect(await store.holds.release('job', by)).toBe(true);
+    expect(await store.holds.release('job', by)).toBe(false);
+    const actions = (await store.audit.history({ limit: 9 })).map(({ action }) => action);
+    expect(actions).toEqual(['resume', 'rollback']);
+  });
+});
