@@ -99,7 +99,7 @@ describe('the HTTP side', () => {
     const body = Readable.from([...pieces, Buffer.from('0],"name":"in pieces","format":"json"}')]);
     const made = await given.call('POST', '/datasources', { body });
     expect(made.status).toBe(201);
-    expect((await given.call('GET', made.body.meta.location)).body.data.name).toBe('in pieces');
+    expect((await given.call('GET', made.body.meta.location!)).body.data.name).toBe('in pieces');
   });
 
   it('takes an empty body with a JSON content type where no field is required', async () => {

@@ -10,14 +10,17 @@ const leastBytesPerSecond = 1024;
  * the service itself is busy with a piece does not count.
  */
 export async function* withPatience(reader: AsyncIterator<Buffer>, idleMs: number): AsyncGenerator<Buffer, void> {
-  const silence = Promise.withResolvers<never>();
-  silence.promise.catch(() => undefined);
-  const timer = setTimeout(() => silence.reject(badRequest(silent(idleMs))), idleMs);
+  let refuse: (refusal: Error) => void = () => undefined;
+  const timer = setTimeout(() => refuse(badRequest(silent(idleMs))), idleMs);
   let [bytes, waited] = [0, 0];
   try {
     for (;;) {
       const asked = performance.now();
-      const next = await Promise.race([reader.next(), silence.promise]);
+      // A promise for each piece: one for all of them would remember each that was waited for.
+      const next = await new Promise<IteratorResult<Buffer>>((resolve, reject) => {
+        refuse = reject;
+        reader.next().then(resolve, reject);
+      });
       if (next.done === true) return;
       waited += performance.now() - asked;
       bytes += next.value.length;
