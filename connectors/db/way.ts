@@ -41,7 +41,7 @@ export class Way {
   }
 
   closeSoon(): void {
-    setTimeout(() => void this.close(), lastWordsMs);
+    if (this.#tunnel !== undefined) setTimeout(() => void this.close(), lastWordsMs);
   }
 }
 
