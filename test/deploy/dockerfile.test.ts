@@ -66,11 +66,16 @@ describe('the Dockerfile', () => {
     const how = { cwd: '/', env, ...(process.getuid?.() === 0 ? { uid: 1000, gid: 1000 } : {}) };
     const door = join(app, 'src/cli/sluice.js');
     const before = await inventory(app);
-    const daemon = spawn(process.execPath, [door, 'run'], { ...how, stdio: ['ignore', 'pipe', 'pipe'] });
+    const daemon = spawn(process.execPath, [door, 'run', '--monitor', '127.0.0.1:0'], {
+      ...how,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     onTestFinished(() => void daemon.kill('SIGKILL'));
     const output = collect(daemon);
     await until('the daemon', () => output().includes('daemon.started'));
     expect((await run(process.execPath, [door, 'health'], how)).stdout).toContain('healthy');
+    const url = /"url":"([^"]+)"/.exec(output())?.[1];
+    expect(await (await fetch(`${url}/metrics`)).text()).toContain('sluice_scheduler_ticking 1');
     const ended = new Promise((resolve) => daemon.once('exit', (code) => resolve(code)));
     daemon.kill('SIGTERM');
     expect(await ended).toBe(0);
