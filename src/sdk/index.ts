@@ -47,6 +47,7 @@ export { defineRetiredService } from './service/retired-service.ts';
 export type * from './service/rules.ts';
 export type { Scope, Template } from './service/template.ts';
 export { renderDeep, templateFault } from './service/template.ts';
+export { type XmlPart, xmlParts } from './service/xml-tree.ts';
 export { boundOf, spansOf } from './service/windows.ts';
 export type { SshLogin } from './ssh/login.ts';
 export { openSsh, openTunnel } from './ssh/open.ts';

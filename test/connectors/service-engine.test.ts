@@ -1,6 +1,13 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { option, type ServiceDescription, type StreamData } from '../../src/sdk/index.ts';
+import {
+  type Fields,
+  option,
+  type RecordInput,
+  type ServiceDescription,
+  type StreamData,
+  xmlParts,
+} from '../../src/sdk/index.ts';
 import { basics, caseOf, fail, type Given, ids, numbers, run } from './doubles/acme.ts';
 import type { Routes } from './doubles/vendor.ts';
 
@@ -205,6 +212,20 @@ it('reads dates as vendors write them', async () => {
   );
   expect(rows).toEqual([
     ['2026-01-31', '2026-01-31T09:00:00Z', '2026-01-31T09:00:00Z', '2026-01-31T09:00:00Z', '2026-01-31T08:00:00Z'],
+  ]);
+});
+
+it('reads an answer of any size with code of the service, the elements that it wants out of XML', async () => {
+  async function* read(input: RecordInput): AsyncGenerator<Fields> {
+    for await (const { name, value } of xmlParts(input.open(), ['row', 'end'])) yield { name, value };
+  }
+  const text = `<a><head>no</head>${'<row><row>1</row></row>\n'.repeat(1500)}<x:end xmlns:x="y" n="2">é</x:end></a>`;
+  const columns = { name: 'text', value: 'json' } as const;
+  const { rows } = await run({ decode: { as: 'stream', read }, columns }, { routes: { 'GET /v1/things': { text } } });
+  expect(rows).toHaveLength(1501);
+  expect([rows[0], rows.at(-1)]).toEqual([
+    ['row', '{"row":"1"}'],
+    ['end', '{"@n":"2","#text":"é"}'],
   ]);
 });
 

@@ -1,6 +1,7 @@
 import type { ColumnType } from '../column.ts';
 import type { OAuthDescription } from '../oauth.ts';
 import type { OptionSet } from '../option.ts';
+import type { RecordInput } from '../records/input.ts';
 import type { RecordQuery } from '../records/options.ts';
 import type { Answer, Where } from './answer.ts';
 import type { FileDecoding } from './file-table.ts';
@@ -116,6 +117,8 @@ export interface StreamData {
 }
 
 export type Decoding =
+  /** Records that the service's own code reads out of the answer as it lies on the disk, a piece at a time. */
+  | { readonly as: 'stream'; readonly read: (input: RecordInput, scope: Scope) => AsyncIterable<Fields> }
   | 'json'
   | 'jsonl'
   | 'xml'

@@ -42,6 +42,7 @@ async function* chunksOf(reply: Reply, { records, decode = 'json' }: Reading, sc
   else if (decode === 'raw') yield [{ content: await textIn(reply.input) }];
   else if (decode === 'jsonl') yield* lines(reply.input);
   else if (typeof decode === 'object' && decode.as === 'file') yield [{ file: reply.input }];
+  else if (typeof decode === 'object' && decode.as === 'stream') yield* gathered(decode.read(reply.input, scope));
   else yield* rows(reply.input, typeof decode === 'object' ? decode : { as: 'csv' });
 }
 
@@ -98,6 +99,16 @@ function headerNames(header: readonly unknown[]): string[] {
 function* sliced(records: Iterable<Fields>): Generator<Fields[]> {
   let chunk: Fields[] = [];
   for (const record of records) {
+    if (chunk.push(record) < chunkRows) continue;
+    yield chunk;
+    chunk = [];
+  }
+  if (chunk.length > 0) yield chunk;
+}
+
+async function* gathered(records: AsyncIterable<Fields>): AsyncGenerator<Fields[]> {
+  let chunk: Fields[] = [];
+  for await (const record of records) {
     if (chunk.push(record) < chunkRows) continue;
     yield chunk;
     chunk = [];

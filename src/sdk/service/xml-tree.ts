@@ -1,6 +1,7 @@
 import { SaxesParser } from 'saxes';
 
 interface Open {
+  readonly name: string;
   readonly members: Record<string, unknown>;
   text: string;
 }
@@ -12,27 +13,98 @@ interface Open {
  * @throws Error when the document is not well-formed.
  */
 export function parseXml(text: string): unknown {
-  const parser = new SaxesParser();
-  const root: Open = { members: {}, text: '' };
-  const open: Open[] = [root];
-  parser.on('error', (error) => {
-    throw error;
-  });
-  parser.on('opentag', ({ attributes }) => {
-    const named = Object.entries(attributes as Record<string, string>).filter(([name]) => !/^xmlns(?::|$)/.test(name));
-    open.push({ members: Object.fromEntries(named.map(([name, value]) => [`@${local(name)}`, value])), text: '' });
-  });
-  const add = (piece: string) => {
-    open.at(-1)!.text += piece;
-  };
-  parser.on('text', add);
-  parser.on('cdata', add);
-  parser.on('closetag', ({ name }) => {
-    const done = open.pop()!;
-    put(open.at(-1)!.members, local(name), valueOfElement(done));
-  });
-  parser.write(text).close();
-  return root.members;
+  const tree = new Tree();
+  tree.write(text);
+  tree.end();
+  return tree.members;
+}
+
+/** An element that was looked for, in the form of {@link parseXml}. */
+export interface XmlPart {
+  readonly name: string;
+  readonly value: unknown;
+}
+
+/**
+ * The elements of these names, one after another, out of an XML document (UTF-8) of any size; nothing else of it is kept.
+ * One inside of another is a part of that one.
+ * @throws Error when the document is not well-formed.
+ */
+export async function* xmlParts(
+  bytes: AsyncIterable<Uint8Array>,
+  names: readonly string[],
+): AsyncGenerator<XmlPart, void> {
+  const tree = new Tree(new Set(names));
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  for await (const piece of bytes) {
+    tree.write(decoder.decode(piece, { stream: true }));
+    yield* tree.taken();
+  }
+  tree.write(decoder.decode());
+  tree.end();
+  yield* tree.taken();
+}
+
+/** Grows as the text comes. With names, it keeps only the elements of these names. */
+class Tree {
+  readonly members: Record<string, unknown> = {};
+  readonly #parser = new SaxesParser();
+  readonly #open: Open[] = [{ name: '', members: this.members, text: '' }];
+  readonly #wanted: ReadonlySet<string> | undefined;
+  /** How deep the wanted element is that we are in; 0 while in none. */
+  #inside = 0;
+  #parts: XmlPart[] = [];
+
+  constructor(wanted?: ReadonlySet<string>) {
+    this.#wanted = wanted;
+    const parser = this.#parser;
+    parser.on('error', (error) => {
+      throw error;
+    });
+    parser.on('opentag', ({ name, attributes }) => this.#enter(local(name), attributes as Record<string, string>));
+    const add = (piece: string) => {
+      if (this.#keeps) this.#open.at(-1)!.text += piece;
+    };
+    parser.on('text', add);
+    parser.on('cdata', add);
+    parser.on('closetag', () => this.#leave());
+  }
+
+  write(text: string): void {
+    this.#parser.write(text);
+  }
+
+  end(): void {
+    this.#parser.close();
+  }
+
+  /** The parts since the last call. */
+  taken(): XmlPart[] {
+    const parts = this.#parts;
+    this.#parts = [];
+    return parts;
+  }
+
+  get #keeps(): boolean {
+    return this.#wanted === undefined || this.#inside > 0;
+  }
+
+  #enter(name: string, attributes: Readonly<Record<string, string>>): void {
+    if (this.#inside === 0 && this.#wanted?.has(name) === true) this.#inside = this.#open.length;
+    const named = Object.entries(attributes).filter(([one]) => !/^xmlns(?::|$)/.test(one));
+    this.#open.push({ name, members: Object.fromEntries(named.map(([one, v]) => [`@${local(one)}`, v])), text: '' });
+  }
+
+  #leave(): void {
+    const done = this.#open.pop()!;
+    if (!this.#keeps) return;
+    if (this.#inside !== this.#open.length) {
+      put(this.#open.at(-1)!.members, done.name, valueOfElement(done));
+      return;
+    }
+    this.#inside = 0;
+    this.#parts.push({ name: done.name, value: valueOfElement(done) });
+  }
 }
 
 function local(name: string): string {
