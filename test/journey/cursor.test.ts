@@ -1,0 +1,54 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { expect, it, onTestFinished } from 'vitest';
+import { adminKey, makeWorld } from './world.ts';
+
+async function openShop() {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-cursor-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const file = join(folder, 'shop.sqlite');
+  const run = (sql: string) => {
+    const db = new Database(file);
+    db.exec(sql);
+    db.close();
+  };
+  run("create table orders (id integer, at datetime); insert into orders values (1, '2026-01-31 10:00:00')");
+  return { file, run };
+}
+
+it('a job that reads only what is new shows just that, keeps it while nothing comes, and loses no row to a crash', async () => {
+  const [shop, world] = [await openShop(), await makeWorld()];
+  const instance = await world.instance('csv');
+  const home = await world.home();
+  await home.config({
+    destinations: { main: { url: world.url, api_key: adminKey } },
+    sources: { shop: { connector: 'db', file: shop.file } },
+    jobs: {
+      orders: {
+        source: 'shop',
+        query: { sql: 'select id from (select id, at from orders) o', cursor: 'id', lag: 1 },
+        format: 'csv',
+        target: instance,
+      },
+    },
+  });
+  const sync = async (how = {}) => (await home.sync(how)).jobs?.[0];
+  expect(await sync()).toMatchObject({ state: 'delivered', rows: 1 });
+  expect(await sync()).toMatchObject({ state: 'unchanged', rows: 0, requests: 0 });
+  expect(await world.data(instance)).toBe('id\n1\n');
+
+  shop.run("insert into orders values (2, '2026-01-31 10:05:00'), (3, '2026-01-31 10:05:00')");
+  // Killed before the payload is owed: the same rows are read again.
+  const cut = await home.sync({ preload: ['kill-at'], env: { KILL_AT: 'payload.spooled' } });
+  expect(cut).toMatchObject({ signal: 'SIGKILL' });
+  expect(await sync()).toMatchObject({ state: 'delivered', rows: 2 });
+  expect(await world.data(instance)).toBe('id\n2\n3\n');
+
+  // Written late, within the lag.
+  shop.run("insert into orders values (2, '2026-01-31 10:01:00')");
+  expect(await sync()).toMatchObject({ state: 'delivered', rows: 1 });
+  expect(await world.data(instance)).toBe('id\n2\n');
+  expect(await sync()).toMatchObject({ state: 'unchanged' });
+});
