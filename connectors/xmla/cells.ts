@@ -1,5 +1,5 @@
-import type { Answer, Fields } from '#sdk';
-import { noResult } from './rowset.ts';
+import type { Fields } from '#sdk';
+import { disordered } from './problems.ts';
 import { partOf, partsOf, valueIn } from './tree.ts';
 
 interface Member {
@@ -9,22 +9,50 @@ interface Member {
 type Tuple = readonly Member[];
 
 /**
- * The cells of a result in the multidimensional layout, laid out flat: a row for each combination of tuples of the second
- * axis and those behind it, a column for each tuple of the first. Cells are numbered, the first axis changing fastest; those
+ * The multidimensional layout, laid out flat: a row for each combination of tuples of the second axis and those behind it,
+ * a column for each tuple of the first. Cells are numbered, the first axis changing fastest, and come in that order; those
  * that the server leaves out are empty.
  */
-export function* recordsOfCells({ body }: Answer): Generator<Fields> {
-  const root = partOf(body, 'Envelope', 'Body', 'ExecuteResponse', 'return', 'root');
-  if (root === undefined) throw noResult();
-  const axes = partsOf(partOf(root, 'Axes'), 'Axis').filter((axis) => partOf(axis, '@name') !== 'SlicerAxis');
-  const [across = [[]], ...down] = axes.map(tuplesOf);
-  const cells = cellsOf(root);
-  const names = columnNames(across);
-  let ordinal = 0;
-  for (const tuples of combinations(down)) {
-    const heads = tuples.flat().map(({ hierarchy, caption }) => [hierarchy, caption] as const);
-    const values = names.map((name) => [name, cells.get(ordinal++) ?? null] as const);
-    yield Object.fromEntries([...heads, ...values]);
+export class CellTable {
+  readonly #names: readonly string[];
+  readonly #heads: Iterator<readonly Tuple[]>;
+  #head: readonly Tuple[] | undefined;
+  #values: unknown[] = [];
+  /** Number of the first cell of the row that is being filled. */
+  #from = 0;
+
+  constructor(axes: readonly unknown[]) {
+    const tuples = axes.filter((axis) => partOf(axis, '@name') !== 'SlicerAxis').map(tuplesOf);
+    this.#names = columnNames(tuples[0] ?? [[]]);
+    this.#heads = combinations(tuples.slice(1));
+    this.#advance();
+  }
+
+  /** Puts a cell into its place, and gives the rows that are whole by then. */
+  *put(cell: unknown): Generator<Fields> {
+    const ordinal = Number(partOf(cell, '@CellOrdinal'));
+    if (!(ordinal >= this.#from)) throw disordered(ordinal);
+    while (this.#head !== undefined && ordinal >= this.#from + this.#names.length) yield this.#row();
+    this.#values[ordinal - this.#from] = valueIn(partOf(cell, 'Value'));
+  }
+
+  /** The rows behind the last cell. */
+  *rest(): Generator<Fields> {
+    while (this.#head !== undefined) yield this.#row();
+  }
+
+  #row(): Fields {
+    const heads = this.#head!.flat().map(({ hierarchy, caption }) => [hierarchy, caption] as const);
+    const values = this.#names.map((name, i) => [name, this.#values[i] ?? null] as const);
+    this.#values = [];
+    this.#from += this.#names.length;
+    this.#advance();
+    return Object.fromEntries([...heads, ...values]);
+  }
+
+  #advance(): void {
+    const step = this.#heads.next();
+    this.#head = step.done === true ? undefined : step.value;
   }
 }
 
@@ -35,11 +63,6 @@ function tuplesOf(axis: unknown): Tuple[] {
       caption: String(valueIn(partOf(member, 'Caption')) ?? valueIn(partOf(member, 'UName')) ?? ''),
     })),
   );
-}
-
-function cellsOf(root: unknown): Map<number, unknown> {
-  const cells = partsOf(partOf(root, 'CellData'), 'Cell');
-  return new Map(cells.map((cell) => [Number(partOf(cell, '@CellOrdinal')), valueIn(partOf(cell, 'Value'))]));
 }
 
 /** Captions of a tuple, joined; a name that stands twice gets a number. Without a first axis there is one cell. */

@@ -1,7 +1,6 @@
 import { defineService, option } from '#sdk';
-import { recordsOfCells } from './cells.ts';
 import { discover, execute } from './envelope.ts';
-import { recordsOfRows } from './rowset.ts';
+import { readResult } from './read-result.ts';
 
 const catalog = option.text({
   about: 'Name of the catalog (the database); that of the server when absent.',
@@ -58,8 +57,8 @@ export default defineService({
         }),
       },
       request: execute,
-      decode: 'xml',
-      records: (answer, { layout }) => (layout === 'tabular' ? recordsOfRows(answer) : recordsOfCells(answer)),
+      decode: { as: 'stream', read: readResult },
+      records: '',
       columns: 'discovered',
     },
     sources: {
@@ -107,15 +106,9 @@ export default defineService({
       body: { [`${fault}.detail.Error.@Description`]: true },
       verdict: 'config',
       said: `${fault}.detail.Error.@Description`,
-      say: 'refuses the statement',
+      say: 'refuses what it is asked',
     },
-    { body: { [fault]: true }, verdict: 'config', said: `${fault}.faultstring`, say: 'refuses the statement' },
-    {
-      body: { 'Envelope.Body.ExecuteResponse.return.root.Messages.Error': true },
-      verdict: 'fail',
-      said: 'Envelope.Body.ExecuteResponse.return.root.Messages.Error.@Description',
-      say: 'broke off in the middle of the result',
-    },
+    { body: { [fault]: true }, verdict: 'config', said: `${fault}.faultstring`, say: 'refuses what it is asked' },
   ],
   check: {
     request: discover('DISCOVER_DATASOURCES'),
@@ -123,7 +116,7 @@ export default defineService({
     say: 'the server answers XMLA and takes our login',
   },
   limits: [
-    'A result comes in one answer and has no pages; `max_answer_bytes` bounds it, and it is read as a whole.',
+    'A result comes in one answer and has no pages. Its rows and cells pass by on the way to the payload; the members of its axes are held in memory.',
     'Anonymous access and HTTP Basic are there; NTLM and Kerberos are not.',
     'A column is a number where the server declares one, or where it marks each value as one.',
     'Every run reads everything: put the period into the statement.',

@@ -43,7 +43,7 @@ describeStream(
     {
       name: 'a fault that comes with status 200',
       faults: [{ at: 1, reply: fault }],
-      problem: { code: 'SERVICE_REFUSED', family: 'config', seen: 'status 200: The cube Salez is unknown' },
+      problem: { code: 'XMLA_REFUSED', family: 'config', seen: 'The cube Salez is unknown' },
     },
     {
       name: 'a fault with status 500 and no details',
@@ -58,7 +58,12 @@ describeStream(
           reply: executed('<row/><Exception/><Messages><Error ErrorCode="1" Description="Out of memory"/></Messages>'),
         },
       ],
-      problem: { code: 'SERVICE_FAILED', seen: 'status 200: Out of memory' },
+      problem: { code: 'XMLA_BROKE_OFF', seen: 'Out of memory' },
+    },
+    {
+      name: 'a page that is no XML',
+      faults: [{ at: 1, reply: { text: '<html><br></html>' } }],
+      problem: { code: 'XMLA_UNREADABLE', family: 'try_later' },
     },
     {
       name: 'an answer that is no result',
@@ -106,6 +111,13 @@ describe('a result in the multidimensional layout', () => {
       ['Berlin', '2026', '5', null],
       ['Paris', '2026', null, null],
     ]);
+  });
+
+  it('is refused when its cells do not come in their order', async () => {
+    const stores = axis('Axis1', [member('[Store]', 'Berlin'), member('[Store]', 'Paris')]);
+    const result = executed(`<Axes>${across}${stores}</Axes><CellData>${cell(2, '1')}${cell(0, '2')}</CellData>`);
+    const problem = await failService(given(result, { layout: 'multidimensional' }));
+    expect(problem).toMatchObject({ code: 'XMLA_DISORDER', seen: 'cell 0' });
   });
 
   it('is one row where there is one axis', async () => {

@@ -8,19 +8,23 @@ const isWritable = (text: string) => [...text].every((c) => c >= ' ' && c !== '\
 const values = hostileValues.filter(isWritable);
 const names = hostileNames.filter(isWritable);
 
+const manyRows = 60_000;
+const store = 'store '.repeat(80);
+
+const many = () => Array.from({ length: manyRows }, (_, i) => [`${store}${i}`, String(i)]);
+
 function execute({ body }: Asked): Reply {
-  if (String(body).includes('hostile'))
+  if (String(body).includes('hostile')) {
     return tabular(
       names.map((name) => `${name}:string`),
       values.map((value) => names.map(() => value)),
     );
-  return tabular(
-    ['Store:string', 'Sales:int'],
-    [
-      ['Berlin', '1'],
-      ['Paris', '2'],
-    ],
-  );
+  }
+  const few = [
+    ['Berlin', '1'],
+    ['Paris', '2'],
+  ];
+  return tabular(['Store:string', 'Sales:int'], String(body).includes('many') ? many() : few);
 }
 
 export default serviceWorld({
@@ -48,5 +52,5 @@ export default serviceWorld({
     { query: { layout: 'flat' }, option: 'layout' },
   ],
   hostile: { query: { statement: 'select hostile' }, names, values },
-  waived: { many: 'a result comes in one answer, which is read as a whole and bounded by max_answer_bytes' },
+  many: { query: { statement: 'select many' }, rows: manyRows },
 });

@@ -41,7 +41,7 @@ interface VendorInit {
   readonly faults?: readonly Fault[];
   /** Says whether the credentials of a request are good; what is refused gets this answer. */
   readonly guard?: (asked: Asked) => Reply | undefined;
-  /** Keeps no list of what it was asked: for tests that measure memory. */
+  /** Keeps nothing of what it was asked and answered: for tests that measure memory. */
   readonly forgetful?: boolean;
 }
 
@@ -95,7 +95,7 @@ export class Vendor {
     }
     const usual = () => this.#init.guard?.(asked) ?? this.#routed(asked);
     const reply = fault === undefined ? usual() : fault.reply === 'repeat' ? this.#last : (fault.reply as Reply);
-    if (fault === undefined) this.#last = reply;
+    if (fault === undefined && this.#init.forgetful !== true) this.#last = reply;
     send(response, reply);
   }
 

@@ -1,0 +1,55 @@
+import { Problem, type ProblemInit, redact } from '#sdk';
+import { partOf } from './tree.ts';
+
+const fail = (init: Omit<ProblemInit, 'family'> & Partial<Pick<ProblemInit, 'family'>>): Problem =>
+  new Problem({ family: 'job', ...init });
+
+/** A SOAP fault: its details say more than its text. */
+export function refused(fault: unknown): Problem {
+  const said = partOf(fault, 'detail', 'Error', '@Description') ?? partOf(fault, 'faultstring') ?? 'no reason';
+  return fail({
+    code: 'XMLA_REFUSED',
+    family: 'config',
+    message: 'the server refuses the statement',
+    seen: redact(String(said)).slice(0, 500),
+    next: 'try the same statement in a client of the server; the streams `cubes` and `measures` list what there is',
+  });
+}
+
+/** An error that stands inside of a result, behind rows that look good. */
+export function brokeOff(messages: unknown): Problem {
+  const said = partOf(messages, 'Error', '@Description') ?? 'no reason';
+  return fail({
+    code: 'XMLA_BROKE_OFF',
+    message: 'the server broke off in the middle of the result',
+    seen: redact(String(said)).slice(0, 500),
+  });
+}
+
+export function noResult(): Problem {
+  return fail({
+    code: 'XMLA_NO_RESULT',
+    message: 'the server answers without a result',
+    next: 'look whether the statement is one that returns something, and whether the address is that of XMLA',
+  });
+}
+
+export function disordered(ordinal: number): Problem {
+  return fail({
+    code: 'XMLA_DISORDER',
+    message: 'the cells of the result do not come in their order',
+    seen: `cell ${ordinal}`,
+    next: 'read the result in the tabular layout',
+  });
+}
+
+export function unreadable(cause: unknown): Problem {
+  return fail({
+    code: 'XMLA_UNREADABLE',
+    family: 'try_later',
+    message: 'the server gives an answer that is no XML',
+    seen: redact((cause as Error).message).slice(0, 200),
+    next: 'where it stays like this, look whether a proxy or a sign-in page answers instead of the server',
+    cause,
+  });
+}
