@@ -165,7 +165,8 @@ async function tableOf(given: TableGiven): Promise<Extraction> {
   const { service, stream, session, reading, scope, context } = given;
   const { columns } = stream;
   const { scratch, query, signal } = context;
-  if (fileDecoding(stream) !== undefined) return fileTable({ ...context, title: service.title, reading, stream, scope });
+  if (fileDecoding(stream) !== undefined)
+    return fileTable({ ...context, title: service.title, reading, stream, scope });
   if (columns === 'discovered') {
     const store = await RecordStore.create(scratch, { signal, drop: stream.drop ?? [] });
     try {
