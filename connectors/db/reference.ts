@@ -8,7 +8,7 @@ export const reference = {
     'One statement a job; whatever would write is refused, or undone (SQL Server).',
     'With `cursor`, what a run sends replaces what the instance shows: the dashboard has the rows that were new, and no others.',
     'With `chunks`, the rows are not of one moment.',
-    'SQL Server needs `npm install tedious`. It was tested against the written protocol, not against a server; TLS and Azure have not been tried there.',
+    'SQL Server needs `npm install tedious`. It was tested against the written protocol, not against a server; client certificates, SSH and Azure have not been tried there.',
     'Two columns of one name are an error.',
     'SQLite works inside of the process: a query that sorts a large table holds up everything else meanwhile.',
     'MySQL and MariaDB show FLOAT with six digits; a cast to double shows all of them.',

@@ -1,6 +1,10 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { sqlserverDialect } from '../../connectors/db/dialects.ts';
 import { loadTedious } from '../../connectors/db/sqlserver-driver.ts';
+import { makeCertificates } from '../servers/certificates.ts';
 import { freePort } from '../servers/server.ts';
 import { check, countRows, extract, firstOf, problemOf, read, readOn } from './db-reader.ts';
 import { type Answer, columns, done, error, row, startTdsServer, type TdsServer } from './doubles/tds-server.ts';
@@ -319,6 +323,43 @@ describe('reading SQL Server, as far as its protocol is written down', () => {
 
   it('says how to install the driver where it is not there', () => {
     expect(() => loadTedious('/nowhere', ['/nowhere/x.js'])).toThrow('the driver for SQL Server is not installed');
+  });
+});
+
+describe('TLS to SQL Server', () => {
+  let folder: string;
+  let server: TdsServer;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sluice-tds-'));
+    const certificates = await makeCertificates(['DNS:localhost', 'DNS:db.test', 'IP:127.0.0.1']);
+    await writeFile(join(folder, 'ca.pem'), certificates.ca);
+    await writeFile(join(folder, 'stranger.pem'), (await makeCertificates(['DNS:localhost'])).ca);
+    server = await startTdsServer(series(1000), certificates);
+  });
+  afterAll(async () => {
+    await server.close();
+    await rm(folder, { recursive: true });
+  });
+  const over = async (tls: object, host = 'localhost') => {
+    const source = { url: `sqlserver://reader:tds-test-password@${host}:${server.port}/shop`, tls };
+    const { batches } = await extract(source, 'select i', { folder });
+    return countRows(batches);
+  };
+
+  it('believes the authority that it was given, for the host and for another name when told so', async () => {
+    expect(await over({ mode: 'verify', ca_file: 'ca.pem' })).toBe(1000);
+    expect(await over({ mode: 'verify', ca_file: 'ca.pem' }, '127.0.0.1')).toBe(1000);
+    expect(await over({ mode: 'verify', ca_file: 'ca.pem', servername: 'db.test' }, '127.0.0.1')).toBe(1000);
+    expect(await over({ mode: 'require' })).toBe(1000);
+  });
+
+  it.each([
+    ['another authority', { ca_file: 'stranger.pem' }],
+    ['no authority that is known', {}],
+    ['another name', { ca_file: 'ca.pem', servername: 'other.test' }],
+  ])('refuses a certificate of %s', async (_title, tls) => {
+    const problem = await problemOf(over({ mode: 'verify', ...tls }));
+    expect(problem).toMatchObject({ code: 'DB_TLS_REFUSED', family: 'config' });
   });
 });
 

@@ -1,10 +1,12 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Certificate } from '../../servers/certificates.ts';
+import { wrapInTls } from './tds-tls.ts';
 
 /**
  * Plays SQL Server as far as [MS-TDS] says what goes over the wire: greets, takes any login but one, and answers each
- * statement with the tokens that a test wrote. No TLS, and no SQL.
+ * statement with the tokens that a test wrote. It knows no SQL.
  */
 export interface TdsServer {
   readonly port: number;
@@ -21,14 +23,14 @@ export type Answer = (sql: string) => Iterable<Buffer | undefined>;
 const message = { batch: 1, rpc: 3, answer: 4, login: 16, prelogin: 18 };
 const packetBytes = 4096;
 
-export async function startTdsServer(answer: Answer): Promise<TdsServer> {
+export async function startTdsServer(answer: Answer, tls?: Certificate): Promise<TdsServer> {
   const heard: string[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
     socket.on('error', () => socket.destroy());
-    void converse(socket, { heard, answer }).catch(() => socket.destroy());
+    void converse(socket, { heard, answer, tls }).catch(() => socket.destroy());
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -43,20 +45,28 @@ export async function startTdsServer(answer: Answer): Promise<TdsServer> {
   };
 }
 
-async function converse(
-  socket: Socket,
-  { heard, answer }: { readonly heard: string[]; readonly answer: Answer },
-): Promise<void> {
+interface Talk {
+  readonly heard: string[];
+  readonly answer: Answer;
+  readonly tls: Certificate | undefined;
+}
+
+async function converse(socket: Socket, talk: Talk): Promise<void> {
+  if (talk.tls === undefined) return talkOver(socket, talk);
+  const [greeting] = (await once(socket, 'data')) as [Buffer];
+  if (greeting[0] !== message.prelogin) throw new Error('no greeting');
+  await send(socket, prelogin(true));
+  await talkOver(await wrapInTls(socket, talk.tls), talk);
+}
+
+async function talkOver(socket: Socket, { heard, answer }: Talk): Promise<void> {
   for await (const { type, body } of messagesOf(socket)) {
-    if (type === message.prelogin) await send(socket, prelogin);
+    const sql = body.toString('utf16le');
+    if (type === message.prelogin) await send(socket, prelogin(false));
     else if (type === message.login) await send(socket, isStranger(body) ? refusal : welcome);
+    // The driver's own settings, which it sends behind every login.
+    else if (sql.includes('set textsize')) await send(socket, done(0xfd));
     else {
-      const sql = body.toString('utf16le');
-      // The driver's own settings, which it sends behind every login.
-      if (sql.includes('set textsize')) {
-        await send(socket, done(0xfd));
-        continue;
-      }
       heard.push(sql);
       if (type === message.batch && sql.includes('begin transaction')) await send(socket, done(0xfd));
       else await play(socket, answer(sql));
@@ -106,8 +116,10 @@ async function send(socket: Socket, body: Buffer, isLast = true): Promise<void> 
   while (socket.writableNeedDrain && !socket.destroyed) await wait(1);
 }
 
-/** Version 16, and no encryption to be had. */
-const prelogin = Buffer.from([0, 0, 11, 0, 6, 1, 0, 17, 0, 1, 255, 16, 0, 0, 0, 0, 0, 2]);
+/** Version 16, and either encryption for everything or none to be had. */
+function prelogin(isEncrypted: boolean): Buffer {
+  return Buffer.from([0, 0, 11, 0, 6, 1, 0, 17, 0, 1, 255, 16, 0, 0, 0, 0, 0, isEncrypted ? 1 : 2]);
+}
 
 const words = (text: string) => Buffer.from(text, 'utf16le');
 const short = (text: string) => Buffer.concat([Buffer.from([text.length]), words(text)]);
