@@ -1,12 +1,14 @@
 import type { Config, Job } from '../config/config.ts';
+import type { Judged } from '../delivery/object.ts';
 import { systemClock } from '../lib/clock.ts';
 import { quietLog } from '../lib/log.ts';
 import { type Problem, renderProblem, toProblem } from '../lib/problem.ts';
 import { redact } from '../lib/redact.ts';
 import type { LoginBook } from '../oauth/book.ts';
 import type { Preview } from '../pipeline/preview-pipeline.ts';
+import type { Batch } from '../sdk/batch.ts';
+import type { InstanceKey } from '../state/receipts.ts';
 import type { Store } from '../state/store.ts';
-import type { Receipt } from '../state/tables.ts';
 import { openExisting } from './existing-store.ts';
 import { exit } from './exit.ts';
 import { bytesText, countText } from './figures.ts';
@@ -88,8 +90,13 @@ async function previewJob(
     emit: () => undefined,
   };
   try {
-    const preview = await previewPipeline({ ...given, rows: rowsShown });
-    return { job: job.name, target, preview, ...(await verdictOf(job, preview, store)) };
+    const { Watch } = await import('../guards/watch.ts');
+    const asOf = clock.now();
+    const watch = Watch.of(job, asOf);
+    const onBatch = watch === undefined ? {} : { onBatch: (batch: Batch) => watch.take(batch) };
+    const preview = await previewPipeline({ ...given, ...onBatch, rows: rowsShown });
+    const judged = { job, payload: { ...preview, asOf }, ...(watch === undefined ? {} : { watch }) };
+    return { job: job.name, target, preview, ...(await verdictOf(judged, preview, store)) };
   } catch (thrown) {
     if (signal.aborted) throw thrown;
     const problem = toProblem(thrown, { code: 'RUN_THREW', family: 'bug' });
@@ -98,14 +105,20 @@ async function previewJob(
 }
 
 async function verdictOf(
-  job: Job,
+  judged: Judged,
   preview: Preview,
   store: Store | undefined,
 ): Promise<Pick<Shown, 'would' | 'problem'>> {
+  const { job } = judged;
   const { refusalOf } = await import('../delivery/commit-payload.ts');
+  const { objectionOf } = await import('../delivery/object.ts');
   const problem = refusalOf(job, preview);
   if (problem !== undefined) return { problem, would: 'nothing would be sent' };
-  const receipt = await receiptOf(job, store);
+  const key = await keyOf(job, store);
+  const known = store === undefined || key === undefined ? undefined : { store, key };
+  const objection = await objectionOf(judged, known);
+  if (objection !== undefined) return { problem: objection.problem, would: 'it would be held back' };
+  const receipt = await known?.store.receipts.find(known.key);
   const same = receipt?.certain === 1 && receipt.sha256 === preview.sha256 && receipt.format === preview.format;
   if (same && !job.always) return { would: 'unchanged: no request would be made' };
   return {
@@ -120,11 +133,11 @@ async function isThere(job: Job, store: Store | undefined): Promise<boolean> {
   return store !== undefined && (await addressOf(store, job).catch(() => undefined)) !== undefined;
 }
 
-async function receiptOf(job: Job, store: Store | undefined): Promise<Receipt | undefined> {
+async function keyOf(job: Job, store: Store | undefined): Promise<InstanceKey | undefined> {
   if (store === undefined) return undefined;
   const { addressOf } = await import('../delivery/commit-payload.ts');
   const address = await addressOf(store, job).catch(() => undefined);
-  return address && store.receipts.find({ url: job.destination.url, ...address });
+  return address && { url: job.destination.url, ...address };
 }
 
 function targetText({ target, destination }: Job): string {

@@ -81,7 +81,7 @@ async function runStages(given: RunGiven, run: string): Promise<Stage> {
   const login = logins.of(job.extract.source);
   const reading = readingOf(job);
   const watermark = await store.watermarks.find(job.name, reading);
-  const watch = watchOf(given);
+  const watch = Watch.of(job, clock.now());
   const payload = await resumePipeline({
     extract: job.extract,
     folder: config.folder,
@@ -109,13 +109,6 @@ async function runStages(given: RunGiven, run: string): Promise<Stage> {
   if (committed.state === 'quarantined') return { state: 'quarantined', problem: committed.problem.at(placeOf(given)) };
   if (committed.state !== 'owed') return { state: committed.state };
   return given.deliverUntil === undefined ? { state: 'owed' } : deliverNow(given, committed.id);
-}
-
-/** Counts what the job's guards ask of cells; undefined where they ask nothing of them. */
-function watchOf({ runtime, job }: RunGiven): Watch | undefined {
-  const { guards, extract } = job;
-  if (guards === undefined || !Watch.isWanted(guards)) return undefined;
-  return new Watch(guards, { timezone: extract?.timezone ?? 'UTC', now: runtime.clock.now() });
 }
 
 /** The source has nothing new: what it said about its place is kept, and the run ends without a payload. */

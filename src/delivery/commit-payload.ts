@@ -1,13 +1,11 @@
 import type { Job } from '../config/config.ts';
-import type { Finding } from '../guards/finding.ts';
-import { judge } from '../guards/judge.ts';
-import type { Watch } from '../guards/watch.ts';
 import { Problem } from '../lib/problem.ts';
 import type { Payload } from '../pipeline/payload.ts';
 import { instanceOf, type Owing } from '../state/owing.ts';
 import type { Store } from '../state/store.ts';
 import { factsOf } from './facts.ts';
 import type { Gateway } from './gateway.ts';
+import { type Judged, objectionOf } from './object.ts';
 
 /** Where a job's payload goes. */
 export interface Address {
@@ -51,12 +49,9 @@ export async function addressOf(store: Store, job: Job): Promise<Address> {
  */
 export async function commitPayload(
   gateway: Gateway,
-  given: {
-    readonly job: Job;
+  given: Judged & {
     readonly run: string;
-    readonly payload: Payload & { readonly columns?: readonly { readonly name: string }[] };
-    /** What was counted in its rows, where a guard asks for that. */
-    readonly watch?: Watch;
+    readonly payload: Payload;
     /** How far the source was read, for a job that goes on from there. */
     readonly watermark?: { readonly reading: string; readonly text: string };
   },
@@ -109,45 +104,22 @@ export function refusalOf(job: Job, payload: Pick<Payload, 'rows' | 'bytes'>): P
   });
 }
 
-/** Undefined where no guard objects, or where a person has approved these very bytes before. */
+/** Undefined where no guard objects. */
 async function quarantine(
   { store, emit }: Gateway,
-  { job, run, payload, watch, owing }: Parameters<typeof commitPayload>[1] & { readonly owing: Owing },
+  { owing, ...judged }: Judged & { readonly run: string; readonly payload: Payload; readonly owing: Owing },
 ): Promise<Committed | undefined> {
-  if (job.guards === undefined) return undefined;
-  const columns = (payload.columns ?? []).map(({ name }) => name);
-  const counted = watch === undefined ? {} : { counted: watch.counted() };
-  const last = await store.good.last(instanceOf(owing));
-  const findings = judge(
-    job.guards,
-    { ...payload, columns, ...counted, mayBeEmpty: job.allowEmpty },
-    last && { rows: last.row_count, run: last.run },
-  );
-  if (findings.length === 0 || (await store.quarantine.hasApproved(owing))) return undefined;
-  const problem = guardProblem(job, findings);
-  const verdict = { findings: JSON.stringify(findings), message: `${problem.message} (${problem.seen})` };
-  const { id, superseded } = await store.quarantine.put(owing, { ...verdict, ...(last === undefined ? {} : { last }) });
+  const objection = await objectionOf(judged, { store, key: instanceOf(owing) });
+  if (objection === undefined) return undefined;
+  const { problem, guards, ...verdict } = objection;
+  const { id, superseded } = await store.quarantine.put(owing, verdict);
   const { code, message } = problem;
-  const guards = findings.map(({ guard }) => guard);
-  emit('payload.quarantined', { ...plainFacts({ ...owing, job, run, payload }), id, code, message, guards });
+  emit('payload.quarantined', { ...plainFacts({ ...owing, ...judged }), id, code, message, guards });
   for (const row of superseded) {
     emit('payload.superseded', factsOf(row));
     await store.payloads.release(row.path);
   }
   return { state: 'quarantined', problem };
-}
-
-function guardProblem(job: Job, findings: readonly Finding[]): Problem {
-  const of = (part: 'message' | 'seen' | 'allowed') => findings.map((finding) => finding[part]).join('; ');
-  return new Problem({
-    code: 'GUARD_FAILED',
-    family: 'job',
-    message: `${of('message')}. The result is held back and the instance keeps what it has`,
-    where: { job: job.name, line: job.line, stage: 'deliver' },
-    seen: of('seen'),
-    allowed: of('allowed'),
-    next: `sluice quarantine show ${job.name}`,
-  });
 }
 
 async function refuse(

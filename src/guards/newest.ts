@@ -1,6 +1,9 @@
 /** What lies further ahead than this is a slip of somebody's hand, and must not hide for years that nothing new comes. */
 const aheadMs = 86_400_000;
 
+/** A day that counts until its end is shown as its last second, under its own date. */
+const secondMs = 1000;
+
 const month = String.raw`(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])`;
 const clock = String.raw`([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.\d+)?)?`;
 const shape = new RegExp(`^${month}(?:[T ]${clock}( ?Z|[+-]\\d\\d(?::?\\d\\d)?)?)?$`, 'i');
@@ -52,8 +55,10 @@ export class Newest {
   #endOfDay(): number {
     if (this.#day === '') return Number.NEGATIVE_INFINITY;
     const [year, month, day] = this.#day.split('-').map(Number) as [number, number, number];
-    return Temporal.PlainDate.from({ year, month, day }).add({ days: 1 }).toZonedDateTime(this.#timezone)
-      .epochMilliseconds;
+    return (
+      Temporal.PlainDate.from({ year, month, day }).add({ days: 1 }).toZonedDateTime(this.#timezone).epochMilliseconds -
+      secondMs
+    );
   }
 
   #ofLocal(): number {

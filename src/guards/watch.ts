@@ -1,4 +1,4 @@
-import type { Guards } from '../config/config.ts';
+import type { Guards, Job } from '../config/config.ts';
 import { type Batch, type Cells, cellText, storedRow } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
 import { Newest } from './newest.ts';
@@ -26,9 +26,11 @@ export class Watch {
     this.#newest = new Newest({ timezone, now });
   }
 
-  /** Whether the guards look at cells at all. */
-  static isWanted({ nulls, newest }: Guards): boolean {
-    return newest !== undefined || (nulls !== undefined && nulls.size > 0);
+  /** For one run of a job; undefined where its guards look at no cell. */
+  static of({ guards = {}, extract }: Pick<Job, 'guards' | 'extract'>, now: number): Watch | undefined {
+    const { nulls, newest } = guards;
+    const isWanted = newest !== undefined || (nulls !== undefined && nulls.size > 0);
+    return isWanted ? new Watch(guards, { timezone: extract?.timezone ?? 'UTC', now }) : undefined;
   }
 
   take(batch: Batch): void {

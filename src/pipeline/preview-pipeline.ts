@@ -40,6 +40,7 @@ export async function previewPipeline(given: PreviewGiven): Promise<Preview> {
     },
   };
   const onBatch = (batch: Batch) => {
+    given.onBatch?.(batch);
     const missing = given.rows - firstRows.length;
     if (missing > 0) firstRows.push(...batchText({ ...batch, length: Math.min(missing, batch.length) }));
   };

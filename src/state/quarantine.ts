@@ -5,7 +5,7 @@ import { keyOf, Outbox } from './outbox.ts';
 import { outstanding } from './outstanding.ts';
 import { instanceOf, type Owing, record } from './owing.ts';
 import { atomically, type Ground } from './part.ts';
-import { Receipts } from './receipts.ts';
+import { type InstanceKey, Receipts } from './receipts.ts';
 import { Runs } from './runs.ts';
 import type { OutboxRow, QuarantineRow } from './tables.ts';
 import { Watermarks } from './watermarks.ts';
@@ -73,8 +73,7 @@ export class Quarantine {
   }
 
   /** Whether a person has approved these very bytes for this very instance. */
-  async hasApproved(owing: Pick<Owing, 'destination' | 'instance' | 'clientId' | 'payload'>): Promise<boolean> {
-    const { url, instance, clientId = '' } = instanceOf(owing);
+  async hasApproved({ url, instance, clientId = '' }: InstanceKey, sha256: string): Promise<boolean> {
     const row = await this.#ground.db
       .selectFrom('outbox')
       .innerJoin('quarantine', 'quarantine.id', 'outbox.id')
@@ -82,7 +81,7 @@ export class Quarantine {
       .where('url', '=', url)
       .where('client_id', '=', clientId)
       .where('instance', '=', instance)
-      .where('sha256', '=', owing.payload.sha256)
+      .where('sha256', '=', sha256)
       .where('state', 'in', ['owed', 'delivered'])
       .limit(1)
       .executeTakeFirst();

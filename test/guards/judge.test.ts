@@ -115,7 +115,7 @@ describe('the newest date or time', () => {
   };
 
   it.for([
-    ['a date until its end', ['2026-06-01', '2026-06-14', '2026-06-13'], '2026-06-15T00:00:00.000Z'],
+    ['a date until its end', ['2026-06-01', '2026-06-14', '2026-06-13'], '2026-06-14T23:59:59.000Z'],
     ['times without a zone', ['2026-06-14 10:00', '2026-06-14T09:59:59.9'], '2026-06-14T10:00:00.000Z'],
     ['zones', ['2026-06-14T10:00:00+05:00', '2026-06-14T06:00:00Z', null], '2026-06-14T06:00:00.000Z'],
     ['dates beside times', ['2026-06-14T23:00:00Z', '2026-06-13'], '2026-06-14T23:00:00.000Z'],
@@ -125,14 +125,14 @@ describe('the newest date or time', () => {
       '2026-06-16T11:59:00.000Z',
     ],
     ['nothing that is no date', ['x', '2026-13-01', '20260614', '', '2026-06-14x'], undefined],
-    ['a day that no month has as the last that it has', ['2026-02-31'], '2026-03-01T00:00:00.000Z'],
+    ['a day that no month has as the last that it has', ['2026-02-31'], '2026-02-28T23:59:59.000Z'],
   ] as const)('counts %s', ([, values, expected]) => {
     expect(newest(values)).toBe(expected);
   });
 
   it('without a zone is meant in that of the job, in summer as in winter', () => {
     expect(newest(['2026-06-14 10:00'], 'Europe/Berlin')).toBe('2026-06-14T08:00:00.000Z');
-    expect(newest(['2026-01-14'], 'America/New_York')).toBe('2026-01-15T05:00:00.000Z');
+    expect(newest(['2026-01-14'], 'America/New_York')).toBe('2026-01-15T04:59:59.000Z');
   });
 
   it('may be as old as allowed, and a column without any date does not pass', () => {

@@ -79,6 +79,16 @@ describe('a source that loses half of its rows', () => {
     expect(one.home.state().runs.at(-1)).toMatchObject({ state: 'quarantined', code: 'GUARD_FAILED' });
   });
 
+  it('is foretold by a dry run, which changes nothing', async () => {
+    const one = await stage([whole]);
+    await one.home.write('rows.csv', half);
+    const ended = await one.home.sluice(['sync', '--dry-run', '--json']);
+    expect(ended.code).toBe(1);
+    const told = { would: 'it would be held back', problem: { code: 'GUARD_FAILED' } };
+    expect((JSON.parse(ended.stdout) as { jobs: unknown[] }).jobs).toMatchObject([told]);
+    expect(one.home.state().outbox).toHaveLength(1);
+  });
+
   it('is shown with figures then and now and the first lines that differ', async () => {
     const one = await quarantined();
     expect(await json<unknown[]>(one, 'quarantine', 'list')).toMatchObject([{ job: 'rows', state: 'quarantined' }]);
@@ -163,7 +173,7 @@ describe('guards', () => {
     const today = new Date().toISOString().slice(0, 10);
     expect(await read(one, rows(today, 4))).toMatchObject({ state: 'delivered' });
     const held = await read(one, rows('2020-02-29', 5));
-    expect(held.problem!.seen).toBe('5 of 40 (12.5%); 2020-03-01T00:00:00Z');
+    expect(held.problem!.seen).toBe('5 of 40 (12.5%); 2020-02-29T23:59:59Z');
   });
 
   it('let bytes that a person approved through again, and say so of no others', async () => {
@@ -203,6 +213,27 @@ describe('a kill', () => {
       expect(one.home.state().outbox.map(({ state }) => state)).toEqual(['delivered', 'delivered']);
     },
   );
+
+  it('at payload.discarded leaves nothing behind that the next start does not sweep', async () => {
+    const one = await quarantined();
+    const killed = await one.home.sluice(['quarantine', 'discard', 'rows'], killAt('payload.discarded'));
+    expect(killed.signal).toBe('SIGKILL');
+    one.home.age();
+    expect(await read(one, whole)).toMatchObject({ state: 'unchanged' });
+    expect(one.home.payloads().filter((name) => name.endsWith('.csv'))).toHaveLength(1);
+    expect(await json<unknown[]>(one, 'quarantine', 'list', '--all')).toMatchObject([{ state: 'discarded' }]);
+  });
+
+  it('at payload.revived loses nothing: the dead payload arrives with the next sync of the job', async () => {
+    const one = await stage([]);
+    proxy.script(one.instance, { answer: 422 });
+    expect(await read(one, whole)).toMatchObject({ state: 'dead' });
+    expect((await one.home.sluice(['dead', 'send', 'rows'], killAt('payload.revived'))).signal).toBe('SIGKILL');
+    await rm(join(one.home.folder, 'rows.csv'));
+    one.home.age();
+    await one.home.sync();
+    expect(await world.data(one.instance)).toBe(whole);
+  });
 
   it.for(['payload.restored', 'upload.started', 'request.answered', 'payload.delivered'])(
     'at %s, while a person rolls back, loses nothing: the job is held and its former rows arrive',

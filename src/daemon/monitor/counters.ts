@@ -88,6 +88,7 @@ export class Counters {
       const job = this.#jobs.of(name);
       this.#runs.inc({ [jobLabel]: job, result: 'failed' }, 0);
       this.#payloads.inc({ [jobLabel]: job, result: 'dead' }, 0);
+      this.#payloads.inc({ [jobLabel]: job, result: 'quarantined' }, 0);
     }
   }
 
@@ -108,6 +109,7 @@ export class Counters {
       this.#publish(job);
     },
     'payload.superseded': ({ job }) => this.#settled(job, 'superseded'),
+    'payload.quarantined': ({ job }) => this.#settled(job, 'quarantined'),
     'payload.dead': ({ job }) => this.#settled(job, 'dead'),
     'payload.refused': ({ job }) => this.#settled(job, 'refused'),
     'request.answered': (facts) => this.#request(facts),
