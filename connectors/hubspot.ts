@@ -163,7 +163,11 @@ function objects(
         filterGroups: [
           {
             filters: [
-              { propertyName: modified, operator: 'GTE', value: "{{ since | default: '1970-01-01T00:00:00Z' | epoch_ms }}" },
+              {
+                propertyName: modified,
+                operator: 'GTE',
+                value: "{{ since | default: '1970-01-01T00:00:00Z' | epoch_ms }}",
+              },
               { propertyName: 'hs_object_id', operator: 'GT', value: '{{ page.offset | text }}' },
             ],
           },
