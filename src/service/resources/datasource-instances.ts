@@ -196,8 +196,7 @@ const resource: Resource = {
       summary: 'Queues an instance to be fetched anew by its connector',
       basis: 'document',
       decided: '403 while the source is disabled; nothing happens to a push-only one',
-      missing:
-        'tokens that the service itself keeps (`token_id`): the data source brings its own',
+      missing: 'tokens that the service itself keeps (`token_id`): the data source brings its own',
       permission,
       body: {},
       answer: { status: 200, data: Type.Object({ op_requested: Type.Literal('refresh') }) },
