@@ -28,15 +28,19 @@ export async function discard(gateway: Gateway, row: OutboxRow, by: By): Promise
 }
 
 /**
- * Puts a former payload back: it is owed once more, and its job is held. Returns the new row. Throws `JOB_BUSY` while a
+ * Puts a former payload back: it is owed once more, and the job that writes its instance is held. Returns the new row. Throws `JOB_BUSY` while a
  * run of the job is under way, `PAYLOAD_DAMAGED` where the file is not what was written.
  */
-export async function putBack(gateway: Gateway, former: Good, by: By): Promise<OutboxRow> {
+export async function putBack(
+  gateway: Gateway,
+  former: Good,
+  { job, by }: { job: string; by: By },
+): Promise<OutboxRow> {
   await assertUndamaged(former);
-  const lease = await gateway.store.leases.take(`job:${former.job}`);
-  if (lease === undefined) throw busy(former.job);
+  const lease = await gateway.store.leases.take(`job:${job}`);
+  if (lease === undefined) throw busy(job);
   try {
-    const decided = await gateway.store.good.putBack(former, by);
+    const decided = await gateway.store.good.putBack(former, { job, by });
     return await announce(gateway, 'payload.restored', { decided, by });
   } finally {
     await lease.release();

@@ -41,7 +41,7 @@ function bounds(unit: 'rows' | 'bytes', allowed: Guards['rows'], seen: number): 
   const few = seen < minimum;
   return {
     guard: unit,
-    message: `${few ? 'Fewer' : 'More'} ${unit} than the job ${few ? 'must' : 'may'} have`,
+    message: `${few ? 'Fewer' : 'More'} ${unit} than a result ${few ? 'must' : 'may'} have`,
     seen: `${seen} ${unit}`,
     allowed: few ? `at least ${minimum} ${unit}` : `at most ${maximum} ${unit}`,
   };

@@ -42,27 +42,27 @@ export class GoodPayloads {
 
   /**
    * Makes a former payload owed again, in a run of its own, and holds its job, so that no later run undoes this by
-   * itself. What else the instance waits for gives way; the job's watermark is forgotten, so that its next run reads
-   * everything. Take the job's lease first.
+   * itself. `job` is the one that writes the instance now: it may have had another name then. What else the instance waits
+   * for gives way; the job's watermark is forgotten, so that its next run reads everything. Take the job's lease first.
    */
-  putBack(former: Good, by: By): Promise<Decided> {
+  putBack(former: Good, { job, by }: { job: string; by: By }): Promise<Decided> {
     return atomically(this.#ground, async (inside) => {
       const others = await outstanding(inside, keyOf(former));
       for (const other of others) await new Outbox(inside).supersede(other);
       const runs = new Runs(inside);
-      const run = await runs.begin({ job: former.job, origin: 'person' });
+      const run = await runs.begin({ job, origin: 'person' });
       const { id: _, ...facts } = former;
       const fresh = { state: 'owed' as const, always: 1, attempts: 0, settled_at: null, code: null, message: null };
       const times = { owed_at: Math.round(inside.clock.now()), last_attempt_at: null, next_attempt_at: null };
       const row = await inside.db
         .insertInto('outbox')
-        .values({ ...facts, ...fresh, ...times, run })
+        .values({ ...facts, ...fresh, ...times, job, run })
         .returningAll()
         .executeTakeFirstOrThrow();
       await runs.owed(run, { rows: row.row_count, bytes: row.bytes });
-      await new Watermarks(inside).forget(former.job);
-      await new Holds(inside).set(former.job, by);
-      await new Audit(inside).write({ by, action: 'rollback', job: former.job, run: former.run });
+      await new Watermarks(inside).forget(job);
+      await new Holds(inside).set(job, by);
+      await new Audit(inside).write({ by, action: 'rollback', job, run: former.run });
       return { row, superseded: others };
     });
   }

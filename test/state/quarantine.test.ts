@@ -120,20 +120,21 @@ describe('delivered payloads', () => {
     const store = await newStore({ clock: new VirtualClock(), keep });
     const first = await deliver(store, 'first', noon - 9);
     await deliver(store, 'wrong', noon - 8);
-    await store.watermarks.set({ job: 'job', run: 'x', reading: 'r', text: 'far' });
+    await store.watermarks.set({ job: 'renamed', run: 'x', reading: 'r', text: 'far' });
     const held = await holdBack(store, { text: 'held', asOf: noon - 7 });
     const [former] = await store.good.former(key);
     expect(former).toMatchObject({ run: first.run });
-    const { row, superseded } = await store.good.putBack(former!, by);
+    const { row, superseded } = await store.good.putBack(former!, { job: 'renamed', by });
     expect(superseded).toMatchObject([{ id: held.id }]);
     expect(row).toMatchObject({ state: 'owed', path: first.payload.path, as_of: noon - 9, attempts: 0, always: 1 });
     expect(row.run).not.toBe(first.run);
-    expect(await store.holds.find('job')).toMatchObject(by);
-    expect(await store.watermarks.find('job', 'r')).toBeUndefined();
+    expect(row.job).toBe('renamed');
+    expect(await store.holds.find('renamed')).toMatchObject(by);
+    expect(await store.watermarks.find('renamed', 'r')).toBeUndefined();
     expect(await store.good.former(key)).toEqual([]);
 
-    expect(await store.holds.release('job', by)).toBe(true);
-    expect(await store.holds.release('job', by)).toBe(false);
+    expect(await store.holds.release('renamed', by)).toBe(true);
+    expect(await store.holds.release('renamed', by)).toBe(false);
     const actions = (await store.audit.history({ limit: 9 })).map(({ action }) => action);
     expect(actions).toEqual(['resume', 'rollback']);
   });

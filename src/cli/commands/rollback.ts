@@ -74,7 +74,7 @@ async function putBackOne(name: string, flags: RollbackFlags): Promise<void> {
   ]);
   await withRuntime(flags, async (runtime, config) => {
     const former = choose(name, await formerOf(chooseJob(config, name), runtime.store), flags.to);
-    const row = await putBack(runtime.gateway, former, deciderOf(flags.why));
+    const row = await putBack(runtime.gateway, former, { job: name, by: deciderOf(flags.why) });
     const what = `${countText(row.row_count)} rows of run ${former.run}, data as of ${instantText(row.as_of)}`;
     const held = `The job is held: nothing runs it until "sluice resume ${name}".`;
     await sendNow(row, { runtime, config, flags, done: `Put back: ${what}.\n${held}` });

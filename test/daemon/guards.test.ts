@@ -1,0 +1,72 @@
+import { expect, it } from 'vitest';
+import { approve } from '../../src/delivery/decide.ts';
+import {
+  configOf,
+  destinationOf,
+  jobOf,
+  newFolder,
+  openService,
+  SetClock,
+  Source,
+  type Started,
+  startDaemon,
+  until,
+} from './rig.ts';
+
+const hour = 3_600_000;
+const by = { who: 'ada@desk', why: 'the shop was closed' };
+
+/** A job of one row at each hour, whose guard wants two. */
+async function setUp() {
+  const [folder, service] = await Promise.all([newFolder(), openService()]);
+  const source = new Source();
+  const instance = await service.instance();
+  const given = { name: 'orders', destination: destinationOf(service.url), instance, source };
+  const guarded = jobOf({ ...given, guards: { rows: { minimum: 2 } } });
+  return { service, source, instance, guarded: configOf(folder, [guarded]), free: configOf(folder, [jobOf(given)]) };
+}
+
+async function theOnlyOneHeldBack({ runtime }: Started) {
+  const [row] = await runtime.store.quarantine.all();
+  return row!;
+}
+
+it('a scheduled run that a guard holds back is said, sends nothing, and goes on with its schedule', async () => {
+  const { guarded, source, service, instance } = await setUp();
+  const clock = new SetClock();
+  const started = await startDaemon(guarded, { clock });
+  clock.forward(hour);
+  await started.hear('payload.quarantined', { job: 'orders', code: 'GUARD_FAILED' });
+  await started.hear('run.finished', { outcome: 'quarantined' });
+  clock.forward(hour);
+  await until('the next firing', () => source.asked === 2);
+  expect(await service.data(instance)).toBeUndefined();
+  expect(started.count('request.sent')).toBe(0);
+});
+
+it('what a person approves while the daemon runs is sent by whoever is first, and once', async () => {
+  const { guarded, service, instance } = await setUp();
+  const clock = new SetClock();
+  const started = await startDaemon(guarded, { clock });
+  clock.forward(hour);
+  await started.hear('run.finished', { outcome: 'quarantined' });
+  await approve(started.runtime.gateway, await theOnlyOneHeldBack(started), by);
+  await started.daemon.adopt(guarded);
+  await started.hear('payload.delivered');
+  expect(await service.data(instance)).toBe('value\nhello\n');
+  expect(started.count('upload.started')).toBe(1);
+});
+
+it('a job that is held does not run: its firings are skipped and said, until it is let go', async () => {
+  const { free, source, service, instance } = await setUp();
+  const clock = new SetClock();
+  const before: NonNullable<Parameters<typeof startDaemon>[1]>['before'] = ({ store }) => store.holds.set('orders', by);
+  const { hear, runtime } = await startDaemon(free, { clock, before });
+  clock.forward(hour);
+  await hear('firing.skipped', { job: 'orders', reason: 'a person holds this job' });
+  expect(source.asked).toBe(0);
+  expect(await runtime.store.holds.release('orders', by)).toBe(true);
+  clock.forward(hour);
+  await hear('payload.delivered');
+  expect(await service.data(instance)).toBe('value\nhello\n');
+});
