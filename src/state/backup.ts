@@ -41,7 +41,10 @@ export async function backUp(state: string, into: string, now: number): Promise<
   }
 }
 
-/** Links the payloads that may still be wanted into `stage` and copies the database, both as of one instant. */
+/**
+ * Links the payloads that are still there (owed, put aside, or kept to go back to) into `stage` and copies the database,
+ * both as of one instant.
+ */
 async function snapshot(state: string, to: { stage: string; database: string }): Promise<string[]> {
   const options = { fileMustExist: true, timeout: busyTimeoutMs };
   const lock = new SQLite(join(state, databaseName), options);
@@ -49,9 +52,7 @@ async function snapshot(state: string, to: { stage: string; database: string }):
   const source = new SQLite(join(state, databaseName), options);
   try {
     lock.exec('begin immediate');
-    const wanted = lock
-      .prepare<[], { path: string }>("select path from outbox where state in ('owed', 'quarantined', 'dead')")
-      .all();
+    const wanted = lock.prepare<[], { path: string }>("select path from outbox where state <> 'superseded'").all();
     const root = join(state, 'payloads');
     const files = [...new Set(wanted.map(({ path }) => path))].filter((path) => existsSync(path));
     const names = files.map((path) => relative(root, path)).filter((name) => !name.startsWith('..'));
