@@ -26,6 +26,7 @@ const order = [
   'dead',
   'rollback',
   'resume',
+  'audit',
   'health',
   'backup',
   'restore',

@@ -19,6 +19,7 @@ export class Newest {
   readonly #latestLocal: string;
   #day = '';
   #local = '';
+  #utc = '';
   #instant = Number.NEGATIVE_INFINITY;
 
   constructor({ timezone, now }: { timezone: string; now: number }) {
@@ -30,13 +31,13 @@ export class Newest {
 
   /** Looks at one more; anything but a date or a time of a date is passed over. */
   take(text: string): void {
-    // Most texts are older than the newest one: they need no closer look. Zoned ones cannot be compared like this.
-    if (text.length === 10 && text <= this.#day) return;
+    // Most texts are older than the newest one and need no closer look; those of one shape compare as texts.
+    if (text.length === 10 ? text <= this.#day : isUtc(text) && text <= this.#utc) return;
     const match = shape.exec(text);
     if (match === null) return;
     if (match[4] === undefined) this.#day = later(this.#day, text, this.#latestLocal);
     else if (match[7] === undefined) this.#local = later(this.#local, text.replace(' ', 'T'), this.#latestLocal);
-    else this.#takeZoned(match);
+    else this.#takeZoned(text, match);
   }
 
   /** Epoch milliseconds; undefined when there was none. */
@@ -45,11 +46,13 @@ export class Newest {
     return Number.isFinite(newest) ? newest : undefined;
   }
 
-  #takeZoned(match: RegExpExecArray): void {
+  #takeZoned(text: string, match: RegExpExecArray): void {
     const [, year, mon, day, hour, minute, second = '0', zone = 'Z'] = match;
     const utc = Date.UTC(Number(year), Number(mon) - 1, Number(day), Number(hour), Number(minute), Number(second));
     const at = utc - offsetMs(zone.trim());
-    if (at <= this.#latest && at > this.#instant) this.#instant = at;
+    if (at > this.#latest || at <= this.#instant) return;
+    this.#instant = at;
+    if (isUtc(text)) this.#utc = text;
   }
 
   #endOfDay(): number {
@@ -68,6 +71,11 @@ export class Newest {
     const local = Temporal.PlainDateTime.from({ year, month, day, hour, minute, second: Number(match[6] ?? 0) });
     return local.toZonedDateTime(this.#timezone).epochMilliseconds;
   }
+}
+
+/** In the shape that databases and programs mostly give. */
+function isUtc(text: string): boolean {
+  return text.endsWith('Z') && text[10] === 'T';
 }
 
 function later(known: string, text: string, latest: string): string {

@@ -264,6 +264,8 @@ describe('a rollback', () => {
     expect(status.jobs[0]!.state).toContain('held');
 
     expect(await json(one, 'resume', 'rows')).toEqual({ job: 'rows', released: true });
+    const decided = await json<object[]>(one, 'audit', 'rows');
+    expect(decided).toMatchObject([{ action: 'resume' }, { action: 'rollback', why: 'wrong prices' }]);
     expect(await read(one, table(180, 'right'))).toMatchObject({ code: 0, state: 'delivered' });
     expect(await world.data(one.instance)).toBe(table(180, 'right'));
   });

@@ -1,0 +1,42 @@
+import type { Command } from 'commander';
+import type { AuditRow } from '../../state/tables.ts';
+import type { CliCommand } from '../command.ts';
+import { configFlag } from '../config-file.ts';
+import { instantText } from '../figures.ts';
+import type { Flags } from '../payloads/with-runtime.ts';
+import { renderTable } from '../table.ts';
+
+/** More than a person reads; machines that want all of it ask again by job. */
+const limit = 1000;
+
+async function run(job: string | undefined, flags: Flags): Promise<void> {
+  const { show, withStore } = await import('../payloads/with-runtime.ts');
+  await withStore(flags, async (store) => {
+    const rows = (await store?.audit.history({ limit, ...(job === undefined ? {} : { job }) })) ?? [];
+    show(flags, { text: textOf(rows), data: rows.map(forMachines) });
+  });
+}
+
+function textOf(rows: readonly AuditRow[]): string {
+  if (rows.length === 0) return 'Nobody has decided anything yet.';
+  const columns = ['when', 'who', 'what', 'job', 'run', 'why'].map((title) => ({ title }));
+  const cells = rows.map(({ at, who, action, job, run, why }) => [instantText(at), who, action, job, run ?? '–', why]);
+  return renderTable(columns, cells, { widest: 70, paper: process.stdout });
+}
+
+function forMachines({ at, who, why, action, job, run }: AuditRow): object {
+  return { at: new Date(at).toISOString(), who, action, job, run, why };
+}
+
+const command: CliCommand = {
+  register(program: Command): void {
+    program
+      .command('audit')
+      .description('What people decided about payloads and jobs: who, when, why. The newest first.')
+      .argument('[job]', 'of this job alone')
+      .option(...configFlag)
+      .option('--json', 'for machines')
+      .action(run);
+  },
+};
+export default command;
