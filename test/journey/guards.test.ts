@@ -121,6 +121,18 @@ describe('a source that loses half of its rows', () => {
     expect(await read(one, table(80, 'next'))).toMatchObject({ state: 'delivered' });
   });
 
+  it('stays owed when it is approved while the service fails, and arrives with the next sync that finds no newer data', async () => {
+    const one = await quarantined();
+    proxy.script(one.instance, { answer: 503 });
+    const ended = await one.home.sluice(['quarantine', 'approve', 'rows', '--json']);
+    expect(ended.code).toBe(1);
+    expect(JSON.parse(ended.stdout)).toMatchObject({ state: 'waiting_retry', until: expect.any(String) });
+    expect(await world.data(one.instance)).toBe(whole);
+    expect(one.home.state().outbox.at(-1)).toMatchObject({ state: 'owed', attempts: 1 });
+    expect(await read(one, half)).toMatchObject({ code: 0, state: 'delivered', rows: 90 });
+    expect(await world.data(one.instance)).toBe(half);
+  });
+
   it('is gone when a person discards it, and nothing is sent', async () => {
     const one = await quarantined();
     expect(await json(one, 'quarantine', 'discard', 'rows')).toMatchObject({ state: 'discarded' });

@@ -50,5 +50,5 @@ export function show({ json }: Pick<Flags, 'json'>, { text, data }: { text: stri
 export function exitFor(state: string): number {
   if (state === 'waiting_quota') return exit.waiting;
   if (state === 'login_needed') return exit.refused;
-  return state === 'dead' ? exit.failed : exit.ok;
+  return ['delivered', 'unchanged', 'superseded'].includes(state) ? exit.ok : exit.failed;
 }
