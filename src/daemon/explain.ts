@@ -103,7 +103,7 @@ function notThere({ missing, ...facts }: Facts): Judgement | undefined {
 
 function held({ hold, job }: Facts): Judgement | undefined {
   if (hold === undefined) return undefined;
-  const says = `${hold.who} holds the job: ${hold.why}`;
+  const says = `${hold.who} holds the job${hold.why === '' ? '' : `: ${hold.why}`}`;
   return { verdict: 'held by a person', because: [{ at: hold.since, says }], mend: `sluice resume ${job.name}` };
 }
 
@@ -111,7 +111,7 @@ function heldBack({ waiting, ...facts }: Facts): Judgement | undefined {
   const row = waiting.find(({ state }) => state === 'quarantined');
   if (row === undefined) return undefined;
   const because = [troubleOf(row, 'a guard held the payload back'), extracted(row)];
-  return { verdict: 'quarantined', because, ...upcoming(facts), mend: `sluice quarantine show ${row.id}` };
+  return { verdict: 'quarantined', because, ...upcoming(facts), mend: `sluice quarantine show ${row.run}` };
 }
 
 function refused({ waiting, runs, ...facts }: Facts): Judgement | undefined {
@@ -158,7 +158,12 @@ function dead({ waiting, ...facts }: Facts): Judgement | undefined {
   const [last] = facts.runs;
   if (row === undefined || (last !== undefined && last.id !== row.run)) return undefined;
   const because = [troubleOf(row, 'the service will not take the payload'), extracted(row)];
-  return { verdict: 'dead', because, ...upcoming(facts), mend: `sluice dead send ${row.id}, once the cause is mended` };
+  return {
+    verdict: 'dead',
+    because,
+    ...upcoming(facts),
+    mend: `sluice dead send ${row.run}, once the cause is mended`,
+  };
 }
 
 function neverRan(facts: Facts): Judgement | undefined {
