@@ -74,6 +74,6 @@ function refuseOtherType({ name, type }: Column, before: Watermark | undefined):
     where: { column: name },
     seen: type,
     allowed: before.value.type,
-    next: 'cast it in the query to what it was, or forget the watermark, so that all is read anew: `sluice state clear`',
+    next: 'cast it in the query to what it was, or forget the watermark, so that all is read anew: `sluice state clear JOB`',
   });
 }

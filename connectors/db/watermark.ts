@@ -23,7 +23,7 @@ export function parseWatermark(text: string | undefined): Watermark | undefined 
       family: 'config',
       message: 'the watermark of the job is not one of this connector',
       seen: text.slice(0, 80),
-      next: 'forget it, so that the job reads all rows anew: `sluice state clear`',
+      next: 'forget it, so that the job reads all rows anew: `sluice state clear JOB`',
       cause,
     });
   }

@@ -236,7 +236,7 @@ interface AuditTable {
 }
 
 /** What people decide about payloads and jobs. */
-export type AuditAction = 'approve' | 'discard' | 'rollback' | 'resume' | 'send';
+export type AuditAction = 'approve' | 'discard' | 'rollback' | 'resume' | 'send' | 'clear' | 'set';
 
 export type QuarantineRow = Selectable<QuarantineTable>;
 export type HoldRow = Selectable<HoldsTable>;

@@ -1,3 +1,5 @@
+import { Audit, type By } from './audit.ts';
+import { Leases } from './leases.ts';
 import { atomically, type Ground } from './part.ts';
 import type { WatermarkRow } from './tables.ts';
 
@@ -61,6 +63,28 @@ export class Watermarks {
   /** The next run of the job reads everything. */
   async forget(job: string): Promise<void> {
     await this.#ground.db.deleteFrom('watermarks').where('job', '=', job).execute();
+  }
+
+  /** What is kept of each job, or of one. */
+  async all(job?: string): Promise<WatermarkRow[]> {
+    const query = this.#ground.db.selectFrom('watermarks').selectAll().orderBy('job');
+    return (job === undefined ? query : query.where('job', '=', job)).execute();
+  }
+
+  /**
+   * A person decides where the job's next run goes on: from a text of the connector's own making, or from the start.
+   * Written down in the same transaction; `busy` while a run holds the job, `unknown` where there is nothing to change.
+   */
+  decide(job: string, text: string | undefined, by: By): Promise<'done' | 'busy' | 'unknown'> {
+    return atomically(this.#ground, async (inside) => {
+      if ((await new Leases(inside).holder(`job:${job}`)) !== undefined) return 'busy';
+      const watermarks = new Watermarks(inside);
+      if ((await watermarks.#row(job)) === undefined) return 'unknown';
+      if (text === undefined) await watermarks.forget(job);
+      else await inside.db.updateTable('watermarks').set({ text, before: null }).where('job', '=', job).execute();
+      await new Audit(inside).write({ by, action: text === undefined ? 'clear' : 'set', job });
+      return 'done';
+    });
   }
 
   #row(job: string): Promise<WatermarkRow | undefined> {

@@ -52,3 +52,41 @@ it('a job that reads only what is new shows just that, keeps it while nothing co
   expect(await world.data(instance)).toBe('id\n2\n');
   expect(await sync()).toMatchObject({ state: 'unchanged' });
 });
+
+it('a person can see how far a job has read, forget it or set it, which is written down', async () => {
+  const [shop, world] = [await openShop(), await makeWorld()];
+  const home = await world.home();
+  await home.config({
+    destinations: { main: { url: world.url, api_key: adminKey } },
+    sources: { shop: { connector: 'db', file: shop.file } },
+    jobs: {
+      orders: {
+        source: 'shop',
+        query: { sql: 'select id from (select id, at from orders) o', cursor: 'id' },
+        format: 'csv',
+        target: world.instances.csv,
+      },
+    },
+  });
+  const state = async (...args: string[]) => home.sluice(['state', ...args]);
+  expect((await state('show')).stdout).toContain('every run reads everything');
+  expect(await state('clear', 'orders')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('sluice state show'),
+  });
+  await home.sync();
+  shop.run("insert into orders values (2, '2026-02-01 10:00:00')");
+  const [known] = JSON.parse((await state('show', '--json')).stdout) as { job: string; watermark: string }[];
+  expect(known).toMatchObject({ job: 'orders', watermark: expect.stringContaining('"1"') });
+  expect(await state('clear', 'orders', '--why', 'loaded anew')).toMatchObject({ code: 0 });
+  expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 2 }]);
+  expect(await state('set', 'orders', known!.watermark)).toMatchObject({ code: 0 });
+  expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 1 }]);
+  await state('set', 'orders', 'nonsense');
+  const broken = await home.sync();
+  expect(broken.jobs[0]?.problem?.next).toContain('sluice state clear JOB');
+  await state('clear', 'orders');
+  const stopped = await home.sync({ preload: ['kill-at'], env: { KILL_AT: 'payload.spooled' } });
+  expect(stopped).toMatchObject({ signal: 'SIGKILL' });
+  expect((await home.sync()).jobs).toMatchObject([{ rows: 2 }]);
+});

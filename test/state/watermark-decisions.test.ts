@@ -1,0 +1,23 @@
+import { afterEach, expect, it } from 'vitest';
+import { systemClock } from '../../src/lib/clock.ts';
+import { cleanUp, newStore } from './fixtures.ts';
+
+afterEach(cleanUp);
+
+const by = { who: 'ada@desk', why: 'loaded anew' };
+const mark = { job: 'orders', run: 'r1', reading: 'x', text: '1' };
+
+it('nobody changes a watermark while a run holds the job, and whoever does is written down', async () => {
+  const store = await newStore({ clock: systemClock });
+  await store.watermarks.set(mark);
+  const lease = await store.leases.take('job:orders');
+  expect(await store.watermarks.decide('orders', '9', by)).toBe('busy');
+  expect(await store.watermarks.find('orders', 'x')).toBe('1');
+  await lease?.release();
+  expect(await store.watermarks.decide('orders', '9', by)).toBe('done');
+  expect(await store.watermarks.find('orders', 'x')).toBe('9');
+  await store.watermarks.takeBack('r1');
+  expect(await store.watermarks.find('orders', 'x'), 'nothing from before a decision comes back').toBeUndefined();
+  expect(await store.watermarks.decide('orders', undefined, by)).toBe('unknown');
+  expect(await store.audit.history({ limit: 5 })).toMatchObject([{ action: 'set', job: 'orders', ...by }]);
+});
