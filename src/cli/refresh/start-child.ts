@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -41,7 +42,14 @@ function environment(): NodeJS.ProcessEnv {
 function packages(): string[] {
   const found: string[] = [];
   for (let folder = dirname(join(root, 'x')); ; folder = dirname(folder)) {
-    found.push(join(folder, 'node_modules'));
+    found.push(...withTarget(join(folder, 'node_modules')));
     if (folder === dirname(folder)) return found;
   }
+}
+
+/** The folder, and where it really is: a link to it is followed before the permission is looked at. */
+function withTarget(folder: string): string[] {
+  if (!existsSync(folder)) return [folder];
+  const real = realpathSync(folder);
+  return real === folder ? [folder] : [folder, real];
 }
