@@ -44,13 +44,18 @@ function optionsAsData(options: OptionSet): object[] {
   }));
 }
 
+/** A titled line; what does not fit stands below, under its beginning. */
+function fact(title: string, text: string): string {
+  return title.padEnd(10) + wrapped(text, ' '.repeat(10)).trimStart();
+}
+
 function asText(connector: Connector, from: string): string {
   const { id, title, summary, shorthand, columns, limits = [], example, retired } = connector;
   const facts = [
-    ...(retired === undefined ? [] : [`Gone      ${retired}`]),
-    `Login     ${connector.oauth === undefined ? 'by its options' : `by OAuth: sluice login SOURCE`}`,
-    `Resumes   ${connector.resumes ?? 'no: every run reads everything'}`,
-    `From      ${from}`,
+    ...(retired === undefined ? [] : [fact('Gone', retired)]),
+    fact('Login', connector.oauth === undefined ? 'by its options' : 'by OAuth: sluice login SOURCE'),
+    fact('Resumes', connector.resumes ?? 'no: every run reads everything'),
+    fact('From', from),
   ];
   const short = shorthand === undefined ? '' : ` (plain text is taken as "${shorthand}")`;
   const parts = [
