@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { makeHome } from './home.ts';
+import { forTest } from './process.ts';
+import { adminKey, makeWorld } from './world.ts';
+
+const destination = { url: 'http://127.0.0.1:9/api/1.0', api_key: adminKey };
+const job = { source: 'files', query: 'orders.csv', format: 'csv', target: 'ab'.repeat(16) };
+const inTwoHours = () => new Date(Date.now() + 2 * 3_600_000).toISOString();
+
+async function homeWith(given: { destination?: object; jobs: object }) {
+  const home = await makeHome(forTest);
+  await home.config({
+    destinations: { main: { ...destination, ...given.destination } },
+    sources: { files: { connector: 'file' } },
+    jobs: given.jobs,
+  });
+  return home;
+}
+
+describe('sluice plan', () => {
+  it('works without a state, leaves none behind, and ends with 0 when all fits', async () => {
+    const home = await homeWith({ jobs: { orders: { ...job, schedule: '*/15 * * * *' } } });
+    const { code, stdout } = await home.sluice(['plan', '--until', inTwoHours()]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^8 firings until /);
+    expect(stdout).toContain('fits: ');
+    expect(home.payloads()).toEqual([]);
+  });
+
+  it('ends with 1 when it does not fit, and says who goes short and what would mend it', async () => {
+    const jobs = { stock: { ...job, schedule: '* * * * *' } };
+    const home = await homeWith({ destination: { requests_per_day: 10 }, jobs });
+    const { code, stdout } = await home.sluice(['plan']);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/does not fit: from .* E[SD]T on, .* of stock go(es)? short at worst/);
+    expect(stdout).toMatch(/next: .*raise requests_per_day of main to \d+/);
+  });
+
+  it('ends with 2 when the config has a fault', async () => {
+    const home = await homeWith({ jobs: { orders: { ...job, schedule: '61 * * * *' } } });
+    expect((await home.sluice(['plan'])).code).toBe(2);
+  });
+
+  it('reckons with what was used today and what runs have cost', async () => {
+    const world = await makeWorld({ serve: ['--no-limits'] });
+    const home = await homeWith({
+      destination: { url: world.url },
+      jobs: { orders: { ...job, target: world.instances.csv, schedule: '*/15 * * * *' } },
+    });
+    await home.write('orders.csv', 'id\n1\n');
+    await home.sync();
+    await home.sync();
+    const { stdout, stderr } = await home.sluice(['plan', '--until', inTwoHours(), '--json']);
+    expect(stderr).toBe('');
+    const said = JSON.parse(stdout) as { firings: { worst: number; expected: number }[] };
+    expect(said).toMatchObject({ fits: true, accounts: [{ destinations: ['main'], used: 1 }] });
+    expect(said.firings).toHaveLength(8);
+    expect(said.firings[0]).toMatchObject({ worst: 1, expected: 0.5 });
+  });
+});
