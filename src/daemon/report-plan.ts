@@ -142,7 +142,9 @@ interface Around {
 function adviceFor(day: Advised, { config, now, until, isSpent }: Around): string[] {
   if (day.worst.fits) return [];
   if (isSpent) return ['wait for the day to turn: what is owed is sent then'];
-  const over = Math.max(1, -day.worst.left);
+  const starved = config.jobs.get(day.worst.short[0]!.job)?.destination.name ?? day.destinations[0]!;
+  const { name, requestsPerDay, reserveRequests } = config.destinations.get(starved)!;
+  const over = Math.max(1, day.used + day.worst.wanted - (requestsPerDay - reserveRequests));
   const advice: string[] = [];
   const dearest = day.by_job.toSorted((a, b) => b.worst - a.worst)[0];
   if (dearest !== undefined) {
@@ -152,8 +154,6 @@ function adviceFor(day: Advised, { config, now, until, isSpent }: Around): strin
     if (sparser !== undefined) advice.push(`give ${dearest.job} the schedule "${sparser}"`);
     else if (mostFirings > 0) advice.push(`let ${dearest.job} fire at most ${mostFirings} times in that time`);
   }
-  const [name] = day.destinations;
-  const { requestsPerDay, reserveRequests } = config.destinations.get(name!)!;
   if (reserveRequests >= over) advice.push(`lower reserve_requests of ${name} to ${reserveRequests - over}`);
   advice.push(`raise requests_per_day of ${name} to ${requestsPerDay + over}, if the account has them`);
   return advice;

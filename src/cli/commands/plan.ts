@@ -42,8 +42,8 @@ function textOf(report: PlanReport): string {
   const { firings = [], firings_in_all: all, until, accounts } = report;
   if (accounts.length === 0) return 'The config has no destination.';
   const listed = all === 0 || all > mostLines ? [] : [firingsTable(firings), ''];
-  const until_ = `${countText(all)} ${all === 1 ? 'firing' : 'firings'} until ${timeText(until)}.`;
-  return [until_, '', ...listed, ...accounts.map((account) => accountText(account)).flatMap((text) => [text, ''])]
+  const title = `${countText(all)} ${all === 1 ? 'firing' : 'firings'} until ${timeText(until)}.`;
+  return [title, '', ...listed, ...accounts.map((account) => accountText(account)).flatMap((text) => [text, ''])]
     .join('\n')
     .trimEnd();
 }
