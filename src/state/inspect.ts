@@ -1,0 +1,40 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import SQLite from 'better-sqlite3';
+import { migrations } from './migrations/index.ts';
+
+/** What a look at a state's database found; nothing was written, migrated or mended. */
+export interface Inspection {
+  /** `ok`, or what SQLite's quick_check said first. */
+  readonly integrity: string;
+  readonly schema: number;
+  /** The newest schema that this Sluice knows. */
+  readonly newest: number;
+  /** Bytes of payloads that are owed, and of the largest payload that is known. */
+  readonly owed: number;
+  readonly largest: number;
+}
+
+/** Looks into the database of a state folder; undefined when there is none. A file that cannot be read at all is told as its integrity. */
+export function inspectState(folder: string): Inspection | undefined {
+  const file = join(folder, 'sluice.db');
+  if (!existsSync(file)) return undefined;
+  const newest = Math.max(...migrations.map(({ number }) => number));
+  let database: SQLite.Database | undefined;
+  try {
+    database = new SQLite(file, { readonly: true, timeout: 15_000 });
+    const integrity = String(database.pragma('quick_check(1)', { simple: true }));
+    const one = (text: string): number => (database!.prepare(text).pluck().get() as number | null) ?? 0;
+    return {
+      integrity,
+      newest,
+      schema: one('select max(number) from migrations'),
+      owed: one("select sum(bytes) from outbox where state = 'owed'"),
+      largest: one('select max(bytes) from outbox'),
+    };
+  } catch (thrown) {
+    return { integrity: (thrown as Error).message, newest, schema: 0, owed: 0, largest: 0 };
+  } finally {
+    database?.close();
+  }
+}

@@ -1,0 +1,69 @@
+import { chmod, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import SQLite from 'better-sqlite3';
+import { describe, expect, it } from 'vitest';
+import { judgeRoom, judgeZone } from '../../src/daemon/examine.ts';
+import { openStore } from '../../src/state/store.ts';
+import { VirtualClock } from '../state/fixtures.ts';
+import { type Home, makeHome } from './home.ts';
+import { forTest } from './process.ts';
+import { adminKey } from './world.ts';
+
+async function setUp(): Promise<{
+  home: Home;
+  state: string;
+  bad: () => Promise<{ code: number | null; checks: string[] }>;
+}> {
+  const home = await makeHome(forTest);
+  const file = await home.config({
+    destinations: { main: { url: 'http://127.0.0.1:9/api/1.0', api_key: adminKey } },
+    sources: { files: { connector: 'file' } },
+    jobs: { orders: { source: 'files', query: 'a.csv', format: 'csv', target: 'ab'.repeat(16) } },
+  });
+  await chmod(file, 0o600);
+  const state = join(home.folder, 'state');
+  await (await openStore(state, { clock: new VirtualClock() })).close();
+  const bad = async () => {
+    const { code, stdout, stderr } = await home.sluice(['doctor', '--json']);
+    expect(stderr).toBe('');
+    const { findings } = JSON.parse(stdout) as { findings: { check: string; ok: boolean; mend?: string }[] };
+    return { code, checks: findings.flatMap(({ check, ok, mend }) => (ok || mend === undefined ? [] : [check])) };
+  };
+  return { home, state, bad };
+}
+
+describe('sluice doctor', () => {
+  it('finds nothing where all is well', async () => {
+    expect(await (await setUp()).bad()).toEqual({ code: 0, checks: [] });
+  });
+
+  it('finds a config with secrets that others may read, and a state folder that is open', async () => {
+    const { home, state, bad } = await setUp();
+    await chmod(join(home.folder, 'sluice.yaml'), 0o644);
+    await chmod(state, 0o755);
+    expect(await bad()).toEqual({ code: 1, checks: ['config file', 'state permissions'] });
+  });
+
+  it('finds a database that is damaged, and leaves it as it is', async () => {
+    const { state, bad } = await setUp();
+    await writeFile(join(state, 'sluice.db'), 'not a database at all, and longer than a header would be');
+    expect(await bad()).toEqual({ code: 1, checks: ['database'] });
+  });
+
+  it('finds a database that a newer Sluice wrote', async () => {
+    const { state, bad } = await setUp();
+    const database = new SQLite(join(state, 'sluice.db'));
+    database.prepare("insert into migrations values (999, 'later', 0)").run();
+    database.close();
+    expect(await bad()).toEqual({ code: 1, checks: ['database'] });
+  });
+
+  it('wants room for what is owed, and the clock changes of the law', () => {
+    expect(judgeRoom({ free: 64e6, payloads: 1e6, state: '/x' }).ok).toBe(false);
+    expect(judgeRoom({ free: 90e6, payloads: 1e6, state: '/x' }).ok).toBe(true);
+    const found = [Date.parse('2026-03-08T07:00Z'), Date.parse('2026-11-01T06:00Z')];
+    expect(judgeZone(2026, found).ok).toBe(true);
+    expect(judgeZone(2027, found).ok).toBe(false);
+    expect(judgeZone(2026, [undefined, undefined]).ok).toBe(false);
+  });
+});
