@@ -27,8 +27,11 @@ function completed(example: unknown): Part {
   const part = example as Part;
   if (part.transforms !== undefined) return { ...around, sources, jobs: { shown: { ...job, ...part } } };
   const { query: _, source: __, ...rest } = job;
-  const jobs = Object.entries((part.jobs ?? {}) as Record<string, Part>);
-  return { ...around, ...part, jobs: Object.fromEntries(jobs.map(([name, given]) => [name, { ...rest, ...given }])) };
+  const jobs = Object.entries((part.jobs ?? {}) as Record<string, Part>).map(([name, given], i) => {
+    const target = i.toString(16).padStart(32, '0');
+    return [name, { ...rest, target, ...given }] as const;
+  });
+  return { ...around, ...part, jobs: Object.fromEntries(jobs) };
 }
 
 /** Every variable that a page mentions has a value. */

@@ -3,7 +3,7 @@ import { collectResources } from '../../src/service/collect.ts';
 import type { Endpoint } from '../../src/service/endpoint.ts';
 import { Database } from '../../src/service/store/database.ts';
 import { collectCases } from './case.ts';
-import { type Answer, type Bench, bench, keys } from './service.ts';
+import { type Answer, type Bench, bench, keys, StillClock } from './service.ts';
 
 const cases = await collectCases();
 const lists = (await collectResources())
@@ -73,14 +73,18 @@ describe('what somebody sees for several reasons', () => {
     );
 
   it('stands once in their lists, in the order of creation, and in the total, on every page', async () => {
-    const given = await bench();
+    const clock = new StillClock('2026-03-02T17:00:00Z');
+    const given = await bench({ clock });
     const asEditor = { key: keys.acmeEditor };
     await given.call('PUT', '/groups/acme-team/users/acme-editor');
     // While they make some of them they are an Editor, who sees everything.
     const { roles } = (await given.call('GET', '/roles')).body.data as { roles: { id: string; name: string }[] };
     const viewOnly = roles.find(({ name }) => name === 'View-Only')!;
     const ids: string[] = [];
-    for (let i = 0; i < 8; i++) ids.push(await given.source({ name: `S${i}` }, i % 4 === 0 ? asEditor : {}));
+    for (let i = 0; i < 8; i++) {
+      clock.pass(1000);
+      ids.push(await given.source({ name: `S${i}` }, i % 4 === 0 ? asEditor : {}));
+    }
     await given.call('PUT', `/users/acme-editor/roles/${viewOnly.id}`);
     const share = (i: number, body: object) =>
       given.call('PUT', `/datasources/${ids[i]}/share-rights`, { body: { groups: [], ...body } });
