@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { redact } from '../lib/redact.ts';
 import { inspectState } from '../state/inspect.ts';
@@ -18,7 +18,7 @@ const forOthers = 0o077;
 
 /** Looks at the machine as far as this config touches it; writes nothing and asks nobody. `now` is epoch milliseconds. */
 export function examine(config: Config, now: number): Finding[] {
-  return [...examineFiles(config), ...examineState(config), examineZone(now)];
+  return [...examineFiles(config), ...examineSecretFiles(config), ...examineState(config), examineZone(now)];
 }
 
 function examineFiles({ file, state }: Config): Finding[] {
@@ -55,11 +55,29 @@ function examineFiles({ file, state }: Config): Finding[] {
   return found;
 }
 
+/** Files that the config takes values from by `${file:PATH}`. */
+function examineSecretFiles({ file, folder }: Config): Finding[] {
+  const named = [...readFileSync(file, 'utf8').matchAll(/\$\{file:([^}]+)\}/g)].map(([, path]) =>
+    resolve(folder, path!),
+  );
+  return [...new Set(named)].flatMap((path) => {
+    const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
+    return (mode & forOthers) === 0 ? [] : [bad('secret file', `others may read ${path}`, `chmod 600 ${path}`)];
+  });
+}
+
+function examinePayloads(missing: readonly string[]): Finding[] {
+  if (missing.length === 0) return [];
+  const says = `${missing.length} of what is owed is not on the disk as it was written, first ${missing[0]}`;
+  return [bad('payloads', says, 'run the jobs again: sluice sync; then check the disk')];
+}
+
 function examineState({ state }: Config): Finding[] {
   const look = inspectState(state);
-  const { owed = 0, largest = 0 } = look ?? {};
+  const { owed = 0, largest = 0, missing = [] } = look ?? {};
   return [
     ...(look === undefined ? [good('state', `none yet in ${state}`)] : [storeFinding(look)]),
+    ...examinePayloads(missing),
     roomFinding(state, owed + 2 * largest),
   ];
 }

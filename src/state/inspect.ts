@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { migrations } from './migrations/index.ts';
@@ -13,6 +13,8 @@ export interface Inspection {
   /** Bytes of payloads that are owed, and of the largest payload that is known. */
   readonly owed: number;
   readonly largest: number;
+  /** Paths of owed payloads that are gone or not of their size. */
+  readonly missing: readonly string[];
 }
 
 /** Looks into the database of a state folder; undefined when there is none. A file that cannot be read at all is told as its integrity. */
@@ -25,15 +27,20 @@ export function inspectState(folder: string): Inspection | undefined {
     database = new SQLite(file, { readonly: true, timeout: 15_000 });
     const integrity = String(database.pragma('quick_check(1)', { simple: true }));
     const one = (text: string): number => (database!.prepare(text).pluck().get() as number | null) ?? 0;
+    const rows = database.prepare("select path, bytes from outbox where state = 'owed'").all();
+    const lost = (rows as { path: string; bytes: number }[]).filter(
+      ({ path, bytes }) => statSync(path, { throwIfNoEntry: false })?.size !== bytes,
+    );
     return {
       integrity,
+      missing: lost.map(({ path }) => path),
       newest,
       schema: one('select max(number) from migrations'),
       owed: one("select sum(bytes) from outbox where state = 'owed'"),
       largest: one('select max(bytes) from outbox'),
     };
   } catch (thrown) {
-    return { integrity: (thrown as Error).message, newest, schema: 0, owed: 0, largest: 0 };
+    return { integrity: (thrown as Error).message, newest, schema: 0, owed: 0, largest: 0, missing: [] };
   } finally {
     database?.close();
   }

@@ -1,10 +1,10 @@
-import { chmod, writeFile } from 'node:fs/promises';
+import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { judgeRoom, judgeZone } from '../../src/daemon/examine.ts';
 import { openStore } from '../../src/state/store.ts';
-import { VirtualClock } from '../state/fixtures.ts';
+import { noon, oweText, VirtualClock } from '../state/fixtures.ts';
 import { type Home, makeHome } from './home.ts';
 import { forTest } from './process.ts';
 import { adminKey } from './world.ts';
@@ -42,6 +42,19 @@ describe('sluice doctor', () => {
     await chmod(join(home.folder, 'sluice.yaml'), 0o644);
     await chmod(state, 0o755);
     expect(await bad()).toEqual({ code: 1, checks: ['config file', 'state permissions'] });
+  });
+
+  it('finds a file of secrets that others may read, and owed payloads that are gone', async () => {
+    const { home, state, bad } = await setUp();
+    const path = await home.write('key', adminKey);
+    await chmod(path, 0o644);
+    const file = join(home.folder, 'sluice.yaml');
+    await writeFile(file, (await readFile(file, 'utf8')).replace(adminKey, `\${file:./key}`));
+    const store = await openStore(state, { clock: new VirtualClock() });
+    await oweText(store, { instance: 'ab'.repeat(16), text: 'rows', asOf: noon });
+    for (const row of await store.outbox.inState('owed')) await rm(row.path);
+    await store.close();
+    expect(await bad()).toEqual({ code: 1, checks: ['secret file', 'payloads'] });
   });
 
   it('finds a database that is damaged, and leaves it as it is', async () => {
