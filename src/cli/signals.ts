@@ -5,6 +5,11 @@ const codes = { SIGINT: exit.interrupted, SIGTERM: exit.terminated } as const;
 const patienceMs = 9_000;
 /** Ctrl-C reaches everybody in the terminal's group, and npm passes it on as well: what comes so soon is the same one. */
 const echoMs = 1_000;
+/**
+ * Work that ends at once stays this long after the signal: while a process is being taken down Node hears no signals any
+ * more, and an echo that comes then would kill it and hide its exit code.
+ */
+const lingerMs = 250;
 
 let received: keyof typeof codes | undefined;
 
@@ -42,6 +47,7 @@ export function onStop(): { signal: AbortSignal; code: () => number | undefined;
   const done = (): void => {
     clearTimeout(timer);
     isDone = true;
+    if (received !== undefined) setTimeout(() => {}, echoUntil - echoMs + lingerMs - performance.now());
   };
   return { signal: controller.signal, code: stopCode, done };
 }
