@@ -1,4 +1,4 @@
-import { type JsonSchema, type OptionSet, option } from '../sdk/option.ts';
+import { type JsonSchema, type OptionSet, option, schemaOf } from '../sdk/option.ts';
 
 /** As they are written: percentages of text, spans of text, `false` for a guard that is not wanted. */
 export type Written = {
@@ -69,6 +69,9 @@ export const guardOptions = {
     example: { minimum: 100, maximum: 5_000_000 },
   }),
 } satisfies OptionSet;
+
+/** All of them, or `false` for none. */
+export const guardsSchema: JsonSchema = orFalse(schemaOf(guardOptions));
 
 /** How long delivered payloads stay, so that one can be put back. */
 export const keepDefaults = { payloads: 3, days: 35 };

@@ -1,5 +1,5 @@
-import { type JsonSchema, type OptionSet, option, schemaOf } from '../sdk/option.ts';
-import { guardOptions, keepDefaults, keepSchema } from './guard-options.ts';
+import { type JsonSchema, type OptionSet, option } from '../sdk/option.ts';
+import { guardsSchema, keepDefaults, keepSchema } from './guard-options.ts';
 
 /**
  * Every option that the config itself knows, declared once. Checking, the schema for editors, the reference page and
@@ -18,8 +18,6 @@ export const variable = (name: string): string => `\${env:${name}}`;
 const longKey = '^.{32,}$';
 
 const name = { type: 'string', minLength: 1 } as const;
-
-const guardsSchema: JsonSchema = { anyOf: [{ const: false }, schemaOf(guardOptions)] };
 
 export const topOptions = {
   version: option.schema<1>({ const: 1 }, { about: 'Version of this file format.', default: 1 }),
