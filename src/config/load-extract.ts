@@ -10,6 +10,7 @@ import { reportRules, type SourceOutcome } from './load-source.ts';
 import { isMap } from './load-top.ts';
 import { partAt } from './member.ts';
 import { registerSecrets } from './secrets.ts';
+import { showValue } from './seen.ts';
 import { jobOptions } from './settings.ts';
 import { validatePart } from './validate.ts';
 import type { Part } from './variables.ts';
@@ -211,7 +212,7 @@ function loadFormat(
     const meant = nearest(String(id), known);
     faults.add({
       code: 'CONFIG_UNKNOWN_FORMAT',
-      message: `There is no format "${String(id)}"`,
+      message: `There is no format ${typeof id === 'string' ? `"${id}"` : showValue(id)}`,
       path: typeAt.path,
       allowed: known.join(', '),
       ...(meant === undefined ? {} : { next: `Did you mean "${meant}"?` }),
