@@ -12,6 +12,7 @@ import {
   type StreamData,
   textOf,
 } from '#sdk';
+import { googleOAuth } from './_google-oauth.ts';
 
 const paging: Paging = { by: 'token', at: 'nextPageToken' };
 const conversionWindow = '14d';
@@ -73,17 +74,7 @@ export default defineService({
   },
   login: {
     kind: 'oauth',
-    oauth: {
-      grants: ['authorization_code', 'jwt_bearer'],
-      authorize_url: 'https://accounts.google.com/o/oauth2/v2/auth',
-      token_url: 'https://oauth2.googleapis.com/token',
-      revoke_url: 'https://oauth2.googleapis.com/revoke',
-      pkce: true,
-      scopes: ['https://www.googleapis.com/auth/adwords'],
-      authorize_parameters: { access_type: 'offline', prompt: 'consent' },
-      refresh: 'static',
-      assertion: { algorithm: 'RS256', audience: 'https://oauth2.googleapis.com/token' },
-    },
+    oauth: googleOAuth('adwords'),
   },
   streams: {
     campaigns: performance('What campaigns cost and bring, day by day.', 'campaign', campaign),

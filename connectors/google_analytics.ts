@@ -1,4 +1,5 @@
 import { defineService, option, type Scope } from '#sdk';
+import { googleOAuth } from './_google-oauth.ts';
 
 const property = {
   property: option.text({
@@ -23,17 +24,7 @@ export default defineService({
   base: 'https://analyticsdata.googleapis.com',
   login: {
     kind: 'oauth',
-    oauth: {
-      grants: ['authorization_code', 'jwt_bearer'],
-      authorize_url: 'https://accounts.google.com/o/oauth2/v2/auth',
-      token_url: 'https://oauth2.googleapis.com/token',
-      revoke_url: 'https://oauth2.googleapis.com/revoke',
-      pkce: true,
-      scopes: ['https://www.googleapis.com/auth/analytics.readonly'],
-      authorize_parameters: { access_type: 'offline', prompt: 'consent' },
-      refresh: 'static',
-      assertion: { algorithm: 'RS256', audience: 'https://oauth2.googleapis.com/token' },
-    },
+    oauth: googleOAuth('analytics.readonly'),
   },
   streams: {
     report: {

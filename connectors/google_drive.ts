@@ -11,6 +11,7 @@ import {
   type StreamData,
   valueAt,
 } from '#sdk';
+import { googleOAuth } from './_google-oauth.ts';
 
 const members = 'id,name,mimeType,modifiedTime';
 const everywhere = { supportsAllDrives: 'true', includeItemsFromAllDrives: 'true' };
@@ -57,17 +58,7 @@ export default defineService({
   base: 'https://www.googleapis.com',
   login: {
     kind: 'oauth',
-    oauth: {
-      grants: ['authorization_code', 'jwt_bearer'],
-      authorize_url: 'https://accounts.google.com/o/oauth2/v2/auth',
-      token_url: 'https://oauth2.googleapis.com/token',
-      revoke_url: 'https://oauth2.googleapis.com/revoke',
-      pkce: true,
-      scopes: ['https://www.googleapis.com/auth/drive.readonly'],
-      authorize_parameters: { access_type: 'offline', prompt: 'consent' },
-      refresh: 'static',
-      assertion: { algorithm: 'RS256', audience: 'https://oauth2.googleapis.com/token' },
-    },
+    oauth: googleOAuth('drive.readonly'),
   },
   streams: {
     files: {

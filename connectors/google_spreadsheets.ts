@@ -1,4 +1,5 @@
 import { type Answer, defineService, type Fields, option, Problem, type Scope, textOf, valuesAt } from '#sdk';
+import { googleOAuth } from './_google-oauth.ts';
 
 /** One row is named, the others hold values; both come with one request, so that every part of a sheet stands alone. */
 interface Part {
@@ -29,17 +30,7 @@ export default defineService({
   },
   login: {
     kind: 'oauth',
-    oauth: {
-      grants: ['authorization_code', 'jwt_bearer'],
-      authorize_url: 'https://accounts.google.com/o/oauth2/v2/auth',
-      token_url: 'https://oauth2.googleapis.com/token',
-      revoke_url: 'https://oauth2.googleapis.com/revoke',
-      pkce: true,
-      scopes: ['https://www.googleapis.com/auth/spreadsheets.readonly'],
-      authorize_parameters: { access_type: 'offline', prompt: 'consent' },
-      refresh: 'static',
-      assertion: { algorithm: 'RS256', audience: 'https://oauth2.googleapis.com/token' },
-    },
+    oauth: googleOAuth('spreadsheets.readonly'),
   },
   streams: {
     rows: {

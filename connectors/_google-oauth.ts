@@ -1,0 +1,22 @@
+import type { OAuthDescription } from '#sdk';
+
+const token = 'https://oauth2.googleapis.com/token';
+
+/**
+ * How Google hands out tokens, for all of its services: by a person's consent, or by the key of a service account. Takes
+ * the name of the scope, as it stands behind `/auth/`. https://developers.google.com/identity/protocols/oauth2
+ */
+export function googleOAuth(scope: string): OAuthDescription {
+  return {
+    grants: ['authorization_code', 'jwt_bearer'],
+    authorize_url: 'https://accounts.google.com/o/oauth2/v2/auth',
+    token_url: token,
+    revoke_url: 'https://oauth2.googleapis.com/revoke',
+    pkce: true,
+    scopes: [`https://www.googleapis.com/auth/${scope}`],
+    // Google gives a refresh token only to whoever asks for one, and only when the person consents anew.
+    authorize_parameters: { access_type: 'offline', prompt: 'consent' },
+    refresh: 'static',
+    assertion: { algorithm: 'RS256', audience: token },
+  };
+}
