@@ -4,6 +4,7 @@ import mysql, { type Connection, type ConnectionOptions } from 'mysql2';
 import type { Batch, Column, Extraction } from '#sdk';
 import { type Address, addressOf, readTls, type Tls } from './address.ts';
 import { BatchQueue, batchesOf } from './batch-queue.ts';
+import { Breakable } from './breakable.ts';
 import { BatchMaker, refuseDuplicates, type WireColumn } from './cells.ts';
 import type { Door } from './driver.ts';
 import { mysqlProblem } from './mysql-problems.ts';
@@ -22,13 +23,14 @@ export class MysqlSession {
   readonly #connection: Connection;
   readonly #config: ConnectionOptions;
   readonly #problem: (thrown: unknown) => Error;
-  #onBroken: (reason: unknown) => void = () => {};
+  readonly #breakable: Breakable;
 
   private constructor(config: ConnectionOptions, problem: (thrown: unknown) => Error) {
     this.#config = config;
     this.#problem = problem;
+    this.#breakable = new Breakable(problem);
     this.#connection = mysql.createConnection(config);
-    this.#connection.on('error', (reason) => this.#onBroken(reason));
+    this.#connection.on('error', (reason) => this.#breakable.onBroken(reason));
   }
 
   /** Connects and logs in; throws a problem, or the signal's reason. */
@@ -41,7 +43,7 @@ export class MysqlSession {
     const place = `${address.host}:${address.port}`;
     const session = new MysqlSession(config, (thrown) => mysqlProblem(thrown, { place, connectSeconds }));
     try {
-      await session.#until(signal, (settle) => session.#connection.connect((failure) => settle(failure)));
+      await session.#breakable.until(signal, (settle) => session.#connection.connect((failure) => settle(failure)));
       return session;
     } catch (thrown) {
       session.#drop();
@@ -49,27 +51,10 @@ export class MysqlSession {
     }
   }
 
-  /** Runs a step that reports to a callback; a broken connection or the signal end it too. */
-  async #until(signal: AbortSignal, step: (settle: (failure: unknown) => void) => void): Promise<void> {
-    let abort = () => {};
-    try {
-      await new Promise<void>((resolve, reject) => {
-        abort = () => reject(signal.reason);
-        const settle = (failure: unknown) => (failure ? reject(this.#problem(failure)) : resolve());
-        signal.addEventListener('abort', abort);
-        this.#onBroken = settle;
-        if (signal.aborted) abort();
-        else step(settle);
-      });
-    } finally {
-      signal.removeEventListener('abort', abort);
-    }
-  }
-
   /** Runs statements of our own, one after the other; their results are dropped. */
   async run(statements: readonly string[], signal: AbortSignal): Promise<void> {
     for (const sql of statements) {
-      await this.#until(signal, (settle) => this.#connection.query(sql, (failure) => settle(failure)));
+      await this.#breakable.until(signal, (settle) => this.#connection.query(sql, (failure) => settle(failure)));
     }
   }
 
@@ -114,14 +99,14 @@ export class MysqlSession {
     const queue = new BatchQueue({ pause: () => stream.pause(), resume: () => stream.resume() });
     let columns: readonly Column[] = [];
     let whole = false;
-    await this.#until(signal, (settle) => {
+    await this.#breakable.until(signal, (settle) => {
       let block: SpanBlock | undefined;
       const fail = (thrown: unknown) => {
         const problem = this.#problem(thrown);
         queue.fail(block?.placed(problem) ?? problem);
         settle(thrown);
       };
-      this.#onBroken = fail;
+      this.#breakable.onBroken = fail;
       readRows(this.#connection, {
         sql,
         begin: (fields) => {
@@ -139,7 +124,7 @@ export class MysqlSession {
         },
         fail,
       });
-      this.#onBroken = fail;
+      this.#breakable.onBroken = fail;
     });
     const abort = () => queue.fail(signal.reason);
     signal.addEventListener('abort', abort);
@@ -154,7 +139,7 @@ export class MysqlSession {
   /** One row of text by a statement of our own. */
   async row(sql: string, signal: AbortSignal): Promise<readonly string[]> {
     let found: readonly string[] = [];
-    await this.#until(signal, (settle) =>
+    await this.#breakable.until(signal, (settle) =>
       this.#connection.query({ sql, rowsAsArray: true }, (failure, rows) => {
         if (!failure) found = ((rows as unknown as unknown[][])[0] ?? []).map(String);
         settle(failure);
@@ -165,7 +150,7 @@ export class MysqlSession {
 
   /** Says goodbye in order. */
   async close(): Promise<void> {
-    this.#onBroken = () => {};
+    this.#breakable.onBroken = () => {};
     await Promise.race([
       new Promise<void>((resolve) => this.#connection.end(() => resolve())),
       wait(killPatienceMs, undefined, { ref: false }),
@@ -175,7 +160,7 @@ export class MysqlSession {
 
   /** Stops whatever the server is doing for us, and hangs up. */
   async cancel(): Promise<void> {
-    this.#onBroken = () => {};
+    this.#breakable.onBroken = () => {};
     const { threadId } = this.#connection;
     this.#drop();
     if (threadId) await Promise.race([this.#kill(threadId), wait(killPatienceMs, undefined, { ref: false })]);

@@ -4,6 +4,7 @@ import type { Connection, ConnectionConfiguration, Request } from 'tedious';
 import { type Batch, type Column, type Extraction, Problem, type Value } from '#sdk';
 import { type Address, addressOf, readTls, type Tls } from './address.ts';
 import { BatchQueue, batchesOf } from './batch-queue.ts';
+import { Breakable } from './breakable.ts';
 import { refuseDuplicates } from './cells.ts';
 import type { Door } from './driver.ts';
 import { noRows } from './no-rows.ts';
@@ -21,14 +22,15 @@ export class SqlserverSession {
   readonly #tedious: typeof Tedious;
   readonly #connection: Connection;
   readonly #problem: (thrown: unknown) => Problem;
-  #onBroken: (reason: unknown) => void = () => {};
+  readonly #breakable: Breakable;
 
   private constructor(tedious: typeof Tedious, config: ConnectionConfiguration, problem: (thrown: unknown) => Problem) {
     this.#tedious = tedious;
     this.#problem = problem;
+    this.#breakable = new Breakable(problem);
     this.#connection = new tedious.Connection(config);
-    this.#connection.on('error', (reason) => this.#onBroken(reason));
-    this.#connection.on('end', () => this.#onBroken(new Error('the server closed the connection')));
+    this.#connection.on('error', (reason) => this.#breakable.onBroken(reason));
+    this.#connection.on('end', () => this.#breakable.onBroken(new Error('the server closed the connection')));
   }
 
   /** Connects and logs in; throws a problem, or the signal's reason. */
@@ -49,7 +51,7 @@ export class SqlserverSession {
       sqlserverProblem(thrown, { place, connectSeconds }),
     );
     try {
-      await session.#until(signal, (settle) => session.#connection.connect((failure) => settle(failure)));
+      await session.#breakable.until(signal, (settle) => session.#connection.connect((failure) => settle(failure)));
       return session;
     } catch (thrown) {
       session.close();
@@ -57,27 +59,10 @@ export class SqlserverSession {
     }
   }
 
-  /** Runs a step that reports to a callback; a broken connection or the signal end it too. */
-  async #until(signal: AbortSignal, step: (settle: (failure: unknown) => void) => void): Promise<void> {
-    let abort = () => {};
-    try {
-      await new Promise<void>((resolve, reject) => {
-        abort = () => reject(signal.reason);
-        const settle = (failure: unknown) => (failure ? reject(this.#problem(failure)) : resolve());
-        signal.addEventListener('abort', abort);
-        this.#onBroken = settle;
-        if (signal.aborted) abort();
-        else step(settle);
-      });
-    } finally {
-      signal.removeEventListener('abort', abort);
-    }
-  }
-
   /** One row of text by a statement of our own. */
   async row(sql: string, signal: AbortSignal): Promise<readonly string[]> {
     let found: readonly string[] = [];
-    await this.#until(signal, (settle) => {
+    await this.#breakable.until(signal, (settle) => {
       const request = new this.#tedious.Request(sql, (failure) => settle(failure));
       request.on('row', (cells: { value: unknown }[]) => {
         found = cells.map(({ value }) => String(value));
@@ -96,7 +81,7 @@ export class SqlserverSession {
   async read({ sql, parameters }: QueryValues, signal: AbortSignal): Promise<Extraction> {
     let columns: readonly Column[] | undefined;
     let queue: BatchQueue | undefined;
-    await this.#until(signal, (settle) => {
+    await this.#breakable.until(signal, (settle) => {
       const rows = new Rows(() => ({ columns: columns!, queue: queue! }));
       const fail = (thrown: unknown) => {
         queue?.fail(this.#problem(thrown));
@@ -121,11 +106,11 @@ export class SqlserverSession {
         }
       });
       request.on('row', (cells: { value: unknown }[]) => rows.add(cells));
-      this.#onBroken = fail;
+      this.#breakable.onBroken = fail;
       this.#connection.execSql(request);
     });
     const failed = (thrown: unknown) => queue!.fail(this.#problem(thrown));
-    this.#onBroken = failed;
+    this.#breakable.onBroken = failed;
     const abort = () => queue!.fail(signal.reason);
     signal.addEventListener('abort', abort);
     if (signal.aborted) abort();
@@ -150,7 +135,7 @@ export class SqlserverSession {
 
   /** Hangs up; the server ends what it does for us and rolls back. */
   close(): void {
-    this.#onBroken = () => {};
+    this.#breakable.onBroken = () => {};
     this.#connection.close();
   }
 }
