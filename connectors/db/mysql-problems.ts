@@ -1,5 +1,5 @@
-import { Problem } from '#sdk';
-import { connectionLost, connectTimeout, networkProblem, seenIn, serverProblem } from './network-problems.ts';
+import { Problem, seenIn } from '#sdk';
+import { connectionLost, connectTimeout, networkProblem, serverProblem } from './network-problems.ts';
 
 interface ServerError {
   readonly code?: string;

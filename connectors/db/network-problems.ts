@@ -1,34 +1,9 @@
-import { Problem, type ProblemInit } from '#sdk';
-
-/** Codes of Node's network errors that mean: nobody there now, ask again later. */
-const away: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nobody listens there',
-  ECONNRESET: 'the connection was reset',
-  EPIPE: 'the connection was closed',
-  ETIMEDOUT: 'there was no answer in time',
-  EHOSTUNREACH: 'there is no route to the host',
-  ENETUNREACH: 'there is no route to the network',
-  EAI_AGAIN: 'the name service did not answer',
-  ENOTFOUND: 'the name is not known',
-};
-
-interface Thrown {
-  readonly code?: unknown;
-  readonly message?: unknown;
-  readonly errors?: unknown;
-}
-
-/** Code and message of anything thrown; a connect to several addresses fails with a bundle of errors. */
-export function seenIn(thrown: unknown): { code: string; message: string } {
-  const { code, message, errors } = (thrown ?? {}) as Thrown;
-  const first = Array.isArray(errors) ? (errors[0] as Thrown | undefined) : undefined;
-  return { code: String(code ?? first?.code ?? ''), message: String(message || first?.message || thrown) };
-}
+import { networkWords, Problem, type ProblemInit, seenIn } from '#sdk';
 
 /** The problem behind an error of the network or of TLS, or undefined when it is of another kind. */
 export function networkProblem(thrown: unknown, place: string): Problem | undefined {
   const { code, message } = seenIn(thrown);
-  const because = away[code];
+  const because = networkWords[code];
   if (because !== undefined) return unreachable({ place, because, seen: message, cause: thrown });
   return isTls(code, message) ? tlsRefused({ place, seen: message, cause: thrown }) : undefined;
 }

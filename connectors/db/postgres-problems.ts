@@ -1,5 +1,5 @@
-import { type ConnectorLog, Problem } from '#sdk';
-import { connectionLost, networkProblem, seenIn, serverProblem } from './network-problems.ts';
+import { type ConnectorLog, Problem, seenIn } from '#sdk';
+import { connectionLost, networkProblem, serverProblem } from './network-problems.ts';
 
 /** The fields of an ErrorResponse that we read. https://www.postgresql.org/docs/current/protocol-error-fields.html */
 interface ServerError {

@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type ConnectionOptions, checkServerIdentity } from 'node:tls';
 import pg from 'pg';
-import type { Batch, Column } from '#sdk';
+import { type Batch, type Column, seenIn } from '#sdk';
 import { type Address, addressOf, readTls, type Tls } from './address.ts';
 import { BatchQueue, batchesOf } from './batch-queue.ts';
 import { BatchMaker, refuseDuplicates, type WireColumn } from './cells.ts';
 import type { Door } from './driver.ts';
-import { connectTimeout, seenIn } from './network-problems.ts';
+import { connectTimeout } from './network-problems.ts';
 import type { QueryValues } from './options.ts';
 import { logNotice, postgresProblem } from './postgres-problems.ts';
 import { Description, Portal } from './postgres-statement.ts';

@@ -1,5 +1,4 @@
-import { Problem, type ProblemInit } from '#sdk';
-import { seenIn } from './network-problems.ts';
+import { Problem, type ProblemInit, seenIn } from '#sdk';
 
 type Rule = Pick<ProblemInit, 'family' | 'code' | 'next'> & { readonly codes: RegExp };
 

@@ -1,29 +1,4 @@
-import { Problem, type ProblemInit } from '#sdk';
-
-/** Codes of Node's network errors that mean: nobody there now, ask again later. */
-const away: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nobody listens there',
-  ECONNRESET: 'the connection was reset',
-  EPIPE: 'the connection was closed',
-  ETIMEDOUT: 'there was no answer in time',
-  EHOSTUNREACH: 'there is no route to the host',
-  ENETUNREACH: 'there is no route to the network',
-  EAI_AGAIN: 'the name service did not answer',
-  ENOTFOUND: 'the name is not known',
-};
-
-interface Thrown {
-  readonly code?: unknown;
-  readonly message?: unknown;
-  readonly errors?: unknown;
-}
-
-/** Code and message of anything thrown; a connect to several addresses fails with a bundle of errors. */
-function seenIn(thrown: unknown): { code: string; message: string } {
-  const { code, message, errors } = (thrown ?? {}) as Thrown;
-  const first = Array.isArray(errors) ? (errors[0] as Thrown | undefined) : undefined;
-  return { code: String(code ?? first?.code ?? ''), message: String(message || first?.message || thrown) };
-}
+import { networkWords, Problem, type ProblemInit, seenIn } from '#sdk';
 
 export function make(code: string, family: ProblemInit['family'], rest: Omit<ProblemInit, 'code' | 'family'>): Problem {
   return new Problem({ code, family, ...rest });
@@ -34,7 +9,7 @@ export function notConnected(thrown: unknown, place: string): Problem {
   const { code, message } = seenIn(thrown);
   if (isTls(code, message)) return tlsRefused(place, message, thrown);
   return make('FTP_UNREACHABLE', 'try_later', {
-    message: `${place} cannot be reached: ${away[code] ?? 'the connection failed'}`,
+    message: `${place} cannot be reached: ${networkWords[code] ?? 'the connection failed'}`,
     seen: message,
     next: 'check protocol, host, port and that the server runs; `sluice check --connect` tries again',
     cause: thrown,
@@ -66,7 +41,7 @@ export function connectTimeout(place: string, seconds: number): Problem {
 export function lost(thrown: unknown, place: string): Problem {
   const { code, message } = seenIn(thrown);
   return make('FTP_LOST', 'try_later', {
-    message: `the connection to ${place} was lost${away[code] === undefined ? '' : `: ${away[code]}`}`,
+    message: `the connection to ${place} was lost${networkWords[code] === undefined ? '' : `: ${networkWords[code]}`}`,
     seen: message,
     next: 'the run starts anew; when it happens again, look into the log of the server, and at firewalls on the way',
     cause: thrown,

@@ -19,6 +19,7 @@ export { lowerCased, ownHeaders, withUrl } from './http/request.ts';
 export { retryAfterMs, withRetries } from './http/retry.ts';
 export type { SpooledPage } from './http/spool.ts';
 export { Spool } from './http/spool.ts';
+export { networkWords, seenIn } from './network.ts';
 export type { GrantKind, Login, OAuthDescription, Token } from './oauth.ts';
 export type { JsonSchema, Option, OptionSet, OptionValues } from './option.ts';
 export { option, schemaOf, withDefaults } from './option.ts';

@@ -1,5 +1,6 @@
 import { Problem, type ProblemInit } from '../../lib/problem.ts';
 import { redact } from '../../lib/redact.ts';
+import { networkWords, seenIn } from '../network.ts';
 
 /** Address as it may be shown: the query may hold a key. */
 export function shownUrl(url: URL): string {
@@ -7,14 +8,7 @@ export function shownUrl(url: URL): string {
 }
 
 const away: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nobody listens there',
-  ECONNRESET: 'the connection was reset',
-  EPIPE: 'the connection was closed',
-  ENOTFOUND: 'the name is not known',
-  EAI_AGAIN: 'the name service did not answer',
-  EHOSTUNREACH: 'there is no route to the host',
-  ENETUNREACH: 'there is no route to the network',
-  ETIMEDOUT: 'there was no answer in time',
+  ...networkWords,
   UND_ERR_CONNECT_TIMEOUT: 'no connection came about in time',
   UND_ERR_HEADERS_TIMEOUT: 'no answer began in time',
   UND_ERR_BODY_TIMEOUT: 'the answer stopped in the middle',
@@ -25,7 +19,7 @@ const away: Readonly<Record<string, string>> = {
 /** The problem behind an error that a request, or reading its answer, threw. */
 export function networkProblem(url: URL, thrown: unknown): Problem {
   if (thrown instanceof Problem) return thrown;
-  const { code, message } = codeOf(thrown);
+  const { code, message } = seenIn(thrown);
   const place = shownUrl(url);
   if (/CERT|SELF_SIGNED|UNABLE_TO_|^ERR_TLS_|^ERR_SSL_|^EPROTO/.test(code)) {
     return make('REST_TLS', 'job', `${place}: the server's certificate is not trusted`, {
@@ -48,12 +42,6 @@ export function networkProblem(url: URL, thrown: unknown): Problem {
     seen: code || redact(message),
     cause: thrown,
   });
-}
-
-function codeOf(thrown: unknown): { code: string; message: string } {
-  const { code, message, errors } = (thrown ?? {}) as { code?: unknown; message?: unknown; errors?: unknown[] };
-  const first = (Array.isArray(errors) ? errors[0] : undefined) as { code?: unknown; message?: unknown } | undefined;
-  return { code: String(code ?? first?.code ?? ''), message: String(message || first?.message || thrown) };
 }
 
 function cutAnswer(place: string, what: string, cause: unknown): Problem {

@@ -1,17 +1,6 @@
 import { Problem, type ProblemInit } from '../../lib/problem.ts';
+import { networkWords } from '../network.ts';
 import type { SshLogin } from './login.ts';
-
-/** Codes of Node's network errors that mean: nobody there now, ask again later. */
-const away: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nobody listens there',
-  ECONNRESET: 'the connection was reset',
-  EPIPE: 'the connection was closed',
-  ETIMEDOUT: 'there was no answer in time',
-  EHOSTUNREACH: 'there is no route to the host',
-  ENETUNREACH: 'there is no route to the network',
-  EAI_AGAIN: 'the name service did not answer',
-  ENOTFOUND: 'the name is not known',
-};
 
 export function make(
   { codes }: SshLogin,
@@ -51,7 +40,7 @@ function timedOut(login: SshLogin): Problem {
 function notConnected(login: SshLogin, cause: unknown): Problem {
   const { code, message, errors } = cause as { code?: unknown; message?: unknown; errors?: { message?: unknown }[] };
   return make(login, 'UNREACHABLE', 'try_later', {
-    message: `${login.place} cannot be reached: ${away[String(code)] ?? 'the connection failed'}`,
+    message: `${login.place} cannot be reached: ${networkWords[String(code)] ?? 'the connection failed'}`,
     seen: String(message || errors?.[0]?.message || cause),
     next: 'check host, port and that the server runs; `sluice check --connect` tries again',
     cause,
