@@ -1,4 +1,4 @@
-import { glob, readFile, rm, writeFile } from 'node:fs/promises';
+import { glob, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { type Plugin, rolldown } from 'rolldown';
 import { noticesOf } from './notices.ts';
@@ -57,8 +57,6 @@ const places: Plugin = {
 };
 
 const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Manifest;
-for await (const file of glob('**/*.js{,.map}', { cwd: dist })) await rm(join(dist, file));
-
 const bundle = await rolldown({
   input: await findEntries(manifest),
   platform: 'node',
@@ -76,3 +74,8 @@ const { output } = await bundle.write({
 });
 const modules = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
 await writeFile(join(dist, 'NOTICES.md'), await noticesOf(modules));
+
+/** dist/ has a package.json of its own, so that `#sdk` and `#sdk/testing` mean the built files there. */
+const doors = Object.entries(manifest.imports).map(([door, file]) => [door, `${withoutEnding(file)}.js`]);
+const scope = { type: 'module', imports: Object.fromEntries(doors) };
+await writeFile(join(dist, 'package.json'), `${JSON.stringify(scope, undefined, 2)}\n`);
