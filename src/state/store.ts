@@ -4,6 +4,7 @@ import type { Clock } from '../lib/clock.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 import { Problem } from '../lib/problem.ts';
 import { Accounts } from './accounts.ts';
+import { Alerts } from './alerts.ts';
 import { Audit } from './audit.ts';
 import { useDatabase } from './database.ts';
 import { GoodPayloads } from './good-payloads.ts';
@@ -29,6 +30,7 @@ import { Watermarks } from './watermarks.ts';
 /** Everything that outlives the process, one noun a part. */
 export interface Parts {
   readonly accounts: Accounts;
+  readonly alerts: Alerts;
   readonly audit: Audit;
   readonly good: GoodPayloads;
   readonly holds: Holds;
@@ -100,6 +102,7 @@ export async function openStore(folder: string, options: StoreOptions): Promise<
 function partsOf(ground: Ground): Parts {
   return {
     accounts: new Accounts(ground),
+    alerts: new Alerts(ground),
     audit: new Audit(ground),
     good: new GoodPayloads(ground),
     holds: new Holds(ground),

@@ -1,0 +1,228 @@
+import { atomically, type Ground } from './part.ts';
+import type { AlertGroupRow, AlertMessageRow, AlertRow } from './tables.ts';
+
+/** A message as it is owed to one channel. */
+export interface Telling {
+  readonly id: string;
+  readonly channel: string;
+  readonly title: string;
+  /** JSON, already redacted. */
+  readonly body: string;
+}
+
+/** What a look at the world changes. */
+export interface AlertChanges {
+  readonly put: readonly AlertRow[];
+  readonly drop: readonly Pick<AlertRow, 'subject' | 'occasion'>[];
+  readonly groups: readonly AlertGroupRow[];
+  readonly dropGroups: readonly string[];
+  readonly tell: readonly Telling[];
+}
+
+/** How a channel has been doing. */
+export interface ChannelRecord {
+  readonly channel: string;
+  readonly waiting: number;
+  readonly given_up: number;
+  readonly sent_at?: number;
+  /** What was said to the last attempt of the oldest message that waits. */
+  readonly problem?: string;
+}
+
+/** A channel that has been broken for long is not worth more than this; the oldest message gives way. */
+const mostWaiting = 200;
+/** Settled messages that stay, for whoever wants to see what was told. */
+const keptMessages = 500;
+
+/** What is wrong, what of it was told, and the messages that are owed to channels. */
+export class Alerts {
+  readonly #ground: Ground;
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
+  }
+
+  async all(): Promise<AlertRow[]> {
+    return this.#ground.db.selectFrom('alerts').selectAll().orderBy('opened_at').orderBy('subject').execute();
+  }
+
+  async groups(): Promise<AlertGroupRow[]> {
+    return this.#ground.db.selectFrom('alert_groups').selectAll().execute();
+  }
+
+  /** Writes down what changed and what is to be told of it, all or nothing. */
+  change({ put, drop, groups, dropGroups, tell }: AlertChanges): Promise<void> {
+    return atomically(this.#ground, async ({ db, ...rest }) => {
+      for (const row of put) {
+        const { subject: _, occasion: __, ...changes } = row;
+        await db
+          .insertInto('alerts')
+          .values(row)
+          .onConflict((conflict) => conflict.columns(['subject', 'occasion']).doUpdateSet(changes))
+          .execute();
+      }
+      for (const { subject, occasion } of drop) {
+        await db.deleteFrom('alerts').where('subject', '=', subject).where('occasion', '=', occasion).execute();
+      }
+      for (const group of groups) {
+        await db
+          .insertInto('alert_groups')
+          .values(group)
+          .onConflict((conflict) => conflict.column('group_key').doUpdateSet(group))
+          .execute();
+      }
+      for (const key of dropGroups) await db.deleteFrom('alert_groups').where('group_key', '=', key).execute();
+      for (const telling of tell) await new Alerts({ db, ...rest }).tell(telling);
+    });
+  }
+
+  /** Owes a message to a channel, to be sent at once. */
+  tell(telling: Telling): Promise<void> {
+    return atomically(this.#ground, async (inside) => {
+      const now = Math.round(inside.clock.now());
+      await inside.db
+        .insertInto('alert_messages')
+        .values({
+          ...telling,
+          state: 'waiting',
+          made_at: now,
+          attempts: 0,
+          next_at: now,
+          settled_at: null,
+          problem: null,
+        })
+        .execute();
+      await makeRoom(inside, telling.channel);
+      await prune(inside);
+    });
+  }
+
+  /** What is owed to channels, oldest first. */
+  async waiting(): Promise<AlertMessageRow[]> {
+    return this.#ground.db
+      .selectFrom('alert_messages')
+      .selectAll()
+      .where('state', '=', 'waiting')
+      .orderBy('sequence')
+      .execute();
+  }
+
+  async sent(sequence: number): Promise<void> {
+    await this.#settle(sequence, { state: 'sent', problem: null });
+  }
+
+  async giveUp(sequence: number, problem: string): Promise<void> {
+    await this.#settle(sequence, { state: 'given_up', problem });
+  }
+
+  /** The attempt failed; the next is not before `nextAt` (epoch ms). */
+  async postpone(sequence: number, { problem, nextAt }: { problem: string; nextAt: number }): Promise<void> {
+    await this.#ground.db
+      .updateTable('alert_messages')
+      .set((column) => ({ attempts: column('attempts', '+', 1), problem, next_at: Math.round(nextAt) }))
+      .where('sequence', '=', sequence)
+      .where('state', '=', 'waiting')
+      .execute();
+  }
+
+  /** Newest first. */
+  async messages(limit: number): Promise<AlertMessageRow[]> {
+    return this.#ground.db.selectFrom('alert_messages').selectAll().orderBy('sequence', 'desc').limit(limit).execute();
+  }
+
+  /** How each channel that was ever used has been doing, as far as messages are kept. */
+  async channels(): Promise<ChannelRecord[]> {
+    const rows = await this.#ground.db.selectFrom('alert_messages').selectAll().orderBy('sequence').execute();
+    return [...Map.groupBy(rows, ({ channel }) => channel)].map(([channel, own]) => {
+      const waiting = own.filter(({ state }) => state === 'waiting');
+      const sent = own.findLast(({ state }) => state === 'sent')?.settled_at;
+      const problem = waiting[0]?.problem ?? lastProblem(own);
+      return {
+        channel,
+        waiting: waiting.length,
+        given_up: own.filter(({ state }) => state === 'given_up').length,
+        ...(sent === undefined || sent === null ? {} : { sent_at: sent }),
+        ...(problem === undefined ? {} : { problem }),
+      };
+    });
+  }
+
+  /** Since when a job without any publication is known; writes down now where it was not. */
+  async watch(jobs: readonly string[]): Promise<Map<string, number>> {
+    const { db, clock } = this.#ground;
+    const known = new Map(
+      (await db.selectFrom('alert_watches').selectAll().execute()).map((row) => [row.job, row.since]),
+    );
+    const since = Math.round(clock.now());
+    for (const job of jobs) {
+      if (known.has(job)) continue;
+      await db
+        .insertInto('alert_watches')
+        .values({ job, since })
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+      known.set(job, since);
+    }
+    return known;
+  }
+
+  async #settle(sequence: number, end: Pick<AlertMessageRow, 'state' | 'problem'>): Promise<void> {
+    await this.#ground.db
+      .updateTable('alert_messages')
+      .set((column) => ({
+        ...end,
+        attempts: column('attempts', '+', 1),
+        settled_at: Math.round(this.#ground.clock.now()),
+      }))
+      .where('sequence', '=', sequence)
+      .where('state', '=', 'waiting')
+      .execute();
+  }
+}
+
+/** The last message was given up: that is what the channel is like now. */
+function lastProblem(rows: readonly AlertMessageRow[]): string | undefined {
+  const last = rows.findLast(({ state }) => state !== 'waiting');
+  return last?.state === 'given_up' ? (last.problem ?? undefined) : undefined;
+}
+
+async function makeRoom({ db, clock }: Ground, channel: string): Promise<void> {
+  const newest = await db
+    .selectFrom('alert_messages')
+    .select('sequence')
+    .where('state', '=', 'waiting')
+    .where('channel', '=', channel)
+    .orderBy('sequence', 'desc')
+    .offset(mostWaiting)
+    .limit(1)
+    .executeTakeFirst();
+  if (newest === undefined) return;
+  await db
+    .updateTable('alert_messages')
+    .set({
+      state: 'given_up',
+      settled_at: Math.round(clock.now()),
+      problem: `more than ${mostWaiting} messages waited`,
+    })
+    .where('state', '=', 'waiting')
+    .where('channel', '=', channel)
+    .where('sequence', '<=', newest.sequence)
+    .execute();
+}
+
+async function prune({ db }: Ground): Promise<void> {
+  const oldest = await db
+    .selectFrom('alert_messages')
+    .select('sequence')
+    .where('state', '<>', 'waiting')
+    .orderBy('sequence', 'desc')
+    .offset(keptMessages)
+    .limit(1)
+    .executeTakeFirst();
+  if (oldest === undefined) return;
+  await db
+    .deleteFrom('alert_messages')
+    .where('state', '<>', 'waiting')
+    .where('sequence', '<=', oldest.sequence)
+    .execute();
+}
