@@ -1,5 +1,6 @@
 import PQueue from 'p-queue';
 import type { Config } from '../config/config.ts';
+import type { Timer } from '../schedule/timer.ts';
 import { InForce } from './in-force.ts';
 import type { Outcome } from './outcome.ts';
 import { runJob } from './run-job.ts';
@@ -12,6 +13,8 @@ const together = 4;
 export interface DaemonGiven {
   readonly runtime: Runtime;
   readonly config: Config;
+  /** Where time is not that of this machine, what ticks with it. */
+  readonly timer?: Timer;
 }
 
 /**
@@ -31,12 +34,13 @@ export class Daemon {
   /** Configs are taken over one after the other. */
   #adopting: Promise<void> = Promise.resolve();
 
-  constructor({ runtime, config }: DaemonGiven) {
+  constructor({ runtime, config, timer }: DaemonGiven) {
     this.#runtime = runtime;
     this.#now = new InForce({ config, gateway: runtime.gateway, logins: runtime.logins });
     const { store, clock } = runtime;
     const failed = (error: unknown): void => this.#fault('the timer met a fault', error);
-    this.#scheduler = new Scheduler({ store, clock, failed, fire: (firing) => this.#fire(firing) });
+    const ticking = timer === undefined ? {} : { timer };
+    this.#scheduler = new Scheduler({ store, clock, failed, fire: (firing) => this.#fire(firing), ...ticking });
   }
 
   /** Resumes the schedules, sends what is owed, fires what was missed. */

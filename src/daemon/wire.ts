@@ -1,4 +1,5 @@
 import type { Config, Destination } from '../config/config.ts';
+import type { Network } from '../delivery/gate.ts';
 import { Gateway } from '../delivery/gateway.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { Events } from '../lib/events.ts';
@@ -29,20 +30,26 @@ export interface WireGiven {
   readonly config: Config;
   readonly log?: Log;
   readonly clock?: Clock;
+  /** Absent: the real one. */
+  readonly network?: Network;
+  /** False: the state need not outlive the power, nor this process. */
+  readonly durable?: boolean;
 }
 
 /** Opens the state of a config, heals it and builds what moves rows with it. */
-export async function wire({ config, log = quietLog, clock = systemClock }: WireGiven): Promise<Runtime> {
+export async function wire(given: WireGiven): Promise<Runtime> {
+  const { config, log = quietLog, clock = systemClock, durable = true, ...around } = given;
   const events = new Events<SluiceEvents>();
   logEvents(events, log);
   // An extract that goes on waits for its source now and then; what sending needs is loaded meanwhile.
   events.listen((...[name]) => void (name === 'extract.progressed' && loadHttp()));
-  const store = await openStore(config.state, { clock, ...(config.keep === undefined ? {} : { keep: config.keep }) });
+  const keep = config.keep === undefined ? {} : { keep: config.keep };
+  const store = await openStore(config.state, { clock, durable, ...keep });
   try {
     for (const folder of store.payloads.folders()) await sweepSpool(folder);
     const healed = await heal(store);
     sayHealed(log, healed);
-    const gateway = openGateway({ store, events, clock, destinations: config.destinations.values() });
+    const gateway = openGateway({ store, events, clock, destinations: config.destinations.values(), ...around });
     const logins = await openLogins({ store, events, clock, config });
     const close = async (): Promise<void> => {
       await logins.close();
@@ -62,9 +69,10 @@ export function openGateway(given: {
   events: Events<SluiceEvents>;
   clock: Clock;
   destinations: Iterable<Destination>;
+  network?: Network;
 }): Gateway {
-  const { store, events, clock, destinations } = given;
-  return new Gateway({ store, destinations, clock, emit: events.emit });
+  const { events, ...rest } = given;
+  return new Gateway({ ...rest, emit: events.emit });
 }
 
 /** What a run asks for the tokens of its source. */

@@ -12,6 +12,8 @@ import { backoffMs, type Decision, type Outcome } from './retry.ts';
 
 export interface Passage<T> {
   readonly priority: Priority;
+  /** Among requests of the same priority the higher goes first; 0 where nothing is said. */
+  readonly rank?: number;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
   /** Ends the wait for a place; the request itself is `send`'s own affair. */
@@ -31,8 +33,16 @@ export type Closed =
   | { readonly why: 'quota'; readonly until: number }
   | { readonly why: 'held'; readonly until: number };
 
+/** What lies between us and a destination: where it is not the real network, and not real luck, somebody hands it in. */
+export interface Network {
+  agentFor(destination: Destination): HttpAgent;
+  /** From 0 to below 1, for pauses that must not coincide. */
+  random(): number;
+}
+
 interface GateGiven {
   readonly destination: Destination;
+  readonly network?: Network;
   readonly store: Store;
   readonly clock: Clock;
   readonly emit: Emit<DeliveryEvents>;
@@ -51,11 +61,17 @@ class TurnedAway extends Error {
 
 const connectTimeoutMs = 10_000;
 
+const realNetwork: Network = {
+  agentFor: ({ timeoutMs }) => new HttpAgent({ connectTimeoutMs: Math.min(connectTimeoutMs, timeoutMs) }),
+  random: Math.random,
+};
+
 /** The one way to a destination: every request of every kind passes here, is paced here and paid for here. */
 export class Gate {
   readonly destination: Destination;
   readonly agent: HttpAgent;
   readonly #given: GateGiven;
+  readonly #network: Network;
   #login: Problem | undefined;
   #spentUntil: number | undefined;
   /** 429s in a row: the longer it goes on, the longer the pauses. */
@@ -64,7 +80,8 @@ export class Gate {
   constructor(given: GateGiven) {
     this.#given = given;
     this.destination = given.destination;
-    this.agent = new HttpAgent({ connectTimeoutMs: Math.min(connectTimeoutMs, given.destination.timeoutMs) });
+    this.#network = given.network ?? realNetwork;
+    this.agent = this.#network.agentFor(given.destination);
   }
 
   /**
@@ -73,11 +90,11 @@ export class Gate {
    */
   async pass<T>(passage: Passage<T>): Promise<Passed> {
     const { line, emit } = this.#given;
-    const { method, path, priority, signal } = passage;
+    const { method, path, priority, rank = 0, signal } = passage;
     // A place in the line is for now: nothing may stand between it and the request.
     await this.agent.dispatcher();
     try {
-      const taken = await line.enter(() => this.#take(passage), { priority, ...(signal ? { signal } : {}) });
+      const taken = await line.enter(() => this.#take(passage), { priority, rank, ...(signal ? { signal } : {}) });
       emit('request.sent', { account: this.destination.account, method, path });
       return await this.#send(passage, taken);
     } catch (error) {
@@ -103,7 +120,7 @@ export class Gate {
     if (action === 'login' && problem !== undefined) this.#refuse(problem);
     if (action === 'wait_for_day') await this.#closeDay(retryAfterMs);
     if (action !== 'pause' && action !== 'retry') return 0;
-    const waitMs = backoffMs(action === 'pause' ? this.#pauses : attempts, retryAfterMs);
+    const waitMs = backoffMs(action === 'pause' ? this.#pauses : attempts, retryAfterMs, this.#network.random);
     if (action === 'pause' || retryAfterMs !== undefined) await this.#hold(waitMs);
     return waitMs;
   }

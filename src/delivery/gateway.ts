@@ -1,9 +1,12 @@
+import type { JobPriority } from '../config/budget-options.ts';
 import type { Destination } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Emit } from '../lib/events.ts';
 import type { Store } from '../state/store.ts';
+import type { OutboxRow } from '../state/tables.ts';
 import type { DeliveryEvents } from './events.ts';
-import { Gate } from './gate.ts';
+import { Gate, type Network } from './gate.ts';
+import { rankOfPayload } from './importance.ts';
 import { Line } from './pacing.ts';
 
 export interface GatewayGiven {
@@ -11,6 +14,9 @@ export interface GatewayGiven {
   readonly destinations: Iterable<Destination>;
   readonly clock: Clock;
   readonly emit: Emit<DeliveryEvents>;
+  /** How important a job is, by name; absent, or undefined for a job that is not known: `normal`. */
+  readonly priorityOf?: (job: string) => JobPriority | undefined;
+  readonly network?: Network;
 }
 
 /** All gates of one config. Open one per process, so that people and schedules stand in one line; close it at the end. */
@@ -22,7 +28,11 @@ export class Gateway {
   readonly trusted = new Set<number>();
   readonly #gates = new Map<string, Gate>();
 
-  constructor({ store, destinations, clock, emit }: GatewayGiven) {
+  readonly #priorityOf: (job: string) => JobPriority | undefined;
+
+  constructor({ store, destinations, clock, emit, network, priorityOf = () => undefined }: GatewayGiven) {
+    this.#priorityOf = priorityOf;
+    const given = network === undefined ? {} : { network };
     this.store = store;
     this.clock = clock;
     this.emit = emit;
@@ -30,7 +40,7 @@ export class Gateway {
     for (const destination of destinations) {
       const line = lines.get(destination.account) ?? new Line(clock);
       lines.set(destination.account, line);
-      this.#gates.set(destination.name, new Gate({ destination, store, clock, emit, line }));
+      this.#gates.set(destination.name, new Gate({ destination, store, clock, emit, line, ...given }));
     }
   }
 
@@ -44,6 +54,11 @@ export class Gateway {
     const gate = this.#gates.get(destination.name);
     if (gate === undefined) throw new Error(`destination ${destination.name} is not of this gateway`);
     return gate;
+  }
+
+  /** What a payload is worth now where not all that wait can go; the higher goes first. */
+  rankOf(row: Pick<OutboxRow, 'job' | 'waiting_since'>): number {
+    return rankOfPayload(row, { priority: this.#priorityOf(row.job), now: this.clock.now() });
   }
 
   /** Refused credentials are tried again. */

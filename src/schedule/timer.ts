@@ -31,21 +31,33 @@ export interface Timer {
   stop(): void;
 }
 
+/** Calls back at the start of every minute until it is destroyed. */
+export type StartTick = (look: () => void) => { destroy(): unknown };
+
 /** How often the clock is compared with the one that never jumps. */
 const guardMs = 5_000;
 /** A jump beyond this starts the tick afresh. */
 const jumpMs = 30_000;
 const silent = { info() {}, warn() {}, error() {}, debug() {} };
 
+const everyMinute: StartTick = (look) =>
+  startTask('* * * * *', look, {
+    timezone: 'UTC',
+    noOverlap: true,
+    missedExecutionTolerance: 24 * 60 * 60 * 1000,
+    logger: silent,
+  });
+
 /**
  * The only place that waits for schedules. The tick is a heartbeat, once a minute: what is due is read from the plan and
  * compared with the clock, so no firing is lost to a suspended machine or a busy process, and no wait is ever long enough
  * to overflow a timer. node-cron reckons from the tick it expects next, which after a jump of the clock may be years
- * away in either direction; the guard sees the jump and starts the tick afresh.
+ * away in either direction; the guard sees the jump and starts the tick afresh. A clock that is not of this machine needs
+ * a tick of its own (`tickOf`).
  */
-export function createTimer(clock: Clock = systemClock): Timer {
+export function createTimer(clock: Clock = systemClock, tickOf: StartTick = everyMinute): Timer {
   let hooks: TimerHooks | undefined;
-  let tick: { destroy(): unknown } | undefined;
+  let tick: ReturnType<StartTick> | undefined;
   let guard: NodeJS.Timeout | undefined;
   let offset = 0;
   let lookedAt = 0;
@@ -59,12 +71,7 @@ export function createTimer(clock: Clock = systemClock): Timer {
   const startTick = (): void => {
     void tick?.destroy();
     offset = clockOffset();
-    tick = startTask('* * * * *', look, {
-      timezone: 'UTC',
-      noOverlap: true,
-      missedExecutionTolerance: 24 * 60 * 60 * 1000,
-      logger: silent,
-    });
+    tick = tickOf(look);
   };
   const watchClock = (): void => {
     if (Math.abs(clockOffset() - offset) < jumpMs) return;

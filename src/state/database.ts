@@ -14,8 +14,11 @@ interface Shared {
 const open = new Map<string, Shared>();
 
 /** The database in `file`, shared with everybody in this process; `close` is for one user, the last one closes it. */
-export function useDatabase(file: string): { db: Kysely<Tables>; close(): Promise<void> } {
-  const shared = open.get(file) ?? { db: new Kysely<Tables>({ dialect: sqliteDialect(file) }), users: 0 };
+export function useDatabase(
+  file: string,
+  options: { readonly durable?: boolean } = {},
+): { db: Kysely<Tables>; close(): Promise<void> } {
+  const shared = open.get(file) ?? { db: new Kysely<Tables>({ dialect: sqliteDialect(file, options) }), users: 0 };
   shared.users += 1;
   open.set(file, shared);
   let closed = false;

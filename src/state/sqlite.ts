@@ -8,13 +8,13 @@ const keptStatements = 300;
 /**
  * The SQLite dialect with three additions: transactions take the write lock when they begin (one that reads first and
  * writes later could otherwise fail on a stale view), statements are prepared once and kept, and every commit is on
- * the disk before it returns (what is owed outlives the power).
+ * the disk before it returns (what is owed outlives the power), unless `durable` says that it need not be.
  */
-export function sqliteDialect(file: string): Dialect {
+export function sqliteDialect(file: string, { durable = true }: { durable?: boolean } = {}): Dialect {
   const database = new SQLite(file, { timeout: busyTimeoutMs });
   try {
     switchToWal(database);
-    database.pragma('synchronous = FULL');
+    database.pragma(`synchronous = ${durable ? 'FULL' : 'OFF'}`);
     database.pragma('foreign_keys = ON');
   } catch (error) {
     database.close();

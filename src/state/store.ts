@@ -63,6 +63,8 @@ export interface StoreOptions {
   readonly clock: Clock;
   /** How many delivered payloads stay on the disk; none where nothing is said. */
   readonly keep?: Keep;
+  /** False: commits do not wait for the disk, so a loss of power may take them; for a state that nobody needs afterwards. */
+  readonly durable?: boolean;
   /** For tests: who this process is, and who has died. */
   readonly processes?: Processes;
 }
@@ -76,7 +78,7 @@ const beatMs = 10_000;
  */
 export async function openStore(folder: string, options: StoreOptions): Promise<Store> {
   const at = resolve(folder);
-  const { db, close } = useDatabase(prepareFile(at));
+  const { db, close } = useDatabase(prepareFile(at), options);
   const { clock, keep, processes = systemProcesses() } = options;
   const ground: Ground = { db, clock, processes, folder: at, ...(keep === undefined ? {} : { keep }) };
   try {
