@@ -46,6 +46,13 @@ export default defineService({
       authorize_url: '{login_url}/services/oauth2/authorize',
       token_url: '{login_url}/services/oauth2/token',
       revoke_url: '{login_url}/services/oauth2/revoke',
+      // Older than the RFC, and in words of its own: OAuth 2.0 Device Flow, in the help of Salesforce.
+      device: {
+        url: '{login_url}/services/oauth2/token',
+        parameters: { response_type: 'device_code' },
+        grant_type: 'device',
+        code_parameter: 'code',
+      },
       pkce: true,
       scopes: ['api', 'refresh_token'],
       // Nothing says how long a token lives: it is renewed when it is refused.

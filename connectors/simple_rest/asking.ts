@@ -24,7 +24,7 @@ import { requestOf } from './request.ts';
 export interface AskingInit {
   readonly source: RestSource;
   readonly client: HttpClient;
-  /** The runner's tokens, for `client_credentials`. */
+  /** The runner's tokens, for `client_credentials` and `authorization_code`. */
   readonly login: Login | undefined;
   /** Zone in which days are reckoned. */
   readonly zone: string;
@@ -108,7 +108,8 @@ function parsed(text: string): unknown {
 
 /** How `auth` logs in, in the words of the SDK; what needs no token is put into requests by itself. */
 function loginOf(auth: Auth): LoginData {
-  if (auth.kind === 'client_credentials') return { kind: 'oauth', oauth: describedLogin(auth)! };
+  const oauth = describedLogin(auth);
+  if (oauth !== undefined) return { kind: 'oauth', oauth };
   if (auth.kind !== 'login_call') return { kind: 'none' };
   const { name = 'authorization', in: place, call, token_path = '', logout } = auth;
   registerWithin([call, logout]);
@@ -142,16 +143,20 @@ function dataOf({ path, method, headers, body, form }: SideCall): RequestData {
   };
 }
 
-/** The OAuth of `client_credentials`; undefined for every other kind. */
+/** The OAuth of `client_credentials` and `authorization_code`; undefined for every other kind. */
 export function describedLogin(auth: Auth): OAuthDescription | undefined {
-  if (auth.kind !== 'client_credentials' || auth.token_url === undefined) return undefined;
-  const { token_url, scopes, client_authentication, token_parameters } = auth;
-  return {
-    grants: ['client_credentials'],
-    token_url,
-    refresh: 'none',
-    ...(scopes === undefined ? {} : { scopes }),
-    ...(client_authentication === undefined ? {} : { client_authentication }),
-    ...(token_parameters === undefined ? {} : { token_parameters }),
-  };
+  const { kind, token_url, scopes, client_authentication, token_parameters } = auth;
+  if (token_url === undefined) return undefined;
+  const shared = { token_url, ...present({ scopes, client_authentication, token_parameters }) };
+  if (kind === 'client_credentials') return { ...shared, grants: [kind], refresh: 'none' };
+  if (kind !== 'authorization_code') return undefined;
+  const { authorize_url, authorize_parameters, revoke_url, device_url, pkce = true } = auth;
+  const device = device_url === undefined ? undefined : { url: device_url };
+  // Taken as changing with every use: that is right for those that do not change, too.
+  const person = { grants: [kind], pkce, refresh: 'rotating' as const };
+  return { ...shared, ...person, ...present({ authorize_url, authorize_parameters, revoke_url, device }) };
+}
+
+function present<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }

@@ -19,6 +19,7 @@ const needed: Readonly<Record<Auth['kind'], readonly (keyof Auth)[]>> = {
   bearer: ['token'],
   key: ['name', 'value'],
   client_credentials: ['token_url'],
+  authorization_code: ['token_url', 'authorize_url'],
   login_call: ['call', 'token_path'],
 };
 

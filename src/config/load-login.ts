@@ -81,7 +81,12 @@ function checkGrant(draft: Draft, { values, grant, description }: Chosen): void 
     const message = `"${name}" is missing from "login": the grant ${grant} needs it`;
     fault(draft, { message, next: `Add it; this vendor offers the grants ${offered}` });
   }
-  for (const address of [description.token_url, description.authorize_url, description.refresh_url]) {
+  for (const address of [
+    description.token_url,
+    description.authorize_url,
+    description.refresh_url,
+    description.device?.url,
+  ]) {
     const message = address === undefined ? undefined : addressFault(address);
     if (message !== undefined) fault(draft, { message, allowed: 'https://…' });
   }

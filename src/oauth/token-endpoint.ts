@@ -4,6 +4,14 @@ import { Refusal, readRefusal, unreachable } from './refusal.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/**
+ * What a good answer has in it: a token, a code for a person (RFC 8628 section 3.2), or nothing that matters (RFC 7009
+ * section 2.2).
+ */
+export type Wanted = 'token' | 'code' | 'nothing';
+
+const fieldOf = { token: 'access_token', code: 'device_code' } as const;
+
 /** One request as the client library would send it: a form. */
 export interface FormRequest {
   readonly headers: Readonly<Record<string, string>>;
@@ -14,8 +22,7 @@ interface Given {
   readonly agent: HttpAgent;
   readonly description: OAuthDescription;
   readonly now: () => number;
-  /** Any good answer will do: there is no token in it (RFC 7009 section 2.2). */
-  readonly revoking?: boolean;
+  readonly wanted: Wanted;
 }
 
 const timeoutMs = 30_000;
@@ -63,7 +70,7 @@ function inStyle(address: string, { headers, fields }: FormRequest, description:
   return { method: 'POST', url: address, headers: { ...own, 'content-type': type! }, body: body! };
 }
 
-function readAnswer(answer: HttpAnswer, { description, now, host, revoking }: Given & { host: string }): Fields {
+function readAnswer(answer: HttpAnswer, { description, now, host, wanted }: Given & { host: string }): Fields {
   const { status, text, complete, headers } = answer;
   if (status >= 500 || status === 429 || status === 408 || !complete) {
     const wait = retryAfterOf(headers, now());
@@ -71,9 +78,9 @@ function readAnswer(answer: HttpAnswer, { description, now, host, revoking }: Gi
     const seen = complete ? `status ${status}` : `status ${status}, and an answer that broke off`;
     throw unreachable(host, { message, seen, ...(wait === undefined ? {} : { retryAfterMs: wait }) });
   }
-  if (revoking && status < 300) return {};
+  if (wanted === 'nothing' && status < 300) return {};
   const fields = fieldsOf(text);
-  if (status < 300 && typeof fields?.access_token === 'string') return fields;
+  if (status < 300 && wanted !== 'nothing' && typeof fields?.[fieldOf[wanted]] === 'string') return fields;
   if (fields === undefined || (status < 300 && !('error' in fields))) throw odd(host, answer);
   const clockAhead = clockAheadOf(headers.date, now());
   throw readRefusal(fields, { status, description, ...(clockAhead === undefined ? {} : { clockAhead }) });

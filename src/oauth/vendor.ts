@@ -3,9 +3,10 @@ import type { Login } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { HttpAgent } from '../lib/http.ts';
 import { makeAssertion } from './assertion.ts';
+import { type DeviceCode, readDeviceCode } from './device-code.ts';
 import { type Granted, readGranted } from './granted.ts';
 import { Refusal } from './refusal.ts';
-import { callTokenEndpoint } from './token-endpoint.ts';
+import { callTokenEndpoint, type Wanted } from './token-endpoint.ts';
 
 export interface VendorGiven {
   readonly login: Login;
@@ -17,6 +18,7 @@ export interface VendorGiven {
 
 /** An assertion may be off by this before the vendor's own clock is taken instead of ours. */
 const clockToleranceMs = 10_000;
+const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
 const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
 /** The client library is loaded with the first request: runs whose tokens are good do without it. */
@@ -63,12 +65,30 @@ export class Vendor {
     return this.#ask((as, client, auth, options) => clientCredentialsGrantRequest(as, client, auth, scope, options));
   }
 
+  /** A code that a person enters on another machine; the vendor has to have such codes. */
+  async askCode(): Promise<DeviceCode> {
+    const { scopes, description } = this.#given.login;
+    const { url, parameters, lifetime_seconds } = description.device!;
+    const { deviceAuthorizationRequest } = await library();
+    const { as, client, auth, options, heard } = await this.#parties(url, 'code');
+    const scope = scopes.join(description.scope_separator ?? ' ');
+    const asked = { ...(scope === '' ? {} : { scope }), ...parameters };
+    await deviceAuthorizationRequest(as, client, auth, asked, options);
+    return readDeviceCode(heard.at(-1)!, { host: new URL(url).host, lifetime_seconds });
+  }
+
+  /** Gives the code in. Until the person has agreed that is a Refusal (RFC 8628 section 3.5). */
+  async redeemCode({ deviceCode }: DeviceCode): Promise<Granted> {
+    const { grant_type = deviceGrant, code_parameter = 'device_code' } = this.#given.login.description.device!;
+    return this.#generic(grant_type, { [code_parameter]: deviceCode });
+  }
+
   /** Ends a token at the vendor (RFC 7009); false where the vendor has no address for that. */
   async revoke(token: string): Promise<boolean> {
     const { revoke_url } = this.#given.login.description;
     if (revoke_url === undefined) return false;
     const { revocationRequest } = await library();
-    const { as, client, auth, options } = await this.#parties(revoke_url, true);
+    const { as, client, auth, options } = await this.#parties(revoke_url, 'nothing');
     await revocationRequest(as, client, auth, token, options);
     return true;
   }
@@ -106,27 +126,32 @@ export class Vendor {
   async #ask(send: Send, address = this.#given.login.description.token_url): Promise<Granted> {
     const { description } = this.#given.login;
     const askedAt = this.#given.clock.now();
-    const { as, client, auth, options, heard } = await this.#parties(address, false);
+    const { as, client, auth, options, heard } = await this.#parties(address, 'token');
     const { processGenericTokenEndpointResponse } = await library();
     await processGenericTokenEndpointResponse(as, client, await send(as, client, auth, options));
     return readGranted(heard.at(-1)!, description, askedAt)!;
   }
 
   /** The two sides as the library knows them, and the style of this vendor between them. */
-  async #parties(address: string, revoking: boolean): Promise<Parties> {
+  async #parties(address: string, wanted: Wanted): Promise<Parties> {
     const { allowInsecureRequests, customFetch } = await library();
     const { login, agent, clock } = this.#given;
     const heard: Fields[] = [];
     const ask = async (url: string, { headers, body }: { headers: Record<string, string>; body: URLSearchParams }) => {
       const now = () => clock.now();
       const { token_request: _, token_method: __, ...plain } = login.description;
-      const description = revoking ? { ...plain, token_parameters: {} } : login.description;
-      const fields = await callTokenEndpoint(url, { headers, fields: body }, { agent, description, now, revoking });
+      const description = wanted === 'token' ? login.description : { ...plain, token_parameters: {} };
+      const fields = await callTokenEndpoint(url, { headers, fields: body }, { agent, description, now, wanted });
       heard.push(fields);
-      return Response.json(revoking ? {} : { access_token: fields.access_token, token_type: 'bearer' });
+      return Response.json(wanted === 'token' ? { access_token: fields.access_token, token_type: 'bearer' } : {});
     };
     return {
-      as: { issuer: new URL(address).origin, token_endpoint: address, revocation_endpoint: address },
+      as: {
+        issuer: new URL(address).origin,
+        token_endpoint: address,
+        revocation_endpoint: address,
+        device_authorization_endpoint: address,
+      },
       // The library wants a name even where an account file has it; what is sent is decided below.
       client: { client_id: login.clientId || 'account' },
       auth: (_, __, body, headers) => authenticate(login, body, headers),

@@ -6,6 +6,22 @@
 /** The ways to a token (RFC 6749, RFC 7523), and one that is no standard: swapping a token for a longer one. */
 export type GrantKind = 'authorization_code' | 'client_credentials' | 'jwt_bearer' | 'password';
 
+/**
+ * A code that a person enters at the vendor's page on any other machine (RFC 8628). Vendors that had it before the RFC use
+ * words of their own; where a field is absent, the vendor's word is the standard's.
+ */
+export interface DeviceCodes {
+  /** Gives the code (section 3.1). */
+  readonly url: string;
+  /** Sent along when a code is asked for. */
+  readonly parameters?: Readonly<Record<string, string>>;
+  /** What the token address calls this grant, and the field that the code stands in (section 3.4). */
+  readonly grant_type?: string;
+  readonly code_parameter?: string;
+  /** Seconds that a code lives when the answer does not say. */
+  readonly lifetime_seconds?: number;
+}
+
 /** How a vendor hands out tokens. Addresses may hold `{option}`, filled from the options of the source. */
 export interface OAuthDescription {
   /** The grants that this vendor offers, the usual one first. */
@@ -13,6 +29,8 @@ export interface OAuthDescription {
   /** Where a person consents; only for `authorization_code`. */
   readonly authorize_url?: string;
   readonly token_url: string;
+  /** For machines without a browser, where the vendor has it; beside `authorization_code`. */
+  readonly device?: DeviceCodes;
   /** Where a token is revoked (RFC 7009), where the vendor has such an address. */
   readonly revoke_url?: string;
   /** Send a PKCE challenge (RFC 7636, S256). */

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../oauth/free-port.ts';
-import { agree } from '../oauth/person.ts';
+import { agree, enterCode } from '../oauth/person.ts';
 import { client, robot, startVendor, type Vendor, type VendorOptions } from '../oauth/vendor.ts';
 import { type Home, makeHome } from './home.ts';
 import { forTest } from './process.ts';
@@ -108,6 +108,52 @@ describe('sluice login', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('Logged in as alice');
     expect(stdout + stderr).not.toContain(new URL(back).searchParams.get('code'));
+  });
+
+  it('shows a code to enter on another machine, and waits until somebody has', async () => {
+    const { home } = await makePlace();
+    const login = home.start(['login', 'acme', '--code']);
+    const address = await addressOf(login);
+    await until('the code', () => /^ {2}\w{4}-\w{4}$/m.test(login.output()));
+    const [code = ''] = /\w{4}-\w{4}/.exec(login.output())!;
+    await enterCode(address, code);
+    const { code: status, stdout, stderr } = await login.ended;
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).toContain('Logged in as alice, for acme.');
+    expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 2 }]);
+  });
+
+  it('names the other way where a vendor has no codes', async () => {
+    const { home } = await makePlace({}, { source: { codes: false } });
+    const { code, stderr } = await home.sluice(['login', 'acme', '--code']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('CLI_NO_CODES: Acme has no codes for machines without a browser');
+    expect(stderr).toContain('sluice login acme --paste');
+  });
+
+  it('logs in at any REST API that a person lets an app into', async () => {
+    const { vendor, home } = await makePlace();
+    const { url } = vendor;
+    const auth = {
+      kind: 'authorization_code',
+      authorize_url: `${url}/auth`,
+      token_url: `${url}/token`,
+      device_url: `${url}/device/auth`,
+      scopes: ['openid', 'offline_access'],
+      authorize_parameters: { prompt: 'consent' },
+    };
+    const login = { client_id: client.id, client_secret: client.secret };
+    await home.config({
+      destinations: { main: { url: world.url, api_key: adminKey } },
+      sources: { graph: { connector: 'simple_rest', url, auth, login } },
+      jobs: { rows: { source: 'graph', query: '/rows', format: 'csv', target: await world.instance('csv') } },
+    });
+    const entering = home.start(['login', 'graph', '--code']);
+    const address = await addressOf(entering);
+    await until('the code', () => /^ {2}\w{4}-\w{4}$/m.test(entering.output()));
+    await enterCode(address, /\w{4}-\w{4}/.exec(entering.output())![0]);
+    expect((await entering.ended).stdout).toContain('Logged in as alice, for graph.');
+    expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 2 }]);
   });
 
   it('says so when the person does not agree', async () => {

@@ -2,26 +2,55 @@
 
 /** Walks the provider's pages; resolves to the address that the browser is sent back to, without opening it. */
 export async function agree(url: string, back: string): Promise<string> {
-  const jar = new Map<string, string>();
-  let at = url;
-  for (let hops = 0; hops < 12; hops++) {
+  return walk({ jar: new Map(), at: url }, (page) => (page.to?.startsWith(back) ? page.to : undefined));
+}
+
+/** Enters a code at the provider's page, logs in and agrees; or gives up where it asks whether the code is right. */
+export async function enterCode(address: string, code: string, choice: 'agree' | 'abort' = 'agree'): Promise<void> {
+  const jar: Jar = new Map();
+  const xsrf = xsrfOf(await visit(address, jar));
+  await visit(address, jar, new URLSearchParams({ xsrf, user_code: code }));
+  const answer = { xsrf, user_code: code, ...(choice === 'agree' ? { confirm: 'yes' } : { abort: 'yes' }) };
+  const page = await visit(address, jar, new URLSearchParams(answer));
+  if (choice === 'agree')
+    await walk({ jar, at: page.to ?? address }, ({ html }) => html.includes('Success') || undefined);
+}
+
+type Jar = Map<string, string>;
+
+interface Page {
+  readonly html: string;
+  readonly to: string | undefined;
+}
+
+/** Goes from page to page and sends their forms, until one is what is looked for. */
+async function walk<T>({ jar, at: start }: { jar: Jar; at: string }, found: (page: Page) => T | undefined): Promise<T> {
+  let at = start;
+  for (let hops = 0; hops < 16; hops++) {
     const page = await visit(at, jar);
-    if (page.to?.startsWith(back)) return page.to;
-    if (page.to !== undefined) {
-      at = page.to;
-      continue;
-    }
-    const action = /action="([^"]+)"/.exec(page.html)?.[1];
-    const prompt = /name="prompt" value="([^"]+)"/.exec(page.html)?.[1];
-    if (action === undefined || prompt === undefined) throw new Error(`no form to send: ${page.html.slice(0, 400)}`);
-    const fields = prompt === 'login' ? { prompt, login: 'alice', password: 'x' } : { prompt };
-    const next = await visit(new URL(action, at).href, jar, new URLSearchParams(fields));
-    at = next.to ?? at;
+    const result = found(page);
+    if (result !== undefined) return result;
+    at = page.to ?? (await sendForm(page, at, jar));
   }
   throw new Error('the pages never ended');
 }
 
-async function visit(url: string, jar: Map<string, string>, body?: URLSearchParams) {
+async function sendForm({ html }: Page, at: string, jar: Jar): Promise<string> {
+  const action = /action="([^"]+)"/.exec(html)?.[1];
+  const prompt = /name="prompt" value="([^"]+)"/.exec(html)?.[1];
+  if (action === undefined || prompt === undefined) throw new Error(`no form to send: ${html.slice(0, 400)}`);
+  const fields = prompt === 'login' ? { prompt, login: 'alice', password: 'x' } : { prompt };
+  const next = await visit(new URL(action, at).href, jar, new URLSearchParams(fields));
+  return next.to ?? at;
+}
+
+function xsrfOf({ html }: Page): string {
+  const xsrf = /name="xsrf" value="([^"]+)"/.exec(html)?.[1];
+  if (xsrf === undefined) throw new Error(`no form for a code: ${html.slice(0, 400)}`);
+  return xsrf;
+}
+
+async function visit(url: string, jar: Jar, body?: URLSearchParams): Promise<Page> {
   const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
   const answer = await fetch(url, {
     redirect: 'manual',

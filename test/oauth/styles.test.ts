@@ -1,9 +1,7 @@
 import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Login } from '../../src/config/config.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { Consent } from '../../src/oauth/consent.ts';
@@ -11,39 +9,7 @@ import { obtain } from '../../src/oauth/obtain.ts';
 import { reportLogins } from '../../src/oauth/report.ts';
 import type { OAuthDescription } from '../../src/sdk/oauth.ts';
 import { folderForTest, openDesk, personLogin } from './rig.ts';
-
-interface Heard {
-  readonly method: string;
-  readonly path: string;
-  readonly query: Record<string, string>;
-  readonly type: string | undefined;
-  readonly authorization: string | undefined;
-  readonly body: string;
-}
-
-type Answer = { readonly status?: number; readonly body: string | object; readonly headers?: Record<string, string> };
-
-/** A token address that writes down what it was asked and answers as it is told to, the last answer again and again. */
-async function tokenAddress(...answers: Answer[]) {
-  const heard: Heard[] = [];
-  const server = createServer(async (request, response) => {
-    let body = '';
-    for await (const piece of request) body += String(piece);
-    const url = new URL(request.url ?? '', 'http://x');
-    const { 'content-type': type, authorization } = request.headers;
-    const query = Object.fromEntries(url.searchParams);
-    heard.push({ method: request.method!, path: url.pathname, query, type, authorization, body });
-    const answer = answers[Math.min(heard.length, answers.length) - 1]!;
-    response.writeHead(answer.status ?? 200, answer.headers ?? { 'content-type': 'application/json' });
-    response.end(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body));
-  });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/token`, heard };
-}
+import { type Answer, type Heard, tokenAddress } from './token-address.ts';
 
 const good: Answer = { body: { access_token: 'the-token', token_type: 'bearer', expires_in: 3600 } };
 

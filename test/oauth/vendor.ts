@@ -61,6 +61,7 @@ export async function startVendor(options: VendorOptions = {}): Promise<Vendor> 
       authorize_url: `${url}/auth`,
       token_url: `${url}/token`,
       revoke_url: `${url}/token/revocation`,
+      device: { url: `${url}/device/auth` },
       pkce: true,
       scopes: ['openid', 'offline_access'],
       authorize_parameters: { prompt: 'consent' },
@@ -119,7 +120,7 @@ function configuration({ accessTtl, rotate, redirects }: Required<VendorOptions>
       {
         client_id: client.id,
         client_secret: client.secret,
-        grant_types: ['authorization_code', 'refresh_token'],
+        grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
         redirect_uris: [...redirects],
         response_types: ['code'],
         token_endpoint_auth_method: 'client_secret_post',
@@ -135,6 +136,7 @@ function configuration({ accessTtl, rotate, redirects }: Required<VendorOptions>
     ],
     features: {
       clientCredentials: { enabled: true },
+      deviceFlow: { enabled: true },
       revocation: { enabled: true, allowedPolicy: async () => true },
       devInteractions: { enabled: true },
       resourceIndicators: { enabled: false },
@@ -147,6 +149,7 @@ function configuration({ accessTtl, rotate, redirects }: Required<VendorOptions>
       Grant: 86_400,
       Session: 3600,
       Interaction: 600,
+      DeviceCode: 600,
       IdToken: 600,
     },
     rotateRefreshToken: rotate,

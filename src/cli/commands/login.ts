@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { CliCommand } from '../command.ts';
 import { configFlag, openConfig, showProblems } from '../config-file.ts';
 import { onStop } from '../signals.ts';
@@ -6,6 +6,7 @@ import { onStop } from '../signals.ts';
 interface Flags {
   readonly config: string;
   readonly paste?: true;
+  readonly code?: true;
   readonly browser: boolean;
 }
 
@@ -31,6 +32,7 @@ async function run(name: string, flags: Flags): Promise<void> {
       config,
       signal: stop.signal,
       paste: flags.paste === true,
+      code: flags.code === true,
       browser: flags.browser,
     });
   } finally {
@@ -50,6 +52,12 @@ const command: CliCommand = {
       .option(...configFlag)
       .option('--no-browser', 'only print the address, open nothing')
       .option('--paste', 'for machines without a browser: open the address elsewhere, paste what came back')
+      .addOption(
+        new Option(
+          '--code',
+          'the same without pasting, where the vendor has it: enter a printed code elsewhere',
+        ).conflicts('paste'),
+      )
       .addHelpText(
         'after',
         '\nLogins by a service account or by the app itself are tried at once. Tokens are kept encrypted in the state\nfolder and renewed by themselves; "sluice logins" lists them. Exits with 3 when the vendor refuses.',

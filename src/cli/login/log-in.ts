@@ -7,6 +7,7 @@ import { obtain } from '../../oauth/obtain.ts';
 import type { Store } from '../../state/store.ts';
 import { printable } from '../table.ts';
 import { ask } from './ask.ts';
+import { byCode } from './by-code.ts';
 import type { LoginSource } from './find-login.ts';
 import { openBrowser } from './open-browser.ts';
 import { untilText } from './words.ts';
@@ -17,7 +18,10 @@ export interface LogInGiven {
   readonly store: Store;
   readonly config: Config;
   readonly signal: AbortSignal;
+  /** Without a browser here: the address that came back elsewhere is pasted. */
   readonly paste: boolean;
+  /** Without a browser here: a code is shown that is entered elsewhere. */
+  readonly code: boolean;
   readonly browser: boolean;
 }
 
@@ -38,7 +42,9 @@ export async function logIn(given: LogInGiven): Promise<void> {
 }
 
 async function consent(given: LogInGiven, { vendor }: Entry) {
-  const { login } = given.source;
+  const { source, signal } = given;
+  const { login } = source;
+  if (given.code || login.description.authorize_url === undefined) return byCode({ source, vendor, say, signal });
   if (given.paste || !isLocal(login.redirectUri)) return byPaste(given, { vendor });
   const listener = await Listener.open(login.redirectUri);
   try {
@@ -49,7 +55,7 @@ async function consent(given: LogInGiven, { vendor }: Entry) {
       `${opened ? 'A browser was opened. ' : ''}Waiting for it to come back to ${listener.redirectUri} (Ctrl-C gives up) …`,
     );
     const redeem = (address: URL) => (consent.knows(address) ? consent.redeem(address, vendor) : undefined);
-    return await listener.wait(redeem, given.signal);
+    return await listener.wait(redeem, signal);
   } finally {
     listener.close();
   }

@@ -10,15 +10,17 @@ export default defineConnector({
   source: {
     url: option.text({ required: true, about: 'Its address.' }),
     refresh: option.choice(['rotating', 'static', 'none'], { about: 'How it renews.', default: 'rotating' }),
+    codes: option.boolean({ about: 'Whether it has codes for other machines.', default: true }),
     pages: option.integer({ about: 'How many pages are asked for.', default: 1 }),
     pause_ms: option.integer({ about: 'Between two of them.', default: 0 }),
   },
   query: {},
-  oauth: ({ refresh }) => ({
+  oauth: ({ refresh, codes }) => ({
     grants: ['authorization_code', 'client_credentials'],
     authorize_url: '{url}/auth',
     token_url: '{url}/token',
     revoke_url: '{url}/token/revocation',
+    ...(codes ? { device: { url: '{url}/device/auth' } } : {}),
     pkce: true,
     scopes: ['openid', 'offline_access'],
     authorize_parameters: { prompt: 'consent' },

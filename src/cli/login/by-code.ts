@@ -1,0 +1,37 @@
+import { systemClock } from '../../lib/clock.ts';
+import { Problem } from '../../lib/problem.ts';
+import { DeviceConsent } from '../../oauth/device-consent.ts';
+import type { Granted } from '../../oauth/granted.ts';
+import type { Vendor } from '../../oauth/vendor.ts';
+import { instantText } from '../figures.ts';
+import { printable } from '../table.ts';
+import type { LoginSource } from './find-login.ts';
+
+interface ByCodeGiven {
+  readonly source: LoginSource;
+  readonly vendor: Vendor;
+  readonly say: (text: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Shows a code to enter at any other machine, and waits until somebody has. */
+export async function byCode({ source, vendor, say, signal }: ByCodeGiven): Promise<Granted> {
+  if (source.login.description.device === undefined) throw noCodes(source);
+  const consent = await DeviceConsent.begin(vendor, systemClock);
+  const { address, fullAddress, userCode, lifetimeMs } = consent.code;
+  say(`Open this address on any machine or phone, and enter the code:\n\n  ${address}\n\n  ${printable(userCode)}\n`);
+  if (fullAddress !== undefined) say(`The same with the code in it: ${fullAddress}`);
+  const until = instantText(systemClock.now() + lifetimeMs);
+  say(`The code is good until ${until}. Waiting for somebody to agree (Ctrl-C gives up) …`);
+  return consent.wait(signal);
+}
+
+function noCodes({ name, connector }: LoginSource): Problem {
+  return new Problem({
+    code: 'CLI_NO_CODES',
+    family: 'config',
+    message: `${connector.title} has no codes for machines without a browser`,
+    where: { source: name },
+    next: `sluice login ${name} --paste`,
+  });
+}
