@@ -1,0 +1,140 @@
+import { expect } from 'vitest';
+import type { Home, JobResult } from '../journey/home.ts';
+import { busiestWindow, type Ended, type World } from '../journey/world.ts';
+import type { Control, Seen } from './control.ts';
+import type { Upstream } from './upstream.ts';
+
+/** What an oracle watches: one job of one user, that carries one upstream to one instance. */
+export interface Watched {
+  readonly world: World;
+  readonly control: Control;
+  readonly home: Home;
+  readonly instance: string;
+  readonly upstream: Upstream;
+  /** The day's allowance that the config states. */
+  readonly allowance: number;
+}
+
+type Synced = Ended & { readonly jobs: readonly JobResult[] };
+
+/** States after which the instance shows what was read. */
+const done = ['delivered', 'unchanged', 'superseded'];
+
+/**
+ * Knows what was true at the source, reads what the service shows and what it was asked, and throws where the two do
+ * not fit: by the numbers of the invariants in src/ARCHITECTURE.md.
+ */
+export class Oracle {
+  readonly #watched: Watched;
+  /** The newest version that was shown so far. */
+  #shown = 0;
+  /** The newest version that the outbox took. */
+  #owed = 0;
+
+  constructor(watched: Watched) {
+    this.#watched = watched;
+  }
+
+  /** The newest version that was ever promised: it, or a newer one, has to be shown in the end. */
+  get owed(): number {
+    return this.#owed;
+  }
+
+  /** A person put an older version back: from now on it is not "older than before". */
+  wentBack(version: number): void {
+    this.#shown = version;
+    this.#owed = version;
+  }
+
+  /** Holds what is shown now to invariants 1 and 3, and writes down what is owed (invariant 2). Returns the version. */
+  async look(): Promise<number> {
+    const { world, instance, upstream } = this.#watched;
+    const text = await world.data(instance);
+    const version = text === null ? 0 : upstream.versionOf(text);
+    if (version === undefined) throw new Error(`1: what is shown was never read: ${(text ?? '').slice(0, 80)}…`);
+    expect(text === null || upstream.finished.has(version), '1: what is shown was read to the end').toBe(true);
+    expect(version, '3: what is shown is not older than before').toBeGreaterThanOrEqual(this.#shown);
+    this.#shown = version;
+    this.#readOutbox();
+    return version;
+  }
+
+  /** Holds the end of a sync to what it said: exit code, states, and what is shown. */
+  async ended({ signal, code, stdout, stderr, jobs }: Synced): Promise<number> {
+    const shown = await this.look();
+    if (signal !== null) {
+      expect({ signal, stdout, stderr }).toEqual({ signal: 'SIGKILL', stdout: '', stderr: '' });
+      return shown;
+    }
+    const [job] = jobs;
+    expect(job, stderr).toBeDefined();
+    const { state, problem } = job!;
+    expect(code === 0, `${code} ${state}`).toBe(done.includes(state));
+    if (code !== 0) expect(problem ?? job!.until, `${state} says why`).toBeDefined();
+    else expect(shown, `${state} is true`).toBe(this.#watched.upstream.version);
+    if (state === 'waiting_quota') expect(code).toBe(4);
+    if (state === 'waiting_login') expect(code).toBe(3);
+    return shown;
+  }
+
+  /**
+   * Lets everything come to rest, the source being as it is, and proves that nothing owed was lost (invariant 2), that
+   * no run, lease or file is left over, and that all requests kept to the limits (invariant 4).
+   */
+  async rest(): Promise<void> {
+    const { home, upstream } = this.#watched;
+    const readable = upstream.has;
+    const last = await home.sync();
+    const shown = await this.ended(last);
+    if (readable) expect({ code: last.code, shown }).toEqual({ code: 0, shown: upstream.version });
+    else expect(last.jobs).toMatchObject([{ state: 'failed' }]);
+    expect(shown, '2: what was owed is shown').toBeGreaterThanOrEqual(this.#owed);
+    const { runs, outbox, leases } = home.state();
+    expect(outbox.filter(({ state }) => state === 'owed' || state === 'dead')).toEqual([]);
+    expect(runs.filter(({ state }) => state === 'running' || state === 'owed')).toEqual([]);
+    expect(leases).toEqual([]);
+    await this.expectInOrder();
+    await this.expectPaced();
+  }
+
+  /** By the service's log: every upload that took effect carried a whole version, and none an older one (1 and 3). */
+  async expectInOrder(): Promise<void> {
+    const taken = (await this.#uploads()).filter(({ status }) => status === 200);
+    const versions = taken.map(({ bytes_in }) => this.#watched.upstream.versionOfSize(bytes_in));
+    expect(versions, '1: only whole versions were taken').not.toContain(undefined);
+    expect(versions, '3: in order').toEqual(versions.toSorted((a, b) => a! - b!));
+  }
+
+  /** By the service's log: no second and no Eastern day saw too many, and every request was paid for (4). */
+  async expectPaced(): Promise<void> {
+    const { home, allowance } = this.#watched;
+    const uploads = await this.#uploads();
+    expect(busiestWindow(uploads.map(({ arrived }) => arrived)), '4: a second').toBeLessThanOrEqual(5);
+    const paid = new Map(home.state().quota.map(({ day, used }) => [day, used]));
+    for (const [day, seen] of Map.groupBy(uploads, ({ time }) => easternDay(time))) {
+      expect(seen.length, '4: a day').toBeLessThanOrEqual(allowance);
+      expect(paid.get(day), '4: paid').toBeGreaterThanOrEqual(seen.length);
+    }
+  }
+
+  #uploads(): Promise<Seen[]> {
+    return this.#watched.control.uploads(this.#watched.instance);
+  }
+
+  #readOutbox(): void {
+    const { home, upstream } = this.#watched;
+    for (const { sha256, state } of home.state().outbox) {
+      const version = upstream.versionOfHash(sha256);
+      expect(version, '1: only whole versions are owed').toBeDefined();
+      expect(upstream.finished).toContain(version);
+      if (state === 'owed') this.#owed = Math.max(this.#owed, version!);
+    }
+  }
+}
+
+const eastern = new Intl.DateTimeFormat('sv', { timeZone: 'America/New_York', dateStyle: 'short' });
+
+/** The day (YYYY-MM-DD) that an instant belongs to in New York. */
+function easternDay(time: string): string {
+  return eastern.format(new Date(time));
+}

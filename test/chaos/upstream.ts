@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Scope } from '../journey/process.ts';
+
+/** Rows of every version, so that no guard minds. */
+const rows = 40;
+
+/**
+ * A source whose truth is known: it shows one version of its rows after the other, and remembers which of them it has
+ * handed out to the end. With `prunes` it forgets what it has handed out, so that the payload made of it is the only
+ * copy there is.
+ */
+export class Upstream {
+  readonly url: string;
+  prunes = false;
+  /** The version that it would hand out now; 0 before the first. */
+  version = 0;
+  /** Whether it still has that version. */
+  has = false;
+  /** Versions that somebody has read to the end. */
+  readonly finished = new Set<number>();
+  readonly #texts = new Map<string, number>();
+  readonly #sizes = new Map<number, number>();
+  #text = '';
+
+  private constructor(url: string) {
+    this.url = url;
+  }
+
+  /** Listens until its scope ends. */
+  static async open(scope: Scope): Promise<Upstream> {
+    const server = createServer((_request, answer) => upstream.#hand(answer));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    scope(() => void server.close().closeAllConnections());
+    const upstream = new Upstream(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    return upstream;
+  }
+
+  /**
+   * Has new rows from now on. No two versions are of one size, so that a request that the service logged tells which
+   * one it carried. `large`: of several pieces, so that an upload can be cut in its middle.
+   */
+  advance(large = false): string {
+    this.version += 1;
+    const fill = 'x'.repeat(large ? 40_000 : 10);
+    const lines = Array.from({ length: rows }, (_, i) => `${i},${this.version},${fill}\n`);
+    this.#text = `id,version,fill\n${lines.join('')}${rows},${this.version},${'y'.repeat(this.version)}\n`;
+    this.#texts.set(hashOf(this.#text), this.version);
+    this.#sizes.set(this.#text.length, this.version);
+    this.has = true;
+    return this.#text;
+  }
+
+  /** Which version a text is; undefined where it is none, or not all of one. */
+  versionOf(text: string): number | undefined {
+    return this.#texts.get(hashOf(text));
+  }
+
+  /** Which version has so many bytes. */
+  versionOfSize(bytes: number): number | undefined {
+    return this.#sizes.get(bytes);
+  }
+
+  /** Which version has this hash. */
+  versionOfHash(sha256: string): number | undefined {
+    return this.#texts.get(sha256);
+  }
+
+  #hand(answer: ServerResponse): void {
+    if (!this.has) {
+      answer.writeHead(404).end();
+      return;
+    }
+    const { version, prunes } = this;
+    answer.writeHead(200, { 'content-type': 'text/csv' }).end(this.#text);
+    answer.on('finish', () => {
+      this.finished.add(version);
+      if (prunes && this.version === version) this.has = false;
+    });
+  }
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,94 @@
+import fs from 'node:fs';
+import promises, { type FileHandle } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
+import SQLite from 'better-sqlite3';
+
+/** One thing that a process is about to do to a disk. */
+export interface DurableStep {
+  /** `rename`, `write`, `sync`, `commit`, … */
+  readonly what: string;
+  /** The file; for a commit the last statement before it. */
+  readonly on: string;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: any function of any signature is wrapped
+type Any = any;
+type Go = (...given: Any[]) => Any;
+
+/** Does `go`, or not, or something else; `given` is what it would be called with. */
+export type Around = (step: DurableStep, go: Go, given: Any[]) => Any;
+
+/** Puts `around` about everything durable that this process does below a folder, by files or by SQLite. */
+export function aroundDurable(folder: string, around: Around): void {
+  const isOurs = (path: unknown): boolean => String(path).startsWith(folder);
+  aroundFiles(isOurs, around);
+  aroundHandles(isOurs, around);
+  aroundCommits(isOurs, around);
+  syncBuiltinESMExports();
+}
+
+function aroundFiles(isOurs: (path: unknown) => boolean, around: Around): void {
+  const wrap = (where: Record<string, Any>, names: readonly string[]): void => {
+    for (const name of names) {
+      const real = where[name] as Go;
+      where[name] = (...given: Any[]) => {
+        if (!isOurs(given[0])) return real(...given);
+        return around({ what: name.replace('Sync', ''), on: given[0] }, real, given);
+      };
+    }
+  };
+  wrap(fs as Any, ['mkdirSync', 'rmSync', 'rmdirSync', 'renameSync', 'unlinkSync', 'writeFileSync']);
+  wrap(promises as Any, ['mkdir', 'rm', 'rename', 'unlink', 'writeFile', 'copyFile', 'utimes']);
+}
+
+function aroundHandles(isOurs: (path: unknown) => boolean, around: Around): void {
+  const paths = new WeakMap<object, string>();
+  const open = promises.open as Go;
+  let wrapped = false;
+  (promises as Any).open = async (...given: Any[]) => {
+    if (!isOurs(given[0])) return open(...given);
+    const writes = typeof given[1] === 'string' && given[1] !== 'r';
+    const handle: FileHandle = await (writes ? around({ what: 'create', on: given[0] }, open, given) : open(...given));
+    paths.set(handle, given[0]);
+    if (!wrapped) wrapHandles(Object.getPrototypeOf(handle), paths, around);
+    wrapped = true;
+    return handle;
+  };
+}
+
+function wrapHandles(prototype: Any, paths: WeakMap<object, string>, around: Around): void {
+  for (const name of ['write', 'sync', 'datasync', 'read']) {
+    const real = prototype[name] as Go;
+    prototype[name] = function (this: object, ...given: Any[]) {
+      const on = paths.get(this);
+      if (on === undefined) return real.apply(this, given);
+      return around({ what: name, on }, (...other) => real.apply(this, other), given);
+    };
+  }
+}
+
+/** A commit, or a statement that writes outside of a transaction and so commits by itself. */
+function aroundCommits(isOurs: (path: unknown) => boolean, around: Around): void {
+  const prototype = SQLite.prototype as Any;
+  const prepare = prototype.prepare as Go;
+  let last = '';
+  prototype.prepare = function (this: SQLite.Database, text: string) {
+    const statement = prepare.call(this, text);
+    if (!isOurs(this.name) || text.startsWith('begin')) return statement;
+    for (const name of ['run', 'all', 'get']) {
+      const real = (statement[name] as Go).bind(statement);
+      statement[name] = (...given: Any[]) => {
+        if (text === 'commit') return around({ what: 'commit', on: last }, real, given);
+        if (statement.readonly === true) return real(...given);
+        last = shorten(text);
+        return this.inTransaction ? real(...given) : around({ what: 'commit', on: last }, real, given);
+      };
+    }
+    return statement;
+  };
+}
+
+/** `insert into "outbox" (…` as `insert into outbox`. */
+function shorten(text: string): string {
+  return text.replaceAll('"', '').split(/\s+/).slice(0, 3).join(' ');
+}
