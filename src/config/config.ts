@@ -3,6 +3,7 @@ import type { Connector } from '../sdk/connector.ts';
 import type { GrantKind, OAuthDescription } from '../sdk/oauth.ts';
 import type { OptionSet, OptionValues } from '../sdk/option.ts';
 import type { Transform } from '../transforms/transform.ts';
+import type { JobPriority } from './budget-options.ts';
 
 /** A whole config, loaded, checked, secrets in place, names resolved. Read-only; a reload makes a new one. */
 export interface Config {
@@ -43,6 +44,10 @@ export interface Destination {
   readonly requestsPerDay: number;
   /** Requests of the day kept back for people at a keyboard: scheduled work stops at requestsPerDay - reserve. */
   readonly reserveRequests: number;
+  /** What the daemon does when the rest of the day asks for more than is left. Absent: `first_come`. */
+  readonly whenShort?: 'stretch' | 'first_come';
+  /** The daemon may ask the service what the account has used. Absent: it does not. */
+  readonly askUsage?: boolean;
   /** Largest payload that is sent. */
   readonly uploadLimitBytes: number;
   /** Longest wait for an answer to one request. */
@@ -135,6 +140,8 @@ export interface Job {
   readonly schedule?: Schedule;
   /** False: the daemon leaves it alone, `sync <job>` still runs it. */
   readonly enabled: boolean;
+  /** Absent: `normal`. */
+  readonly priority?: JobPriority;
   /** Absent for a bulk refresh. */
   readonly extract?: Extract;
   /** Send even when the instance already has these very bytes. */

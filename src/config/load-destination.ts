@@ -45,6 +45,8 @@ function destinationOf(
     requestsPerSecond: values.requests_per_second,
     requestsPerDay: values.requests_per_day,
     reserveRequests: values.reserve_requests,
+    whenShort: values.when_short,
+    askUsage: values.ask_usage,
     uploadLimitBytes: values.upload_limit_bytes,
     timeoutMs: values.timeout_seconds * 1000,
     attempts: values.attempts,

@@ -43,6 +43,7 @@ export async function loadJob(member: Member, context: JobContext): Promise<Outc
     ...(schedule === undefined ? {} : { schedule }),
     ...(extract === undefined ? {} : { extract: { ...extract, timezone: schedule?.timezone ?? context.top.timezone } }),
     enabled: values.enabled,
+    priority: values.priority,
     always: values.always,
     allowEmpty: values.allow_empty,
     guards: loadGuards(values.guards, context.top.guards),

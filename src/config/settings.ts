@@ -1,4 +1,5 @@
 import { type JsonSchema, type OptionSet, option } from '../sdk/option.ts';
+import { budgetDestinationOptions, budgetJobOptions } from './budget-options.ts';
 import { guardsSchema, keepDefaults, keepSchema } from './guard-options.ts';
 
 /**
@@ -6,8 +7,6 @@ import { guardsSchema, keepDefaults, keepSchema } from './guard-options.ts';
  * the test of the sample file all come out of these declarations; connectors, formats and transforms bring their own.
  */
 
-/** The service takes at most this many requests in any second, whatever the plan. */
-const mostRequestsPerSecond = 5;
 /** The service refuses larger data. */
 export const serviceUploadLimit = 10 * 1024 * 1024;
 
@@ -130,22 +129,7 @@ export const destinationOptions = {
       'Name of the purse that requests are paid from. Destinations with the same name share their limits; by default those with the same address and credentials do.',
     example: 'agency',
   }),
-  requests_per_second: option.integer({
-    minimum: 1,
-    maximum: mostRequestsPerSecond,
-    default: mostRequestsPerSecond,
-    about: 'Most requests in any second. The service takes 5.',
-  }),
-  requests_per_day: option.integer({
-    minimum: 1,
-    default: 1000,
-    about: 'Requests that your plan allows in a day, midnight to midnight in New York.',
-  }),
-  reserve_requests: option.integer({
-    minimum: 0,
-    default: 0,
-    about: 'Requests of the day that scheduled work leaves for people at a keyboard.',
-  }),
+  ...budgetDestinationOptions,
   upload_limit_bytes: option.integer({
     minimum: 1,
     default: serviceUploadLimit,
@@ -229,6 +213,7 @@ export const jobOptions = {
     about: 'False: the daemon leaves the job alone; `sluice sync <job>` still runs it.',
     default: true,
   }),
+  ...budgetJobOptions,
   always: option.boolean({ about: 'Send even when the instance already has these very bytes.', default: false }),
   allow_empty: option.boolean({
     about:

@@ -97,7 +97,7 @@ export class Daemon {
       old.deliver();
       throw error;
     }
-    const gateway = openGateway({ store, events, clock, destinations: config.destinations.values() });
+    const gateway = openGateway({ store, events, clock, config });
     const logins = await openLogins({ store, events, clock, config });
     this.#now = new InForce({ config, gateway, logins });
     this.#retire(old);

@@ -1,4 +1,4 @@
-import type { Config, Destination } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import type { Network } from '../delivery/gate.ts';
 import { Gateway } from '../delivery/gateway.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
@@ -49,7 +49,7 @@ export async function wire(given: WireGiven): Promise<Runtime> {
     for (const folder of store.payloads.folders()) await sweepSpool(folder);
     const healed = await heal(store);
     sayHealed(log, healed);
-    const gateway = openGateway({ store, events, clock, destinations: config.destinations.values(), ...around });
+    const gateway = openGateway({ store, events, clock, config, ...around });
     const logins = await openLogins({ store, events, clock, config });
     const close = async (): Promise<void> => {
       await logins.close();
@@ -68,11 +68,12 @@ export function openGateway(given: {
   store: Store;
   events: Events<SluiceEvents>;
   clock: Clock;
-  destinations: Iterable<Destination>;
+  config: Pick<Config, 'destinations' | 'jobs'>;
   network?: Network;
 }): Gateway {
-  const { events, ...rest } = given;
-  return new Gateway({ ...rest, emit: events.emit });
+  const { events, config, ...rest } = given;
+  const priorityOf = (job: string) => config.jobs.get(job)?.priority;
+  return new Gateway({ ...rest, destinations: config.destinations.values(), emit: events.emit, priorityOf });
 }
 
 /** What a run asks for the tokens of its source. */

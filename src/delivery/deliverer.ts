@@ -7,6 +7,8 @@ import { afterGrace } from './stopping.ts';
 
 /** Payloads that other processes left, and clocks that jumped, are noticed this often at the latest. */
 const longestWaitMs = 30_000;
+/** Payloads that come due within this are begun together, so that the important ones among them go first. */
+const togetherMs = 20;
 
 /**
  * Sends what is owed for as long as it runs: at once when nudged, when a retry comes due, when the quota turns. What is
@@ -64,7 +66,7 @@ export class Deliverer {
       if (this.#underway.has(row.id)) continue;
       const rest = (this.#notBefore.get(row.id) ?? 0) - clock.monotonic();
       const left = Math.max(dueAt(row, clock.now()) - clock.now(), rest);
-      if (left > 0) wait = Math.min(wait, left);
+      if (left > 0) wait = Math.min(wait, left + togetherMs);
       else this.#begin(row, lanes);
     }
     return wait;

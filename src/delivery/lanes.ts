@@ -17,8 +17,8 @@ interface LanesGiven {
 }
 
 /**
- * Sends payloads side by side, as many per destination as requests fit into a second. The rest waits as rows in the
- * store, and one that is stuck holds up nobody else.
+ * Sends payloads side by side, as many per destination as requests fit into a second, the important ones first. The
+ * rest waits as rows in the store, and one that is stuck holds up nobody else.
  */
 export class Lanes {
   readonly #given: LanesGiven;
@@ -32,7 +32,8 @@ export class Lanes {
   send(row: OutboxRow): Promise<Fate> | undefined {
     const gate = this.#given.gateway.find(row.destination);
     if (gate === undefined) return undefined;
-    return this.#queueOf(gate).add(() => this.#sendSafely(row, gate));
+    const priority = this.#given.gateway.rankOf(row);
+    return this.#queueOf(gate).add(() => this.#sendSafely(row, gate), { priority });
   }
 
   async #sendSafely(row: OutboxRow, gate: Gate): Promise<Fate> {

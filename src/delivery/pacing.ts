@@ -5,7 +5,8 @@ import type { NoTicket, Ticket } from '../state/sends.ts';
 /** People at a keyboard come before the schedule. */
 export type Priority = 'person' | 'schedule';
 
-const rank: Record<Priority, number> = { person: 1, schedule: 0 };
+/** Above every rank that a payload of the schedule can come to. */
+const personRank = 1_000_000;
 /** How long to wait when every slot is under way: less than the rest after it, so that nothing is lost by it. */
 const pollMs = 200;
 
@@ -18,13 +19,16 @@ export class Line {
     this.#clock = clock;
   }
 
-  /** Waits in line, then asks `take` until it hands out a ticket. Rejects with what `take` throws, or when aborted. */
+  /**
+   * Waits in line, the higher rank before the lower one, then asks `take` until it hands out a ticket. Rejects with what
+   * `take` throws, or when aborted.
+   */
   enter<T extends { ticket: Ticket }>(
     take: () => Promise<T | NoTicket>,
-    options: { priority: Priority; signal?: AbortSignal },
+    options: { priority: Priority; rank?: number; signal?: AbortSignal },
   ): Promise<T> {
-    const { priority, signal } = options;
-    const added = { priority: rank[priority], ...(signal === undefined ? {} : { signal }) };
+    const { priority, rank = 0, signal } = options;
+    const added = { priority: priority === 'person' ? personRank : rank, ...(signal === undefined ? {} : { signal }) };
     return this.#queue.add(() => this.#untilTaken(take, signal), added);
   }
 

@@ -15,7 +15,7 @@ export class Accounts {
     const held = { held_at: now, held_until: until };
     await this.#ground.db
       .insertInto('accounts')
-      .values({ account, ...held })
+      .values({ account, ...held, slowed_to: null, slowed_at: null })
       .onConflict((conflict) => conflict.column('account').doUpdateSet(held))
       .execute();
   }

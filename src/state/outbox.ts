@@ -39,8 +39,9 @@ export class Outbox {
       const key = instanceOf(owing);
       const receipt = await new Receipts(inside).find(key);
       const waiting = await outstanding(inside, key);
-      const owed = waiting.filter(({ state }) => state === 'owed').map(({ as_of }) => as_of);
-      if (newest(inside.clock.now(), [...owed, receipt?.tried_as_of]) > owing.payload.asOf) {
+      const owed = waiting.filter(({ state }) => state === 'owed');
+      const dates = owed.map(({ as_of }) => as_of);
+      if (newest(inside.clock.now(), [...dates, receipt?.tried_as_of]) > owing.payload.asOf) {
         return { state: 'superseded', id: await record(inside, owing, 'superseded'), superseded: [] };
       }
       const { payload } = owing;
@@ -55,7 +56,8 @@ export class Outbox {
         await new Runs(inside).settle(owing.run, { state: 'unchanged', rows: payload.rows, bytes: payload.bytes });
         return { state: 'unchanged', superseded: waiting };
       }
-      return { state: 'owed', id: await record(inside, owing, 'owed'), superseded: waiting };
+      const since = Math.min(...owed.map(({ waiting_since }) => waiting_since));
+      return { state: 'owed', id: await record(inside, owing, 'owed', since), superseded: waiting };
     });
   }
 

@@ -29,11 +29,15 @@ export function instanceOf({
   return { url: destination.url, instance, ...(clientId === undefined ? {} : { clientId }) };
 }
 
-/** Writes the payload down and settles its run by `state`. Returns its id. */
+/**
+ * Writes the payload down and settles its run by `state`. `waitingSince` (epoch ms) is how long what it supersedes has
+ * waited. Returns its id.
+ */
 export async function record(
   ground: Ground,
   owing: Owing,
   state: 'owed' | 'superseded' | 'quarantined',
+  waitingSince = Number.POSITIVE_INFINITY,
 ): Promise<number> {
   const { payload, destination } = owing;
   const now = Math.round(ground.clock.now());
@@ -61,6 +65,7 @@ export async function record(
       code: null,
       message: null,
       owed_at: now,
+      waiting_since: Math.min(now, waitingSince),
       settled_at: state === 'owed' ? null : now,
     })
     .returning('id')

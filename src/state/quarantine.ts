@@ -101,7 +101,14 @@ export class Quarantine {
       const others = (await outstanding(inside, keyOf(row))).filter((other) => other.id !== id);
       for (const other of others) await new Outbox(inside).supersede(other);
       const owed_at = Math.round(inside.clock.now());
-      const fresh = { state: 'owed' as const, owed_at, settled_at: null, code: null, message: null };
+      const fresh = {
+        state: 'owed' as const,
+        owed_at,
+        waiting_since: owed_at,
+        settled_at: null,
+        code: null,
+        message: null,
+      };
       await inside.db.updateTable('outbox').set(fresh).where('id', '=', id).execute();
       await new Runs(inside).owed(row.run, { rows: row.row_count, bytes: row.bytes });
       if (row.reading !== null && row.watermark !== null) {

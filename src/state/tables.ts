@@ -19,6 +19,8 @@ export interface Tables {
   quarantine: QuarantineTable;
   holds: HoldsTable;
   audit: AuditTable;
+  usage: UsageTable;
+  stretches: StretchesTable;
   alerts: AlertsTable;
   alert_groups: AlertGroupsTable;
   alert_watches: AlertWatchesTable;
@@ -95,6 +97,8 @@ interface OutboxTable {
   code: string | null;
   message: string | null;
   owed_at: number;
+  /** Since when the instance waits for this or something older: what supersedes takes over the wait. */
+  waiting_since: number;
   settled_at: number | null;
 }
 
@@ -120,6 +124,8 @@ interface QuotaTable {
   /** YYYY-MM-DD in America/New_York. */
   day: string;
   used: number;
+  /** Requests that others were seen to make on the same account. */
+  others: Generated<number>;
   /** When the service said that nothing is left, and until when that holds. */
   spent_at: number | null;
   spent_until: number | null;
@@ -139,6 +145,9 @@ interface AccountsTable {
   account: string;
   held_at: number;
   held_until: number;
+  /** Requests a second that the service was seen to take, and when that was seen; null: never less than asked. */
+  slowed_to: number | null;
+  slowed_at: number | null;
 }
 
 interface LeasesTable {
@@ -239,6 +248,32 @@ interface AuditTable {
   run: string | null;
 }
 
+/** What the service last said about an account's requests. */
+interface UsageTable {
+  account: string;
+  asked_at: number;
+  /** The rest is null as long as there was no answer. */
+  day: string | null;
+  used: number | null;
+  allowance: number | null;
+  /** Why it will not tell us: we do not ask again. */
+  refused: string | null;
+}
+
+/** Times in which a job ran less often than its schedule says. */
+interface StretchesTable {
+  sequence: Generated<number>;
+  job: string;
+  /** Every n-th firing runs; 0: none. */
+  every: number;
+  /** One sentence for people. */
+  says: string;
+  since: number;
+  until: number;
+  /** Null while it holds, at most to `until`. */
+  ended_at: number | null;
+}
+
 /** What people decide about payloads and jobs. */
 export type AuditAction = 'approve' | 'discard' | 'rollback' | 'resume' | 'send' | 'clear' | 'set';
 
@@ -310,4 +345,6 @@ export type OutboxRow = Selectable<OutboxTable>;
 export type Receipt = Selectable<ReceiptsTable>;
 export type LoginRow = Selectable<LoginsTable>;
 export type ScheduleRow = Selectable<SchedulesTable>;
+export type UsageRow = Selectable<UsageTable>;
+export type StretchRow = Selectable<StretchesTable>;
 export type TargetRow = Selectable<TargetsTable>;

@@ -1,0 +1,105 @@
+import fc from 'fast-check';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { JobPriority } from '../../src/config/budget-options.ts';
+import type { Destination } from '../../src/config/config.ts';
+import { deliverOwed } from '../../src/delivery/deliver.ts';
+import { Gateway } from '../../src/delivery/gateway.ts';
+import { rankOfPayload } from '../../src/delivery/importance.ts';
+import { cleanUp, newStore, noon, oweText, VirtualClock } from '../state/fixtures.ts';
+import { closeStages, commitText, destinationAt, jobFor, listener, openStage, type Stage } from './fixtures.ts';
+
+afterEach(async () => {
+  await closeStages();
+  await cleanUp();
+});
+
+const day = 86_400_000;
+const priorities: Record<string, JobPriority> = { 'job-vip': 'high', 'job-usual': 'normal', 'job-later': 'low' };
+
+/** Owes data to instances of these names in this order, one a second later than the other. */
+async function oweAll(names: readonly string[], limits: Partial<Destination>) {
+  const clock = new VirtualClock();
+  const store = await newStore({ clock });
+  const stage = await openStage();
+  const destination = destinationAt(stage.url, { requestsPerSecond: 1, ...limits });
+  const priorityOf = (job: string) => priorities[job];
+  const gateway = new Gateway({ store, destinations: [destination], clock, emit: listener().emit, priorityOf });
+  const owe = async (name: string) => {
+    clock.advance(1000);
+    await commitText(gateway, { job: jobFor(destination, name), text: `${name} at ${clock.now()}` });
+  };
+  for (const name of names) await owe(name);
+  const deliver = () =>
+    deliverOwed({
+      store,
+      destinations: [],
+      gateway,
+      clock,
+      emit: () => undefined,
+      signal: AbortSignal.timeout(30_000),
+      priority: 'schedule',
+    }).finally(() => gateway.close());
+  return { clock, stage, owe, deliver };
+}
+
+const namesIn = ({ seen }: Stage) => seen.map(({ path }) => path.split('/').at(-2));
+
+describe('what is owed', () => {
+  it('is sent in the order of importance, and of age among equals', async () => {
+    const { stage, deliver } = await oweAll(['later', 'a', 'usual', 'vip', 'b'], {});
+    await deliver();
+    // One is taken as soon as it is seen; the others are in line by then.
+    expect(namesIn(stage).slice(1)).toEqual(['vip', 'a', 'usual', 'b']);
+    expect(namesIn(stage)[0]).toBe('later');
+  });
+
+  it('leaves the last requests of the day to the important, and the reserve to people', async () => {
+    const names = ['first', 'later', 'usual', 'vip'];
+    const { stage, deliver } = await oweAll(names, { requestsPerDay: 5, reserveRequests: 2 });
+    const results = await deliver();
+    expect(namesIn(stage)).toEqual(['first', 'vip', 'usual']);
+    expect(results.map(({ state }) => state)).toEqual(['delivered', 'waiting_quota', 'delivered', 'delivered']);
+  });
+
+  it('comes before the important once it has waited for days, also when newer data took its place every hour', async () => {
+    const { clock, stage, owe, deliver } = await oweAll(['first', 'later'], {});
+    for (let hour = 0; hour < 3 * 24; hour++) {
+      clock.advance(3_600_000);
+      await owe('later');
+    }
+    await owe('vip');
+    await deliver();
+    expect(namesIn(stage)).toEqual(['first', 'later', 'vip']);
+  });
+});
+
+describe('the wait of an instance', () => {
+  it('begins anew after a delivery', async () => {
+    const clock = new VirtualClock();
+    const store = await newStore({ clock });
+    const { owed } = await oweText(store, { instance: 'i', text: 'a', asOf: noon });
+    if (owed.state !== 'owed') throw new Error(owed.state);
+    clock.advance(day);
+    const second = await oweText(store, { instance: 'i', text: 'b', asOf: noon + day });
+    if (second.owed.state !== 'owed') throw new Error(second.owed.state);
+    const row = await store.outbox.attempt(second.owed.id);
+    expect(row).toMatchObject({ owed_at: noon + day, waiting_since: noon });
+    await store.outbox.delivered(row!);
+    clock.advance(day);
+    await oweText(store, { instance: 'i', text: 'c', asOf: noon + 2 * day });
+    expect(await store.outbox.inState('owed')).toMatchObject([{ waiting_since: noon + 2 * day }]);
+  });
+});
+
+it('the rank of a payload grows with its wait and with its priority, and never falls below that of its job', () => {
+  const priority = fc.constantFrom<JobPriority>('high', 'normal', 'low');
+  fc.assert(
+    fc.property(priority, fc.integer(), fc.nat(100 * day), fc.nat(day), (own, since, waited, more) => {
+      const at = (now: number, priority = own) => rankOfPayload({ waiting_since: since }, { priority, now });
+      expect(at(since + waited + more)).toBeGreaterThanOrEqual(at(since + waited));
+      expect(at(since - waited)).toBe(at(since));
+      expect(at(since + waited, 'high')).toBeGreaterThanOrEqual(at(since + waited, 'normal'));
+      expect(at(since + waited, 'normal')).toBeGreaterThan(at(since + waited, 'low'));
+    }),
+  );
+});
