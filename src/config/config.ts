@@ -3,6 +3,7 @@ import type { Connector } from '../sdk/connector.ts';
 import type { GrantKind, OAuthDescription } from '../sdk/oauth.ts';
 import type { OptionSet, OptionValues } from '../sdk/option.ts';
 import type { Transform } from '../transforms/transform.ts';
+import type { Alerts, OwnAlerts } from './alerts.ts';
 import type { JobPriority } from './budget-options.ts';
 
 /** A whole config, loaded, checked, secrets in place, names resolved. Read-only; a reload makes a new one. */
@@ -18,6 +19,8 @@ export interface Config {
   readonly monitor?: MonitorAddress;
   /** How many delivered payloads stay on the disk; absent: none. */
   readonly keep?: { readonly payloads: number; readonly milliseconds: number };
+  /** Whom to tell of what goes wrong; absent: nobody. */
+  readonly alerts?: Alerts;
   readonly destinations: ReadonlyMap<string, Destination>;
   readonly sources: ReadonlyMap<string, Source>;
   readonly jobs: ReadonlyMap<string, Job>;
@@ -150,6 +153,8 @@ export interface Job {
   readonly allowEmpty: boolean;
   /** What a result must be like to be sent; absent: like anything. */
   readonly guards?: Guards;
+  /** What it says differently of alerts; `false`: nobody is told anything of it. */
+  readonly alerts?: OwnAlerts | false;
 }
 
 interface Bounds {

@@ -4,6 +4,7 @@ import { schemaOf, withDefaults } from '../sdk/option.ts';
 import type { Destination, Job, Schedule } from './config.ts';
 import type { Faults } from './faults.ts';
 import type { LoadContext, Outcome } from './load.ts';
+import { loadOwnAlerts } from './load-alerts.ts';
 import { type Draft, loadExtract } from './load-extract.ts';
 import { loadGuards } from './load-guards.ts';
 import type { SourceOutcome } from './load-source.ts';
@@ -31,6 +32,11 @@ export async function loadJob(member: Member, context: JobContext): Promise<Outc
   const target = loadTarget(draft);
   const extract = target?.kind === 'refresh' ? refuseExtract(draft) : loadExtract(draft, target, context);
   const schedule = loadSchedule(draft, context.top.timezone);
+  const alerts = loadOwnAlerts(draft.given.alerts, {
+    alerts: context.top.alerts,
+    path: partAt(part, 'alerts').path,
+    faults,
+  });
   const problems = [...draft.blamed, ...faults.problems];
   if (problems.length > 0 || destination === undefined || target === undefined) return { problems };
 
@@ -47,6 +53,7 @@ export async function loadJob(member: Member, context: JobContext): Promise<Outc
     always: values.always,
     allowEmpty: values.allow_empty,
     guards: loadGuards(values.guards, context.top.guards),
+    ...(alerts === undefined ? {} : { alerts }),
   };
   return { value: job, problems: [] };
 }

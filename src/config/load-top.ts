@@ -3,11 +3,13 @@ import { nearest } from '../lib/nearest.ts';
 import { registerSecret } from '../lib/redact.ts';
 import { knownTimezones, timezoneFault } from '../schedule/cron.ts';
 import { type OptionValues, option, schemaOf, withDefaults } from '../sdk/option.ts';
+import type { Alerts } from './alerts.ts';
 import type { Places } from './catalogue.ts';
 import type { Config, MonitorAddress, SealKeys } from './config.ts';
 import type { Document } from './document.ts';
 import type { Faults } from './faults.ts';
 import { keepDefaults } from './guard-options.ts';
+import { loadAlerts } from './load-alerts.ts';
 import { registerSecrets } from './secrets.ts';
 import { topOptions } from './settings.ts';
 import { validatePart } from './validate.ts';
@@ -27,6 +29,7 @@ export interface Top {
   /** The guards of all jobs, as written. */
   readonly guards: unknown;
   readonly keep: Keep;
+  readonly alerts?: Alerts;
   /** Where connectors are looked for beside our own. */
   readonly places: Places;
   readonly destinations: ReadonlyMap<string, unknown>;
@@ -76,6 +79,7 @@ export async function readTop(
   if (written !== undefined)
     validatePart(part, { schema: schemaOf({ ...topOptions, ...topMaps }), noun: 'config', faults });
   const values = withDefaults(topOptions, part.value as Record<string, unknown>);
+  const alerts = loadAlerts(part, { allowCommands, faults });
   const timezone = checkTimezone(values.timezone, { path: '/timezone', faults });
   return {
     folder,
@@ -86,6 +90,7 @@ export async function readTop(
     ...monitorOf(values),
     guards: (part.value as Record<string, unknown>).guards,
     keep: keepOf(values),
+    ...(alerts === undefined ? {} : { alerts }),
     places: placesOf(values, folder),
     destinations: entriesOf(written, 'destinations'),
     sources: entriesOf(written, 'sources'),

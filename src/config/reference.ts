@@ -1,4 +1,5 @@
 import type { JsonSchema, OptionSet } from '../sdk/option.ts';
+import { alertOptions, channelOptions, ownAlertOptions, ruleOptions } from './alert-options.ts';
 import { guardOptions } from './guard-options.ts';
 import type { Declarations } from './json-schema.ts';
 import { topMaps } from './load-top.ts';
@@ -38,6 +39,16 @@ export function configReference({ connectors, formats, transforms }: Declaration
       'Guards',
       guardOptions,
       'Behind `guards` of a job, and of the top level for all jobs; [guards.md](guards.md) tells what becomes of a result that is held back.',
+    ),
+    section(
+      'Alerts',
+      alertOptions,
+      'Behind `alerts` of the top level; [alerts.md](alerts.md) tells what is told when.',
+    ),
+    section('A rule of alerts', ruleOptions, 'In `rules` of `alerts`.'),
+    section('Alerts of a job', ownAlertOptions, 'Behind `alerts` of a job.'),
+    ...Object.entries(channelOptions).map(([type, options]) =>
+      section(`Alert channel: ${type}`, options, `In \`channels\` of \`alerts\`, with \`type: ${type}\`.`),
     ),
     section(
       'A target',

@@ -61,7 +61,8 @@ function registerPassword(text: string): void {
 
 function memberSchemas(schema: JsonSchema | undefined, name: string): JsonSchema[] {
   if (schema === undefined) return [];
-  const branches = [schema.anyOf, schema.oneOf, schema.allOf].flatMap((list) => (list ?? []) as JsonSchema[]);
+  const lists = [schema.anyOf, schema.oneOf, schema.allOf].flatMap((list) => (list ?? []) as JsonSchema[]);
+  const branches = schema.then === undefined ? lists : [...lists, schema.then as JsonSchema];
   const named = (schema.properties as Record<string, JsonSchema> | undefined)?.[name];
   const items = /^\d+$/.test(name) ? (schema.items as JsonSchema | undefined) : undefined;
   const rest = schema.additionalProperties;

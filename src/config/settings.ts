@@ -1,4 +1,5 @@
 import { type JsonSchema, type OptionSet, option } from '../sdk/option.ts';
+import { alertsSchema, ownAlertsSchema } from './alert-options.ts';
 import { budgetDestinationOptions, budgetJobOptions } from './budget-options.ts';
 import { guardsSchema, keepDefaults, keepSchema } from './guard-options.ts';
 
@@ -74,6 +75,10 @@ export const topOptions = {
     about:
       'What a result of any job must be like to be sent; a job may say otherwise, guard by guard. `false`: no guards but those that jobs name.',
     example: { row_change: { down: '30%' } },
+  }),
+  alerts: option.schema<Record<string, unknown> | undefined>(alertsSchema, {
+    about: 'Whom to tell of what goes wrong, and how often. Without it, nobody.',
+    example: { channels: { chat: { type: 'slack', url: variable('SLACK_WEBHOOK') } } },
   }),
   keep: option.schema<{ payloads?: number; days?: number }>(keepSchema, {
     about:
@@ -224,6 +229,10 @@ export const jobOptions = {
     about:
       'What a result must be like to replace what the instance shows; what is not is held back until somebody looks at it. `false`: no guards.',
     example: { rows: { minimum: 10 }, columns: ['id', 'amount'] },
+  }),
+  alerts: option.schema<false | Record<string, unknown> | undefined>(ownAlertsSchema, {
+    about: 'What is different for the alerts of this job. `false`: nobody is told anything of it.',
+    example: { stale_after: '2h', to: ['ops'] },
   }),
   stall_timeout_seconds: option.integer({
     minimum: 0,

@@ -1,0 +1,145 @@
+import { nearest } from '../lib/nearest.ts';
+import { type OptionSet, option, schemaOf, withDefaults } from '../sdk/option.ts';
+import { alertDefaults, alertOptions, type ChannelType, channelOptions, channelTypes } from './alert-options.ts';
+import type { AlertChannel, AlertLimits, Alerts, Occasion, OwnAlerts } from './alerts.ts';
+import { below, type Path } from './document.ts';
+import type { Faults } from './faults.ts';
+import { isMap } from './load-top.ts';
+import { partAt } from './member.ts';
+import { validatePart } from './validate.ts';
+import type { Part } from './variables.ts';
+
+type Written = Readonly<Record<string, unknown>>;
+
+const unitMs: Readonly<Record<string, number>> = {
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 7 * 86_400_000,
+};
+
+/** Milliseconds of `30s`, `5m`, `24h`, `2d`, `1w`. */
+export function spanOf(text: string): number {
+  return Number.parseInt(text, 10) * (unitMs[text.slice(-1)] ?? Number.NaN);
+}
+
+/**
+ * `alerts` of the top level, whose schema has been checked; undefined where there is none. What the schema cannot know
+ * becomes a fault: a command where none may be run, a rule for a channel that is not there.
+ */
+export function loadAlerts(
+  top: Part,
+  { allowCommands, faults }: { allowCommands: boolean; faults: Faults },
+): Alerts | undefined {
+  const { path, value: written } = partAt(top, 'alerts');
+  if (!isMap(written) || !isMap(written.channels)) return undefined;
+  const channels = new Map<string, AlertChannel>();
+  for (const name of Object.keys(written.channels)) {
+    const part = partAt(top, 'alerts', 'channels', name);
+    const loaded = channelOf(name, { part, faults });
+    if (loaded === undefined) continue;
+    channels.set(name, loaded);
+    if (loaded.type === 'command' && !allowCommands) refuseCommand(part.path, faults);
+  }
+  const rules = (Array.isArray(written.rules) ? written.rules : []).filter(isMap);
+  for (const [i, { to }] of rules.entries()) {
+    checkChannels(to, { channels, path: below(below(below(path, 'rules'), i), 'to'), faults });
+  }
+  const values = withDefaults(alertOptions, written);
+  return {
+    channels,
+    rules: rules.map(({ on, jobs, to }) => ({
+      ...(isFilled(on) ? { on: new Set(on as Occasion[]) } : {}),
+      ...(isFilled(jobs) ? { jobs: jobs as string[] } : {}),
+      to: to as string[],
+    })),
+    ...limitDefaults,
+    ...limitsOf(written),
+    recovery: values.recovery,
+    settleMs: spanOf(values.settle),
+    quotaLeft: Number.parseFloat(values.quota_left) / 100,
+  };
+}
+
+/** `alerts` of a job: what it says differently, or `false`; undefined where nothing is said. */
+export function loadOwnAlerts(
+  written: unknown,
+  { alerts, path, faults }: { alerts: Alerts | undefined; path: Path; faults: Faults },
+): OwnAlerts | false | undefined {
+  if (written === false) return false;
+  if (!isMap(written)) return undefined;
+  if (alerts === undefined) {
+    faults.add({
+      code: 'CONFIG_ALERTS',
+      message: 'This job has alerts, but the config has no channel for any',
+      path,
+      on: 'key',
+      next: 'Name a channel under "alerts" at the top level, or delete this',
+    });
+    return undefined;
+  }
+  checkChannels(written.to, { channels: alerts.channels, path: below(path, 'to'), faults });
+  return { ...limitsOf(written), ...(Array.isArray(written.to) ? { to: written.to as string[] } : {}) };
+}
+
+const limitDefaults: AlertLimits = {
+  firstFailure: true,
+  afterFailures: alertDefaults.afterFailures,
+  remindMs: spanOf(alertDefaults.remind),
+};
+
+function limitsOf({ first_failure, after_failures, stale_after, remind }: Written): Partial<AlertLimits> {
+  return {
+    ...(typeof first_failure === 'boolean' ? { firstFailure: first_failure } : {}),
+    ...(typeof after_failures === 'number' ? { afterFailures: after_failures } : {}),
+    ...(stale_after === undefined ? {} : { staleAfterMs: stale_after === false ? false : spanOf(String(stale_after)) }),
+    ...(typeof remind === 'string' ? { remindMs: spanOf(remind) } : {}),
+  };
+}
+
+/** One of an unknown type is left out: that fault has been told. */
+function channelOf(name: string, { part, faults }: { part: Part; faults: Faults }): AlertChannel | undefined {
+  const { type } = isMap(part.value) ? (part.value as { type?: ChannelType }) : {};
+  if (type === undefined || !channelTypes.includes(type)) return undefined;
+  const options: OptionSet = channelOptions[type];
+  validatePart(part, {
+    schema: schemaOf({ type: option.choice([type], { about: '' }), ...options }),
+    noun: `${type} channel`,
+    faults,
+  });
+  return { name, type, ...withDefaults(options, part.value as Written) } as AlertChannel;
+}
+
+function refuseCommand(path: Path, faults: Faults): void {
+  faults.add({
+    code: 'CONFIG_COMMANDS_REFUSED',
+    message: 'This config may not run commands',
+    path,
+    on: 'key',
+    next: 'Write "allow_commands: true" at the top level if everybody who can edit this file may run programs here',
+  });
+}
+
+function checkChannels(
+  to: unknown,
+  { channels, path, faults }: { channels: ReadonlyMap<string, AlertChannel>; path: Path; faults: Faults },
+): void {
+  const known = [...channels.values()].filter(({ type }) => type !== 'heartbeat').map(({ name }) => name);
+  for (const [i, name] of (Array.isArray(to) ? to : []).entries()) {
+    if (known.includes(name)) continue;
+    const meant = nearest(String(name), known);
+    const isHeartbeat = channels.get(name)?.type === 'heartbeat';
+    faults.add({
+      code: 'CONFIG_UNKNOWN_CHANNEL',
+      message: isHeartbeat ? `"${name}" is a heartbeat and takes no alerts` : `There is no alert channel "${name}"`,
+      path: below(path, i),
+      allowed: known.join(', ') || 'none: "alerts" names no channel',
+      ...(meant === undefined || isHeartbeat ? {} : { next: `Did you mean "${meant}"?` }),
+    });
+  }
+}
+
+function isFilled(list: unknown): list is unknown[] {
+  return Array.isArray(list) && list.length > 0;
+}
