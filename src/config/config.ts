@@ -1,4 +1,5 @@
 import type { Format } from '../formats/format.ts';
+import type { Schedule } from '../schedule/schedule.ts';
 import type { Connector } from '../sdk/connector.ts';
 import type { GrantKind, OAuthDescription } from '../sdk/oauth.ts';
 import type { OptionSet, OptionValues } from '../sdk/option.ts';
@@ -127,19 +128,13 @@ export type Share =
   | { readonly group: string; readonly canEdit: boolean }
   | { readonly user: string; readonly canEdit: boolean };
 
-export interface Schedule {
-  /** Five-field cron expression. */
-  readonly cron: string;
-  /** IANA zone that the expression is meant in. */
-  readonly timezone: string;
-}
-
 export interface Job {
   readonly name: string;
   /** 1-based line of the job in the config, for messages. */
   readonly line: number;
   readonly destination: Destination;
   readonly target: Target;
+  /** Absent: it runs only when asked to. */
   readonly schedule?: Schedule;
   /** False: the daemon leaves it alone, `sync <job>` still runs it. */
   readonly enabled: boolean;

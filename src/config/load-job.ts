@@ -1,7 +1,8 @@
 import { nearest } from '../lib/nearest.ts';
 import { cronFault } from '../schedule/cron.ts';
+import type { Schedule } from '../schedule/schedule.ts';
 import { schemaOf, withDefaults } from '../sdk/option.ts';
-import type { Destination, Job, Schedule } from './config.ts';
+import type { Destination, Job } from './config.ts';
 import type { Faults } from './faults.ts';
 import type { LoadContext, Outcome } from './load.ts';
 import { loadOwnAlerts } from './load-alerts.ts';

@@ -1,7 +1,7 @@
 import type { Job } from '../config/config.ts';
 import { addressOf } from '../delivery/commit-payload.ts';
 import type { Clock } from '../lib/clock.ts';
-import { nextFiring } from '../schedule/cron.ts';
+import { nextFiring } from '../schedule/schedule.ts';
 import type { Store } from '../state/store.ts';
 import type { OutboxRow, RunRow } from '../state/tables.ts';
 

@@ -1,11 +1,11 @@
 import { dayOf, untilMidnight } from '../delivery/quota.ts';
-import { type CronSchedule, firingsBetween } from '../schedule/cron.ts';
+import { firingsBetween, type Schedule, scheduleKey } from '../schedule/schedule.ts';
 
 /** A job as far as its requests go. Costs are thousandths of a request for one firing, so that sums stay exact. */
 export interface PlannedJob {
   readonly job: string;
   readonly destination: string;
-  readonly schedule: CronSchedule;
+  readonly schedule: Schedule;
   /** A firing that was missed and is due at once. */
   readonly overdue: boolean;
   /** When the firing sends, with the repeats that its sends have needed of late. */
@@ -125,7 +125,7 @@ function* firingsOf(
 ): Generator<{ readonly at: number; readonly job: PlannedJob }> {
   for (const job of jobs) if (job.overdue) yield { at: now, job };
   const order = new Map(jobs.map((job, i) => [job, i]));
-  const alike = Map.groupBy(jobs, ({ schedule }) => `${schedule.timezone} ${schedule.cron}`);
+  const alike = Map.groupBy(jobs, ({ schedule }) => scheduleKey(schedule));
   const due = new Map<number, PlannedJob[][]>();
   for (const group of alike.values()) {
     for (const at of firingsBetween(group[0]!.schedule, now, until - 1)) {

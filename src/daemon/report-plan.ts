@@ -1,7 +1,8 @@
 import type { Config, Destination, Job } from '../config/config.ts';
 import { dayOf, untilMidnight } from '../delivery/quota.ts';
-import { type CronSchedule, cronFault, firingsBetween } from '../schedule/cron.ts';
-import { resumePlan, scheduleKey } from '../schedule/plan.ts';
+import { cronFault } from '../schedule/cron.ts';
+import { resumePlan } from '../schedule/plan.ts';
+import { firingsBetween, type Schedule } from '../schedule/schedule.ts';
 import type { Store } from '../state/store.ts';
 import type { RunRow } from '../state/tables.ts';
 import { type DayPlan, type PlannedFiring, type PlannedJob, type Purse, planRequests } from './plan-requests.ts';
@@ -78,7 +79,7 @@ export async function reportPlan({
 async function plannedJob(job: Job, store: Store | undefined, now: number): Promise<PlannedJob> {
   const schedule = job.schedule!;
   const row = await store?.schedules.find(job.name);
-  const { nextAt } = resumePlan(schedule, row && { schedule: scheduleKey(row), nextAt: row.next_at }, now);
+  const { nextAt } = resumePlan(schedule, row && { schedule: row.schedule, nextAt: row.next_at }, now);
   const runs = (await store?.runs.history({ job: job.name, limit: runsLookedAt })) ?? [];
   const held = (await store?.holds.find(job.name)) !== undefined;
   const { worst, expected } = costOf(runs);
@@ -161,16 +162,17 @@ function adviceFor(day: Advised, { config, now, until, isSpent }: Around): strin
 
 /** The same schedule with fewer minutes, the densest that fires at most that often; undefined when there is none. */
 function sparserThan(
-  { cron, timezone }: CronSchedule,
+  schedule: Schedule,
   { after, until, most }: { after: number; until: number; most: number },
 ): string | undefined {
-  const [minute, ...rest] = cron.trim().split(/\s+/);
+  if (!('cron' in schedule)) return undefined;
+  const [minute, ...rest] = schedule.cron.trim().split(/\s+/);
   if (!minute?.startsWith('*') || rest.length !== 4) return undefined;
   for (const minutes of ['*/2', '*/3', '*/5', '*/10', '*/15', '*/20', '*/30', '0']) {
     const candidate = [minutes, ...rest].join(' ');
     if (cronFault(candidate) !== undefined) continue;
     let count = 0;
-    for (const _ of firingsBetween({ cron: candidate, timezone }, after, until - 1)) if (++count > most) break;
+    for (const _ of firingsBetween({ ...schedule, cron: candidate }, after, until - 1)) if (++count > most) break;
     if (count <= most) return candidate;
   }
   return undefined;

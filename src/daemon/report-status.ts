@@ -3,7 +3,7 @@ import { addressOf } from '../delivery/commit-payload.ts';
 import type { Clock } from '../lib/clock.ts';
 import { loginCommand } from '../oauth/login-problems.ts';
 import { needsPerson, reportLogins } from '../oauth/report.ts';
-import { nextFiring } from '../schedule/cron.ts';
+import { nextFiring } from '../schedule/schedule.ts';
 import { processText } from '../state/processes.ts';
 import type { Store } from '../state/store.ts';
 import type { HoldRow, OutboxRow, RunRow } from '../state/tables.ts';

@@ -1,6 +1,7 @@
-import type { Job, Schedule } from '../config/config.ts';
+import type { Job } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
-import { type Plan, planAfter, resumePlan, scheduleKey } from '../schedule/plan.ts';
+import { type Plan, planAfter, resumePlan } from '../schedule/plan.ts';
+import type { Schedule } from '../schedule/schedule.ts';
 import { createTimer, type Timer } from '../schedule/timer.ts';
 import type { Parts, Store } from '../state/store.ts';
 import type { ScheduleRow } from '../state/tables.ts';
@@ -68,7 +69,7 @@ export class Scheduler {
         const written = planOf(await schedules.find(job.name));
         const plan = resumePlan(schedule, written, clock.now());
         planned.set(job.name, { job, schedule, plan });
-        await write({ schedules }, job.name, { schedule, plan });
+        await write({ schedules }, job.name, plan);
       }
       for (const { job } of await schedules.all()) if (!planned.has(job)) await schedules.forget(job);
       return planned;
@@ -125,20 +126,16 @@ export class Scheduler {
   async #settle(name: string, parts: Pick<Parts, 'schedules'>, nextAt?: number): Promise<void> {
     const planned = this.#planned.get(name);
     if (planned === undefined) return;
-    const { schedule, plan } = planned;
-    await write(parts, name, { schedule, plan: nextAt === undefined ? plan : { ...plan, nextAt } });
+    const { plan } = planned;
+    await write(parts, name, nextAt === undefined ? plan : { ...plan, nextAt });
   }
 }
 
 function planOf(row: ScheduleRow | undefined): Plan | undefined {
-  return row && { schedule: scheduleKey(row), nextAt: row.next_at };
+  return row && { schedule: row.schedule, nextAt: row.next_at };
 }
 
-async function write(
-  { schedules }: Pick<Parts, 'schedules'>,
-  job: string,
-  { schedule, plan }: { schedule: Schedule; plan: Plan },
-): Promise<void> {
-  if (plan.nextAt === null) return schedules.forget(job);
-  await schedules.set({ job, cron: schedule.cron, timezone: schedule.timezone, next_at: plan.nextAt });
+async function write({ schedules }: Pick<Parts, 'schedules'>, job: string, { schedule, nextAt }: Plan): Promise<void> {
+  if (nextAt === null) return schedules.forget(job);
+  await schedules.set({ job, schedule, next_at: nextAt });
 }

@@ -1,4 +1,5 @@
 import { Cron } from 'croner';
+import { nextOfTimes, nextShown } from './zone.ts';
 
 /**
  * When a cron expression fires, as pure calendar: no clock, no timers.
@@ -23,28 +24,26 @@ export interface CronSchedule {
 const compiled = new Map<string, Cron>();
 const mostCompiled = 1000;
 
-function compile({ cron, timezone }: CronSchedule): Cron {
-  const key = `${timezone} ${cron}`;
-  const known = compiled.get(key);
-  if (known !== undefined) return known;
-  const made = new Cron(cron, { timezone, mode: '5-part', fixedTimeRule: 'no-wildcard', paused: true });
+/** The library finds what matches on a clock that is never changed; what real clocks do to it is our own rule. */
+function compile(cron: string): Cron {
+  const found = compiled.get(cron);
+  if (found !== undefined) return found;
+  const made = new Cron(cron, { timezone: 'UTC', mode: '5-part', paused: true });
   if (compiled.size >= mostCompiled) compiled.clear();
-  compiled.set(key, made);
+  compiled.set(cron, made);
   return made;
 }
 
 /** The first firing strictly after `after` (epoch milliseconds); null when there is none, ever. */
-export function nextFiring(schedule: CronSchedule, after: number): number | null {
-  return compile(schedule).nextRun(new Date(after))?.getTime() ?? null;
+export function nextCron({ cron, timezone }: CronSchedule, after: number): number | null {
+  const matcher = compile(cron);
+  const nextLocal = (local: number): number | null => matcher.nextRun(new Date(local))?.getTime() ?? null;
+  return isInterval(cron) ? nextShown(timezone, nextLocal, after) : nextOfTimes(timezone, nextLocal, after);
 }
 
-/** The firings with `after` < firing <= `until`, in order, computed as they are asked for. */
-export function* firingsBetween(schedule: CronSchedule, after: number, until: number): Generator<number> {
-  let at = nextFiring(schedule, after);
-  while (at !== null && at <= until) {
-    yield at;
-    at = nextFiring(schedule, at);
-  }
+function isInterval(cron: string): boolean {
+  const [minute = '', hour = ''] = cron.trim().split(/\s+/);
+  return minute.toLowerCase() === '@hourly' || /[*/?]/.test(minute + hour);
 }
 
 /** Why this is not a cron expression that ever fires, in a plain sentence; undefined when it is one. */
@@ -55,7 +54,7 @@ export function cronFault(cron: string): string | undefined {
   try {
     // A whole cycle of the calendar (leap years and weekdays repeat after 28 years) decides whether a date exists.
     const from = Date.UTC(2024, 0, 1);
-    return nextFiring({ cron, timezone: 'UTC' }, from) === null
+    return nextCron({ cron, timezone: 'UTC' }, from) === null
       ? 'there is no such date, so it would never fire'
       : undefined;
   } catch (error) {

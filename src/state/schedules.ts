@@ -9,7 +9,7 @@ export class Schedules {
     this.#ground = ground;
   }
 
-  /** `next_at` in epoch milliseconds, with the words it was computed from: when they change, so must it. */
+  /** `next_at` in epoch milliseconds. */
   async set(schedule: ScheduleRow): Promise<void> {
     const { job, ...rest } = schedule;
     await this.#ground.db

@@ -13,6 +13,7 @@ export interface Tables {
   leases: LeasesTable;
   logins: LoginsTable;
   schedules: SchedulesTable;
+  skips: SkipsTable;
   targets: TargetsTable;
   settings: SettingsTable;
   watermarks: WatermarksTable;
@@ -185,9 +186,21 @@ export type LoginState = 'good' | 'refused';
 
 interface SchedulesTable {
   job: string;
-  cron: string;
-  timezone: string;
+  /** The words that `next_at` was reckoned from: when they change, so must it. */
+  schedule: string;
   next_at: number;
+}
+
+/** Firings of a job that came to nothing for one reason, one after the other. */
+interface SkipsTable {
+  sequence: Generated<number>;
+  job: string;
+  reason: string;
+  /** Planned instants of the first and the last of them. */
+  first_at: number;
+  last_at: number;
+  firings: number;
+  noted_at: number;
 }
 
 interface TargetsTable {
@@ -345,6 +358,7 @@ export type OutboxRow = Selectable<OutboxTable>;
 export type Receipt = Selectable<ReceiptsTable>;
 export type LoginRow = Selectable<LoginsTable>;
 export type ScheduleRow = Selectable<SchedulesTable>;
+export type SkipRow = Selectable<SkipsTable>;
 export type UsageRow = Selectable<UsageTable>;
 export type StretchRow = Selectable<StretchesTable>;
 export type TargetRow = Selectable<TargetsTable>;

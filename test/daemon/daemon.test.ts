@@ -225,7 +225,7 @@ describe('a new config', () => {
     const { daemon, hear, runtime } = await startDaemon(configOf(folder, jobs), {
       before: async (given) => {
         await overdue(...filling)(given);
-        await given.store.schedules.set({ job: 'last', cron: '0 * * * *', timezone: 'UTC', next_at: Date.now() - 1 });
+        await given.store.schedules.set({ job: 'last', schedule: 'UTC 0 * * * *', next_at: Date.now() - 1 });
       },
     });
     await until('the line to be full', () => busy.open === 4);

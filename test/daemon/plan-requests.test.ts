@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type PlannedFiring, type PlannedJob, type Purse, planRequests } from '../../src/daemon/plan-requests.ts';
 import { costOf } from '../../src/daemon/report-plan.ts';
-import { nextFiring } from '../../src/schedule/cron.ts';
+import { nextFiring } from '../../src/schedule/schedule.ts';
 
 const minute = 60_000;
 /** Eastern days of 24, 23 and 25 hours: their first instants. */

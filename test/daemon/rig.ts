@@ -10,6 +10,7 @@ import type { SluiceEvents } from '../../src/daemon/events.ts';
 import { type Runtime, wire } from '../../src/daemon/wire.ts';
 import { csv } from '../../src/formats/csv.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
+import { scheduleKey } from '../../src/schedule/schedule.ts';
 import { batchOf } from '../../src/sdk/batch.ts';
 import type { Column } from '../../src/sdk/column.ts';
 import { type Connector, defineConnector } from '../../src/sdk/connector.ts';
@@ -241,7 +242,8 @@ export function overdue(...jobs: readonly Job[]): (runtime: Runtime) => Promise<
   return async ({ store, clock }) => {
     for (const { name, schedule } of jobs) {
       if (schedule === undefined) throw new Error(`${name} has no schedule`);
-      await store.schedules.set({ job: name, ...schedule, next_at: clock.now() - 60_000 });
+      const key = scheduleKey(schedule);
+      await store.schedules.set({ job: name, schedule: key, next_at: clock.now() - 60_000 });
     }
   };
 }

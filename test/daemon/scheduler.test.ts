@@ -157,7 +157,7 @@ describe('the scheduler', () => {
     await scheduler.adopt([job('orders', '30 * * * *')]);
     scheduler.look();
     expect(names()).toEqual([]);
-    expect((await store.schedules.find('orders'))?.cron).toBe('30 * * * *');
+    expect((await store.schedules.find('orders'))?.schedule).toBe('UTC 30 * * * *');
   });
 
   it('forgets a removed job, so that one of that name fires nothing late when it comes back', async () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cronFault, firingsBetween, nextFiring, timezoneFault } from '../../src/schedule/cron.ts';
+import { cronFault, timezoneFault } from '../../src/schedule/cron.ts';
+import { firingsBetween, nextFiring } from '../../src/schedule/schedule.ts';
 
 /** Firings after `from` as wall-clock text with the offset, so that both 2:30s of an autumn night can be told apart. */
 function firings(cron: string, timezone: string, from: string, n: number): string[] {

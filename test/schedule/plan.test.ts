@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isDue, missedFirings, planAfter, resumePlan, scheduleKey } from '../../src/schedule/plan.ts';
+import { isDue, missedFirings, planAfter, resumePlan } from '../../src/schedule/plan.ts';
+import { scheduleKey } from '../../src/schedule/schedule.ts';
 
 const hourly = { cron: '0 * * * *', timezone: 'UTC' };
 const daily = { cron: '0 6 * * *', timezone: 'UTC' };

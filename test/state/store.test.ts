@@ -214,7 +214,7 @@ describe('schedules, targets and settings', () => {
   it('are kept as they were written last', async () => {
     const folder = newFolder();
     const store = await openStore(folder, { clock: systemClock });
-    const row = { job: 'j', cron: '0 * * * *', timezone: 'UTC', next_at: 5 };
+    const row = { job: 'j', schedule: 'UTC 0 * * * *', next_at: 5 };
     await store.schedules.set(row);
     await store.schedules.set({ ...row, next_at: 7 });
     const key = { url: 'http://x/api/1.0', name: 'Orders' };

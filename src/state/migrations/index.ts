@@ -3,6 +3,7 @@ import { up as theStore } from './001-the-store.ts';
 import { up as logins } from './002-logins.ts';
 import { up as watermarks } from './003-watermarks.ts';
 import { up as guards } from './004-guards.ts';
+import { up as schedules } from './005-schedules.ts';
 import { up as budget } from './006-budget.ts';
 import { up as alerts } from './008-alerts.ts';
 
@@ -18,6 +19,7 @@ export const migrations: readonly Migration[] = [
   { number: 2, name: 'logins', up: logins },
   { number: 3, name: 'watermarks', up: watermarks },
   { number: 4, name: 'guards', up: guards },
+  { number: 5, name: 'schedules', up: schedules },
   { number: 6, name: 'budget', up: budget },
   { number: 8, name: 'alerts', up: alerts },
 ];
