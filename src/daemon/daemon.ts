@@ -1,5 +1,7 @@
 import PQueue from 'p-queue';
 import type { Config } from '../config/config.ts';
+import { rankOfPriority } from '../delivery/importance.ts';
+import { RefreshDesk, type Seat } from '../delivery/refresh-desk.ts';
 import type { Timer } from '../schedule/timer.ts';
 import { InForce } from './in-force.ts';
 import type { Outcome } from './outcome.ts';
@@ -9,6 +11,8 @@ import { openGateway, openLogins, type Runtime } from './wire.ts';
 
 /** Extracts side by side; the rest of what is due stands in line. */
 const together = 4;
+/** In the line, a job of the next higher priority goes before one that was due up to this much earlier. */
+const headStartMs = 10 * 60_000;
 
 export interface DaemonGiven {
   readonly runtime: Runtime;
@@ -25,6 +29,9 @@ export class Daemon {
   readonly #runtime: Runtime;
   readonly #scheduler: Scheduler;
   readonly #queue = new PQueue({ concurrency: together });
+  /** Refreshes pull nothing: they stand in no line, and meet at the desk to go out as one. */
+  readonly #refreshes = new PQueue();
+  readonly #desk = new RefreshDesk();
   readonly #stop = new AbortController();
   /** Where the last firing of a job is, as long as it has not ended. */
   readonly #active = new Map<string, 'in line' | 'running'>();
@@ -82,7 +89,7 @@ export class Daemon {
     this.#scheduler.stop();
     this.#stop.abort(new Error(reason));
     await this.#adopting;
-    await Promise.all([this.#now.pause(), this.#queue.onIdle()]);
+    await Promise.all([this.#now.pause(), this.#queue.onIdle(), this.#refreshes.onIdle()]);
     await Promise.all([this.#now.retire(), ...this.#retiring]);
   }
 
@@ -136,15 +143,20 @@ export class Daemon {
   }
 
   #enqueue(firing: Firing): void {
-    const { name } = firing.job;
+    const { name, extract, priority } = firing.job;
     this.#active.set(name, 'in line');
-    void this.#queue
-      .add(() => this.#run(firing))
+    const seat = extract === undefined ? this.#desk.sit() : undefined;
+    const queue = seat === undefined ? this.#queue : this.#refreshes;
+    void queue
+      .add(() => this.#run(firing, seat), { priority: rankOfPriority(priority) * headStartMs - firing.at })
       .catch((error: unknown) => this.#fault('a firing met a fault', error, { job: name, at: firing.at }))
-      .finally(() => this.#active.delete(name));
+      .finally(() => {
+        seat?.leave();
+        this.#active.delete(name);
+      });
   }
 
-  async #run(firing: Firing): Promise<void> {
+  async #run(firing: Firing, seat: Seat | undefined): Promise<void> {
     if (this.#stop.signal.aborted) return;
     const now = this.#now;
     // A job that stood in line while the config was exchanged runs as it is now, or not at all.
@@ -161,6 +173,7 @@ export class Daemon {
       origin: 'schedule',
       signal: this.#stop.signal,
       settle: (parts) => firing.settle(parts),
+      ...(seat === undefined ? {} : { seat }),
     });
     await this.#follow(firing, await now.follow(run));
   }

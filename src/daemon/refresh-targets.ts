@@ -1,18 +1,20 @@
-import { refreshDatasources } from '../delivery/refresh.ts';
+import { rankOfPriority } from '../delivery/importance.ts';
+import { RefreshDesk } from '../delivery/refresh-desk.ts';
 import type { RunGiven, Stage } from './run-job.ts';
 
-/** The run of a job that pulls nothing: one bulk refresh, and what the service said to each data source. */
-export async function refreshTargets({ runtime, job, origin, signal }: RunGiven, run: string): Promise<Stage> {
+/** The run of a job that pulls nothing: one bulk refresh, shared with others at the desk, and what became of its own. */
+export async function refreshTargets({ runtime, job, origin, signal, seat }: RunGiven, run: string): Promise<Stage> {
   const { target, destination } = job;
   if (target.kind !== 'refresh') throw new Error(`job ${job.name} has neither an extract nor data sources to refresh`);
   const { gateway, store } = runtime;
   const clientId = target.clientId ?? destination.clientId;
-  const { problem } = await refreshDatasources({
+  const { problem } = await (seat ?? new RefreshDesk().sit()).refresh({
     gateway,
     gate: gateway.of(destination),
     datasources: target.datasources,
     ...(clientId === undefined ? {} : { clientId }),
     priority: origin,
+    rank: rankOfPriority(job.priority),
     signal,
     run,
   });

@@ -2,6 +2,7 @@ import type { Config, Job } from '../config/config.ts';
 import { addressOf, commitPayload } from '../delivery/commit-payload.ts';
 import { deliverOwed } from '../delivery/deliver.ts';
 import type { Priority } from '../delivery/pacing.ts';
+import type { Seat } from '../delivery/refresh-desk.ts';
 import { Watch } from '../guards/watch.ts';
 import { Problem, toProblem } from '../lib/problem.ts';
 import { resumePipeline } from '../pipeline/run-pipeline.ts';
@@ -26,6 +27,8 @@ export interface RunGiven {
    * payload in the outbox for the daemon's deliverer.
    */
   readonly deliverUntil?: number;
+  /** Where a bulk refresh meets those that are due together with it. Absent: it goes alone. */
+  readonly seat?: Seat;
 }
 
 /** What a stage of a run knows about how it went; the figures are added at the end. */

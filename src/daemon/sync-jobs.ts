@@ -1,6 +1,7 @@
 import PQueue from 'p-queue';
 import type { Config, Job } from '../config/config.ts';
 import { deliverOwed } from '../delivery/deliver.ts';
+import { RefreshDesk } from '../delivery/refresh-desk.ts';
 import type { Outcome } from './outcome.ts';
 import { runJob } from './run-job.ts';
 import type { Runtime } from './wire.ts';
@@ -22,9 +23,13 @@ export async function syncJobs(given: {
   const { runtime, config, jobs, signal, patienceMs } = given;
   const deliverUntil = runtime.clock.now() + patienceMs;
   const queue = new PQueue({ concurrency: together });
-  const runs = jobs.map((job) =>
-    queue.add(() => runJob({ runtime, config, job, origin: 'person', signal, deliverUntil })),
-  );
+  const desk = new RefreshDesk();
+  const runs = jobs.map((job) => {
+    const given = { runtime, config, job, origin: 'person', signal, deliverUntil } as const;
+    if (job.extract !== undefined) return queue.add(() => runJob(given));
+    const seat = desk.sit();
+    return runJob({ ...given, seat }).finally(() => seat.leave());
+  });
   const outcomes = await Promise.all(runs);
   await sendLeftovers({ ...given, outcomes });
   return outcomes;

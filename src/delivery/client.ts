@@ -34,13 +34,22 @@ export class Client {
   readonly #priority: Priority;
   readonly #signal: AbortSignal;
   readonly #run: string | undefined;
+  readonly #rank: number | undefined;
 
-  constructor(given: { gateway: Gateway; gate: Gate; priority: Priority; signal: AbortSignal; run?: string }) {
+  constructor(given: {
+    gateway: Gateway;
+    gate: Gate;
+    priority: Priority;
+    signal: AbortSignal;
+    run?: string;
+    rank?: number;
+  }) {
     this.#gateway = given.gateway;
     this.#gate = given.gate;
     this.#priority = given.priority;
     this.#signal = given.signal;
     this.#run = given.run;
+    this.#rank = given.rank;
   }
 
   async call(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, call: Call = {}): Promise<Answer> {
@@ -63,6 +72,7 @@ export class Client {
         method,
         path,
         priority: this.#priority,
+        ...(this.#rank === undefined ? {} : { rank: this.#rank }),
         signal: this.#signal,
         prepare: async ({ runs }) => {
           if (this.#run !== undefined) await runs.countRequest(this.#run);

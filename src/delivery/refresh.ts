@@ -17,6 +17,8 @@ export interface RefreshResult {
   /** Instances that the service has put into its queue. */
   readonly queued: number;
   readonly failed: readonly RefreshFailure[];
+  /** The service said that it did not do it, whatever it said of single ones. */
+  readonly refused: boolean;
   /** `REFRESH_PARTIAL` or `REFRESH_FAILED` where some or all were refused. */
   readonly problem?: Problem;
 }
@@ -31,6 +33,7 @@ export async function refreshDatasources(given: {
   readonly datasources: readonly string[];
   readonly clientId?: string;
   readonly priority: Priority;
+  readonly rank?: number;
   readonly signal: AbortSignal;
   /** The run that the request is counted on. */
   readonly run?: string;
@@ -44,8 +47,23 @@ export async function refreshDatasources(given: {
   const destination = gate.destination.name;
   if (failed.length > 0) gateway.emit('refresh.failed', { destination, requested, failed });
   if (failed.length < requested) gateway.emit('refresh.queued', { destination, requested, queued });
-  const problem = refreshProblem({ requested, failed, refused: data.success === false, destination });
-  return { requested, queued, failed, ...(problem === undefined ? {} : { problem }) };
+  return finished({ requested, queued, failed, refused: data.success === false }, destination);
+}
+
+/** What a request for many came to for some of them: the failures of others are not theirs. */
+export function resultFor(datasources: readonly string[], whole: RefreshResult, destination: string): RefreshResult {
+  const own = new Set(datasources);
+  const failed = whole.failed.filter(({ id }) => own.has(id));
+  // A request is a failure as a whole where one is; whose it is, is known as soon as any is named.
+  const refused = whole.refused && whole.failed.length === 0;
+  const requested = own.size;
+  const queued = requested === whole.requested ? whole.queued : requested - failed.length;
+  return finished({ requested, queued, failed, refused }, destination);
+}
+
+function finished(result: Omit<RefreshResult, 'problem'>, destination: string): RefreshResult {
+  const problem = refreshProblem({ ...result, destination });
+  return { ...result, ...(problem === undefined ? {} : { problem }) };
 }
 
 function failuresOf(data: Readonly<Record<string, unknown>>): RefreshFailure[] {
