@@ -1,0 +1,155 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import type { Config } from '../../config/config.ts';
+import { Problem } from '../../lib/problem.ts';
+import { redact } from '../../lib/redact.ts';
+import type { PastRuns } from '../../state/past-runs.ts';
+import type { CliCommand } from '../command.ts';
+import { configFlag, openConfig, showProblems } from '../config-file.ts';
+import { exit } from '../exit.ts';
+import { forMachines } from '../for-machines.ts';
+import { onStop } from '../signals.ts';
+
+interface Flags {
+  readonly config: string;
+  readonly days: number;
+  readonly from?: Temporal.PlainDate;
+  readonly faults?: number;
+  readonly changes?: number;
+  readonly json?: true;
+}
+
+/** The service's day turns there. */
+const zone = 'America/New_York';
+
+async function run({ config: file, json, ...flags }: Flags): Promise<void> {
+  const { config, problems } = await openConfig(file);
+  showProblems(problems);
+  const [{ simulate }, { simulationText }, { firingJobs }] = await Promise.all([
+    import('../simulate/simulate.ts'),
+    import('../simulate/text.ts'),
+    import('../simulate/stage.ts'),
+  ]);
+  if (firingJobs(config).length === 0) throw nothingFires(config);
+  const stop = onStop();
+  const progress = showProgress(spanOf(flags));
+  try {
+    const past = await pastOf(config);
+    const report = await simulate({
+      config,
+      past,
+      signal: stop.signal,
+      ...spanOf(flags),
+      ...given(flags),
+      ...progress,
+    });
+    progress.end();
+    process.stdout.write(`${redact(json === true ? forMachines(report) : simulationText(report))}\n`);
+    if (problems.length > 0) process.exitCode = exit.usage;
+    else if (!report.fits) process.exitCode = exit.failed;
+  } finally {
+    progress.end();
+    stop.done();
+  }
+}
+
+function given({ faults, changes }: Pick<Flags, 'faults' | 'changes'>) {
+  return { ...(faults === undefined ? {} : { faults }), ...(changes === undefined ? {} : { changes }) };
+}
+
+/** Whole days of the service, which may have 23 or 25 hours. */
+function spanOf({ days, from }: Pick<Flags, 'days' | 'from'>): { from: number; until: number } {
+  const first = from ?? Temporal.Now.plainDateISO(zone);
+  const at = (day: Temporal.PlainDate): number => day.toZonedDateTime(zone).epochMilliseconds;
+  return { from: at(first), until: at(first.add({ days })) };
+}
+
+async function pastOf({ state }: Config): Promise<ReadonlyMap<string, PastRuns>> {
+  const { readPastRuns } = await import('../../state/past-runs.ts');
+  try {
+    return readPastRuns(state);
+  } catch (cause) {
+    const message = `The past of the jobs cannot be read, so nothing is known of them: ${(cause as Error).message}`;
+    const next = 'sluice doctor';
+    showProblems([new Problem({ code: 'SIMULATE_NO_PAST', family: 'job', message, seen: state, next, cause })]);
+    return new Map();
+  }
+}
+
+function nothingFires({ file, jobs }: Config): Problem {
+  return new Problem({
+    code: 'SIMULATE_NOTHING',
+    family: 'config',
+    message: 'No job of the config fires by itself, so there is nothing to simulate',
+    where: { file },
+    seen: jobs.size === 1 ? '1 job without a schedule' : `${jobs.size} jobs, none with a schedule that is enabled`,
+    next: 'give a job a schedule, as in: schedule: "0 6 * * *"',
+  });
+}
+
+/** One line on a terminal that says which day it is; nothing where nobody looks. */
+function showProgress({ from, until }: { from: number; until: number }): { onHour(now: number): void; end(): void } {
+  const screen = process.stderr;
+  if (screen.isTTY !== true) return { onHour: () => undefined, end: () => undefined };
+  return {
+    onHour(now) {
+      const day = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(zone);
+      const part = Math.round((100 * (now - from)) / (until - from));
+      screen.write(`\r\u001b[2Ksimulating ${day.toPlainDate()} ${day.toPlainTime().toString().slice(0, 5)}  ${part} %`);
+    },
+    end: () => screen.write('\r\u001b[2K'),
+  };
+}
+
+function dayCount(text: string): number {
+  const days = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (days >= 1 && days <= 366) return days;
+  throw new InvalidArgumentError('It takes a whole number of days, 1 to 366.');
+}
+
+function dateOf(text: string): Temporal.PlainDate {
+  try {
+    if (!/^\d{4}-\d\d-\d\d$/.test(text)) throw new RangeError('no date');
+    return Temporal.PlainDate.from(text, { overflow: 'reject' });
+  } catch {
+    throw new InvalidArgumentError('It takes a date such as 2026-10-30.');
+  }
+}
+
+function seedOf(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It takes a whole number of at most nine digits.');
+}
+
+function partOf(text: string): number {
+  const part = /^(0|1|0?\.\d+|1\.0+|0\.\d+)$/.test(text) ? Number(text) : Number.NaN;
+  if (part >= 0 && part <= 1) return part;
+  throw new InvalidArgumentError('It takes a part from 0 to 1, such as 0.3.');
+}
+
+const command: CliCommand = {
+  register(program: Command): void {
+    program
+      .command('simulate')
+      .description('Lets the daemon live through days with this config in seconds, and says what would become of them.')
+      .option(...configFlag)
+      .option('--days <n>', 'how many days of the service (midnight to midnight in New York)', dayCount, 8)
+      .option('--from <date>', 'the first day; today unless told', dateOf)
+      .option('--faults <seed>', 'bad weather, the same for the same number', seedOf)
+      .option('--changes <part>', 'part of the runs with changed data; else as in the past, or all', partOf)
+      .option('--json', 'for machines')
+      .addHelpText(
+        'after',
+        `
+Sources are not read and nothing is sent to your destination: rows are made up, their size, duration and changes
+taken from the runs that the state folder remembers, and sent to an embedded service with your limits.
+
+  sluice simulate                                  a week and a day from today
+  sluice simulate --from 2026-10-30                over the end of summer time in New York
+  sluice simulate --faults 7 --changes 0.3         with an hour of outage, refusals, broken connections
+
+Exits with 0 when everything was delivered and no allowance ended, 1 when not, 2 when the config has a fault.`,
+      )
+      .action(run);
+  },
+};
+export default command;

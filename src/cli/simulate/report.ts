@@ -1,0 +1,181 @@
+import type { Destination } from '../../config/config.ts';
+import { dayOf } from '../../delivery/quota.ts';
+import type { Store } from '../../state/store.ts';
+import type { Peak, Watch, Watched } from './watch.ts';
+
+/** What came of a simulation. Instants are epoch milliseconds. */
+export interface SimulationReport {
+  readonly from: number;
+  readonly until: number;
+  readonly seed: number;
+  readonly faults?: { readonly outage_at: number };
+  /** True when everything was delivered and no allowance ended. */
+  readonly fits: boolean;
+  readonly firings: {
+    readonly planned: number;
+    readonly overlaps: number;
+    readonly skipped: number;
+    /** From the planned instant to the beginning of the run, milliseconds. */
+    readonly late_ms: Spread;
+  };
+  readonly runs: Counts;
+  /** From owed to delivered, milliseconds. */
+  readonly delivery_ms: Spread;
+  readonly outbox: { readonly peak_payloads: number; readonly peak_bytes: number; readonly peak_at?: number };
+  readonly accounts: readonly AccountUse[];
+  readonly jobs: readonly JobUse[];
+  /** Why it does not fit, a sentence each. */
+  readonly trouble: readonly string[];
+}
+
+export interface Spread {
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+  /** The job of the largest. */
+  readonly job?: string;
+}
+
+interface Counts {
+  readonly runs: number;
+  readonly delivered: number;
+  readonly unchanged: number;
+  readonly superseded: number;
+  readonly failed: number;
+  readonly dead: number;
+  /** At the end. */
+  readonly owed: number;
+  readonly requests: number;
+  readonly retries: number;
+}
+
+export interface AccountUse {
+  readonly destinations: readonly string[];
+  /** Requests a day that schedules may use, without the reserve. */
+  readonly limit: number;
+  readonly days: readonly { readonly day: string; readonly used: number; readonly ended: boolean }[];
+  readonly peak: { readonly day: string; readonly used: number };
+}
+
+export interface JobUse extends Counts {
+  readonly job: string;
+  readonly firings: number;
+  readonly overlaps: number;
+  readonly skipped: number;
+  readonly latest_ms: number;
+}
+
+export interface ReportGiven {
+  readonly from: number;
+  readonly until: number;
+  readonly seed: number;
+  readonly outageAt: number | undefined;
+  readonly destinations: readonly Destination[];
+  readonly store: Store;
+  readonly watch: Watch;
+}
+
+export async function reportSimulation(given: ReportGiven): Promise<SimulationReport> {
+  const { from, until, seed, outageAt, watch } = given;
+  const owed = Map.groupBy(watch.owed, (job) => job);
+  const watched = [...watch.jobs.values()];
+  const jobs = watched.map((one) => jobUse(one, owed.get(one.job)?.length ?? 0));
+  const accounts = await accountsOf(given);
+  const runs = totalOf(jobs);
+  const trouble = [...accounts.flatMap(allowanceTrouble), ...lossesOf(runs)];
+  const sum = (of: (one: Watched) => number): number => watched.reduce((total, one) => total + of(one), 0);
+  return {
+    ...{ from, until, seed },
+    ...(outageAt === undefined ? {} : { faults: { outage_at: outageAt } }),
+    fits: trouble.length === 0,
+    firings: {
+      planned: sum(({ firings }) => firings),
+      overlaps: sum(({ overlaps }) => overlaps),
+      skipped: sum(({ skipped }) => skipped),
+      late_ms: spreadOf(watched.flatMap(({ job, lateness }) => lateness.map((ms) => ({ job, ms })))),
+    },
+    runs,
+    delivery_ms: spreadOf(watched.flatMap(({ job, waits }) => waits.map((ms) => ({ job, ms })))),
+    outbox: peakOf(watch.peak),
+    accounts,
+    jobs,
+    trouble,
+  };
+}
+
+function jobUse({ lateness, waits: _, ...counts }: Watched, owed: number): JobUse {
+  return { ...counts, owed, latest_ms: lateness.reduce((a, b) => Math.max(a, b), 0) };
+}
+
+function totalOf(jobs: readonly JobUse[]): Counts {
+  const sum = (of: (one: JobUse) => number): number => jobs.reduce((total, one) => total + of(one), 0);
+  return {
+    runs: sum(({ runs }) => runs),
+    delivered: sum(({ delivered }) => delivered),
+    unchanged: sum(({ unchanged }) => unchanged),
+    superseded: sum(({ superseded }) => superseded),
+    failed: sum(({ failed }) => failed),
+    dead: sum(({ dead }) => dead),
+    owed: sum(({ owed }) => owed),
+    requests: sum(({ requests }) => requests),
+    retries: sum(({ retries }) => retries),
+  };
+}
+
+function spreadOf(measured: { job: string; ms: number }[]): Spread {
+  const sorted = measured.sort((a, b) => a.ms - b.ms);
+  const at = (part: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))]?.ms ?? 0;
+  const last = sorted.at(-1);
+  return { p50: at(0.5), p99: at(0.99), max: last?.ms ?? 0, ...(last === undefined ? {} : { job: last.job }) };
+}
+
+function peakOf({ payloads, bytes, at }: Peak): SimulationReport['outbox'] {
+  return { peak_payloads: payloads, peak_bytes: bytes, ...(payloads === 0 ? {} : { peak_at: at }) };
+}
+
+async function accountsOf({ destinations, store, from, until }: ReportGiven): Promise<AccountUse[]> {
+  const days = daysBetween(from, until);
+  const accounts = Map.groupBy(destinations, ({ account }) => account);
+  return Promise.all(
+    [...accounts].map(async ([account, held]) => {
+      const limit = Math.max(...held.map(({ requestsPerDay, reserveRequests }) => requestsPerDay - reserveRequests));
+      const used = await Promise.all(
+        days.map(async (day) => {
+          const use = await store.quota.use(account, day);
+          return { day, used: use.used, ended: use.used >= limit };
+        }),
+      );
+      const peak = used.reduce((most, one) => (one.used > most.used ? one : most));
+      return {
+        destinations: held.map(({ name }) => name),
+        limit,
+        days: used,
+        peak: { day: peak.day, used: peak.used },
+      };
+    }),
+  );
+}
+
+/** Every day of the service with a moment in the span. */
+function daysBetween(from: number, until: number): string[] {
+  const last = dayOf(until - 1);
+  const days: string[] = [];
+  for (let day = dayOf(from); day <= last; day = Temporal.PlainDate.from(day).add({ days: 1 }).toString())
+    days.push(day);
+  return days;
+}
+
+function allowanceTrouble({ destinations, limit, days }: AccountUse): string[] {
+  const ended = days.filter((one) => one.ended).map(({ day }) => day);
+  if (ended.length === 0) return [];
+  return [`the ${limit} requests a day of ${destinations.join(', ')} were used up on ${ended.join(', ')}`];
+}
+
+function lossesOf({ failed, dead, owed }: Counts): string[] {
+  const runs = (count: number): string => (count === 1 ? '1 run' : `${count} runs`);
+  return [
+    ...(failed > 0 ? [`${runs(failed)} failed before there was a payload`] : []),
+    ...(dead > 0 ? [`the payloads of ${runs(dead)} were given up after all attempts`] : []),
+    ...(owed > 0 ? [`the payloads of ${runs(owed)} were still owed at the end`] : []),
+  ];
+}

@@ -1,0 +1,79 @@
+import { bytesText, countText, durationText, instantText } from '../figures.ts';
+import { renderTable } from '../table.ts';
+import type { AccountUse, JobUse, SimulationReport, Spread } from './report.ts';
+
+const right = { align: 'right' as const };
+/** So many jobs are shown, those with trouble first; all of them with --json. */
+const mostJobs = 60;
+
+/** The report as a person reads it. */
+export function simulationText(report: SimulationReport): string {
+  return [headOf(report), jobsText(report), ...report.accounts.map(accountText), verdictOf(report)].join('\n\n');
+}
+
+function headOf({ from, until, firings, runs, outbox, delivery_ms, faults }: SimulationReport): string {
+  const outage = faults === undefined ? '' : `, bad weather, an hour of outage from ${instantText(faults.outage_at)}`;
+  const peakAt = outbox.peak_at === undefined ? '' : `, at ${instantText(outbox.peak_at)}`;
+  const lines = [
+    ['simulated', `${instantText(from)} to ${instantText(until)}${outage}`],
+    [
+      'firings',
+      `${countText(firings.planned)}, of them ${countText(firings.overlaps)} while the job was still at its last one; ${countText(firings.skipped)} skipped`,
+    ],
+    ['late', spreadText(firings.late_ms)],
+    [
+      'runs',
+      `${countText(runs.runs)}: ${countText(runs.delivered)} delivered, ${countText(runs.unchanged)} unchanged, ${countText(runs.superseded)} superseded, ${countText(runs.failed)} failed, ${countText(runs.dead)} dead, ${countText(runs.owed)} owed`,
+    ],
+    ['sending', spreadText(delivery_ms)],
+    ['requests', `${countText(runs.requests)}, ${countText(runs.retries)} of them had to be repeated`],
+    ['outbox', `at most ${countText(outbox.peak_payloads)} payloads, ${bytesText(outbox.peak_bytes)}${peakAt}`],
+  ];
+  return lines.map(([what, text]) => `${what!.padEnd(9)}  ${text}`).join('\n');
+}
+
+function spreadText({ p50, p99, max, job }: Spread): string {
+  if (job === undefined) return '-';
+  return `half within ${durationText(p50)}, 99 of 100 within ${durationText(p99)}, at most ${durationText(max)} (${job})`;
+}
+
+function jobsText({ jobs }: SimulationReport): string {
+  const shown = jobs.toSorted((a, b) => troubleOf(b) - troubleOf(a)).slice(0, mostJobs);
+  const kept = jobs.filter((job) => shown.includes(job));
+  const titles = ['firings', 'overlaps', 'delivered', 'unchanged', 'failed', 'owed', 'requests', 'repeated', 'latest'];
+  const table = renderTable(
+    [{ title: 'job' }, ...titles.map((title) => ({ title, ...right }))],
+    kept.map((one) => [
+      one.job,
+      ...[one.firings, one.overlaps, one.delivered, one.unchanged, one.failed + one.dead, one.owed].map(countText),
+      ...[one.requests, one.retries].map(countText),
+      durationText(one.latest_ms),
+    ]),
+    { paper: process.stdout },
+  );
+  return jobs.length === kept.length
+    ? table
+    : `${table}\nand ${jobs.length - kept.length} jobs more; --json has them all`;
+}
+
+const troubleOf = ({ failed, dead, owed, overlaps }: JobUse): number => 1000 * (failed + dead + owed) + overlaps;
+
+function accountText({ destinations, limit, days, peak }: AccountUse): string {
+  const title = `${destinations.join(', ')}: ${countText(limit)} requests a day for schedules; at most ${countText(peak.used)} used, on ${peak.day}`;
+  const table = renderTable(
+    [{ title: 'day in New York' }, { title: 'requests', ...right }, { title: 'of it', ...right }, { title: '' }],
+    days.map(({ day, used, ended }) => [
+      day,
+      countText(used),
+      `${Math.round((100 * used) / limit)} %`,
+      ended ? 'used up' : '',
+    ]),
+    { paper: process.stdout },
+  );
+  return `${title}\n${table}`;
+}
+
+function verdictOf({ fits, trouble }: SimulationReport): string {
+  if (fits) return 'fits: everything was delivered, and no allowance ended';
+  return `does not fit: ${trouble.join('; ')}`;
+}

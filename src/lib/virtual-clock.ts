@@ -1,0 +1,105 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from './clock.ts';
+
+interface Sleeper {
+  /** Milliseconds since the clock was made. */
+  readonly at: number;
+  wake(): void;
+}
+
+/** What the event loop holds while it waits for the disk: time must not pass meanwhile. */
+const diskWork: ReadonlySet<string> = new Set(['FSReqPromise', 'FSReqCallback', 'CloseReq']);
+/** Promises that follow one another by setImmediate need a turn each before all is said to be quiet. */
+const quietTurns = 3;
+/** As of a machine that has been up for a while: a monotonic clock near zero would look like one that has just started. */
+const upMs = 1_000_000;
+
+/**
+ * A clock whose time passes only when nothing is left to do: it then jumps to the next instant that somebody sleeps
+ * until, wakes that one sleeper, and waits until everything that follows from it has come to rest. So days pass in seconds,
+ * and as one thing happens after the other, they pass the same way each time.
+ */
+export class VirtualClock implements Clock {
+  readonly #start: number;
+  /** In the order in which they fell asleep. */
+  readonly #sleepers = new Set<Sleeper>();
+  #elapsed = 0;
+  #held = 0;
+
+  /** `start`: the first instant, epoch milliseconds. */
+  constructor(start: number) {
+    this.#start = start;
+  }
+
+  /** Whole milliseconds, as clocks on walls give them. */
+  now(): number {
+    return this.#start + Math.floor(this.#elapsed);
+  }
+
+  monotonic(): number {
+    return upMs + this.#elapsed;
+  }
+
+  sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+    if (signal?.aborted === true) return Promise.reject(signal.reason);
+    if (milliseconds <= 0) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => {
+        this.#sleepers.delete(sleeper);
+        reject(signal?.reason);
+      };
+      const wake = (): void => {
+        signal?.removeEventListener('abort', onAbort);
+        resolve();
+      };
+      const sleeper: Sleeper = { at: this.#elapsed + milliseconds, wake };
+      this.#sleepers.add(sleeper);
+      signal?.addEventListener('abort', onAbort, { once: true });
+    });
+  }
+
+  /** Lets no time pass until the function returned is called: something real is under way that cannot be seen from here. */
+  hold(): () => void {
+    this.#held += 1;
+    let isHolding = true;
+    return () => {
+      if (isHolding) this.#held -= 1;
+      isHolding = false;
+    };
+  }
+
+  /** Lets time pass until `work` has ended; its outcome. Rejects with the signal's reason when aborted first. */
+  async drive<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
+    let hasEnded = false;
+    const end = (): void => {
+      hasEnded = true;
+    };
+    work.then(end, end);
+    for (;;) {
+      await this.#rest();
+      signal?.throwIfAborted();
+      if (hasEnded) return work;
+      this.#wakeNext();
+    }
+  }
+
+  async #rest(): Promise<void> {
+    for (let quiet = 0; quiet < quietTurns; ) {
+      await nextTurn();
+      quiet = this.#isBusy() ? 0 : quiet + 1;
+    }
+  }
+
+  #isBusy(): boolean {
+    return this.#held > 0 || process.getActiveResourcesInfo().some((name) => diskWork.has(name));
+  }
+
+  #wakeNext(): void {
+    let next: Sleeper | undefined;
+    for (const sleeper of this.#sleepers) if (next === undefined || sleeper.at < next.at) next = sleeper;
+    if (next === undefined || next.at === Number.POSITIVE_INFINITY) return;
+    this.#sleepers.delete(next);
+    this.#elapsed = Math.max(this.#elapsed, next.at);
+    next.wake();
+  }
+}
