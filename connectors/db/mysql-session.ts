@@ -8,7 +8,7 @@ import { Breakable } from './breakable.ts';
 import { BatchMaker, refuseDuplicates, type WireColumn } from './cells.ts';
 import type { Door } from './driver.ts';
 import { mysqlProblem } from './mysql-problems.ts';
-import { lendPackets, readRows, streamOf } from './mysql-rows.ts';
+import { readRows, streamOf } from './mysql-rows.ts';
 import { type Field, mysqlType, type ZeroDates } from './mysql-types.ts';
 import { ReadingSocket } from './reading-socket.ts';
 import { SpanBlock } from './span-block.ts';
@@ -115,7 +115,6 @@ export class MysqlSession {
           refuseDuplicates(columns);
           settle(undefined);
           block = new SpanBlock(maker, queue);
-          lendPackets(this.#connection);
           return block;
         },
         end: () => {

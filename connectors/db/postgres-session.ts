@@ -10,7 +10,7 @@ import { connectTimeout } from './network-problems.ts';
 import type { QueryValues } from './options.ts';
 import { logNotice, postgresProblem } from './postgres-problems.ts';
 import { Description, Portal } from './postgres-statement.ts';
-import { PostgresTap, wireOf } from './postgres-tap.ts';
+import { PostgresTap, pgWire } from './postgres-tap.ts';
 import { isUnknown, type TypeRow, typeOf, typeQuery } from './postgres-types.ts';
 import { ReadingSocket } from './reading-socket.ts';
 import { SpanBlock } from './span-block.ts';
@@ -134,7 +134,7 @@ export class PostgresSession {
     { signal, leave }: { readonly signal: AbortSignal; readonly leave: (whole: boolean) => Promise<void> },
   ): { readonly columns: readonly Column[]; readonly batches: AsyncIterable<Batch> } {
     const maker = new BatchMaker(wire);
-    const { stream, parser } = wireOf(this.#client);
+    const { stream, parser } = pgWire(this.#client);
     let whole = false;
     let isWaiting = false;
     const queue = new BatchQueue({
@@ -215,7 +215,7 @@ export class PostgresSession {
    * for has no effect, and a server that computes does not notice that we hung up; so we ask until it answers.
    */
   async cancel(): Promise<void> {
-    const { stream } = wireOf(this.#client);
+    const { stream } = pgWire(this.#client);
     const end = Date.now() + cancelPatienceMs;
     stream.resume();
     while (this.#isBusy && Date.now() < end) {

@@ -1,5 +1,8 @@
 import mysql, { type Connection } from 'mysql2';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { batchText, withDefaults } from '#sdk';
+import db from '../../connectors/db/index.ts';
+import { MysqlSession } from '../../connectors/db/mysql-session.ts';
 import { describeWithServer } from '../servers/describe.ts';
 import { startMariadb } from '../servers/mariadb.ts';
 import { check, countRows, extract, firstOf, problemOf, read } from './db-reader.ts';
@@ -169,6 +172,56 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     for (let seen = 0; seen < 5; seen++) while ((await ask(`${writing} and id <> connection_id()`)).length === 0);
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(32 * 1024 * 1024);
     await iterator.return?.();
+  });
+
+  it('says what ended the rows in their middle, and at which row', async () => {
+    const sql = `select seq, repeat('x', 100) as fill, if(seq = 20000, (select seq from seq_1_to_2), 1) as one from seq_1_to_30000`;
+    const problem = await problemOf(read(source(), sql));
+    expect(problem).toMatchObject({ code: 'DB_QUERY_FAILED', family: 'job', seen: 'error 1242, SQLSTATE 21000' });
+    expect(problem.where.row).toBeGreaterThan(10_000);
+  });
+
+  it.each([
+    ['query', { code: 'DB_STATEMENT_CANCELLED', family: 'job' }],
+    ['connection', { family: 'try_later' }],
+  ])('says so when somebody kills the %s among the rows', async (what, problem) => {
+    const iterator = await firstOf(await extract(source(), many));
+    const found = await ask(
+      "select id from information_schema.processlist where info like '%fill%from seq_1_to_2000000'",
+    );
+    await ask(`kill ${what} ${found[0]!.id}`);
+    expect(await problemOf(countRows({ [Symbol.asyncIterator]: () => iterator }))).toMatchObject(problem);
+  });
+
+  it('reads rows of many megabytes among small ones', async () => {
+    await ask('set global max_allowed_packet = 64 * 1024 * 1024');
+    const sql =
+      "select seq, if(seq % 500 = 0, repeat('xü', 8000000), 'small') as fill, null as none from seq_1_to_1000";
+    const { batches } = await extract(source(), sql);
+    const lengths = new Map<number, number>();
+    for await (const batch of batches) {
+      for (const [, fill] of batchText(batch)) lengths.set(fill!.length, (lengths.get(fill!.length) ?? 0) + 1);
+    }
+    await ask('set global max_allowed_packet = default');
+    expect([...lengths]).toEqual([
+      [5, 998],
+      [16_000_000, 2],
+    ]);
+  });
+
+  it('leaves a connection usable after a whole result', async () => {
+    const { signal } = new AbortController();
+    const log = { debug() {}, info() {}, warn() {} };
+    const door = { source: withDefaults(db.source, source()), folder: '/nowhere', signal, log };
+    const session = await MysqlSession.open(door);
+    await session.begin(door);
+    for (const rows of [0, 3, 3000]) {
+      const sql = `select seq from seq_1_to_3000 where seq <= ${rows}`;
+      const { batches } = await session.read(sql, { signal, zeroDates: 'refuse', leave: async () => {} });
+      expect(await countRows(batches)).toBe(rows);
+      expect(await session.row("select 'still here'", signal)).toEqual(['still here']);
+    }
+    await session.close();
   });
 
   it('never makes half a result look whole when the server dies', async () => {

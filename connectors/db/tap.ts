@@ -1,0 +1,135 @@
+import type { Duplex } from 'node:stream';
+import { Problem } from '#sdk';
+import { ReadingSocket } from './reading-socket.ts';
+
+/** The socket of a driver's connection, TLS or not, and the one listener to its bytes: the driver's parser. */
+export interface Wire {
+  readonly stream: Duplex;
+  readonly parser: (bytes: Buffer) => void;
+}
+
+/** The wire of a stream; says clearly when the driver is built otherwise than we know it. */
+export function wireOf(stream: Duplex | undefined, driver: string): Wire {
+  const listeners = stream?.listeners('data') ?? [];
+  if (stream === undefined || listeners.length !== 1) {
+    throw new Problem({
+      code: 'DB_DRIVER_CHANGED',
+      family: 'bug',
+      message: `the ${driver} package has changed inside: ${listeners.length} readers on its socket instead of 1`,
+      next: `install the version of ${driver} that the lock file names`,
+    });
+  }
+  return { stream, parser: listeners[0] as (bytes: Buffer) => void };
+}
+
+export interface TapSettings {
+  readonly wire: Wire;
+  /** Where bytes are gathered at first. */
+  readonly bytes: Buffer;
+  /** Called with whatever goes wrong while reading; the connection is of no use after that. */
+  readonly onFault: (thrown: unknown) => void;
+}
+
+const nothing = Buffer.alloc(0);
+
+/**
+ * Stands between a socket and a driver's parser, so that rows never see the driver. Bytes are gathered into blocks of our
+ * own: a row split over two packets is whole, cells may be rewritten where they stand, and small TLS records still make
+ * full batches. What a message is, and which ones are rows, each protocol knows for itself.
+ */
+export abstract class Tap {
+  readonly #wire: Wire;
+  readonly #onFault: (thrown: unknown) => void;
+  protected bytes: Buffer;
+  /** Bytes received into the block. */
+  protected filled = 0;
+  /** Where the first message that is not yet handled begins. */
+  protected at = 0;
+  /** Nothing is ours any more. */
+  protected released = false;
+  #taking = false;
+
+  constructor({ wire, bytes, onFault }: TapSettings) {
+    this.#wire = wire;
+    this.bytes = bytes;
+    this.#onFault = onFault;
+    wire.stream.on('data', this.#receive);
+    wire.stream.off('data', wire.parser);
+    if (wire.stream instanceof ReadingSocket) wire.stream.lend();
+  }
+
+  /** Handles the whole messages in the block from `at` on, until one is not whole or the socket is released. */
+  protected abstract cut(): void;
+
+  /** A block with room for all of the message that is not whole yet; it begins at `at`. */
+  protected abstract renew(): Buffer;
+
+  /** Hands a message to the driver. */
+  protected pass(message: Buffer): void {
+    this.#wire.parser.call(this.#wire.stream, message);
+  }
+
+  /** What was not handled yet stands in a block of its own. */
+  protected move(renewed: Buffer): void {
+    this.bytes.copy(renewed, 0, this.at, this.filled);
+    this.bytes = renewed;
+    this.filled -= this.at;
+    this.at = 0;
+  }
+
+  /** Gives the socket back to the driver, together with whatever was not handled yet. */
+  release(): void {
+    if (this.released) return;
+    this.released = true;
+    if (this.#wire.stream instanceof ReadingSocket) this.#wire.stream.own();
+    this.#wire.stream.on('data', this.#wire.parser);
+    this.#wire.stream.off('data', this.#receive);
+    this.#wire.stream.resume();
+    if (!this.#taking) this.#passOn(nothing);
+  }
+
+  readonly #receive = (chunk: Buffer): void => {
+    this.#taking = true;
+    try {
+      this.#take(chunk);
+    } catch (thrown) {
+      this.#onFault(thrown);
+    } finally {
+      this.#taking = false;
+    }
+  };
+
+  #take(chunk: Buffer): void {
+    for (let taken = 0; taken < chunk.length; ) {
+      const part = Math.min(this.bytes.length - this.filled, chunk.length - taken);
+      chunk.copy(this.bytes, this.filled, taken, taken + part);
+      this.filled += part;
+      taken += part;
+      this.cut();
+      if (this.released) {
+        this.#passOn(chunk.subarray(taken));
+        return;
+      }
+      if (this.filled === this.bytes.length) this.move(this.renew());
+    }
+  }
+
+  /** The driver gets the unread rest, whole messages or not. */
+  #passOn(chunk: Buffer): void {
+    const rest = this.bytes.subarray(this.at, this.filled);
+    for (const bytes of [rest, chunk]) {
+      // The parser keeps half a message; the memory here is used again.
+      if (bytes.length > 0) this.pass(Buffer.from(bytes));
+    }
+  }
+}
+
+/** What a server sent is not what the protocol says. */
+export function brokenProtocol(what: string): Problem {
+  return new Problem({ code: 'DB_PROTOCOL', family: 'try_later', message: `the server sent ${what}` });
+}
+
+/** A row whose cells do not fill it, or are more than fit in. */
+export function otherColumns(): Problem {
+  return brokenProtocol('a row with another number of columns than it had announced');
+}
