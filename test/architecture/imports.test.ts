@@ -12,10 +12,11 @@ const allowed: Record<string, readonly string[]> = {
   formats: ['sdk', 'lib'],
   transforms: ['sdk', 'lib'],
   guards: ['sdk', 'lib', 'config'],
-  pipeline: ['formats', 'transforms', 'sdk', 'lib', 'config'],
+  sets: ['sdk', 'lib'],
+  pipeline: ['formats', 'sets', 'transforms', 'sdk', 'lib', 'config'],
   schedule: ['lib'],
-  state: ['lib', 'pipeline'],
-  config: ['sdk', 'lib', 'formats', 'transforms', 'schedule'],
+  state: ['lib', 'pipeline', 'sets'],
+  config: ['sdk', 'lib', 'formats', 'transforms', 'schedule', 'sets'],
   oauth: ['lib', 'sdk', 'state', 'config'],
   delivery: ['state', 'pipeline', 'config', 'guards', 'lib'],
   daemon: [
@@ -27,6 +28,7 @@ const allowed: Record<string, readonly string[]> = {
     'pipeline',
     'schedule',
     'sdk',
+    'sets',
     'state',
     'transforms',
     'lib',
@@ -43,6 +45,7 @@ const allowed: Record<string, readonly string[]> = {
     'schedule',
     'sdk',
     'service',
+    'sets',
     'state',
     'transforms',
     'lib',
@@ -52,7 +55,8 @@ const allowed: Record<string, readonly string[]> = {
 
 /** Payload (with the look whether its file is whole) and Config are nouns that the next stage may know; the rest is not. */
 const nounsOnly: Record<string, Record<string, readonly string[]>> = {
-  state: { pipeline: ['payload.ts'] },
+  state: { pipeline: ['payload.ts'], sets: ['manifest.ts'] },
+  config: { sets: ['write-rule.ts'] },
   delivery: { pipeline: ['payload.ts', 'verify-payload.ts'], config: ['config.ts'] },
   oauth: { config: ['config.ts'] },
   pipeline: { config: ['config.ts'] },

@@ -1,0 +1,125 @@
+import { compareKeys, compareVersions, keyPrefix, sizeAt } from './record.ts';
+import type { RecordSource } from './record-source.ts';
+
+const firstBytes = 64 * 1024;
+
+/** Records in memory, as they came; then in the order of their keys. */
+export class Arena {
+  buffer = Buffer.allocUnsafeSlow(firstBytes);
+  used = 0;
+  #starts = new Uint32Array(1024);
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Makes room for so many bytes behind what is used; `buffer` may be another one afterwards. */
+  reserve(bytes: number): void {
+    const needed = this.used + bytes;
+    if (needed <= this.buffer.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.buffer.length));
+    this.buffer.copy(larger, 0, 0, this.used);
+    this.buffer = larger;
+  }
+
+  /** A record was written where `used` is, and so many bytes long. */
+  added(bytes: number): void {
+    if (this.#count === this.#starts.length) {
+      const larger = new Uint32Array(2 * this.#count);
+      larger.set(this.#starts);
+      this.#starts = larger;
+    }
+    this.#starts[this.#count++] = this.used;
+    this.used += bytes;
+  }
+
+  clear(): void {
+    this.used = 0;
+    this.#count = 0;
+  }
+
+  /** Where the records begin, in the order of their keys; of one key the last one that came with the highest version. */
+  sorted(): Uint32Array {
+    const order = this.#inOrder();
+    let kept = 0;
+    const [before, now] = [
+      { buffer: this.buffer, start: 0 },
+      { buffer: this.buffer, start: 0 },
+    ];
+    for (const start of order) {
+      now.start = start;
+      before.start = kept === 0 ? 0 : order[kept - 1]!;
+      const isSame = kept > 0 && compareKeys(before, now) === 0;
+      if (!isSame) order[kept++] = start;
+      else if (compareVersions(before, now) <= 0) order[kept - 1] = start;
+    }
+    return order.subarray(0, kept);
+  }
+
+  #inOrder(): Uint32Array {
+    const [a, b] = [
+      { buffer: this.buffer, start: 0 },
+      { buffer: this.buffer, start: 0 },
+    ];
+    const starts = this.#starts.subarray(0, this.#count);
+    const prefixes = new Float64Array(this.#count);
+    let isSorted = true;
+    for (let i = 0; i < this.#count; i++) {
+      a.start = starts[i]!;
+      prefixes[i] = keyPrefix(a);
+      if (!isSorted || i === 0) continue;
+      b.start = starts[i - 1]!;
+      isSorted = prefixes[i - 1]! < prefixes[i]! || (prefixes[i - 1] === prefixes[i] && compareKeys(b, a) <= 0);
+    }
+    if (isSorted) return Uint32Array.from(starts);
+    const compare = (left: number, right: number): number => {
+      const rough = prefixes[left]! - prefixes[right]!;
+      if (rough !== 0) return rough;
+      a.start = starts[left]!;
+      b.start = starts[right]!;
+      return compareKeys(a, b) || left - right;
+    };
+    return Uint32Array.from({ length: this.#count }, (_, i) => i)
+      .sort(compare)
+      .map((i) => starts[i]!);
+  }
+}
+
+/** The sorted records of an arena. */
+export class ArenaSource implements RecordSource {
+  readonly rank: number;
+  readonly buffer: Buffer;
+  readonly #order: Uint32Array;
+  #at = -1;
+  start = 0;
+
+  constructor(arena: Arena, rank: number) {
+    this.rank = rank;
+    this.buffer = arena.buffer;
+    this.#order = arena.sorted();
+  }
+
+  /** How many there are. */
+  get length(): number {
+    return this.#order.length;
+  }
+
+  next(): boolean {
+    if (this.#at + 1 >= this.#order.length) return false;
+    this.#at += 1;
+    this.start = this.#order[this.#at]!;
+    return true;
+  }
+
+  async fill(): Promise<boolean> {
+    return this.#at < 0 && this.next();
+  }
+
+  /** The rest, one by one. */
+  *records(): Generator<{ readonly start: number; readonly bytes: number }> {
+    for (const start of this.#order) yield { start, bytes: sizeAt(this.buffer, start) };
+  }
+
+  async close(): Promise<void> {}
+}

@@ -1,0 +1,218 @@
+import { Problem } from '../lib/problem.ts';
+import { type Batch, type Cells, cellText, storedRow, valueText } from '../sdk/batch.ts';
+import type { Column } from '../sdk/column.ts';
+import type { Arena } from './arena.ts';
+import type { SetColumn } from './manifest.ts';
+import { mostBytes, type OrderedBytes, orderedBytes } from './ordered-bytes.ts';
+import { cellHeadBytes, headBytes, mostKeyBytes, mostVersionBytes, writeCellHead, writeHead } from './record.ts';
+import { namedColumn, otherType } from './set-columns.ts';
+
+/** A column whose value is turned into bytes that sort. */
+interface Ordering extends Column {
+  /** Which column of the run. */
+  readonly at: number;
+  readonly write: OrderedBytes;
+}
+
+export interface RowWriterGiven {
+  /** Of the set. */
+  readonly columns: readonly SetColumn[];
+  /** Which column of the run each of them is. */
+  readonly from: readonly number[];
+  /** Of the run. */
+  readonly come: readonly Column[];
+  /** Columns that tell rows apart; none: each row is a new one, and they are numbered from `next` on. */
+  readonly key: readonly string[];
+  readonly next: number;
+  readonly deleted?: string;
+  /** Where the source says so: of two rows of one key, the one with the higher value here counts. */
+  readonly cursor?: string;
+}
+
+/** Turns the rows of batches into records. */
+export class RowWriter {
+  readonly #given: RowWriterGiven;
+  readonly #key: readonly Ordering[];
+  readonly #version: Ordering | undefined;
+  readonly #deleted: number;
+  /** The texts of the row's cells, where they are not bytes of the source. */
+  readonly #texts: (string | null)[] = [];
+  readonly hasValue: boolean[];
+  #rows = 0;
+
+  constructor(given: RowWriterGiven) {
+    const { columns, come, key, deleted, cursor } = given;
+    this.#given = given;
+    this.#key = key.map((name) => keyOrdering(name, { columns, come }));
+    this.#version = versionOrdering(cursor, come);
+    this.#deleted = deleted === undefined ? -1 : namedColumn(come, deleted, 'deleted');
+    this.hasValue = columns.map(() => false);
+  }
+
+  /** Number of the next row, where they are numbered. */
+  get next(): number {
+    return this.#given.next + this.#rows;
+  }
+
+  get rows(): number {
+    return this.#rows;
+  }
+
+  /** The batch's row at `i` becomes a record. Throws a Problem (family `row`) for a key that is null or too long. */
+  write(batch: Batch, i: number, arena: Arena): void {
+    const r = storedRow(batch, i);
+    arena.reserve(this.#mostBytes(batch, r));
+    const { buffer, used } = arena;
+    let at = used + headBytes;
+    at = this.#key.length === 0 ? this.#writeNumber(buffer, at) : this.#writeKey(batch, r, { buffer, at });
+    const key = at - used - headBytes;
+    at = this.#writeVersion(batch, r, { buffer, at });
+    const version = at - used - headBytes - key;
+    if (key > mostKeyBytes || version > mostVersionBytes) throw this.#tooLong(key);
+    for (let c = 0; c < this.#given.columns.length; c++) at = this.#writeCell(batch, c, { r, buffer, at });
+    writeHead(buffer, used, { size: at - used, key, version, isDeletion: this.#isDeleted(batch, r) });
+    arena.added(at - used);
+    this.#rows += 1;
+  }
+
+  #writeNumber(buffer: Buffer, at: number): number {
+    const number = this.next;
+    buffer.writeUInt32BE(Math.floor(number / 0x100000000), at);
+    buffer.writeUInt32BE(number % 0x100000000, at + 4);
+    return at + 8;
+  }
+
+  #writeKey(batch: Batch, r: number, { buffer, at }: { buffer: Buffer; at: number }): number {
+    for (const ordering of this.#key) {
+      const text = cellText(batch.cells[ordering.at]!, batch.columns[ordering.at]!.type, r);
+      if (text === null) throw this.#nullKey(ordering.name);
+      at = this.#placed(ordering.name, () => ordering.write(text, buffer, at));
+    }
+    return at;
+  }
+
+  #writeVersion(batch: Batch, r: number, { buffer, at }: { buffer: Buffer; at: number }): number {
+    const version = this.#version;
+    if (version === undefined) return at;
+    const text = cellText(batch.cells[version.at]!, version.type, r);
+    return text === null ? at : this.#placed(version.name, () => version.write(text, buffer, at));
+  }
+
+  #writeCell(batch: Batch, c: number, { r, buffer, at }: { r: number; buffer: Buffer; at: number }): number {
+    const from = this.#given.from[c]!;
+    const cells: Cells | undefined = batch.cells[from];
+    if (cells?.kind === 'bytes') {
+      const span = 2 * (r * cells.stride + cells.slot);
+      const start = cells.spans[span]!;
+      if (start >= 0) {
+        const end = cells.spans[span + 1]!;
+        this.hasValue[c] = true;
+        at = writeCellHead(buffer, at, end - start);
+        cells.bytes.copy(buffer, at, start, end);
+        return at + end - start;
+      }
+    }
+    const text = cells?.kind === 'values' ? this.#texts[from]! : null;
+    if (text === null) {
+      buffer[at] = 0;
+      return at + 1;
+    }
+    this.hasValue[c] = true;
+    const bytes = Buffer.byteLength(text);
+    at = writeCellHead(buffer, at, bytes);
+    return at + buffer.write(text, at, 'utf8');
+  }
+
+  /** An upper limit for the record; takes the texts of values on the way. */
+  #mostBytes(batch: Batch, r: number): number {
+    let bytes = headBytes + 8 + this.#given.columns.length;
+    for (let c = 0; c < batch.cells.length; c++) {
+      const cells = batch.cells[c]!;
+      if (cells.kind === 'bytes') {
+        const span = 2 * (r * cells.stride + cells.slot);
+        bytes += cellHeadBytes + cells.spans[span + 1]! - cells.spans[span]!;
+        continue;
+      }
+      const text = valueText(cells.values[r] ?? null, batch.columns[c]!.type);
+      this.#texts[c] = text;
+      bytes += cellHeadBytes + 3 * (text?.length ?? 0);
+    }
+    for (const ordering of this.#key) bytes += orderedSize(batch, ordering, r);
+    return this.#version === undefined ? bytes : bytes + orderedSize(batch, this.#version, r);
+  }
+
+  /** Nothing, no text, false and 0 are no mark. */
+  #isDeleted(batch: Batch, r: number): boolean {
+    if (this.#deleted < 0) return false;
+    const text = cellText(batch.cells[this.#deleted]!, batch.columns[this.#deleted]!.type, r);
+    return text !== null && text !== '' && text !== 'false' && text !== '0';
+  }
+
+  #placed(column: string, work: () => number): number {
+    try {
+      return work();
+    } catch (thrown) {
+      throw thrown instanceof Problem ? thrown.at({ row: this.#rows + 1, column }) : thrown;
+    }
+  }
+
+  #nullKey(column: string): Problem {
+    return new Problem({
+      code: 'SET_KEY_NULL',
+      family: 'row',
+      message: `Column ${JSON.stringify(column)} is null in a row, and it is part of the key: nothing says which row this is`,
+      where: { row: this.#rows + 1, column },
+      next: 'leave such rows out in the query, or take another key under write.key',
+    });
+  }
+
+  #tooLong(bytes: number): Problem {
+    return new Problem({
+      code: 'SET_KEY_LONG',
+      family: 'row',
+      message: 'The key of a row is too long',
+      where: { row: this.#rows + 1, column: this.#key.map(({ name }) => name).join(', ') },
+      seen: `${bytes} bytes`,
+      allowed: `${mostKeyBytes} bytes`,
+      next: 'take a shorter key under write.key',
+    });
+  }
+}
+
+function orderedSize(batch: Batch, { at }: Ordering, r: number): number {
+  const cells = batch.cells[at]!;
+  if (cells.kind === 'values') return mostBytes(String(cells.values[r] ?? ''));
+  const span = 2 * (r * cells.stride + cells.slot);
+  return 6 * (cells.spans[span + 1]! - cells.spans[span]!) + 16;
+}
+
+/** The key is written as the set knows it: a run that has whole numbers where others had decimals must find its rows. */
+function keyOrdering(
+  name: string,
+  { columns, come }: { columns: readonly SetColumn[]; come: readonly Column[] },
+): Ordering {
+  const at = namedColumn(come, name, 'key');
+  const known = columns.find((column) => column.name === name);
+  const { type } = known?.seen === true ? known : come[at]!;
+  if (type === 'integer' && come[at]!.type === 'decimal') throw otherType(name, { type, other: 'decimal' });
+  const write = orderedBytes(type);
+  if (write !== undefined) return { name, type, at, write };
+  throw new Problem({
+    code: 'SET_KEY_TYPE',
+    family: 'config',
+    message: `Column ${JSON.stringify(name)} cannot be part of a key: it is ${type}`,
+    where: { column: name },
+    seen: type,
+    allowed: 'columns of any type but float and json, whose values may be the same in different words',
+    next: 'cast it in the query, or take another key under write.key',
+  });
+}
+
+/** Texts are the source's to compare: there the one that came last counts. */
+function versionOrdering(cursor: string | undefined, come: readonly Column[]): Ordering | undefined {
+  const at = come.findIndex(({ name }) => name === cursor);
+  const column = come[at];
+  if (column === undefined || column.type === 'text') return undefined;
+  const write = orderedBytes(column.type);
+  return write === undefined ? undefined : { ...column, at, write };
+}

@@ -1,0 +1,87 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { crc32 } from 'node:zlib';
+import type { Segment } from './manifest.ts';
+
+const pieceBytes = 512 * 1024;
+
+/** Writes records into a new file, one piece behind the one that is being filled. */
+export class SegmentWriter {
+  readonly #handle: FileHandle;
+  #piece: Buffer = Buffer.allocUnsafeSlow(pieceBytes);
+  #spare: Buffer | undefined = Buffer.allocUnsafeSlow(pieceBytes);
+  #used = 0;
+  #written = 0;
+  #rows = 0;
+  #crc = 0;
+  #writing: Promise<void> = Promise.resolve();
+
+  private constructor(handle: FileHandle) {
+    this.#handle = handle;
+  }
+
+  static async create(path: string): Promise<SegmentWriter> {
+    return new SegmentWriter(await open(path, 'wx', 0o600));
+  }
+
+  get bytes(): number {
+    return this.#written + this.#used;
+  }
+
+  /** Takes a copy of `bytes` of the buffer. Await the promise, if there is one, before the next call. */
+  write(buffer: Buffer, start: number, bytes: number): Promise<void> | undefined {
+    this.#rows += 1;
+    if (this.#used + bytes <= this.#piece.length) {
+      buffer.copy(this.#piece, this.#used, start, start + bytes);
+      this.#used += bytes;
+      return undefined;
+    }
+    return this.#over(Buffer.from(buffer.subarray(start, start + bytes)));
+  }
+
+  /** Everything on the disk and synced; the file is closed. */
+  async seal(): Promise<Pick<Segment, 'rows' | 'bytes' | 'crc'>> {
+    await this.#flush();
+    await this.#writing;
+    await this.#handle.sync();
+    await this.#handle.close();
+    return { rows: this.#rows, bytes: this.#written, crc: this.#crc };
+  }
+
+  /** Closes the file as it is. Never throws: it runs when something has gone wrong already. */
+  async abandon(): Promise<void> {
+    await this.#writing.catch(() => undefined);
+    await this.#handle.close().catch(() => undefined);
+  }
+
+  async #over(record: Buffer): Promise<void> {
+    await this.#flush();
+    if (record.length > this.#piece.length) this.#piece = Buffer.allocUnsafeSlow(record.length);
+    record.copy(this.#piece);
+    this.#used = record.length;
+  }
+
+  async #flush(): Promise<void> {
+    const piece = this.#piece.subarray(0, this.#used);
+    await this.#writing;
+    this.#crc = crc32(piece, this.#crc);
+    const at = this.#written;
+    this.#written += piece.length;
+    this.#used = 0;
+    const full = this.#piece;
+    this.#piece = this.#spare ?? Buffer.allocUnsafeSlow(pieceBytes);
+    this.#spare = undefined;
+    this.#writing = writeAll(this.#handle, piece, at).then(() => {
+      this.#spare = full;
+    });
+    // Whoever awaits it next is told; until then it must not count as unheard.
+    this.#writing.catch(() => undefined);
+  }
+}
+
+/** The system may write less than it was given; the rest follows until it refuses. */
+async function writeAll(handle: FileHandle, piece: Buffer, position: number): Promise<void> {
+  for (let done = 0; done < piece.length; ) {
+    const { bytesWritten } = await handle.write(piece, done, piece.length - done, position + done);
+    done += bytesWritten;
+  }
+}

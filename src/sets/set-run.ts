@@ -1,0 +1,277 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeFolder } from '../lib/make-folder.ts';
+import { syncFolder } from '../lib/sync-folder.ts';
+import type { Batch } from '../sdk/batch.ts';
+import type { Column } from '../sdk/column.ts';
+import { Age } from './age.ts';
+import type { Manifest, Segment, SetColumn, Stretch } from './manifest.ts';
+import { Merge } from './merge.ts';
+import { findNewest } from './newest-rows.ts';
+import type { Spot } from './record.ts';
+import type { RecordSource } from './record-source.ts';
+import { RowWriter } from './row-writer.ts';
+import { SegmentReader } from './segment-reader.ts';
+import { SegmentWriter } from './segment-writer.ts';
+import { type Joined, joinColumns, namedColumn, settleTypes } from './set-columns.ts';
+import { type Gates, SetReader } from './set-reader.ts';
+import { Sorter } from './sorter.ts';
+import { within } from './within.ts';
+import type { WriteRule } from './write-rule.ts';
+
+/** Beyond so many files, or so many records for each row that counts, a run writes all rows into one file. */
+const mostSegments = 16;
+const mostRecords = 1.3;
+const fewRecords = 1000;
+/** While somebody reads an old range again, files are kept apart for longer: theirs has its place among them. */
+const mostSegmentsHeld = 64;
+
+export interface SetRunGiven {
+  readonly rule: WriteRule;
+  /** The folder of all sets. */
+  readonly folder: string;
+  /** Id of the run: the name of the folder in it that the run writes to. */
+  readonly run: string;
+  /** For files that nobody wants any more when the run is over. */
+  readonly scratch: string;
+  /** The generation that the run goes on from; absent: from nothing. */
+  readonly current?: Manifest;
+  /** Files of a range that was read again, to be put among those of the generation. */
+  readonly staged?: readonly Segment[];
+  /** Files are not to be made one now. */
+  readonly isHeld?: boolean;
+  /** Start of the run, epoch milliseconds. */
+  readonly asOf: number;
+  /** IANA zone of the job. */
+  readonly zone: string;
+  /** For tests: so much is sorted in memory at a time. */
+  readonly arenaBytes?: number;
+}
+
+/** What a source says of the rows that it gives. */
+export interface Incoming {
+  readonly columns: readonly Column[];
+  /** The column by which it tells what is new. */
+  readonly cursor?: string;
+  /** It gives all rows that have this now; others that the set has in there are gone. */
+  readonly covers?: Stretch;
+}
+
+/**
+ * A data set in the hands of one run: takes in the rows of the source, then gives back the whole, in the order of the keys,
+ * and a manifest of what is on the disk then. Memory does not grow with either. Nothing that was there before is changed;
+ * until the manifest is kept somewhere, nothing has happened.
+ */
+export class SetRun {
+  readonly #given: SetRunGiven;
+  readonly #sorter: Sorter;
+  #incoming: Incoming = { columns: [] };
+  #joined: Joined = { columns: [], from: [] };
+  #writer: RowWriter | undefined;
+  #columns: readonly SetColumn[] = [];
+  #reader: SetReader | undefined;
+  #merge: Merge | undefined;
+  #whole: SegmentWriter | undefined;
+  #segments: readonly Segment[] = [];
+  #files = 0;
+
+  constructor(given: SetRunGiven) {
+    this.#given = given;
+    this.#sorter = new Sorter(given.scratch, given.arenaBytes);
+  }
+
+  /** The columns of what {@link next} gives. Known after {@link fold}. */
+  get columns(): readonly Column[] {
+    return this.#reader?.columns ?? [];
+  }
+
+  /** Rows that were taken in. */
+  get taken(): number {
+    return this.#writer?.rows ?? 0;
+  }
+
+  /** Called before the first row. */
+  begin(incoming: Incoming): void {
+    const { rule, current } = this.#given;
+    this.#incoming = incoming;
+    this.#joined = joinColumns(current?.columns ?? [], incoming.columns);
+    const { columns, from } = this.#joined;
+    const { cursor } = incoming;
+    this.#writer = new RowWriter({
+      ...{ columns, from, come: incoming.columns, key: rule.key, next: current?.next ?? 0 },
+      ...(rule.deleted === undefined ? {} : { deleted: rule.deleted }),
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+  }
+
+  /** Takes the rows of a batch in, by copy. */
+  async take(batch: Batch): Promise<void> {
+    for (let i = 0; i < batch.length; i++) {
+      this.#writer!.write(batch, i, this.#sorter.arena);
+      const full = this.#sorter.spill();
+      if (full !== undefined) await full;
+    }
+  }
+
+  /**
+   * Whether it would come to the very same as it was: nothing was taken in, nothing is put away, and no row has become too
+   * old since.
+   */
+  get isIdle(): boolean {
+    const { current, rule, staged = [] } = this.#given;
+    if (current === undefined || this.taken > 0 || staged.length > 0 || this.#incoming.covers !== undefined)
+      return false;
+    if (rule.retain?.within === undefined || current.rows === 0) return true;
+    return current.oldest !== undefined && this.#age(current.columns)?.of.isOld(current.oldest) === false;
+  }
+
+  /** The rows taken in become one file, which stands for itself until it is put among those of a generation. */
+  async stage(): Promise<Segment> {
+    this.#settle();
+    return this.#writeTaken(new Merge(this.#sorter.sources(0)));
+  }
+
+  /** All rows have been taken in: makes the whole ready to be read. */
+  async fold(): Promise<void> {
+    this.#settle();
+    const { current, staged = [], folder } = this.#given;
+    const before = placed(current?.segments ?? [], staged);
+    const isWhole = this.#isWhole(before);
+    const isNew = this.taken > 0 || this.#incoming.covers !== undefined;
+    if (!isWhole && isNew) {
+      this.#segments = [...before, await this.#writeTaken(new Merge(this.#sorter.sources(0)))];
+    } else this.#segments = before;
+    const columns = this.#columns.map(({ name, type }) => ({ name, type }));
+    const newest = await this.#newest(columns, isWhole);
+    this.#merge = this.#sources(isWhole);
+    const gates = { ...this.#gates(), ...(newest === undefined ? {} : { newest }) };
+    this.#reader = new SetReader(this.#merge, { columns, gates });
+    if (isWhole) this.#whole = await SegmentWriter.create(join(folder, this.#nextFile()));
+  }
+
+  /** The next batch of the whole; undefined at the end. Good until the next call. */
+  next(): Promise<Batch | undefined> {
+    const whole = this.#whole;
+    if (whole === undefined) return this.#reader!.next();
+    return this.#reader!.next((source, bytes) => whole.write(source.buffer, source.start, bytes));
+  }
+
+  /** What is left is read, everything is on the disk and synced: what the set is now. */
+  async seal(): Promise<Manifest> {
+    while ((await this.next()) !== undefined);
+    const { folder, run, asOf } = this.#given;
+    if (this.#whole !== undefined) {
+      const file = `${run}/${this.#files}.rows`;
+      this.#segments = [{ file, ...(await this.#whole.seal()), asOf }];
+      this.#whole = undefined;
+    }
+    if (this.#files > 0) await syncFolder(join(folder, run));
+    await syncFolder(folder);
+    const { rows, oldest = '' } = this.#reader!;
+    const columns = this.#columns;
+    const { next } = this.#writer!;
+    return { version: 1, columns, next, rows, ...(oldest === '' ? {} : { oldest }), segments: this.#segments };
+  }
+
+  /** Lets go of files; those that the run wrote stay. */
+  async close(): Promise<void> {
+    await this.#whole?.abandon();
+    await this.#merge?.close();
+    await this.#sorter.close();
+  }
+
+  /** Removes what the run wrote. Never throws: it runs when something has gone wrong already. */
+  discard(): void {
+    rmSync(join(this.#given.folder, this.#given.run), { recursive: true, force: true });
+  }
+
+  /** Types are known for sure only when the last row was. */
+  #settle(): void {
+    const { columns: come } = this.#incoming;
+    this.#columns = settleTypes(this.#joined, { come, hasValue: this.#writer!.hasValue });
+  }
+
+  #isWhole(before: readonly Segment[]): boolean {
+    const { current, isHeld = false } = this.#given;
+    if (current === undefined || !this.#sorter.isSmall) return true;
+    if (isHeld) return before.length >= mostSegmentsHeld;
+    const records = before.reduce((sum, { rows }) => sum + rows, this.taken);
+    return before.length >= mostSegments || records > mostRecords * current.rows + fewRecords;
+  }
+
+  /** The sources of the whole: files of before and of this run, or files of before and what is still to be written. */
+  #sources(isWhole: boolean): Merge {
+    const { covers } = this.#incoming;
+    const stretches = this.#segments.map(({ replaces }) => replaces);
+    if (isWhole) stretches.push(covers);
+    const files = this.#segments.map((segment, rank): RecordSource => {
+      const later = stretches.slice(rank + 1).filter((stretch) => stretch !== undefined);
+      const skips = anyOf(later.map((stretch) => within(stretch, this.#columns)));
+      const path = join(this.#given.folder, segment.file);
+      return new SegmentReader({ path, segment, rank, ...(skips === undefined ? {} : { skips }) });
+    });
+    return new Merge(isWhole ? [...files, ...this.#sorter.sources(files.length)] : files);
+  }
+
+  #gates(): Gates {
+    const age = this.#age(this.#columns);
+    return age === undefined ? {} : { age };
+  }
+
+  #age(columns: readonly Column[]): Gates['age'] {
+    const { rule, zone, asOf } = this.#given;
+    const { column, within: span } = rule.retain ?? {};
+    if (column === undefined || span === undefined) return undefined;
+    const at = namedColumn(columns, column, 'retain.column');
+    return { at, of: new Age(columns[at]!, { within: span, zone, now: asOf }) };
+  }
+
+  async #newest(columns: readonly Column[], isWhole: boolean): Promise<Gates['newest']> {
+    const { rule, scratch } = this.#given;
+    const { rows, column } = rule.retain ?? {};
+    const most = this.#segments.reduce((sum, segment) => sum + segment.rows, isWhole ? this.taken : 0);
+    if (rows === undefined || most <= rows) return undefined;
+    if (column !== undefined) namedColumn(columns, column, 'retain.column');
+    const merge = this.#sources(isWhole);
+    const reader = new SetReader(merge, { columns, gates: this.#gates() });
+    return findNewest(reader, { rows, folder: scratch, merge, ...(column === undefined ? {} : { column }) });
+  }
+
+  async #writeTaken(merge: Merge): Promise<Segment> {
+    const { folder, asOf } = this.#given;
+    const { covers } = this.#incoming;
+    const file = this.#nextFile();
+    const writer = await SegmentWriter.create(join(folder, file));
+    try {
+      await merge.copyTo(writer);
+      const sealed = await writer.seal();
+      return { file, ...sealed, asOf, ...(covers === undefined ? {} : { replaces: covers }) };
+    } catch (thrown) {
+      await writer.abandon();
+      throw thrown;
+    } finally {
+      await merge.close();
+    }
+  }
+
+  #nextFile(): string {
+    const { folder, run } = this.#given;
+    makeFolder(join(folder, run), 0o700);
+    this.#files += 1;
+    return `${run}/${this.#files}.rows`;
+  }
+}
+
+/** Each before the first that is later. Those of a set stay in their order, whatever clocks said. */
+function placed(segments: readonly Segment[], staged: readonly Segment[]): Segment[] {
+  const all = [...segments];
+  for (const one of staged) {
+    const at = all.findIndex(({ asOf }) => asOf > one.asOf);
+    all.splice(at < 0 ? all.length : at, 0, one);
+  }
+  return all;
+}
+
+function anyOf(tests: readonly ((spot: Spot) => boolean)[]): ((spot: Spot) => boolean) | undefined {
+  return tests.length === 0 ? undefined : (spot) => tests.some((test) => test(spot));
+}

@@ -1,0 +1,169 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { Column } from '../../src/sdk/column.ts';
+import { columns, Rig, type Row } from './rig.ts';
+
+const merge = { disposition: 'merge', key: ['id'] } as const;
+const t = (minute: number) => `2026-06-15T11:${String(minute).padStart(2, '0')}:00Z`;
+
+it('puts rows in the place of those with their key, and gives the whole in the order of the keys', async () => {
+  const rig = new Rig(merge);
+  expect(
+    await rig.run([
+      [10, 'ten', t(1)],
+      [9, 'nine', t(1)],
+      [-1, 'minus', t(1)],
+    ]),
+  ).toEqual([
+    ['-1', 'minus', t(1)],
+    ['9', 'nine', t(1)],
+    ['10', 'ten', t(1)],
+  ]);
+  expect(
+    await rig.run([
+      [9, 'NINE', t(2)],
+      [11, null, t(2)],
+    ]),
+  ).toEqual([
+    ['-1', 'minus', t(1)],
+    ['9', 'NINE', t(2)],
+    ['10', 'ten', t(1)],
+    ['11', null, t(2)],
+  ]);
+});
+
+it('takes the last of several rows with one key, and where the source tells what is newer, the newest', async () => {
+  const rows: Row[] = [
+    [1, 'b', t(5)],
+    [1, 'a', t(3)],
+  ];
+  expect(await new Rig(merge).run(rows)).toEqual([['1', 'a', t(3)]]);
+  const rig = new Rig(merge);
+  expect(await rig.run(rows, { cursor: 'at' })).toEqual([['1', 'b', t(5)]]);
+  expect(await rig.run([[1, 'late', t(4)]], { cursor: 'at' })).toEqual([['1', 'b', t(5)]]);
+  expect(await rig.run([[1, 'again', t(5)]], { cursor: 'at' })).toEqual([['1', 'again', t(5)]]);
+});
+
+it('takes a row away when it comes with a mark, and puts it back when it comes without', async () => {
+  const withMark: Column[] = [...columns, { name: 'gone', type: 'text' }];
+  const rig = new Rig({ ...merge, deleted: 'gone' });
+  const told = { columns: withMark };
+  await rig.run(
+    [
+      [1, 'a', t(1), null],
+      [2, 'b', t(1), ''],
+      [3, 'c', t(1), '0'],
+      [4, 'd', t(1), 'false'],
+    ],
+    told,
+  );
+  expect(
+    (
+      await rig.run(
+        [
+          [2, 'b', t(2), '2026-06-15'],
+          [3, 'c', t(2), 'true'],
+        ],
+        told,
+      )
+    ).map(([id]) => id),
+  ).toEqual(['1', '4']);
+  expect((await rig.run([[2, 'b', t(3), null]], told)).map(([id]) => id)).toEqual(['1', '2', '4']);
+});
+
+it('adds rows in the order in which they come', async () => {
+  const rig = new Rig({ disposition: 'append', key: [] });
+  await rig.run([
+    [2, 'b', t(1)],
+    [1, 'a', t(1)],
+  ]);
+  expect((await rig.run([[2, 'b', t(2)]])).map(([id, , at]) => [id, at])).toEqual([
+    ['2', t(1)],
+    ['1', t(1)],
+    ['2', t(2)],
+  ]);
+});
+
+it('lets columns come, and keeps what is known of those that no longer do', async () => {
+  const rig = new Rig(merge);
+  await rig.run([[1, 'a', t(1)]]);
+  const other: Column[] = [
+    { name: 'size', type: 'decimal' },
+    { name: 'id', type: 'integer' },
+  ];
+  expect(await rig.run([['1.50', 2]], { columns: other })).toEqual([
+    ['1', 'a', t(1), null],
+    ['2', null, null, '1.50'],
+  ]);
+});
+
+it('refuses a column whose type has changed, but lets whole numbers become decimal ones and empty columns anything', async () => {
+  const rig = new Rig(merge);
+  const typed = (type: Column['type']) => ({ columns: [columns[0]!, { name: 'x', type }] });
+  await rig.run([[1, null]], typed('boolean'));
+  await rig.run([[2, 7]], typed('integer'));
+  expect(await rig.run([[3, '7.5']], typed('decimal'))).toEqual([
+    ['1', null],
+    ['2', '7'],
+    ['3', '7.5'],
+  ]);
+  expect(rig.manifest!.columns.at(-1)).toEqual({ name: 'x', type: 'decimal', seen: true });
+  await expect(rig.run([[4, 'many']], typed('text'))).rejects.toMatchObject({
+    code: 'SET_COLUMN_TYPE',
+    seen: 'text',
+    allowed: 'decimal',
+    next: expect.stringContaining('sluice state clear'),
+  });
+  await expect(rig.run([['1.5', null]], { columns: [{ name: 'id', type: 'decimal' }] })).rejects.toMatchObject({
+    code: 'SET_COLUMN_TYPE',
+  });
+});
+
+it('refuses a row whose key is null, naming the row, and a key that is not among the columns or has no exact text', async () => {
+  const rig = new Rig(merge);
+  await expect(
+    rig.run([
+      [1, 'a', null],
+      [null, 'b', null],
+    ]),
+  ).rejects.toMatchObject({
+    code: 'SET_KEY_NULL',
+    family: 'row',
+    where: { row: 2, column: 'id' },
+  });
+  await expect(rig.run([['x']], { columns: [{ name: 'ID', type: 'text' }] })).rejects.toMatchObject({
+    code: 'SET_NO_COLUMN',
+  });
+  await expect(rig.run([[1.5]], { columns: [{ name: 'id', type: 'float' }] })).rejects.toMatchObject({
+    code: 'SET_KEY_TYPE',
+  });
+});
+
+type Change = readonly [number, string | null];
+const change = fc.tuple(fc.integer({ min: -40, max: 40 }), fc.option(fc.string({ maxLength: 5, unit: 'binary' })));
+const runs = fc.array(fc.array(change, { maxLength: 60 }), { maxLength: 25 });
+
+it('is what a map would be, after any changes in any number of runs, whatever fits in memory', async () => {
+  await fc.assert(
+    fc.asyncProperty(runs, fc.constantFrom(1, 200, 1_000_000), async (all, arenaBytes) => {
+      const rig = new Rig({ disposition: 'merge', key: ['id'], deleted: 'gone' }, { arenaBytes });
+      const model = new Map<number, string | null>();
+      const told = { columns: [columns[0]!, columns[1]!, { name: 'gone', type: 'boolean' }] as const };
+      for (const rows of all) {
+        for (const [id, name] of rows)
+          if (name === '') model.delete(id);
+          else model.set(id, name);
+        const got = await rig.run(
+          rows.map(([id, name]: Change) => [id, name, name === '']),
+          told,
+        );
+        const wanted = [...model]
+          .sort(([a], [b]) => a - b)
+          .map(([id, name]) => [String(id), name?.toWellFormed() ?? null, 'false']);
+        expect(got).toEqual(wanted);
+        expect(rig.manifest!.rows).toBe(model.size);
+      }
+    }),
+    { numRuns: 25 },
+  );
+}, 60_000);
