@@ -47,6 +47,7 @@ export class Daemon {
     const { store, clock } = runtime;
     const failed = (error: unknown): void => this.#fault('the timer met a fault', error);
     const ticking = timer === undefined ? {} : { timer };
+    runtime.events.listen((...[name, facts]) => void (name === 'request.sent' && this.#now.sent(facts.account)));
     this.#scheduler = new Scheduler({ store, clock, failed, fire: (firing) => this.#fire(firing), ...ticking });
   }
 

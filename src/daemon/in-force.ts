@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts';
 import { Deliverer } from '../delivery/deliverer.ts';
 import type { Gateway } from '../delivery/gateway.ts';
+import { UsageWatch } from '../delivery/usage-watch.ts';
 import type { Logins } from './wire.ts';
 
 /** A config that is in force, with what is open for it. Runs keep the one that they began with until they end. */
@@ -10,12 +11,14 @@ export class InForce {
   readonly logins: Logins;
   readonly #runs = new Set<Promise<unknown>>();
   #deliverer: Deliverer;
+  #usage: UsageWatch;
 
   constructor(given: { readonly config: Config; readonly gateway: Gateway; readonly logins: Logins }) {
     this.config = given.config;
     this.gateway = given.gateway;
     this.logins = given.logins;
     this.#deliverer = new Deliverer(given.gateway);
+    this.#usage = new UsageWatch(given.gateway);
   }
 
   /** Begins to send what is owed; also again after {@link pause}. */
@@ -30,8 +33,14 @@ export class InForce {
 
   /** Sends nothing more until {@link deliver}; requests under way get a few seconds. */
   async pause(): Promise<void> {
-    await this.#deliverer.stop();
+    await Promise.all([this.#deliverer.stop(), this.#usage.stop()]);
     this.#deliverer = new Deliverer(this.gateway);
+    this.#usage = new UsageWatch(this.gateway);
+  }
+
+  /** A request went to this account. */
+  sent(account: string): void {
+    this.#usage.look(account);
   }
 
   /** Follows a run that goes through this gateway. */

@@ -24,6 +24,8 @@ const levelOf: Partial<Record<keyof SluiceEvents & string, Exclude<Level, 'silen
   'quota.spent': 'warn',
   'quota.turned': 'info',
   'account.held': 'warn',
+  'usage.told': 'info',
+  'usage.refused': 'warn',
   'login.refused': 'error',
   'token.refused': 'error',
   'token.failed': 'warn',

@@ -1,11 +1,10 @@
-import { sendRequest } from '../lib/http.ts';
 import { Problem } from '../lib/problem.ts';
-import { type Answer, readAnswer } from './answer.ts';
+import type { Answer } from './answer.ts';
+import { apiRequest, type Method } from './api-request.ts';
 import { closedProblem, type Gate } from './gate.ts';
 import type { Gateway } from './gateway.ts';
 import type { Priority } from './pacing.ts';
 import { type Decision, decide, type Outcome } from './retry.ts';
-import { credentialHeaders } from './upload.ts';
 
 export interface Call {
   readonly query?: Readonly<Record<string, string | number | undefined>>;
@@ -19,7 +18,6 @@ export interface Call {
   readonly attempts?: number;
 }
 
-const answerLimitBytes = 8 * 1024 * 1024;
 const mostAttempts = 4;
 /** Pauses up to this long are waited for; longer ones end the call with `ACCOUNT_HELD`. */
 const patienceMs = 60_000;
@@ -52,7 +50,7 @@ export class Client {
     this.#rank = given.rank;
   }
 
-  async call(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, call: Call = {}): Promise<Answer> {
+  async call(method: Method, path: string, call: Call = {}): Promise<Answer> {
     const repeatable = call.repeatable ?? (method === 'GET' || method === 'PUT');
     for (let attempt = 1; ; attempt++) {
       const outcome = await this.#passPatiently(method, path, call);
@@ -65,8 +63,9 @@ export class Client {
     }
   }
 
-  async #passPatiently(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, call: Call): Promise<Outcome> {
+  async #passPatiently(method: Method, path: string, call: Call): Promise<Outcome> {
     const { clock } = this.#gateway;
+    const asked = { gateway: this.#gateway, gate: this.#gate, signal: this.#signal };
     for (;;) {
       const passed = await this.#gate.pass({
         method,
@@ -78,7 +77,7 @@ export class Client {
           if (this.#run !== undefined) await runs.countRequest(this.#run);
           return true;
         },
-        send: () => this.#send(method, path, call),
+        send: () => apiRequest({ ...asked, method, path, query: call.query, body: call.body }),
       });
       if (passed === 'idle') throw new Error('a call always has something to send');
       if (!('closed' in passed)) return passed;
@@ -86,29 +85,6 @@ export class Client {
       const leftMs = closed.why === 'held' ? closed.until - clock.now() : Number.POSITIVE_INFINITY;
       if (leftMs > patienceMs) throw closedProblem(closed, this.#gate.destination.name, clock.now());
       await clock.sleep(Math.max(1, leftMs), this.#signal);
-    }
-  }
-
-  async #send(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, { query, body }: Call): Promise<Outcome> {
-    const { destination, agent } = this.#gate;
-    try {
-      const http = await sendRequest({
-        agent,
-        method,
-        url: destination.url + path + searchOf(query),
-        headers: {
-          ...credentialHeaders(destination.credentials),
-          accept: 'application/json',
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        timeoutMs: destination.timeoutMs,
-        answerLimitBytes,
-        signal: this.#signal,
-      });
-      return { answer: readAnswer(http, this.#gateway.clock.now()) };
-    } catch (error) {
-      return { error };
     }
   }
 
@@ -137,10 +113,4 @@ function ambiguousCall(what: string, cause: Problem): Problem {
     next: 'run the command again: it looks first at what is there',
     cause,
   });
-}
-
-function searchOf(query: Call['query'] = {}): string {
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
-  return search.size === 0 ? '' : `?${search}`;
 }

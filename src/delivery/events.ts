@@ -43,6 +43,17 @@ export type DeliveryEvents = {
   'quota.spent': { readonly account: string; readonly destination: string; readonly until: number };
   'quota.turned': { readonly account: string; readonly destination: string };
   'account.held': { readonly account: string; readonly destination: string; readonly until: number };
+  /** What the service has counted on the account's running day; `others` are those that we did not make. */
+  'usage.told': {
+    readonly account: string;
+    readonly destination: string;
+    readonly day: string;
+    readonly used: number;
+    readonly others: number;
+    readonly allowance?: number;
+  };
+  /** The service will not tell what the account has used; it is left alone with that for a week. */
+  'usage.refused': { readonly account: string; readonly destination: string; readonly message: string };
   'login.refused': { readonly account: string; readonly destination: string } & Trouble;
   'request.sent': { readonly account: string; readonly method: string; readonly path: string };
   /** `status` is absent when no answer came. */

@@ -7,7 +7,7 @@ import type { NoTicket, Ticket } from '../state/sends.ts';
 import type { Parts, Store } from '../state/store.ts';
 import type { DeliveryEvents } from './events.ts';
 import type { Line, Priority } from './pacing.ts';
-import { closing, daysOf, resumeAfter } from './quota.ts';
+import { closing, daysOf, limitOf, resumeAfter } from './quota.ts';
 import { backoffMs, type Decision, type Outcome } from './retry.ts';
 
 export interface Passage<T> {
@@ -141,7 +141,7 @@ export class Gate {
       const ticket = await parts.sends.take(account, requestsPerSecond);
       if (!('ticket' in ticket)) return ticket;
       const days = daysOf(this.#given.clock.now());
-      const refused = await parts.quota.take(account, days, this.#limit(passage.priority));
+      const refused = await parts.quota.take(account, days, (use) => limitOf(this.destination, passage.priority, use));
       if (refused !== undefined) this.#turnAwayIf({ why: 'quota', until: resumeAfter(refused) });
       const prepared = await passage.prepare(parts);
       if (prepared === undefined) throw new TurnedAway('idle');
@@ -180,16 +180,11 @@ export class Gate {
     const held = await parts.accounts.heldUntil(account);
     if (held !== undefined) return { why: 'held', until: held };
     for (const day of daysOf(this.#given.clock.now())) {
-      const { used, spentUntil } = await parts.quota.use(account, day);
-      if (spentUntil !== undefined) return { why: 'quota', until: spentUntil };
-      if (used >= this.#limit(priority)) return { why: 'quota', until: resumeAfter(day) };
+      const use = await parts.quota.use(account, day);
+      if (use.spentUntil !== undefined) return { why: 'quota', until: use.spentUntil };
+      if (use.used >= limitOf(this.destination, priority, use)) return { why: 'quota', until: resumeAfter(day) };
     }
     return undefined;
-  }
-
-  #limit(priority: Priority): number {
-    const { requestsPerDay, reserveRequests } = this.destination;
-    return priority === 'person' ? requestsPerDay : requestsPerDay - reserveRequests;
   }
 
   #turnAwayIf(closed: Closed | undefined): void {

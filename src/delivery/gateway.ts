@@ -49,6 +49,11 @@ export class Gateway {
     return this.#gates.get(destination);
   }
 
+  /** The gates of this config. */
+  gates(): Iterable<Gate> {
+    return this.#gates.values();
+  }
+
   /** The gate of a destination of this config. */
   of(destination: Destination): Gate {
     const gate = this.#gates.get(destination.name);

@@ -1,3 +1,7 @@
+import type { Destination } from '../config/config.ts';
+import type { DayUse } from '../state/quota.ts';
+import type { Priority } from './pacing.ts';
+
 /** The zone in which the service's day turns (service document, section 8). */
 const zone = 'America/New_York';
 /** Our clock and the service's may differ by this much: near midnight a request may count on either day. */
@@ -13,6 +17,11 @@ export function daysOf(now: number): string[] {
   return [...new Set([dayOf(now - skewMs), dayOf(now + skewMs)])];
 }
 
+/** When the service's day began (epoch ms). */
+export function startOfDay(now: number): number {
+  return Temporal.PlainDate.from(dayOf(now)).toZonedDateTime(zone).epochMilliseconds;
+}
+
 /** Milliseconds to the next midnight in New York; the day before has 23, 24 or 25 hours. */
 export function untilMidnight(now: number): number {
   return midnightAfter(dayOf(now)) - now;
@@ -21,6 +30,19 @@ export function untilMidnight(now: number): number {
 /** When a day that is spent is surely over at the service too (epoch ms). */
 export function resumeAfter(day: string): number {
   return midnightAfter(day) + skewMs;
+}
+
+/**
+ * Requests that a destination may bring its account to on a day: what the config or the service allows, whichever is
+ * less, and for the schedule without the reserve for people.
+ */
+export function limitOf(
+  { requestsPerDay, reserveRequests }: Pick<Destination, 'requestsPerDay' | 'reserveRequests'>,
+  priority: Priority,
+  { allowance }: Pick<DayUse, 'allowance'>,
+): number {
+  const most = Math.min(requestsPerDay, allowance ?? requestsPerDay);
+  return priority === 'person' ? most : Math.max(0, most - reserveRequests);
 }
 
 /**

@@ -1,7 +1,12 @@
 import { atomically, type Ground } from './part.ts';
 
 export interface DayUse {
+  /** All that is known to be gone: our own requests and those of others. */
   readonly used: number;
+  /** Of these, the ones that the service has counted beyond our own. */
+  readonly others: number;
+  /** What the service says that the account may use on this day; undefined when it has not said. */
+  readonly allowance: number | undefined;
   /** Until when the service has said that nothing is left; undefined when it has not. */
   readonly spentUntil: number | undefined;
 }
@@ -17,13 +22,21 @@ export class Quota {
     this.#ground = ground;
   }
 
-  /** Takes one request from each of the days, or none: undefined when taken, else the first day that had none left. */
-  take(account: string, days: readonly string[], limit: number): Promise<string | undefined> {
+  /**
+   * Takes one request from each of the days, or none: undefined when taken, else the first day that had none left. The
+   * limit may depend on what is known of the day.
+   */
+  take(
+    account: string,
+    days: readonly string[],
+    limit: number | ((use: DayUse) => number),
+  ): Promise<string | undefined> {
     return atomically(this.#ground, async (inside) => {
       const quota = new Quota(inside);
       for (const day of days) {
-        const { used, spentUntil } = await quota.use(account, day);
-        if (used >= limit || spentUntil !== undefined) return day;
+        const use = await quota.use(account, day);
+        const most = typeof limit === 'number' ? limit : limit(use);
+        if (use.used >= most || use.spentUntil !== undefined) return day;
       }
       for (const day of days) await quota.charge(account, day);
       return undefined;
@@ -58,7 +71,31 @@ export class Quota {
       .where('account', '=', account)
       .where('day', '=', day)
       .executeTakeFirst();
-    return { used: row?.used ?? 0, spentUntil: row && this.#stillSpent(row) };
+    const { used: own = 0, others = 0, allowance } = row ?? {};
+    const spentUntil = row && this.#stillSpent(row);
+    return { used: own + others, others, allowance: allowance ?? undefined, spentUntil };
+  }
+
+  /**
+   * The service has counted `reported` requests on a day, ours among them. The higher of the two counts is believed, and
+   * what others were once seen to use stays used. Returns the day as it is known now.
+   */
+  reconcile(account: string, day: string, told: { reported: number; allowance: number | undefined }): Promise<DayUse> {
+    const { reported, allowance } = told;
+    return atomically(this.#ground, async (inside) => {
+      const quota = new Quota(inside);
+      const { used, others } = await quota.use(account, day);
+      const seen = {
+        others: Math.max(others, reported - (used - others)),
+        ...(allowance === undefined ? {} : { allowance }),
+      };
+      await inside.db
+        .insertInto('quota')
+        .values({ account, day, used: 0, spent_at: null, spent_until: null, ...seen })
+        .onConflict((conflict) => conflict.columns(['account', 'day']).doUpdateSet(seen))
+        .execute();
+      return quota.use(account, day);
+    });
   }
 
   /** A wall clock that was set back below the moment of the answer must not stretch the wait. */

@@ -25,6 +25,7 @@ import { Schedules } from './schedules.ts';
 import { Sends } from './sends.ts';
 import { Settings } from './settings.ts';
 import { Targets } from './targets.ts';
+import { UsageChecks } from './usage-checks.ts';
 import { Watermarks } from './watermarks.ts';
 
 /** Everything that outlives the process, one noun a part. */
@@ -47,6 +48,7 @@ export interface Parts {
   readonly sends: Sends;
   readonly settings: Settings;
   readonly targets: Targets;
+  readonly usageChecks: UsageChecks;
   readonly watermarks: Watermarks;
 }
 
@@ -121,6 +123,7 @@ function partsOf(ground: Ground): Parts {
     sends: new Sends(ground),
     settings: new Settings(ground),
     targets: new Targets(ground),
+    usageChecks: new UsageChecks(ground),
     watermarks: new Watermarks(ground),
   };
 }

@@ -127,6 +127,8 @@ interface QuotaTable {
   used: number;
   /** Requests that others were seen to make on the same account. */
   others: Generated<number>;
+  /** What the service says that the account may use on this day; null: it has not said. */
+  allowance: number | null;
   /** When the service said that nothing is left, and until when that holds. */
   spent_at: number | null;
   spent_until: number | null;
@@ -261,15 +263,11 @@ interface AuditTable {
   run: string | null;
 }
 
-/** What the service last said about an account's requests. */
+/** When the service was last asked what an account has used. */
 interface UsageTable {
   account: string;
   asked_at: number;
-  /** The rest is null as long as there was no answer. */
-  day: string | null;
-  used: number | null;
-  allowance: number | null;
-  /** Why it will not tell us: we do not ask again. */
+  /** Why it will not tell us, where it will not. */
   refused: string | null;
 }
 

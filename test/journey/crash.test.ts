@@ -107,6 +107,7 @@ type Elsewhere =
   | 'refresh.queued'
   | 'refresh.failed'
   | 'firing.skipped'
+  | `usage.${'told' | 'refused'}`
   | 'extract.unchanged'
   | `payload.${'approved' | 'discarded' | 'restored' | 'revived'}`
   | `config.${string}`

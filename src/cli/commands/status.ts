@@ -94,10 +94,12 @@ function loginText({ sources, message, next }: NeedyLogin): string {
   return `Needs a login: ${sources.join(', ')}.${why} Run: ${next}`;
 }
 
-function accountText({ destinations, used, limit, day, turns_at, spent_until }: AccountStatus): string {
+function accountText(account: AccountStatus): string {
+  const { destinations, used, others, limit, day, turns_at, spent_until } = account;
+  const by = others === 0 ? '' : ` (${countText(others)} by others)`;
   const spent =
     spent_until === undefined ? '' : `; the service says that nothing is left until ${instantText(spent_until)}`;
-  return `${destinations.join(', ')}: ${countText(used)} of ${countText(limit)} requests used on ${day} (New York), the day turns at ${instantText(turns_at)}${spent}`;
+  return `${destinations.join(', ')}: ${countText(used)} of ${countText(limit)} requests used${by} on ${day} (New York), the day turns at ${instantText(turns_at)}${spent}`;
 }
 
 const command: CliCommand = {

@@ -26,6 +26,7 @@ export class Gauges {
   readonly #oldest;
   readonly #allowance;
   readonly #left;
+  readonly #others;
   readonly #turn;
   readonly #overdue;
   readonly #scheduled;
@@ -41,6 +42,7 @@ export class Gauges {
     this.#oldest = gauge('outbox_oldest_age_seconds', 'Age of the oldest payload that is owed.', 'destination');
     this.#allowance = gauge('quota_allowance_requests', 'Requests that the account may make in a day.', 'account');
     this.#left = gauge('quota_left_requests', 'Requests of the day that are left.', 'account');
+    this.#others = gauge('quota_others_requests', 'Requests of the day that others made on the account.', 'account');
     this.#turn = gauge('quota_turn_timestamp_seconds', 'When the day of the quota turns.', 'account');
     this.#overdue = gauge('next_firing_overdue_seconds', 'How late the firing is that should have been first.');
     this.#scheduled = gauge('scheduled_jobs', 'Jobs that have a next firing.');
@@ -77,11 +79,12 @@ export class Gauges {
   async #readQuota(): Promise<void> {
     const { store, clock, config } = this.#given;
     const accounts = await reportAccounts(config(), store, clock);
-    for (const gauge of [this.#allowance, this.#left, this.#turn]) gauge.reset();
-    for (const { destinations, used, limit, turns_at, spent_until } of accounts) {
+    for (const gauge of [this.#allowance, this.#left, this.#others, this.#turn]) gauge.reset();
+    for (const { destinations, used, others, limit, turns_at, spent_until } of accounts) {
       const account = this.#accounts.of(destinations[0] ?? '');
       this.#allowance.set({ account }, limit);
       this.#left.set({ account }, spent_until === undefined ? Math.max(0, limit - used) : 0);
+      this.#others.set({ account }, others);
       this.#turn.set({ account }, turns_at / 1000);
     }
   }

@@ -12,15 +12,13 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .alterTable('quota')
     .addColumn('others', 'bigint', (column) => column.notNull().defaultTo(0))
     .execute();
+  await schema.alterTable('quota').addColumn('allowance', 'bigint').execute();
   await schema.alterTable('accounts').addColumn('slowed_to', 'integer').execute();
   await schema.alterTable('accounts').addColumn('slowed_at', 'bigint').execute();
   await schema
     .createTable('usage')
     .addColumn('account', 'text', (column) => column.primaryKey())
     .addColumn('asked_at', 'bigint', (column) => column.notNull())
-    .addColumn('day', 'text')
-    .addColumn('used', 'bigint')
-    .addColumn('allowance', 'bigint')
     .addColumn('refused', 'text')
     .execute();
   await schema

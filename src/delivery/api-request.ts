@@ -1,0 +1,51 @@
+import { sendRequest } from '../lib/http.ts';
+import { readAnswer } from './answer.ts';
+import type { Gate } from './gate.ts';
+import type { Gateway } from './gateway.ts';
+import type { Outcome } from './retry.ts';
+import { credentialHeaders } from './upload.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+export interface ApiRequest {
+  readonly gateway: Gateway;
+  readonly gate: Gate;
+  readonly method: Method;
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | undefined>> | undefined;
+  readonly body?: Readonly<Record<string, unknown>> | undefined;
+  readonly signal: AbortSignal;
+}
+
+const answerLimitBytes = 8 * 1024 * 1024;
+
+/** One request of the service's API, as what a gate's passage sends. Never rejects: what was thrown is an outcome. */
+export async function apiRequest({ gateway, gate, ...asked }: ApiRequest): Promise<Outcome> {
+  const { destination, agent } = gate;
+  const { method, path, query, body, signal } = asked;
+  try {
+    const http = await sendRequest({
+      agent,
+      method,
+      url: destination.url + path + searchOf(query),
+      headers: {
+        ...credentialHeaders(destination.credentials),
+        accept: 'application/json',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      timeoutMs: destination.timeoutMs,
+      answerLimitBytes,
+      signal,
+    });
+    return { answer: readAnswer(http, gateway.clock.now()) };
+  } catch (error) {
+    return { error };
+  }
+}
+
+function searchOf(query: ApiRequest['query'] = {}): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+  return search.size === 0 ? '' : `?${search}`;
+}

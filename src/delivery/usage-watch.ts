@@ -1,0 +1,120 @@
+import type { Destination } from '../config/config.ts';
+import { asObject } from './answer.ts';
+import { apiRequest } from './api-request.ts';
+import type { Gate } from './gate.ts';
+import type { Gateway } from './gateway.ts';
+import { daysOf, startOfDay } from './quota.ts';
+import { decide, type Outcome } from './retry.ts';
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+/** Of the requests of a day, at most one in so many asks what is left of them. */
+const worth = 50;
+/** The store is asked this often at most whether it is time again. */
+const lookAgainMs = 60_000;
+const path = '/usage-overview/api-usage';
+
+/**
+ * Asks the service now and then what it has counted on an account, so that requests which others make on it show here
+ * too. It asks only after something else was sent, pays like everybody, and goes last.
+ */
+export class UsageWatch {
+  readonly #gateway: Gateway;
+  readonly #stop = new AbortController();
+  /** By account: not before this (monotonic ms). */
+  readonly #notBefore = new Map<string, number>();
+  readonly #asking = new Set<Promise<void>>();
+
+  constructor(gateway: Gateway) {
+    this.#gateway = gateway;
+  }
+
+  /** Something was sent to the account. Returns at once. */
+  look(account: string): void {
+    const { clock } = this.#gateway;
+    if (this.#stop.signal.aborted || clock.monotonic() < (this.#notBefore.get(account) ?? 0)) return;
+    this.#notBefore.set(account, clock.monotonic() + lookAgainMs);
+    const gate = [...this.#gateway.gates()].find(({ destination }) => asks(destination, account));
+    if (gate === undefined) return;
+    const asking = this.#ask(gate)
+      .catch(() => undefined)
+      .finally(() => this.#asking.delete(asking));
+    this.#asking.add(asking);
+  }
+
+  /** Asks nothing more; what is under way is cut. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.idle();
+  }
+
+  /** Resolves when nothing is being asked. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#asking);
+  }
+
+  async #ask(gate: Gate): Promise<void> {
+    const { store, clock } = this.#gateway;
+    const { account, requestsPerDay } = gate.destination;
+    const everyMs = Math.max(hourMs, (dayMs * worth) / requestsPerDay);
+    if (!(await store.usageChecks.claim(account, everyMs))) return;
+    const now = clock.now();
+    const query = { start_date: Math.floor(startOfDay(now) / 1000), end_date: Math.floor(now / 1000) };
+    const signal = this.#stop.signal;
+    const passed = await gate.pass({
+      method: 'GET',
+      path,
+      priority: 'schedule',
+      rank: -1,
+      signal,
+      prepare: async () => true,
+      send: () => apiRequest({ gateway: this.#gateway, gate, method: 'GET', path, query, signal }),
+    });
+    if (passed !== 'idle' && !('closed' in passed)) await this.#hear(gate, passed);
+  }
+
+  async #hear(gate: Gate, outcome: Outcome): Promise<void> {
+    if ('error' in outcome) return;
+    const { answer } = outcome;
+    const { store, clock, emit } = this.#gateway;
+    const { account, name: destination } = gate.destination;
+    // What is said of this one request is no reason to send nothing else; being told to be quiet is.
+    if (answer.status === 429) await gate.heed(decide(outcome), 1);
+    if (isRefusal(answer)) {
+      await store.usageChecks.refuse(account, answer.words);
+      emit('usage.refused', { account, destination, message: answer.words });
+    }
+    if (!answer.success) return;
+    const told = toldFor(daysOf(clock.now()), answer.data.overview);
+    if (told === undefined) return;
+    const { used, others, allowance } = await store.quota.reconcile(account, told.day, told);
+    emit('usage.told', { account, destination, day: told.day, used, others, ...(allowance && { allowance }) });
+  }
+}
+
+const asks = ({ account, askUsage = false }: Destination, wanted: string): boolean => askUsage && account === wanted;
+
+/** The permission is missing, or the service has no such report. A refused login is for what is sent to tell. */
+function isRefusal({ status, errorCode }: { status: number; errorCode: string | undefined }): boolean {
+  return status === 403 || status === 404 || (status === 401 && errorCode === 'permission_denied');
+}
+
+/** The newest record of one of these days. All of its values are texts (service document, section 2.14). */
+function toldFor(
+  days: readonly string[],
+  overview: unknown,
+): { day: string; reported: number; allowance: number | undefined } | undefined {
+  const records = Array.isArray(overview) ? overview.map((record) => asObject(record) ?? {}) : [];
+  for (const day of days.toReversed()) {
+    const record = records.find(({ calendar_date: date }) => typeof date === 'string' && date.startsWith(day));
+    const reported = countIn(record?.api_usage);
+    const limit = countIn(record?.api_limit);
+    if (reported !== undefined) return { day, reported, allowance: limit === 0 ? undefined : limit };
+  }
+  return undefined;
+}
+
+function countIn(text: unknown): number | undefined {
+  const count = Number(typeof text === 'string' && text.trim() !== '' ? text : Number.NaN);
+  return Number.isSafeInteger(count) && count >= 0 ? count : undefined;
+}

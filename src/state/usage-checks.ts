@@ -1,0 +1,47 @@
+import { redact } from '../lib/redact.ts';
+import { atomically, type Ground } from './part.ts';
+import type { UsageRow } from './tables.ts';
+
+/** A refusal is asked about again after this: somebody may have given the permission meanwhile. */
+const refusedForMs = 7 * 86_400_000;
+
+/** When the service was last asked what an account has used, so that all processes together do not ask too often. */
+export class UsageChecks {
+  readonly #ground: Ground;
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
+  }
+
+  /**
+   * The right to ask now, where nobody has asked within `everyMs` and the service has not refused of late; it counts from
+   * this moment, whatever comes of it. A clock that was set back below the last time begins anew.
+   */
+  claim(account: string, everyMs: number): Promise<boolean> {
+    return atomically(this.#ground, async (inside) => {
+      const now = Math.round(inside.clock.now());
+      const row = await new UsageChecks(inside).find(account);
+      const rest = row?.refused == null ? everyMs : Math.max(everyMs, refusedForMs);
+      if (row !== undefined && row.asked_at <= now && now < row.asked_at + rest) return false;
+      await inside.db
+        .insertInto('usage')
+        .values({ account, asked_at: now, refused: null })
+        .onConflict((conflict) => conflict.column('account').doUpdateSet({ asked_at: now, refused: null }))
+        .execute();
+      return true;
+    });
+  }
+
+  /** The service will not tell us. */
+  async refuse(account: string, why: string): Promise<void> {
+    await this.#ground.db
+      .updateTable('usage')
+      .set({ refused: redact(why) })
+      .where('account', '=', account)
+      .execute();
+  }
+
+  async find(account: string): Promise<UsageRow | undefined> {
+    return this.#ground.db.selectFrom('usage').selectAll().where('account', '=', account).executeTakeFirst();
+  }
+}

@@ -1,0 +1,207 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Destination } from '../../src/config/config.ts';
+import { deliverOwed } from '../../src/delivery/deliver.ts';
+import { startOfDay } from '../../src/delivery/quota.ts';
+import { UsageWatch } from '../../src/delivery/usage-watch.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { type RunningService, startService } from '../../src/service/service.ts';
+import { cleanUp, newFolder, newStore, VirtualClock } from '../state/fixtures.ts';
+import {
+  closeStages,
+  commitText,
+  destinationAt,
+  jobFor,
+  listener,
+  openGateway,
+  openStage,
+  type Play,
+  say,
+} from './fixtures.ts';
+
+const watches: UsageWatch[] = [];
+const services: RunningService[] = [];
+
+afterEach(async () => {
+  await Promise.all(watches.splice(0).map((watch) => watch.stop()));
+  await closeStages();
+  await Promise.all(services.splice(0).map((service) => service.close()));
+  await cleanUp();
+});
+
+const hour = 3_600_000;
+const today = '2026-06-15';
+const report = (used: string, limit = '5000', date = today): Play =>
+  say(200, { data: { overview: [{ calendar_date: date, api_usage: used, api_limit: limit }] } });
+
+async function setUp(more: Partial<Destination> = {}) {
+  const clock = new VirtualClock();
+  const store = await newStore({ clock });
+  const stage = await openStage();
+  const destination = destinationAt(stage.url, { requestsPerDay: 5000, askUsage: true, ...more });
+  const heard = listener();
+  const gateway = openGateway({ store, destinations: [destination], clock, emit: heard.emit });
+  /** As a process that has just begun would look; waits for what comes of it. */
+  const look = async () => {
+    const watch = new UsageWatch(gateway);
+    watches.push(watch);
+    watch.look('account');
+    await watch.idle();
+  };
+  const use = () => store.quota.use('account', today);
+  const owe = (instance: string) => commitText(gateway, { job: jobFor(destination, instance), text: instance });
+  const deliver = () => {
+    const signal = AbortSignal.timeout(30_000);
+    return deliverOwed({ store, destinations: [], gateway, clock, emit: heard.emit, signal, priority: 'schedule' });
+  };
+  return { clock, store, stage, destination, gateway, heard, look, use, owe, deliver };
+}
+
+describe('what the service counts on an account', () => {
+  it('shows the requests of others, and what they used is not used again', async () => {
+    const { clock, stage, heard, look, use, owe, deliver } = await setUp({ requestsPerDay: 10 });
+    stage.script.push(report('8', '10'));
+    await look();
+    expect(stage.seen).toMatchObject([{ method: 'GET', path: '/api/1.0/usage-overview/api-usage' }]);
+    const { query } = stage.seen[0]!;
+    expect(Number(query.get('start_date')) * 1000).toBe(startOfDay(clock.now()));
+    expect(Number(query.get('end_date')) * 1000).toBe(clock.now());
+    expect(await use()).toMatchObject({ used: 8, others: 7, allowance: 10 });
+    expect(heard.events.find(({ name }) => name === 'usage.told')?.facts).toEqual({
+      account: 'account',
+      destination: 'main',
+      day: today,
+      used: 8,
+      others: 7,
+      allowance: 10,
+    });
+    for (const name of ['a', 'b', 'c']) await owe(name);
+    const states = (await deliver()).map(({ state }) => state);
+    expect(states.toSorted()).toEqual(['delivered', 'delivered', 'waiting_quota']);
+    expect(stage.seen).toHaveLength(3);
+  });
+
+  it('is asked once an hour at most by all processes together, and for small allowances less often', async () => {
+    const { clock, stage, look } = await setUp();
+    stage.otherwise = report('0');
+    await Promise.all([look(), look(), look()]);
+    expect(stage.seen).toHaveLength(1);
+    clock.advance(hour - 1);
+    await look();
+    expect(stage.seen).toHaveLength(1);
+    clock.advance(1);
+    await look();
+    expect(stage.seen).toHaveLength(2);
+    clock.wall -= 3 * hour;
+    await look();
+    expect(stage.seen, 'a clock that was set back does not keep it waiting').toHaveLength(3);
+    const small = await setUp({ requestsPerDay: 100 });
+    small.stage.otherwise = report('0');
+    for (let i = 0; i < 48; i++) {
+      await small.look();
+      small.clock.advance(hour);
+    }
+    expect(small.stage.seen.length).toBe(4);
+  });
+
+  it('is not asked where the config says no', async () => {
+    const { stage, look } = await setUp({ askUsage: false });
+    await look();
+    expect(stage.seen).toEqual([]);
+  });
+
+  it.each([
+    ['a permission', say(403, { code: 'forbidden', words: 'Needs account.api' })],
+    ['a permission, by 401', say(401, { code: 'permission_denied', words: 'Needs account.api' })],
+    ['the report', say(404, { code: 'not_found', words: 'Needs account.api' })],
+  ])(
+    'is not asked again for a week where %s is missing, which is said once and stops nothing else',
+    async (_, play) => {
+      const { clock, store, stage, heard, look, owe, deliver } = await setUp();
+      stage.script.push(play);
+      for (let i = 0; i < 100; i++) {
+        await look();
+        clock.advance(hour);
+      }
+      expect(stage.seen).toHaveLength(1);
+      const said = heard.events.filter(({ name }) => name === 'usage.refused');
+      expect(said).toMatchObject([{ facts: { destination: 'main', message: 'Needs account.api' } }]);
+      expect(await store.usageChecks.find('account')).toMatchObject({ refused: 'Needs account.api' });
+      await owe('a');
+      expect(await deliver()).toMatchObject([{ state: 'delivered' }]);
+      clock.advance(7 * 24 * hour);
+      stage.script.push(report('0'));
+      await look();
+      expect(await store.usageChecks.find('account')).toMatchObject({ refused: null });
+    },
+  );
+
+  it('closes the day when the answer is that nothing is left', async () => {
+    const { stage, look, owe, deliver } = await setUp();
+    stage.script.push(say(429, { code: 'daily_limit_reached' }));
+    await look();
+    await owe('a');
+    expect(await deliver()).toMatchObject([{ state: 'waiting_quota' }]);
+    expect(stage.seen).toHaveLength(1);
+  });
+
+  it.each([
+    ['no record of the day', report('900', '5000', '2026-06-14')],
+    ['words for figures', report('many')],
+    ['no list', say(200, { data: { overview: 'none' } })],
+    ['a fault', say(500)],
+    ['refused credentials', say(401, { code: 'auth_fail' })],
+  ])('is not known when the answer is %s, and nothing is held up by that', async (_, play) => {
+    const { stage, look, use, owe, deliver } = await setUp();
+    stage.script.push(play);
+    await look();
+    expect(await use()).toMatchObject({ used: 1, others: 0 });
+    await owe('a');
+    expect(await deliver()).toMatchObject([{ state: 'delivered' }]);
+  });
+
+  it('never gives requests back: a lower count is not believed, a lower allowance is', async () => {
+    const { store, use } = await setUp();
+    await store.quota.take('account', [today], 100);
+    await store.quota.reconcile('account', today, { reported: 50, allowance: 5000 });
+    expect(await use()).toMatchObject({ used: 50, others: 49, allowance: 5000 });
+    await store.quota.take('account', [today], 100);
+    await store.quota.reconcile('account', today, { reported: 20, allowance: undefined });
+    expect(await use()).toMatchObject({ used: 51, others: 49, allowance: 5000 });
+    await store.quota.reconcile('account', today, { reported: 60, allowance: 55 });
+    expect(await use()).toMatchObject({ used: 60, others: 58, allowance: 55 });
+  });
+});
+
+it('the embedded service tells what a colleague has used, and we stop before it refuses', async () => {
+  const [ours, theirs] = ['ab'.repeat(20), 'cd'.repeat(20)];
+  const user = (id: string, key: string) => ({ id, email: `${id}@acme.test`, role: 'Admin', api_keys: [key] });
+  const users = [user('one', ours), user('two', theirs)];
+  const company = { id: 'acme', name: 'Acme', plan: 'starter', requests_per_day: 9, requests_per_second: 100, users };
+  const fixtures = join(newFolder(), 'fixtures.json');
+  writeFileSync(fixtures, JSON.stringify({ companies: [company] }));
+  const service = await startService({ data: 'memory', fixtures });
+  services.push(service);
+  for (let i = 0; i < 7; i++) {
+    expect((await fetch(`${service.url}/datasources`, { headers: { 'kf-api-key': theirs } })).status).toBe(200);
+  }
+  const store = await newStore({ clock: systemClock });
+  const destination = destinationAt(service.url, { credentials: { kind: 'api_key', key: ours }, askUsage: true });
+  const heard = listener();
+  const gateway = openGateway({ store, destinations: [destination], emit: heard.emit });
+  const watch = new UsageWatch(gateway);
+  watches.push(watch);
+  watch.look('account');
+  await watch.idle();
+  expect(heard.events.find(({ name }) => name === 'usage.told')?.facts).toMatchObject({ others: 7, allowance: 9 });
+  for (const name of ['a', 'b', 'c']) await commitText(gateway, { job: jobFor(destination, name), text: name });
+  const signal = AbortSignal.timeout(30_000);
+  const given = { store, destinations: [], gateway, clock: systemClock, emit: heard.emit, signal } as const;
+  const results = await deliverOwed({ ...given, priority: 'schedule' });
+  expect(results.filter(({ state }) => state === 'waiting_quota')).toHaveLength(2);
+  const statuses = heard.events.flatMap(({ name, facts }) =>
+    name === 'request.answered' && 'status' in facts ? [facts.status] : [],
+  );
+  expect(statuses, 'the service had nothing to refuse').not.toContain(429);
+});
