@@ -12,7 +12,7 @@ beforeAll(async () => {
   theatre = await openTheatre(scope);
   const stage = await setStage(theatre, { scope });
   for (const how of [{}, dieAt(stage, '')]) {
-    stage.upstream.advance(true);
+    stage.upstream.advance({ large: true });
     await stage.oracle.ended(await stage.home.sync(how));
   }
   steps = (await stepsOf(stage)).filter(isOfInterest);
@@ -52,12 +52,12 @@ describe.for([
     const stage = await setStage(theatre);
     const { upstream, oracle, home } = stage;
     upstream.prunes = prunes;
-    upstream.advance(true);
+    upstream.advance({ large: true });
     await oracle.ended(await home.sync());
     let killed = 0;
     const hand = handOf(seed, steps);
     for (const step of hand) {
-      if (random() < 0.8 || prunes) upstream.advance(random() < 0.8);
+      if (random() < 0.8 || prunes) upstream.advance({ large: random() < 0.8 });
       const ended = await home.sync(dieAt(stage, step));
       await oracle.ended(ended);
       if (ended.signal !== null) killed += 1;

@@ -4,8 +4,8 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Scope } from '../journey/process.ts';
 
-/** Rows of every version, so that no guard minds. */
-const rows = 40;
+/** Rows of a version where nothing is said: always as many, so that no guard minds. */
+const usualRows = 40;
 
 /**
  * A source whose truth is known: it shows one version of its rows after the other, and remembers which of them it has
@@ -43,7 +43,7 @@ export class Upstream {
    * Has new rows from now on. No two versions are of one size, so that a request that the service logged tells which
    * one it carried. `large`: of several pieces, so that an upload can be cut in its middle.
    */
-  advance(large = false): string {
+  advance({ large = false, rows = usualRows }: { large?: boolean; rows?: number } = {}): string {
     this.version += 1;
     const fill = 'x'.repeat(large ? 40_000 : 10);
     const lines = Array.from({ length: rows }, (_, i) => `${i},${this.version},${fill}\n`);

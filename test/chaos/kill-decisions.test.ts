@@ -1,0 +1,147 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Ended, forSuite } from '../journey/world.ts';
+import { handOf, seeds } from './seeds.ts';
+import { dieAt, openTheatre, type Stage, setStage, stepsOf, type Theatre } from './stage.ts';
+
+const scope = forSuite();
+let theatre: Theatre;
+/** Holds back what has fewer rows. */
+const job = { guards: { rows: { minimum: 20 } } };
+
+beforeAll(async () => {
+  theatre = await openTheatre(scope);
+});
+
+/** What the instance shows before a decision, and what the decision is about. */
+interface Choice {
+  readonly before: number;
+  readonly about: number;
+}
+
+interface Decision {
+  readonly args: readonly string[];
+  /** Brings the stage to where somebody has to decide. */
+  prepare(stage: Stage): Promise<Choice>;
+  /** After a decision that was cut short: takes it once more where it came to nothing, and holds the end to it. */
+  settle(stage: Stage, choice: Choice): Promise<void>;
+}
+
+/** New rows, read and shown. */
+async function deliver({ upstream, home, oracle }: Stage): Promise<number> {
+  upstream.advance();
+  expect(await oracle.ended(await home.sync())).toBe(upstream.version);
+  return upstream.version;
+}
+
+/** New rows that do not come through; the source forgets them at once. */
+async function keepBack({ upstream, home, oracle }: Stage, state: string, rows?: number): Promise<number> {
+  upstream.advance(rows === undefined ? {} : { rows });
+  const ended = await home.sync();
+  expect(ended.jobs).toMatchObject([{ state }]);
+  await oracle.ended(ended);
+  return upstream.version;
+}
+
+/** Takes a decision again that may have been taken: there is nothing left to decide, or it is decided now. */
+async function again({ home }: Stage, args: readonly string[]): Promise<void> {
+  const { code, stderr } = await home.sluice(args);
+  if (code !== 0) expect(stderr).toContain('PAYLOAD_UNKNOWN');
+}
+
+/** What the outbox owes is sent, although the source has nothing more to give. */
+async function sendRest({ home, oracle }: Stage): Promise<number> {
+  const ended = await home.sync();
+  expect(ended).toMatchObject({ code: 1, jobs: [{ state: 'failed' }] });
+  return oracle.ended(ended);
+}
+
+/** What is shown already, or the first rows that are. */
+async function showSomething(stage: Stage): Promise<number> {
+  return stage.upstream.version === 0 ? deliver(stage) : stage.oracle.look();
+}
+
+const heldBack = async (stage: Stage): Promise<Choice> => ({
+  before: await showSomething(stage),
+  about: await keepBack(stage, 'quarantined', 8),
+});
+
+const decisions: Record<string, Decision> = {
+  'an approval': {
+    args: ['quarantine', 'approve', 'rows'],
+    prepare: heldBack,
+    async settle(stage, { about }) {
+      await again(stage, this.args);
+      expect(await sendRest(stage)).toBe(about);
+    },
+  },
+  'a discard': {
+    args: ['quarantine', 'discard', 'rows'],
+    prepare: heldBack,
+    async settle(stage, { before }) {
+      await again(stage, this.args);
+      expect(await sendRest(stage)).toBe(before);
+      expect(stage.home.state().outbox.at(-1)).toMatchObject({ state: 'discarded' });
+    },
+  },
+  'another try for a dead payload': {
+    args: ['dead', 'send', 'rows'],
+    async prepare(stage) {
+      const before = await showSomething(stage);
+      await stage.control.break(stage.instance, { first: 1, answer: { status: 422 } });
+      return { before, about: await keepBack(stage, 'dead') };
+    },
+    async settle(stage, { about }) {
+      await again(stage, this.args);
+      expect(await sendRest(stage)).toBe(about);
+    },
+  },
+  'a rollback': {
+    args: ['rollback', 'rows'],
+    async prepare(stage) {
+      const about = stage.upstream.version || (await deliver(stage));
+      return { about, before: await deliver(stage) };
+    },
+    async settle(stage, { about, before }) {
+      const { home, oracle } = stage;
+      oracle.wentBack(about);
+      const isHeld = async () => (await home.sync()).jobs[0]!.state === 'held';
+      if (!(await isHeld())) {
+        expect(await oracle.look()).toBe(before);
+        oracle.wentBack(about);
+        expect(await home.sluice(this.args)).toMatchObject({ code: 0 });
+        expect(await isHeld()).toBe(true);
+      }
+      expect(await oracle.look()).toBe(about);
+      expect(await home.sluice(['resume', 'rows'])).toMatchObject({ code: 0 });
+    },
+  },
+};
+
+/** From the decision on, without what every start and every delivery does. */
+function ownSteps(steps: readonly string[]): string[] {
+  const own = steps.slice(steps.indexOf('commit insert into audit #1'));
+  return own.filter((step) => /audit|leases #1|^rm |^say (payload|request\.answered)/.test(step));
+}
+
+describe.each(Object.entries(decisions))('%s that is killed before every durable step of its own', (_, decision) => {
+  let steps: readonly string[];
+
+  beforeAll(async () => {
+    const stage = await setStage(theatre, { scope, job });
+    await decision.prepare(stage);
+    expect(await stage.home.sluice(decision.args, dieAt(stage, ''))).toMatchObject({ code: 0 });
+    steps = ownSteps(await stepsOf(stage));
+  });
+
+  it.for(seeds)('is taken whole or not at all, and can be taken again (seed %i)', async (seed) => {
+    const stage = await setStage(theatre, { job });
+    stage.upstream.prunes = true;
+    for (const step of handOf(seed, steps)) {
+      const choice = await decision.prepare(stage);
+      const killed: Ended = await stage.home.sluice(decision.args, dieAt(stage, step));
+      expect(killed, step).toMatchObject({ signal: 'SIGKILL' });
+      await decision.settle(stage, choice);
+    }
+    await stage.oracle.expectPaced();
+  });
+});
