@@ -2,11 +2,13 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import { reportMissing } from './describe.ts';
 import type { FileServer, FileServerSettings } from './file-server.ts';
 import { hasProftpd, startProftpd } from './proftpd.ts';
+import { hasPureFtpd, startPureFtpd } from './pureftpd.ts';
 import { hasSshd, type SshServer, startSshd } from './sshd.ts';
 import { hasVsftpd, startVsftpd } from './vsftpd.ts';
 
 interface Servers {
   readonly ProFTPD: FileServer;
+  readonly 'Pure-FTPd': FileServer;
   readonly vsftpd: FileServer;
   readonly sshd: SshServer;
 }
@@ -21,6 +23,7 @@ type Kinds = {
 
 const kinds: Kinds = {
   ProFTPD: { isInstalled: hasProftpd, start: startProftpd, packages: 'proftpd-core proftpd-mod-crypto' },
+  'Pure-FTPd': { isInstalled: hasPureFtpd, start: startPureFtpd, packages: 'pure-ftpd' },
   vsftpd: { isInstalled: hasVsftpd, start: startVsftpd, packages: 'vsftpd' },
   sshd: { isInstalled: hasSshd, start: startSshd, packages: 'openssh-server openssh-client' },
 };

@@ -128,13 +128,20 @@ export class ServerFolder {
     await run(program, args, { ...this.identity, cwd: this.path, env: { ...process.env, HOME: this.path } });
   }
 
-  /** Starts a program under a supervisor; what it says is kept in `server.log` of the folder. */
-  async start(program: string, args: readonly string[]): Promise<Supervised> {
+  /**
+   * Starts a program under a supervisor; what it says is kept in `server.log` of the folder. It runs as the server's user,
+   * or with our own rights where it has to have them.
+   */
+  async start(
+    program: string,
+    args: readonly string[],
+    { as = 'server' }: { as?: 'server' | 'us' } = {},
+  ): Promise<Supervised> {
     const log = await open(join(this.path, 'server.log'), 'a');
     // The supervisor waits on a pipe that we hold. Whatever ends us, SIGKILL included, ends the pipe, and with it the
     // server and its folder. Signals to our terminal's group do not reach it: it has its own session.
     const child = spawn('/bin/sh', ['-c', supervisor, 'sh', this.path, program, ...args], {
-      ...this.identity,
+      ...(as === 'us' ? {} : this.identity),
       cwd: this.path,
       detached: true,
       stdio: ['pipe', 'pipe', log.fd],
