@@ -3,6 +3,7 @@ import type { Schedule } from '../schedule/schedule.ts';
 import type { Connector } from '../sdk/connector.ts';
 import type { GrantKind, OAuthDescription } from '../sdk/oauth.ts';
 import type { OptionSet, OptionValues } from '../sdk/option.ts';
+import type { WriteRule } from '../sets/write-rule.ts';
 import type { Transform } from '../transforms/transform.ts';
 import type { Alerts, OwnAlerts } from './alerts.ts';
 import type { JobPriority } from './budget-options.ts';
@@ -22,6 +23,8 @@ export interface Config {
   readonly keep?: { readonly payloads: number; readonly milliseconds: number };
   /** Whom to tell of what goes wrong; absent: nobody. */
   readonly alerts?: Alerts;
+  /** How many extracts run at a time; absent: four. */
+  readonly concurrency?: number;
   readonly destinations: ReadonlyMap<string, Destination>;
   readonly sources: ReadonlyMap<string, Source>;
   readonly jobs: ReadonlyMap<string, Job>;
@@ -175,6 +178,8 @@ export interface Extract {
   readonly transforms: readonly TransformStep[];
   readonly format: Format;
   readonly formatOptions: OptionValues<OptionSet>;
+  /** How rows become what the instance shows; absent: they replace it. */
+  readonly write?: WriteRule;
   /** IANA zone in which days are reckoned: the schedule's, or the config's. */
   readonly timezone?: string;
   /** Longest silence of the source before the run is ended; 0 = wait for ever. */

@@ -1,6 +1,7 @@
 import { redact } from '../lib/redact.ts';
 import type { OptionSet, OptionValues } from '../sdk/option.ts';
 import type { Config, Destination, Extract, Job, Source } from './config.ts';
+import { describeSchedule } from './describe-schedule.ts';
 
 /** A config as plain data, defaults filled in, in the words of the file. */
 export interface Described {
@@ -55,7 +56,7 @@ function describeJob({ destination, target, schedule, extract, ...job }: Job): o
     ...(extract === undefined ? {} : describeExtract(extract)),
     target,
     destination: destination.name,
-    ...(schedule === undefined ? {} : { schedule }),
+    ...(schedule === undefined ? {} : { schedule: describeSchedule(schedule) }),
     enabled: job.enabled,
     always: job.always,
     allow_empty: job.allowEmpty,

@@ -1,20 +1,17 @@
 import { nearest } from '../lib/nearest.ts';
-import { cronFault } from '../schedule/cron.ts';
-import type { Schedule } from '../schedule/schedule.ts';
 import { schemaOf, withDefaults } from '../sdk/option.ts';
 import type { Destination, Job } from './config.ts';
-import type { Faults } from './faults.ts';
 import type { LoadContext, Outcome } from './load.ts';
 import { loadOwnAlerts } from './load-alerts.ts';
 import { type Draft, loadExtract } from './load-extract.ts';
 import { loadGuards } from './load-guards.ts';
+import { loadSchedule } from './load-schedule.ts';
 import type { SourceOutcome } from './load-source.ts';
 import { loadTarget } from './load-target.ts';
-import { checkTimezone, isMap } from './load-top.ts';
+import { isMap } from './load-top.ts';
 import { type Member, memberPath, openMember, partAt } from './member.ts';
 import { jobOptions } from './settings.ts';
 import { validatePart } from './validate.ts';
-import type { Part } from './variables.ts';
 
 export interface JobContext extends LoadContext {
   readonly destinations: ReadonlyMap<string, Outcome<Destination>>;
@@ -32,7 +29,8 @@ export async function loadJob(member: Member, context: JobContext): Promise<Outc
   const destination = findDestination(draft, context);
   const target = loadTarget(draft);
   const extract = target?.kind === 'refresh' ? refuseExtract(draft) : loadExtract(draft, target, context);
-  const schedule = loadSchedule(draft, context.top.timezone);
+  const { timezone, scheduleRules: rules } = context.top;
+  const schedule = loadSchedule(part, { job: name, timezone, rules, faults });
   const alerts = loadOwnAlerts(draft.given.alerts, {
     alerts: context.top.alerts,
     path: partAt(part, 'alerts').path,
@@ -118,29 +116,4 @@ function refuseExtract({ given, part, faults }: Draft): undefined {
       next: `Delete "${option}", or write an instance instead of a refresh`,
     });
   }
-}
-
-function loadSchedule({ given, part, faults }: Draft, defaultZone: string): Schedule | undefined {
-  const written = given.schedule;
-  const isPlain = typeof written === 'string';
-  const { cron, timezone } = isPlain ? { cron: written, timezone: undefined } : isMap(written) ? written : {};
-  const at = partAt(part, 'schedule');
-  const zone =
-    timezone === undefined ? defaultZone : checkTimezone(timezone, { path: partAt(at, 'timezone').path, faults });
-  if (typeof cron !== 'string') return undefined;
-  checkCron(cron, { at: isPlain ? at : partAt(at, 'cron'), faults });
-  return zone === undefined ? undefined : { cron: cron.trim().replace(/\s+/g, ' '), timezone: zone };
-}
-
-function checkCron(cron: string, { at, faults }: { at: Part; faults: Faults }): void {
-  const fault = at.broken.has(at.path) ? undefined : cronFault(cron);
-  if (fault === undefined) return;
-  faults.add({
-    code: 'CONFIG_CRON',
-    message: `The schedule cannot be used: ${fault}`,
-    path: at.path,
-    seen: JSON.stringify(cron),
-    allowed: 'minute (0-59), hour (0-23), day of month (1-31), month (1-12 or JAN-DEC), day of week (0-7 or SUN-SAT)',
-    next: 'For example "*/15 * * * *" is every quarter of an hour, "30 6 * * MON-FRI" is 6:30 on working days',
-  });
 }

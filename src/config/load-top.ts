@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { nearest } from '../lib/nearest.ts';
 import { registerSecret } from '../lib/redact.ts';
 import { knownTimezones, timezoneFault } from '../schedule/cron.ts';
+import type { Rules } from '../schedule/schedule.ts';
 import { type OptionValues, option, schemaOf, withDefaults } from '../sdk/option.ts';
 import type { Alerts } from './alerts.ts';
 import type { Places } from './catalogue.ts';
@@ -10,10 +11,12 @@ import type { Document } from './document.ts';
 import type { Faults } from './faults.ts';
 import { keepDefaults } from './guard-options.ts';
 import { loadAlerts } from './load-alerts.ts';
+import { loadRules, type Spread } from './load-schedule-rules.ts';
+import { partAt } from './member.ts';
 import { registerSecrets } from './secrets.ts';
 import { topOptions } from './settings.ts';
 import { validatePart } from './validate.ts';
-import { type Environment, resolvePart } from './variables.ts';
+import { type Environment, type Part, resolvePart } from './variables.ts';
 
 type Keep = NonNullable<Config['keep']>;
 
@@ -29,6 +32,9 @@ export interface Top {
   /** The guards of all jobs, as written. */
   readonly guards: unknown;
   readonly keep: Keep;
+  /** What goes for all schedules that do not say otherwise. */
+  readonly scheduleRules: Rules & Spread;
+  readonly concurrency: number;
   readonly alerts?: Alerts;
   /** Where connectors are looked for beside our own. */
   readonly places: Places;
@@ -90,6 +96,8 @@ export async function readTop(
     ...monitorOf(values),
     guards: (part.value as Record<string, unknown>).guards,
     keep: keepOf(values),
+    scheduleRules: rulesOf(part, faults),
+    concurrency: values.concurrency,
     ...(alerts === undefined ? {} : { alerts }),
     places: placesOf(values, folder),
     destinations: entriesOf(written, 'destinations'),
@@ -118,6 +126,12 @@ function monitorOf({ monitor }: OptionValues<typeof topOptions>): { monitor?: Mo
 function keepOf({ keep }: OptionValues<typeof topOptions>): Keep {
   const { payloads, days } = { ...keepDefaults, ...(isMap(keep) ? keep : {}) } as typeof keepDefaults;
   return { payloads, milliseconds: days * 86_400_000 };
+}
+
+function rulesOf(part: Part, faults: Faults): Rules & Spread {
+  const at = partAt(part, 'schedules');
+  const place = (option: string): Part => partAt(at, option);
+  return (isMap(at.value) ? loadRules(at.value, { rules: {}, place, faults }) : undefined) ?? {};
 }
 
 function placesOf({ connectors, connector_packages: packages }: OptionValues<typeof topOptions>, from: string): Places {

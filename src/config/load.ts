@@ -124,6 +124,7 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
     sealKeys: top.sealKeys,
     ...(top.monitor === undefined ? {} : { monitor: top.monitor }),
     keep: top.keep,
+    concurrency: top.concurrency,
     ...(top.alerts === undefined ? {} : { alerts: top.alerts }),
     destinations: good<Destination>(destinations.outcomes),
     sources: good<Source>(logins.outcomes),

@@ -5,6 +5,7 @@ import type { Declarations } from './json-schema.ts';
 import { topMaps } from './load-top.ts';
 import { loginOptions } from './login-options.ts';
 import { optionTable } from './option-table.ts';
+import { scheduleOptions } from './schedule-options.ts';
 import {
   datasourceOptions,
   destinationOptions,
@@ -34,7 +35,7 @@ export function configReference({ connectors, formats, transforms }: Declaration
       'Behind `login` of a source whose connector logs in by OAuth; [oauth.md](oauth.md) tells how.',
     ),
     section('A job', jobOptions, 'Under `jobs`, by a name of your choice.'),
-    scheduleText,
+    section('A schedule', scheduleOptions, scheduleText),
     section(
       'Guards',
       guardOptions,
@@ -92,13 +93,13 @@ Any value (never a key) may hold variables. They are replaced after the file was
 
 Inside of \`{…}\` and \`[…]\` YAML wants such values in quotes.`;
 
-const scheduleText = `### Schedules
+const scheduleText = `A schedule is a text or a map:
 
-A schedule is a cron expression of five fields (minute, hour, day of month, month, day of week) in quotes. Names (\`MON\`, \`JAN\`), lists, ranges, steps, \`L\`, \`W\`, \`#\` and the nicknames \`@hourly\`, \`@daily\`, \`@weekly\`, \`@monthly\`, \`@yearly\` are understood. When day of month and day of week are both given, either is enough.
+| Written | Fires |
+|---|---|
+| \`"*/15 * * * *"\` | as the cron expression says, in quotes: minute, hour, day of month, month, day of week; names (\`MON\`, \`JAN\`), lists, ranges, steps, \`L\`, \`W\`, \`#\`, and \`@hourly\`, \`@daily\`, \`@weekly\`, \`@monthly\`, \`@yearly\` |
+| \`every 15m\` | every quarter of an hour of real time |
+| \`at 06:00, 18:30 on MON-FRI\` | at these times of day; without \`on\`, every day |
+| \`manual\` | never by itself, as without a schedule |
 
-On the days when clocks change:
-
-- Plain values, lists and ranges in minute and hour mean times of day, and each fires exactly once a day. A time that the spring change leaves out fires at the moment when the clock jumps (several times within one gap fire once, together); a time that the autumn change repeats fires the first time only.
-- \`*\` or a step in minute or hour means an interval and follows real time: it goes on through the repeated hour, and what the missing hour would have held does not fire.
-
-A firing that was missed because the daemon did not run is caught up with when it starts again, once for each job however many were missed. An edited schedule starts from the moment when the config was loaded.`;
+As a map it has exactly one of \`cron\`, \`every\` and \`at\`. [schedules.md](schedules.md) tells what happens on the days when clocks change, after a downtime, when a run takes longer than expected, and when a schedule is edited.`;

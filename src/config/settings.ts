@@ -2,6 +2,7 @@ import { type JsonSchema, type OptionSet, option } from '../sdk/option.ts';
 import { alertsSchema, ownAlertsSchema } from './alert-options.ts';
 import { budgetDestinationOptions, budgetJobOptions } from './budget-options.ts';
 import { guardsSchema, keepDefaults, keepSchema } from './guard-options.ts';
+import { jobScheduleOptions, topScheduleOptions } from './schedule-options.ts';
 
 /**
  * Every option that the config itself knows, declared once. Checking, the schema for editors, the reference page and
@@ -71,6 +72,7 @@ export const topOptions = {
       example: { host: '127.0.0.1', port: 9464 },
     },
   ),
+  ...topScheduleOptions,
   guards: option.schema<false | Record<string, unknown> | undefined>(guardsSchema, {
     about:
       'What a result of any job must be like to be sent; a job may say otherwise, guard by guard. `false`: no guards but those that jobs name.',
@@ -193,27 +195,7 @@ export const jobOptions = {
     about: 'Name of the destination. May be left out when there is exactly one.',
     example: 'main',
   }),
-  schedule: option.schema<string | { cron: string; timezone?: string } | undefined>(
-    {
-      anyOf: [
-        { type: 'string' },
-        {
-          type: 'object',
-          additionalProperties: false,
-          properties: {
-            cron: { type: 'string', description: 'Five fields: minute, hour, day of month, month, day of week.' },
-            timezone: { type: 'string', description: 'IANA time zone of this schedule.' },
-          },
-          required: ['cron'],
-        },
-      ],
-    },
-    {
-      about:
-        'When the daemon runs the job: a cron expression of five fields, or a map of `cron` and `timezone`. Without it the job runs only when asked to.',
-      example: '*/15 * * * *',
-    },
-  ),
+  ...jobScheduleOptions,
   enabled: option.boolean({
     about: 'False: the daemon leaves the job alone; `sluice sync <job>` still runs it.',
     default: true,

@@ -1,0 +1,169 @@
+import { describe, expect, it } from 'vitest';
+import type { Schedule } from '../../src/schedule/schedule.ts';
+import { configWith, goodJob, load } from './fixtures.ts';
+
+const hour = 3_600_000;
+const day = 24 * hour;
+
+/** The schedule of a job that has this behind `schedule:`, in a config with this at its top. */
+async function read(written: string, top = ''): Promise<Schedule | undefined> {
+  const { config, problems } = await load(`${top}${configWith(`${goodJob}    schedule: ${written}\n`)}`);
+  expect(problems).toEqual([]);
+  return config!.jobs.get('orders')!.schedule;
+}
+
+/** What a person is told of a schedule that cannot be used. */
+async function refusal(written: string, top = '') {
+  const { problems } = await load(`${top}${configWith(`${goodJob}    schedule: ${written}\n`)}`);
+  expect(problems.map(({ message }) => message)).toHaveLength(1);
+  const { code, message, seen, next, where } = problems[0]!;
+  return { code, message: message.replace('The schedule cannot be used: ', ''), seen, next, line: where.line };
+}
+
+describe('a schedule', () => {
+  it.each([
+    ['every 15m', { every: hour / 4, from: 0, timezone: 'UTC' }],
+    ['every 1h30m', { every: 1.5 * hour, from: 0, timezone: 'UTC' }],
+    ['"@every 13h"', { every: 13 * hour, from: 0, timezone: 'UTC' }],
+    ['at 06:00, 18:30', { at: ['06:00', '18:30'], timezone: 'UTC' }],
+    ['"6:30"', { at: ['06:30'], timezone: 'UTC' }],
+    ['at 18:30,6:00 on MON-FRI', { at: ['06:00', '18:30'], days: [1, 2, 3, 4, 5], timezone: 'UTC' }],
+    ['"*/15 * * * *"', { cron: '*/15 * * * *', timezone: 'UTC' }],
+    ['"@daily"', { cron: '@daily', timezone: 'UTC' }],
+    ['{every: 2d, from: 2026-11-21}', { every: 2 * day, from: Date.parse('2026-11-21'), timezone: 'UTC' }],
+    [
+      '{every: 1h, from: 2026-11-21T06:30, timezone: Europe/Berlin}',
+      { every: hour, from: Date.parse('2026-11-21T05:30Z'), timezone: 'Europe/Berlin' },
+    ],
+    [
+      '{every: 1h, from: "2026-11-21T06:30+05:45"}',
+      { every: hour, from: Date.parse('2026-11-21T00:45Z'), timezone: 'UTC' },
+    ],
+    [
+      '{at: [06:00, 18:30], days: [saturday, Sun], timezone: Asia/Kathmandu}',
+      { at: ['06:00', '18:30'], days: [6, 7], timezone: 'Asia/Kathmandu' },
+    ],
+    ['{at: 06:00, days: FRI-MON}', { at: ['06:00'], days: [1, 5, 6, 7], timezone: 'UTC' }],
+    ['{at: 06:00, days: MON-SUN}', { at: ['06:00'], timezone: 'UTC' }],
+    [
+      '{cron: 0 6 * * *, misfire: skip, overlap: buffer_one}',
+      { cron: '0 6 * * *', timezone: 'UTC', misfire: { policy: 'skip' }, overlap: 'buffer_one' },
+    ],
+    [
+      '{every: 1h, misfire: run_all}',
+      { every: hour, from: 0, timezone: 'UTC', misfire: { policy: 'run_all', within: day, atMost: 24 } },
+    ],
+    [
+      '{every: 1h, misfire: {policy: run_all, within: 6h, at_most: 3}}',
+      { every: hour, from: 0, timezone: 'UTC', misfire: { policy: 'run_all', within: 6 * hour, atMost: 3 } },
+    ],
+    [
+      '{every: 1h, misfire: {policy: run_once, within: 2h}}',
+      { every: hour, from: 0, timezone: 'UTC', misfire: { policy: 'run_once', within: 2 * hour } },
+    ],
+  ])('is read: %s', async (written, schedule) => {
+    expect(await read(written)).toEqual(schedule);
+  });
+
+  it.each(['manual', 'Manual'])('may be none: %s', async (written) => {
+    expect(await read(written)).toBeUndefined();
+  });
+
+  it('takes its zone and its rules from the top level, and says otherwise where it wants to', async () => {
+    const top = 'timezone: Europe/Berlin\nschedules: {misfire: skip, overlap: cancel_other}\n';
+    const rules = { misfire: { policy: 'skip' }, overlap: 'cancel_other' };
+    expect(await read('at 06:00', top)).toEqual({ at: ['06:00'], timezone: 'Europe/Berlin', ...rules });
+    expect(await read('{at: 06:00, timezone: UTC, overlap: skip}', top)).toEqual({
+      at: ['06:00'],
+      timezone: 'UTC',
+      ...rules,
+      overlap: 'skip',
+    });
+  });
+
+  it('fires later by the share of a spread that the name of its job has, and by none where it says 0s', async () => {
+    const top = 'schedules: {spread: 10m}\n';
+    const { offset } = (await read('every 1h', top))!;
+    expect(offset).toBeGreaterThan(0);
+    expect(offset).toBeLessThan(600_000);
+    expect(await read('{every: 1h, spread: 10m}')).toMatchObject({ offset });
+    expect(await read('{every: 1h, spread: 0s}', top)).toEqual({ every: hour, from: 0, timezone: 'UTC' });
+  });
+});
+
+describe('a schedule that cannot be used', () => {
+  it.each([
+    ['every 0s', 'no time at all lies between its firings', 'write schedule: manual'],
+    ['{every: 0m}', 'no time at all lies between its firings', 'write schedule: manual'],
+    ['every 90 s', 'the clock is looked at once a minute', 'Write 1m or 2m'],
+    ['every 30s', 'the clock is looked at once a minute', 'Write 1m'],
+    ['every 15 m', 'this is no span of time', 'Write it together: 15m'],
+    ['every 2 hours and 30 minutes', 'this is no span of time', 'Write it together: 2h30m'],
+    ['{every: 15}', '"every" has no unit', 'Write 15m if minutes are meant'],
+    ['every', 'this is no span of time', undefined],
+    ['every morning', 'this is no span of time', undefined],
+    ['{every: -5m}', 'this is no span of time', undefined],
+    ['every 900w', 'ten years are the longest interval', undefined],
+    ['at 6am', '"6am" is no time of day', 'Did you mean "06:00"?'],
+    ['{at: [06:00, "18.30"]}', '"18.30" is no time of day', 'Did you mean "18:30"?'],
+    ['{at: "24:00"}', '"24:00" is no time of day', 'Did you mean "00:00"?'],
+    ['{at: "25:00"}', '"25:00" is no time of day', undefined],
+    ['at 06:00 on workdays', '"workdays" is no day of the week', 'Did you mean "MON-FRI"?'],
+    ['{at: 06:00, days: [MON, Caturday]}', '"Caturday" is no day of the week', undefined],
+    ['{every: 1h, from: yesterday}', '"from" is no date and time', undefined],
+    [
+      '{cron: 0 6 * * *, every: 1h}',
+      'A schedule has one of cron, every and at; this one has cron and every',
+      'Delete "every", or make a second job of it',
+    ],
+    [
+      '{timezone: UTC}',
+      'This schedule does not say when: it has none of cron, every and at',
+      'Add one of them, or delete the schedule: the job then runs only when asked to',
+    ],
+    [
+      '{cron: 0 6 * * *, days: MON}',
+      '"days" goes with "at", and this schedule has none',
+      'Delete "days": the last field of a cron expression says the days',
+    ],
+    ['{at: 06:00, from: 2026-11-21}', '"from" goes with "every", and this schedule has none', undefined],
+    ['{every: 1h, spread: soon}', 'this is no span of time for a spread', undefined],
+    ['{every: 1h, spread: 10 minutes}', 'this is no span of time for a spread', 'Write it together: 10m'],
+    ['{every: 1h, spread: 2d}', 'a spread is too long', 'Write 1d or less'],
+    ['{every: 1h, misfire: {policy: run_all, within: 10s}}', '"within" is too short', 'Write 1m or more'],
+    [
+      '{every: 1h, misfire: {policy: skip, within: 1h}}',
+      'This misfire policy has no use for "within"',
+      'Delete "within"',
+    ],
+    [
+      '{every: 1h, misfire: {policy: run_once, at_most: 2}}',
+      'This misfire policy has no use for "at_most"',
+      'Delete "at_most"',
+    ],
+    ['hourly', 'a schedule has five fields, this one has 1', 'Did you mean "@hourly"?'],
+  ])('is told what to write: %s', async (written, message, next) => {
+    const told = await refusal(written);
+    expect(told).toMatchObject({ code: expect.stringMatching(/^CONFIG_(SCHEDULE|CRON)$/), message });
+    if (next !== undefined) expect(told.next).toContain(next);
+  });
+
+  it('names the nearest zone, the nearest option and the words that a policy knows', async () => {
+    expect(await refusal('{at: 06:00, timezone: Europe/Berlim}')).toMatchObject({
+      next: 'Did you mean "Europe/Berlin"?',
+    });
+    expect(await refusal('{evry: 15m}')).toMatchObject({
+      code: 'CONFIG_UNKNOWN_OPTION',
+      next: 'Did you mean "every"?',
+    });
+    expect(await refusal('{every: 15m, overlap: skp}')).toMatchObject({ next: 'Did you mean "skip"?' });
+    expect(await refusal('{every: 15m, misfire: run_al}')).toMatchObject({ code: 'CONFIG_WRONG_VALUE' });
+  });
+
+  it('stands at the top level as well, once for all jobs', async () => {
+    expect(await refusal('every 1h', 'schedules: {spread: 10 m}\n')).toMatchObject({
+      line: 1,
+      next: 'Write it together: 10m',
+    });
+  });
+});
