@@ -24,6 +24,7 @@ const levelOf: Partial<Record<keyof SluiceEvents & string, Exclude<Level, 'silen
   'quota.spent': 'warn',
   'quota.turned': 'info',
   'account.held': 'warn',
+  'account.slowed': 'info',
   'usage.told': 'info',
   'usage.refused': 'warn',
   'login.refused': 'error',

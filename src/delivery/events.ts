@@ -43,6 +43,8 @@ export type DeliveryEvents = {
   'quota.spent': { readonly account: string; readonly destination: string; readonly until: number };
   'quota.turned': { readonly account: string; readonly destination: string };
   'account.held': { readonly account: string; readonly destination: string; readonly until: number };
+  /** Requests a second that are sent from now on, because the service took fewer than we sent. */
+  'account.slowed': { readonly account: string; readonly destination: string; readonly per_second: number };
   /** What the service has counted on the account's running day; `others` are those that we did not make. */
   'usage.told': {
     readonly account: string;

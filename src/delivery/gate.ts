@@ -118,6 +118,7 @@ export class Gate {
     const { action, problem, retryAfterMs } = decision;
     this.#pauses = action === 'pause' ? this.#pauses + 1 : 0;
     if (action === 'login' && problem !== undefined) this.#refuse(problem);
+    if (action === 'pause') await this.#slow();
     if (action === 'wait_for_day') await this.#closeDay(retryAfterMs);
     if (action !== 'pause' && action !== 'retry') return 0;
     const waitMs = backoffMs(action === 'pause' ? this.#pauses : attempts, retryAfterMs, this.#network.random);
@@ -138,7 +139,7 @@ export class Gate {
     const { account, requestsPerSecond } = this.destination;
     return this.#given.store.transaction(async (parts) => {
       this.#turnAwayIf(await this.#closedIn(parts, passage.priority));
-      const ticket = await parts.sends.take(account, requestsPerSecond);
+      const ticket = await parts.sends.take(account, await parts.accounts.pace(account, requestsPerSecond));
       if (!('ticket' in ticket)) return ticket;
       const days = daysOf(this.#given.clock.now());
       const refused = await parts.quota.take(account, days, (use) => limitOf(this.destination, passage.priority, use));
@@ -204,6 +205,13 @@ export class Gate {
     const { day, until } = closing(clock.now(), retryAfterMs);
     await store.quota.close(this.destination.account, day, until);
     this.#saySpent(until);
+  }
+
+  /** Others are on the account as well: room is made for them. */
+  async #slow(): Promise<void> {
+    const { account, requestsPerSecond } = this.destination;
+    const perSecond = await this.#given.store.accounts.slow(account, requestsPerSecond);
+    if (perSecond !== undefined) this.#given.emit('account.slowed', { ...this.#names(), per_second: perSecond });
   }
 
   async #hold(waitMs: number): Promise<void> {

@@ -1,6 +1,12 @@
-import type { Ground } from './part.ts';
+import { atomically, type Ground } from './part.ts';
+import type { AccountRow } from './tables.ts';
 
-/** What holds for a whole account: a pause that the service asked for. */
+/** After being slowed down, one request a second more is tried again after each time of this length without a refusal. */
+const regainMs = 60_000;
+/** Refusals that come this close together are one: what was under way when the first came is refused as well. */
+const togetherMs = 2_000;
+
+/** What holds for a whole account: a pause that the service asked for, and how fast it takes requests of late. */
 export class Accounts {
   readonly #ground: Ground;
 
@@ -20,14 +26,46 @@ export class Accounts {
       .execute();
   }
 
+  /**
+   * The service refuses requests that come no faster than `most` a second: others are on the account too. From now on
+   * half as many are sent, and slowly more again. Returns how many; undefined when this was taken account of already.
+   */
+  slow(account: string, most: number): Promise<number | undefined> {
+    return atomically(this.#ground, async (inside) => {
+      const now = Math.round(inside.clock.now());
+      const row = await rowOf(inside, account);
+      const last = row?.slowed_at ?? Number.NEGATIVE_INFINITY;
+      if (last <= now && now - last < togetherMs) return undefined;
+      const slowed_to = Math.max(1, Math.floor(paceIn(row, most, now) / 2));
+      await inside.db
+        .insertInto('accounts')
+        .values({ account, held_at: 0, held_until: 0, slowed_to, slowed_at: now })
+        .onConflict((conflict) => conflict.column('account').doUpdateSet({ slowed_to, slowed_at: now }))
+        .execute();
+      return slowed_to;
+    });
+  }
+
+  /** Requests a second that may be sent now; `most` where the service has not refused any of late. */
+  async pace(account: string, most: number): Promise<number> {
+    return paceIn(await rowOf(this.#ground, account), most, this.#ground.clock.now());
+  }
+
   /** End of the pause (epoch ms); undefined when there is none, or when the clock has been set back before its start. */
   async heldUntil(account: string): Promise<number | undefined> {
     const now = this.#ground.clock.now();
-    const row = await this.#ground.db
-      .selectFrom('accounts')
-      .selectAll()
-      .where('account', '=', account)
-      .executeTakeFirst();
+    const row = await rowOf(this.#ground, account);
     return row !== undefined && row.held_at <= now && now < row.held_until ? row.held_until : undefined;
   }
+}
+
+function rowOf({ db }: Ground, account: string): Promise<AccountRow | undefined> {
+  return db.selectFrom('accounts').selectAll().where('account', '=', account).executeTakeFirst();
+}
+
+/** A clock that was set back to before the refusal has forgotten it. */
+function paceIn(row: AccountRow | undefined, most: number, now: number): number {
+  const { slowed_to = null, slowed_at = null } = row ?? {};
+  if (slowed_to === null || slowed_at === null || now < slowed_at) return most;
+  return Math.min(most, slowed_to + Math.floor((now - slowed_at) / regainMs));
 }

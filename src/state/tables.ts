@@ -17,6 +17,9 @@ export interface Tables {
   targets: TargetsTable;
   settings: SettingsTable;
   watermarks: WatermarksTable;
+  generations: GenerationsTable;
+  sets: SetsTable;
+  backfills: BackfillsTable;
   quarantine: QuarantineTable;
   holds: HoldsTable;
   audit: AuditTable;
@@ -231,6 +234,47 @@ interface WatermarksTable {
   set_at: number;
 }
 
+interface GenerationsTable {
+  run: string;
+  job: string;
+  /** Hash of what is read: rows of another query are of no use. */
+  reading: string;
+  /** Hash of what is made of the rows, and where it goes. */
+  shape: string;
+  /** JSON: columns and files. */
+  manifest: string;
+  /** How far the source was read for it; null where it has no watermark. */
+  watermark: string | null;
+  /** The generation that was the present one then; null when there was none. */
+  parent: string | null;
+  made_at: number;
+}
+
+interface SetsTable {
+  job: string;
+  /** Whose generation is the present one. */
+  run: string;
+  /** The one before, in case the payload of `run` is never delivered. */
+  before: string | null;
+  /** 0: nobody knows whether the instance shows it. */
+  shown: number;
+  set_at: number;
+}
+
+interface BackfillsTable {
+  job: string;
+  reading: string;
+  /** The range as a person wrote it: from `lower` on, up to but without `upper`, in steps of `chunk` (empty: at once). */
+  lower: string;
+  upper: string;
+  chunk: string;
+  /** What lies before this has been read. */
+  reached: string;
+  /** JSON: the files of it. */
+  segments: string;
+  begun_at: number;
+}
+
 interface QuarantineTable {
   /** Of the payload in the outbox. */
   id: number;
@@ -286,7 +330,7 @@ interface StretchesTable {
 }
 
 /** What people decide about payloads and jobs. */
-export type AuditAction = 'approve' | 'discard' | 'rollback' | 'resume' | 'send' | 'clear' | 'set';
+export type AuditAction = 'approve' | 'discard' | 'rollback' | 'resume' | 'send' | 'clear' | 'set' | 'backfill';
 
 /** What is wrong now, or has just ceased to be: one row a subject and occasion. */
 interface AlertsTable {
@@ -347,6 +391,8 @@ export type AlertMessageState = 'waiting' | 'sent' | 'given_up';
 export type AlertRow = Selectable<AlertsTable>;
 export type AlertGroupRow = Selectable<AlertGroupsTable>;
 export type AlertMessageRow = Selectable<AlertMessagesTable>;
+export type GenerationRow = Selectable<GenerationsTable>;
+export type BackfillRow = Selectable<BackfillsTable>;
 export type QuarantineRow = Selectable<QuarantineTable>;
 export type HoldRow = Selectable<HoldsTable>;
 export type AuditRow = Selectable<AuditTable>;
@@ -357,6 +403,7 @@ export type Receipt = Selectable<ReceiptsTable>;
 export type LoginRow = Selectable<LoginsTable>;
 export type ScheduleRow = Selectable<SchedulesTable>;
 export type SkipRow = Selectable<SkipsTable>;
+export type AccountRow = Selectable<AccountsTable>;
 export type UsageRow = Selectable<UsageTable>;
 export type StretchRow = Selectable<StretchesTable>;
 export type TargetRow = Selectable<TargetsTable>;

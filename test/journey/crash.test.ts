@@ -134,6 +134,7 @@ const matrix: { readonly [S in Step]: Case } = {
   'payload.dead': { fault: { answer: 422 }, requests: [2] },
   'payload.delivered': { before: deliverOlder, requests: [2] },
   'account.held': { fault: { answer: 429, headers: { 'retry-after': '1' } }, requests: [2] },
+  'account.slowed': { fault: { answer: 429, headers: { 'retry-after': '1' } }, requests: [2] },
   'login.refused': { fault: { answer: 401 }, requests: [2] },
   'quota.spent': { fault: { answer: 429, code: 'daily_limit_reached' }, requests: [2], dayTurns: true },
   'run.finished': { requests: [1] },
