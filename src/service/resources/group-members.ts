@@ -1,12 +1,11 @@
 import { Type } from 'typebox';
 import type { Call, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { nothing } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
-import { findGroup, findUser, joinGroup, leaveGroup, personSchema } from '../people-rules.ts';
+import { membershipEndpoints } from '../membership.ts';
+import { findGroup, findUser, personSchema } from '../people-rules.ts';
 import { membersOf } from '../store/groups.ts';
 
-const permission = ['user.manage'] as const;
 const path = '/groups/{id}/users/{user}';
 
 /** Group first, then user: the path is read from left to right. */
@@ -21,7 +20,7 @@ const resource: Resource = {
       path: '/groups/{id}/users',
       summary: 'The members of a group',
       basis: 'decided',
-      permission,
+      permission: ['user.manage'],
       query: pageQuery,
       answer: { status: 200, data: Type.Object({ users: Type.Array(personSchema) }) },
       find: (call) => findGroup(call),
@@ -30,33 +29,7 @@ const resource: Resource = {
         return { data: { users: listed.items }, meta: listMeta(listed) };
       },
     }),
-    defineEndpoint({
-      method: 'PUT',
-      path,
-      summary: 'Puts a user into a group',
-      basis: 'decided',
-      permission,
-      body: {},
-      answer: { status: 200, data: nothing },
-      find: (call) => findPair(call),
-      do: (call, pair) => {
-        joinGroup(call, pair);
-        return {};
-      },
-    }),
-    defineEndpoint({
-      method: 'DELETE',
-      path,
-      summary: 'Takes a user out of a group',
-      basis: 'decided',
-      permission,
-      answer: { status: 200, data: nothing },
-      find: (call) => findPair(call),
-      do: (call, pair) => {
-        leaveGroup(call, pair);
-        return {};
-      },
-    }),
+    ...membershipEndpoints(path, findPair),
   ],
 };
 export default resource;

@@ -1,12 +1,11 @@
 import { Type } from 'typebox';
 import type { Call, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { nothing } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
-import { describeNamed, findGroup, findUser, joinGroup, leaveGroup, namedSchema } from '../people-rules.ts';
+import { membershipEndpoints } from '../membership.ts';
+import { describeNamed, findGroup, findUser, namedSchema } from '../people-rules.ts';
 import { groupsOfUser } from '../store/groups.ts';
 
-const permission = ['user.manage'] as const;
 const path = '/users/{id}/groups/{group}';
 
 const findPair = (call: Call) => ({ user: findUser(call), group: findGroup(call, call.params.group!) });
@@ -20,7 +19,7 @@ const resource: Resource = {
       path: '/users/{id}/groups',
       summary: 'The groups of a user',
       basis: 'decided',
-      permission,
+      permission: ['user.manage'],
       query: pageQuery,
       answer: { status: 200, data: Type.Object({ groups: Type.Array(namedSchema) }) },
       find: (call) => findUser(call),
@@ -29,33 +28,7 @@ const resource: Resource = {
         return { data: { groups: listed.items.map(describeNamed) }, meta: listMeta(listed) };
       },
     }),
-    defineEndpoint({
-      method: 'PUT',
-      path,
-      summary: 'Puts a user into a group',
-      basis: 'decided',
-      permission,
-      body: {},
-      answer: { status: 200, data: nothing },
-      find: (call) => findPair(call),
-      do: (call, pair) => {
-        joinGroup(call, pair);
-        return {};
-      },
-    }),
-    defineEndpoint({
-      method: 'DELETE',
-      path,
-      summary: 'Takes a user out of a group',
-      basis: 'decided',
-      permission,
-      answer: { status: 200, data: nothing },
-      find: (call) => findPair(call),
-      do: (call, pair) => {
-        leaveGroup(call, pair);
-        return {};
-      },
-    }),
+    ...membershipEndpoints(path, findPair),
   ],
 };
 export default resource;

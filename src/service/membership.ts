@@ -1,0 +1,35 @@
+import { type Call, defineEndpoint, type Endpoint } from './endpoint.ts';
+import { nothing } from './http/fields.ts';
+import { joinGroup, leaveGroup, type Membership } from './people-rules.ts';
+
+/** The two ends of being in a group, for the path from the group and for the path from the user. */
+export function membershipEndpoints(path: `/${string}`, find: (call: Call) => Membership): readonly Endpoint[] {
+  const declared = {
+    path,
+    basis: 'decided',
+    permission: ['user.manage'],
+    answer: { status: 200, data: nothing },
+    find,
+  } as const;
+  return [
+    defineEndpoint({
+      ...declared,
+      method: 'PUT',
+      summary: 'Puts a user into a group',
+      body: {},
+      do: (call, pair) => {
+        joinGroup(call, pair);
+        return {};
+      },
+    }),
+    defineEndpoint({
+      ...declared,
+      method: 'DELETE',
+      summary: 'Takes a user out of a group',
+      do: (call, pair) => {
+        leaveGroup(call, pair);
+        return {};
+      },
+    }),
+  ];
+}

@@ -1,0 +1,84 @@
+import { Type } from 'typebox';
+import type { Permission } from './auth/permissions.ts';
+import { type Call, defineEndpoint, type Endpoint } from './endpoint.ts';
+import { nothing } from './http/fields.ts';
+import { badRequest } from './http/refusal.ts';
+import { endShare, holderType, rights, rightsOf, shareAll, shareBody } from './sharing.ts';
+import type { SharedAsset } from './store/shares.ts';
+
+interface Shared {
+  readonly path: `/${string}`;
+  /** As a sentence names it: `a data source`. */
+  readonly what: string;
+  readonly basis: Endpoint['basis'];
+  /** Of sharing; reading takes `dashboard.library`. */
+  readonly permission: readonly Permission[];
+  readonly sharing?: Pick<Endpoint, 'decided'>;
+  readonly seen: (call: Call) => SharedAsset;
+  readonly editable: (call: Call) => SharedAsset;
+}
+
+/** The share rights of whatever is shared by groups and users and whose rights end one at a time. */
+export function shareEndpoints({
+  path,
+  what,
+  basis,
+  permission,
+  sharing = {},
+  seen,
+  editable,
+}: Shared): readonly Endpoint[] {
+  return [
+    defineEndpoint({
+      method: 'GET',
+      path,
+      summary: `The groups and users that ${what} is shared with`,
+      basis,
+      permission: ['dashboard.library'],
+      answer: { status: 200, data: Type.Object(rights) },
+      find: (call) => seen(call),
+      do: ({ parts }, asset) => ({ data: rightsOf(parts.db, asset) }),
+    }),
+    defineEndpoint({
+      method: 'PUT',
+      path,
+      summary: `Shares ${what}, or changes how it is shared`,
+      basis,
+      ...sharing,
+      permission,
+      body: shareBody,
+      answer: { status: 200, data: nothing },
+      find: (call) => editable(call),
+      do: (call, asset) => {
+        shareAll(call, asset, call.body);
+        return {};
+      },
+    }),
+    defineEndpoint({
+      method: 'DELETE',
+      path,
+      summary: 'Refuses: the group or user is missing from the path',
+      basis,
+      decided: 'always 400',
+      permission,
+      answer: { status: 200, data: nothing },
+      do: () => {
+        throw badRequest('The id of a group or user is missing after /share-rights/');
+      },
+    }),
+    defineEndpoint({
+      method: 'DELETE',
+      path: `${path}/{holder}`,
+      summary: 'Ends the sharing with one group or user',
+      basis,
+      permission,
+      query: { type: holderType },
+      answer: { status: 200, data: nothing },
+      find: (call) => editable(call),
+      do: (call, asset) => {
+        endShare(call, asset, { kind: call.query.type, id: call.params.holder! });
+        return {};
+      },
+    }),
+  ];
+}
