@@ -11,16 +11,18 @@ const buffers = 3;
  * piece would double the time of an upload to a fast service. So whoever reads must be done with a piece when it asks
  * for the one after the next, as a socket is whose `drain` is waited for.
  */
-export function payloadBody(path: string): Readable {
-  return Readable.from(piecesOf(path), { objectMode: false, highWaterMark: pieceBytes });
+export function payloadBody({ path, bytes }: { path: string; bytes: number }): Readable {
+  // Of a small payload only as much as it is: a megabyte and a half for each would be collected as garbage all the time.
+  const size = Math.min(pieceBytes, bytes + 1);
+  return Readable.from(piecesOf(path, size), { objectMode: false, highWaterMark: size });
 }
 
-async function* piecesOf(path: string): AsyncGenerator<Buffer> {
+async function* piecesOf(path: string, size: number): AsyncGenerator<Buffer> {
   const file = await open(path, 'r');
   try {
-    const ring = Array.from({ length: buffers }, () => Buffer.allocUnsafeSlow(pieceBytes));
+    const ring = Array.from({ length: buffers }, () => Buffer.allocUnsafeSlow(size));
     for (let turn = 0; ; turn++) {
-      const { bytesRead, buffer } = await file.read(ring[turn % buffers]!, 0, pieceBytes, null);
+      const { bytesRead, buffer } = await file.read(ring[turn % buffers]!, 0, size, null);
       if (bytesRead === 0) return;
       yield buffer.subarray(0, bytesRead);
     }

@@ -30,7 +30,7 @@ export async function upload(
   given: { agent: HttpAgent; destination: Destination; clock: Clock; signal: AbortSignal },
 ): Promise<Outcome> {
   const { agent, destination, clock, signal } = given;
-  const body = payloadBody(row.path);
+  const body = payloadBody(row);
   try {
     const http = await sendRequest({
       agent,
