@@ -7,10 +7,8 @@ interface Sleeper {
   wake(): void;
 }
 
-/** What the event loop holds while it waits for the disk: time must not pass meanwhile. */
-const diskWork: ReadonlySet<string> = new Set(['FSReqPromise', 'FSReqCallback', 'CloseReq']);
-/** Promises that follow one another by setImmediate need a turn each before all is said to be quiet. */
-const quietTurns = 3;
+/** What the event loop holds while it waits for the disk, or puts something off to its next turn: time must not pass meanwhile. */
+const unfinished: ReadonlySet<string> = new Set(['FSReqPromise', 'FSReqCallback', 'CloseReq', 'Immediate']);
 /** As of a machine that has been up for a while: a monotonic clock near zero would look like one that has just started. */
 const upMs = 1_000_000;
 
@@ -84,14 +82,12 @@ export class VirtualClock implements Clock {
   }
 
   async #rest(): Promise<void> {
-    for (let quiet = 0; quiet < quietTurns; ) {
-      await nextTurn();
-      quiet = this.#isBusy() ? 0 : quiet + 1;
-    }
+    do await nextTurn();
+    while (this.#isBusy());
   }
 
   #isBusy(): boolean {
-    return this.#held > 0 || process.getActiveResourcesInfo().some((name) => diskWork.has(name));
+    return this.#held > 0 || process.getActiveResourcesInfo().some((name) => unfinished.has(name));
   }
 
   #wakeNext(): void {
