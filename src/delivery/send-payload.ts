@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { Problem } from '../lib/problem.ts';
 import { verifyPayload } from '../pipeline/verify-payload.ts';
-import { dueAt, keyOf } from '../state/outbox.ts';
+import { dueAt, failuresOf, keyOf } from '../state/outbox.ts';
 import type { InstanceKey } from '../state/receipts.ts';
 import type { OutboxRow } from '../state/tables.ts';
 import { factsOf } from './facts.ts';
@@ -70,7 +70,7 @@ async function sendOwed(row: OutboxRow, given: SendGiven): Promise<Fate> {
   const { destination } = given.gate;
   const damage = await damageOf(row, given);
   if (damage !== undefined) return bury(row, damage, given);
-  if (row.attempts >= destination.attempts) return bury(row, exhausted(row, undefined), given);
+  if (failuresOf(row) >= destination.attempts) return bury(row, exhausted(row, undefined), given);
   const receipt = await store.receipts.find(keyOf(row));
   const same = receipt?.certain === 1 && receipt.sha256 === row.sha256 && receipt.format === row.format;
   if (same && row.always === 0 && (await store.outbox.unchanged(row))) {

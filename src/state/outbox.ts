@@ -1,3 +1,4 @@
+import type { ExpressionBuilder } from 'kysely';
 import { redact } from '../lib/redact.ts';
 import { assertWhole } from './assert-whole.ts';
 import { outstanding } from './outstanding.ts';
@@ -5,7 +6,7 @@ import { instanceOf, type Owing, record } from './owing.ts';
 import { atomically, type Ground } from './part.ts';
 import { type InstanceKey, newest, Receipts } from './receipts.ts';
 import { Runs } from './runs.ts';
-import type { OutboxRow, OutboxState } from './tables.ts';
+import type { OutboxRow, OutboxState, Tables } from './tables.ts';
 import { Watermarks } from './watermarks.ts';
 
 export type Owed =
@@ -63,16 +64,19 @@ export class Outbox {
 
   /**
    * A request for the payload is about to begin: counts the attempt and puts the receipt in doubt, so that a crash in
-   * the middle sends again. Undefined when the payload is not owed any more.
+   * the middle sends again. An attempt without an end, because its process died under it, is not counted: a power cut
+   * is nothing against the payload. Undefined when the payload is not owed any more.
    */
   attempt(id: number): Promise<OutboxRow | undefined> {
     return atomically(this.#ground, async (inside) => {
       const row = await inside.db
         .updateTable('outbox')
         .set((column) => ({
-          attempts: column('attempts', '+', 1),
+          attempts: column(failuresIn(column), '+', 1),
           last_attempt_at: Math.round(inside.clock.now()),
           next_attempt_at: null,
+          code: null,
+          message: null,
         }))
         .where('id', '=', id)
         .where('state', '=', 'owed')
@@ -115,7 +119,7 @@ export class Outbox {
     await this.#ground.db
       .updateTable('outbox')
       .set((column) => ({
-        attempts: trouble.free ? column('attempts', '-', 1) : column.ref('attempts'),
+        attempts: trouble.free ? oneLess(column) : column.ref('attempts'),
         last_attempt_at: now,
         next_attempt_at: trouble.waitMs === undefined ? null : now + Math.ceil(trouble.waitMs),
         code: trouble.code,
@@ -131,7 +135,7 @@ export class Outbox {
     const news = { code: trouble.code, message: redact(trouble.message) };
     const row = await this.#ground.db
       .updateTable('outbox')
-      .set(news)
+      .set((column) => ({ ...news, attempts: failuresIn(column) }))
       .where('id', '=', id)
       .where('state', '=', 'owed')
       .where((where) => where.or([where('code', 'is', null), where('code', '<>', trouble.code)]))
@@ -228,6 +232,30 @@ export class Outbox {
       .executeTakeFirst();
     return row !== undefined;
   }
+}
+
+/** Attempts that came to an end and failed: the end of each writes down why, its beginning wipes that out. */
+export function failuresOf({ attempts, code }: Pick<OutboxRow, 'attempts' | 'code'>): number {
+  return code === null && attempts > 0 ? attempts - 1 : attempts;
+}
+
+/** {@link failuresOf} within a statement. */
+function failuresIn(column: ExpressionBuilder<Tables, 'outbox'>) {
+  return column
+    .case()
+    .when(column.and([column('code', 'is', null), column('attempts', '>', 0)]))
+    .then(column('attempts', '-', 1))
+    .else(column.ref('attempts'))
+    .end();
+}
+
+function oneLess(column: ExpressionBuilder<Tables, 'outbox'>) {
+  return column
+    .case()
+    .when('attempts', '>', 0)
+    .then(column('attempts', '-', 1))
+    .else(0)
+    .end();
 }
 
 /** Where a payload goes, as receipts and leases name it. */
