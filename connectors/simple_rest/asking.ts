@@ -28,6 +28,8 @@ export interface AskingInit {
   readonly login: Login | undefined;
   /** Zone in which days are reckoned. */
   readonly zone: string;
+  /** The instant that the run stands for; absent: the present. */
+  readonly logicalAt?: number;
   readonly signal: AbortSignal;
   readonly log: ConnectorLog;
 }
@@ -41,7 +43,7 @@ export class Asking {
 
   constructor(init: AskingInit) {
     this.#init = init;
-    this.scope = { now: new Moment(Temporal.Now.zonedDateTimeISO(init.zone), false) };
+    this.scope = { now: Moment.ofRun(init.zone, init.logicalAt) };
     const call = (request: RequestData) => this.#sideCall(request);
     this.#keyring = new Keyring(loginOf(init.source.auth), { login: init.login, call });
   }

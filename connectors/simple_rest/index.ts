@@ -44,9 +44,10 @@ const connector = defineConnector({
   },
 
   async extract(context) {
-    const { source: given, query: asked, scratch, signal, log, login, timezone, watermark } = context;
+    const { source: given, query: asked, scratch, signal, log, login, timezone, logicalAt, watermark } = context;
     const client = await clientOf(context);
-    const asking = new Asking({ source: given, client, login, zone: timezone ?? 'UTC', signal, log });
+    const run = { zone: timezone ?? 'UTC', ...(logicalAt === undefined ? {} : { logicalAt }) };
+    const asking = new Asking({ source: given, client, login, signal, log, ...run });
     const spool = new Spool(scratch, { mostBytes: given.max_answer_bytes, signal });
     try {
       const { alive = () => undefined } = context;

@@ -20,6 +20,8 @@ export interface RunGiven {
   readonly job: Job;
   readonly origin: Priority;
   readonly signal: AbortSignal;
+  /** The instant that the run stands for, epoch milliseconds; absent: the present. Dates in queries are reckoned from it. */
+  readonly logicalAt?: number;
   /** Written down in the transaction that begins the run. */
   readonly settle?: (parts: Parts) => Promise<void>;
   /**
@@ -96,6 +98,7 @@ async function runStages(given: RunGiven, run: string): Promise<Stage> {
     job: job.name,
     run,
     ...(login === undefined ? {} : { login }),
+    ...(given.logicalAt === undefined ? {} : { logicalAt: given.logicalAt }),
     ...(watermark === undefined ? {} : { watermark }),
     ...(watch === undefined ? {} : { onBatch: (batch) => watch.take(batch) }),
   });

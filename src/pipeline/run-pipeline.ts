@@ -25,6 +25,8 @@ export interface PipelineGiven {
   readonly log: ConnectorLog;
   /** Tokens, for a source that logs in by OAuth. */
   readonly login?: Login;
+  /** The instant that the run stands for, epoch milliseconds; absent: the present. */
+  readonly logicalAt?: number;
   /** Sees every batch as it is encoded. */
   readonly onBatch?: (batch: Batch) => void;
   /** Names of the job and of this firing of it, for events, problems and the scratch folder. */

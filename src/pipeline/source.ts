@@ -25,6 +25,8 @@ export interface SourceGiven {
   readonly log: ConnectorLog;
   /** Tokens, for a source that logs in by OAuth. */
   readonly login?: Login;
+  /** The instant that the run stands for, epoch milliseconds; absent: the present. */
+  readonly logicalAt?: number;
   /** Where the last run had got to. */
   readonly watermark?: string;
 }
@@ -125,7 +127,7 @@ export class Source {
   }
 
   #start(): Promise<Extraction> {
-    const { extract, folder, scratch, log, login, watermark } = this.#given;
+    const { extract, folder, scratch, log, login, logicalAt, watermark } = this.#given;
     const { connector, options } = extract.source;
     const alive = () => this.#patience.refresh();
     const { query, timezone } = extract;
@@ -133,6 +135,7 @@ export class Source {
       ...{ source: options, query, folder, scratch, signal: this.#stop.signal, log, alive },
       ...(login === undefined ? {} : { login }),
       ...(timezone === undefined ? {} : { timezone }),
+      ...(logicalAt === undefined ? {} : { logicalAt }),
       ...(watermark === undefined ? {} : { watermark }),
     };
     return Promise.try(() => connector.extract(context));

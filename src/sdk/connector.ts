@@ -37,6 +37,11 @@ export interface ExtractContext<S extends OptionSet, Q extends OptionSet> extend
   /** IANA zone in which the job reckons its days, where it says one. */
   readonly timezone?: string;
   /**
+   * The instant that the run stands for, epoch milliseconds, where that is not the present: a firing that was missed and is
+   * made good now. Whatever depends on the date ("today", "the last seven days") is reckoned from it.
+   */
+  readonly logicalAt?: number;
+  /**
    * Where the last run that is safely delivered or safely owed had got to: the very text that its extraction gave as
    * `watermark()`. Absent on the first run, after `sluice state clear`, and for connectors that cannot resume.
    */

@@ -29,6 +29,7 @@ interface More {
   readonly source?: Record<string, unknown>;
   readonly watermark?: string;
   readonly timezone?: string;
+  readonly logicalAt?: number;
   readonly login?: TestLogin;
 }
 
@@ -73,6 +74,14 @@ test('dates in templates are reckoned in the zone of the job', async () => {
     list: [day.with({ month: 1, day: 1 }).toString()],
   };
   expect(asked()).toEqual([`POST ${path} ${JSON.stringify(body)}`]);
+});
+
+test('dates in templates are those of the instant that a run stands for', async () => {
+  server.answer = (_, response) => sendJson(response, []);
+  const logicalAt = Date.parse('2026-03-01T23:30Z');
+  const query = { path: '/d?on={{ today }}&at={{ now }}&from={{ window.from }}', window: { start: '{{ yesterday }}' } };
+  await extract(query, { timezone: 'Europe/Berlin', logicalAt });
+  expect(asked()).toEqual(['GET /d?on=2026-03-02&at=2026-03-01T23%3A30%3A00Z&from=2026-03-01']);
 });
 
 test('an answer is asked for span by span, without days that stand in two of them', async () => {

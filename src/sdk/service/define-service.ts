@@ -75,8 +75,8 @@ function dateFaults(query: Readonly<Record<string, unknown>>): { option: string;
   });
 }
 
-function scopeOf(source: object, query: object, zone: string): Scope {
-  return { ...source, ...query, now: new Moment(Temporal.Now.zonedDateTimeISO(zone), false) };
+function scopeOf(source: object, query: object, zone: string, logicalAt?: number): Scope {
+  return { ...source, ...query, now: Moment.ofRun(zone, logicalAt) };
 }
 
 async function checkService(service: ServiceDescription, context: Context): Promise<string> {
@@ -97,7 +97,7 @@ async function extractStream(
 ): Promise<Extraction> {
   const { query, scratch, signal, log, watermark, alive = () => undefined } = context;
   const zone = zoneOf(context);
-  const scope = scopeOf(context.source, query, zone);
+  const scope = scopeOf(context.source, query, zone, context.logicalAt);
   const stream = withCursor(service.streams[String(query.stream)]!, scope);
   const session = await open(service, context, { scope, scratch, alive });
   const progress = query.incremental === true ? new Progress(stream, { start: scope.now, watermark }) : undefined;

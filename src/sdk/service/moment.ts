@@ -27,6 +27,11 @@ export class Moment {
     this.isDay = isDay;
   }
 
+  /** What a run takes for the present: the instant that it stands for (epoch milliseconds), or else the present itself. */
+  static ofRun(zone: string, logicalAt: number = Date.now()): Moment {
+    return new Moment(Temporal.Instant.fromEpochMilliseconds(logicalAt).toZonedDateTimeISO(zone), false);
+  }
+
   /** A later or, with a minus sign, earlier one: `7d`, `-1mo`, `36h`. */
   plus(span: string): Moment {
     const { duration, isTime } = durationOf(span);
