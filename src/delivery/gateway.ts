@@ -8,6 +8,7 @@ import type { DeliveryEvents } from './events.ts';
 import { Gate, type Network } from './gate.ts';
 import { rankOfPayload } from './importance.ts';
 import { Line } from './pacing.ts';
+import { Trust } from './trust.ts';
 
 export interface GatewayGiven {
   readonly store: Store;
@@ -24,8 +25,7 @@ export class Gateway {
   readonly store: Store;
   readonly clock: Clock;
   readonly emit: Emit<DeliveryEvents>;
-  /** Payloads whose bytes this process has seen whole: written or verified by it. */
-  readonly trusted = new Set<number>();
+  readonly trusted: Trust;
   readonly #gates = new Map<string, Gate>();
 
   readonly #priorityOf: (job: string) => JobPriority | undefined;
@@ -35,6 +35,7 @@ export class Gateway {
     const given = network === undefined ? {} : { network };
     this.store = store;
     this.clock = clock;
+    this.trusted = new Trust(clock);
     this.emit = emit;
     const lines = new Map<string, Line>();
     for (const destination of destinations) {

@@ -107,7 +107,7 @@ async function attempt(owed: OutboxRow, given: SendGiven): Promise<Fate> {
   if (decision.action !== 'settle') return afterFailure(row, decision, given);
   await gate.heed(decision, row.attempts);
   await store.outbox.delivered(row);
-  gateway.trusted.delete(row.id);
+  gateway.trusted.end(row.id);
   const milliseconds = clock.monotonic() - began;
   emit('payload.delivered', { ...factsOf(row), attempts: row.attempts, milliseconds });
   await store.payloads.releaseFormer(row);
@@ -115,7 +115,8 @@ async function attempt(owed: OutboxRow, given: SendGiven): Promise<Fate> {
 }
 
 async function afterFailure(row: OutboxRow, decision: Decision, given: SendGiven): Promise<Fate> {
-  const { store, clock, emit } = given.gateway;
+  const { store, clock, emit, trusted } = given.gateway;
+  trusted.end(row.id);
   const problem = (decision.problem as Problem).at({ job: row.job, destination: row.destination });
   const { code, message } = problem;
   emit('upload.failed', { ...factsOf(row), code, message, attempt: row.attempts, action: decision.action });
@@ -187,7 +188,7 @@ function exhausted(row: OutboxRow, last: Problem | undefined): Problem {
   });
 }
 
-/** A payload that this process wrote or verified is looked at, any other is read and hashed before it is sent. */
+/** A payload that this process has just written or verified is looked at, any other is read and hashed before it is sent. */
 async function damageOf(row: OutboxRow, { gateway }: SendGiven): Promise<Problem | undefined> {
   const state = gateway.trusted.has(row.id) ? glance(row) : await verifyPayload(row);
   if (state === 'whole') gateway.trusted.add(row.id);
