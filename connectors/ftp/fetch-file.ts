@@ -2,7 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import type { Problem } from '#sdk';
 import { isSame, type Settled } from './complete.ts';
 import type { Line } from './line.ts';
-import { fileChanged, isAway, isRefusal } from './problems.ts';
+import { endedEarly, fileChanged, isAway, isRefusal } from './problems.ts';
 import type { Facts, Session } from './session.ts';
 
 /** So many times in a row a transfer may break without a byte having come in between. */
@@ -46,6 +46,10 @@ async function fetchInto(copy: Copy, { file, facts }: Settled, { line, alive, on
     try {
       await begin(barren);
       await line.use((session) => goOn(session, copy, { path: file.path, size: facts.size, alive }));
+      if (copy.at > facts.size) throw fileChanged(file.name, `it has more than its ${facts.size} bytes`);
+      await look();
+      // A connection that somebody on the way ends looks like the end of the file, and vsftpd confirms it.
+      if (copy.at < facts.size) throw endedEarly(file.name, `${copy.at} bytes came of ${facts.size}`);
       isDone = true;
     } catch (error) {
       barren = copy.at > before ? 1 : barren + 1;
@@ -53,9 +57,6 @@ async function fetchInto(copy: Copy, { file, facts }: Settled, { line, alive, on
       onResume(copy.at, error);
     }
   }
-  if (copy.at > facts.size) throw fileChanged(file.name, `it has more than its ${facts.size} bytes`);
-  await look();
-  if (copy.at < facts.size) throw fileChanged(file.name, `${copy.at} bytes came of ${facts.size}`);
 }
 
 interface Copy {

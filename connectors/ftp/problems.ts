@@ -94,6 +94,15 @@ export function fileChanged(name: string, seen: string): Problem {
   });
 }
 
+/** Fewer bytes came than the file has, though it is what it was and the server spoke of a whole one. */
+export function endedEarly(name: string, seen: string): Problem {
+  return make('FTP_LOST', 'try_later', {
+    message: `the transfer of ${name} ended before its end`,
+    seen,
+    next: 'the run starts anew; when it happens again, look at firewalls on the way, and whether the server tells sizes in binary',
+  });
+}
+
 /** A file of the source's options that cannot be used. */
 export function badFile(option: string, path: string, cause: unknown): Problem {
   return make('FTP_OPTION_FILE', 'config', {

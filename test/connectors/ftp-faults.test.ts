@@ -7,7 +7,15 @@ import { describeWithFileServer } from '../servers/describe-file-servers.ts';
 import type { FileServer } from '../servers/file-server.ts';
 import { clearFiles, ftpContext, ownFolder, putFile, readFtp } from './ftp-harness.ts';
 import { certificates, fingerprintOf, keyLogin, type Login, plainLogin, tlsLogin } from './ftp-logins.ts';
-import { type Cut, openFtpProxy, openTcpProxy, type TcpProxy } from './ftp-proxy.ts';
+import {
+  type Cut,
+  freeRange,
+  openFtpProxy,
+  openTcpProxy,
+  openTlsProxy,
+  type PortRange,
+  type TcpProxy,
+} from './ftp-proxy.ts';
 
 const tls = async () => ({ tls: await certificates() });
 const rows = 400_000;
@@ -47,7 +55,7 @@ for (const server of ['ProFTPD', 'sshd'] as const) {
       }
     };
 
-    it.each(['reset', 'silence'] as const)('goes on where it broke by %s, over another login', async (how) => {
+    it.each(['reset', 'end', 'silence'] as const)('goes on where it broke by %s, over another login', async (how) => {
       await putFile(running(), 'a.csv', csv);
       const warned: object[] = [];
       const cuts: Cut[] = [1_000_000, 2_000_000].map((afterBytes) => ({ afterBytes, how }));
@@ -102,6 +110,51 @@ for (const server of ['ProFTPD', 'sshd'] as const) {
         const checking = ftp.check(ftpContext({ source: nobody, query: {} }, folder()));
         await expect(checking).rejects.toMatchObject({ code: 'FTP_UNREACHABLE', family: 'try_later' });
       });
+    });
+  });
+}
+
+/** How each server is told which ports to give out for data. */
+const portLines = {
+  ProFTPD: ([first, last]: PortRange) => [`PassivePorts ${first} ${last}`],
+  vsftpd: ([first, last]: PortRange) => [`pasv_min_port=${first}`, `pasv_max_port=${last}`],
+  'Pure-FTPd': ([first, last]: PortRange) => ['-p', `${first}:${last}`],
+};
+
+for (const server of ['ProFTPD', 'vsftpd', 'Pure-FTPd'] as const) {
+  let dataPorts: PortRange;
+  const settings = async () => {
+    dataPorts = await freeRange();
+    return { ...(await tls()), lines: portLines[server](dataPorts) };
+  };
+  describeWithFileServer({ server, settings }, `a broken FTPS connection to ${server}`, (running) => {
+    const folder = ownFolder();
+    beforeEach(async () => await clearFiles(running()));
+
+    it.each(['reset', 'end', 'silence'] as const)('goes on where it broke by %s, over another login', async (how) => {
+      await putFile(running(), 'a.csv', csv);
+      const cuts: Cut[] = [1_000_000, 2_000_000].map((afterBytes) => ({ afterBytes, how }));
+      const between = await openTlsProxy(running().port, { cuts, dataPorts });
+      try {
+        const { tls: trust, ...source } = await tlsLogin('ftps')(running(), folder());
+        const elsewhere = { host: between.host, port: between.port, idle_timeout_seconds: 1.5 };
+        const named = { ...(trust as object), servername: '127.0.0.1' };
+        const warned: { at: number }[] = [];
+        const warn = (_: string, facts?: object) => warned.push(facts as { at: number });
+        const table = await readFtp({
+          source: { ...source, ...elsewhere, tls: named },
+          query: { path: 'a.csv' },
+          warn,
+        });
+        expect(table.rows.length).toBe(rows);
+        expect(table.rows.at(-1)).toEqual([String(rows - 1), `name ${rows - 1}`]);
+        expect(warned.length).toBe(2);
+        expect(warned[0]!.at).toBeGreaterThan(0);
+        expect(warned[1]!.at).toBeGreaterThan(warned[0]!.at);
+        expect(between.carried()).toBe(3);
+      } finally {
+        await between.close();
+      }
     });
   });
 }

@@ -1,14 +1,18 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { freePort } from '../servers/server.ts';
 
-/** What happens to a connection: reset, or silent, when so many bytes have gone to the client. */
+const here = '127.0.0.1';
+
+/** What happens to a connection when so many bytes have gone to the client: reset, ended as if that were all, or silent. */
 export interface Cut {
   readonly afterBytes: number;
-  readonly how: 'reset' | 'silence';
+  readonly how: 'reset' | 'end' | 'silence';
 }
 
 export interface TcpProxy {
   readonly port: number;
+  readonly host: string;
   /** Connections that carried data so far. */
   readonly carried: () => number;
   close(): Promise<void>;
@@ -22,7 +26,12 @@ export async function openTcpProxy(port: number, cuts: Cut[]): Promise<TcpProxy>
     carried += 1;
     carry({ client, upstream: connect(port, '127.0.0.1'), cut: cuts.shift(), sockets });
   });
-  return { port: await listening(server), carried: () => carried, close: () => closeAll([server], sockets) };
+  return {
+    port: await listening(server),
+    host: here,
+    carried: () => carried,
+    close: () => closeAll([server], sockets),
+  };
 }
 
 /**
@@ -57,7 +66,53 @@ export async function openFtpProxy(port: number, cuts: Cut[]): Promise<TcpProxy>
     end(client, upstream);
   });
   servers.push(control);
-  return { port: await listening(control), carried: () => carried, close: () => closeAll(servers, sockets) };
+  return {
+    port: await listening(control),
+    host: here,
+    carried: () => carried,
+    close: () => closeAll(servers, sockets),
+  };
+}
+
+/** Another address of this machine: what goes there goes through us, what goes to 127.0.0.1 does not. */
+const aside = '127.0.0.2';
+
+/** The first and the last of the ports that a server gives out for data. */
+export type PortRange = readonly [first: number, last: number];
+
+/** Two ports in a row that nobody uses here or aside. */
+export async function freeRange(): Promise<PortRange> {
+  for (;;) {
+    const first = await freePort();
+    const probes = [first, first + 1].flatMap((port) => [here, aside].map((host) => ({ port, host })));
+    const servers = probes.map(() => createServer());
+    const listens = await Promise.allSettled(servers.map((one, i) => listening(one, probes[i]!.port, probes[i]!.host)));
+    for (const server of servers) server.close();
+    if (listens.every(({ status }) => status === 'fulfilled')) return [first, first + 1];
+  }
+}
+
+/**
+ * A proxy in front of an FTP server with TLS, whose answers nobody can read or change: it stands at another address with
+ * the ports that the server gives out for data. Data connections are cut as told.
+ */
+export async function openTlsProxy(
+  port: number,
+  { cuts, dataPorts }: { cuts: Cut[]; dataPorts: PortRange },
+): Promise<TcpProxy> {
+  const sockets = new Set<Socket>();
+  let carried = 0;
+  const onward = (to: number, cut?: () => Cut | undefined) =>
+    createServer((client) => {
+      if (cut !== undefined) carried += 1;
+      carry({ client, upstream: connect(to, here), sockets, cut: cut?.() });
+    });
+  const control = onward(port);
+  const data = dataPorts.map((to) => onward(to, () => cuts.shift()));
+  const servers = [control, ...data];
+  await Promise.all(data.map((server, i) => listening(server, dataPorts[i]!, aside)));
+  const close = () => closeAll(servers, sockets);
+  return { port: await listening(control, 0, aside), host: aside, carried: () => carried, close };
 }
 
 interface Carrying {
@@ -79,6 +134,7 @@ function carry({ client, upstream, sockets, cut }: Carrying): void {
     if (chunk.length < room) return void client.write(chunk);
     client.write(chunk.subarray(0, room), () => {
       if (told?.how === 'reset') client.resetAndDestroy();
+      if (told?.how === 'end') client.end();
     });
     upstream.pause();
   });
@@ -97,8 +153,8 @@ function track(socket: Socket, sockets: Set<Socket>): void {
   socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
 }
 
-async function listening(server: Server): Promise<number> {
-  server.listen(0, '127.0.0.1');
+async function listening(server: Server, port = 0, host = here): Promise<number> {
+  server.listen(port, host);
   await once(server, 'listening');
   return (server.address() as AddressInfo).port;
 }
