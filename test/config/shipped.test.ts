@@ -20,6 +20,8 @@ const env = {
   DATABASE_URL: 'postgres://reader:s3cret@db.example.com/shop',
   WAREHOUSE_PASSWORD: 'w4rehouse',
   API_TOKEN: 'tokentoken',
+  FTP_PASSWORD: 'ftp-s3cret',
+  KEY_PASSPHRASE: 'k3y-phrase',
   SLUICE_KEY: 'k'.repeat(32),
   SLUICE_FORMER_KEY: 'f'.repeat(32),
 };
@@ -83,8 +85,8 @@ describe('the sample config', () => {
       datasource: Object.keys(settings.datasourceOptions),
       transform: transforms.map(({ id }) => id),
     };
-    // It teaches by the three that everybody has; the others are taught by their own pages.
-    for (const id of ['db', 'file', 'simple_rest']) {
+    // It teaches by those that everybody has; the others are taught by their own pages.
+    for (const id of ['db', 'file', 'ftp', 'simple_rest']) {
       const { source, query } = declarations.connectors.find((connector) => connector.id === id)!;
       const own = Object.keys(sources).filter((name) => sources[name]!.connector === id);
       shown[`source ${id}`] = keysOf(own.map((name) => sources[name]));
