@@ -1,5 +1,7 @@
-import type { OptionSet, OptionValues } from '../sdk/option.ts';
+import type { OptionValues } from '../sdk/option.ts';
 import type { ChannelType, channelOptions, occasions } from './alert-options.ts';
+
+export type { ChannelType };
 
 /** What people may hear of, as rules name it. */
 export type Occasion = (typeof occasions)[number];
@@ -7,7 +9,7 @@ export type Occasion = (typeof occasions)[number];
 type ChannelOf<T extends ChannelType> = {
   readonly name: string;
   readonly type: T;
-} & Omit<OptionValues<(typeof channelOptions)[T] & OptionSet>, never>;
+} & OptionValues<(typeof channelOptions)[T]>;
 
 /** Where alerts go. The members are those that the config names, defaults filled in. */
 export type AlertChannel = { [T in ChannelType]: ChannelOf<T> }[ChannelType];

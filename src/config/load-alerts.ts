@@ -1,4 +1,5 @@
 import { nearest } from '../lib/nearest.ts';
+import { spanOf } from '../lib/span.ts';
 import { type OptionSet, option, schemaOf, withDefaults } from '../sdk/option.ts';
 import { alertDefaults, alertOptions, type ChannelType, channelOptions, channelTypes } from './alert-options.ts';
 import type { AlertChannel, AlertLimits, Alerts, Occasion, OwnAlerts } from './alerts.ts';
@@ -10,19 +11,6 @@ import { validatePart } from './validate.ts';
 import type { Part } from './variables.ts';
 
 type Written = Readonly<Record<string, unknown>>;
-
-const unitMs: Readonly<Record<string, number>> = {
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 7 * 86_400_000,
-};
-
-/** Milliseconds of `30s`, `5m`, `24h`, `2d`, `1w`. */
-export function spanOf(text: string): number {
-  return Number.parseInt(text, 10) * (unitMs[text.slice(-1)] ?? Number.NaN);
-}
 
 /**
  * `alerts` of the top level, whose schema has been checked; undefined where there is none. What the schema cannot know

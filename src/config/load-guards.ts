@@ -1,8 +1,7 @@
+import { spanOf } from '../lib/span.ts';
 import type { Guards } from './config.ts';
 import { changeFrom, presetChange, type Written } from './guard-options.ts';
 import { isMap } from './load-top.ts';
-
-const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
 
 /**
  * The guards of a job: those that it names itself, each whole, then those of the top level, then the preset one.
@@ -35,5 +34,3 @@ function changeOf({
 }
 
 const partOf = (percent: string): number => Number.parseFloat(percent) / 100;
-
-const spanOf = (text: string): number => Number.parseInt(text, 10) * (unitMs[text.slice(-1)] ?? Number.NaN);

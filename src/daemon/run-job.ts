@@ -123,8 +123,10 @@ async function settleUnchanged(
   run: string,
   { reading, text }: { reading: string; text: string | undefined },
 ): Promise<Stage> {
-  await runtime.store.transaction(async ({ runs, watermarks }) => {
+  const key = { url: job.destination.url, ...(await addressOf(runtime.store, job)) };
+  await runtime.store.transaction(async ({ runs, watermarks, receipts }) => {
     if (text !== undefined) await watermarks.renew({ job: job.name, reading, text });
+    await receipts.recheck(key, (await runs.find(run))?.started_at ?? 0);
     await runs.finish(run, { state: 'unchanged', rows: 0, bytes: 0 });
   });
   return { state: 'unchanged' };

@@ -2,6 +2,7 @@ import type { MonitorAddress } from '../config/config.ts';
 import type { Log } from '../lib/log.ts';
 import type { Daemon } from './daemon.ts';
 import type { Monitor } from './monitor/monitor.ts';
+import type { Alarm } from './notice/alarm.ts';
 import { Pulse } from './pulse.ts';
 import { Systemd } from './systemd.ts';
 import type { Runtime } from './wire.ts';
@@ -22,6 +23,7 @@ export class Watchers {
   readonly #pulse: Pulse;
   readonly #systemd: Systemd;
   #monitor: Monitor | undefined;
+  #alarm: Alarm | undefined;
 
   private constructor(given: WatchersGiven) {
     const { daemon, runtime, env, log } = given;
@@ -42,6 +44,7 @@ export class Watchers {
   async started(): Promise<void> {
     await this.#pulse.write();
     this.#pulse.start();
+    await this.#watchForPeople();
     await this.#ready();
     this.#systemd.watch(() => this.#pulse.check().ticking);
   }
@@ -51,6 +54,7 @@ export class Watchers {
     await this.#systemd.reloading();
     try {
       await work();
+      await this.#watchForPeople();
     } finally {
       await this.#ready();
     }
@@ -59,16 +63,26 @@ export class Watchers {
   /** The daemon is about to stop. */
   async stopping(): Promise<void> {
     this.#pulse.stop();
-    await this.#systemd.stopping();
+    await Promise.all([this.#systemd.stopping(), this.#alarm?.stop()]);
   }
 
   close(): void {
     this.#pulse.stop();
+    void this.#alarm?.stop();
     this.#monitor?.close();
   }
 
   #ready(): Promise<void> {
     return this.#systemd.ready(this.#given.daemon.config.jobs.size);
+  }
+
+  /** Loads what tells people when there is a config that wants it. */
+  async #watchForPeople(): Promise<void> {
+    const { daemon, runtime } = this.#given;
+    if (this.#alarm !== undefined || daemon.config.alerts === undefined) return;
+    const { Alarm } = await import('./notice/alarm.ts');
+    this.#alarm = new Alarm({ runtime, config: () => daemon.config, beat: async () => this.#pulse.check() });
+    this.#alarm.start();
   }
 
   async #listen(address: MonitorAddress): Promise<void> {

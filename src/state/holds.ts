@@ -15,6 +15,10 @@ export class Holds {
     return this.#ground.db.selectFrom('holds').selectAll().where('job', '=', job).executeTakeFirst();
   }
 
+  async all(): Promise<HoldRow[]> {
+    return this.#ground.db.selectFrom('holds').selectAll().execute();
+  }
+
   async set(job: string, { who, why }: By): Promise<void> {
     const hold = { since: Math.round(this.#ground.clock.now()), who, why: redact(why) };
     await this.#ground.db

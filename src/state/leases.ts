@@ -46,6 +46,18 @@ export class Leases {
     return { owner: held.owner, takenAt: held.taken_at };
   }
 
+  /** All leases that somebody alive holds. */
+  async held(): Promise<{ name: string; owner: string; takenAt: number }[]> {
+    const owners = new Owners(this.#ground);
+    const alive = new Map<string, boolean>();
+    const held: { name: string; owner: string; takenAt: number }[] = [];
+    for (const { name, owner, taken_at } of await this.#ground.db.selectFrom('leases').selectAll().execute()) {
+      if (!alive.has(owner)) alive.set(owner, !(await owners.isDead(owner)));
+      if (alive.get(owner) === true) held.push({ name, owner, takenAt: taken_at });
+    }
+    return held;
+  }
+
   /** Forgets what the dead still hold. */
   async bury(): Promise<void> {
     await atomically(this.#ground, async (inside) => {

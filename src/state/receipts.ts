@@ -1,3 +1,4 @@
+import { outstanding } from './outstanding.ts';
 import type { Ground } from './part.ts';
 import type { Receipt } from './tables.ts';
 
@@ -31,6 +32,20 @@ export class Receipts {
       .where('client_id', '=', key.clientId ?? '')
       .where('instance', '=', key.instance)
       .executeTakeFirst();
+  }
+
+  async all(): Promise<Receipt[]> {
+    return this.#ground.db.selectFrom('receipts').selectAll().execute();
+  }
+
+  /**
+   * The source was asked and has nothing that the instance does not show: its data is as new as that question. Not where
+   * the instance still waits for something, or where nobody knows what it holds.
+   */
+  async recheck(key: InstanceKey, asOf: number): Promise<void> {
+    const known = await this.find(key);
+    if (known?.certain !== 1 || known.as_of >= asOf) return;
+    if ((await outstanding(this.#ground, key)).length === 0) await this.renew(key, asOf);
   }
 
   /** A request with these contents is about to begin: from now on nobody knows what the instance holds. */

@@ -12,6 +12,26 @@ export interface RunEnd {
   readonly problem?: { readonly code: string; readonly message: string; readonly seen?: string | undefined };
 }
 
+/** Failures of a job in a row, up to now. */
+export interface Streak {
+  readonly job: string;
+  readonly failures: number;
+  /** When the first of them began. */
+  readonly since: number;
+  readonly last: RunRow;
+}
+
+/** What ends a row of failures: the source was read. */
+const ends: readonly RunState[] = [
+  'owed',
+  'delivered',
+  'unchanged',
+  'superseded',
+  'refreshed',
+  'quarantined',
+  'discarded',
+];
+
 function kept({ message, seen }: NonNullable<RunEnd['problem']>): string {
   return redact(seen === undefined || message.includes(seen) ? message : `${message} (${seen})`);
 }
@@ -100,6 +120,80 @@ export class Runs {
 
   async last(job: string): Promise<RunRow | undefined> {
     return (await this.history({ job, limit: 1 }))[0];
+  }
+
+  /** The newest run of each job that has any. */
+  async lasts(): Promise<RunRow[]> {
+    return this.#ground.db
+      .selectFrom('runs')
+      .selectAll()
+      .where('sequence', 'in', ({ selectFrom }) =>
+        selectFrom('runs as newest')
+          .select(({ fn }) => fn.max('newest.sequence').as('sequence'))
+          .groupBy('newest.job'),
+      )
+      .execute();
+  }
+
+  /** Of each job the newest run in one of these states. */
+  async lastsIn(states: readonly RunState[]): Promise<RunRow[]> {
+    return this.#ground.db
+      .selectFrom('runs')
+      .selectAll()
+      .where('sequence', 'in', ({ selectFrom }) =>
+        selectFrom('runs as newest')
+          .select(({ fn }) => fn.max('newest.sequence').as('sequence'))
+          .where('newest.state', 'in', states)
+          .groupBy('newest.job'),
+      )
+      .execute();
+  }
+
+  /**
+   * The jobs whose newest runs failed, one after the other: how many, since when, and the last of them. A process that
+   * was killed counts; one that was told to stop does not, nor does what became of a payload later.
+   */
+  async streaks(): Promise<Streak[]> {
+    const { db } = this.#ground;
+    const rows = await db
+      .selectFrom('runs')
+      .leftJoin(
+        db
+          .selectFrom('runs as good')
+          .select(({ fn }) => ['good.job', fn.max('good.sequence').as('sequence')])
+          .where('good.state', 'in', ends)
+          .groupBy('good.job')
+          .as('last_good'),
+        'last_good.job',
+        'runs.job',
+      )
+      .select(({ fn }) => [
+        'runs.job',
+        fn.count<number>('runs.sequence').as('failures'),
+        fn.min('runs.started_at').as('since'),
+        fn.max('runs.sequence').as('sequence'),
+      ])
+      .where((where) =>
+        where.or([
+          where('runs.state', '=', 'failed'),
+          where.and([where('runs.state', '=', 'interrupted'), where('runs.code', '=', 'RUN_INTERRUPTED')]),
+        ]),
+      )
+      .where((where) =>
+        where.or([
+          where('last_good.sequence', 'is', null),
+          where('runs.sequence', '>', where.ref('last_good.sequence')),
+        ]),
+      )
+      .groupBy('runs.job')
+      .execute();
+    if (rows.length === 0) return [];
+    const all = await db.selectFrom('runs').selectAll().where('state', 'in', ['failed', 'interrupted']).execute();
+    const known = new Map(all.map((run) => [run.sequence, run]));
+    return rows.flatMap(({ job, failures, since, sequence }) => {
+      const last = known.get(sequence);
+      return last === undefined ? [] : [{ job, failures, since, last }];
+    });
   }
 
   /** Newest first. */

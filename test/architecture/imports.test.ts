@@ -19,7 +19,9 @@ const allowed: Record<string, readonly string[]> = {
   config: ['sdk', 'lib', 'formats', 'transforms', 'schedule', 'sets'],
   oauth: ['lib', 'sdk', 'state', 'config'],
   delivery: ['state', 'pipeline', 'config', 'guards', 'lib'],
+  alerts: ['state', 'config', 'sdk', 'lib'],
   daemon: [
+    'alerts',
     'config',
     'delivery',
     'formats',
@@ -35,6 +37,7 @@ const allowed: Record<string, readonly string[]> = {
   ],
   service: ['formats', 'sdk', 'lib'],
   cli: [
+    'alerts',
     'config',
     'daemon',
     'delivery',
@@ -58,6 +61,7 @@ const nounsOnly: Record<string, Record<string, readonly string[]>> = {
   state: { pipeline: ['payload.ts'], sets: ['manifest.ts'] },
   config: { sets: ['write-rule.ts'] },
   delivery: { pipeline: ['payload.ts', 'verify-payload.ts'], config: ['config.ts'] },
+  alerts: { config: ['alerts.ts'] },
   oauth: { config: ['config.ts'] },
   pipeline: { config: ['config.ts'] },
   guards: { config: ['config.ts'] },

@@ -1,6 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Config, Job } from '../../config/config.ts';
-import type { Level } from '../../lib/log.ts';
+import type { Outcome } from '../../daemon/outcome.ts';
+import type { Runtime } from '../../daemon/wire.ts';
+import type { Level, Log } from '../../lib/log.ts';
+import { redact } from '../../lib/redact.ts';
 import type { CliCommand } from '../command.ts';
 import { chooseJobs, configFlag, openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
@@ -61,11 +64,30 @@ async function send({ config, jobs, refused, flags, signal }: Work): Promise<num
     const outcomes = await syncJobs({ runtime, config, jobs, signal, patienceMs: flags.wait * 1000 });
     follow.stop();
     showSummary({ outcomes, refused, json: flags.json === true });
+    await tellPeople({ runtime, config, outcomes, log });
     return exitCodeOf(outcomes, refused);
   } finally {
     follow.stop();
     await runtime.close();
   }
+}
+
+/** Alerts are beside the point of the command: what is wrong with them is said and changes nothing. */
+async function tellPeople({
+  log,
+  ...given
+}: {
+  runtime: Runtime;
+  config: Config;
+  outcomes: readonly Outcome[];
+  log: Log;
+}): Promise<void> {
+  if (given.config.alerts === undefined) return;
+  const { tellAfter } = await import('../../daemon/notice/tell-after.ts');
+  await tellAfter(given).catch((error: unknown) => {
+    log.error('the look for alerts met a fault', { error: String(error) });
+    process.stderr.write(`Alerts could not be told: ${redact(String(error))}\n`);
+  });
 }
 
 /** Progress is for people. Lines of a log between drawn ones would tear them: beside a log only changes are told. */

@@ -1,0 +1,203 @@
+import type { AlertGroupRow, AlertRow } from '../state/tables.ts';
+import type { Bulletin, Condition, Mention } from './alert.ts';
+import { groupOfKey, keyOfGroup } from './group.ts';
+
+/** One look at the world, and what was known before it. Instants are epoch milliseconds. */
+export interface Look {
+  readonly now: number;
+  /** How long a change waits for others of its group. */
+  readonly settleMs: number;
+  /** Whether people hear of it when something is over. */
+  readonly recovery: boolean;
+  readonly conditions: readonly Condition[];
+  /**
+   * What this look can say of a row whose condition it has not found: `judged`, then it is over; `unknown`, for it does not
+   * know the subject or has not looked; `muted`, nobody wants to hear of it any more.
+   */
+  readonly standing: (row: Pick<AlertRow, 'subject' | 'occasion'>) => 'judged' | 'unknown' | 'muted';
+  readonly rows: readonly AlertRow[];
+  readonly groups: readonly AlertGroupRow[];
+}
+
+/** What a look comes to. */
+export interface Advance {
+  readonly put: readonly AlertRow[];
+  readonly drop: readonly AlertRow[];
+  readonly groups: readonly AlertGroupRow[];
+  readonly dropGroups: readonly string[];
+  readonly bulletins: readonly Bulletin[];
+  /** When something that is known already is to be told; undefined: nothing waits. */
+  readonly dueAt: number | undefined;
+}
+
+/** The pause after a group was told, and how it grows as long as there is no calm: 10, 30, 90 minutes, then four hours. */
+const firstPauseMs = 600_000;
+const pauseGrowth = 3;
+const longestPauseMs = 4 * 3_600_000;
+/** A row that nobody who knows its subject has looked at for so long is of a job that is gone. */
+const forgetMs = 30 * 86_400_000;
+/** Looks that change nothing else are written down this often, so that rows of living subjects stay. */
+const seenMs = 86_400_000;
+
+/**
+ * The state machine of alerts: each subject and occasion opens once, gets worse at most once, is over once. People hear
+ * of a group of them at once, not before a short while in which others of the same cause may join, and after that in
+ * pauses that grow: so a cause that fails a thousand jobs, or one that comes and goes all day, is a handful of messages.
+ * What came and went between two of them is never told. Pure: the same look gives the same answer in every process.
+ */
+export function advance(look: Look): Advance {
+  const rows = new Map(look.rows.map((row) => [keyOf(row), sane(row, look.now)]));
+  const before = new Map(look.rows.map((row) => [keyOf(row), row]));
+  for (const condition of look.conditions) {
+    const key = keyOf(condition);
+    rows.set(key, noticed(rows.get(key), condition, look.now));
+  }
+  const isTrue = new Set(look.conditions.map(keyOf));
+  for (const [key, row] of rows) {
+    if (isTrue.has(key)) continue;
+    const next = missed(row, look);
+    if (next === undefined) rows.delete(key);
+    else rows.set(key, next);
+  }
+  const told = tellGroups(look, rows);
+  const put = [...rows].flatMap(([key, row]) => (isSame(before.get(key), row) ? [] : [row]));
+  const drop = look.rows.filter((row) => !rows.has(keyOf(row)));
+  return { put, drop, ...told };
+}
+
+function keyOf({ subject, occasion }: Pick<AlertRow, 'subject' | 'occasion'>): string {
+  return JSON.stringify([subject, occasion]);
+}
+
+/** A clock that was set back must not stretch a wait: what lies in the future happened just now. */
+function sane(row: AlertRow, now: number): AlertRow {
+  if (row.changed_at <= now && row.seen_at <= now && (row.cleared_at ?? 0) <= now) return row;
+  const cleared = row.cleared_at === null ? null : Math.min(row.cleared_at, now);
+  return {
+    ...row,
+    changed_at: Math.min(row.changed_at, now),
+    seen_at: Math.min(row.seen_at, now),
+    cleared_at: cleared,
+  };
+}
+
+function noticed(row: AlertRow | undefined, condition: Condition, now: number): AlertRow {
+  const { subject, occasion, level, since, what, code = null } = condition;
+  const cause = row?.cause ?? condition.cause;
+  const facts = { subject, occasion, level, what, code, cause, group_key: keyOfGroup(condition, cause) };
+  if (row === undefined) {
+    return { ...facts, since, told: 0, opened_at: now, changed_at: now, cleared_at: null, seen_at: now };
+  }
+  return {
+    ...row,
+    ...facts,
+    since: Math.min(since, row.since),
+    changed_at: level > row.level ? now : row.changed_at,
+    cleared_at: null,
+    seen_at: now - row.seen_at > seenMs ? now : row.seen_at,
+  };
+}
+
+/** A row without its condition: over, or (where this look cannot know) as it was. Undefined: not worth keeping. */
+function missed(row: AlertRow, { now, standing, recovery }: Look): AlertRow | undefined {
+  const stands = standing(row);
+  if (stands === 'unknown') return now - row.seen_at > forgetMs ? undefined : row;
+  if (stands === 'muted' || row.told === 0 || !recovery) return undefined;
+  return row.cleared_at === null ? { ...row, cleared_at: now } : row;
+}
+
+function tellGroups(look: Look, rows: Map<string, AlertRow>): Omit<Advance, 'put' | 'drop'> {
+  const { now } = look;
+  // One that was told in the future was told by a clock that has been set back since.
+  const groups = look.groups.filter(({ told_at }) => told_at > now).map((group) => ({ ...group, told_at: now }));
+  const known = new Map([...look.groups, ...groups].map((group) => [group.group_key, group]));
+  const ours = [...rows.values()].filter((row) => look.standing(row) !== 'unknown');
+  const bulletins: Bulletin[] = [];
+  let dueAt: number | undefined;
+  for (const [key, members] of Map.groupBy(ours, (row) => row.group_key)) {
+    const group = known.get(key);
+    const due = dueOf(members, { group, key, look });
+    if (due.at > now) {
+      dueAt = Math.min(dueAt ?? due.at, due.at);
+      continue;
+    }
+    if (due.why === 'reminder' && group === undefined) {
+      // Told under another group: its people or its pace changed since.
+      groups.push({ group_key: key, told_at: now, step: 1 });
+      continue;
+    }
+    bulletins.push(bulletinOf(key, members, due.why));
+    groups.push({ group_key: key, told_at: now, step: due.why === 'reminder' ? 1 : due.step + 1 });
+    for (const row of members) {
+      if (row.cleared_at !== null) rows.delete(keyOf(row));
+      else if (row.level > row.told) rows.set(keyOf(row), { ...row, told: row.level });
+    }
+  }
+  const used = new Set([...rows.values()].map((row) => row.group_key));
+  const dropGroups = look.groups.filter((group) => !used.has(group.group_key) && isCalm(group, now));
+  return { bulletins, groups, dropGroups: dropGroups.map(({ group_key }) => group_key), dueAt };
+}
+
+interface Due {
+  readonly at: number;
+  readonly why: 'change' | 'reminder';
+  readonly step: number;
+}
+
+function dueOf(
+  members: readonly AlertRow[],
+  { group, key, look }: { group: AlertGroupRow | undefined; key: string; look: Look },
+): Due {
+  const { now, settleMs } = look;
+  const toldAt = group?.told_at ?? 0;
+  const changes = members.flatMap((row) => {
+    if (row.cleared_at !== null) return [row.cleared_at];
+    return row.level > row.told ? [row.changed_at] : [];
+  });
+  if (changes.length === 0) {
+    const at = group === undefined ? now : toldAt + groupOfKey(key).remindMs;
+    return { at, why: 'reminder', step: 1 };
+  }
+  const step = group === undefined || isCalm(group, now) ? 0 : group.step;
+  const rested = step === 0 ? 0 : toldAt + pauseOf(step);
+  return { at: Math.max(Math.min(...changes) + settleMs, rested), why: 'change', step };
+}
+
+/** Nothing was told for as long as it takes to be reminded: what comes now is news. */
+function isCalm({ group_key, told_at }: AlertGroupRow, now: number): boolean {
+  return now - told_at >= Math.max(groupOfKey(group_key).remindMs, longestPauseMs);
+}
+
+function pauseOf(step: number): number {
+  return Math.min(longestPauseMs, firstPauseMs * pauseGrowth ** (step - 1));
+}
+
+function bulletinOf(key: string, members: readonly AlertRow[], why: Due['why']): Bulletin {
+  const { occasion, to } = groupOfKey(key);
+  const open = members.filter(({ cleared_at }) => cleared_at === null);
+  const fresh = open.filter(({ level, told }) => level > told);
+  const recovered = members.filter(({ cleared_at }) => cleared_at !== null);
+  return {
+    occasion,
+    to,
+    kind: kindOf(fresh, why),
+    fresh: fresh.map(mentionOf),
+    open: open.map(mentionOf),
+    recovered: recovered.map(mentionOf),
+  };
+}
+
+function kindOf(fresh: readonly AlertRow[], why: Due['why']): Bulletin['kind'] {
+  if (why === 'reminder') return 'reminder';
+  if (fresh.length === 0) return 'recovered';
+  return fresh.every(({ told }) => told > 0) ? 'worse' : 'opened';
+}
+
+function mentionOf({ subject, level, since, what, code }: AlertRow): Mention {
+  return { subject, level, since, what, code };
+}
+
+function isSame(before: AlertRow | undefined, row: AlertRow): boolean {
+  if (before === undefined) return false;
+  return (Object.keys(row) as (keyof AlertRow)[]).every((name) => before[name] === row[name]);
+}

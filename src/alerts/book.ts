@@ -1,0 +1,76 @@
+import type { AlertChannel, Alerts } from '../config/alerts.ts';
+import type { Telling } from '../state/alerts.ts';
+import type { Parts, Store } from '../state/store.ts';
+import { type Advance, advance, type Look } from './advance.ts';
+import type { Bulletin, Detail } from './alert.ts';
+import { composeBulletin, toDescribe } from './compose.ts';
+
+export interface BookGiven {
+  readonly store: Store;
+  /** What people want to hear. */
+  readonly alerts: Alerts;
+  /** Path of the config. */
+  readonly file: string;
+  readonly now: number;
+  /** How a subject stands, for those that are told. Asked outside of the transaction. */
+  readonly describe: (subject: string) => Promise<Detail | undefined>;
+}
+
+/** What one look at the world found. */
+export type Seen = Pick<Look, 'conditions' | 'standing'>;
+
+/** What was told because of a look. */
+export interface Booked {
+  readonly bulletins: readonly Bulletin[];
+  /** When there is more to tell (epoch ms), though nothing changes. */
+  readonly dueAt: number | undefined;
+}
+
+/**
+ * Takes what a look at the world found into the state, and owes to the channels what people are to hear of it: all in one
+ * transaction, so that of two processes that see the same only one tells it, and a crash tells it later and not twice.
+ */
+export async function book(given: BookGiven, seen: Seen): Promise<Booked> {
+  const { store } = given;
+  const first = await advanceOn(store, given, seen);
+  if (isNothing(first)) return { bulletins: [], dueAt: first.dueAt };
+  const details = await describeAll(given, first.bulletins);
+  return store.transaction(async (parts) => {
+    const next = await advanceOn(parts, given, seen);
+    await parts.alerts.change({ ...next, tell: next.bulletins.flatMap((one) => tellingsOf(one, { given, details })) });
+    return { bulletins: next.bulletins, dueAt: next.dueAt };
+  });
+}
+
+async function advanceOn({ alerts: kept }: Pick<Parts, 'alerts'>, given: BookGiven, seen: Seen): Promise<Advance> {
+  const { now, alerts } = given;
+  const { settleMs, recovery } = alerts;
+  return advance({ now, settleMs, recovery, ...seen, rows: await kept.all(), groups: await kept.groups() });
+}
+
+function isNothing({ put, drop, groups, dropGroups }: Advance): boolean {
+  return put.length + drop.length + groups.length + dropGroups.length === 0;
+}
+
+async function describeAll({ describe }: BookGiven, bulletins: readonly Bulletin[]): Promise<Map<string, Detail>> {
+  const details = new Map<string, Detail>();
+  for (const subject of new Set(bulletins.flatMap(toDescribe))) {
+    const detail = await describe(subject);
+    if (detail !== undefined) details.set(subject, detail);
+  }
+  return details;
+}
+
+function tellingsOf(
+  bulletin: Bulletin,
+  { given, details }: { given: BookGiven; details: ReadonlyMap<string, Detail> },
+): Telling[] {
+  const event = composeBulletin(bulletin, { ...given, detailOf: (subject) => details.get(subject) });
+  const channels = bulletin.to.filter((name) => isTold(given.alerts.channels.get(name)));
+  const body = JSON.stringify(event);
+  return channels.map((channel) => ({ id: event.data.id, channel, title: event.data.title, body }));
+}
+
+function isTold(channel: AlertChannel | undefined): boolean {
+  return channel !== undefined && channel.type !== 'heartbeat';
+}

@@ -1,0 +1,64 @@
+import type { SendMailOptions, Transporter } from 'nodemailer';
+import type { ChannelNamed } from '../../config/alerts.ts';
+import { seenIn } from '../../sdk/network.ts';
+import type { Post, Send, Sent } from '../channel.ts';
+
+/** One mail in plain text on a connection of its own. */
+export const send: Send<'email'> = async (channel, post, { signal, now }) => {
+  const { createTransport } = await import('nodemailer');
+  const transport = createTransport(transportOf(channel));
+  const cut = (): void => transport.close();
+  signal.addEventListener('abort', cut, { once: true });
+  try {
+    return await deliver(transport, mailOf(channel, post, now));
+  } finally {
+    signal.removeEventListener('abort', cut);
+    transport.close();
+  }
+};
+
+async function deliver(transport: Transporter, mail: SendMailOptions): Promise<Sent> {
+  try {
+    const { response, rejected } = (await transport.sendMail(mail)) as { response: string; rejected: unknown[] };
+    const refused = rejected.map(String).join(', ');
+    return { ok: true, said: refused === '' ? response : `${response}; refused: ${refused}` };
+  } catch (thrown) {
+    const { code, message } = seenIn(thrown);
+    return { ok: false, said: code === '' ? message : `${message} (${code})` };
+  }
+}
+
+function transportOf(channel: ChannelNamed<'email'>) {
+  const { protocol, hostname, port, username, password } = new URL(channel.server);
+  const secure = protocol === 'smtps:';
+  const user = channel.user ?? decodeURIComponent(username);
+  const pass = channel.password ?? decodeURIComponent(password);
+  const timeout = channel.timeout_seconds * 1000;
+  return {
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: port === '' ? (secure ? 465 : 587) : Number(port),
+    secure,
+    // A password never goes out in the clear, whatever the server offers.
+    requireTLS: !secure && (channel.tls === 'required' || user !== ''),
+    ...(user === '' ? {} : { auth: { user, pass } }),
+    connectionTimeout: timeout,
+    greetingTimeout: timeout,
+    socketTimeout: timeout,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  };
+}
+
+function mailOf({ from, to }: ChannelNamed<'email'>, { id, event }: Post, now: number): SendMailOptions {
+  const { title, text } = event.data;
+  return {
+    from,
+    to: [...to],
+    subject: `Sluice: ${title}`,
+    text,
+    date: new Date(now),
+    // The same at every attempt: mailboxes show a mail once that arrives twice.
+    messageId: `<${id}@sluice>`,
+    headers: { 'auto-submitted': 'auto-generated', 'x-auto-response-suppress': 'All' },
+  };
+}

@@ -1,0 +1,26 @@
+/** What happens to alerts. Each event follows the durable step that it names. */
+export type AlertEvents = {
+  /** It is owed to the channels. */
+  'alert.raised': {
+    readonly occasion: string;
+    readonly kind: string;
+    readonly open: number;
+    readonly fresh: number;
+    readonly recovered: number;
+    readonly channels: readonly string[];
+    readonly subjects: readonly string[];
+  };
+  /** A message is about to be handed to a channel. */
+  'alert.sending': { readonly channel: string; readonly id: string; readonly attempt: number };
+  'alert.sent': { readonly channel: string; readonly id: string; readonly title: string };
+  'alert.unsent': {
+    readonly channel: string;
+    readonly id: string;
+    readonly attempt: number;
+    readonly problem: string;
+    readonly until: number;
+  };
+  /** Nobody will get it any more. */
+  'alert.given_up': { readonly channel: string; readonly id: string; readonly title: string; readonly problem: string };
+  'heartbeat.failed': { readonly channel: string; readonly problem: string };
+};

@@ -1,0 +1,71 @@
+import type { Alerts, ChannelNamed } from '../config/alerts.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Emit } from '../lib/events.ts';
+import { redact } from '../lib/redact.ts';
+import { spanOf } from '../lib/span.ts';
+import { ping } from './channels/heartbeat.ts';
+import type { AlertEvents } from './events.ts';
+
+type Heartbeat = ChannelNamed<'heartbeat'>;
+
+export interface HeartbeatsGiven {
+  readonly alerts: Alerts;
+  readonly clock: Clock;
+  readonly emit: Emit<AlertEvents>;
+  readonly folder: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Signs of life for those who raise the alarm when they stay away: after each good result of a job, or at an interval.
+ * One that gets lost is not made up for: the next one says the same.
+ */
+export class Heartbeats {
+  readonly #given: HeartbeatsGiven;
+  readonly #channels: readonly Heartbeat[];
+  readonly #underway = new Map<string, Promise<void>>();
+  /** When the last one went out, monotonic. */
+  readonly #last = new Map<string, number>();
+
+  constructor(given: HeartbeatsGiven) {
+    this.#given = given;
+    this.#channels = [...given.alerts.channels.values()].filter((channel) => channel.type === 'heartbeat');
+  }
+
+  /** A job has put something good on its dashboard, or found that it is there already. */
+  good(job: string): void {
+    for (const channel of this.#channels) if (channel.jobs.includes(job)) this.#ping(channel);
+  }
+
+  /** All is well now: those that beat at an interval do so if it is time. Returns milliseconds to the next one. */
+  tick(): number {
+    let wait = Number.POSITIVE_INFINITY;
+    for (const channel of this.#channels) {
+      if (channel.jobs.length > 0) continue;
+      const every = spanOf(channel.every);
+      const last = this.#last.get(channel.name) ?? Number.NEGATIVE_INFINITY;
+      const now = this.#given.clock.monotonic();
+      if (now - last >= every) {
+        this.#last.set(channel.name, now);
+        this.#ping(channel);
+        wait = Math.min(wait, every);
+      } else wait = Math.min(wait, last + every - now);
+    }
+    return wait;
+  }
+
+  /** Resolves when none is under way. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#underway.values());
+  }
+
+  #ping(channel: Heartbeat): void {
+    if (this.#underway.has(channel.name)) return;
+    const { clock, folder, signal, emit } = this.#given;
+    const pinged = ping(channel, { signal, folder, now: clock.now() }).then(({ ok, said }) => {
+      this.#underway.delete(channel.name);
+      if (!ok && !signal.aborted) emit('heartbeat.failed', { channel: channel.name, problem: redact(said) });
+    });
+    this.#underway.set(channel.name, pinged);
+  }
+}

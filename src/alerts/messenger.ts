@@ -1,0 +1,115 @@
+import type { AlertChannel, Alerts } from '../config/alerts.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Emit } from '../lib/events.ts';
+import { redact } from '../lib/redact.ts';
+import type { Store } from '../state/store.ts';
+import type { AlertMessageRow } from '../state/tables.ts';
+import type { Post, Sent } from './channel.ts';
+import { sendTo } from './channels/index.ts';
+import type { AlertEvent } from './compose.ts';
+import type { AlertEvents } from './events.ts';
+
+/** The wait after a failed attempt doubles from the first to the longest; a day after it was made, a message is old news. */
+const firstWaitMs = 10_000;
+const longestWaitMs = 3_600_000;
+const longestLifeMs = 86_400_000;
+
+export interface MessengerGiven {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly emit: Emit<AlertEvents>;
+  /** The config's folder. */
+  readonly folder: string;
+  readonly alerts: Alerts;
+}
+
+/**
+ * Hands the messages that are owed to their channels: each channel by itself and in order, one process at a time, so that
+ * a broken one keeps no other waiting. A message leaves the state when the other side has said that it has it; one whose
+ * process died in between goes out again under the same id.
+ */
+export class Messenger {
+  readonly #given: MessengerGiven;
+
+  constructor(given: MessengerGiven) {
+    this.#given = given;
+  }
+
+  /** Sends what is due now. Returns when the next attempt is due (epoch ms); undefined: nothing waits. */
+  async sendDue(signal: AbortSignal): Promise<number | undefined> {
+    const { store, alerts } = this.#given;
+    const byChannel = Map.groupBy(await store.alerts.waiting(), ({ channel }) => channel);
+    const waits = [...byChannel].map(([name, rows]) => this.#sendChannel(alerts.channels.get(name), { rows, signal }));
+    const next = (await Promise.all(waits)).filter((at) => at !== undefined);
+    return next.length === 0 ? undefined : Math.min(...next);
+  }
+
+  async #sendChannel(
+    channel: AlertChannel | undefined,
+    { rows, signal }: { rows: readonly AlertMessageRow[]; signal: AbortSignal },
+  ): Promise<number | undefined> {
+    const { store, clock } = this.#given;
+    const name = rows[0]!.channel;
+    const lease = await store.leases.take(`alerts:${name}`);
+    if (lease === undefined) return clock.now() + firstWaitMs;
+    try {
+      // Read again under the lease: another process may have sent them since.
+      const waiting = (await store.alerts.waiting()).filter((row) => row.channel === name);
+      for (const row of waiting) {
+        if (signal.aborted) return undefined;
+        const next = await this.#sendOne(channel, row, signal);
+        if (next !== undefined) return next;
+      }
+      return undefined;
+    } finally {
+      await lease.release();
+    }
+  }
+
+  /** When it is due again; undefined: it is settled. */
+  async #sendOne(
+    channel: AlertChannel | undefined,
+    row: AlertMessageRow,
+    signal: AbortSignal,
+  ): Promise<number | undefined> {
+    const { store, clock, emit } = this.#given;
+    const { sequence, id, title, attempts } = row;
+    const now = clock.now();
+    if (now - row.made_at > longestLifeMs) {
+      const problem = row.problem ?? 'nobody came to send it in a day';
+      await store.alerts.giveUp(sequence, problem);
+      emit('alert.given_up', { channel: row.channel, id, title, problem });
+      return undefined;
+    }
+    // A config without this channel may share the state with one that has it.
+    if (channel === undefined) return row.made_at + longestLifeMs + 1;
+    if (row.next_at > now && row.next_at - now <= longestWaitMs) return row.next_at;
+    emit('alert.sending', { channel: channel.name, id, attempt: attempts + 1 });
+    const sent = await this.#post(channel, row, signal);
+    if (signal.aborted && !sent.ok) return undefined;
+    if (sent.ok) {
+      await store.alerts.sent(sequence);
+      emit('alert.sent', { channel: channel.name, id, title });
+      return undefined;
+    }
+    const problem = redact(sent.said);
+    const nextAt = clock.now() + waitAfter(attempts, sent.retryAfterMs);
+    await store.alerts.postpone(sequence, { problem, nextAt });
+    emit('alert.unsent', { channel: channel.name, id, attempt: attempts + 1, problem, until: nextAt });
+    return nextAt;
+  }
+
+  async #post(channel: AlertChannel, { id, body }: AlertMessageRow, signal: AbortSignal): Promise<Sent> {
+    const { clock, folder } = this.#given;
+    const post: Post = { id, body, event: JSON.parse(body) as AlertEvent };
+    try {
+      return await sendTo(channel, post, { signal, folder, now: clock.now() });
+    } catch (thrown) {
+      return { ok: false, said: String(thrown) };
+    }
+  }
+}
+
+function waitAfter(attempts: number, asked = 0): number {
+  return Math.min(longestWaitMs, Math.max(asked, firstWaitMs * 2 ** Math.min(attempts, 20)));
+}

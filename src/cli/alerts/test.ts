@@ -1,0 +1,83 @@
+import type { AlertChannel } from '../../config/alerts.ts';
+import type { Config } from '../../config/config.ts';
+import { nearest } from '../../lib/nearest.ts';
+import { Problem } from '../../lib/problem.ts';
+import { redact } from '../../lib/redact.ts';
+import { openConfig, showProblems } from '../config-file.ts';
+import { exit } from '../exit.ts';
+import { forMachines } from '../for-machines.ts';
+import { onStop } from '../signals.ts';
+
+/** What a channel answered. */
+interface Tested {
+  readonly channel: string;
+  readonly type: string;
+  readonly ok: boolean;
+  readonly said: string;
+}
+
+/** Sends a test to one channel or to all, one after the other, and prints what each answered. */
+export async function testChannels(
+  name: string | undefined,
+  { config: file, json }: { readonly config: string; readonly json?: true },
+): Promise<void> {
+  const { config, problems } = await openConfig(file);
+  showProblems(problems);
+  const channels = chooseChannels(name, config);
+  const stop = onStop();
+  const tested: Tested[] = [];
+  try {
+    for (const channel of channels) {
+      const result = await testOne(channel, config, stop.signal);
+      tested.push(result);
+      if (json !== true) process.stdout.write(`${redact(lineOf(result))}\n`);
+    }
+  } finally {
+    stop.done();
+  }
+  if (json === true) process.stdout.write(`${redact(forMachines(tested))}\n`);
+  process.exitCode = stop.code() ?? (tested.every(({ ok }) => ok) ? exit.ok : exit.failed);
+}
+
+async function testOne(channel: AlertChannel, { folder, file }: Config, signal: AbortSignal): Promise<Tested> {
+  const [{ composeTest }, { sendTo }, { ping }] = await Promise.all([
+    import('../../alerts/compose.ts'),
+    import('../../alerts/channels/index.ts'),
+    import('../../alerts/channels/heartbeat.ts'),
+  ]);
+  const now = Date.now();
+  const event = composeTest({ now, file });
+  const around = { signal, now, folder };
+  const post = { id: event.data.id, event, body: JSON.stringify(event) };
+  const { ok, said } = await (channel.type === 'heartbeat' ? ping(channel, around) : sendTo(channel, post, around));
+  return { channel: channel.name, type: channel.type, ok, said };
+}
+
+function lineOf({ channel, type, ok, said }: Tested): string {
+  return `${ok ? 'ok ' : 'BAD'}  ${channel} (${type}): ${said}`;
+}
+
+function chooseChannels(name: string | undefined, { alerts, file }: Config): AlertChannel[] {
+  const known = alerts?.channels ?? new Map<string, AlertChannel>();
+  if (known.size === 0) {
+    throw new Problem({
+      code: 'ALERTS_NONE',
+      family: 'config',
+      message: 'The config names no channel for alerts',
+      where: { file },
+      next: 'add "alerts" with a channel; docs/alerts.md shows one of each kind',
+    });
+  }
+  if (name === undefined) return [...known.values()];
+  const channel = known.get(name);
+  if (channel !== undefined) return [channel];
+  const meant = nearest(name, known.keys());
+  throw new Problem({
+    code: 'CLI_UNKNOWN_CHANNEL',
+    family: 'config',
+    message: `There is no alert channel "${name}"`,
+    where: { file },
+    allowed: [...known.keys()].join(', '),
+    ...(meant === undefined ? {} : { next: `did you mean "${meant}"?` }),
+  });
+}

@@ -1,0 +1,31 @@
+import type { Detail } from '../../alerts/alert.ts';
+import type { Config } from '../../config/config.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { loginCommand } from '../../oauth/login-problems.ts';
+import type { Store } from '../../state/store.ts';
+import { explainJob } from '../explain.ts';
+
+/** What somebody who is told of a subject wants to know next: what is shown, what happens by itself, how to mend it. */
+export async function describe(
+  subject: string,
+  { config, store, clock }: { config: Config; store: Store; clock: Clock },
+): Promise<Detail | undefined> {
+  const at = subject.indexOf(':');
+  const [kind, name] = at === -1 ? [subject, ''] : [subject.slice(0, at), subject.slice(at + 1)];
+  if (kind === 'scheduler') {
+    const next = { says: 'nothing is fetched until the daemon is started anew' };
+    return { next, mend: 'sluice health, then restart the daemon' };
+  }
+  if (kind === 'account') return { mend: 'sluice plan shows who asks for how much, and what would make it fit' };
+  if (kind === 'destination') return { mend: `put a good key into the destination ${name}; what is owed is sent then` };
+  if (kind === 'login') {
+    const source = [...config.sources.values()].find(({ login }) => login?.name === name);
+    return { mend: loginCommand(source?.name ?? name) };
+  }
+  const job = config.jobs.get(name);
+  if (job === undefined) return undefined;
+  const { shows_as_of, next, mend } = await explainJob(job, store, clock);
+  const shown =
+    job.extract === undefined ? {} : shows_as_of === undefined ? { shows_nothing: true as const } : { shows_as_of };
+  return { ...shown, ...(next === undefined ? {} : { next }), ...(mend === undefined ? {} : { mend }) };
+}

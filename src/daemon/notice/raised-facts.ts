@@ -1,0 +1,15 @@
+import type { Bulletin } from '../../alerts/alert.ts';
+
+/** What the log says of a bulletin that is owed to its channels now. */
+export function raisedFacts({ occasion, kind, to, fresh, open, recovered }: Bulletin) {
+  const told = kind === 'recovered' ? recovered : kind === 'reminder' ? open : fresh;
+  return {
+    occasion,
+    kind,
+    open: open.length,
+    fresh: fresh.length,
+    recovered: recovered.length,
+    channels: to,
+    subjects: told.slice(0, 10).map(({ subject }) => subject),
+  };
+}

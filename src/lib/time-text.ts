@@ -1,0 +1,34 @@
+/** A span of time: `340 ms`, `12.4 s`, `3 min 05 s`, `2 h 10 min`, `3 d 04 h`. */
+export function durationText(milliseconds: number): string {
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
+  const seconds = milliseconds / 1000;
+  if (seconds < 60) return `${seconds.toFixed(1)} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${two(Math.floor(seconds % 60))} s`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 72) return `${hours} h ${two(minutes % 60)} min`;
+  return `${Math.floor(hours / 24)} d ${two(hours % 24)} h`;
+}
+
+const two = (count: number): string => String(count).padStart(2, '0');
+
+/** An instant as UTC to the second: `2026-11-21 05:00:00Z`. */
+export function instantText(epochMs: number): string {
+  return new Date(epochMs)
+    .toISOString()
+    .replace('T', ' ')
+    .replace(/\.\d+Z$/, 'Z');
+}
+
+/** An instant as the service's day knows it, in New York: `00:00 EST`; of another day than `now`'s with its date. */
+export function easternText(epochMs: number, now: number): string {
+  const at = inNewYork(epochMs);
+  const zone = at.offset === '-04:00' ? 'EDT' : 'EST';
+  const time = `${two(at.hour)}:${two(at.minute)} ${zone}`;
+  const days = inNewYork(now).toPlainDate().until(at.toPlainDate()).days;
+  return days === 0 || (days === 1 && at.hour === 0) ? time : `${at.toPlainDate().toString()} ${time}`;
+}
+
+function inNewYork(epochMs: number): Temporal.ZonedDateTime {
+  return Temporal.Instant.fromEpochMilliseconds(Math.floor(epochMs)).toZonedDateTimeISO('America/New_York');
+}

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { isSigned, openReceiver, type Received, secret } from '../alerts/receiver.ts';
+import { adminKey, makeWorld } from './world.ts';
+
+/** A job that reads a file, with a webhook that hears of it. */
+async function setUp(more: object = {}, job: object = {}) {
+  const world = await makeWorld({ serve: ['--no-limits'] });
+  const home = await world.home();
+  const receiver = await openReceiver();
+  await home.config({
+    destinations: { main: { url: world.url, api_key: adminKey } },
+    sources: { files: { connector: 'file' } },
+    alerts: { channels: { ops: { type: 'webhook', url: receiver.url, secret } }, ...more },
+    jobs: {
+      orders: { source: 'files', query: 'orders.csv', format: 'csv', target: world.instances.csv, ...job },
+    },
+  });
+  const mend = () => home.write('orders.csv', 'id,total\n1,9.50\n');
+  return { world, home, receiver, mend };
+}
+
+const dataOf = ({ text }: Received) => (JSON.parse(text) as { data: Record<string, unknown> }).data;
+
+describe('alerts of one-shot syncs', () => {
+  it('tell the first failure once, signed, with what a person needs to mend it', async () => {
+    const { home, receiver, mend } = await setUp();
+    for (let n = 0; n < 2; n++) await home.sync();
+    expect(receiver.titles()).toEqual(['orders failed']);
+    const [first] = receiver.got;
+    expect(isSigned(first!)).toBe(true);
+    expect(isSigned({ ...first!, text: `${first!.text} ` })).toBe(false);
+    const data = dataOf(first!);
+    expect(data).toMatchObject({ occasion: 'failed', open: 1, alerts: [{ job: 'orders', mend: expect.any(String) }] });
+    expect(data.text).toMatch(
+      /what .*orders\.csv.*\nsince .*\ndashboard shows nothing that came from here\nnext .*\nmend /,
+    );
+    await mend();
+    await home.sync();
+    expect((await home.sluice(['alerts'])).stdout).toContain('Nothing is wrong');
+    expect((await home.sluice(['alerts', 'test'])).stdout).toBe('ok   ops (webhook): answered 200: thanks\n');
+  });
+});
