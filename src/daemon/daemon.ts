@@ -7,6 +7,7 @@ import { InForce } from './in-force.ts';
 import type { Outcome } from './outcome.ts';
 import { runJob } from './run-job.ts';
 import { type Firing, Scheduler, type Ticking } from './scheduler.ts';
+import { Stretcher } from './stretcher.ts';
 import { openGateway, openLogins, type Runtime } from './wire.ts';
 
 /** Extracts side by side; the rest of what is due stands in line. */
@@ -32,6 +33,7 @@ export class Daemon {
   /** Refreshes pull nothing: they stand in no line, and meet at the desk to go out as one. */
   readonly #refreshes = new PQueue();
   readonly #desk = new RefreshDesk();
+  readonly #stretcher: Stretcher;
   readonly #stop = new AbortController();
   /** Where the last firing of a job is, as long as it has not ended. */
   readonly #active = new Map<string, 'in line' | 'running'>();
@@ -44,7 +46,8 @@ export class Daemon {
   constructor({ runtime, config, timer }: DaemonGiven) {
     this.#runtime = runtime;
     this.#now = new InForce({ config, gateway: runtime.gateway, logins: runtime.logins });
-    const { store, clock } = runtime;
+    const { store, clock, events } = runtime;
+    this.#stretcher = new Stretcher({ store, clock, emit: events.emit });
     const failed = (error: unknown): void => this.#fault('the timer met a fault', error);
     const ticking = timer === undefined ? {} : { timer };
     runtime.events.listen((...[name, facts]) => void (name === 'request.sent' && this.#now.sent(facts.account)));
@@ -166,6 +169,8 @@ export class Daemon {
       this.#saySkipped(firing, 'the config does not fire this job any more');
       return;
     }
+    const stretched = await this.#stretcher.judge(job, firing.at, now.config);
+    if (stretched !== undefined) return this.#passOver(firing, stretched);
     this.#active.set(job.name, 'running');
     const run = runJob({
       runtime: { ...this.#runtime, gateway: now.gateway, logins: now.logins },
@@ -192,6 +197,12 @@ export class Daemon {
     settle(this.#runtime.store).catch((error: unknown) =>
       this.#fault('a schedule could not be written down', error, { job: job.name }),
     );
+  }
+
+  /** The day does not reach for this firing: the job goes on with its next one. */
+  async #passOver({ job, at, settle }: Firing, reason: string): Promise<void> {
+    await settle(this.#runtime.store);
+    this.#runtime.events.emit('firing.stretched', { job: job.name, at, reason });
   }
 
   #saySkipped({ job, at }: Firing, reason: string): void {

@@ -1,4 +1,3 @@
-import type { AlertEvents } from '../alerts/events.ts';
 import type { DeliveryEvents } from '../delivery/events.ts';
 import type { LoginEvents } from '../oauth/events.ts';
 import type { PipelineEvents } from '../pipeline/events.ts';
@@ -20,6 +19,19 @@ export type RunEvents = {
   };
   /** A firing that came to nothing, and why: the job is still at its last one, or another process is. */
   'firing.skipped': { readonly job: string; readonly at: number; readonly reason: string };
+  /** A firing that was passed over because the job runs less often; `reason` says how and until when. */
+  'firing.stretched': { readonly job: string; readonly at: number; readonly reason: string };
+  /** The day does not reach for all: until `until` only every n-th firing of the job runs (0: none), as `says` says. */
+  'job.stretched': { readonly job: string; readonly every: number; readonly says: string; readonly until: number };
+  /** The job runs as its schedule says again. */
+  'job.relaxed': { readonly job: string };
+  /** Even with the least important jobs stretched, so many requests are missing until the day turns. */
+  'quota.short': {
+    readonly account: string;
+    readonly destination: string;
+    readonly requests: number;
+    readonly until: number;
+  };
   /** Owed to a destination that the config does not have: it stays owed until one of that name is there again. */
   'config.stranded': { readonly destination: string; readonly payloads: number };
   'config.reloaded': { readonly file: string; readonly jobs: number };
@@ -30,4 +42,4 @@ export type RunEvents = {
 };
 
 /** Everything that is ever said. Log, progress and history listen to this. */
-export type SluiceEvents = PipelineEvents & DeliveryEvents & LoginEvents & RunEvents & AlertEvents;
+export type SluiceEvents = PipelineEvents & DeliveryEvents & LoginEvents & RunEvents;

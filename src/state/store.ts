@@ -24,6 +24,8 @@ import { Runs } from './runs.ts';
 import { Schedules } from './schedules.ts';
 import { Sends } from './sends.ts';
 import { Settings } from './settings.ts';
+import { Stretches } from './stretches.ts';
+import { Tallies } from './tallies.ts';
 import { Targets } from './targets.ts';
 import { UsageChecks } from './usage-checks.ts';
 import { Watermarks } from './watermarks.ts';
@@ -47,6 +49,8 @@ export interface Parts {
   readonly schedules: Schedules;
   readonly sends: Sends;
   readonly settings: Settings;
+  readonly stretches: Stretches;
+  readonly tallies: Tallies;
   readonly targets: Targets;
   readonly usageChecks: UsageChecks;
   readonly watermarks: Watermarks;
@@ -122,6 +126,8 @@ function partsOf(ground: Ground): Parts {
     schedules: new Schedules(ground),
     sends: new Sends(ground),
     settings: new Settings(ground),
+    stretches: new Stretches(ground),
+    tallies: new Tallies(ground),
     targets: new Targets(ground),
     usageChecks: new UsageChecks(ground),
     watermarks: new Watermarks(ground),

@@ -106,7 +106,9 @@ type Elsewhere =
   | 'quota.turned'
   | 'refresh.queued'
   | 'refresh.failed'
-  | 'firing.skipped'
+  | `firing.${string}`
+  | `job.${string}`
+  | 'quota.short'
   | `usage.${'told' | 'refused'}`
   | 'extract.unchanged'
   | `payload.${'approved' | 'discarded' | 'restored' | 'revived'}`

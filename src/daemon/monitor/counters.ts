@@ -116,6 +116,7 @@ export class Counters {
     'quota.spent': ({ account }) => this.#waits.inc({ account: this.#account(account), reason: 'quota' }),
     'account.held': ({ account }) => this.#waits.inc({ account: this.#account(account), reason: 'held' }),
     'login.refused': ({ account }) => this.#waits.inc({ account: this.#account(account), reason: 'login' }),
+    'firing.stretched': ({ job }) => this.#skipped.inc({ [jobLabel]: this.#jobs.of(job) }),
     'firing.skipped': ({ job }) => this.#skipped.inc({ [jobLabel]: this.#jobs.of(job) }),
     'config.reloaded': () => {
       this.#reloads.inc({ result: 'reloaded' });

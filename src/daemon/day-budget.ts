@@ -1,0 +1,136 @@
+import type { Config, Destination, Job } from '../config/config.ts';
+import { dayOf, limitOf, startOfDay, untilMidnight } from '../delivery/quota.ts';
+import { firingsBetween, type Schedule, scheduleKey } from '../schedule/schedule.ts';
+import type { Store } from '../state/store.ts';
+import type { Tally } from '../state/tallies.ts';
+import type { Stretchable } from './stretch-day.ts';
+
+/** Runs of a job that its estimate rests on. */
+export const runsLookedAt = 200;
+
+/** What one account has left of its day, and who wants it. Requests in thousandths. */
+export interface DayBudget {
+  readonly account: string;
+  /** The first destination that pays from it. */
+  readonly destination: string;
+  /** What is left for firings once all that is owed was sent; negative when not even that fits. */
+  readonly room: number;
+  readonly jobs: readonly Stretchable[];
+}
+
+/** A job that fires by itself. */
+export type Scheduled = Job & { readonly schedule: Schedule };
+
+/** Thousandths of a request that a firing costs; one whole request as long as nothing is known. */
+export interface Cost {
+  /** Of a firing that sends, with the repeats that its sends have needed. */
+  readonly worst: number;
+  /** Of firings in general: those that found nothing new sent nothing. */
+  readonly expected: number;
+  /** Runs that this rests on; 0: it is a guess. */
+  readonly runs: number;
+}
+
+/** What a firing costs, by what became of earlier runs. */
+export function costOf({ sent, requests, quiet }: Pick<Tally, 'sent' | 'requests' | 'quiet'>): Cost {
+  const worst = sent === 0 ? 1000 : Math.round((requests * 1000) / sent);
+  const runs = sent + quiet;
+  return { worst, expected: runs === 0 ? worst : Math.round((worst * sent) / runs), runs };
+}
+
+const unknown = { sent: 0, requests: 0, quiet: 0 };
+
+/** The jobs of a config that fire by themselves. */
+export function scheduledJobs({ jobs }: Config): Scheduled[] {
+  return [...jobs.values()].filter((job): job is Scheduled => job.enabled && job.schedule !== undefined);
+}
+
+/**
+ * Refreshes that go out together: same instants, same account at the service. Undefined for jobs that send by themselves.
+ */
+export function bundleOf({ extract, target, destination, schedule }: Scheduled): string | undefined {
+  if (extract !== undefined) return undefined;
+  return JSON.stringify([destination.name, target.clientId ?? destination.clientId ?? '', scheduleKey(schedule)]);
+}
+
+/**
+ * What is left of the running day of each account, and what its jobs will ask of it with their firings at `from` and
+ * after it.
+ */
+export async function budgetsOfDay(
+  config: Config,
+  store: Store,
+  { now, from = now }: { now: number; from?: number },
+): Promise<DayBudget[]> {
+  const jobs = scheduledJobs(config);
+  const counts = countFirings(jobs, { from, until: now + untilMidnight(now) });
+  const asked = (job: Job): number => counts.get(job.name) ?? 0;
+  const budgets: DayBudget[] = [];
+  for (const [account, sharing] of Map.groupBy(jobs, ({ destination }) => destination.account)) {
+    const room = await roomOf(account, { sharing, config, store, now });
+    const most = sharing.reduce((sum, job) => sum + asked(job) * surelyEnough, 0);
+    const destination = sharing[0]!.destination.name;
+    // Reading the history of thousands of jobs is spared where they fit in any case.
+    const stretchable = most <= room ? [] : await stretchables(sharing, { store, now, asked });
+    budgets.push({ account, destination, room, jobs: stretchable });
+  }
+  return budgets;
+}
+
+/** Thousandths of a request that a firing hardly ever comes to on the average. */
+const surelyEnough = 1500;
+
+interface Around {
+  readonly sharing: readonly Scheduled[];
+  readonly config: Config;
+  readonly store: Store;
+  readonly now: number;
+}
+
+async function roomOf(account: string, { sharing, config, store, now }: Around): Promise<number> {
+  const use = await store.quota.use(account, dayOf(now));
+  const limits = sharing.map(({ destination }) => limitOf(destination, 'schedule', use));
+  const owed = (await store.outbox.inState('owed')).filter(
+    ({ destination }) => config.destinations.get(destination)?.account === account,
+  );
+  return (Math.min(...limits) - use.used - owed.length) * 1000;
+}
+
+async function stretchables(
+  jobs: readonly Scheduled[],
+  { store, now, asked }: { store: Store; now: number; asked: (job: Job) => number },
+): Promise<Stretchable[]> {
+  const tallies = await store.tallies.all(runsLookedAt);
+  const bundles = Map.groupBy(jobs, bundleOf);
+  const began = startOfDay(now);
+  return jobs.map((job) => {
+    const tally = tallies.get(job.name);
+    const bundle = bundleOf(job);
+    const sharers = bundle === undefined ? 1 : bundles.get(bundle)!.length;
+    return {
+      job: job.name,
+      priority: job.priority ?? 'normal',
+      cost: sharers === 1 ? costOf(tally ?? unknown).expected : Math.ceil(1000 / sharers),
+      firings: asked(job),
+      ran: tally !== undefined && tally.lastAt >= began,
+      mayStretch: stretches(job.destination),
+    };
+  });
+}
+
+const stretches = ({ whenShort }: Destination): boolean => whenShort === 'stretch';
+
+/** Firings of each job, `from` included, `until` not. A share of a spread moves them by too little to matter here. */
+function countFirings(
+  jobs: readonly Scheduled[],
+  { from, until }: { from: number; until: number },
+): Map<string, number> {
+  const counts = new Map<string, number>();
+  const alike = Map.groupBy(jobs, ({ schedule }) => scheduleKey({ ...schedule, offset: 0 }));
+  for (const group of alike.values()) {
+    let count = 0;
+    for (const _ of firingsBetween({ ...group[0]!.schedule, offset: 0 }, from - 1, until - 1)) count++;
+    for (const { name } of group) counts.set(name, count);
+  }
+  return counts;
+}

@@ -1,0 +1,108 @@
+import type { Config, Job } from '../config/config.ts';
+import { dayOf, untilMidnight } from '../delivery/quota.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Emit } from '../lib/events.ts';
+import { firingsBetween } from '../schedule/schedule.ts';
+import type { Store } from '../state/store.ts';
+import type { Stretch } from '../state/stretches.ts';
+import { budgetsOfDay } from './day-budget.ts';
+import type { RunEvents } from './events.ts';
+import { stretchDay } from './stretch-day.ts';
+import { stretchWords } from './stretch-words.ts';
+
+/** The day is reckoned anew this often, as long as something fires: what is used and what runs cost has changed then. */
+const reviewMs = 15 * 60_000;
+/** A firing is asked for at most so late when it is not one that was missed. */
+const lateMs = 60_000;
+
+interface StretcherGiven {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly emit: Emit<RunEvents>;
+}
+
+/** Lets the least important jobs run less often on days that do not reach for all. */
+export class Stretcher {
+  readonly #given: StretcherGiven;
+  #reviewed: { readonly config: Config; readonly day: string; readonly at: number } | undefined;
+  #reviewing: Promise<void> | undefined;
+  #stretched: ReadonlyMap<string, Stretch> = new Map();
+  /** Accounts of which it has been said that the day does not reach even so. */
+  readonly #short = new Set<string>();
+
+  constructor(given: StretcherGiven) {
+    this.#given = given;
+  }
+
+  /** Why a firing of the job is passed over; undefined when it runs. */
+  async judge(job: Job, at: number, config: Config): Promise<string | undefined> {
+    if (job.schedule === undefined || job.destination.whenShort !== 'stretch') return undefined;
+    while (this.#isStale(config)) await this.#review(config, at);
+    const stretch = this.#stretched.get(job.name);
+    if (stretch === undefined) return undefined;
+    return (await this.#isTurn(job, at, stretch.every)) ? undefined : stretch.says;
+  }
+
+  #isStale(config: Config): boolean {
+    const { clock } = this.#given;
+    const last = this.#reviewed;
+    if (last?.config !== config || last.day !== dayOf(clock.now())) return true;
+    return clock.monotonic() - last.at >= reviewMs;
+  }
+
+  /** One at a time; whoever else wants one waits for it. */
+  #review(config: Config, firing: number): Promise<void> {
+    this.#reviewing ??= this.#reckon(config, firing).finally(() => {
+      this.#reviewing = undefined;
+    });
+    return this.#reviewing;
+  }
+
+  async #reckon(config: Config, firing: number): Promise<void> {
+    const { store, clock } = this.#given;
+    const [now, at] = [clock.now(), clock.monotonic()];
+    const until = now + untilMidnight(now);
+    // The firing that asks is still to be paid. One that was missed long ago stands for itself alone.
+    const from = Math.min(now, Math.max(firing, now - lateMs));
+    const before = new Map((await store.stretches.now()).map((stretch) => [stretch.job, stretch]));
+    const stretched = new Map<string, Stretch>();
+    for (const { account, destination, room, jobs } of await budgetsOfDay(config, store, { now, from })) {
+      const { every, short } = stretchDay(jobs, room);
+      for (const [job, nth] of every) {
+        const says = stretchWords(config.jobs.get(job)!.schedule!, { every: nth, now, until });
+        stretched.set(job, { job, every: nth, says, until });
+      }
+      this.#sayShort({ account, destination, until }, Math.ceil(short / 1000));
+    }
+    await store.stretches.replace([...stretched.values()]);
+    this.#stretched = stretched;
+    this.#reviewed = { config, day: dayOf(now), at };
+    this.#sayChanges(before, stretched);
+  }
+
+  #sayChanges(before: ReadonlyMap<string, Stretch>, after: ReadonlyMap<string, Stretch>): void {
+    const { emit } = this.#given;
+    for (const { job, every, says, until } of after.values()) {
+      if (before.get(job)?.every !== every) emit('job.stretched', { job, every, says, until });
+    }
+    for (const job of before.keys()) if (!after.has(job)) emit('job.relaxed', { job });
+  }
+
+  #sayShort(facts: { account: string; destination: string; until: number }, requests: number): void {
+    const key = `${facts.account} ${facts.until}`;
+    if (requests === 0 || this.#short.has(key)) return;
+    this.#short.add(key);
+    this.#given.emit('quota.short', { ...facts, requests });
+  }
+
+  /** Whether enough firings have gone by since the last run. A run that lies ahead was dated by another clock. */
+  async #isTurn({ name, schedule }: Job, at: number, every: number): Promise<boolean> {
+    if (every === 0) return false;
+    const { store, clock } = this.#given;
+    const last = await store.runs.last(name);
+    if (last === undefined || last.started_at > clock.now()) return true;
+    let passed = 0;
+    for (const _ of firingsBetween(schedule!, last.started_at, at)) if (++passed >= every) return true;
+    return false;
+  }
+}

@@ -1,0 +1,66 @@
+import { atomically, type Ground } from './part.ts';
+import type { StretchRow } from './tables.ts';
+
+/** A job that runs less often for a while. */
+export type Stretch = Pick<StretchRow, 'job' | 'every' | 'says' | 'until'>;
+
+/** Former ones are kept for the history, but not for ever. */
+const mostKept = 5_000;
+
+/** Which jobs run less often than their schedules say, and did. */
+export class Stretches {
+  readonly #ground: Ground;
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
+  }
+
+  /** From now on these hold and no others. Ones that held before in the same words go on. */
+  replace(stretches: readonly Stretch[]): Promise<void> {
+    return atomically(this.#ground, async (inside) => {
+      const now = Math.round(inside.clock.now());
+      const holding = await new Stretches(inside).now();
+      const words = ({ job, every, until }: Stretch): string => JSON.stringify([job, every, until]);
+      const wanted = new Set(stretches.map(words));
+      const kept = new Set(holding.map(words).filter((one) => wanted.has(one)));
+      const over = holding.filter((one) => !kept.has(words(one))).map(({ sequence }) => sequence);
+      for (const sequence of over) {
+        await inside.db.updateTable('stretches').set({ ended_at: now }).where('sequence', '=', sequence).execute();
+      }
+      const fresh = stretches.filter((one) => !kept.has(words(one)));
+      for (const { job, every, says, until } of fresh) {
+        const row = { job, every, says, until, since: now, ended_at: null };
+        await inside.db.insertInto('stretches').values(row).execute();
+      }
+      if (fresh.length > 0) await prune(inside);
+    });
+  }
+
+  /** Those that hold now, by job. */
+  async now(): Promise<StretchRow[]> {
+    const now = this.#ground.clock.now();
+    return this.#ground.db
+      .selectFrom('stretches')
+      .selectAll()
+      .where('ended_at', 'is', null)
+      .where('until', '>', now)
+      .orderBy('job')
+      .execute();
+  }
+
+  /** Newest first, what holds and what held. */
+  async history(filter: { job?: string; limit: number }): Promise<StretchRow[]> {
+    let query = this.#ground.db.selectFrom('stretches').selectAll().orderBy('sequence', 'desc').limit(filter.limit);
+    if (filter.job !== undefined) query = query.where('job', '=', filter.job);
+    return query.execute();
+  }
+}
+
+async function prune({ db }: Ground): Promise<void> {
+  await db
+    .deleteFrom('stretches')
+    .where('sequence', '<=', ({ selectFrom }) =>
+      selectFrom('stretches').select(({ fn, eb }) => eb(fn.max('sequence'), '-', mostKept).as('oldest')),
+    )
+    .execute();
+}

@@ -1,0 +1,180 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Config, Destination, Job } from '../../src/config/config.ts';
+import type { SluiceEvents } from '../../src/daemon/events.ts';
+import { Stretcher } from '../../src/daemon/stretcher.ts';
+import { dayOf, daysOf, untilMidnight } from '../../src/delivery/quota.ts';
+import type { Store } from '../../src/state/store.ts';
+import { cleanUp, newFolder as newStateFolder, newStore, VirtualClock } from '../state/fixtures.ts';
+import { configOf, destinationOf, jobOf, Source } from './rig.ts';
+
+afterEach(cleanUp);
+
+const minute = 60_000;
+const day = 24 * 60 * minute;
+/** The first instant of an Eastern day. */
+const midnight = Date.parse('2026-06-15T04:00Z');
+
+function made(job: string, cron: string, more: Partial<Job> & { destination: Destination }): Job {
+  return jobOf({ name: job, instance: job, source: new Source(), cron, ...more });
+}
+
+interface World {
+  readonly config: Config;
+  readonly store: Store;
+  readonly clock: VirtualClock;
+  readonly events: { name: string; facts: Record<string, unknown> }[];
+  readonly stretcher: Stretcher;
+}
+
+async function worldOf(jobs: readonly Job[], { clock = new VirtualClock(midnight), folder = newStateFolder() } = {}) {
+  const store = await newStore({ clock, folder });
+  const events: { name: string; facts: Record<string, unknown> }[] = [];
+  const emit = (name: keyof SluiceEvents, facts: object) => void events.push({ name, facts: { ...facts } });
+  const stretcher = new Stretcher({ store, clock, emit });
+  return { config: configOf('/nowhere', jobs), store, clock, events, stretcher } satisfies World;
+}
+
+/** Lives through an Eastern day minute by minute; says when which job ran. A run costs what `sends` says, paid as it begins. */
+async function live({ config, store, clock, stretcher }: World, sends: (job: string, at: number) => number = () => 1) {
+  const ran = new Map([...config.jobs.keys()].map((job) => [job, [] as number[]]));
+  const end = clock.now() + untilMidnight(clock.now());
+  const crons = [...config.jobs.values()].map((job) => ({
+    job,
+    every: Number(/\/(\d+)/.exec(cronOf(job))?.[1] ?? 60),
+  }));
+  for (clock.advance(minute); clock.now() < end; clock.advance(minute)) {
+    for (const { job, every } of crons) {
+      if ((clock.now() / minute) % every !== 0) continue;
+      if ((await stretcher.judge(job, clock.now(), config)) !== undefined) continue;
+      ran.get(job.name)!.push(clock.now());
+      await runOf(job, sends(job.name, clock.now()), { store, clock });
+    }
+  }
+  return ran;
+}
+
+async function runOf({ name, destination }: Job, requests: number, { store, clock }: Pick<World, 'store' | 'clock'>) {
+  await store.transaction(async ({ runs, quota }) => {
+    const run = await runs.begin({ job: name, origin: 'schedule' });
+    for (let i = 0; i < requests; i++) {
+      await runs.countRequest(run);
+      for (const one of daysOf(clock.now())) await quota.charge(destination.account, one);
+    }
+    await runs.finish(run, { state: requests === 0 ? 'unchanged' : 'delivered' });
+  });
+}
+
+const cronOf = ({ schedule }: Job): string => (schedule !== undefined && 'cron' in schedule ? schedule.cron : '');
+const gapsOf = (at: readonly number[]) => at.slice(1).map((one, i) => (one - at[i]!) / minute);
+
+describe('a day whose schedules ask for more than there is', () => {
+  it('lets the least important run evenly and less often, the important as asked, and stays within the allowance', async () => {
+    const destination = destinationOf('http://127.0.0.1:9', { requestsPerDay: 120, whenShort: 'stretch' });
+    const jobs = [
+      made('vip', '*/30 * * * *', { destination, priority: 'high' }),
+      made('usual', '0 * * * *', { destination }),
+      made('later', '*/10 * * * *', { destination, priority: 'low' }),
+    ];
+    const world = await worldOf(jobs);
+    const ran = await live(world);
+    expect(ran.get('vip')).toHaveLength(47);
+    expect(ran.get('usual')).toHaveLength(23);
+    expect(ran.get('later')!.length).toBeGreaterThanOrEqual(40);
+    const gaps = gapsOf(ran.get('later')!);
+    expect(gaps.slice(0, 40)).toEqual(Array(40).fill(30));
+    const { used } = await world.store.quota.use('account', dayOf(midnight));
+    expect(used).toBeLessThanOrEqual(120);
+    expect(used, 'what is left over at the end is used').toBeGreaterThanOrEqual(118);
+    const said = world.events.filter(({ name }) => name === 'job.stretched');
+    expect(said[0]).toMatchObject({ facts: { job: 'later', every: 3, until: midnight + day } });
+    expect(said[0]!.facts.says).toBe(
+      'runs every 30m instead of 10m until 00:00 EDT: the requests of the day do not reach for more',
+    );
+    expect(await world.store.stretches.now()).toEqual([]);
+    const history = await world.store.stretches.history({ limit: 9 });
+    expect(history.at(-1)).toMatchObject({ job: 'later', every: 3, since: midnight + 10 * minute });
+  });
+
+  it('is measured as it goes: what turns out to find nothing new is stretched no longer', async () => {
+    const destination = destinationOf('http://127.0.0.1:9', { requestsPerDay: 60, whenShort: 'stretch' });
+    const jobs = [made('quiet', '*/10 * * * *', { destination, priority: 'low' })];
+    const world = await worldOf(jobs);
+    const ran = await live(world, (_, at) => (at < midnight + 90 * minute ? 1 : 0));
+    const names = world.events.map(({ name }) => name);
+    expect(names[0]).toBe('job.stretched');
+    expect(names).toContain('job.relaxed');
+    expect(gapsOf(ran.get('quiet')!).at(-1)).toBe(10);
+    expect(names.indexOf('job.relaxed')).toBeGreaterThan(0);
+  });
+
+  it('says once how much is missing when not even that is enough', async () => {
+    const destination = destinationOf('http://127.0.0.1:9', { requestsPerDay: 10, whenShort: 'stretch' });
+    const jobs = [
+      made('vip', '0 * * * *', { destination, priority: 'high' }),
+      made('later', '0 * * * *', { destination, priority: 'low' }),
+    ];
+    const world = await worldOf(jobs);
+    const ran = await live(world);
+    expect(ran.get('vip'), 'never stretched').toHaveLength(23);
+    expect(ran.get('later'), 'has its one run a day').toHaveLength(1);
+    const short = world.events.filter(({ name }) => name === 'quota.short');
+    expect(short).toMatchObject([{ facts: { destination: 'main', until: midnight + day } }]);
+    expect(short[0]!.facts.requests).toBe(14);
+  });
+
+  it('is left alone where the config says first come', async () => {
+    const destination = destinationOf('http://127.0.0.1:9', { requestsPerDay: 10, whenShort: 'first_come' });
+    const world = await worldOf([made('later', '0 * * * *', { destination, priority: 'low' })]);
+    expect((await live(world)).get('later')).toHaveLength(23);
+    expect(world.events).toEqual([]);
+  });
+
+  it('counts what others have used, and what the reserve keeps for people', async () => {
+    const destination = destinationOf('http://127.0.0.1:9', {
+      requestsPerDay: 100,
+      reserveRequests: 60,
+      whenShort: 'stretch',
+    });
+    const world = await worldOf([made('later', '*/30 * * * *', { destination, priority: 'low' })]);
+    await world.store.quota.reconcile('account', dayOf(midnight), { reported: 20, allowance: undefined });
+    expect((await live(world)).get('later')!.length).toBeLessThanOrEqual(20);
+  });
+});
+
+describe('what was stretched', () => {
+  const destination = destinationOf('http://127.0.0.1:9', { requestsPerDay: 60, whenShort: 'stretch' });
+  const jobs = [made('later', '*/10 * * * *', { destination, priority: 'low' })];
+
+  it('stays so over a restart without being said again, and is asked for anew when the day has turned', async () => {
+    const folder = newStateFolder();
+    const first = await worldOf(jobs, { folder });
+    first.clock.advance(10 * minute);
+    expect(await first.stretcher.judge(jobs[0]!, first.clock.now(), first.config), 'it has never run').toBeUndefined();
+    await runOf(jobs[0]!, 1, first);
+    const again = await worldOf(jobs, { folder, clock: first.clock });
+    again.clock.advance(10 * minute);
+    expect(await again.stretcher.judge(jobs[0]!, again.clock.now(), again.config)).toMatch(/^runs every 30m/);
+    expect(again.events).toEqual([]);
+    again.clock.advance(day);
+    expect(await again.stretcher.judge(jobs[0]!, again.clock.now(), again.config)).toBeUndefined();
+    expect(again.events).toMatchObject([{ name: 'job.stretched' }]);
+  });
+
+  it('is reckoned anew for a new config', async () => {
+    const { clock, config, events, stretcher } = await worldOf(jobs);
+    clock.advance(10 * minute);
+    await stretcher.judge(jobs[0]!, clock.now(), config);
+    const roomy = destinationOf('http://127.0.0.1:9', { requestsPerDay: 6000, whenShort: 'stretch' });
+    const mended = made('later', '*/10 * * * *', { destination: roomy, priority: 'low' });
+    expect(await stretcher.judge(mended, clock.now(), configOf('/nowhere', [mended]))).toBeUndefined();
+    expect(events.map(({ name }) => name)).toEqual(['job.stretched', 'job.relaxed']);
+  });
+
+  it('runs when a clock that was set back makes its last run lie ahead', async () => {
+    const { clock, config, store, stretcher } = await worldOf(jobs);
+    clock.advance(600 * minute);
+    await runOf(jobs[0]!, 1, { store, clock });
+    clock.wall -= 300 * minute;
+    expect(await stretcher.judge(jobs[0]!, clock.now(), config)).toBeUndefined();
+  });
+});
