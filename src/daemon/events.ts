@@ -1,3 +1,4 @@
+import type { AlertEvents } from '../alerts/events.ts';
 import type { DeliveryEvents } from '../delivery/events.ts';
 import type { LoginEvents } from '../oauth/events.ts';
 import type { PipelineEvents } from '../pipeline/events.ts';
@@ -42,4 +43,4 @@ export type RunEvents = {
 };
 
 /** Everything that is ever said. Log, progress and history listen to this. */
-export type SluiceEvents = PipelineEvents & DeliveryEvents & LoginEvents & RunEvents;
+export type SluiceEvents = PipelineEvents & DeliveryEvents & LoginEvents & RunEvents & AlertEvents;
