@@ -29,6 +29,7 @@ export async function extractChanges({ query, dialect, watermark, ask }: Given):
   const counted = { fresh: 0 };
   return {
     columns,
+    cursor: column,
     batches: freshRows(read.batches, { columns, at, edge, counted, before }),
     watermark: () => {
       const after = edge.watermark();

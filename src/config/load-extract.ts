@@ -8,6 +8,7 @@ import type { Faults } from './faults.ts';
 import { findNamed, type JobContext } from './load-job.ts';
 import { reportRules, type SourceOutcome } from './load-source.ts';
 import { isMap } from './load-top.ts';
+import { loadWrite } from './load-write.ts';
 import { partAt } from './member.ts';
 import { registerSecrets } from './secrets.ts';
 import { showValue } from './seen.ts';
@@ -30,6 +31,7 @@ export function loadExtract(draft: Draft, target: Target | undefined, context: J
   const query = source?.connector === undefined ? undefined : loadQuery(draft, source.connector, source.value);
   const transforms = loadTransforms(draft, context);
   const format = loadFormat(draft, target, context);
+  const write = loadWrite(draft.part, draft.faults);
   if (source?.value === undefined || query === undefined || format === undefined) return undefined;
   const { stall_timeout_seconds } = withDefaults(jobOptions, draft.given);
   return {
@@ -39,6 +41,7 @@ export function loadExtract(draft: Draft, target: Target | undefined, context: J
     format: format.format,
     formatOptions: format.options,
     stallTimeoutMs: stall_timeout_seconds * 1000,
+    ...(write === undefined ? {} : { write }),
   };
 }
 
@@ -59,7 +62,7 @@ function findSource(draft: Draft, { sources }: JobContext): SourceOutcome | unde
 }
 
 function loadQuery(
-  { part, faults }: Draft,
+  { part, given, faults }: Draft,
   connector: Connector,
   source: Source | undefined,
 ): OptionValues<OptionSet> | undefined {
@@ -87,8 +90,14 @@ function loadQuery(
   const values = withDefaults(connector.query, query.value as Record<string, unknown>);
   if (source !== undefined)
     reportRules(connector, { source: source.options, query: values }, { path: at.path, faults });
-  if (faults.problems.length === before) tellOfNewOnly(query, { connector, values, faults });
+  if (faults.problems.length === before && !keepsRows(given.write)) tellOfNewOnly(query, { connector, values, faults });
   return values;
+}
+
+/** Whether the rows of earlier runs are still there to be shown. */
+function keepsRows(write: unknown): boolean {
+  const disposition = isMap(write) ? write.disposition : write;
+  return disposition === 'append' || disposition === 'merge';
 }
 
 /** Targets are replaced whole: a job that reads only what is new shows nothing else. That is seldom what is meant. */
@@ -100,7 +109,7 @@ function tellOfNewOnly(query: Part, { connector, values, faults }: NewOnly): voi
     message: `With "${option}" a run reads only what is new since the last one, and what it sends replaces all that the instance shows`,
     path: partAt(query, option).path,
     on: 'key',
-    next: `Where the dashboard is to show everything, take "${option}" out; a run that finds nothing new sends nothing, so the rows before stay`,
+    next: `Where the dashboard is to show everything, let the rows be kept: write: {disposition: merge, key: [id]}, or write: append; or take "${option}" out`,
   });
 }
 

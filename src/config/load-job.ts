@@ -106,7 +106,7 @@ export function findNamed<O extends Outcome<unknown>>(
 
 /** A bulk refresh pulls no rows, so whatever says how to pull or shape them would be silently ignored. */
 function refuseExtract({ given, part, faults }: Draft): undefined {
-  for (const option of ['source', 'query', 'transforms', 'format', 'guards']) {
+  for (const option of ['source', 'query', 'transforms', 'format', 'guards', 'write']) {
     if (given[option] === undefined) continue;
     faults.add({
       code: 'CONFIG_REFRESH',

@@ -3,6 +3,7 @@ import { alertsSchema, ownAlertsSchema } from './alert-options.ts';
 import { budgetDestinationOptions, budgetJobOptions } from './budget-options.ts';
 import { guardsSchema, keepDefaults, keepSchema } from './guard-options.ts';
 import { jobScheduleOptions, topScheduleOptions } from './schedule-options.ts';
+import { writeSchema } from './write-options.ts';
 
 /**
  * Every option that the config itself knows, declared once. Checking, the schema for editors, the reference page and
@@ -215,6 +216,11 @@ export const jobOptions = {
   alerts: option.schema<false | Record<string, unknown> | undefined>(ownAlertsSchema, {
     about: 'What is different for the alerts of this job. `false`: nobody is told anything of it.',
     example: { stale_after: '2h', to: ['ops'] },
+  }),
+  write: option.schema<string | Record<string, unknown> | undefined>(writeSchema, {
+    about:
+      'How rows become what is shown: a disposition (replace, append, merge), or a map of `disposition`, `key`, `deleted` and `retain`. By default they replace it.',
+    example: { disposition: 'merge', key: ['id'] },
   }),
   stall_timeout_seconds: option.integer({
     minimum: 0,

@@ -9,8 +9,8 @@ import { resumePipeline } from '../pipeline/run-pipeline.ts';
 import { processText } from '../state/processes.ts';
 import type { Parts } from '../state/store.ts';
 import type { HoldRow } from '../state/tables.ts';
+import { lookUpPlace } from './keep-rows.ts';
 import type { Outcome } from './outcome.ts';
-import { readingOf } from './reading.ts';
 import { refreshTargets } from './refresh-targets.ts';
 import type { Runtime } from './wire.ts';
 
@@ -60,6 +60,8 @@ async function runLeased(given: RunGiven): Promise<Outcome> {
   events.emit('run.started', { job: job.name, run, origin });
   const stage = await runStages(given, run).catch((thrown: unknown) => fail(given, run, thrown));
   store.payloads.leave(run);
+  await store.sets.leave(run);
+  if (job.extract?.write !== undefined) await store.sets.prune();
   const row = await store.runs.find(run);
   const figures = { rows: row?.row_count ?? 0, bytes: row?.bytes ?? 0, requests: row?.requests ?? 0 };
   const outcome: Outcome = { ...stage, job: job.name, run, ...figures, milliseconds: clock.monotonic() - began };
@@ -84,8 +86,7 @@ async function runStages(given: RunGiven, run: string): Promise<Stage> {
   // Asked first: a target that is not there yet should not cost an extract.
   await addressOf(store, job);
   const login = logins.of(job.extract.source);
-  const reading = readingOf(job);
-  const watermark = await store.watermarks.find(job.name, reading);
+  const { reading, shape, watermark, keeping } = await lookUpPlace(store, { job, run });
   const watch = Watch.of(job, clock.now());
   const payload = await resumePipeline({
     extract: job.extract,
@@ -100,6 +101,7 @@ async function runStages(given: RunGiven, run: string): Promise<Stage> {
     ...(login === undefined ? {} : { login }),
     ...(given.logicalAt === undefined ? {} : { logicalAt: given.logicalAt }),
     ...(watermark === undefined ? {} : { watermark }),
+    ...(keeping === undefined ? {} : { keeping }),
     ...(watch === undefined ? {} : { onBatch: (batch) => watch.take(batch) }),
   });
   if ('unchanged' in payload) return settleUnchanged(given, run, { reading, text: payload.watermark });
@@ -109,6 +111,9 @@ async function runStages(given: RunGiven, run: string): Promise<Stage> {
     run,
     payload,
     ...read,
+    ...(shape === undefined || payload.manifest === undefined
+      ? {}
+      : { generation: { reading, shape, manifest: payload.manifest } }),
     ...(watch === undefined ? {} : { watch }),
   });
   if (committed.state === 'refused') return { state: 'failed', problem: committed.problem.at(placeOf(given)) };

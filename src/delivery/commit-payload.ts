@@ -1,6 +1,7 @@
 import type { Job } from '../config/config.ts';
 import { Problem } from '../lib/problem.ts';
 import type { Payload } from '../pipeline/payload.ts';
+import type { Generation } from '../state/data-sets.ts';
 import { instanceOf, type Owing } from '../state/owing.ts';
 import type { Store } from '../state/store.ts';
 import { factsOf } from './facts.ts';
@@ -54,10 +55,12 @@ export async function commitPayload(
     readonly payload: Payload;
     /** How far the source was read, for a job that goes on from there. */
     readonly watermark?: { readonly reading: string; readonly text: string };
+    /** The data set that the payload was made of, for a job that keeps its rows. */
+    readonly generation?: Generation;
   },
 ): Promise<Committed> {
   const { store } = gateway;
-  const { job, run, payload, watermark } = given;
+  const { job, run, payload, watermark, generation } = given;
   const refusal = refusalOf(job, payload);
   if (refusal !== undefined) return refuse(gateway, { ...given, problem: refusal });
   const address = await addressOf(store, job);
@@ -70,6 +73,7 @@ export async function commitPayload(
     mediaType: job.extract?.format.mediaType ?? 'application/octet-stream',
     always: job.always,
     ...(watermark === undefined ? {} : { watermark }),
+    ...(generation === undefined ? {} : { generation }),
   };
   const quarantined = await quarantine(gateway, { ...given, owing });
   if (quarantined !== undefined) return quarantined;

@@ -10,7 +10,9 @@ import type { Batch } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
 import type { ConnectorLog } from '../sdk/connector.ts';
 import type { Login } from '../sdk/oauth.ts';
+import type { Manifest } from '../sets/manifest.ts';
 import { Chain } from './chain.ts';
+import { FoldedSource, type Keeping, type Rows } from './folded-source.ts';
 import { ownedPrefix } from './living.ts';
 import { type Ending, Source } from './source.ts';
 import { spoolProblem } from './spool-problem.ts';
@@ -35,6 +37,12 @@ export interface CarryGiven {
   /** Tokens, for a source that logs in by OAuth. */
   readonly login?: Login;
   readonly sink: Sink;
+  /** Where the last run had got to. */
+  readonly watermark?: string;
+  /** For a job that keeps its rows. */
+  readonly keeping?: Keeping;
+  /** When the run began, epoch milliseconds; now, where nothing is said. */
+  readonly asOf?: number;
   /** After every batch. */
   readonly onProgress: (carried: Carried) => void;
   /** Every batch as it is encoded. */
@@ -51,6 +59,8 @@ export interface Carried {
   bytes: number;
   /** How the source ended; absent while it has rows, and where not all of them were wanted. */
   ending?: Ending;
+  /** What the data set is now, for a job that keeps its rows. */
+  manifest?: Manifest;
 }
 
 /** Extract, transform, encode, from the source's first row to the last byte handed to the sink. */
@@ -58,9 +68,11 @@ export async function carry(given: CarryGiven): Promise<Carried> {
   given.signal.throwIfAborted();
   const scratch = await makeScratch(given);
   const source = new Source({ ...given, scratch });
+  const carrier = new Carrier(given, { source, scratch });
   try {
-    return await new Carrier(given, source).run();
+    return await carrier.run();
   } finally {
+    await carrier.close();
     await source.close();
     await rm(scratch, { recursive: true, force: true });
   }
@@ -79,41 +91,64 @@ async function makeScratch({ spool, run }: CarryGiven): Promise<string> {
 class Carrier {
   readonly #given: CarryGiven;
   readonly #source: Source;
+  readonly #folded: FoldedSource | undefined;
   readonly #out = new Output();
   readonly #recycle = (piece: Buffer) => this.#out.recycle(piece);
   readonly #carried: Carried = { columns: [], rowsRead: 0, rows: 0, bytes: 0 };
 
-  constructor(given: CarryGiven, source: Source) {
+  constructor(given: CarryGiven, { source, scratch }: { source: Source; scratch: string }) {
     this.#given = given;
     this.#source = source;
+    const { extract, keeping, clock, asOf = clock.now() } = given;
+    const { write: rule, timezone: zone = 'UTC' } = extract;
+    if (keeping === undefined || rule === undefined) return;
+    this.#folded = new FoldedSource(source, { ...keeping, rule, scratch, asOf, zone }, () => this.#report());
   }
 
   async run(): Promise<Carried> {
     const { extract } = this.#given;
-    const chain = new Chain(extract.transforms, await this.#source.open());
+    const rows = this.#folded ?? this.#source;
+    const columns = await rows.open();
+    if (this.#folded?.isIdle === true) return this.#ended(rows);
+    const chain = new Chain(extract.transforms, columns);
     const encoder = extract.format.encoder(chain.columns, extract.formatOptions);
     this.#carried.columns = chain.columns;
     encoding(() => encoder.begin(this.#out));
-    await this.#drainSource(chain, encoder);
+    await this.#drain(rows, { chain, encoder });
     for (const held of chain.finish()) await this.#encode(held, encoder);
     encoding(() => encoder.end(this.#out));
     await this.#handOn(true);
-    return this.#carried;
+    if (this.#folded === undefined) return this.#carried;
+    this.#carried.manifest = await this.#folded.seal();
+    return this.#ended(this.#folded);
   }
 
-  async #drainSource(chain: Chain, encoder: Encoder): Promise<void> {
+  async close(): Promise<void> {
+    await this.#folded?.close();
+  }
+
+  async #drain(rows: Rows, { chain, encoder }: { chain: Chain; encoder: Encoder }): Promise<void> {
     while (!chain.satisfied) {
-      const before = this.#source.rows;
-      const batch = await this.#source.next();
+      const before = rows.rows;
+      const batch = await rows.next();
       if (batch === undefined) {
-        this.#carried.ending = this.#source.ending();
+        this.#ended(rows);
         return;
       }
-      this.#carried.rowsRead = this.#source.rows;
       const shaped = chain.apply(batch, before);
       if (shaped !== null) await this.#encode(shaped, encoder);
-      this.#given.onProgress(this.#carried);
+      this.#report();
     }
+  }
+
+  #report(): void {
+    this.#carried.rowsRead = this.#source.rows;
+    this.#given.onProgress(this.#carried);
+  }
+
+  #ended(rows: Rows): Carried {
+    this.#carried.ending = rows.ending();
+    return this.#carried;
   }
 
   async #encode(batch: Batch, encoder: Encoder): Promise<void> {

@@ -6,8 +6,10 @@ import type { Batch } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
 import type { ConnectorLog } from '../sdk/connector.ts';
 import type { Login } from '../sdk/oauth.ts';
+import type { Manifest } from '../sets/manifest.ts';
 import { type Carried, carry } from './carry.ts';
 import type { PipelineEvents } from './events.ts';
+import type { Keeping } from './folded-source.ts';
 import type { Payload } from './payload.ts';
 import { progressReporter } from './progress.ts';
 import { SpoolFile } from './spool-file.ts';
@@ -37,10 +39,17 @@ export interface PipelineGiven {
 export interface ResumeGiven extends PipelineGiven {
   /** Where the last run of the job had got to; absent when it is to begin anew. */
   readonly watermark?: string;
+  /** For a job that keeps its rows: what the source gives is put to them, and the payload is made of the whole. */
+  readonly keeping?: Keeping;
 }
 
 /** A payload fresh from the pipeline, with the columns that its rows have, and how far the source was read for it. */
-export type FreshPayload = Payload & { readonly columns: readonly Column[]; readonly watermark?: string };
+export type FreshPayload = Payload & {
+  readonly columns: readonly Column[];
+  readonly watermark?: string;
+  /** The data set that it was made of, on the disk: nothing refers to its files yet. */
+  readonly manifest?: Manifest;
+};
 
 /** Nothing has changed at the source since the watermark: no payload was made. The watermark may have moved all the same. */
 export interface Unchanged {
@@ -79,7 +88,7 @@ export async function resumePipeline(given: ResumeGiven): Promise<FreshPayload |
     }
     const { payload, rowsRead, reused } = spool;
     report({ columns: payload.columns, rowsRead, rows: payload.rows, bytes: payload.bytes }, true);
-    const { columns: _, watermark: __, ...facts } = payload;
+    const { columns: _, watermark: __, manifest: ___, ...facts } = payload;
     emit('payload.spooled', { job, run, payload: facts, rowsRead, reused, milliseconds: clock.monotonic() - began });
     return payload;
   } catch (thrown) {
@@ -103,15 +112,16 @@ async function spooled(
   const { extract, asOf } = given;
   const file = await SpoolFile.open(given.spool);
   try {
-    const { columns, rows, rowsRead, ending } = await carry({ ...given, sink: file });
+    const { columns, rows, rowsRead, ending, manifest } = await carry({ ...given, sink: file });
     given.signal.throwIfAborted();
     const watermark = ending?.watermark === undefined ? {} : { watermark: ending.watermark };
     if (ending?.unchanged === true) {
       await file.discard();
       return { unchanged: true, ...watermark };
     }
+    const set = manifest === undefined ? {} : { manifest };
     const { reused, ...sealed } = await file.seal(extract.format.fileEnding);
-    const payload = { ...sealed, rows, format: extract.format.id, asOf, columns, ...watermark };
+    const payload = { ...sealed, rows, format: extract.format.id, asOf, columns, ...watermark, ...set };
     return { payload, rowsRead, reused };
   } catch (thrown) {
     await file.discard();

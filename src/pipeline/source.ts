@@ -5,7 +5,7 @@ import { Problem, toProblem } from '../lib/problem.ts';
 import type { Batch } from '../sdk/batch.ts';
 import { checkBatch, checkColumns } from '../sdk/batch-contract.ts';
 import type { Column } from '../sdk/column.ts';
-import type { ConnectorLog, Extraction } from '../sdk/connector.ts';
+import type { ConnectorLog, Extraction, Range } from '../sdk/connector.ts';
 import type { Login } from '../sdk/oauth.ts';
 import { Patience } from './patience.ts';
 
@@ -29,6 +29,8 @@ export interface SourceGiven {
   readonly logicalAt?: number;
   /** Where the last run had got to. */
   readonly watermark?: string;
+  /** Read this, and not what is new. */
+  readonly range?: Range;
 }
 
 /** What a source says of itself when its last batch has been taken. */
@@ -71,6 +73,11 @@ export class Source {
   /** Rows handed on so far. */
   get rows(): number {
     return this.#rows;
+  }
+
+  /** What it says of the rows to come, once it is open. */
+  get said(): Pick<Extraction, 'cursor' | 'covers'> {
+    return this.#extraction ?? {};
   }
 
   /** Connects and asks; resolves to the columns of all batches to come. */
@@ -127,7 +134,7 @@ export class Source {
   }
 
   #start(): Promise<Extraction> {
-    const { extract, folder, scratch, log, login, logicalAt, watermark } = this.#given;
+    const { extract, folder, scratch, log, login, logicalAt, watermark, range } = this.#given;
     const { connector, options } = extract.source;
     const alive = () => this.#patience.refresh();
     const { query, timezone } = extract;
@@ -137,6 +144,7 @@ export class Source {
       ...(timezone === undefined ? {} : { timezone }),
       ...(logicalAt === undefined ? {} : { logicalAt }),
       ...(watermark === undefined ? {} : { watermark }),
+      ...(range === undefined ? {} : { range }),
     };
     return Promise.try(() => connector.extract(context));
   }

@@ -46,6 +46,17 @@ export interface ExtractContext<S extends OptionSet, Q extends OptionSet> extend
    * `watermark()`. Absent on the first run, after `sluice state clear`, and for connectors that cannot resume.
    */
   readonly watermark?: string;
+  /**
+   * Instead of what is new, what lies in a range is wanted, whatever was read before; the extraction then gives no watermark.
+   * Only for connectors that say {@link Connector.rangesBy}. Present beside the watermark.
+   */
+  readonly range?: Range;
+}
+
+/** A stretch of time, or of numbers, as a person wrote it: from the first on, up to but without the second. */
+export interface Range {
+  readonly from: string;
+  readonly to: string;
 }
 
 /** An extract that has begun: its columns are known, its rows come as they are asked for. */
@@ -58,6 +69,13 @@ export interface Extraction {
    * throws; it never looks like the end.
    */
   readonly batches: AsyncIterable<Batch>;
+  /**
+   * The column by which it tells what is new, where its rows show it. Of two rows that are the same one at two times, the
+   * one with the higher value there is the newer.
+   */
+  readonly cursor?: string;
+  /** Where a range was asked for: which rows lie in it, by a column and canonical texts of its type. */
+  readonly covers?: { readonly column: string; readonly from: string; readonly to: string };
   /**
    * How far this extract got, as an exact text of the connector's own making; asked once, after the last batch. Undefined
    * means: leave the watermark where it is.
@@ -92,6 +110,11 @@ export interface Connector<S extends OptionSet = OptionSet, Q extends OptionSet 
    * everything. What it gives replaces what the target shows, so the user is told when checking the config.
    */
   givesOnlyNewBy?(query: OptionValues<Q>): string | undefined;
+  /**
+   * What a range of rows is told by, for a query that can read a past range again: `updated_at`, `start_date to end_date`.
+   * Undefined where it cannot.
+   */
+  rangesBy?(query: OptionValues<Q>): string | undefined;
   /** For the reference page, as Markdown: which columns there are, or how they come about. */
   readonly columns?: string;
   /** For the reference page, a sentence each: what it cannot do, the vendor's limits, what a user should know beforehand. */

@@ -31,19 +31,20 @@ export async function backUp(state: string, into: string, now: number): Promise<
   await removeStale(state, now);
   const stage = await mkdtemp(join(state, stagePrefix));
   try {
-    const payloads = await snapshot(state, { stage, database: join(folder, databaseName) });
-    for (const file of payloads) await copyOut(join(stage, file), join(folder, 'payloads', file));
+    const files = await snapshot(state, { stage, database: join(folder, databaseName) });
+    for (const file of files) await copyOut(join(stage, file), join(folder, file));
     const key = join(state, keyName);
     if (existsSync(key)) await copyOut(key, join(folder, keyName));
-    return { folder, payloads: payloads.length, bytes: await seal(folder, { payloads, now }) };
+    const payloads = files.filter((file) => file.startsWith('payloads')).length;
+    return { folder, payloads, bytes: await seal(folder, { files, now }) };
   } finally {
     await rm(stage, { recursive: true, force: true });
   }
 }
 
 /**
- * Links the payloads that are still there (owed, put aside, or kept to go back to) into `stage` and copies the database,
- * both as of one instant.
+ * Links the payloads that are still there (owed, put aside, or kept to go back to) and the rows that jobs keep into `stage`,
+ * and copies the database, all as of one instant.
  */
 async function snapshot(state: string, to: { stage: string; database: string }): Promise<string[]> {
   const options = { fileMustExist: true, timeout: busyTimeoutMs };
@@ -52,17 +53,34 @@ async function snapshot(state: string, to: { stage: string; database: string }):
   const source = new SQLite(join(state, databaseName), options);
   try {
     lock.exec('begin immediate');
-    const wanted = lock.prepare<[], { path: string }>("select path from outbox where state <> 'superseded'").all();
-    const root = join(state, 'payloads');
-    const files = [...new Set(wanted.map(({ path }) => path))].filter((path) => existsSync(path));
-    const names = files.map((path) => relative(root, path)).filter((name) => !name.startsWith('..'));
-    for (const name of names) linkInto(join(root, name), join(to.stage, name));
+    const names = [...payloadsIn(lock, state), ...setsIn(lock)];
+    for (const name of names) linkInto(join(state, name), join(to.stage, name));
     await source.backup(to.database, { progress: () => 0x7fffffff });
     return names;
   } finally {
     source.close();
     lock.close();
   }
+}
+
+/** Payloads that are still there, relative to the state folder. */
+function payloadsIn(database: SQLite.Database, state: string): string[] {
+  const wanted = database.prepare<[], { path: string }>("select path from outbox where state <> 'superseded'").all();
+  const files = [...new Set(wanted.map(({ path }) => path))].filter((path) => existsSync(path));
+  return files.map((path) => relative(state, path)).filter((name) => name.startsWith('payloads'));
+}
+
+/** Files of the rows that jobs keep; a state of an older Sluice has none. */
+function setsIn(database: SQLite.Database): string[] {
+  const tables = database.prepare("select 1 from sqlite_master where name = 'generations'").all();
+  if (tables.length === 0) return [];
+  const lists = database
+    .prepare<[], { files: string }>(
+      "select manifest ->> '$.segments' as files from generations union all select segments from backfills",
+    )
+    .all();
+  const segments = lists.flatMap(({ files }) => JSON.parse(files) as { readonly file: string }[]);
+  return [...new Set(segments.map(({ file }) => join('sets', file)))];
 }
 
 function linkInto(from: string, to: string): void {
@@ -77,7 +95,10 @@ async function copyOut(from: string, to: string): Promise<void> {
 }
 
 /** Checks the copy and writes the manifest. Returns the bytes of all files. */
-async function seal(folder: string, { payloads, now }: { payloads: readonly string[]; now: number }): Promise<number> {
+async function seal(
+  folder: string,
+  { files: copied, now }: { files: readonly string[]; now: number },
+): Promise<number> {
   const database = new SQLite(join(folder, databaseName));
   try {
     // One file that stands for itself: no log beside it.
@@ -89,7 +110,7 @@ async function seal(folder: string, { payloads, now }: { payloads: readonly stri
   }
   await chmod(join(folder, databaseName), 0o600);
   const key = existsSync(join(folder, keyName)) ? [keyName] : [];
-  const names = [databaseName, ...key, ...payloads.map((name) => join('payloads', name))];
+  const names = [databaseName, ...key, ...copied];
   const files: Manifest['files'][number][] = [];
   // One at a time: thousands of open files are more than a process may have.
   for (const file of names) files.push({ file, ...(await measure(join(folder, file))) });

@@ -4,11 +4,11 @@ import { Holds } from './holds.ts';
 import { keyOf, Outbox } from './outbox.ts';
 import { outstanding } from './outstanding.ts';
 import { atomically, type Ground } from './part.ts';
+import { goBack } from './place.ts';
 import type { Decided } from './quarantine.ts';
 import type { InstanceKey } from './receipts.ts';
 import { Runs } from './runs.ts';
 import type { OutboxRow } from './tables.ts';
-import { Watermarks } from './watermarks.ts';
 
 /** A payload that its instance shows, showed, or is about to show. */
 export type Good = OutboxRow;
@@ -43,7 +43,8 @@ export class GoodPayloads {
   /**
    * Makes a former payload owed again, in a run of its own, and holds its job, so that no later run undoes this by
    * itself. `job` is the one that writes the instance now: it may have had another name then. What else the instance waits
-   * for gives way; the job's watermark is forgotten, so that its next run reads everything. Take the job's lease first.
+   * for gives way; the job goes on from where it was then: from the rows that it
+   * kept, or, if it keeps none, from the beginning. Take the job's lease first.
    */
   putBack(former: Good, { job, by }: { job: string; by: By }): Promise<Decided> {
     return atomically(this.#ground, async (inside) => {
@@ -61,7 +62,7 @@ export class GoodPayloads {
         .returningAll()
         .executeTakeFirstOrThrow();
       await runs.owed(run, { rows: row.row_count, bytes: row.bytes });
-      await new Watermarks(inside).forget(job);
+      await goBack(inside, { job, former: former.run, run });
       await new Holds(inside).set(job, by);
       await new Audit(inside).write({ by, action: 'rollback', job, run: former.run });
       return { row, superseded: others };

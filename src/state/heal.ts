@@ -26,7 +26,8 @@ export async function heal(store: Store): Promise<Healed> {
     if (message === undefined) continue;
     if (await store.outbox.bury(row.id, { code: 'PAYLOAD_DAMAGED', message })) damaged.push(row);
   }
-  const swept = await store.payloads.sweep();
+  await store.sets.prune();
+  const swept = [...(await store.payloads.sweep()), ...(await store.sets.sweep())];
   await store.leases.bury();
   await store.owners.bury();
   await store.runs.prune(keptRuns);

@@ -4,10 +4,10 @@ import { assertWhole } from './assert-whole.ts';
 import { outstanding } from './outstanding.ts';
 import { instanceOf, type Owing, record } from './owing.ts';
 import { atomically, type Ground } from './part.ts';
+import { moveBack, moveOn, moveOnAgain } from './place.ts';
 import { type InstanceKey, newest, Receipts } from './receipts.ts';
 import { Runs } from './runs.ts';
 import type { OutboxRow, OutboxState, Tables } from './tables.ts';
-import { Watermarks } from './watermarks.ts';
 
 export type Owed =
   | { readonly state: 'owed'; readonly id: number; readonly superseded: readonly OutboxRow[] }
@@ -48,9 +48,7 @@ export class Outbox {
       const { payload } = owing;
       const outbox = new Outbox(inside);
       for (const row of waiting) await outbox.supersede(row);
-      if (owing.watermark !== undefined) {
-        await new Watermarks(inside).set({ job: owing.job, run: owing.run, ...owing.watermark });
-      }
+      await moveOn(inside, owing);
       const same = receipt?.certain === 1 && receipt.sha256 === payload.sha256 && receipt.format === payload.format;
       if (same && !owing.always) {
         await new Receipts(inside).renew(key, payload.asOf);
@@ -152,7 +150,7 @@ export class Outbox {
       const row = await outbox.find(id);
       if (row === undefined) return true;
       await new Runs(inside).settle(row.run, { state: 'dead', problem: trouble });
-      await new Watermarks(inside).takeBack(row.run);
+      await moveBack(inside, row.run);
       return true;
     });
   }
@@ -188,6 +186,7 @@ export class Outbox {
       await inside.db.updateTable('outbox').set(fresh).where('id', '=', id).execute();
       await new Runs(inside).owed(row.run, { rows: row.row_count, bytes: row.bytes });
       return true;
+      await moveOnAgain(inside, row);
     });
   }
 

@@ -1,4 +1,5 @@
 import type { Payload } from '../pipeline/payload.ts';
+import type { Generation } from './data-sets.ts';
 import type { Ground } from './part.ts';
 import type { InstanceKey } from './receipts.ts';
 import { Runs } from './runs.ts';
@@ -18,6 +19,8 @@ export interface Owing {
   readonly always: boolean;
   /** How far the source was read; moves on with the payload, or not at all. */
   readonly watermark?: Pick<Mark, 'reading' | 'text'>;
+  /** The data set that the payload was made of, where the job keeps one; moves on with the watermark. */
+  readonly generation?: Generation;
 }
 
 /** Where it goes, as receipts and leases name it. */

@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { makeFolder } from '../lib/make-folder.ts';
 import { atomically, type Ground } from './part.ts';
+import { filesBelow, removeIfEmpty } from './run-files.ts';
 import { Runs } from './runs.ts';
 import type { OutboxRow, OutboxState } from './tables.ts';
 
@@ -76,7 +77,7 @@ export class PayloadFiles {
    */
   async sweep(): Promise<string[]> {
     // Looked at before the runs: whoever has a folder by now has begun by then.
-    const [folders, files] = [foldersIn(this.root), filesIn(this.root)];
+    const [folders, files] = [foldersIn(this.root), filesBelow(this.root)];
     const living = new Set((await new Runs(this.#ground).underway()).map(({ id }) => id));
     const old = files.filter((path) => !living.has(relative(this.root, path).split(sep, 1)[0]!) && this.#isOld(path));
     // Asked at once for all: a lock for each of ten thousand files that stay would cost every start seconds.
@@ -145,23 +146,8 @@ async function isKept({ db, clock, keep }: Ground, row: OutboxRow): Promise<bool
   return newer.count < keep.payloads;
 }
 
-function filesIn(folder: string): string[] {
-  if (!existsSync(folder)) return [];
-  const entries = readdirSync(folder, { withFileTypes: true, recursive: true });
-  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-}
-
 function foldersIn(root: string): string[] {
   if (!existsSync(root)) return [];
   const entries = readdirSync(root, { withFileTypes: true });
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
-}
-
-function removeIfEmpty(folder: string, root: string): void {
-  if (!folder.startsWith(`${root}/`)) return;
-  try {
-    rmdirSync(folder);
-  } catch {
-    // Another file is still in it, or somebody else has removed it.
-  }
 }

@@ -5,10 +5,10 @@ import { keyOf, Outbox } from './outbox.ts';
 import { outstanding } from './outstanding.ts';
 import { instanceOf, type Owing, record } from './owing.ts';
 import { atomically, type Ground } from './part.ts';
+import { keepPlace, moveOnTo } from './place.ts';
 import { type InstanceKey, Receipts } from './receipts.ts';
 import { Runs } from './runs.ts';
 import type { OutboxRow, QuarantineRow } from './tables.ts';
-import { Watermarks } from './watermarks.ts';
 
 /** Why a payload is held back. */
 export interface Verdict {
@@ -47,6 +47,7 @@ export class Quarantine {
       const before = (await outstanding(inside, instanceOf(owing))).filter(({ state }) => state === 'quarantined');
       for (const row of before) await new Outbox(inside).supersede(row);
       const id = await record(inside, owing, 'quarantined');
+      await keepPlace(inside, owing);
       const trouble = { code: 'GUARD_FAILED', message };
       await inside.db.updateTable('outbox').set(trouble).where('id', '=', id).execute();
       await new Runs(inside).settle(owing.run, { state: 'quarantined', problem: trouble });
@@ -111,10 +112,9 @@ export class Quarantine {
       };
       await inside.db.updateTable('outbox').set(fresh).where('id', '=', id).execute();
       await new Runs(inside).owed(row.run, { rows: row.row_count, bytes: row.bytes });
-      if (row.reading !== null && row.watermark !== null) {
-        const { job, run, reading, watermark: text } = row;
-        await new Watermarks(inside).set({ job, run, reading, text });
-      }
+      const { job, run, reading, watermark: text } = row;
+      const known = reading === null || text === null ? {} : { watermark: { reading, text } };
+      await moveOnTo(inside, { job, run, ...known });
       await new Audit(inside).write({ by, action: 'approve', job: row.job, run: row.run });
       return { row: { ...row, ...fresh }, superseded: others };
     });

@@ -88,7 +88,10 @@ async function makeReady(stage: string, { state, moved, manifest, clock }: Ready
       if (await store.outbox.bury(id, { code: 'STATE_RESTORED', message })) parked += 1;
     }
     await db.updateTable('receipts').set({ certain: 0 }).execute();
-    await db.deleteFrom('watermarks').execute();
+    // What a job keeps of its rows fits its watermark, whatever has happened since; all of it is sent again.
+    const keeping = db.selectFrom('sets').select('job');
+    await db.deleteFrom('watermarks').where('job', 'not in', keeping).execute();
+    await store.sets.doubt();
     return parked;
   } finally {
     await close();
@@ -113,7 +116,7 @@ async function refuseLiving(state: string, replace: boolean, clock: Clock): Prom
 
 /** The database goes first: what is left of a state without one is no state. */
 async function putAside(state: string, clock: Clock): Promise<string | undefined> {
-  const parts = [databaseName, `${databaseName}-wal`, `${databaseName}-shm`, 'payloads', keyName];
+  const parts = [databaseName, `${databaseName}-wal`, `${databaseName}-shm`, 'payloads', 'sets', keyName];
   const there = parts.filter((name) => existsSync(join(state, name)));
   if (there.length === 0) return undefined;
   const former = join(state, `before-${new Date(clock.now()).toISOString().replaceAll(/[:.]/g, '-')}`);

@@ -6,6 +6,8 @@ import { Problem } from '../lib/problem.ts';
 import { Accounts } from './accounts.ts';
 import { Alerts } from './alerts.ts';
 import { Audit } from './audit.ts';
+import { Backfills } from './backfills.ts';
+import { DataSets } from './data-sets.ts';
 import { useDatabase } from './database.ts';
 import { GoodPayloads } from './good-payloads.ts';
 import { Holds } from './holds.ts';
@@ -36,6 +38,7 @@ export interface Parts {
   readonly alerts: Alerts;
   readonly audit: Audit;
   readonly good: GoodPayloads;
+  readonly backfills: Backfills;
   readonly holds: Holds;
   readonly leases: Leases;
   readonly logins: Logins;
@@ -49,6 +52,7 @@ export interface Parts {
   readonly schedules: Schedules;
   readonly sends: Sends;
   readonly settings: Settings;
+  readonly sets: DataSets;
   readonly stretches: Stretches;
   readonly tallies: Tallies;
   readonly targets: Targets;
@@ -114,6 +118,7 @@ function partsOf(ground: Ground): Parts {
     audit: new Audit(ground),
     good: new GoodPayloads(ground),
     holds: new Holds(ground),
+    backfills: new Backfills(ground),
     leases: new Leases(ground),
     logins: new Logins(ground),
     outbox: new Outbox(ground),
@@ -127,6 +132,7 @@ function partsOf(ground: Ground): Parts {
     sends: new Sends(ground),
     settings: new Settings(ground),
     stretches: new Stretches(ground),
+    sets: new DataSets(ground),
     tallies: new Tallies(ground),
     targets: new Targets(ground),
     usageChecks: new UsageChecks(ground),

@@ -1,4 +1,5 @@
 import { Audit, type By } from './audit.ts';
+import { DataSets } from './data-sets.ts';
 import { Leases } from './leases.ts';
 import { atomically, type Ground } from './part.ts';
 import type { WatermarkRow } from './tables.ts';
@@ -72,16 +73,24 @@ export class Watermarks {
   }
 
   /**
-   * A person decides where the job's next run goes on: from a text of the connector's own making, or from the start.
+   * A person decides where the job's next run goes on: from a text of the connector's own making, or from the start; then
+   * the rows that the job keeps are forgotten with it.
    * Written down in the same transaction; `busy` while a run holds the job, `unknown` where there is nothing to change.
    */
   decide(job: string, text: string | undefined, by: By): Promise<'done' | 'busy' | 'unknown'> {
     return atomically(this.#ground, async (inside) => {
       if ((await new Leases(inside).holder(`job:${job}`)) !== undefined) return 'busy';
       const watermarks = new Watermarks(inside);
-      if ((await watermarks.#row(job)) === undefined) return 'unknown';
-      if (text === undefined) await watermarks.forget(job);
-      else await inside.db.updateTable('watermarks').set({ text, before: null }).where('job', '=', job).execute();
+      const sets = new DataSets(inside);
+      const isKnown = (await watermarks.#row(job)) !== undefined;
+      if (!isKnown && (text !== undefined || (await sets.all(job)).length === 0)) return 'unknown';
+      if (text === undefined) {
+        await watermarks.forget(job);
+        await sets.forget(job);
+        await sets.prune();
+      }
+      if (text !== undefined)
+        await inside.db.updateTable('watermarks').set({ text, before: null }).where('job', '=', job).execute();
       await new Audit(inside).write({ by, action: text === undefined ? 'clear' : 'set', job });
       return 'done';
     });

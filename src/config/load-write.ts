@@ -1,0 +1,64 @@
+import type { Span, WriteRule } from '../sets/write-rule.ts';
+import type { Faults } from './faults.ts';
+import { isMap } from './load-top.ts';
+import { partAt } from './member.ts';
+import type { Part } from './variables.ts';
+import type { WrittenRule } from './write-options.ts';
+
+const units: Readonly<Record<string, Span['unit']>> = { m: 'minutes', h: 'hours', d: 'days', w: 'weeks' };
+
+/**
+ * How a job's rows become what is shown; undefined where they replace it. Expects values that the schema has let through,
+ * and reports what options do not go together.
+ */
+export function loadWrite(job: Part, faults: Faults): WriteRule | undefined {
+  const at = partAt(job, 'write');
+  const written: WrittenRule = typeof at.value === 'string' ? { disposition: at.value as 'append' } : mapOf(at.value);
+  const { disposition = 'replace', key = [], deleted, retain } = written;
+  refuseMismatch(written, { at, faults });
+  if (disposition === 'replace') return undefined;
+  const { within, ...rest } = retain ?? {};
+  const span = within === undefined ? {} : { within: spanOf(within) };
+  return {
+    disposition,
+    key: [key].flat(),
+    ...(deleted === undefined ? {} : { deleted }),
+    ...(retain === undefined ? {} : { retain: { ...rest, ...span } }),
+  };
+}
+
+const mapOf = (value: unknown): WrittenRule => (isMap(value) ? value : {});
+
+function spanOf(text: string): Span {
+  return { count: Number.parseInt(text, 10), unit: units[text.slice(-1)] ?? 'days' };
+}
+
+function refuseMismatch(written: WrittenRule, { at, faults }: { at: Part; faults: Faults }): void {
+  const { disposition = 'replace', key, deleted, retain } = written;
+  const refuse = (option: string, message: string, next: string) =>
+    faults.add({ code: 'CONFIG_WRITE', message, path: partAt(at, option).path, on: 'key', next });
+  if (disposition === 'merge' && key === undefined) {
+    faults.add({
+      code: 'CONFIG_WRITE',
+      message: 'Nothing says which rows are the same: merge takes a key',
+      path: at.path,
+      on: 'key',
+      next: 'Add the column or columns that tell rows apart: write: {disposition: merge, key: [id]}',
+    });
+  }
+  for (const option of ['key', 'deleted'] as const) {
+    if (written[option] === undefined || disposition === 'merge') continue;
+    refuse(option, `"${option}" is of no use with ${disposition}`, `Delete "${option}", or write disposition: merge`);
+  }
+  if (retain === undefined) return;
+  if (disposition === 'replace')
+    refuse('retain', 'Nothing is kept with replace, so there is nothing to retain', 'Delete "retain"');
+  else if (retain.within !== undefined && retain.column === undefined)
+    refuse('retain', 'Nothing says how old a row is: "within" takes a column', 'Add a column of dates or times');
+  else if (retain.rows !== undefined && retain.column === undefined && disposition === 'merge')
+    refuse('retain', 'Nothing says which rows are the newest: "rows" takes a column', 'Add a column of dates or times');
+  else if (retain.rows === undefined && retain.within === undefined)
+    refuse('retain', '"retain" says by which column, and not what stays', 'Add within: 90d, or rows: 100000');
+  if (deleted !== undefined && [key].flat().includes(deleted))
+    refuse('deleted', 'A mark of deletion cannot be part of the key', 'Take another column');
+}

@@ -1,0 +1,93 @@
+import type { Batch } from '../sdk/batch.ts';
+import type { Column } from '../sdk/column.ts';
+import type { Manifest } from '../sets/manifest.ts';
+import { SetRun, type SetRunGiven } from '../sets/set-run.ts';
+import type { Ending, Source } from './source.ts';
+import { spoolProblem } from './spool-problem.ts';
+
+/** Where rows come from: a source, or what they are put together with. */
+export interface Rows {
+  open(): Promise<readonly Column[]>;
+  next(): Promise<Batch | undefined>;
+  /** Rows handed on so far. */
+  readonly rows: number;
+  /** How the source ended; asked when its last row has been taken. */
+  ending(): Ending;
+}
+
+/** What a run needs for a job that keeps its rows. */
+export interface Keeping extends Omit<SetRunGiven, 'scratch' | 'asOf' | 'zone' | 'rule'> {
+  /** What it comes to has to be sent, also where the source has nothing new. */
+  readonly isWanted: boolean;
+}
+
+/**
+ * A source whose rows are put into a data set first, all of them; what is handed on is the whole of that. The files of
+ * the set are the caller's to keep or to discard.
+ */
+export class FoldedSource implements Rows {
+  readonly #source: Source;
+  readonly #set: SetRun;
+  readonly #given: Keeping & SetRunGiven;
+  readonly #onBatch: () => void;
+  #rows = 0;
+
+  /** `onBatch`: after every batch of the source. */
+  constructor(source: Source, given: Keeping & SetRunGiven, onBatch: () => void) {
+    this.#source = source;
+    this.#given = given;
+    this.#set = new SetRun(given);
+    this.#onBatch = onBatch;
+  }
+
+  get rows(): number {
+    return this.#rows;
+  }
+
+  /** Nothing has come, and nothing would change. */
+  get isIdle(): boolean {
+    return !this.#given.isWanted && this.#set.isIdle;
+  }
+
+  /** Reads all of the source. */
+  async open(): Promise<readonly Column[]> {
+    const columns = await this.#source.open();
+    this.#set.begin({ columns, ...this.#source.said });
+    for (let batch = await this.#source.next(); batch !== undefined; batch = await this.#source.next()) {
+      const taken = batch;
+      await this.#guarded(() => this.#set.take(taken));
+      this.#onBatch();
+    }
+    if (this.isIdle) return columns;
+    await this.#guarded(() => this.#set.fold());
+    return this.#set.columns;
+  }
+
+  async next(): Promise<Batch | undefined> {
+    const batch = await this.#guarded(() => this.#set.next());
+    this.#rows += batch?.length ?? 0;
+    return batch;
+  }
+
+  ending(): Ending {
+    return { ...this.#source.ending(), unchanged: this.isIdle };
+  }
+
+  /** The set as it is now: whole on the disk. */
+  seal(): Promise<Manifest> {
+    return this.#guarded(() => this.#set.seal());
+  }
+
+  close(): Promise<void> {
+    return this.#set.close();
+  }
+
+  async #guarded<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (thrown) {
+      const isOfDisk = (thrown as NodeJS.ErrnoException).syscall !== undefined;
+      throw isOfDisk ? spoolProblem(thrown, this.#given.folder) : thrown;
+    }
+  }
+}

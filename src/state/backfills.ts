@@ -1,0 +1,50 @@
+import type { Segment } from '../sets/manifest.ts';
+import type { Ground } from './part.ts';
+
+/** A past range that is being read again, chunk by chunk. */
+export interface Backfill {
+  readonly job: string;
+  /** Tells what is read: chunks of another query are of no use. */
+  readonly reading: string;
+  /** As a person wrote it: from `lower` on, up to but without `upper`. */
+  readonly lower: string;
+  readonly upper: string;
+  /** Empty: all at once. */
+  readonly chunk: string;
+  /** What lies before this has been read. */
+  readonly reached: string;
+  /** The files of it. */
+  readonly segments: readonly Segment[];
+  readonly begunAt: number;
+}
+
+/** Ranges that are being read again: how far each is, so that a kill costs one chunk at most. One a job. */
+export class Backfills {
+  readonly #ground: Ground;
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
+  }
+
+  async find(job: string): Promise<Backfill | undefined> {
+    const row = await this.#ground.db.selectFrom('backfills').selectAll().where('job', '=', job).executeTakeFirst();
+    if (row === undefined) return undefined;
+    const { begun_at: begunAt, segments, ...rest } = row;
+    return { ...rest, begunAt, segments: JSON.parse(segments) as Segment[] };
+  }
+
+  /** Begins one, or writes down how far it is. */
+  async set({ begunAt, segments, ...backfill }: Backfill): Promise<void> {
+    const values = { ...backfill, begun_at: Math.round(begunAt), segments: JSON.stringify(segments) };
+    await this.#ground.db
+      .insertInto('backfills')
+      .values(values)
+      .onConflict((conflict) => conflict.column('job').doUpdateSet(values))
+      .execute();
+  }
+
+  /** It has become part of the job's rows, or nobody wants it any more. */
+  async end(job: string): Promise<void> {
+    await this.#ground.db.deleteFrom('backfills').where('job', '=', job).execute();
+  }
+}

@@ -1,0 +1,211 @@
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Manifest, Segment } from '../sets/manifest.ts';
+import { atomically, type Ground } from './part.ts';
+import { filesBelow, removeIfEmpty, touchedAt } from './run-files.ts';
+import { Runs } from './runs.ts';
+import type { GenerationRow } from './tables.ts';
+
+/** A data set as a run left it. */
+export interface Generation {
+  /** Tells what was read: rows of another query are of no use. */
+  readonly reading: string;
+  /** Tells what was made of the rows, and for whom. */
+  readonly shape: string;
+  readonly manifest: Manifest;
+}
+
+/** The data set that a job goes on from. */
+export interface PresentSet extends Generation {
+  /** The run that made it. */
+  readonly run: string;
+  /** The whole of it became a payload. False after a restore: what the instance shows is not known then. */
+  readonly isShown: boolean;
+}
+
+/** Nothing younger than this is swept, whatever the store knows of it. */
+const youngMs = 10 * 60_000;
+/** In these states a payload may still be sent, and its rows become what the next run goes on from. */
+const open = ['owed', 'quarantined', 'dead'] as const;
+
+/**
+ * The rows that jobs keep, so that a source need only give what has changed. A generation is never changed: each run makes
+ * one beside the present one, out of files that both may share, and the present one is the one that this says. It only
+ * moves in the transactions in which the watermark and the payload do: see `place.ts`.
+ */
+export class DataSets {
+  readonly #ground: Ground;
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
+  }
+
+  /** The folder of all files. */
+  get root(): string {
+    return join(this.#ground.folder, 'sets');
+  }
+
+  /** What the job's next run goes on from; undefined where it begins anew. */
+  async find(job: string, reading: string): Promise<PresentSet | undefined> {
+    const row = await this.#ground.db
+      .selectFrom('sets')
+      .innerJoin('generations', 'generations.run', 'sets.run')
+      .select(['generations.run', 'reading', 'shape', 'manifest', 'shown'])
+      .where('sets.job', '=', job)
+      .executeTakeFirst();
+    if (row?.reading !== reading) return undefined;
+    const { run, shape, shown } = row;
+    return { run, reading, shape, manifest: JSON.parse(row.manifest) as Manifest, isShown: shown === 1 };
+  }
+
+  /** The present sets, of all jobs or of one. */
+  async all(
+    job?: string,
+  ): Promise<readonly (Pick<PresentSet, 'run' | 'manifest'> & { job: string; set_at: number })[]> {
+    const query = this.#ground.db
+      .selectFrom('sets')
+      .innerJoin('generations', 'generations.run', 'sets.run')
+      .select(['sets.job', 'generations.run', 'manifest', 'set_at'])
+      .orderBy('sets.job');
+    const rows = await (job === undefined ? query : query.where('sets.job', '=', job)).execute();
+    return rows.map(({ manifest, ...row }) => ({ ...row, manifest: JSON.parse(manifest) as Manifest }));
+  }
+
+  /** The generation that a run made; undefined when it made none or it is gone. */
+  async ofRun(run: string): Promise<GenerationRow | undefined> {
+    return this.#ground.db.selectFrom('generations').selectAll().where('run', '=', run).executeTakeFirst();
+  }
+
+  /** Writes a generation down, beside the present one. Its files have to be on the disk. */
+  async keep(given: Generation & { job: string; run: string; watermark: string | undefined }): Promise<void> {
+    const { job, run, reading, shape, manifest, watermark = null } = given;
+    const present = await this.#present(job);
+    const made_at = Math.round(this.#ground.clock.now());
+    const values = { job, reading, shape, manifest: JSON.stringify(manifest), watermark, made_at };
+    await this.#ground.db
+      .insertInto('generations')
+      .values({ run, parent: present?.run ?? null, ...values })
+      .onConflict((conflict) => conflict.column('run').doUpdateSet(values))
+      .execute();
+  }
+
+  /** The generation of a run becomes the present one; the one before is kept, in case the run's payload is never delivered. */
+  async advance(job: string, run: string): Promise<void> {
+    const present = await this.#present(job);
+    const before = present?.run === run ? present.before : (present?.run ?? null);
+    await this.#set(job, { run, before });
+  }
+
+  /** The payload of a run will not be delivered: back to the generation before, unless a later run has gone on from it. */
+  async takeBack(run: string): Promise<void> {
+    const row = await this.#ground.db.selectFrom('sets').selectAll().where('run', '=', run).executeTakeFirst();
+    if (row === undefined) return;
+    if (row.before === null) return this.forget(row.job);
+    await this.#set(row.job, { run: row.before, before: null });
+  }
+
+  /** A person puts the payload of a former run back: the set is what it was then. Nothing else is left to go back to. */
+  async goBackTo(job: string, run: string): Promise<void> {
+    await this.#set(job, { run, before: null });
+  }
+
+  /** The job's next run begins anew. */
+  async forget(job: string): Promise<void> {
+    await this.#ground.db.deleteFrom('sets').where('job', '=', job).execute();
+    await this.#ground.db.deleteFrom('backfills').where('job', '=', job).execute();
+  }
+
+  /** Nobody knows any more what instances show: the whole of each set is made a payload again. */
+  async doubt(): Promise<void> {
+    await this.#ground.db.updateTable('sets').set({ shown: 0 }).execute();
+  }
+
+  /** Forgets generations that nothing can come back to, and deletes the files that only they had. */
+  async prune(): Promise<void> {
+    await atomically(this.#ground, async (inside) => {
+      const rows = await inside.db.selectFrom('generations').select(['run', 'manifest']).execute();
+      const wanted = await wantedRuns(inside);
+      const gone = rows.filter(({ run }) => !wanted.has(run));
+      if (gone.length === 0) return;
+      for (const { run } of gone) await inside.db.deleteFrom('generations').where('run', '=', run).execute();
+      const sets = new DataSets(inside);
+      const kept = await sets.files();
+      for (const file of gone.flatMap(filesOf)) if (!kept.has(file)) this.#remove(file);
+    });
+  }
+
+  /** A run has ended: what it wrote goes, unless a generation is made of it. */
+  async leave(run: string): Promise<void> {
+    if (!existsSync(join(this.root, run))) return;
+    await atomically(this.#ground, async (inside) => {
+      const kept = await new DataSets(inside).files();
+      for (const path of filesBelow(join(this.root, run))) {
+        const file = `${run}/${path.slice(join(this.root, run).length + 1)}`;
+        if (!kept.has(file)) this.#remove(file);
+      }
+      removeIfEmpty(join(this.root, run), this.root);
+    });
+  }
+
+  /** Deletes files that no generation and no living run can want. Returns their paths. */
+  async sweep(): Promise<string[]> {
+    const files = filesBelow(this.root);
+    if (files.length === 0) return [];
+    return atomically(this.#ground, async (inside) => {
+      const living = new Set((await new Runs(inside).underway()).map(({ id }) => id));
+      const kept = await new DataSets(inside).files();
+      const swept: string[] = [];
+      for (const { path, touched } of files.map((path) => ({ path, touched: touchedAt(path) }))) {
+        const file = path.slice(this.root.length + 1);
+        if (kept.has(file) || living.has(file.split('/', 1)[0]!) || touched > inside.clock.now() - youngMs) continue;
+        this.#remove(file);
+        swept.push(path);
+      }
+      return swept;
+    });
+  }
+
+  /** The files of all generations, and of ranges that are being read again; relative to {@link root}. */
+  async files(): Promise<Set<string>> {
+    const { db } = this.#ground;
+    const rows = await db.selectFrom('generations').select('manifest').execute();
+    const backfills = await db.selectFrom('backfills').select('segments').execute();
+    const staged = backfills.flatMap(({ segments }) => JSON.parse(segments) as Segment[]);
+    return new Set([...rows.flatMap(filesOf), ...staged.map(({ file }) => file)]);
+  }
+
+  #present(job: string) {
+    return this.#ground.db.selectFrom('sets').selectAll().where('job', '=', job).executeTakeFirst();
+  }
+
+  async #set(job: string, { run, before }: { run: string; before: string | null }): Promise<void> {
+    const values = { run, before, shown: 1, set_at: Math.round(this.#ground.clock.now()) };
+    await this.#ground.db
+      .insertInto('sets')
+      .values({ job, ...values })
+      .onConflict((conflict) => conflict.column('job').doUpdateSet(values))
+      .execute();
+  }
+
+  #remove(file: string): void {
+    rmSync(join(this.root, file), { force: true });
+    removeIfEmpty(join(this.root, file.split('/', 1)[0]!), this.root);
+  }
+}
+
+/** Runs whose generations may still be gone on from: the present ones, and those of payloads that can be sent or put back. */
+async function wantedRuns({ db }: Ground): Promise<Set<string>> {
+  const sets = await db.selectFrom('sets').select(['run', 'before']).execute();
+  const payloads = await db
+    .selectFrom('generations')
+    .innerJoin('outbox', 'outbox.run', 'generations.run')
+    .select(['outbox.run', 'outbox.state', 'outbox.path'])
+    .where('outbox.state', 'in', [...open, 'delivered'])
+    .execute();
+  const wanted = payloads.filter(({ state, path }) => state !== 'delivered' || existsSync(path));
+  return new Set([...sets.flatMap(({ run, before }) => [run, before ?? run]), ...wanted.map(({ run }) => run)]);
+}
+
+function filesOf({ manifest }: { readonly manifest: string }): string[] {
+  return (JSON.parse(manifest) as Manifest).segments.map(({ file }) => file);
+}

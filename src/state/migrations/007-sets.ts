@@ -1,0 +1,36 @@
+import type { Kysely } from 'kysely';
+
+/** What jobs keep of their rows, generation by generation, and ranges that are being read again. */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  const { schema } = db;
+  await schema
+    .createTable('generations')
+    .addColumn('run', 'text', (column) => column.primaryKey())
+    .addColumn('job', 'text', (column) => column.notNull())
+    .addColumn('reading', 'text', (column) => column.notNull())
+    .addColumn('shape', 'text', (column) => column.notNull())
+    .addColumn('manifest', 'text', (column) => column.notNull())
+    .addColumn('watermark', 'text')
+    .addColumn('parent', 'text')
+    .addColumn('made_at', 'bigint', (column) => column.notNull())
+    .execute();
+  await schema
+    .createTable('sets')
+    .addColumn('job', 'text', (column) => column.primaryKey())
+    .addColumn('run', 'text', (column) => column.notNull())
+    .addColumn('before', 'text')
+    .addColumn('shown', 'integer', (column) => column.notNull())
+    .addColumn('set_at', 'bigint', (column) => column.notNull())
+    .execute();
+  await schema
+    .createTable('backfills')
+    .addColumn('job', 'text', (column) => column.primaryKey())
+    .addColumn('reading', 'text', (column) => column.notNull())
+    .addColumn('lower', 'text', (column) => column.notNull())
+    .addColumn('upper', 'text', (column) => column.notNull())
+    .addColumn('chunk', 'text', (column) => column.notNull())
+    .addColumn('reached', 'text', (column) => column.notNull())
+    .addColumn('segments', 'text', (column) => column.notNull())
+    .addColumn('begun_at', 'bigint', (column) => column.notNull())
+    .execute();
+}

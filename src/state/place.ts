@@ -1,0 +1,78 @@
+import { DataSets, type Generation } from './data-sets.ts';
+import type { Ground } from './part.ts';
+import { Watermarks } from './watermarks.ts';
+
+/**
+ * How far a job has come: its watermark, and the data set of those that keep their rows. They only move together, and only
+ * in the transaction that says what becomes of the payload: a set is never ahead of what its instance will show, and
+ * never behind.
+ */
+export interface Place {
+  readonly job: string;
+  readonly run: string;
+  readonly watermark?: { readonly reading: string; readonly text: string };
+  readonly generation?: Generation;
+}
+
+/** A run's payload is held back: what it would move to is kept beside. */
+export async function keepPlace(inside: Ground, { job, run, watermark, generation }: Place): Promise<void> {
+  if (generation === undefined) return;
+  await new DataSets(inside).keep({ job, run, ...generation, watermark: watermark?.text });
+}
+
+/** A run's payload is owed, or its instance shows these very bytes. */
+export async function moveOn(inside: Ground, place: Place): Promise<void> {
+  const { job, run, watermark, generation } = place;
+  if (watermark !== undefined) await new Watermarks(inside).set({ job, run, ...watermark });
+  await keepPlace(inside, place);
+  if (generation !== undefined) await new DataSets(inside).advance(job, run);
+}
+
+/** A payload that was held back is owed now. */
+export async function moveOnTo(inside: Ground, place: Omit<Place, 'generation'>): Promise<void> {
+  await moveOn(inside, place);
+  const sets = new DataSets(inside);
+  if ((await sets.ofRun(place.run)) !== undefined) await sets.advance(place.job, place.run);
+}
+
+/** The payload of a run will not be delivered: what it had read is read again, unless a later run has gone on from it. */
+export async function moveBack(inside: Ground, run: string): Promise<void> {
+  await new Watermarks(inside).takeBack(run);
+  await new DataSets(inside).takeBack(run);
+}
+
+/** A payload that was given up is owed once more: on again, where nothing else has been read since. */
+export async function moveOnAgain(inside: Ground, { job, run }: { job: string; run: string }): Promise<void> {
+  const sets = new DataSets(inside);
+  const generation = await sets.ofRun(run);
+  const present = await inside.db.selectFrom('sets').select('run').where('job', '=', job).executeTakeFirst();
+  if (generation === undefined || (present?.run ?? null) !== generation.parent) return;
+  const { reading, watermark: text } = generation;
+  if (text !== null) await new Watermarks(inside).set({ job, run, reading, text });
+  await sets.advance(job, run);
+}
+
+/**
+ * A person puts the payload of `former` back, in the run `run`: the job goes on from what was known then. Where that is
+ * not there any more, it reads everything.
+ */
+export async function goBack(
+  inside: Ground,
+  { job, former, run }: { job: string; former: string; run: string },
+): Promise<void> {
+  const [sets, watermarks] = [new DataSets(inside), new Watermarks(inside)];
+  const generation = await sets.ofRun(former);
+  await watermarks.forget(job);
+  if (generation === undefined) return sets.forget(job);
+  const { reading, shape, watermark: text } = generation;
+  const manifest = JSON.parse(generation.manifest) as Generation['manifest'];
+  await sets.keep({ job, run, reading, shape, manifest, watermark: text ?? undefined });
+  await sets.goBackTo(job, run);
+  if (text !== null) await watermarks.set({ job, run, reading, text });
+}
+
+/** The job's next run reads everything. */
+export async function forgetPlace(inside: Ground, job: string): Promise<void> {
+  await new Watermarks(inside).forget(job);
+  await new DataSets(inside).forget(job);
+}

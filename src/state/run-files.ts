@@ -1,0 +1,24 @@
+import { existsSync, readdirSync, rmdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** All files below a folder; none where there is no folder. */
+export function filesBelow(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  const entries = readdirSync(folder, { withFileTypes: true, recursive: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+}
+
+/** When a file was last written to, epoch milliseconds; one that is gone was never. */
+export function touchedAt(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
+
+/** Removes the folder of a run below `root`, if nothing is in it. */
+export function removeIfEmpty(folder: string, root: string): void {
+  if (!folder.startsWith(`${root}/`)) return;
+  try {
+    rmdirSync(folder);
+  } catch {
+    // Another file is still in it, or somebody else has removed it.
+  }
+}
