@@ -185,8 +185,8 @@ export class Outbox {
       const fresh = { state: 'owed' as const, attempts: 0, next_attempt_at: null, settled_at: null };
       await inside.db.updateTable('outbox').set(fresh).where('id', '=', id).execute();
       await new Runs(inside).owed(row.run, { rows: row.row_count, bytes: row.bytes });
-      return true;
       await moveOnAgain(inside, row);
+      return true;
     });
   }
 
