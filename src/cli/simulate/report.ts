@@ -1,13 +1,16 @@
 import type { Destination } from '../../config/config.ts';
 import { dayOf } from '../../delivery/quota.ts';
 import type { Store } from '../../state/store.ts';
+import { countText } from '../figures.ts';
 import type { Peak, Watch, Watched } from './watch.ts';
 
 /** What came of a simulation. Instants are epoch milliseconds. */
 export interface SimulationReport {
-  readonly from: number;
+  readonly since: number;
   readonly until: number;
   readonly seed: number;
+  /** Jobs whose made-up rows are like those of their past runs. */
+  readonly known_jobs: number;
   readonly faults?: { readonly outage_at: number };
   /** True when everything was delivered and no allowance ended. */
   readonly fits: boolean;
@@ -55,6 +58,8 @@ export interface AccountUse {
   readonly limit: number;
   readonly days: readonly { readonly day: string; readonly used: number; readonly ended: boolean }[];
   readonly peak: { readonly day: string; readonly used: number };
+  /** Requests that asked the service how many there were. */
+  readonly asked: number;
 }
 
 export interface JobUse extends Counts {
@@ -69,6 +74,7 @@ export interface ReportGiven {
   readonly from: number;
   readonly until: number;
   readonly seed: number;
+  readonly knownJobs: number;
   readonly outageAt: number | undefined;
   readonly destinations: readonly Destination[];
   readonly store: Store;
@@ -76,7 +82,7 @@ export interface ReportGiven {
 }
 
 export async function reportSimulation(given: ReportGiven): Promise<SimulationReport> {
-  const { from, until, seed, outageAt, watch } = given;
+  const { from, until, seed, knownJobs, outageAt, watch } = given;
   const owed = Map.groupBy(watch.owed, (job) => job);
   const watched = [...watch.jobs.values()];
   const jobs = watched.map((one) => jobUse(one, owed.get(one.job)?.length ?? 0));
@@ -85,7 +91,7 @@ export async function reportSimulation(given: ReportGiven): Promise<SimulationRe
   const trouble = [...accounts.flatMap(allowanceTrouble), ...lossesOf(runs)];
   const sum = (of: (one: Watched) => number): number => watched.reduce((total, one) => total + of(one), 0);
   return {
-    ...{ from, until, seed },
+    ...{ since: from, until, seed, known_jobs: knownJobs },
     ...(outageAt === undefined ? {} : { faults: { outage_at: outageAt } }),
     fits: trouble.length === 0,
     firings: {
@@ -133,7 +139,7 @@ function peakOf({ payloads, bytes, at }: Peak): SimulationReport['outbox'] {
   return { peak_payloads: payloads, peak_bytes: bytes, ...(payloads === 0 ? {} : { peak_at: at }) };
 }
 
-async function accountsOf({ destinations, store, from, until }: ReportGiven): Promise<AccountUse[]> {
+async function accountsOf({ destinations, store, watch, from, until }: ReportGiven): Promise<AccountUse[]> {
   const days = daysBetween(from, until);
   const accounts = Map.groupBy(destinations, ({ account }) => account);
   return Promise.all(
@@ -151,6 +157,7 @@ async function accountsOf({ destinations, store, from, until }: ReportGiven): Pr
         limit,
         days: used,
         peak: { day: peak.day, used: peak.used },
+        asked: watch.asked.get(account) ?? 0,
       };
     }),
   );
@@ -168,11 +175,11 @@ function daysBetween(from: number, until: number): string[] {
 function allowanceTrouble({ destinations, limit, days }: AccountUse): string[] {
   const ended = days.filter((one) => one.ended).map(({ day }) => day);
   if (ended.length === 0) return [];
-  return [`the ${limit} requests a day of ${destinations.join(', ')} were used up on ${ended.join(', ')}`];
+  return [`the ${countText(limit)} requests a day of ${destinations.join(', ')} were used up on ${ended.join(', ')}`];
 }
 
 function lossesOf({ failed, dead, owed }: Counts): string[] {
-  const runs = (count: number): string => (count === 1 ? '1 run' : `${count} runs`);
+  const runs = (count: number): string => (count === 1 ? '1 run' : `${countText(count)} runs`);
   return [
     ...(failed > 0 ? [`${runs(failed)} failed before there was a payload`] : []),
     ...(dead > 0 ? [`the payloads of ${runs(dead)} were given up after all attempts`] : []),

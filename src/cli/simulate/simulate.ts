@@ -108,7 +108,9 @@ async function play(given: SimulationGiven, { clock, stage, service, folder }: P
       await clock.drive(daemon.stop('the simulation has ended'));
     }
     const destinations = [...config.destinations.values()];
-    return await reportSimulation({ from, until, seed, outageAt, destinations, store: runtime.store, watch });
+    const knownJobs = [...config.jobs.keys()].filter((job) => past.has(job)).length;
+    const span = { from, until, seed, knownJobs, outageAt };
+    return await reportSimulation({ ...span, destinations, store: runtime.store, watch });
   } finally {
     await runtime.close();
   }
@@ -144,6 +146,17 @@ function minutesOf(clock: VirtualClock): StartTick {
     };
     // Only the end of the tick breaks its sleep.
     void tick().catch(() => undefined);
-    return { destroy: () => end.abort() };
+    let aimed = new AbortController();
+    return {
+      aim(milliseconds) {
+        aimed.abort();
+        aimed = new AbortController();
+        clock.sleep(milliseconds, aimed.signal).then(look, () => undefined);
+      },
+      destroy() {
+        end.abort();
+        aimed.abort();
+      },
+    };
   };
 }

@@ -11,11 +11,25 @@ export function simulationText(report: SimulationReport): string {
   return [headOf(report), jobsText(report), ...report.accounts.map(accountText), verdictOf(report)].join('\n\n');
 }
 
-function headOf({ from, until, firings, runs, outbox, delivery_ms, faults }: SimulationReport): string {
+function headOf({
+  since,
+  until,
+  firings,
+  runs,
+  outbox,
+  delivery_ms,
+  faults,
+  known_jobs,
+  jobs,
+}: SimulationReport): string {
   const outage = faults === undefined ? '' : `, bad weather, an hour of outage from ${instantText(faults.outage_at)}`;
   const peakAt = outbox.peak_at === undefined ? '' : `, at ${instantText(outbox.peak_at)}`;
   const lines = [
-    ['simulated', `${instantText(from)} to ${instantText(until)}${outage}`],
+    ['simulated', `${instantText(since)} to ${instantText(until)}${outage}`],
+    [
+      'sources',
+      `not asked; ${countText(known_jobs)} of ${countText(jobs.length)} jobs are as in their past, the others made up`,
+    ],
     [
       'firings',
       `${countText(firings.planned)}, of them ${countText(firings.overlaps)} while the job was still at its last one; ${countText(firings.skipped)} skipped`,
@@ -58,8 +72,9 @@ function jobsText({ jobs }: SimulationReport): string {
 
 const troubleOf = ({ failed, dead, owed, overlaps }: JobUse): number => 1000 * (failed + dead + owed) + overlaps;
 
-function accountText({ destinations, limit, days, peak }: AccountUse): string {
-  const title = `${destinations.join(', ')}: ${countText(limit)} requests a day for schedules; at most ${countText(peak.used)} used, on ${peak.day}`;
+function accountText({ destinations, limit, days, peak, asked }: AccountUse): string {
+  const asking = asked === 0 ? '' : `; ${countText(asked)} in all asked the service what was used`;
+  const title = `${destinations.join(', ')}: ${countText(limit)} requests a day for schedules; at most ${countText(peak.used)} used, on ${peak.day}${asking}`;
   const table = renderTable(
     [{ title: 'day in New York' }, { title: 'requests', ...right }, { title: 'of it', ...right }, { title: '' }],
     days.map(({ day, used, ended }) => [

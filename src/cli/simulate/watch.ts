@@ -38,12 +38,16 @@ interface Owed {
   readonly bytes: number;
 }
 
+const usagePath = '/usage-overview/';
+
 type Listener = Parameters<Events<SluiceEvents>['listen']>[0];
 type Heard = Parameters<Listener>;
 
 /** Counts what happens in a simulation. */
 export class Watch {
   readonly jobs: ReadonlyMap<string, Watched>;
+  /** How often the daemon asked what an account has used, by account. */
+  readonly asked = new Map<string, number>();
   readonly #clock: VirtualClock;
   readonly #bytesOf: (job: string) => number;
   readonly #until: number;
@@ -52,6 +56,8 @@ export class Watch {
   readonly #running = new Set<string>();
   /** By run. */
   readonly #owed = new Map<string, Owed>();
+  /** Runs whose payloads were given up: what supersedes one later changes nothing of that. */
+  readonly #dead = new Set<string>();
   #owedBytes = 0;
   #peak: Peak = { payloads: 0, bytes: 0, at: 0 };
 
@@ -101,6 +107,9 @@ export class Watch {
   readonly listen: Listener = (...event) => {
     this.#hearRun(event);
     this.#hearPayload(event);
+    const [name, facts] = event;
+    if (name !== 'request.sent' || !facts.path.startsWith(usagePath)) return;
+    this.asked.set(facts.account, (this.asked.get(facts.account) ?? 0) + 1);
   };
 
   #fire(job: string, at: number): void {
@@ -162,6 +171,8 @@ export class Watch {
   }
 
   #settle({ run, job }: { run: string; job: string }, fate: 'delivered' | 'unchanged' | 'superseded' | 'dead'): void {
+    if (this.#dead.has(run)) return;
+    if (fate === 'dead') this.#dead.add(run);
     const watched = this.#of(job);
     watched[fate] += 1;
     const owed = this.#owed.get(run);

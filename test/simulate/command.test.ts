@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { makeHome } from '../journey/home.ts';
+import { forTest } from '../journey/process.ts';
+import { adminKey, makeWorld } from '../journey/world.ts';
+
+const destination = { url: 'http://127.0.0.1:9/api/1.0', api_key: adminKey };
+const job = { source: 'files', query: 'orders.csv', format: 'csv', target: 'ab'.repeat(16) };
+
+async function homeWith(given: { destination?: object; jobs: object }) {
+  const home = await makeHome(forTest);
+  await home.config({
+    destinations: { main: { ...destination, ...given.destination } },
+    sources: { files: { connector: 'file' } },
+    jobs: given.jobs,
+  });
+  return home;
+}
+
+describe('sluice simulate', () => {
+  it('shows what would become of each job and each day, and ends with 0 when all fits', async () => {
+    const home = await homeWith({
+      jobs: { orders: { ...job, schedule: '5 * * * *' }, aside: { ...job, target: 'cd'.repeat(16) } },
+    });
+    const { code, stdout, stderr } = await home.sluice(['simulate', '--days', '1', '--from', '2026-11-01']);
+    expect(stderr).toBe('');
+    expect(stdout).toContain('2026-11-01 04:00:00Z to 2026-11-02 05:00:00Z');
+    expect(stdout).toMatch(/^orders {2,}25 +0 +25 /m);
+    expect(stdout).not.toContain('aside');
+    expect(stdout).toMatch(/^2026-11-01 +\d+ +\d+ %$/m);
+    expect(stdout).toContain('fits: everything was delivered');
+    expect(code).toBe(0);
+    expect(home.payloads()).toEqual([]);
+  });
+
+  it('ends with 1 when the allowance ends, and says so for machines as well', async () => {
+    const home = await homeWith({
+      destination: { requests_per_day: 5, when_short: 'first_come' },
+      jobs: { orders: { ...job, schedule: '5 * * * *' } },
+    });
+    const { code, stdout } = await home.sluice(['simulate', '--days', '1', '--from', '2026-06-01', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({
+      since: '2026-06-01T04:00:00.000Z',
+      until: '2026-06-02T04:00:00.000Z',
+      fits: false,
+      accounts: [{ destinations: ['main'], days: [{ day: '2026-06-01', used: 5, ended: true }] }],
+    });
+    expect(code).toBe(1);
+  });
+
+  it('ends with 2 where the config or the command line has a fault, or nothing fires', async () => {
+    const [faulty, still] = [
+      await homeWith({
+        jobs: {
+          orders: { ...job, schedule: '61 * * * *' },
+          hourly: { ...job, target: 'cd'.repeat(16), schedule: '5 * * * *' },
+        },
+      }),
+      await homeWith({ jobs: { orders: job } }),
+    ];
+    expect((await faulty.sluice(['simulate', '--days', '1'])).code).toBe(2);
+    const nothing = await still.sluice(['simulate']);
+    expect(nothing).toMatchObject({ code: 2, stdout: '' });
+    expect(nothing.stderr).toContain('SIMULATE_NOTHING');
+    for (const wrong of [
+      ['--days', '0'],
+      ['--from', '2026-02-30'],
+      ['--changes', '1.5'],
+      ['--faults', 'x'],
+    ]) {
+      expect((await still.sluice(['simulate', ...wrong])).code).toBe(2);
+    }
+  });
+
+  it('knows the past of the jobs from the state folder and changes nothing in it', async () => {
+    const world = await makeWorld({ serve: ['--no-limits'] });
+    const home = await homeWith({
+      destination: { url: world.url },
+      jobs: { orders: { ...job, target: world.instances.csv, schedule: '5 * * * *' } },
+    });
+    await home.write('orders.csv', 'id\n1\n');
+    await home.sync();
+    await home.sync();
+    const before = home.state();
+    const { stdout } = await home.sluice(['simulate', '--days', '1', '--from', '2026-06-01', '--json']);
+    const said = JSON.parse(stdout) as { known_jobs: number; runs: { runs: number; unchanged: number } };
+    expect(said.known_jobs).toBe(1);
+    expect(said.runs.runs).toBe(24);
+    expect(said.runs.unchanged).toBeGreaterThan(0);
+    expect(home.state()).toEqual(before);
+  });
+});

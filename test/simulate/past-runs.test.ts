@@ -1,0 +1,31 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { readPastRuns } from '../../src/state/past-runs.ts';
+import { cleanUp, newFolder, newStore, noon, oweText, VirtualClock } from '../state/fixtures.ts';
+
+afterEach(cleanUp);
+
+describe('the past of jobs', () => {
+  it('is empty where there is no state, and none is made', () => {
+    const folder = newFolder();
+    expect(readPastRuns(`${folder}/nowhere`)).toEqual(new Map());
+  });
+
+  it('is the medians of what runs took to their payloads, and the part of them that brought something new', async () => {
+    const clock = new VirtualClock();
+    const folder = newFolder();
+    const store = await newStore({ clock, folder });
+    for (const [text, tookMs] of [
+      ['a', 1_000],
+      ['bb', 9_000],
+      ['ccccc', 3_000],
+    ] as const) {
+      const began = await store.runs.begin({ job: 'other', origin: 'schedule' });
+      clock.advance(tookMs);
+      await store.runs.finish(began, { state: 'unchanged', rows: 0, bytes: 0 });
+      await oweText(store, { instance: 'i', text, asOf: noon + clock.ticks, job: 'orders' });
+    }
+    const past = readPastRuns(folder);
+    expect(past.get('other')).toEqual({ runs: 3, bytes: 0, rows: 0, milliseconds: 3_000, changed: 0 });
+    expect(past.get('orders')).toMatchObject({ runs: 3, bytes: 2, rows: 1, changed: 1 });
+  });
+});

@@ -1,0 +1,254 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { SimulationReport } from '../../src/cli/simulate/report.ts';
+import { type SimulationGiven, simulate } from '../../src/cli/simulate/simulate.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import type { PastRuns } from '../../src/state/past-runs.ts';
+
+const job = { source: 'files', query: 'orders.csv', format: 'csv' };
+const target = (letter: string) => letter.repeat(32);
+const newYork = 'America/New_York';
+const berlin = 'Europe/Berlin';
+/** None of them sends within seconds of midnight, when a request counts on two days. */
+const jobs = {
+  quarters: { ...job, target: target('a'), schedule: { cron: '7,22,37,52 * * * *', timezone: newYork } },
+  nightly: { ...job, target: target('b'), schedule: { cron: '30 2 * * *', timezone: newYork } },
+  twice: { ...job, target: target('c'), schedule: { cron: '30 1 * * *', timezone: newYork } },
+  weekdays: {
+    ...job,
+    target: { datasource: { name: 'Office' } },
+    schedule: { cron: '5 9-17 * * 1-5', timezone: newYork },
+  },
+  nachts: { ...job, format: 'json', target: target('d'), schedule: { cron: '30 2 * * *', timezone: berlin } },
+  stunden: { ...job, format: 'xml', target: target('e'), schedule: { cron: '12 * * * *', timezone: berlin } },
+};
+/** Asks for nothing on its own and holds nothing back, so that each request is one of a job's. */
+const destination = {
+  url: 'https://dashboards.invalid/api/1.0',
+  api_key: '5e'.repeat(20),
+  ask_usage: false,
+  when_short: 'first_come',
+};
+
+interface Asked extends Partial<Omit<SimulationGiven, 'config' | 'from' | 'until'>> {
+  readonly from: string;
+  readonly days: number;
+  readonly config?: object;
+}
+
+/** From midnight in New York, for so many days of New York. */
+async function simulated({ from, days, config = {}, ...rest }: Asked): Promise<SimulationReport> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-test-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const file = join(folder, 'sluice.yaml');
+  const whole = { version: 1, destinations: { main: destination }, sources: { files: { connector: 'file' } }, jobs };
+  await writeFile(file, JSON.stringify({ ...whole, ...config }));
+  const loaded = await loadConfig(file);
+  expect(loaded.problems).toEqual([]);
+  const first = Temporal.PlainDate.from(from);
+  const at = (day: Temporal.PlainDate) => day.toZonedDateTime(newYork).epochMilliseconds;
+  return simulate({
+    config: loaded.config!,
+    from: at(first),
+    until: at(first.add({ days })),
+    past: new Map(),
+    signal: new AbortController().signal,
+    ...rest,
+  });
+}
+
+const firings = ({ jobs }: SimulationReport) => Object.fromEntries(jobs.map((one) => [one.job, one.firings]));
+const used = ({ accounts: [account] }: SimulationReport) => account!.days.map((day) => day.used);
+const totals = ({ jobs }: SimulationReport) => jobs.reduce((sum, one) => sum + one.firings, 0);
+
+describe('weeks with a clock change', () => {
+  it('keeps to the schedules and counts by the day of 23 hours when New York goes to summer time', async () => {
+    const report = await simulated({ from: '2026-03-05', days: 8 });
+    expect(firings(report)).toEqual({
+      quarters: 191 * 4,
+      nightly: 8,
+      twice: 8,
+      weekdays: 6 * 9,
+      nachts: 8,
+      stunden: 191,
+    });
+    const [friday, sunday] = [96 + 1 + 1 + 9 + 1 + 24, 92 + 1 + 1 + 1 + 23];
+    expect(used(report)).toEqual([friday, friday, friday - 9, sunday, friday, friday, friday, friday]);
+    expect(report).toMatchObject({
+      fits: true,
+      trouble: [],
+      runs: { delivered: totals(report), requests: totals(report) },
+    });
+  });
+
+  it('fires nothing twice and counts by the day of 25 hours when New York goes back', async () => {
+    const report = await simulated({ from: '2026-10-28', days: 8 });
+    expect(firings(report)).toEqual({
+      quarters: 193 * 4,
+      nightly: 8,
+      twice: 8,
+      weekdays: 6 * 9,
+      nachts: 8,
+      stunden: 193,
+    });
+    expect(report.accounts[0]!.days.map(({ day }) => day)).toEqual([
+      ...['2026-10-28', '2026-10-29', '2026-10-30', '2026-10-31'],
+      ...['2026-11-01', '2026-11-02', '2026-11-03', '2026-11-04'],
+    ]);
+    const weekday = 96 + 1 + 1 + 9 + 1 + 24;
+    expect(used(report)).toEqual([
+      weekday,
+      weekday,
+      weekday,
+      weekday - 9,
+      100 + 1 + 1 + 1 + 25,
+      weekday,
+      weekday,
+      weekday,
+    ]);
+    expect(report.fits).toBe(true);
+  });
+
+  it('fires what Berlin leaves out in spring and repeats in autumn exactly once', async () => {
+    const only = { jobs: { nachts: jobs.nachts, stunden: jobs.stunden } };
+    const [spring, autumn] = [
+      await simulated({ from: '2026-03-25', days: 8, config: only }),
+      await simulated({ from: '2026-10-21', days: 8, config: only }),
+    ];
+    expect(firings(spring)).toEqual({ nachts: 8, stunden: 192 });
+    expect(firings(autumn)).toEqual({ nachts: 8, stunden: 192 });
+    expect(used(spring)).toEqual(Array(8).fill(25));
+    expect(used(autumn)).toEqual(Array(8).fill(25));
+  });
+});
+
+describe('what a day costs', () => {
+  const day = { from: '2026-06-15', days: 1 };
+  const minutes = { ...jobs.quarters, schedule: { cron: '7,22,37,52 * * * *', timezone: newYork } };
+
+  it('says when the allowance ends, and never goes over it', async () => {
+    const config = { destinations: { main: { ...destination, requests_per_day: 50 } }, jobs: { minutes } };
+    const report = await simulated({ ...day, days: 2, config });
+    expect(report.fits).toBe(false);
+    expect(report.accounts[0]).toMatchObject({
+      limit: 50,
+      days: [
+        { day: '2026-06-15', used: 50, ended: true },
+        { day: '2026-06-16', used: 50, ended: true },
+      ],
+    });
+    // What came when nothing was left gave way to what came later; the last of each day went out after midnight.
+    expect(report.runs).toMatchObject({ runs: 192, owed: 0, superseded: 192 - 50 - 51, dead: 0 });
+    expect(report.trouble).toEqual(['the 50 requests a day of main were used up on 2026-06-15, 2026-06-16']);
+  });
+
+  it('counts what the daemon asks the service on its own', async () => {
+    const config = { destinations: { main: { ...destination, ask_usage: true } }, jobs: { minutes } };
+    const report = await simulated({ ...day, config });
+    const [account] = report.accounts;
+    expect(account!.asked).toBeGreaterThan(0);
+    expect(used(report)).toEqual([96 + account!.asked]);
+  });
+
+  it('sends nothing for runs without news', async () => {
+    const report = await simulated({ ...day, config: { jobs: { minutes } }, changes: 0 });
+    expect(report.runs).toMatchObject({ runs: 96, delivered: 1, unchanged: 95, requests: 1 });
+    expect(used(report)).toEqual([1]);
+  });
+
+  it('takes how long runs take, how large they are and how often they change from their past', async () => {
+    const past = new Map<string, PastRuns>([
+      ['minutes', { runs: 40, bytes: 5_000_000, rows: 100, milliseconds: 20 * 60_000, changed: 1 }],
+    ]);
+    const report = await simulated({ ...day, config: { jobs: { minutes } }, past });
+    expect(report).toMatchObject({ known_jobs: 1, outbox: { peak_payloads: 1, peak_bytes: 5_000_000 } });
+    // A run that takes twenty minutes is still at it when the next firing comes, a quarter of an hour later.
+    expect(report.firings.overlaps).toBeGreaterThan(30);
+    expect(report.firings.skipped).toBe(report.firings.planned - report.runs.runs);
+    const still = await simulated({
+      ...day,
+      config: { jobs: { minutes } },
+      past: new Map([['minutes', { ...past.get('minutes')!, changed: 0 }]]),
+    });
+    expect(still.runs.delivered).toBe(1);
+  });
+
+  it('lets clients, refreshes and targets of one name at several accounts be', async () => {
+    const config = {
+      destinations: {
+        main: destination,
+        other: { ...destination, url: 'https://other.invalid/api/1.0', client_id: target('9') },
+      },
+      jobs: {
+        here: { ...minutes, destination: 'main' },
+        there: { ...minutes, destination: 'other' },
+        client: { ...minutes, destination: 'main', target: { instance: target('f'), client_id: target('8') } },
+        declared: { ...minutes, destination: 'other', target: { datasource: { name: 'Orders' } } },
+        refresh: { destination: 'main', target: { refresh: [target('1'), target('2')] }, schedule: minutes.schedule },
+      },
+    };
+    const report = await simulated({ ...day, config });
+    expect(report).toMatchObject({ fits: true, runs: { runs: 5 * 96, delivered: 5 * 96, dead: 0, failed: 0 } });
+    expect(report.accounts.map(({ days: [only] }) => only!.used)).toEqual([3 * 96, 2 * 96]);
+  });
+});
+
+describe('bad weather', () => {
+  const asked = { from: '2026-06-15', days: 1, config: { jobs: { quarters: jobs.quarters, stunden: jobs.stunden } } };
+
+  it('is the same for the same seed, and another for another', async () => {
+    const [first, again, other] = [
+      await simulated({ ...asked, faults: 7 }),
+      await simulated({ ...asked, faults: 7 }),
+      await simulated({ ...asked, faults: 8 }),
+    ];
+    expect(again).toEqual(first);
+    expect(other.faults).not.toEqual(first.faults);
+    expect(first.runs.retries).toBeGreaterThan(0);
+    expect(first.runs.failed).toBeGreaterThan(0);
+    expect(first.runs.requests).toBe(used(first)[0]);
+    expect(firings(first)).toEqual({ quarters: 96, stunden: 24 });
+  });
+});
+
+describe('what is not touched', () => {
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections += 1;
+    socket.destroy();
+  });
+  let url = '';
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    url = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+  });
+  afterAll(() => new Promise((resolve) => server.close(resolve)));
+
+  it('asks neither the sources nor the destination, and leaves no state behind', async () => {
+    const state = join(tmpdir(), `sluice-untouched-${process.pid}`);
+    const before = await leftovers();
+    const report = await simulated({
+      from: '2026-06-15',
+      days: 1,
+      faults: 1,
+      config: {
+        state,
+        destinations: { main: { ...destination, url: `${url}/api/1.0` } },
+        sources: { api: { connector: 'simple_rest' } },
+        jobs: { hourly: { ...jobs.stunden, source: 'api', query: { endpoint_url: `${url}/rows` } } },
+      },
+    });
+    expect(report.runs.runs).toBe(24);
+    expect(connections).toBe(0);
+    expect(await readdir(state).catch((error: NodeJS.ErrnoException) => error.code)).toBe('ENOENT');
+    expect(await leftovers()).toEqual(before);
+  });
+});
+
+async function leftovers(): Promise<string[]> {
+  const found = await Promise.all(['/dev/shm', tmpdir()].map((folder) => readdir(folder).catch(() => [])));
+  return found.flat().filter((name) => name.startsWith('sluice-simulate-'));
+}
