@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { Problem } from '../lib/problem.ts';
 import { verifyPayload } from '../pipeline/verify-payload.ts';
-import { dueAt, failuresOf, keyOf } from '../state/outbox.ts';
+import { dueAt, keyOf, triesOf } from '../state/outbox.ts';
 import type { InstanceKey } from '../state/receipts.ts';
 import type { OutboxRow } from '../state/tables.ts';
 import { factsOf } from './facts.ts';
@@ -30,6 +30,9 @@ export interface SendGiven {
   /** Ends requests under way. */
   readonly cut: AbortSignal;
 }
+
+/** A power cut is not the payload's fault, but what ends its process every time must not do so for ever. */
+const mostCuts = 40;
 
 /** How often another process that is sending to the same instance is looked after. */
 const leasePollMs = 250;
@@ -70,7 +73,9 @@ async function sendOwed(row: OutboxRow, given: SendGiven): Promise<Fate> {
   const { destination } = given.gate;
   const damage = await damageOf(row, given);
   if (damage !== undefined) return bury(row, damage, given);
-  if (failuresOf(row) >= destination.attempts) return bury(row, exhausted(row, undefined), given);
+  const { failures, cuts } = triesOf(row);
+  if (failures >= destination.attempts) return bury(row, exhausted(row, undefined), given);
+  if (cuts >= mostCuts) return bury(row, cutShort(row, cuts), given);
   const receipt = await store.receipts.find(keyOf(row));
   const same = receipt?.certain === 1 && receipt.sha256 === row.sha256 && receipt.format === row.format;
   if (same && row.always === 0 && (await store.outbox.unchanged(row))) {
@@ -185,6 +190,16 @@ function exhausted(row: OutboxRow, last: Problem | undefined): Problem {
     where: { job: row.job, destination: row.destination, stage: 'deliver' },
     next: 'see that the service is well, then run the job again',
     ...(last === undefined ? {} : { cause: last }),
+  });
+}
+
+function cutShort(row: OutboxRow, cuts: number): Problem {
+  return new Problem({
+    code: 'DELIVERY_GAVE_UP',
+    family: 'job',
+    message: `Gave up: the process ended in the middle of the last ${cuts} attempts`,
+    where: { job: row.job, destination: row.destination, stage: 'deliver' },
+    next: `see what ended it (power, memory, a supervisor), then: sluice dead send ${row.job}`,
   });
 }
 

@@ -62,8 +62,8 @@ export class Outbox {
 
   /**
    * A request for the payload is about to begin: counts the attempt and puts the receipt in doubt, so that a crash in
-   * the middle sends again. An attempt without an end, because its process died under it, is not counted: a power cut
-   * is nothing against the payload. Undefined when the payload is not owed any more.
+   * the middle sends again. An attempt before it that had no end, because its process died under it, is a cut and not a
+   * failure: the power is not the payload's fault. Undefined when the payload is not owed any more.
    */
   attempt(id: number): Promise<OutboxRow | undefined> {
     return atomically(this.#ground, async (inside) => {
@@ -71,6 +71,7 @@ export class Outbox {
         .updateTable('outbox')
         .set((column) => ({
           attempts: column(failuresIn(column), '+', 1),
+          cuts: cutsIn(column),
           last_attempt_at: Math.round(inside.clock.now()),
           next_attempt_at: null,
           code: null,
@@ -182,7 +183,7 @@ export class Outbox {
       if (row?.state !== 'dead') return false;
       const receipt = await new Receipts(inside).find(keyOf(row));
       if (receipt?.certain === 1 && receipt.as_of > row.as_of) return false;
-      const fresh = { state: 'owed' as const, attempts: 0, next_attempt_at: null, settled_at: null };
+      const fresh = { state: 'owed' as const, attempts: 0, cuts: 0, next_attempt_at: null, settled_at: null };
       await inside.db.updateTable('outbox').set(fresh).where('id', '=', id).execute();
       await new Runs(inside).owed(row.run, { rows: row.row_count, bytes: row.bytes });
       await moveOnAgain(inside, row);
@@ -233,16 +234,30 @@ export class Outbox {
   }
 }
 
-/** Attempts that came to an end and failed: the end of each writes down why, its beginning wipes that out. */
-export function failuresOf({ attempts, code }: Pick<OutboxRow, 'attempts' | 'code'>): number {
-  return code === null && attempts > 0 ? attempts - 1 : attempts;
+/** Attempts that came to an end and failed, and those in a row that had none. */
+export function triesOf({ attempts, cuts, code }: Pick<OutboxRow, 'attempts' | 'cuts' | 'code'>) {
+  const open = code === null && attempts > 0;
+  return { failures: open ? attempts - 1 : attempts, cuts: open ? cuts + 1 : 0 };
 }
 
-/** {@link failuresOf} within a statement. */
+function cutsIn(column: ExpressionBuilder<Tables, 'outbox'>) {
+  return column
+    .case()
+    .when(isOpen(column))
+    .then(column('cuts', '+', 1))
+    .else(0)
+    .end();
+}
+
+/** The last attempt has had no end: the end of each writes down why it failed, its beginning wipes that out. */
+function isOpen(column: ExpressionBuilder<Tables, 'outbox'>) {
+  return column.and([column('code', 'is', null), column('attempts', '>', 0)]);
+}
+
 function failuresIn(column: ExpressionBuilder<Tables, 'outbox'>) {
   return column
     .case()
-    .when(column.and([column('code', 'is', null), column('attempts', '>', 0)]))
+    .when(isOpen(column))
     .then(column('attempts', '-', 1))
     .else(column.ref('attempts'))
     .end();

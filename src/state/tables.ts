@@ -96,6 +96,8 @@ interface OutboxTable {
   always: number;
   state: OutboxState;
   attempts: number;
+  /** Attempts in a row that had no end, because their process died: not in `attempts`. */
+  cuts: Generated<number>;
   last_attempt_at: number | null;
   next_attempt_at: number | null;
   code: string | null;
