@@ -22,6 +22,7 @@ const order = [
   'status',
   'explain',
   'history',
+  'alerts',
   'state',
   'quarantine',
   'dead',
