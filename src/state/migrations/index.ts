@@ -7,6 +7,7 @@ import { up as schedules } from './005-schedules.ts';
 import { up as budget } from './006-budget.ts';
 import { up as sets } from './007-sets.ts';
 import { up as alerts } from './008-alerts.ts';
+import { up as instanceIndex } from './009-instance-index.ts';
 import { up as cuts } from './010-cuts.ts';
 
 /** One numbered step of the schema. A step that has been released is never changed; a new one is added. */
@@ -23,7 +24,8 @@ export const migrations: readonly Migration[] = [
   { number: 4, name: 'guards', up: guards },
   { number: 5, name: 'schedules', up: schedules },
   { number: 6, name: 'budget', up: budget },
-  { number: 8, name: 'alerts', up: alerts },
-  { number: 10, name: 'cuts', up: cuts },
   { number: 7, name: 'sets', up: sets },
+  { number: 8, name: 'alerts', up: alerts },
+  { number: 9, name: 'instance-index', up: instanceIndex },
+  { number: 10, name: 'cuts', up: cuts },
 ];
