@@ -1,19 +1,13 @@
-import PQueue from 'p-queue';
 import type { Config } from '../config/config.ts';
-import { rankOfPriority } from '../delivery/importance.ts';
-import { RefreshDesk, type Seat } from '../delivery/refresh-desk.ts';
+import { concurrencyDefault } from '../config/schedule-options.ts';
 import type { Timer } from '../schedule/timer.ts';
 import { InForce } from './in-force.ts';
+import { Line, type Place } from './line.ts';
 import type { Outcome } from './outcome.ts';
 import { runJob } from './run-job.ts';
-import { type Firing, Scheduler, type Ticking } from './scheduler.ts';
+import { type Firing, type PassedOver, Scheduler, type Ticking } from './scheduler.ts';
 import { Stretcher } from './stretcher.ts';
 import { openGateway, openLogins, type Runtime } from './wire.ts';
-
-/** Extracts side by side; the rest of what is due stands in line. */
-const together = 4;
-/** In the line, a job of the next higher priority goes before one that was due up to this much earlier. */
-const headStartMs = 10 * 60_000;
 
 export interface DaemonGiven {
   readonly runtime: Runtime;
@@ -29,14 +23,9 @@ export interface DaemonGiven {
 export class Daemon {
   readonly #runtime: Runtime;
   readonly #scheduler: Scheduler;
-  readonly #queue = new PQueue({ concurrency: together });
-  /** Refreshes pull nothing: they stand in no line, and meet at the desk to go out as one. */
-  readonly #refreshes = new PQueue();
-  readonly #desk = new RefreshDesk();
+  readonly #line: Line;
   readonly #stretcher: Stretcher;
   readonly #stop = new AbortController();
-  /** Where the last firing of a job is, as long as it has not ended. */
-  readonly #active = new Map<string, 'in line' | 'running'>();
   /** Former configs whose runs have not ended yet. */
   readonly #retiring = new Set<Promise<void>>();
   #now: InForce;
@@ -51,7 +40,17 @@ export class Daemon {
     const failed = (error: unknown): void => this.#fault('the timer met a fault', error);
     const ticking = timer === undefined ? {} : { timer };
     runtime.events.listen((...[name, facts]) => void (name === 'request.sent' && this.#now.sent(facts.account)));
-    this.#scheduler = new Scheduler({ store, clock, failed, fire: (firing) => this.#fire(firing), ...ticking });
+    this.#line = new Line({
+      run: (place) => this.#run(place),
+      skip: (firing, { reason, isCovered }) => this.#skip(firing, reason, isCovered),
+      wait: ({ job, at }, reason) => events.emit('firing.waiting', { job: job.name, at, reason }),
+      failed: ({ job, at }, error) => this.#fault('a firing met a fault', error, { job: job.name, at }),
+      stop: this.#stop.signal,
+    });
+    this.#line.widen(config.concurrency ?? concurrencyDefault);
+    const fire = (firing: Firing): void => this.#line.take(firing);
+    const passOver = (passed: PassedOver): void => this.#passMissed(passed);
+    this.#scheduler = new Scheduler({ store, clock, failed, fire, passOver, ...ticking });
   }
 
   /** Resumes the schedules, sends what is owed, fires what was missed. */
@@ -93,7 +92,7 @@ export class Daemon {
     this.#scheduler.stop();
     this.#stop.abort(new Error(reason));
     await this.#adopting;
-    await Promise.all([this.#now.pause(), this.#queue.onIdle(), this.#refreshes.onIdle()]);
+    await Promise.all([this.#now.pause(), this.#line.idle()]);
     await Promise.all([this.#now.retire(), ...this.#retiring]);
   }
 
@@ -111,6 +110,7 @@ export class Daemon {
     const gateway = openGateway({ store, events, clock, config });
     const logins = await openLogins({ store, events, clock, config });
     this.#now = new InForce({ config, gateway, logins });
+    this.#line.widen(config.concurrency ?? concurrencyDefault);
     this.#retire(old);
     if (this.#stop.signal.aborted) return;
     this.#now.deliver();
@@ -137,47 +137,23 @@ export class Daemon {
     }
   }
 
-  #fire(firing: Firing): void {
-    const { name } = firing.job;
-    const standing = this.#active.get(name);
-    // Not written down: should we die now, the one in line must fire at the next start.
-    if (standing === 'in line') this.#saySkipped(firing, 'this job stands in line already');
-    else if (standing === 'running') this.#settleSkipped(firing, 'the last run of this job has not ended');
-    else this.#enqueue(firing);
-  }
-
-  #enqueue(firing: Firing): void {
-    const { name, extract, priority } = firing.job;
-    this.#active.set(name, 'in line');
-    const seat = extract === undefined ? this.#desk.sit() : undefined;
-    const queue = seat === undefined ? this.#queue : this.#refreshes;
-    void queue
-      .add(() => this.#run(firing, seat), { priority: rankOfPriority(priority) * headStartMs - firing.at })
-      .catch((error: unknown) => this.#fault('a firing met a fault', error, { job: name, at: firing.at }))
-      .finally(() => {
-        seat?.leave();
-        this.#active.delete(name);
-      });
-  }
-
-  async #run(firing: Firing, seat: Seat | undefined): Promise<void> {
-    if (this.#stop.signal.aborted) return;
+  async #run({ firing, signal, seat, begin }: Place): Promise<void> {
     const now = this.#now;
     // A job that stood in line while the config was exchanged runs as it is now, or not at all.
     const job = now.config.jobs.get(firing.job.name);
     if (job?.schedule === undefined || !job.enabled) {
-      this.#saySkipped(firing, 'the config does not fire this job any more');
-      return;
+      return this.#skip(firing, 'the config does not fire this job any more', true);
     }
     const stretched = await this.#stretcher.judge(job, firing.at, now.config);
     if (stretched !== undefined) return this.#passOver(firing, stretched);
-    this.#active.set(job.name, 'running');
+    begin();
     const run = runJob({
       runtime: { ...this.#runtime, gateway: now.gateway, logins: now.logins },
       config: now.config,
       job,
       origin: 'schedule',
-      signal: this.#stop.signal,
+      signal,
+      ...(firing.logicalAt === undefined ? {} : { logicalAt: firing.logicalAt }),
       settle: (parts) => firing.settle(parts),
       ...(seat === undefined ? {} : { seat }),
     });
@@ -186,27 +162,35 @@ export class Daemon {
 
   async #follow(firing: Firing, { state }: Outcome): Promise<void> {
     if (state === 'owed') this.#now.nudge();
-    if (state === 'busy') this.#settleSkipped(firing, 'another process is running this job');
-    if (state === 'held') this.#settleSkipped(firing, 'a person holds this job');
-    if (state === 'stopped') await firing.giveBack(this.#runtime.store);
+    const isCovered = this.#line.isAwaited(firing.job.name);
+    if (state === 'busy') this.#skip(firing, 'another process is running this job', isCovered);
+    if (state === 'held') this.#skip(firing, 'a person holds this job', isCovered);
+    if (state === 'stopped' && this.#stop.signal.aborted) await firing.giveBack(this.#runtime.store);
   }
 
-  #settleSkipped(firing: Firing, reason: string): void {
-    this.#saySkipped(firing, reason);
-    const { job, settle } = firing;
-    settle(this.#runtime.store).catch((error: unknown) =>
-      this.#fault('a schedule could not be written down', error, { job: job.name }),
-    );
+  #skip({ job, at, settle }: Firing, reason: string, isCovered: boolean): void {
+    this.#noteSkip({ job, first: at, last: at, firings: 1, ...(isCovered ? {} : { settle }) }, reason);
+  }
+
+  #passMissed(passed: PassedOver): void {
+    this.#noteSkip(passed, 'they were missed, and the misfire policy passes them over');
+  }
+
+  /** Firings that come to nothing: said at once, and written down together with when the job fires next. */
+  #noteSkip({ job: { name: job }, first, last, firings, settle }: PassedOver, reason: string): void {
+    const { store, events } = this.#runtime;
+    events.emit('firing.skipped', { job, at: first, firings, reason });
+    const written = store.transaction(async (parts) => {
+      await parts.skips.note({ job, reason, first, last, firings });
+      await settle?.(parts);
+    });
+    written.catch((error: unknown) => this.#fault('a skipped firing could not be written down', error, { job }));
   }
 
   /** The day does not reach for this firing: the job goes on with its next one. */
   async #passOver({ job, at, settle }: Firing, reason: string): Promise<void> {
     await settle(this.#runtime.store);
     this.#runtime.events.emit('firing.stretched', { job: job.name, at, reason });
-  }
-
-  #saySkipped({ job, at }: Firing, reason: string): void {
-    this.#runtime.events.emit('firing.skipped', { job: job.name, at, reason });
   }
 
   #fault(message: string, error: unknown, facts: object = {}): void {

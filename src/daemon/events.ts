@@ -18,8 +18,15 @@ export type RunEvents = {
     readonly code?: string;
     readonly message?: string;
   };
-  /** A firing that came to nothing, and why: the job is still at its last one, or another process is. */
-  'firing.skipped': { readonly job: string; readonly at: number; readonly reason: string };
+  /** Firings that came to nothing, and why: the job is still at its last one, or they were missed. `at`: of the first. */
+  'firing.skipped': {
+    readonly job: string;
+    readonly at: number;
+    readonly firings: number;
+    readonly reason: string;
+  };
+  /** A firing that waits for the end of the run before it. */
+  'firing.waiting': { readonly job: string; readonly at: number; readonly reason: string };
   /** A firing that was passed over because the job runs less often; `reason` says how and until when. */
   'firing.stretched': { readonly job: string; readonly at: number; readonly reason: string };
   /** The day does not reach for all: until `until` only every n-th firing of the job runs (0: none), as `says` says. */

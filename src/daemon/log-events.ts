@@ -33,6 +33,7 @@ const levelOf: Partial<Record<keyof SluiceEvents & string, Exclude<Level, 'silen
   'refresh.queued': 'info',
   'refresh.failed': 'warn',
   'firing.skipped': 'warn',
+  'firing.waiting': 'info',
   'job.stretched': 'warn',
   'job.relaxed': 'info',
   'quota.short': 'warn',

@@ -168,9 +168,10 @@ async function deliverNow(given: RunGiven, id: number): Promise<Stage> {
 async function fail(given: RunGiven, run: string, thrown: unknown): Promise<Stage> {
   const { runtime, signal } = given;
   if (signal.aborted) {
-    const problem = { code: 'RUN_STOPPED', message: 'The run was stopped before its payload was whole' };
-    await runtime.store.runs.finish(run, { state: 'interrupted', problem });
-    return { state: 'stopped' };
+    const stopped = { code: 'RUN_STOPPED', message: 'The run was stopped before its payload was whole' };
+    const why = signal.reason instanceof Problem ? signal.reason.at(placeOf(given)) : undefined;
+    await runtime.store.runs.finish(run, { state: 'interrupted', problem: why ?? stopped });
+    return { state: 'stopped', ...(why === undefined ? {} : { problem: why }) };
   }
   const problem = toProblem(thrown, { code: 'RUN_THREW', family: 'bug' }).at(placeOf(given));
   await runtime.store.runs.finish(run, { state: 'failed', problem });

@@ -1,29 +1,49 @@
 import type { Job } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
-import { type Plan, planAfter, resumePlan } from '../schedule/plan.ts';
-import type { Schedule } from '../schedule/schedule.ts';
+import { type Plan, resumePlan } from '../schedule/plan.ts';
+import { nominalOf, type Schedule, scheduleKey } from '../schedule/schedule.ts';
 import { createTimer, type Timer } from '../schedule/timer.ts';
+import { type Passed, takeTurn } from '../schedule/turn.ts';
 import type { Parts, Store } from '../state/store.ts';
 import type { ScheduleRow } from '../state/tables.ts';
+
+type Written = Pick<Parts, 'schedules'>;
 
 /** A firing that is to be acted on. */
 export interface Firing {
   readonly job: Job;
   /** The instant it was planned for, epoch milliseconds. */
   readonly at: number;
+  /** The instant that its run stands for, where that is not the present: dates in queries are reckoned from it. */
+  readonly logicalAt?: number;
+  /** It was missed and has a run of its own now: it waits for its turn, whatever the job is at. */
+  readonly isMadeGood: boolean;
   /**
    * Writes down when the job fires next, as it is planned now. Called inside the transaction that begins the run, so that
    * a crash neither loses this firing nor lets it fire twice.
    */
-  settle(parts: Pick<Parts, 'schedules'>): Promise<void>;
+  settle(parts: Written): Promise<void>;
   /** Writes this firing down again, where the run that it began was given up: the next start fires it. */
-  giveBack(parts: Pick<Parts, 'schedules'>): Promise<void>;
+  giveBack(parts: Written): Promise<void>;
+  /** All that was to be done about it is done, whatever came of it. What was missed besides it may go on. */
+  done(): void;
+}
+
+/** Firings that nothing is done about, as the misfire policy wants it. */
+export interface PassedOver extends Passed {
+  readonly job: Job;
+  /** Writes down when the job fires next. Absent: the run that fires instead does. */
+  readonly settle?: (parts: Written) => Promise<void>;
 }
 
 interface Planned {
   readonly job: Job;
   readonly schedule: Schedule;
   plan: Plan;
+  /** Since when what was missed is being made good, one run after the other. */
+  behindSince?: number | undefined;
+  /** The firing that has to be done before the next of them. */
+  waitsFor?: object | undefined;
 }
 
 export interface SchedulerGiven {
@@ -31,6 +51,8 @@ export interface SchedulerGiven {
   readonly clock: Clock;
   /** Acts on a firing; must not throw. */
   readonly fire: (firing: Firing) => void;
+  /** Takes note of what was passed over; must not throw. */
+  readonly passOver: (passed: PassedOver) => void;
   readonly failed: (error: unknown) => void;
   readonly timer?: Timer;
 }
@@ -60,20 +82,16 @@ export class Scheduler {
    * has passed. What is due fires at the next look.
    */
   async adopt(jobs: Iterable<Job>): Promise<void> {
-    const { store, clock } = this.#given;
-    this.#planned = await store.transaction(async ({ schedules }) => {
-      const planned = new Map<string, Planned>();
-      for (const job of jobs) {
-        const { schedule } = job;
-        if (schedule === undefined || !job.enabled) continue;
-        const written = planOf(await schedules.find(job.name));
-        const plan = resumePlan(schedule, written, clock.now());
-        planned.set(job.name, { job, schedule, plan });
-        await write({ schedules }, job.name, plan);
-      }
-      for (const { job } of await schedules.all()) if (!planned.has(job)) await schedules.forget(job);
-      return planned;
+    const wanted = [...jobs].flatMap(({ schedule, ...job }) =>
+      schedule === undefined || !job.enabled ? [] : [{ job: { ...job, schedule }, schedule }],
+    );
+    const fresh = await this.#given.store.transaction((parts) => this.#planAfresh(wanted, parts));
+    // What goes on is taken as it is now: a firing may have moved it on while the store was written.
+    const planned = wanted.map(({ job, schedule }): [string, Planned] => {
+      const known = this.#unedited(job.name, schedule);
+      return [job.name, { ...(known ?? { plan: fresh.get(job.name)! }), job, schedule }];
     });
+    this.#planned = new Map(planned);
   }
 
   /** Fires what is due now, once started. */
@@ -85,6 +103,7 @@ export class Scheduler {
     this.#timer.start({
       dueAt: () => this.#due(),
       fire: (job, at) => this.#fire(job, at),
+      jumped: () => this.#replan(),
       failed: this.#given.failed,
     });
   }
@@ -95,39 +114,94 @@ export class Scheduler {
 
   /** The next firing of each job, soonest first. */
   next(): { job: string; at: number }[] {
-    return [...this.#due()].sort((a, b) => a.at - b.at);
+    const all = [...this.#planned].map(([job, { plan }]) => ({ job, at: plan.nextAt }));
+    return all.filter((one): one is { job: string; at: number } => one.at !== null).sort((a, b) => a.at - b.at);
   }
 
   ticking(): Ticking {
-    const due = [...this.#due()].map(({ at }) => at);
-    const first = due.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+    let first = Number.POSITIVE_INFINITY;
+    for (const { at } of this.#due()) first = Math.min(first, at);
     const overdue = Math.max(0, this.#given.clock.now() - first);
-    return { silence: this.#timer.silence(), overdue, scheduled: due.length };
+    return { silence: this.#timer.silence(), overdue, scheduled: this.next().length };
   }
 
+  /** Plans and writes down what does not go on in memory; what the store has of other jobs is forgotten. */
+  async #planAfresh(
+    wanted: readonly { readonly job: Job; readonly schedule: Schedule }[],
+    parts: Written,
+  ): Promise<Map<string, Plan>> {
+    const written = new Map((await parts.schedules.all()).map((row) => [row.job, row]));
+    const plans = new Map<string, Plan>();
+    for (const { job, schedule } of wanted) {
+      const row = written.get(job.name);
+      written.delete(job.name);
+      const plan = resumePlan(schedule, planOf(row), this.#given.clock.now());
+      plans.set(job.name, plan);
+      const isWritten = row?.schedule === plan.schedule && row.next_at === plan.nextAt;
+      if (!isWritten && this.#unedited(job.name, schedule) === undefined) await write(parts, job.name, plan);
+    }
+    for (const job of written.keys()) await parts.schedules.forget(job);
+    return plans;
+  }
+
+  /** What is planned of a job, where its schedule is still the same. Its firings may be on their way: the store stays. */
+  #unedited(name: string, schedule: Schedule): Planned | undefined {
+    const known = this.#planned.get(name);
+    return known?.plan.schedule === scheduleKey(schedule) ? known : undefined;
+  }
+
+  /** What can fire: not what waits for another firing of its job to be done. */
   *#due(): Generator<{ job: string; at: number }> {
-    for (const [job, { plan }] of this.#planned) if (plan.nextAt !== null) yield { job, at: plan.nextAt };
+    for (const [job, { plan, waitsFor }] of this.#planned) {
+      if (plan.nextAt !== null && waitsFor === undefined) yield { job, at: plan.nextAt };
+    }
   }
 
-  #fire(name: string, at: number): void {
+  /** Somebody has set the clock: what is planned for a time that is far off now is planned anew. */
+  #replan(): void {
+    const now = this.#given.clock.now();
+    for (const planned of this.#planned.values()) planned.plan = resumePlan(planned.schedule, planned.plan, now);
+  }
+
+  #fire(name: string, nextAt: number): void {
     const planned = this.#planned.get(name);
     if (planned === undefined) return;
-    const { job, schedule } = planned;
-    planned.plan = planAfter(schedule, this.#given.clock.now());
+    const { job, schedule, behindSince } = planned;
+    const now = this.#given.clock.now();
+    const turn = takeTurn(schedule, { nextAt, now, behindSince });
+    planned.plan = { ...planned.plan, nextAt: turn.nextAt };
+    planned.behindSince = turn.isBehind ? (behindSince ?? now) : undefined;
+    const settle = (parts: Written): Promise<void> => this.#settle(name, parts);
+    if (turn.passed !== undefined) {
+      this.#given.passOver({ job, ...turn.passed, ...(turn.fire === undefined ? { settle } : {}) });
+    }
+    if (turn.fire === undefined) return;
+    const { fire: at, isMadeGood } = turn;
+    const token = {};
+    if (turn.isBehind) planned.waitsFor = token;
     this.#given.fire({
       job,
       at,
-      settle: (parts) => this.#settle(name, parts),
+      isMadeGood,
+      ...(schedule.misfire?.policy === 'run_all' ? { logicalAt: nominalOf(schedule, at) } : {}),
+      settle,
       giveBack: (parts) => this.#settle(name, parts, at),
+      done: () => this.#goOn(name, token),
     });
   }
 
-  /** A job that is not planned any more, or whose schedule was edited meanwhile, is not written down by an older firing. */
-  async #settle(name: string, parts: Pick<Parts, 'schedules'>, nextAt?: number): Promise<void> {
+  /** A firing is done: the next that was missed may fire. */
+  #goOn(name: string, token: object): void {
     const planned = this.#planned.get(name);
-    if (planned === undefined) return;
-    const { plan } = planned;
-    await write(parts, name, nextAt === undefined ? plan : { ...plan, nextAt });
+    if (planned?.waitsFor !== token) return;
+    planned.waitsFor = undefined;
+    this.#timer.look();
+  }
+
+  /** A job that is not planned any more is not written down by an older firing. */
+  async #settle(name: string, parts: Written, nextAt?: number): Promise<void> {
+    const plan = this.#planned.get(name)?.plan;
+    if (plan !== undefined) await write(parts, name, nextAt === undefined ? plan : { ...plan, nextAt });
   }
 }
 
@@ -135,7 +209,7 @@ function planOf(row: ScheduleRow | undefined): Plan | undefined {
   return row && { schedule: row.schedule, nextAt: row.next_at };
 }
 
-async function write({ schedules }: Pick<Parts, 'schedules'>, job: string, { schedule, nextAt }: Plan): Promise<void> {
+async function write({ schedules }: Written, job: string, { schedule, nextAt }: Plan): Promise<void> {
   if (nextAt === null) return schedules.forget(job);
   await schedules.set({ job, schedule, next_at: nextAt });
 }

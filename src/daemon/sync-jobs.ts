@@ -1,13 +1,11 @@
 import PQueue from 'p-queue';
 import type { Config, Job } from '../config/config.ts';
+import { concurrencyDefault } from '../config/schedule-options.ts';
 import { deliverOwed } from '../delivery/deliver.ts';
 import { RefreshDesk } from '../delivery/refresh-desk.ts';
 import type { Outcome } from './outcome.ts';
 import { runJob } from './run-job.ts';
 import type { Runtime } from './wire.ts';
-
-/** Extracts side by side; what they send is paced elsewhere. More would only make one core switch more often. */
-const together = 4;
 
 /**
  * Runs jobs once and delivers what they make, retries included as long as they come due within `patienceMs` of now.
@@ -22,7 +20,7 @@ export async function syncJobs(given: {
 }): Promise<Outcome[]> {
   const { runtime, config, jobs, signal, patienceMs } = given;
   const deliverUntil = runtime.clock.now() + patienceMs;
-  const queue = new PQueue({ concurrency: together });
+  const queue = new PQueue({ concurrency: config.concurrency ?? concurrencyDefault });
   const desk = new RefreshDesk();
   const runs = jobs.map((job) => {
     const given = { runtime, config, job, origin: 'person', signal, deliverUntil } as const;

@@ -16,12 +16,14 @@ export interface TimerHooks {
    * returns, else the next look fires it again. What it starts, it does not wait for.
    */
   fire(job: string, at: number): void;
+  /** Somebody has set the clock: called before the next look. */
+  jumped?(): void;
   /** A hook threw: that firing is lost to this look alone. */
   failed(error: unknown): void;
 }
 
 export interface Timer {
-  /** Looks at once, then at the start of every minute. */
+  /** Looks at once, then when the next firing is due, and at the start of every minute. */
   start(hooks: TimerHooks): void;
   /** Looks now: after a reload, or when a plan was changed. */
   look(): void;
@@ -31,29 +33,49 @@ export interface Timer {
   stop(): void;
 }
 
-/** Calls back at the start of every minute until it is destroyed. */
-export type StartTick = (look: () => void) => { destroy(): unknown };
+/** What calls back at the start of every minute until it is destroyed. */
+interface Tick {
+  /** Calls back once more after so many milliseconds, less than a minute; a later call takes the place of an earlier one. */
+  aim(milliseconds: number): void;
+  destroy(): unknown;
+}
+export type StartTick = (look: () => void) => Tick;
 
 /** How often the clock is compared with the one that never jumps. */
 const guardMs = 5_000;
 /** A jump beyond this starts the tick afresh. */
 const jumpMs = 30_000;
+/** So does a tick that has not been heard of for so long: it has died. */
+const deadMs = 90_000;
+const minuteMs = 60_000;
 const silent = { info() {}, warn() {}, error() {}, debug() {} };
 
-const everyMinute: StartTick = (look) =>
-  startTask('* * * * *', look, {
+const everyMinute: StartTick = (look) => {
+  let aimed: NodeJS.Timeout | undefined;
+  const task = startTask('* * * * *', look, {
     timezone: 'UTC',
     noOverlap: true,
     missedExecutionTolerance: 24 * 60 * 60 * 1000,
     logger: silent,
   });
+  return {
+    aim(milliseconds) {
+      clearTimeout(aimed);
+      aimed = setTimeout(look, milliseconds);
+    },
+    destroy() {
+      clearTimeout(aimed);
+      return task.destroy();
+    },
+  };
+};
 
 /**
  * The only place that waits for schedules. The tick is a heartbeat, once a minute: what is due is read from the plan and
  * compared with the clock, so no firing is lost to a suspended machine or a busy process, and no wait is ever long enough
- * to overflow a timer. node-cron reckons from the tick it expects next, which after a jump of the clock may be years
- * away in either direction; the guard sees the jump and starts the tick afresh. A clock that is not of this machine needs
- * a tick of its own (`tickOf`).
+ * to overflow a timer. What is due within the minute is aimed at. node-cron reckons from the tick it expects next, which
+ * after a jump of the clock may be years away in either direction; the guard sees the jump and starts the tick afresh, as
+ * it does with one that died. A clock that is not of this machine needs a tick of its own (`tickOf`).
  */
 export function createTimer(clock: Clock = systemClock, tickOf: StartTick = everyMinute): Timer {
   let hooks: TimerHooks | undefined;
@@ -66,7 +88,8 @@ export function createTimer(clock: Clock = systemClock, tickOf: StartTick = ever
   const look = (): void => {
     if (hooks === undefined) return;
     lookedAt = clock.monotonic();
-    fireDue(hooks, clock.now());
+    const next = fireDue(hooks, clock);
+    if (next < minuteMs) tick?.aim(next);
   };
   const startTick = (): void => {
     void tick?.destroy();
@@ -74,8 +97,11 @@ export function createTimer(clock: Clock = systemClock, tickOf: StartTick = ever
     tick = tickOf(look);
   };
   const watchClock = (): void => {
-    if (Math.abs(clockOffset() - offset) < jumpMs) return;
+    const hasJumped = Math.abs(clockOffset() - offset) >= jumpMs;
+    if (!hasJumped && clock.monotonic() - lookedAt < deadMs) return;
     startTick();
+    if (hasJumped) hooks?.jumped?.();
+    else hooks?.failed(new Error('the tick of the schedules had died and was started anew'));
     look();
   };
   return {
@@ -97,12 +123,18 @@ export function createTimer(clock: Clock = systemClock, tickOf: StartTick = ever
   };
 }
 
-function fireDue(hooks: TimerHooks, now: number): void {
+/** Fires what is due; the milliseconds to what is due next. */
+function fireDue(hooks: TimerHooks, clock: Clock): number {
   try {
+    const now = clock.now();
     const due = [...hooks.dueAt()].filter(({ at }) => at <= now).sort((a, b) => a.at - b.at);
     for (const { job, at } of due) attempt(hooks, () => hooks.fire(job, at));
+    let next = Number.POSITIVE_INFINITY;
+    for (const { at } of hooks.dueAt()) if (at > now && at < next) next = at;
+    return Math.max(0, next - clock.now());
   } catch (error) {
     hooks.failed(error);
+    return Number.POSITIVE_INFINITY;
   }
 }
 

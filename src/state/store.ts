@@ -26,6 +26,7 @@ import { Runs } from './runs.ts';
 import { Schedules } from './schedules.ts';
 import { Sends } from './sends.ts';
 import { Settings } from './settings.ts';
+import { Skips } from './skips.ts';
 import { Stretches } from './stretches.ts';
 import { Tallies } from './tallies.ts';
 import { Targets } from './targets.ts';
@@ -37,8 +38,8 @@ export interface Parts {
   readonly accounts: Accounts;
   readonly alerts: Alerts;
   readonly audit: Audit;
-  readonly good: GoodPayloads;
   readonly backfills: Backfills;
+  readonly good: GoodPayloads;
   readonly holds: Holds;
   readonly leases: Leases;
   readonly logins: Logins;
@@ -51,8 +52,9 @@ export interface Parts {
   readonly runs: Runs;
   readonly schedules: Schedules;
   readonly sends: Sends;
-  readonly settings: Settings;
   readonly sets: DataSets;
+  readonly settings: Settings;
+  readonly skips: Skips;
   readonly stretches: Stretches;
   readonly tallies: Tallies;
   readonly targets: Targets;
@@ -116,9 +118,9 @@ function partsOf(ground: Ground): Parts {
     accounts: new Accounts(ground),
     alerts: new Alerts(ground),
     audit: new Audit(ground),
+    backfills: new Backfills(ground),
     good: new GoodPayloads(ground),
     holds: new Holds(ground),
-    backfills: new Backfills(ground),
     leases: new Leases(ground),
     logins: new Logins(ground),
     outbox: new Outbox(ground),
@@ -130,9 +132,10 @@ function partsOf(ground: Ground): Parts {
     runs: new Runs(ground),
     schedules: new Schedules(ground),
     sends: new Sends(ground),
-    settings: new Settings(ground),
-    stretches: new Stretches(ground),
     sets: new DataSets(ground),
+    settings: new Settings(ground),
+    skips: new Skips(ground),
+    stretches: new Stretches(ground),
     tallies: new Tallies(ground),
     targets: new Targets(ground),
     usageChecks: new UsageChecks(ground),

@@ -182,7 +182,7 @@ describe('the counters', () => {
       config: () => ({ jobs, destinations: new Map() }) as unknown as Config,
       now: () => 0,
     });
-    for (const job of names) events.emit('firing.skipped', { job, at: 0, reason: '' });
+    for (const job of names) events.emit('firing.skipped', { job, at: 0, firings: 1, reason: '' });
     const skipped = parseExposition(await registry.metrics()).find(
       ({ name }) => name === 'sluice_firings_skipped_total',
     );

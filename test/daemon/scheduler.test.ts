@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Job } from '../../src/config/config.ts';
-import { type Firing, Scheduler } from '../../src/daemon/scheduler.ts';
+import { type Firing, type PassedOver, Scheduler } from '../../src/daemon/scheduler.ts';
 import type { Store } from '../../src/state/store.ts';
 import { cleanUp, newFolder, newStore, VirtualClock } from '../state/fixtures.ts';
 import { destinationOf, jobOf, Source } from './rig.ts';
@@ -27,10 +27,16 @@ async function live(clock: VirtualClock, given: { folder?: string } = {}) {
   const failed = (error: unknown) => {
     throw error;
   };
-  const scheduler = new Scheduler({ store, clock, failed, fire: (firing) => fired.push(firing) });
+  const passed: PassedOver[] = [];
+  const hooks = {
+    failed,
+    fire: (firing: Firing) => fired.push(firing),
+    passOver: (one: PassedOver) => passed.push(one),
+  };
+  const scheduler = new Scheduler({ store, clock, ...hooks });
   schedulers.push(scheduler);
   const names = () => fired.map(({ job: { name }, at }) => [name, new Date(at).toISOString().slice(11, 16)]);
-  return { folder, store, scheduler, fired, names };
+  return { folder, store, scheduler, fired, passed, names };
 }
 
 /** What a run does with its firing when it begins. */

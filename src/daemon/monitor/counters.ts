@@ -117,7 +117,7 @@ export class Counters {
     'account.held': ({ account }) => this.#waits.inc({ account: this.#account(account), reason: 'held' }),
     'login.refused': ({ account }) => this.#waits.inc({ account: this.#account(account), reason: 'login' }),
     'firing.stretched': ({ job }) => this.#skipped.inc({ [jobLabel]: this.#jobs.of(job) }),
-    'firing.skipped': ({ job }) => this.#skipped.inc({ [jobLabel]: this.#jobs.of(job) }),
+    'firing.skipped': ({ job, firings }) => this.#skipped.inc({ [jobLabel]: this.#jobs.of(job) }, firings),
     'config.reloaded': () => {
       this.#reloads.inc({ result: 'reloaded' });
       this.#begin();

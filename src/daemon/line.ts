@@ -1,0 +1,140 @@
+import PQueue from 'p-queue';
+import { rankOfPriority } from '../delivery/importance.ts';
+import { RefreshDesk, type Seat } from '../delivery/refresh-desk.ts';
+import { Problem } from '../lib/problem.ts';
+import type { Firing } from './scheduler.ts';
+
+/** In the line, a job of the next higher priority goes before one that was due up to this much earlier. */
+const headStartMs = 10 * 60_000;
+
+/** A firing whose turn has come. */
+export interface Place {
+  readonly firing: Firing;
+  /** Aborted when the daemon stops, and when a newer firing takes the place of this one's run. */
+  readonly signal: AbortSignal;
+  /** Where refreshes that are due together meet; for a job that pulls nothing. */
+  readonly seat?: Seat;
+  /** From now on the job runs: it no longer merely stands in line. */
+  begin(): void;
+}
+
+export interface LineGiven {
+  /** Brings a firing to its end. */
+  readonly run: (place: Place) => Promise<void>;
+  /** A firing comes to nothing. `isCovered`: one that stands in line or waits is written down, and is to stay so. */
+  readonly skip: (firing: Firing, why: { readonly reason: string; readonly isCovered: boolean }) => void;
+  /** A firing waits for the end of the run before it. */
+  readonly wait: (firing: Firing, reason: string) => void;
+  readonly failed: (firing: Firing, error: unknown) => void;
+  /** The daemon stops. */
+  readonly stop: AbortSignal;
+}
+
+interface Standing {
+  state: 'in line' | 'running';
+  readonly cancel: AbortController;
+  readonly waiting: Firing[];
+}
+
+/**
+ * Firings on their way to becoming runs. Never more than one run of a job at a time; never more extracts than the line is
+ * wide. Who stands in line goes in the order of the planned instants, the important somewhat earlier.
+ */
+export class Line {
+  readonly #given: LineGiven;
+  readonly #extracts = new PQueue();
+  /** Refreshes pull nothing: they stand in no line, and meet at the desk to go out as one. */
+  readonly #refreshes = new PQueue();
+  readonly #desk = new RefreshDesk();
+  readonly #standing = new Map<string, Standing>();
+
+  constructor(given: LineGiven) {
+    this.#given = given;
+  }
+
+  /** How many extracts run at a time. */
+  widen(extracts: number): void {
+    this.#extracts.concurrency = extracts;
+  }
+
+  /** Takes a firing in; whatever comes of it, its `done` is called once. */
+  take(firing: Firing): void {
+    const standing = this.#standing.get(firing.job.name);
+    if (standing === undefined) this.#enqueue(firing);
+    else if (firing.isMadeGood) this.#wait(standing, firing);
+    else this.#meet(standing, firing);
+  }
+
+  /** Resolves when nobody stands in line and nothing runs. */
+  async idle(): Promise<void> {
+    await Promise.all([this.#extracts.onIdle(), this.#refreshes.onIdle()]);
+  }
+
+  /** True while another firing of the job waits for the end of its run. */
+  isAwaited(job: string): boolean {
+    return (this.#standing.get(job)?.waiting.length ?? 0) > 0;
+  }
+
+  #meet(standing: Standing, firing: Firing): void {
+    const { overlap = 'skip' } = firing.job.schedule ?? {};
+    if (standing.state === 'in line') this.#skip(firing, 'this job stands in line already', true);
+    else if (standing.waiting.length > 0) this.#skip(firing, 'a firing of this job waits already', true);
+    else if (overlap === 'skip') this.#skip(firing, 'the last run of this job has not ended', false);
+    else this.#wait(standing, firing);
+    if (overlap === 'cancel_other' && standing.state === 'running') standing.cancel.abort(cancelled());
+  }
+
+  #wait(standing: Standing, firing: Firing): void {
+    standing.waiting.push(firing);
+    this.#given.wait(firing, 'the last run of this job has not ended');
+  }
+
+  #skip(firing: Firing, reason: string, isCovered: boolean): void {
+    this.#given.skip(firing, { reason, isCovered });
+    firing.done();
+  }
+
+  #enqueue(firing: Firing): void {
+    const { name, extract, priority } = firing.job;
+    const standing: Standing = { state: 'in line', cancel: new AbortController(), waiting: [] };
+    this.#standing.set(name, standing);
+    const seat = extract === undefined ? this.#desk.sit() : undefined;
+    const queue = seat === undefined ? this.#extracts : this.#refreshes;
+    void queue
+      .add(() => this.#run(firing, standing, seat), {
+        priority: rankOfPriority(priority) * headStartMs - firing.at,
+      })
+      .catch((error: unknown) => this.#given.failed(firing, error))
+      .finally(() => this.#end(firing, standing, seat));
+  }
+
+  async #run(firing: Firing, standing: Standing, seat: Seat | undefined): Promise<void> {
+    const { run, stop } = this.#given;
+    if (stop.aborted) return;
+    const signal = AbortSignal.any([stop, standing.cancel.signal]);
+    const begin = (): void => {
+      standing.state = 'running';
+    };
+    await run({ firing, signal, begin, ...(seat === undefined ? {} : { seat }) });
+  }
+
+  #end(firing: Firing, { waiting }: Standing, seat: Seat | undefined): void {
+    seat?.leave();
+    this.#standing.delete(firing.job.name);
+    const [next, ...rest] = waiting;
+    if (next !== undefined && !this.#given.stop.aborted) {
+      this.#enqueue(next);
+      this.#standing.get(firing.job.name)?.waiting.push(...rest);
+    }
+    firing.done();
+  }
+}
+
+function cancelled(): Problem {
+  return new Problem({
+    code: 'RUN_CANCELLED',
+    family: 'job',
+    message: 'A newer firing of the job took the place of this run',
+    next: 'Where runs should be let end, choose another overlap for the schedule, or a longer time between its firings',
+  });
+}
