@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest';
+import { failing, hour, minute, remindMs, settleMs, Told } from './world.ts';
+
+const names = (mentions: readonly { subject: string }[] = []) => mentions.map(({ subject }) => subject);
+
+describe('the state machine of alerts', () => {
+  it('waits for others of the same cause, then tells all of them at once and never again', () => {
+    const told = new Told();
+    expect(told.look(failing('a'))).toEqual([]);
+    expect(told.dueAt).toBe(told.now + settleMs);
+    expect(told.after(10_000, failing('a'), failing('b'))).toEqual([]);
+    const [bulletin, ...rest] = told.after(20_000, failing('a'), failing('b'), failing('c'));
+    expect(rest).toEqual([]);
+    expect(bulletin).toMatchObject({ kind: 'opened', occasion: 'failed', to: ['ops'] });
+    expect(names(bulletin?.fresh)).toEqual(['job:a', 'job:b', 'job:c']);
+    expect(told.look(failing('a'), failing('b'), failing('c'))).toEqual([]);
+  });
+
+  it('makes one message of a thousand jobs that fail together', () => {
+    const told = new Told();
+    const all = Array.from({ length: 1000 }, (_, i) => failing(`job${i}`));
+    told.look(...all);
+    const bulletins = told.after(settleMs, ...all);
+    expect(bulletins).toHaveLength(1);
+    expect(bulletins[0]?.fresh).toHaveLength(1000);
+    expect(told.after(hour, ...all)).toEqual([]);
+  });
+
+  it('keeps causes, people and paces apart', () => {
+    const told = new Told();
+    const all = [
+      failing('a'),
+      failing('b', { cause: 'another' }),
+      failing('c', { to: ['chat'] }),
+      failing('d', { remindMs: hour }),
+      failing('e', { occasion: 'stale' }),
+    ];
+    told.look(...all);
+    expect(told.after(settleMs, ...all)).toHaveLength(5);
+  });
+
+  it('tells once that it got worse, and nothing when it is only bad again', () => {
+    const told = new Told();
+    told.look(failing('a'));
+    told.after(settleMs, failing('a'));
+    told.after(hour, failing('a', { level: 2 }));
+    const [worse] = told.after(settleMs, failing('a', { level: 2 }));
+    expect(worse).toMatchObject({ kind: 'worse' });
+    told.after(minute, failing('a'));
+    told.after(hour, failing('a', { level: 2 }));
+    expect(told.after(settleMs, failing('a', { level: 2 }))).toEqual([]);
+  });
+
+  it('tells once that it is over, with those that are not yet', () => {
+    const told = new Told();
+    told.look(failing('a'), failing('b'));
+    told.after(settleMs, failing('a'), failing('b'));
+    told.after(hour, failing('b'));
+    const [over] = told.after(settleMs, failing('b'));
+    expect(over).toMatchObject({ kind: 'recovered' });
+    expect([names(over?.recovered), names(over?.open)]).toEqual([['job:a'], ['job:b']]);
+    expect(told.after(4 * hour, failing('b'))).toEqual([]);
+    told.after(hour);
+    expect(told.after(settleMs)[0]).toMatchObject({ kind: 'recovered', open: [] });
+    expect(told.rows).toEqual([]);
+  });
+
+  it('says nothing of what came and went before it was told', () => {
+    const told = new Told();
+    told.look(failing('a'));
+    expect(told.after(10_000)).toEqual([]);
+    expect(told.after(hour)).toEqual([]);
+    expect(told.rows).toEqual([]);
+  });
+
+  it('says nothing of a recovery that did not last until it would have been told', () => {
+    const told = new Told();
+    told.look(failing('a'));
+    told.after(settleMs, failing('a'));
+    told.after(hour);
+    told.after(10_000, failing('a'));
+    expect(told.after(hour, failing('a'))).toEqual([]);
+    expect(told.log).toHaveLength(1);
+  });
+
+  it('makes a handful of messages of a job that fails and works all day, and believes it again after a calm', () => {
+    const told = new Told();
+    for (let n = 0; n < 24 * 60; n++) told.after(minute, ...(n % 10 < 5 ? [failing('a')] : []));
+    expect(told.log.length).toBeLessThan(11);
+    expect(told.log.length).toBeGreaterThan(3);
+    for (let n = 0; n < 60; n++) told.after(hour);
+    expect(told.log.at(-1)?.bulletin.open).toEqual([]);
+    const before = told.log.length;
+    told.after(minute, failing('a'));
+    told.after(settleMs, failing('a'));
+    expect(told.log.length).toBe(before + 1);
+  });
+
+  it('reminds after its time, of all that are still open', () => {
+    const told = new Told();
+    told.look(failing('a'), failing('b'));
+    told.after(settleMs, failing('a'), failing('b'));
+    expect(told.after(remindMs - 1, failing('a'), failing('b'))).toEqual([]);
+    const [reminder] = told.after(1, failing('a'), failing('b'));
+    expect(reminder).toMatchObject({ kind: 'reminder' });
+    expect(names(reminder?.open)).toEqual(['job:a', 'job:b']);
+    expect(told.after(hour, failing('a'), failing('b'))).toEqual([]);
+  });
+
+  it('does not remind at once when people or pace of something that was told change', () => {
+    const told = new Told();
+    told.look(failing('a'));
+    told.after(settleMs, failing('a'));
+    const moved = failing('a', { to: ['chat'], remindMs: hour });
+    expect(told.after(minute, moved)).toEqual([]);
+    expect(told.after(hour, moved)[0]).toMatchObject({ kind: 'reminder', to: ['chat'] });
+  });
+
+  it('says nothing of what nobody wants to hear of any more, nor of what it cannot judge', () => {
+    const told = new Told();
+    told.look(failing('a'), failing('b'));
+    told.after(settleMs, failing('a'), failing('b'));
+    told.standing = ({ subject }) => (subject === 'job:a' ? 'muted' : 'unknown');
+    told.after(hour);
+    expect(told.after(hour)).toEqual([]);
+    expect(names(told.rows)).toEqual(['job:b']);
+    expect(told.after(31 * 24 * hour)).toEqual([]);
+    expect(told.rows).toEqual([]);
+  });
+
+  it('forgets in silence where nobody wants to hear of recoveries', () => {
+    const told = new Told();
+    told.recovery = false;
+    told.look(failing('a'));
+    told.after(settleMs, failing('a'));
+    told.after(hour);
+    expect(told.after(hour)).toEqual([]);
+    expect(told.rows).toEqual([]);
+  });
+
+  it('is not held back by a clock that ran ahead and was set back', () => {
+    const told = new Told();
+    told.now += 365 * 24 * hour;
+    told.look(failing('a'));
+    told.after(settleMs, failing('a'));
+    told.now -= 365 * 24 * hour;
+    told.look();
+    told.after(hour);
+    expect(told.log.at(-1)?.bulletin).toMatchObject({ kind: 'recovered' });
+  });
+});

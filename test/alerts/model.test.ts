@@ -1,0 +1,83 @@
+import fc from 'fast-check';
+import { describe, it } from 'vitest';
+import { failing, hour, minute, remindMs, settleMs, Told } from './world.ts';
+
+const jobs = ['a', 'b', 'c', 'd'];
+const longestPause = 4 * hour;
+/** 0, 10, 30, 90 minutes, then four hours: nothing tells a group more often in a day. */
+const mostADay = 10;
+
+/** What is true now: the level of each job that fails. */
+type Truth = Map<string, 1 | 2>;
+
+/** What somebody believes who reads every bulletin. */
+class Reader {
+  readonly believed = new Map<string, number>();
+  read = 0;
+
+  catchUp(told: Told): void {
+    for (const { bulletin } of told.log.slice(this.read)) {
+      for (const { subject, level } of bulletin.fresh) {
+        if ((this.believed.get(subject) ?? 0) >= level) throw new Error(`${subject} was told twice`);
+        this.believed.set(subject, level);
+      }
+      for (const { subject } of bulletin.recovered) {
+        if (!this.believed.delete(subject)) throw new Error(`${subject} is over and was never told`);
+      }
+      const open = bulletin.open.map(({ subject }) => subject);
+      for (const subject of open) if (!this.believed.has(subject)) throw new Error(`${subject} is open, untold`);
+    }
+    this.read = told.log.length;
+  }
+}
+
+function conditionsOf(truth: Truth) {
+  return [...truth].map(([job, level]) => failing(job, { level }));
+}
+
+const steps = fc.array(
+  fc.oneof(
+    fc.record({ kind: fc.constant('break' as const), job: fc.constantFrom(...jobs), level: fc.constantFrom(1, 2) }),
+    fc.record({ kind: fc.constant('mend' as const), job: fc.constantFrom(...jobs) }),
+    fc.record({ kind: fc.constant('wait' as const), ms: fc.integer({ min: 0, max: 3 * hour }) }),
+    fc.record({ kind: fc.constant('wait' as const), ms: fc.integer({ min: 0, max: 2 * minute }) }),
+    fc.record({ kind: fc.constant('again' as const) }),
+  ),
+  { minLength: 1, maxLength: 120 },
+);
+
+describe('whatever breaks and mends in whatever order', () => {
+  it('a reader is told each thing once, never too often, and in the end believes what is so', () => {
+    fc.assert(
+      fc.property(steps, (all) => {
+        const told = new Told();
+        const reader = new Reader();
+        const truth: Truth = new Map();
+        for (const step of all) {
+          if (step.kind === 'break') truth.set(step.job, step.level as 1 | 2);
+          if (step.kind === 'mend') truth.delete(step.job);
+          const bulletins = told.after(step.kind === 'wait' ? step.ms : 0, ...conditionsOf(truth));
+          reader.catchUp(told);
+          if (bulletins.length > 0 && told.look(...conditionsOf(truth)).length > 0)
+            throw new Error('told again at once');
+        }
+        told.after(settleMs, ...conditionsOf(truth));
+        told.after(longestPause, ...conditionsOf(truth));
+        told.after(settleMs, ...conditionsOf(truth));
+        reader.catchUp(told);
+        const believed = [...reader.believed.keys()].sort().join();
+        const real = [...truth.keys()]
+          .map((job) => `job:${job}`)
+          .sort()
+          .join();
+        if (believed !== real) throw new Error(`believed ${believed}, but it is ${real}`);
+        const times = told.log.map(({ at }) => at);
+        for (const from of times) {
+          const within = times.filter((at) => at >= from && at < from + remindMs).length;
+          if (within > mostADay) throw new Error(`${within} messages in a day`);
+        }
+      }),
+      { numRuns: 1500 },
+    );
+  });
+});
