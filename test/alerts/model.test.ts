@@ -41,7 +41,12 @@ const steps = fc.array(
     fc.record({ kind: fc.constant('mend' as const), job: fc.constantFrom(...jobs) }),
     fc.record({ kind: fc.constant('wait' as const), ms: fc.integer({ min: 0, max: 3 * hour }) }),
     fc.record({ kind: fc.constant('wait' as const), ms: fc.integer({ min: 0, max: 2 * minute }) }),
-    fc.record({ kind: fc.constant('again' as const) }),
+    fc.record({
+      kind: fc.constant('flap' as const),
+      job: fc.constantFrom(...jobs),
+      times: fc.integer({ min: 2, max: 60 }),
+      ms: fc.integer({ min: 1000, max: 20 * minute }),
+    }),
   ),
   { minLength: 1, maxLength: 120 },
 );
@@ -56,6 +61,12 @@ describe('whatever breaks and mends in whatever order', () => {
         for (const step of all) {
           if (step.kind === 'break') truth.set(step.job, step.level as 1 | 2);
           if (step.kind === 'mend') truth.delete(step.job);
+          for (let n = 0; step.kind === 'flap' && n < step.times; n++) {
+            if (n % 2 === 0) truth.set(step.job, 1);
+            else truth.delete(step.job);
+            told.after(step.ms, ...conditionsOf(truth));
+            reader.catchUp(told);
+          }
           const bulletins = told.after(step.kind === 'wait' ? step.ms : 0, ...conditionsOf(truth));
           reader.catchUp(told);
           if (bulletins.length > 0 && told.look(...conditionsOf(truth)).length > 0)
