@@ -23,6 +23,7 @@ export async function loadSource(member: Member, context: LoadContext): Promise<
   const part = await openMember(member, { env: context.env, ...context.top });
   const connector = await findConnector(part.value, { path, faults, context });
   if (connector === undefined) return { problems: faults.problems };
+  if (connector.retired !== undefined) return refuseRetired(connector, { path, faults });
 
   const options = optionsOfSource(connector);
   registerSecrets(part, options);
@@ -36,6 +37,17 @@ export async function loadSource(member: Member, context: LoadContext): Promise<
   if (problems.length > 0) return { problems, connector };
   const value = { name, connector, options: values, ...(login === undefined ? {} : { login }) };
   return { value, connector, problems };
+}
+
+/** What its options and queries were does not matter any more. */
+function refuseRetired(connector: Connector, { path, faults }: { path: string; faults: Faults }): SourceOutcome {
+  faults.add({
+    code: 'CONFIG_RETIRED',
+    message: `${connector.title} is no more. ${connector.retired}`,
+    path: below(path, 'connector'),
+    next: 'Take the source and its jobs out of the config; what its instances show now stays as it is',
+  });
+  return { problems: faults.problems };
 }
 
 async function findConnector(

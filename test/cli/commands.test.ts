@@ -114,6 +114,9 @@ describe('sluice check', () => {
     await home.config(config({ destinations: { main: { url: world.url, api_key: 'f'.repeat(40) } } }));
     expect((await home.sluice(['check', '--connect'])).code).toBe(3);
     await home.config(config({ sources: { files: { connector: 'file', folder: 'gone' } } }));
+    const told = await home.sluice(['check', '--connect']);
+    expect(told.stdout).toMatch(/source +files +NO +FILE_\w+, see below/);
+    expect(told.stdout).toMatch(/\nFILE_\w+: .*\n {2}where {4}source files\n[\s\S]* {2}next {5}\S/);
     const away = await home.sluice(['check', '--connect', '--json']);
     expect([away.code, JSON.parse(away.stdout).connections]).toMatchObject([
       1,

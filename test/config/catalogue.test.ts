@@ -144,4 +144,18 @@ jobs: {orders: {source: files, query: a.csv, format: csv, target: ${id('a')}}}
     expect([...refused.keys()]).toEqual(['broken']);
     expect(problems.map(({ code }) => code).sort()).toEqual(['CONFIG_CONNECTOR_BROKEN', 'CONFIG_UNKNOWN_CONNECTOR']);
   });
+
+  it('refuses a source whose service is no more, whatever its options were, and lets the others run', async () => {
+    const files = `
+destinations: {main: {url: 'http://127.0.0.1:8080/api/1.0', api_key: abcdefabcdef}}
+sources: {files: {connector: file}, posts: {connector: radian6, app_key: of-old}}
+jobs:
+  orders: {source: files, query: a.csv, format: csv, target: ${id('a')}}
+  posts: {source: posts, query: {topic: 7}, format: csv, target: ${id('b')}}
+`;
+    const { config, problems, refused } = await load(files, { catalogue: openCatalogue });
+    expect([[...config!.jobs.keys()], [...refused.keys()]]).toEqual([['orders'], ['posts']]);
+    expect(problems.map(({ code, where }) => `${where.line} ${code}`)).toEqual(['3 CONFIG_RETIRED']);
+    expect(problems[0]?.message).toMatch(/18 November 2024.*Brandwatch/);
+  });
 });

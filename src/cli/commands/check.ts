@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
-import { type renderProblem, toProblem } from '../../lib/problem.ts';
+import type { Look } from '../../daemon/try-connections.ts';
+import { type Problem, renderProblem, toProblem } from '../../lib/problem.ts';
 import { redact } from '../../lib/redact.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, showProblems } from '../config-file.ts';
@@ -21,16 +22,16 @@ async function run({ config: file, connect, json }: Flags): Promise<void> {
   if (problems.length > 0) process.exitCode = exit.usage;
   const looks = connect === true && config !== undefined ? await connectAll(config) : [];
   if (json === true) {
-    const said = { file, problems: problems.map(plain), warnings: warnings.map(plain), connections: looks };
+    const said = { file, problems: problems.map(plain), warnings: warnings.map(plain), connections: looks.map(spoken) };
     process.stdout.write(`${redact(JSON.stringify(said, undefined, 2))}\n`);
     return;
   }
   showProblems([...warnings, ...problems]);
-  if (looks.length > 0) process.stdout.write(`${redact(tableOf(looks))}\n\n`);
+  if (looks.length > 0) process.stdout.write(`${redact(textOf(looks))}\n\n`);
   process.stdout.write(`${verdict}\n`);
 }
 
-const plain = ({ code, message, where, seen, allowed, next }: Parameters<typeof renderProblem>[0]): object => ({
+const plain = ({ code, message, where, seen, allowed, next }: Problem): object => ({
   code,
   message,
   where,
@@ -39,24 +40,22 @@ const plain = ({ code, message, where, seen, allowed, next }: Parameters<typeof 
   next,
 });
 
-type Looks = readonly { kind: string; name: string; ok: boolean; said: string }[];
+function spoken({ kind, name, said, problem }: Look): object {
+  return { kind, name, ok: problem === undefined, said: problem === undefined ? said : sentenceOf(problem) };
+}
 
-async function connectAll(config: Config): Promise<Looks> {
+function sentenceOf({ code, message, next }: Problem): string {
+  return `${code}: ${message}${next === undefined ? '' : ` (${next})`}`;
+}
+
+async function connectAll(config: Config): Promise<readonly Look[]> {
   const { tryConnections } = await import('../../daemon/try-connections.ts');
   const stop = onStop();
   try {
     const looks = await tryConnections(config, stop.signal);
     const refused = looks.some(({ problem }) => problem?.family === 'login');
     if (looks.some(({ problem }) => problem !== undefined)) process.exitCode ??= refused ? exit.refused : exit.failed;
-    return looks.map(({ kind, name, said, problem }) => ({
-      kind,
-      name,
-      ok: problem === undefined,
-      said:
-        problem === undefined
-          ? said
-          : `${problem.code}: ${problem.message}${problem.next === undefined ? '' : ` (${problem.next})`}`,
-    }));
+    return looks;
   } catch (thrown) {
     throw toProblem(thrown, { code: 'CHECK_THREW', family: 'bug' });
   } finally {
@@ -65,11 +64,16 @@ async function connectAll(config: Config): Promise<Looks> {
   }
 }
 
-function tableOf(looks: Looks): string {
-  const rows = looks.map(({ kind, name, ok, said }) => [kind, name, ok ? 'yes' : 'NO', said]);
+/** What each look came to; what is wrong in full below, where nothing is cut. */
+function textOf(looks: readonly Look[]): string {
+  const rows = looks.map(({ kind, name, said, problem }) =>
+    problem === undefined ? [kind, name, 'yes', said] : [kind, name, 'NO', `${problem.code}, see below`],
+  );
   const tone = (answer: string): Tone => (answer === 'yes' ? 'good' : 'bad');
   const columns = [{ title: 'kind' }, { title: 'name' }, { title: 'answers', tone }, { title: 'said' }];
-  return renderTable(columns, rows, { widest: 120, paper: process.stdout });
+  const table = renderTable(columns, rows, { widest: 120, paper: process.stdout });
+  const problems = looks.flatMap(({ problem }) => (problem === undefined ? [] : [`\n${renderProblem(problem)}`]));
+  return [table, ...problems].join('\n');
 }
 
 const command: CliCommand = {
