@@ -147,8 +147,8 @@ export default defineService({
   budget: { rates: [{ requests: 12, within: '6s' }] },
   check: { request: { path: '/discovery/me' }, say: ({ answer, company }) => foundIn(answer as Discovered, company) },
   limits: [
-    'Confirmed by the vendor’s documents: addresses, shape of requests and reports, pages, 12 requests in 6 seconds for each user and the 429 after them, that a request may take a minute.',
-    'Not confirmed: that refresh tokens of people rotate, that scopes are separated by commas for an app by itself as well, and how a metric is refused inside a good answer.',
+    'Confirmed by the vendor’s documents: addresses, shape of requests and reports, pages, 12 requests in 6 seconds for each user and the 429 after them, that a request may take a minute, commas between the scopes of an app by itself.',
+    'Not confirmed: that refresh tokens of people rotate, and how a metric is refused inside a good answer.',
     'Which scopes an app needs is shown in Adobe’s Developer Console; others than the usual ones go into `scopes` of the login.',
     'A report is split by one dimension; `daily` adds the day, at the price of a request for every day.',
     'Days are those of the report suite: its zone and the one of the job should be the same.',

@@ -87,7 +87,7 @@ export default defineService({
   check: { request: { path: '/call_queues/' }, say: 'net2phone answers and takes our login' },
   limits: [
     'Confirmed by the vendor’s documents and client: addresses, login, the version in the Accept header, that 204 means no data, 429 without a time to wait.',
-    'Not confirmed, for want of public documents: the shape of answers. Calls are read as they were seen in 2026 (`result`, `cursor`, `more`); the other streams have whatever columns the records have, in a list or below `result`. Times without a zone are taken for UTC.',
+    'Not confirmed, for want of public documents: where a person agrees (`grant: authorization_code`), and the shape of answers. Calls are read as they were seen in 2026 (`result`, `cursor`, `more`); the other streams have whatever columns the records have, in a list or below `result`. Times without a zone are taken for UTC.',
     'Version 1.10.0 was seen in use; the vendor’s own client asks for 1.7.0, which `api_version` can do as well.',
     'Some companies get no calls here though they had some: then the vendor has to open this list for the app.',
     'A call that was passed on stands there once for each leg; `call_id` is the same for all of them.',
