@@ -65,6 +65,7 @@ describe('whatever breaks and mends in whatever order', () => {
             if (n % 2 === 0) truth.set(step.job, 1);
             else truth.delete(step.job);
             told.after(step.ms, ...conditionsOf(truth));
+            told.after(settleMs, ...conditionsOf(truth));
             reader.catchUp(told);
           }
           const bulletins = told.after(step.kind === 'wait' ? step.ms : 0, ...conditionsOf(truth));
