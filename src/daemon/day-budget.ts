@@ -32,7 +32,8 @@ export interface Cost {
 }
 
 /** What a firing costs, by what became of earlier runs. */
-export function costOf({ sent, requests, quiet }: Pick<Tally, 'sent' | 'requests' | 'quiet'>): Cost {
+export function costOf(tally: Pick<Tally, 'sent' | 'requests' | 'quiet'> | undefined): Cost {
+  const { sent, requests, quiet } = tally ?? unknown;
   const worst = sent === 0 ? 1000 : Math.round((requests * 1000) / sent);
   const runs = sent + quiet;
   return { worst, expected: runs === 0 ? worst : Math.round((worst * sent) / runs), runs };
@@ -59,7 +60,7 @@ export function bundleOf({ extract, target, destination, schedule }: Scheduled):
  */
 export async function budgetsOfDay(
   config: Config,
-  store: Store,
+  store: Store | undefined,
   { now, from = now }: { now: number; from?: number },
 ): Promise<DayBudget[]> {
   const jobs = scheduledJobs(config);
@@ -83,24 +84,24 @@ const surelyEnough = 1500;
 interface Around {
   readonly sharing: readonly Scheduled[];
   readonly config: Config;
-  readonly store: Store;
+  readonly store: Store | undefined;
   readonly now: number;
 }
 
 async function roomOf(account: string, { sharing, config, store, now }: Around): Promise<number> {
-  const use = await store.quota.use(account, dayOf(now));
-  const limits = sharing.map(({ destination }) => limitOf(destination, 'schedule', use));
-  const owed = (await store.outbox.inState('owed')).filter(
+  const { used = 0, allowance } = (await store?.quota.use(account, dayOf(now))) ?? {};
+  const limits = sharing.map(({ destination }) => limitOf(destination, 'schedule', { allowance }));
+  const owed = ((await store?.outbox.inState('owed')) ?? []).filter(
     ({ destination }) => config.destinations.get(destination)?.account === account,
   );
-  return (Math.min(...limits) - use.used - owed.length) * 1000;
+  return (Math.min(...limits) - used - owed.length) * 1000;
 }
 
 async function stretchables(
   jobs: readonly Scheduled[],
-  { store, now, asked }: { store: Store; now: number; asked: (job: Job) => number },
+  { store, now, asked }: { store: Store | undefined; now: number; asked: (job: Job) => number },
 ): Promise<Stretchable[]> {
-  const tallies = await store.tallies.all(runsLookedAt);
+  const tallies = (await store?.tallies.all(runsLookedAt)) ?? new Map<string, Tally>();
   const bundles = Map.groupBy(jobs, bundleOf);
   const began = startOfDay(now);
   return jobs.map((job) => {
@@ -110,7 +111,7 @@ async function stretchables(
     return {
       job: job.name,
       priority: job.priority ?? 'normal',
-      cost: sharers === 1 ? costOf(tally ?? unknown).expected : Math.ceil(1000 / sharers),
+      cost: sharers === 1 ? costOf(tally).expected : Math.ceil(1000 / sharers),
       firings: asked(job),
       ran: tally !== undefined && tally.lastAt >= began,
       mayStretch: stretches(job.destination),

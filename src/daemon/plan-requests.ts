@@ -1,5 +1,6 @@
 import { dayOf, untilMidnight } from '../delivery/quota.ts';
-import { firingsBetween, type Schedule, scheduleKey } from '../schedule/schedule.ts';
+import type { Schedule } from '../schedule/schedule.ts';
+import { firingsOf } from './planned-firings.ts';
 
 /** A job as far as its requests go. Costs are thousandths of a request for one firing, so that sums stay exact. */
 export interface PlannedJob {
@@ -12,6 +13,8 @@ export interface PlannedJob {
   readonly worst: number;
   /** What a firing has come to of late: runs that found nothing new send nothing. */
   readonly expected: number;
+  /** Of jobs with the same one that fire together, only the first pays: they go out as one request. */
+  readonly bundle?: string;
 }
 
 /** One purse. Several destinations may pay from it, each up to a limit of its own. */
@@ -21,6 +24,8 @@ export interface Purse {
   readonly limits: ReadonlyMap<string, number>;
   /** Requests of the present day that are gone. */
   readonly used: number;
+  /** Of these, the ones that others were seen to make. */
+  readonly others?: number;
   /** Requests that wait to be sent before anything else, by job. */
   readonly owed: ReadonlyMap<string, number>;
   /** The service has said that nothing is left until then (epoch ms). */
@@ -57,6 +62,7 @@ export interface DayPlan {
   readonly turns_at: number;
   readonly limit: number;
   readonly used: number;
+  readonly others: number;
   readonly owed: number;
   readonly firings: number;
   readonly worst: Course;
@@ -88,6 +94,7 @@ export interface PlanGiven {
 }
 
 const whole = 1000;
+const free = { worst: 0, expected: 0 };
 
 /**
  * Walks through the firings in order of time and pays each from its account's day, once at its worst and once as is to be
@@ -108,38 +115,32 @@ export function planRequests({ jobs, purses, now, until, onFiring }: PlanGiven):
     }
     return day;
   };
+  const bundles = new Map<string, number>();
   for (const { at, job } of firingsOf(jobs, now, until)) {
     const account = accountOf.get(job.destination)!;
-    const short = dayAt(account, at).pay(job, at);
-    onFiring?.({ at, job: job.job, account, worst: job.worst / whole, expected: job.expected / whole, short });
+    const isPaid = job.bundle !== undefined && bundles.get(job.bundle) === at;
+    if (job.bundle !== undefined) bundles.set(job.bundle, at);
+    const { worst, expected } = isPaid ? free : job;
+    const short = dayAt(account, at).pay(job, { at, worst, expected });
+    onFiring?.({ at, job: job.job, account, worst: worst / whole, expected: expected / whole, short });
   }
   for (const account of known.keys()) dayAt(account, Math.max(now, until - 1));
   return [...done, ...[...open.values()].map((day) => day.plan())].sort((a, b) => a.turns_at - b.turns_at);
 }
 
-/** All firings in order of time; those of one instant in the order of the config. Each schedule is reckoned once. */
-function* firingsOf(
-  jobs: readonly PlannedJob[],
-  now: number,
-  until: number,
-): Generator<{ readonly at: number; readonly job: PlannedJob }> {
-  for (const job of jobs) if (job.overdue) yield { at: now, job };
-  const order = new Map(jobs.map((job, i) => [job, i]));
-  const alike = Map.groupBy(jobs, ({ schedule }) => scheduleKey(schedule));
-  const due = new Map<number, PlannedJob[][]>();
-  for (const group of alike.values()) {
-    for (const at of firingsBetween(group[0]!.schedule, now, until - 1)) {
-      const groups = due.get(at);
-      if (groups === undefined) due.set(at, [group]);
-      else groups.push(group);
-    }
-  }
-  for (const at of [...due.keys()].sort((a, b) => a - b)) {
-    const groups = due.get(at)!;
-    const together = groups.length === 1 ? groups[0]! : groups.flat().sort((a, b) => order.get(a)! - order.get(b)!);
-    for (const job of together) yield { at, job };
-  }
+/** One job's part of a day while it is walked through; costs in thousandths of a request. */
+interface JobTally {
+  readonly job: PlannedJob;
+  readonly first: number;
+  last: number;
+  firings: number;
+  worst: number;
+  expected: number;
+  retries: number;
+  short: number;
 }
+
+const nothing = { last: 0, firings: 0, worst: 0, expected: 0, retries: 0, short: 0 };
 
 /** One account's day while it is walked through. */
 class Day {
@@ -149,7 +150,7 @@ class Day {
   readonly #owed: number;
   readonly #worst: Spending;
   readonly #expected: Spending;
-  readonly #jobs = new Map<string, { job: PlannedJob; firings: number; first: number; last: number; short: number }>();
+  readonly #jobs = new Map<string, JobTally>();
 
   constructor(purse: Purse, from: number) {
     this.#purse = purse;
@@ -167,15 +168,18 @@ class Day {
   }
 
   /** Whether the firing goes short in the worst case. */
-  pay(job: PlannedJob, at: number): boolean {
+  pay(job: PlannedJob, { at, worst, expected }: { at: number; worst: number; expected: number }): boolean {
     const limit = this.#purse.limits.get(job.destination)!;
-    const short = !this.#worst.pay({ job: job.job, cost: job.worst, limit, at });
-    this.#expected.pay({ job: job.job, cost: job.expected, limit, at });
-    const tally = this.#jobs.get(job.job) ?? { job, firings: 0, first: at, last: at, short: 0 };
+    const short = !this.#worst.pay({ job: job.job, cost: worst, limit, at });
+    this.#expected.pay({ job: job.job, cost: expected, limit, at });
+    const tally = this.#jobs.get(job.job) ?? { job, first: at, ...nothing };
+    this.#jobs.set(job.job, tally);
     tally.firings++;
     tally.last = at;
+    tally.worst += worst;
+    tally.expected += expected;
+    tally.retries += Math.max(0, worst - whole);
     if (short) tally.short++;
-    this.#jobs.set(job.job, tally);
     return short;
   }
 
@@ -194,18 +198,19 @@ class Day {
       turns_at: this.turnsAt,
       limit,
       used: this.#purse.used,
+      others: this.#purse.others ?? 0,
       owed: this.#owed,
       firings: jobs.reduce((sum, { firings }) => sum + firings, 0),
       worst: this.#worst.course(limit),
       expected: this.#expected.course(limit),
-      by_job: jobs.map(({ job, firings, first, last, short }) => ({
+      by_job: jobs.map(({ job, firings, first, last, worst, expected, retries, short }) => ({
         job: job.job,
         firings,
         first_at: first,
         last_at: last,
-        worst: Math.ceil((firings * job.worst) / whole),
-        expected: Math.ceil((firings * job.expected) / whole),
-        retries: Math.ceil((firings * (job.worst - whole)) / whole),
+        worst: Math.ceil(worst / whole),
+        expected: Math.ceil(expected / whole),
+        retries: Math.ceil(retries / whole),
         short,
       })),
     };

@@ -1,17 +1,26 @@
-import type { Config, Destination, Job } from '../config/config.ts';
-import { dayOf, untilMidnight } from '../delivery/quota.ts';
+import type { Config, Destination } from '../config/config.ts';
+import { dayOf, limitOf, untilMidnight } from '../delivery/quota.ts';
 import { cronFault } from '../schedule/cron.ts';
 import { resumePlan } from '../schedule/plan.ts';
 import { firingsBetween, type Schedule } from '../schedule/schedule.ts';
 import type { Store } from '../state/store.ts';
-import type { RunRow } from '../state/tables.ts';
+import type { Tally } from '../state/tallies.ts';
+import { budgetsOfDay, bundleOf, costOf, runsLookedAt, type Scheduled, scheduledJobs } from './day-budget.ts';
 import { type DayPlan, type PlannedFiring, type PlannedJob, type Purse, planRequests } from './plan-requests.ts';
+import { stretchDay } from './stretch-day.ts';
+import { stretchWords } from './stretch-words.ts';
 
 /** What one account's day comes to, with what to do where it does not fit. */
 export interface AccountPlan extends Omit<DayPlan, 'account'> {
   readonly destinations: readonly string[];
   /** The service has said that nothing is left until then (epoch ms). */
   readonly spent_until?: number;
+  /** What the service says that the account may use on this day; absent when it has not said. */
+  readonly allowance?: number;
+  /** Jobs without a history: each of their firings is reckoned as one request. */
+  readonly guessed: readonly string[];
+  /** How the daemon makes the running day fit: every n-th firing runs (0: none). Empty when it fits, or is another day. */
+  readonly stretched: readonly { readonly job: string; readonly every: number; readonly says: string }[];
   /** What would make it fit, the least painful first; empty when it fits. */
   readonly next: readonly string[];
 }
@@ -39,8 +48,6 @@ export interface PlanQuestion {
 
 /** Beyond this a list of firings serves nobody, and would not fit into one text. */
 const mostListed = 100_000;
-/** Runs of a job that its estimate rests on. */
-const runsLookedAt = 200;
 
 /** Reads the store and reckons what the schedules will ask of every account; asks nobody and changes nothing. */
 export async function reportPlan({
@@ -49,9 +56,12 @@ export async function reportPlan({
   now,
   until = now + untilMidnight(now),
 }: PlanQuestion): Promise<PlanReport> {
-  const scheduled = [...config.jobs.values()].filter(({ enabled, schedule }) => enabled && schedule !== undefined);
+  const scheduled = scheduledJobs(config);
+  const tallies = (await store?.tallies.all(runsLookedAt)) ?? new Map<string, Tally>();
   const jobs: PlannedJob[] = [];
-  for (const job of scheduled) jobs.push(await plannedJob(job, store, now));
+  for (const job of scheduled) jobs.push(await plannedJob(job, { store, now, tally: tallies.get(job.name) }));
+  const guessed = scheduled.filter(({ name }) => costOf(tallies.get(name)).runs === 0).map(({ name }) => name);
+  const stretches = await stretchesOf(config, store, now);
   const purses = await pursesOf(config, store, { now, until });
   const firings: PlannedFiring[] = [];
   let all = 0;
@@ -61,10 +71,18 @@ export async function reportPlan({
   const days = planRequests({ jobs, purses, now, until, onFiring });
   const accounts = days.map(({ account, ...day }) => {
     const purse = purses.find((one) => one.account === account)!;
-    const isSpent = purse.spentUntil !== undefined && day.day === dayOf(now);
-    const given = { ...day, destinations: [...purse.limits.keys()] };
-    const shut = isSpent ? { spent_until: purse.spentUntil! } : {};
-    return { ...given, ...shut, next: adviceFor(given, { config, now, until, isSpent }) };
+    const isToday = day.day === dayOf(now);
+    const isSpent = purse.spentUntil !== undefined && isToday;
+    const fires = new Set(day.by_job.map(({ job }) => job));
+    const given = {
+      ...day,
+      destinations: [...purse.limits.keys()],
+      guessed: guessed.filter((job) => fires.has(job)),
+      stretched: isToday ? (stretches.get(account) ?? []) : [],
+      ...(purse.allowance === undefined ? {} : { allowance: purse.allowance }),
+      ...(isSpent ? { spent_until: purse.spentUntil! } : {}),
+    };
+    return { ...given, next: adviceFor(given, { config, now, until, isSpent }) };
   });
   return {
     now_at: now,
@@ -76,13 +94,16 @@ export async function reportPlan({
   };
 }
 
-async function plannedJob(job: Job, store: Store | undefined, now: number): Promise<PlannedJob> {
-  const schedule = job.schedule!;
+async function plannedJob(
+  job: Scheduled,
+  { store, now, tally }: { store: Store | undefined; now: number; tally: Tally | undefined },
+): Promise<PlannedJob> {
+  const { schedule } = job;
   const row = await store?.schedules.find(job.name);
   const { nextAt } = resumePlan(schedule, row && { schedule: row.schedule, nextAt: row.next_at }, now);
-  const runs = (await store?.runs.history({ job: job.name, limit: runsLookedAt })) ?? [];
   const held = (await store?.holds.find(job.name)) !== undefined;
-  const { worst, expected } = costOf(runs);
+  const { worst, expected } = costOf(tally);
+  const bundle = bundleOf(job);
   return {
     job: job.name,
     destination: job.destination.name,
@@ -91,30 +112,45 @@ async function plannedJob(job: Job, store: Store | undefined, now: number): Prom
     worst,
     // A person may let it run again at any moment, so only the expectation leaves it out.
     expected: held ? 0 : expected,
+    ...(bundle === undefined ? {} : { bundle }),
   };
 }
 
-/** Thousandths of a request that a firing costs, by what became of earlier runs; one whole request without any. */
-export function costOf(runs: readonly Pick<RunRow, 'state' | 'requests'>[]): { worst: number; expected: number } {
-  const sent = runs.filter(({ state, requests }) => requests > 0 && state !== 'running' && state !== 'owed');
-  const quiet = runs.filter(({ state, requests }) => requests === 0 && state === 'unchanged');
-  const requests = sent.reduce((sum, run) => sum + run.requests, 0);
-  const worst = sent.length === 0 ? 1000 : Math.round((requests * 1000) / sent.length);
-  const known = sent.length + quiet.length;
-  return { worst, expected: known === 0 ? worst : Math.round((worst * sent.length) / known) };
+/** What the daemon would stretch now, by account. */
+async function stretchesOf(
+  config: Config,
+  store: Store | undefined,
+  now: number,
+): Promise<Map<string, AccountPlan['stretched']>> {
+  const until = now + untilMidnight(now);
+  const budgets = await budgetsOfDay(config, store, { now });
+  return new Map(
+    budgets.map(({ account, jobs, room }) => {
+      const stretched = [...stretchDay(jobs, room).every].map(([job, every]) => ({
+        job,
+        every,
+        says: stretchWords(config.jobs.get(job)!.schedule!, { every, now, until }),
+      }));
+      return [account, stretched];
+    }),
+  );
+}
+
+interface KnownPurse extends Purse {
+  readonly allowance?: number;
 }
 
 async function pursesOf(
   { destinations }: Config,
   store: Store | undefined,
   { now, until }: { now: number; until: number },
-): Promise<Purse[]> {
+): Promise<KnownPurse[]> {
   const owed = (await store?.outbox.inState('owed')) ?? [];
   const due = owed.filter(({ next_attempt_at }) => (next_attempt_at ?? now) < until);
   const byAccount = Map.groupBy(destinations.values(), ({ account }: Destination) => account);
-  const purses: Purse[] = [];
+  const purses: KnownPurse[] = [];
   for (const [account, sharing] of byAccount) {
-    const { used = 0, spentUntil } = (await store?.quota.use(account, dayOf(now))) ?? {};
+    const { used = 0, others = 0, allowance, spentUntil } = (await store?.quota.use(account, dayOf(now))) ?? {};
     const names = new Set(sharing.map(({ name }) => name));
     const waiting = Map.groupBy(
       due.filter(({ destination }) => names.has(destination)),
@@ -122,8 +158,10 @@ async function pursesOf(
     );
     purses.push({
       account,
-      limits: new Map(sharing.map((one) => [one.name, one.requestsPerDay - one.reserveRequests])),
+      limits: new Map(sharing.map((one) => [one.name, limitOf(one, 'schedule', { allowance })])),
       used,
+      others,
+      ...(allowance === undefined ? {} : { allowance }),
       owed: new Map([...waiting].map(([job, rows]) => [job, rows.length])),
       ...(spentUntil === undefined ? {} : { spentUntil }),
     });
@@ -131,7 +169,7 @@ async function pursesOf(
   return purses;
 }
 
-type Advised = Omit<AccountPlan, 'next' | 'spent_until'>;
+type Advised = Omit<AccountPlan, 'next'>;
 interface Around {
   readonly config: Config;
   readonly now: number;
@@ -156,7 +194,13 @@ function adviceFor(day: Advised, { config, now, until, isSpent }: Around): strin
     else if (mostFirings > 0) advice.push(`let ${dearest.job} fire at most ${mostFirings} times in that time`);
   }
   if (reserveRequests >= over) advice.push(`lower reserve_requests of ${name} to ${reserveRequests - over}`);
-  advice.push(`raise requests_per_day of ${name} to ${requestsPerDay + over}, if the account has them`);
+  const { allowance } = day;
+  if (allowance === undefined) {
+    advice.push(`raise requests_per_day of ${name} to ${requestsPerDay + over}, if the account has them`);
+  } else if (allowance > requestsPerDay) {
+    const most = Math.min(allowance, requestsPerDay + over);
+    advice.push(`raise requests_per_day of ${name} to ${most}: the service allows ${allowance}`);
+  }
   return advice;
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { costOf } from '../../src/daemon/day-budget.ts';
 import { type PlannedFiring, type PlannedJob, type Purse, planRequests } from '../../src/daemon/plan-requests.ts';
-import { costOf } from '../../src/daemon/report-plan.ts';
 import { nextFiring } from '../../src/schedule/schedule.ts';
 
 const minute = 60_000;
@@ -48,14 +48,15 @@ describe.each(Object.entries(days))('on a day that is %s', (_, { from, hours }) 
       '@daily',
     );
     const zones = fc.constantFrom('America/New_York', 'Europe/Berlin', 'UTC', 'Australia/Lord_Howe');
-    const job = fc.record({ cron: crons, timezone: zones, worst: fc.constantFrom(1000, 1250, 2333) });
+    const offset = fc.constantFrom(0, 0, 7 * minute, 90 * minute);
+    const job = fc.record({ cron: crons, timezone: zones, worst: fc.constantFrom(1000, 1250, 2333), offset });
     const property = fc.property(
       fc.array(job, { minLength: 1, maxLength: 4 }),
       fc.nat(200),
       fc.integer({ min: 0, max: hours * 60 - 1 }),
       (drawn, limit, late) => {
-        const jobs = drawn.map(({ cron, timezone, worst }, i) =>
-          jobOf(`job-${i}`, cron, { schedule: { cron, timezone }, worst }),
+        const jobs = drawn.map(({ cron, timezone, worst, offset }, i) =>
+          jobOf(`job-${i}`, cron, { schedule: { cron, timezone, offset }, worst }),
         );
         const [now, until] = [from + late * minute, from + hours * 60 * minute];
         const firings: PlannedFiring[] = [];
@@ -110,6 +111,18 @@ describe('the requests of a day', () => {
     expect(day!.worst.short[0]?.firings).toBe(5);
   });
 
+  it('are paid once for refreshes that go out together', () => {
+    const hourly = { bundle: 'one' };
+    const jobs = [jobOf('a', '0 * * * *', hourly), jobOf('b', '0 * * * *', hourly), jobOf('c', '0 * * * *')];
+    const [day] = planRequests({ jobs, purses: [purseOf(100)], now, until });
+    expect(day).toMatchObject({ firings: 69, worst: { wanted: 46 } });
+    expect(day!.by_job.map(({ job, worst }) => [job, worst])).toEqual([
+      ['a', 23],
+      ['b', 0],
+      ['c', 23],
+    ]);
+  });
+
   it('end for each of the destinations that share them at its own limit', () => {
     const limits = new Map([
       ['main', 10],
@@ -123,17 +136,10 @@ describe('the requests of a day', () => {
 
 describe('the cost of a firing', () => {
   it('is one request while nothing is known', () => {
-    expect(costOf([])).toEqual({ worst: 1000, expected: 1000 });
+    expect(costOf(undefined)).toEqual({ worst: 1000, expected: 1000, runs: 0 });
   });
 
   it('has the repeats that sends needed, and expects the part of runs that found nothing new', () => {
-    const runs = [
-      { state: 'delivered', requests: 2 },
-      { state: 'delivered', requests: 1 },
-      { state: 'unchanged', requests: 0 },
-      { state: 'unchanged', requests: 0 },
-      { state: 'failed', requests: 0 },
-    ] as const;
-    expect(costOf(runs)).toEqual({ worst: 1500, expected: 750 });
+    expect(costOf({ sent: 2, requests: 3, quiet: 2 })).toEqual({ worst: 1500, expected: 750, runs: 4 });
   });
 });

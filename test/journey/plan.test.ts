@@ -34,6 +34,27 @@ describe('sluice plan', () => {
     expect(code).toBe(1);
     expect(stdout).toMatch(/does not fit: from .* E[SD]T on, .* of stock go(es)? short at worst/);
     expect(stdout).toMatch(/next: .*raise requests_per_day of main to \d+/);
+    expect(stdout).toMatch(/the daemon makes room by itself .*\n {2}stock (runs every|rests)/);
+    expect(stdout).toContain('a guess: stock has no history yet, so each firing counts as one request that is sent');
+  });
+
+  it('names the least important alone as what the daemon stretches, and nobody where it is first come', async () => {
+    const jobs = {
+      vip: { ...job, schedule: '* * * * *', priority: 'high' },
+      usual: { ...job, schedule: '* * * * *', target: 'ac'.repeat(16) },
+      later: { ...job, schedule: '* * * * *', target: 'ad'.repeat(16), priority: 'low' },
+    };
+    const read = async (destination: object) => {
+      const home = await homeWith({ destination, jobs });
+      const { code, stdout } = await home.sluice(['plan', '--json']);
+      expect(code).toBe(1);
+      return JSON.parse(stdout) as { accounts: { stretched: { job: string; every: number }[]; guessed: string[] }[] };
+    };
+    const [account] = (await read({ requests_per_day: 10 })).accounts;
+    expect(account!.guessed).toEqual(['vip', 'usual', 'later']);
+    expect(account!.stretched.map(({ job }) => job).toSorted()).toEqual(['later', 'usual']);
+    const [other] = (await read({ requests_per_day: 10, when_short: 'first_come' })).accounts;
+    expect(other!.stretched).toEqual([]);
   });
 
   it('ends with 2 when the config has a fault', async () => {
@@ -53,7 +74,7 @@ describe('sluice plan', () => {
     const { stdout, stderr } = await home.sluice(['plan', '--until', inTwoHours(), '--json']);
     expect(stderr).toBe('');
     const said = JSON.parse(stdout) as { firings: { worst: number; expected: number }[] };
-    expect(said).toMatchObject({ fits: true, accounts: [{ destinations: ['main'], used: 1 }] });
+    expect(said).toMatchObject({ fits: true, accounts: [{ destinations: ['main'], used: 1, others: 0, guessed: [] }] });
     expect(said.firings).toHaveLength(8);
     expect(said.firings[0]).toMatchObject({ worst: 1, expected: 0.5 });
   });

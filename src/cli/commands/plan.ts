@@ -16,6 +16,8 @@ interface Flags {
 
 /** Up to this many firings are shown one by one; more of them as one line a job. */
 const mostLines = 40;
+/** Jobs that a sentence names. */
+const mostNamed = 10;
 const right = { align: 'right' as const };
 let clockFormat: Intl.DateTimeFormat | undefined;
 
@@ -69,7 +71,8 @@ function firingsTable(firings: NonNullable<PlanReport['firings']>): string {
 }
 
 function accountText(plan: AccountPlan): string {
-  const { destinations, day, limit, used, owed, worst, expected } = plan;
+  const { destinations, day, limit, used, others, owed, worst, expected } = plan;
+  const by = others === 0 ? '' : ` (${countText(others)} by others)`;
   const sum = (of: (one: AccountPlan['by_job'][number]) => number): string =>
     countText(plan.by_job.reduce((total, one) => total + of(one), 0));
   const rows = plan.by_job.map((one) => [
@@ -86,10 +89,28 @@ function accountText(plan: AccountPlan): string {
   ];
   const titles = ['firings', 'worst', 'of it retries', 'expected', 'short'].map((title) => ({ title, ...right }));
   return [
-    `${destinations.join(', ')}: ${day} in New York, ${countText(limit)} requests for schedules, ${countText(used)} used, ${countText(owed)} owed`,
+    `${destinations.join(', ')}: ${day} in New York, ${countText(limit)} requests for schedules, ${countText(used)} used${by}, ${countText(owed)} owed`,
     renderTable([{ title: 'job' }, ...titles], [...rows, total], { paper: process.stdout }),
     verdictOf(plan),
+    ...stretchedText(plan),
+    ...guessedText(plan),
   ].join('\n');
+}
+
+/** What the daemon does about it by itself. */
+function stretchedText({ stretched }: AccountPlan): string[] {
+  if (stretched.length === 0) return [];
+  const said = stretched.slice(0, mostNamed).map(({ job, says }) => `  ${job} ${says}`);
+  const more = stretched.length > said.length ? [`  and ${countText(stretched.length - said.length)} more jobs`] : [];
+  return ['the daemon makes room by itself (when_short: stretch):', ...said, ...more];
+}
+
+function guessedText({ guessed }: AccountPlan): string[] {
+  if (guessed.length === 0) return [];
+  const names = guessed.slice(0, mostNamed).join(', ');
+  const more = guessed.length > mostNamed ? ` and ${countText(guessed.length - mostNamed)} more` : '';
+  const what = guessed.length === 1 ? 'has' : 'have';
+  return [`a guess: ${names}${more} ${what} no history yet, so each firing counts as one request that is sent`];
 }
 
 function verdictOf({ worst, expected, limit, spent_until, next }: AccountPlan): string {

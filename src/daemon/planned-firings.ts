@@ -1,0 +1,53 @@
+import { firingsBetween, type Schedule, scheduleKey } from '../schedule/schedule.ts';
+
+/** Firings are put in order by slices of this length, so that they are never all in memory. */
+const sliceMs = 3_600_000;
+
+interface Firing {
+  readonly schedule: Schedule;
+  /** A firing that was missed and is due at once. */
+  readonly overdue: boolean;
+}
+
+/** All firings in order of time; those of one instant in the order of the config. Each schedule is reckoned once. */
+export function* firingsOf<J extends Firing>(
+  jobs: readonly J[],
+  now: number,
+  until: number,
+): Generator<{ readonly at: number; readonly job: J }> {
+  for (const job of jobs) if (job.overdue) yield { at: now, job };
+  const groups = groupsOf(jobs, now, until);
+  for (let from = now; from < until; from += sliceMs) {
+    const due: { at: number; order: number; job: J }[] = [];
+    for (const group of groups) {
+      for (; group.next < group.nominal.length; group.next++) {
+        const at = group.nominal[group.next]! + group.offset;
+        if (at > from + sliceMs || at >= until) break;
+        if (at > now) for (const { job, order } of group.jobs) due.push({ at, order, job });
+      }
+    }
+    yield* due.sort((a, b) => a.at - b.at || a.order - b.order);
+  }
+}
+
+interface Group<J> {
+  /** The instants of the calendar, which jobs that are spread over it share. */
+  readonly nominal: readonly number[];
+  readonly offset: number;
+  readonly jobs: { readonly job: J; readonly order: number }[];
+  /** The first instant that was not yielded yet. */
+  next: number;
+}
+
+/** Jobs that fire at the same instants; each calendar is reckoned once, however its jobs are spread. */
+function groupsOf<J extends Firing>(jobs: readonly J[], now: number, until: number): Group<J>[] {
+  const ordered = jobs.map((job, order) => ({ job, order }));
+  const calendars = Map.groupBy(ordered, ({ job: { schedule } }) => scheduleKey({ ...schedule, offset: 0 }));
+  return [...calendars.values()].flatMap((alike) => {
+    const offsetOf = ({ job }: { job: J }): number => job.schedule.offset ?? 0;
+    const calendar = { ...alike[0]!.job.schedule, offset: 0 };
+    const furthest = Math.max(...alike.map(offsetOf));
+    const nominal = [...firingsBetween(calendar, now - furthest, until - 1)];
+    return [...Map.groupBy(alike, offsetOf)].map(([offset, group]) => ({ nominal, offset, jobs: group, next: 0 }));
+  });
+}
