@@ -24,7 +24,7 @@ describe('sluice simulate', () => {
     const { code, stdout, stderr } = await home.sluice(['simulate', '--days', '1', '--from', '2026-11-01']);
     expect(stderr).toBe('');
     expect(stdout).toContain('2026-11-01 04:00:00Z to 2026-11-02 05:00:00Z');
-    expect(stdout).toMatch(/^orders {2,}25 +0 +25 /m);
+    expect(stdout).toMatch(/^orders {2,}25 +0 +0 +25 /m);
     expect(stdout).not.toContain('aside');
     expect(stdout).toMatch(/^2026-11-01 +\d+ +\d+ %$/m);
     expect(stdout).toContain('fits: everything was delivered');

@@ -28,8 +28,15 @@ const columns: readonly Column[] = [
   { name: 'version', type: 'integer' },
 ];
 
-/** What a job reads in a simulation: nothing of its source is asked. One row stands for all that it would give. */
-export function madeUpExtract(job: Job, extract: Extract, given: { clock: VirtualClock; habits: Habits }): Extract {
+/**
+ * What a job reads in a simulation: nothing of its source is asked. One row stands for all that it would give, and as it
+ * has other columns, neither transforms nor keys apply to it.
+ */
+export function madeUpExtract(
+  job: Job,
+  { write: _, ...extract }: Extract,
+  given: { clock: VirtualClock; habits: Habits },
+): Extract {
   const source = { name: extract.source.name, options: {}, connector: madeUpConnector(job.name, given) };
   return { ...extract, source, query: {}, transforms: [] };
 }

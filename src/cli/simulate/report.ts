@@ -18,6 +18,7 @@ export interface SimulationReport {
     readonly planned: number;
     readonly overlaps: number;
     readonly skipped: number;
+    readonly stretched: number;
     /** From the planned instant to the beginning of the run, milliseconds. */
     readonly late_ms: Spread;
   };
@@ -67,6 +68,7 @@ export interface JobUse extends Counts {
   readonly firings: number;
   readonly overlaps: number;
   readonly skipped: number;
+  readonly stretched: number;
   readonly latest_ms: number;
 }
 
@@ -88,7 +90,8 @@ export async function reportSimulation(given: ReportGiven): Promise<SimulationRe
   const jobs = watched.map((one) => jobUse(one, owed.get(one.job)?.length ?? 0));
   const accounts = await accountsOf(given);
   const runs = totalOf(jobs);
-  const trouble = [...accounts.flatMap(allowanceTrouble), ...lossesOf(runs)];
+  const stretched = watched.reduce((total, one) => total + one.stretched, 0);
+  const trouble = [...accounts.flatMap(allowanceTrouble), ...stretchTrouble(stretched), ...lossesOf(runs)];
   const sum = (of: (one: Watched) => number): number => watched.reduce((total, one) => total + of(one), 0);
   return {
     ...{ since: from, until, seed, known_jobs: knownJobs },
@@ -98,6 +101,7 @@ export async function reportSimulation(given: ReportGiven): Promise<SimulationRe
       planned: sum(({ firings }) => firings),
       overlaps: sum(({ overlaps }) => overlaps),
       skipped: sum(({ skipped }) => skipped),
+      stretched,
       late_ms: spreadOf(watched.flatMap(({ job, lateness }) => lateness.map((ms) => ({ job, ms })))),
     },
     runs,
@@ -176,6 +180,12 @@ function allowanceTrouble({ destinations, limit, days }: AccountUse): string[] {
   const ended = days.filter((one) => one.ended).map(({ day }) => day);
   if (ended.length === 0) return [];
   return [`the ${countText(limit)} requests a day of ${destinations.join(', ')} were used up on ${ended.join(', ')}`];
+}
+
+function stretchTrouble(stretched: number): string[] {
+  if (stretched === 0) return [];
+  const firings = stretched === 1 ? '1 firing was' : `${countText(stretched)} firings were`;
+  return [`${firings} passed over, because the day did not reach for all`];
 }
 
 function lossesOf({ failed, dead, owed }: Counts): string[] {

@@ -55,9 +55,14 @@ export function setStage(config: Config, given: StageGiven): Stage {
     const all = moving.map(
       ([name, job]) => [name, { ...job, destination: destinations.get(job.destination.name)! }] as const,
     );
-    return { file: config.file, folder: config.folder, state, destinations, sources: new Map(), jobs: new Map(all) };
+    return { ...kept(config), state, destinations, sources: new Map(), jobs: new Map(all) };
   };
   return { fixtures: { companies }, declared: places.declared, configFor };
+}
+
+/** What a config says of the daemon itself; nobody is to be alerted of what is only simulated. */
+function kept({ file, folder, concurrency }: Config): Pick<Config, 'file' | 'folder' | 'concurrency'> {
+  return { file, folder, ...(concurrency === undefined ? {} : { concurrency }) };
 }
 
 /** The jobs that the daemon would fire. */
@@ -74,7 +79,7 @@ function moved(
 }
 
 /** A job with rows that are made up: what guards would find in them says nothing. */
-function playing({ guards: _, extract, ...job }: Job, given: StageGiven): Job {
+function playing({ guards: _, alerts: __, extract, ...job }: Job, given: StageGiven): Job {
   return extract === undefined ? job : { ...job, extract: madeUpExtract(job, extract, given) };
 }
 

@@ -32,7 +32,7 @@ function headOf({
     ],
     [
       'firings',
-      `${countText(firings.planned)}, of them ${countText(firings.overlaps)} while the job was still at its last one; ${countText(firings.skipped)} skipped`,
+      `${countText(firings.planned)}, of them ${countText(firings.overlaps)} while the job was still at its last one; ${countText(firings.skipped)} skipped, ${countText(firings.stretched)} stretched`,
     ],
     ['late', spreadText(firings.late_ms)],
     [
@@ -54,12 +54,25 @@ function spreadText({ p50, p99, max, job }: Spread): string {
 function jobsText({ jobs }: SimulationReport): string {
   const shown = jobs.toSorted((a, b) => troubleOf(b) - troubleOf(a)).slice(0, mostJobs);
   const kept = jobs.filter((job) => shown.includes(job));
-  const titles = ['firings', 'overlaps', 'delivered', 'unchanged', 'failed', 'owed', 'requests', 'repeated', 'latest'];
+  const titles = [
+    'firings',
+    'stretched',
+    'overlaps',
+    'delivered',
+    'unchanged',
+    'failed',
+    'owed',
+    'requests',
+    'repeated',
+    'latest',
+  ];
   const table = renderTable(
     [{ title: 'job' }, ...titles.map((title) => ({ title, ...right }))],
     kept.map((one) => [
       one.job,
-      ...[one.firings, one.overlaps, one.delivered, one.unchanged, one.failed + one.dead, one.owed].map(countText),
+      ...[one.firings, one.stretched, one.overlaps, one.delivered, one.unchanged, one.failed + one.dead, one.owed].map(
+        countText,
+      ),
       ...[one.requests, one.retries].map(countText),
       durationText(one.latest_ms),
     ]),

@@ -11,6 +11,8 @@ export interface Watched {
   /** Firings that came while the job ran or stood in line. */
   overlaps: number;
   skipped: number;
+  /** Passed over because the day did not reach for all. */
+  stretched: number;
   delivered: number;
   unchanged: number;
   superseded: number;
@@ -125,7 +127,8 @@ export class Watch {
   #hearRun([name, facts]: Heard): void {
     if (name === 'run.started') this.#start(this.#of(facts.job));
     else if (name === 'run.finished') this.#finish(this.#of(facts.job), facts);
-    else if (name === 'firing.skipped') this.#skip(this.#of(facts.job), facts.at);
+    else if (name === 'firing.skipped') this.#pass(this.#of(facts.job), 'skipped', facts.at);
+    else if (name === 'firing.stretched') this.#pass(this.#of(facts.job), 'stretched', facts.at);
   }
 
   #start(watched: Watched): void {
@@ -143,8 +146,8 @@ export class Watch {
     watched.requests += requests;
   }
 
-  #skip(watched: Watched, at: number): void {
-    watched.skipped += 1;
+  #pass(watched: Watched, how: 'skipped' | 'stretched', at: number): void {
+    watched[how] += 1;
     const waiting = this.#fired.get(watched.job) ?? [];
     const place = waiting.indexOf(at);
     if (place >= 0) waiting.splice(place, 1);
@@ -190,6 +193,15 @@ export class Watch {
 }
 
 function unwatched(job: string): Watched {
-  const counts = { firings: 0, runs: 0, overlaps: 0, skipped: 0, delivered: 0, unchanged: 0, superseded: 0 };
+  const counts = {
+    firings: 0,
+    runs: 0,
+    overlaps: 0,
+    skipped: 0,
+    stretched: 0,
+    delivered: 0,
+    unchanged: 0,
+    superseded: 0,
+  };
   return { job, ...counts, failed: 0, dead: 0, requests: 0, retries: 0, lateness: [], waits: [] };
 }
