@@ -5,6 +5,11 @@ import { adminKey, makeWorld } from './world.ts';
 
 const destination = { url: 'http://127.0.0.1:9/api/1.0', api_key: adminKey };
 const job = { source: 'files', query: 'orders.csv', format: 'csv', target: 'ab'.repeat(16) };
+/** Noon in New York: the day that the plan is for has twelve hours left. */
+const atNoon = {
+  preload: ['shifted-clock'],
+  env: { CLOCK_SHIFT_MS: String(Date.parse('2026-06-10T16:00:00Z') - Date.now()) },
+};
 const inTwoHours = () => new Date(Date.now() + 2 * 3_600_000).toISOString();
 
 async function homeWith(given: { destination?: object; jobs: object }) {
@@ -30,7 +35,7 @@ describe('sluice plan', () => {
   it('ends with 1 when it does not fit, and says who goes short and what would mend it', async () => {
     const jobs = { stock: { ...job, schedule: '* * * * *' } };
     const home = await homeWith({ destination: { requests_per_day: 10 }, jobs });
-    const { code, stdout } = await home.sluice(['plan']);
+    const { code, stdout } = await home.sluice(['plan'], atNoon);
     expect(code).toBe(1);
     expect(stdout).toMatch(/does not fit: from .* E[SD]T on, .* of stock go(es)? short at worst/);
     expect(stdout).toMatch(/next: .*raise requests_per_day of main to \d+/);
@@ -46,7 +51,7 @@ describe('sluice plan', () => {
     };
     const read = async (destination: object) => {
       const home = await homeWith({ destination, jobs });
-      const { code, stdout } = await home.sluice(['plan', '--json']);
+      const { code, stdout } = await home.sluice(['plan', '--json'], atNoon);
       expect(code).toBe(1);
       return JSON.parse(stdout) as { accounts: { stretched: { job: string; every: number }[]; guessed: string[] }[] };
     };
