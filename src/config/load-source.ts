@@ -81,18 +81,18 @@ async function findConnector(
   }
   const connector = await context.catalogue.load(id);
   if (connector !== undefined) return connector;
-  const meant = nearest(id, known);
-  const isBroken = known.includes(id);
-  faults.add({
-    code: 'CONFIG_UNKNOWN_CONNECTOR',
-    message: isBroken
-      ? `The connector "${id}" cannot be used; what is wrong with it is said separately`
-      : `There is no connector "${id}"`,
-    path: below(path, 'connector'),
-    allowed,
-    ...(meant === undefined ? {} : { next: `Did you mean "${meant}"?` }),
-  });
+  faults.add({ code: 'CONFIG_UNKNOWN_CONNECTOR', path: below(path, 'connector'), ...unusable(id, known) });
   return undefined;
+}
+
+/** Why a connector of this name is not to be had: it is broken, or nobody has ever heard of it. */
+function unusable(id: string, known: readonly string[]): { message: string; allowed?: string; next?: string } {
+  if (known.includes(id)) {
+    return { message: `The connector "${id}" cannot be used; what is wrong with it is said separately` };
+  }
+  const meant = nearest(id, known);
+  const next = meant === undefined ? {} : { next: `Did you mean "${meant}"?` };
+  return { message: `There is no connector "${id}"`, allowed: known.join(', '), ...next };
 }
 
 type Given = Parameters<NonNullable<Connector['validate']>>[0];

@@ -143,6 +143,8 @@ jobs: {orders: {source: files, query: a.csv, format: csv, target: ${id('a')}}}
     expect([...config!.jobs.keys()]).toEqual(['orders']);
     expect([...refused.keys()]).toEqual(['broken']);
     expect(problems.map(({ code }) => code).sort()).toEqual(['CONFIG_CONNECTOR_BROKEN', 'CONFIG_UNKNOWN_CONNECTOR']);
+    // It is known by name, so that no other name is proposed, least of all its own.
+    expect(problems.map(({ next }) => next)).not.toContain('Did you mean "bad"?');
   });
 
   it('refuses a source whose service is no more, whatever its options were, and lets the others run', async () => {
