@@ -45,6 +45,9 @@ export type RunEvents = {
   'config.reloaded': { readonly file: string; readonly jobs: number };
   /** The new config has a fault as a whole: the old one stays in force. */
   'config.refused': { readonly file: string; readonly faults: number };
+  /** Nobody looks at the schedules, or a firing stays due: whatever restarts the daemon should. */
+  'schedules.stopped': { readonly said: string };
+  'schedules.resumed': { readonly said: string };
   'daemon.started': { readonly jobs: number; readonly scheduled: number; readonly owed: number };
   'daemon.stopping': { readonly reason: string };
 };

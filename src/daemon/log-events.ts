@@ -44,6 +44,8 @@ const levelOf: Partial<Record<keyof SluiceEvents & string, Exclude<Level, 'silen
   'heartbeat.failed': 'warn',
   'config.reloaded': 'info',
   'config.refused': 'error',
+  'schedules.stopped': 'error',
+  'schedules.resumed': 'info',
   'daemon.started': 'info',
   'daemon.stopping': 'info',
 };

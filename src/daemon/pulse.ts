@@ -27,6 +27,8 @@ export interface PulseGiven {
   readonly store: Store;
   readonly clock: Clock;
   readonly ticking: () => Ticking;
+  /** Told when the schedules stop, and when they tick again. */
+  readonly turned?: (beat: Beat) => void;
 }
 
 /**
@@ -39,6 +41,7 @@ export class Pulse {
   #timer: NodeJS.Timeout | undefined;
   /** Since when a firing is overdue, monotonic: the wall clock may have jumped over one. */
   #overdueSince: number | undefined;
+  #wasTicking = true;
 
   constructor(given: PulseGiven) {
     this.#given = given;
@@ -70,6 +73,8 @@ export class Pulse {
   async write(): Promise<void> {
     const { store, clock } = this.#given;
     const beat = this.check();
+    if (beat.ticking !== this.#wasTicking) this.#given.turned?.(beat);
+    this.#wasTicking = beat.ticking;
     const written: Written = {
       ...beat,
       owner: store.processes.self,

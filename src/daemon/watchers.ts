@@ -3,7 +3,7 @@ import type { Log } from '../lib/log.ts';
 import type { Daemon } from './daemon.ts';
 import type { Monitor } from './monitor/monitor.ts';
 import type { Alarm } from './notice/alarm.ts';
-import { Pulse } from './pulse.ts';
+import { type Beat, Pulse } from './pulse.ts';
 import { Systemd } from './systemd.ts';
 import type { Runtime } from './wire.ts';
 
@@ -29,7 +29,9 @@ export class Watchers {
     const { daemon, runtime, env, log } = given;
     const { store, clock } = runtime;
     this.#given = given;
-    this.#pulse = new Pulse({ store, clock, ticking: () => daemon.ticking() });
+    const turned = ({ ticking, said }: Beat): void =>
+      runtime.events.emit(ticking ? 'schedules.resumed' : 'schedules.stopped', { said });
+    this.#pulse = new Pulse({ store, clock, ticking: () => daemon.ticking(), turned });
     this.#systemd = new Systemd({ env, log });
   }
 

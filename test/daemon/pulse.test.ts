@@ -46,6 +46,23 @@ describe('the pulse', () => {
     expect(pulse.check().ticking).toBe(true);
   });
 
+  it('says once when the schedules stop, and once when they tick again', async () => {
+    const state = { ticking: well };
+    const { store, clock } = await setUp(state);
+    const said: unknown[] = [];
+    const pulse = new Pulse({ store, clock, ticking: () => state.ticking, turned: (beat) => said.push(beat) });
+    await pulse.write();
+    state.ticking = { ...well, silence: 200_000 };
+    await pulse.write();
+    await pulse.write();
+    state.ticking = well;
+    await pulse.write();
+    expect(said).toEqual([
+      { ticking: false, said: 'no look at the schedules for 200 s' },
+      { ticking: true, said: 'the schedules tick' },
+    ]);
+  });
+
   it('is read by others: the beat of the holder counts, for half a minute', async () => {
     const { pulse, clock, store } = await setUp({ ticking: well });
     const given = { owner: store.processes.self, clock };

@@ -11,6 +11,7 @@ import { type Runtime, wire } from '../../src/daemon/wire.ts';
 import { csv } from '../../src/formats/csv.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { scheduleKey } from '../../src/schedule/schedule.ts';
+import type { Timer } from '../../src/schedule/timer.ts';
 import { batchOf } from '../../src/sdk/batch.ts';
 import type { Column } from '../../src/sdk/column.ts';
 import { type Connector, defineConnector } from '../../src/sdk/connector.ts';
@@ -195,13 +196,17 @@ export interface Started {
 /** The real daemon on the real store; `before` may put into the state what an earlier life left there. */
 export async function startDaemon(
   config: Config,
-  { clock = systemClock, before }: { clock?: Clock; before?: (runtime: Runtime) => Promise<void> } = {},
+  {
+    clock = systemClock,
+    before,
+    timer,
+  }: { clock?: Clock; before?: (runtime: Runtime) => Promise<void>; timer?: Timer } = {},
 ): Promise<Started> {
   const runtime = await wire({ config, clock });
   await before?.(runtime);
   const heard: Event[] = [];
   runtime.events.listen((name, facts) => heard.push({ name, facts: { ...facts } }));
-  const daemon = new Daemon({ runtime, config });
+  const daemon = new Daemon({ runtime, config, ...(timer === undefined ? {} : { timer }) });
   let stopping: Promise<void> | undefined;
   const stop = () => {
     stopping ??= daemon.stop('the test is over').finally(() => runtime.close());

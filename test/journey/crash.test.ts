@@ -113,7 +113,8 @@ type Elsewhere =
   | 'extract.unchanged'
   | `payload.${'approved' | 'discarded' | 'restored' | 'revived'}`
   | `config.${string}`
-  | `daemon.${string}`;
+  | `daemon.${string}`
+  | `schedules.${string}`;
 type Step = Exclude<keyof (PipelineEvents & DeliveryEvents & RunEvents), Elsewhere>;
 
 /** One case for each event: a new event without a case is a type error. */

@@ -144,6 +144,42 @@ describe('the timer', () => {
     expect(fired).toEqual(['b', 'c', 'd']);
   });
 
+  it('aims at what is due within the minute', async () => {
+    const { fired } = run(begin + 7_250, 60 * minute);
+    await vi.advanceTimersByTimeAsync(7_249);
+    expect(fired).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(fired).toEqual([begin + 7_250]);
+  });
+
+  it('starts a tick that died anew, and says so', async () => {
+    const ticks: (() => void)[] = [];
+    const dead = createTimer(clock, (look) => {
+      ticks.push(look);
+      return { aim() {}, destroy() {} };
+    });
+    timer.stop();
+    timer = dead;
+    const { fired, failures } = run(begin + minute, 60 * minute);
+    await vi.advanceTimersByTimeAsync(85_000);
+    expect([ticks.length, fired.length]).toEqual([1, 0]);
+    expect(timer.silence()).toBe(85_000);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(ticks).toHaveLength(2);
+    expect(fired).toEqual([begin + minute]);
+    expect(String(failures)).toContain('had died and was started anew');
+  });
+
+  it('tells of a clock that was set before it looks again', async () => {
+    const said: string[] = [];
+    timer.start({ dueAt: () => [], fire: () => {}, jumped: () => said.push('jumped'), failed: () => {} });
+    await vi.advanceTimersByTimeAsync(2 * minute);
+    expect(said).toEqual([]);
+    setClock(Date.now() - 24 * 60 * minute);
+    await vi.advanceTimersByTimeAsync(6000);
+    expect(said).toEqual(['jumped']);
+  });
+
   it('calls nothing after it was stopped', async () => {
     const { fired } = run(begin + minute, minute);
     timer.stop();
