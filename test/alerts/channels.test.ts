@@ -1,0 +1,268 @@
+import { existsSync } from 'node:fs';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import type { SMTPServerOptions } from 'smtp-server';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Post, Surroundings } from '../../src/alerts/channel.ts';
+import { sendTo } from '../../src/alerts/channels/index.ts';
+import { composeBulletin } from '../../src/alerts/compose.ts';
+import type { AlertChannel } from '../../src/config/alerts.ts';
+import { until } from '../journey/process.ts';
+import { makeCertificates } from '../servers/certificates.ts';
+import { openMailServer } from './mail-server.ts';
+import { isSigned, openReceiver, secret } from './receiver.ts';
+
+const now = Date.UTC(2026, 10, 21, 8, 4, 12);
+
+async function around(signal = new AbortController().signal): Promise<Surroundings> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-alerts-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return { signal, now, folder };
+}
+
+function postOf(what = 'nobody listens there'): Post {
+  const mention = { subject: 'job:orders', level: 1, since: now - 60_000, what, code: 'DB_UNREACHABLE' };
+  const event = composeBulletin(
+    { occasion: 'failed', kind: 'opened', to: ['ops'], fresh: [mention], open: [mention], recovered: [] },
+    { now, file: '/etc/sluice.yaml', detailOf: () => ({ shows_as_of: now - 3_600_000, mend: 'sluice sync orders' }) },
+  );
+  return { id: event.data.id, event, body: JSON.stringify(event) };
+}
+
+const webhook = (url: string): AlertChannel => ({ name: 'ops', type: 'webhook', url, secret, timeout_seconds: 5 });
+const slack = (url: string): AlertChannel => ({ name: 'chat', type: 'slack', url, timeout_seconds: 5 });
+const command = (...argv: string[]): AlertChannel => ({
+  name: 'pager',
+  type: 'command',
+  command: argv,
+  timeout_seconds: 30,
+});
+
+type Email = Extract<AlertChannel, { type: 'email' }>;
+const email = (server: string, more: Partial<Email> = {}): AlertChannel => ({
+  name: 'mail',
+  type: 'email',
+  server,
+  user: undefined,
+  password: undefined,
+  from: 'Sluice <sluice@test.example>',
+  to: ['me@test.example', 'you@test.example'],
+  tls: 'when offered',
+  timeout_seconds: 5,
+  ...more,
+});
+
+describe('a webhook', () => {
+  it('gets the event as it is kept, at the very address, signed over id, time and body', async () => {
+    const receiver = await openReceiver();
+    const post = postOf();
+    expect(await sendTo(webhook(receiver.url), post, await around())).toEqual({
+      ok: true,
+      said: 'answered 200: thanks',
+    });
+    const [got] = receiver.got;
+    expect(got).toMatchObject({ method: 'POST', path: '/alerts?for=me', text: post.body });
+    expect(got?.headers).toMatchObject({
+      'content-type': 'application/json',
+      'webhook-id': post.id,
+      'webhook-timestamp': String(now / 1000),
+    });
+    expect(isSigned(got!)).toBe(true);
+    expect(isSigned(got!, `whsec_${Buffer.alloc(32, 8).toString('base64')}`)).toBe(false);
+    expect(isSigned({ ...got!, headers: { ...got!.headers, 'webhook-timestamp': '1' } })).toBe(false);
+  });
+
+  it('says what was answered where it was not taken, and how long it shall be left alone', async () => {
+    const receiver = await openReceiver();
+    receiver.answer(429, { 'retry-after': '120' });
+    expect(await sendTo(webhook(receiver.url), postOf(), await around())).toEqual({
+      ok: false,
+      said: 'answered 429: not now',
+      retryAfterMs: 120_000,
+    });
+    receiver.answer(302, { location: receiver.url });
+    expect(await sendTo(webhook(receiver.url), postOf(), await around())).toMatchObject({ ok: false });
+    expect(receiver.got).toHaveLength(2);
+  });
+
+  it('says that nobody is there, or that no answer came', async () => {
+    const receiver = await openReceiver();
+    const gone = webhook('http://127.0.0.1:1/');
+    expect(await sendTo(gone, postOf(), await around())).toEqual({
+      ok: false,
+      said: 'not reached: nobody listens there',
+    });
+    receiver.fallSilent();
+    const silent = { ...webhook(receiver.url), timeout_seconds: 1 } as AlertChannel;
+    expect(await sendTo(silent, postOf(), await around())).toMatchObject({ ok: false });
+  });
+});
+
+describe('the five lines of docs/alerts.md', () => {
+  it('tell a request of ours from one that is not', async () => {
+    const page = await readFile(new URL('../../docs/alerts.md', import.meta.url), 'utf8');
+    const code = /```js\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
+    const { folder } = await around();
+    await writeFile(join(folder, 'verify.mjs'), code);
+    const { isFromSluice } = (await import(join(folder, 'verify.mjs'))) as {
+      isFromSluice(headers: object, body: string, secret: string): boolean;
+    };
+    const receiver = await openReceiver();
+    await sendTo(webhook(receiver.url), postOf(), { ...(await around()), now: Date.now() });
+    const { headers, text } = receiver.got[0]!;
+    expect(isFromSluice(headers, text, secret)).toBe(true);
+    expect(isFromSluice(headers, `${text} `, secret)).toBe(false);
+    expect(isFromSluice({ ...headers, 'webhook-timestamp': '1' }, text, secret)).toBe(false);
+  });
+});
+
+describe('a channel for Slack', () => {
+  it('gets a text, in which nothing of ours means anything to Slack', async () => {
+    const receiver = await openReceiver();
+    await sendTo(slack(receiver.url), postOf('<!channel> & ```fence```'), await around());
+    const { text } = JSON.parse(receiver.got[0]!.text) as { text: string };
+    expect(text).toMatch(
+      /^\*Sluice: orders failed\*\n```\nwhat {6}&lt;!channel&gt; &amp; '''fence''' \[DB_UNREACHABLE\]/,
+    );
+    expect(text).toContain('mend      sluice sync orders');
+  });
+});
+
+describe('a mail', () => {
+  it('arrives whole, at all who shall have it, and says that nobody wrote it by hand', async () => {
+    const server = await openMailServer();
+    const post = postOf('naïve – 1 000 €');
+    const sent = await sendTo(email(`smtp://127.0.0.1:${server.port}`), post, await around());
+    expect(sent).toMatchObject({ ok: true, said: '250 kept' });
+    const [mail] = server.mails;
+    expect(mail).toMatchObject({ from: 'sluice@test.example', to: ['me@test.example', 'you@test.example'] });
+    expect(mail?.text).toMatch(/^Subject: Sluice: orders failed\r$/m);
+    expect(mail?.text).toMatch(new RegExp(`^Message-ID: <${post.id}@sluice>\\r$`, 'm'));
+    expect(mail?.text).toMatch(/^Auto-Submitted: auto-generated\r$/m);
+    expect(mail?.text).toContain('sluice sync orders');
+  });
+
+  it('goes over TLS with a login, to a server whose certificate is trusted and to no other', async () => {
+    const { ca, key, cert } = await makeCertificates(['DNS:localhost']);
+    const logins: string[] = [];
+    const onAuth: SMTPServerOptions['onAuth'] = ({ username, password }, _, done) => {
+      logins.push(`${username}:${password}`);
+      done(null, { user: String(username) });
+    };
+    const [starting, secure] = [
+      await openMailServer({ key, cert, onAuth }),
+      await openMailServer({ key, cert, onAuth, secure: true }),
+    ];
+    const login = { user: 'sluice', password: 'hunter22', tls: 'required' } as const;
+    const ways = [`smtp://localhost:${starting.port}`, `smtps://localhost:${secure.port}`];
+    for (const server of ways) {
+      expect(await sendTo(email(server, login), postOf(), await around())).toMatchObject({ ok: false });
+    }
+    expect(logins).toEqual([]);
+    const trusted = getCACertificates();
+    onTestFinished(() => setDefaultCACertificates(trusted));
+    setDefaultCACertificates([...trusted, ca]);
+    for (const server of ways) {
+      expect(await sendTo(email(server, login), postOf(), await around())).toMatchObject({ ok: true });
+    }
+    expect(logins).toEqual(['sluice:hunter22', 'sluice:hunter22']);
+    for (const { mails } of [starting, secure]) expect(mails).toMatchObject([{ secure: true, user: 'sluice' }]);
+  });
+
+  it('says no password where nothing is encrypted, whatever is allowed', async () => {
+    const logins: string[] = [];
+    const server = await openMailServer({
+      allowInsecureAuth: true,
+      onAuth: ({ username }, _, done) => {
+        logins.push(String(username));
+        done(null, { user: String(username) });
+      },
+    });
+    const login = { user: 'sluice', password: 'hunter22' };
+    const sent = await sendTo(email(`smtp://127.0.0.1:${server.port}`, login), postOf(), await around());
+    expect(sent).toMatchObject({ ok: false });
+    expect([logins, server.mails]).toEqual([[], []]);
+  });
+
+  it('is refused to a server without encryption unless that is allowed', async () => {
+    const server = await openMailServer();
+    const sent = await sendTo(email(`smtp://127.0.0.1:${server.port}`, { tls: 'required' }), postOf(), await around());
+    expect(sent).toMatchObject({ ok: false, said: expect.stringMatching(/TLS/i) });
+    expect(server.mails).toEqual([]);
+  });
+
+  it('says what the server said where it does not take it, and that it does not answer', async () => {
+    const server = await openMailServer({ onRcptTo: (_, __, done) => done(new Error('no such mailbox')) });
+    const sent = await sendTo(email(`smtp://127.0.0.1:${server.port}`), postOf(), await around());
+    expect(sent).toMatchObject({ ok: false, said: expect.stringContaining('no such mailbox') });
+    const silent = createServer();
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void silent.close());
+    const { port } = silent.address() as { port: number };
+    const hung = email(`smtp://127.0.0.1:${port}`, { timeout_seconds: 1 });
+    expect(await sendTo(hung, postOf(), await around())).toMatchObject({ ok: false });
+  });
+});
+
+describe('a command', () => {
+  it('is run without a shell, with the event on its standard input and in its environment', async () => {
+    const surroundings = await around();
+    const program = join(surroundings.folder, 'page');
+    await writeFile(
+      program,
+      '#!/bin/sh\ncat > got.json; printf "%s|%s|%s" "$SLUICE_ALERT_TYPE" "$SLUICE_ALERT_TITLE" "$1" > env.txt\n',
+    );
+    await chmod(program, 0o700);
+    const post = postOf();
+    expect(await sendTo(command('./page', '$(touch pwned) ; *'), post, surroundings)).toEqual({
+      ok: true,
+      said: 'ended with 0',
+    });
+    expect(await readFile(join(surroundings.folder, 'got.json'), 'utf8')).toBe(post.body);
+    expect(await readFile(join(surroundings.folder, 'env.txt'), 'utf8')).toBe(
+      'alert.opened|orders failed|$(touch pwned) ; *',
+    );
+    expect(existsSync(join(surroundings.folder, 'pwned'))).toBe(false);
+  });
+
+  it('says how it ended and what it said, also when there is none', async () => {
+    const failed = await sendTo(command('/bin/sh', '-c', 'echo no pager >&2; exit 3'), postOf(), await around());
+    expect(failed).toEqual({ ok: false, said: 'the program ended with 3: no pager' });
+    expect(await sendTo(command('./not-there'), postOf(), await around())).toMatchObject({
+      ok: false,
+      said: expect.stringContaining('could not be run'),
+    });
+  });
+
+  it('is killed with what it started when it takes too long or we stop', async () => {
+    const surroundings = await around();
+    const slow = {
+      ...command('/bin/sh', '-c', 'sleep 1000 & echo $! > child; wait'),
+      timeout_seconds: 1,
+    } as AlertChannel;
+    expect(await sendTo(slow, postOf(), surroundings)).toEqual({ ok: false, said: 'the program took longer than 1 s' });
+    const child = Number(await readFile(join(surroundings.folder, 'child'), 'utf8'));
+    await until('its child to be gone', () => !isAlive(child));
+    const stop = new AbortController();
+    const stopped = sendTo(command('/bin/sh', '-c', 'echo > begun; sleep 1000'), postOf(), {
+      ...surroundings,
+      signal: stop.signal,
+    });
+    await until('it to begin', () => existsSync(join(surroundings.folder, 'begun')));
+    stop.abort();
+    expect(await stopped).toMatchObject({ ok: false });
+  });
+});
+
+/** A zombie is dead: only its parent has not noticed. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
