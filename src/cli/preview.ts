@@ -1,4 +1,5 @@
 import type { Config, Job } from '../config/config.ts';
+import type { Onward } from '../daemon/keep-rows.ts';
 import type { Judged } from '../delivery/object.ts';
 import { systemClock } from '../lib/clock.ts';
 import { quietLog } from '../lib/log.ts';
@@ -94,7 +95,7 @@ async function previewJob(
     const asOf = clock.now();
     const watch = Watch.of(job, asOf);
     const onBatch = watch === undefined ? {} : { onBatch: (batch: Batch) => watch.take(batch) };
-    const preview = await previewPipeline({ ...given, ...onBatch, rows: rowsShown });
+    const preview = await previewPipeline({ ...given, ...(await placeOf(job, store)), ...onBatch, rows: rowsShown });
     const judged = { job, payload: { ...preview, asOf }, ...(watch === undefined ? {} : { watch }) };
     return { job: job.name, target, preview, ...(await verdictOf(judged, preview, store)) };
   } catch (thrown) {
@@ -102,6 +103,16 @@ async function previewJob(
     const problem = toProblem(thrown, { code: 'RUN_THREW', family: 'bug' });
     return { job: job.name, target, problem, would: 'nothing would be sent' };
   }
+}
+
+/** Where a run of a job that keeps its rows would go on; the others are shown whole. */
+async function placeOf(job: Job, store: Store | undefined): Promise<Pick<Onward, 'watermark' | 'keeping'>> {
+  if (job.extract?.write === undefined) return {};
+  const run = 'preview';
+  if (store === undefined) return { keeping: { folder: '', run, isWanted: true } };
+  const { lookUpPlace } = await import('../daemon/keep-rows.ts');
+  const { watermark, keeping } = await lookUpPlace(store, { job, run });
+  return { ...(watermark === undefined ? {} : { watermark }), ...(keeping === undefined ? {} : { keeping }) };
 }
 
 async function verdictOf(

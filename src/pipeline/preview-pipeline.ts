@@ -6,10 +6,14 @@ import { toProblem } from '../lib/problem.ts';
 import { type Batch, batchText } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
 import { type CarryGiven, carry } from './carry.ts';
+import type { Keeping } from './folded-source.ts';
 import { progressReporter } from './progress.ts';
 import type { PipelineGiven } from './run-pipeline.ts';
 
 export type PreviewGiven = Omit<PipelineGiven, 'spool'> & {
+  /** For a job that keeps its rows: where the run would go on. What is kept stays as it is. */
+  readonly watermark?: string;
+  readonly keeping?: Omit<Keeping, 'aside'>;
   /** How many of the first rows to keep. */
   readonly rows: number;
 };
@@ -45,7 +49,9 @@ export async function previewPipeline(given: PreviewGiven): Promise<Preview> {
     if (missing > 0) firstRows.push(...batchText({ ...batch, length: Math.min(missing, batch.length) }));
   };
   try {
-    const carried = await carry({ ...given, spool, sink, onBatch, onProgress: progressReporter(given) });
+    const { keeping } = given;
+    const aside = keeping === undefined ? {} : { keeping: { ...keeping, isWanted: true, aside: spool } };
+    const carried = await carry({ ...given, ...aside, spool, sink, onBatch, onProgress: progressReporter(given) });
     return { ...carried, firstRows, sha256: hash.digest('hex'), format: given.extract.format.id };
   } catch (thrown) {
     if (given.signal.aborted) throw given.signal.reason;

@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from '../lib/make-folder.ts';
 import { syncFolder } from '../lib/sync-folder.ts';
@@ -32,6 +31,8 @@ export interface SetRunGiven {
   readonly folder: string;
   /** Id of the run: the name of the folder in it that the run writes to. */
   readonly run: string;
+  /** Write below this folder instead, for a run that is only to be looked at. */
+  readonly aside?: string;
   /** For files that nobody wants any more when the run is over. */
   readonly scratch: string;
   /** The generation that the run goes on from; absent: from nothing. */
@@ -134,7 +135,7 @@ export class SetRun {
   /** All rows have been taken in: makes the whole ready to be read. */
   async fold(): Promise<void> {
     this.#settle();
-    const { current, staged = [], folder } = this.#given;
+    const { current, staged = [] } = this.#given;
     const before = placed(current?.segments ?? [], staged);
     const isWhole = this.#isWhole(before);
     const isNew = this.taken > 0 || this.#incoming.covers !== undefined;
@@ -146,7 +147,7 @@ export class SetRun {
     this.#merge = this.#sources(isWhole);
     const gates = { ...this.#gates(), ...(newest === undefined ? {} : { newest }) };
     this.#reader = new SetReader(this.#merge, { columns, gates });
-    if (isWhole) this.#whole = await SegmentWriter.create(join(folder, this.#nextFile()));
+    if (isWhole) this.#whole = await SegmentWriter.create(this.#pathOf(this.#nextFile()));
   }
 
   /** The next batch of the whole; undefined at the end. Good until the next call. */
@@ -159,14 +160,16 @@ export class SetRun {
   /** What is left is read, everything is on the disk and synced: what the set is now. */
   async seal(): Promise<Manifest> {
     while ((await this.next()) !== undefined);
-    const { folder, run, asOf } = this.#given;
+    const { run, asOf, folder, aside = folder } = this.#given;
     if (this.#whole !== undefined) {
       const file = `${run}/${this.#files}.rows`;
       this.#segments = [{ file, ...(await this.#whole.seal()), asOf }];
       this.#whole = undefined;
     }
-    if (this.#files > 0) await syncFolder(join(folder, run));
-    await syncFolder(folder);
+    if (this.#files > 0) {
+      await syncFolder(join(aside, run));
+      await syncFolder(aside);
+    }
     const { rows, oldest = '' } = this.#reader!;
     const columns = this.#columns;
     const { next } = this.#writer!;
@@ -178,11 +181,6 @@ export class SetRun {
     await this.#whole?.abandon();
     await this.#merge?.close();
     await this.#sorter.close();
-  }
-
-  /** Removes what the run wrote. Never throws: it runs when something has gone wrong already. */
-  discard(): void {
-    rmSync(join(this.#given.folder, this.#given.run), { recursive: true, force: true });
   }
 
   /** Types are known for sure only when the last row was. */
@@ -207,7 +205,7 @@ export class SetRun {
     const files = this.#segments.map((segment, rank): RecordSource => {
       const later = stretches.slice(rank + 1).filter((stretch) => stretch !== undefined);
       const skips = anyOf(later.map((stretch) => within(stretch, this.#columns)));
-      const path = join(this.#given.folder, segment.file);
+      const path = this.#pathOf(segment.file);
       return new SegmentReader({ path, segment, rank, ...(skips === undefined ? {} : { skips }) });
     });
     return new Merge(isWhole ? [...files, ...this.#sorter.sources(files.length)] : files);
@@ -238,10 +236,10 @@ export class SetRun {
   }
 
   async #writeTaken(merge: Merge): Promise<Segment> {
-    const { folder, asOf } = this.#given;
+    const { asOf } = this.#given;
     const { covers } = this.#incoming;
     const file = this.#nextFile();
-    const writer = await SegmentWriter.create(join(folder, file));
+    const writer = await SegmentWriter.create(this.#pathOf(file));
     try {
       await merge.copyTo(writer);
       const sealed = await writer.seal();
@@ -254,9 +252,14 @@ export class SetRun {
     }
   }
 
+  #pathOf(file: string): string {
+    const { run, folder, aside = folder } = this.#given;
+    return join(file.startsWith(`${run}/`) ? aside : folder, file);
+  }
+
   #nextFile(): string {
-    const { folder, run } = this.#given;
-    makeFolder(join(folder, run), 0o700);
+    const { run, folder, aside = folder } = this.#given;
+    makeFolder(join(aside, run), 0o700);
     this.#files += 1;
     return `${run}/${this.#files}.rows`;
   }

@@ -1,53 +1,249 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
-import { expect, it, onTestFinished } from 'vitest';
-import { adminKey, makeWorld } from './world.ts';
+import { beforeAll, expect, it } from 'vitest';
+import { describeWithServer } from '../servers/describe.ts';
+import { type FaultProxy, openFaultProxy } from './fault-proxy.ts';
+import { openShop, type Shop } from './shop.ts';
+import { adminKey, forSuite, makeWorld, type World } from './world.ts';
 
-async function openShop() {
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-kept-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const file = join(folder, 'shop.sqlite');
-  const run = (sql: string) => {
-    const db = new Database(file);
-    db.exec(sql);
-    db.close();
-  };
-  run("create table orders (id integer, name text, at datetime, gone integer)");
-  return { file, run };
+const scope = forSuite();
+let world: World;
+let proxy: FaultProxy;
+
+beforeAll(async () => {
+  world = await makeWorld({ scope, company: { requests_per_second: 1000 } });
+  proxy = await openFaultProxy(world.url, scope);
+});
+
+const through = () => ({ destinations: { main: { url: proxy.url, api_key: adminKey, attempts: 1 } } });
+
+/** Files of the rows that jobs keep. */
+const files = ({ home }: Shop) =>
+  (readdirSync(join(home.folder, 'state', 'sets'), { recursive: true }) as string[]).filter((name) =>
+    /rows$/.test(name),
+  );
+
+/** The steps of a sync that does `sync`, before each of which it can be killed. */
+async function stepsOf(shop: Shop): Promise<string[]> {
+  const file = join(shop.home.folder, 'steps');
+  await shop.sync(dieAt(shop, ''));
+  const steps = readFileSync(file, 'utf8').trim().split('\n');
+  await rm(file);
+  // Many pieces in a row: the first two stand for all.
+  return steps.slice(steps.indexOf('say extract.started #1')).filter((step) => /#[12]$/.test(step));
 }
 
-it('shows everything though the source gives only what changed', async () => {
-  const [shop, world] = [await openShop(), await makeWorld()];
-  const home = await world.home();
-  const instance = await world.instance('csv');
-  await home.config({
-    destinations: { main: { url: world.url, api_key: adminKey } },
-    sources: { shop: { connector: 'db', file: shop.file } },
-    jobs: {
-      orders: {
-        source: 'shop',
-        query: { sql: 'select * from orders', cursor: 'at' },
-        write: { disposition: 'merge', key: 'id', deleted: 'gone' },
-        transforms: [{ select: ['id', 'name'] }],
-        format: 'csv',
-        target: instance,
-      },
-    },
+const dieAt = ({ home }: Shop, step: string) => ({
+  preload: ['die-at-step'],
+  env: { STEPS_FILE: join(home.folder, 'steps'), STEPS_UNDER: join(home.folder, 'state'), DIE_AT: step },
+});
+
+describeWithServer({ servers: 'PostgreSQL' }, 'a dashboard of a job that reads only what changed', (server) => {
+  const open = (more: Parameters<typeof openShop>[1] = {}) => openShop({ server: server(), world }, more);
+
+  it('shows all of the table: what was there, what is new, what changed, and not what was deleted', async () => {
+    const shop = await open();
+    await shop.put([2, 'two'], [10, 'ten'], [-3, 'minus']);
+    expect((await shop.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 3 }]);
+    await shop.same();
+    expect((await shop.sync()).jobs).toMatchObject([{ state: 'unchanged', requests: 0 }]);
+    await shop.put([10, 'TEN'], [4, 'four']);
+    expect((await shop.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 4 }]);
+    await shop.same();
+    await shop.put([2, 'two', true]);
+    expect((await shop.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 3 }]);
+    await shop.same();
+    await shop.put([2, 'back']);
+    await shop.sync();
+    await shop.same();
   });
-  const sync = async () => (await home.sync()).jobs?.[0];
-  shop.run("insert into orders values (2, 'two', '2026-01-31 10:00:00', 0), (10, 'ten', '2026-01-31 10:01:00', 0)");
-  expect(await sync()).toMatchObject({ state: 'delivered', rows: 2 });
-  expect(await world.data(instance)).toBe('id,name\n2,two\n10,ten\n');
-  expect(await sync()).toMatchObject({ state: 'unchanged', requests: 0 });
-  shop.run("update orders set name = 'TWO', at = '2026-01-31 10:02:00' where id = 2; insert into orders values (3, 'three', '2026-01-31 10:03:00', null)");
-  expect(await sync()).toMatchObject({ state: 'delivered', rows: 3 });
-  expect(await world.data(instance)).toBe('id,name\n2,TWO\n3,three\n10,ten\n');
-  shop.run("update orders set gone = 1, at = '2026-01-31 10:04:00' where id = 3");
-  expect(await sync()).toMatchObject({ state: 'delivered', rows: 2 });
-  expect(await world.data(instance)).toBe('id,name\n2,TWO\n10,ten\n');
-  const cleared = await home.sluice(['state', 'clear', 'orders']);
-  expect(cleared.code).toBe(0);
-  expect(await sync()).toMatchObject({ state: 'unchanged', rows: 2 });
+
+  it('gets rows that were committed late, within the lag, without reading all again', async () => {
+    const shop = await open();
+    await shop.put([1, 'one'], [2, 'two'], [3, 'three']);
+    await shop.sync();
+    await shop.run(
+      "insert into orders select 4, 'late', 4.5, updated_at - interval '5 minutes', false from orders where id = 3",
+    );
+    expect((await shop.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 4 }]);
+    await shop.same();
+  });
+
+  it('shows the rows of the window alone, and is sent anew when one has grown too old, though nothing changed', async () => {
+    const shop = await open({
+      job: {
+        write: { disposition: 'merge', key: 'id', deleted: 'gone', retain: { column: 'updated_at', within: '2h' } },
+      },
+    });
+    const ago = (id: number, span: string) =>
+      shop.run(`insert into orders values (${id}, 'x', 1, now() - interval '${span}', false)`);
+    await ago(1, '3 hours');
+    await ago(2, '119 minutes 57 seconds');
+    await ago(3, '1 minute');
+    await shop.sync();
+    expect((await shop.shown())?.split('\n').length).toBeLessThan(5);
+    for (;;) {
+      const [job] = (await shop.sync()).jobs;
+      expect(['delivered', 'unchanged']).toContain(job!.state);
+      if ((await shop.shown()) === 'id,name,amount\n3,x,1.00\n') break;
+    }
+    expect((await shop.sync()).jobs).toMatchObject([{ state: 'unchanged', requests: 0 }]);
+  });
+
+  it('is what a dry run foretold, which changes nothing', async () => {
+    const shop = await open();
+    await shop.put([1, 'one'], [2, 'two']);
+    const foretold = async () => {
+      const { stdout } = await shop.home.sluice(['sync', '--dry-run', '--json']);
+      return (JSON.parse(stdout) as { jobs: { rows: number; would: string; sha256: string }[] }).jobs[0]!;
+    };
+    expect(await foretold()).toMatchObject({ rows: 2, would: 'one request would send it' });
+    await shop.sync();
+    const before = files(shop);
+    expect(await foretold()).toMatchObject({ rows: 2, would: expect.stringContaining('unchanged') });
+    await shop.put([3, 'three']);
+    const { sha256 } = await foretold();
+    expect(files(shop)).toEqual(before);
+    await shop.sync();
+    expect(shop.home.state().outbox.at(-1)!.sha256).toBe(sha256);
+  });
+
+  it('is whole again after a kill before any durable step of a sync', async () => {
+    const shop = await open();
+    await shop.put([1, 'one'], [2, 'two']);
+    await shop.sync();
+    await shop.put([3, 'three']);
+    const steps = await stepsOf(shop);
+    expect(steps).toEqual(expect.arrayContaining(['create payload #1', 'sync folder #1', 'say payload.owed #1']));
+    let killed = 0;
+    for (const [i, step] of steps.entries()) {
+      await shop.put([1, `one at ${i}`], [100 + i, 'new'], [100 + i - 2, 'gone', true]);
+      if ((await shop.sync(dieAt(shop, step))).signal !== null) killed += 1;
+      // Whatever it shows is what the source had at some time, and never half of it.
+      if (i % 3 === 0) await shop.put([1, `again at ${i}`]);
+      await shop.sync();
+      await shop.same();
+    }
+    expect(killed).toBeGreaterThan(steps.length / 2);
+    expect((await shop.sync()).jobs).toMatchObject([{ state: 'unchanged' }]);
+    expect(shop.home.state().leases).toEqual([]);
+  }, 280_000);
+
+  it('forgets nothing when a result is held back: the next one has it, whether the first is discarded or approved', async () => {
+    const shop = await open({ job: { guards: { rows: { maximum: 3 } } } });
+    await shop.put([1, 'one'], [2, 'two']);
+    await shop.sync();
+    await shop.put([3, 'three'], [4, 'four']);
+    expect((await shop.sync()).jobs).toMatchObject([{ state: 'quarantined' }]);
+    await shop.home.sluice(['quarantine', 'discard', 'orders']);
+    await shop.put([4, 'four', true]);
+    expect((await shop.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 3 }]);
+    await shop.same();
+
+    await shop.put([5, 'five']);
+    expect((await shop.sync()).jobs).toMatchObject([{ state: 'quarantined' }]);
+    expect(await shop.home.sluice(['quarantine', 'approve', 'orders'])).toMatchObject({ code: 0 });
+    await shop.same();
+    // What was approved is what the next run goes on from.
+    expect((await shop.sync()).jobs).toMatchObject([{ state: 'unchanged' }]);
+    await shop.put([1, 'one', true]);
+    expect((await shop.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 3 }]);
+    await shop.same();
+  });
+
+  it('goes back with a payload that is dead, reads the same again, and on with it when it is sent after all', async () => {
+    const shop = await open({ top: through() });
+    await shop.config({}, through());
+    await shop.put([1, 'one']);
+    await shop.sync();
+    await shop.put([2, 'two']);
+    proxy.always(shop.instance, { answer: 400 });
+    expect((await shop.sync()).jobs).toMatchObject([{ state: 'dead' }]);
+    expect((await shop.sync()).jobs).toMatchObject([{ state: 'dead', rows: 2 }]);
+    proxy.always(shop.instance, 'pass');
+    await shop.put([3, 'three']);
+    expect((await shop.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 3 }]);
+    await shop.same();
+
+    await shop.put([4, 'four']);
+    proxy.always(shop.instance, { answer: 400 });
+    expect((await shop.sync()).jobs).toMatchObject([{ state: 'dead' }]);
+    proxy.always(shop.instance, 'pass');
+    expect(await shop.home.sluice(['dead', 'send', 'orders'])).toMatchObject({ code: 0 });
+    await shop.same();
+    expect((await shop.sync()).jobs).toMatchObject([{ state: 'unchanged' }]);
+  });
+
+  it('shows a former payload until the job is let go again, and goes on from what was known then', async () => {
+    const shop = await open();
+    await shop.put([1, 'one']);
+    await shop.sync();
+    await shop.put([2, 'two']);
+    await shop.sync();
+    await shop.put([3, 'three']);
+    await shop.sync();
+    expect(await shop.home.sluice(['rollback', 'orders', '--why', 'looks wrong'])).toMatchObject({ code: 0 });
+    expect(await shop.shown()).toBe(await shop.wanted('id < 3'));
+    await shop.put([1, 'ONE']);
+    expect((await shop.sync()).jobs).toMatchObject([{ state: 'held' }]);
+    expect(await shop.home.sluice(['resume', 'orders'])).toMatchObject({ code: 0 });
+    expect((await shop.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 3 }]);
+    await shop.same();
+  });
+
+  it('comes from a backup as well, with all that was kept', async () => {
+    const shop = await open();
+    await shop.put([1, 'one'], [2, 'two']);
+    await shop.sync();
+    const backup = join(shop.home.folder, 'backup');
+    await shop.home.sluice(['backup', backup]);
+    await shop.put([3, 'three']);
+    await shop.sync();
+    await rm(join(shop.home.folder, 'state'), { recursive: true });
+    expect(await shop.home.sluice(['restore', backup])).toMatchObject({ code: 0 });
+    // The row before the watermark is gone from the source: only what was kept still has it.
+    await shop.run('delete from orders where id in (1, 3)');
+    expect((await shop.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 2, requests: 1 }]);
+    expect(await shop.shown()).toBe('id,name,amount\n1,one,1.50\n2,two,2.50\n');
+  });
+
+  it('says what is wrong with files that are damaged, and how to mend it', async () => {
+    const shop = await open();
+    await shop.put([1, 'one']);
+    await shop.sync();
+    const [file] = files(shop);
+    await writeFile(join(shop.home.folder, 'state', 'sets', file!), 'rubbish');
+    await shop.put([2, 'two']);
+    const [job] = (await shop.sync()).jobs;
+    expect(job).toMatchObject({
+      state: 'failed',
+      problem: { code: 'SET_DAMAGED', next: expect.stringContaining('sluice state clear') },
+    });
+    await shop.home.sluice(['state', 'clear', 'orders']);
+    await shop.sync();
+    await shop.same();
+  });
+
+  it('makes other columns, formats and targets of the rows that are there, and reads anew only for another query', async () => {
+    const shop = await open();
+    await shop.put([1, 'one'], [2, 'two']);
+    await shop.sync();
+    // Gone from the source without a mark: whoever reads all again would miss it.
+    await shop.run('delete from orders where id = 1');
+    await shop.config({ transforms: [{ select: ['id'] }] });
+    expect((await shop.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 2 }]);
+    expect(await shop.shown()).toBe('id\n1\n2\n');
+    await shop.config({ write: { disposition: 'merge', key: ['id', 'name'] } });
+    expect((await shop.sync()).jobs).toMatchObject([{ rows: 1 }]);
+  });
+
+  it('keeps history by adding rows, the newest of so many', async () => {
+    const shop = await open({ job: { write: { disposition: 'append', retain: { rows: 3 } } } });
+    await shop.put([1, 'one'], [2, 'two']);
+    await shop.sync();
+    await shop.put([1, 'again'], [2, 'too']);
+    expect((await shop.sync()).jobs).toMatchObject([{ rows: 3 }]);
+    expect(await shop.shown()).toBe('id,name,amount\n2,two,2.50\n1,again,1.50\n2,too,2.50\n');
+  });
 });
