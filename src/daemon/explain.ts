@@ -3,7 +3,8 @@ import { addressOf } from '../delivery/commit-payload.ts';
 import type { Clock } from '../lib/clock.ts';
 import { nextFiring } from '../schedule/schedule.ts';
 import type { Store } from '../state/store.ts';
-import type { OutboxRow, RunRow } from '../state/tables.ts';
+import type { OutboxRow, RunRow, StretchRow } from '../state/tables.ts';
+import { nextTurn } from './next-turn.ts';
 
 /** One link of the chain from the dashboard back to what holds it up. Instants are epoch milliseconds. */
 export interface Link {
@@ -40,6 +41,7 @@ interface Facts {
   readonly nextAt?: number;
   readonly hold?: { readonly since: number; readonly who: string; readonly why: string };
   readonly missing?: string;
+  readonly stretch?: StretchRow;
 }
 
 /** Reads the store and says why the job's target shows what it shows; asks nobody and changes nothing. */
@@ -70,16 +72,21 @@ async function gather(job: Job, store: Store | undefined, clock: Clock, isMissin
   for (const state of ['owed', 'quarantined', 'dead'] as const) {
     waiting.push(...(await store.outbox.inState(state)).filter((row) => row.job === job.name));
   }
-  const nextAt = job.enabled ? (schedule?.next_at ?? planned) : null;
+  const stretch = (await store.stretches.now()).find((one) => one.job === job.name);
+  const runs = await store.runs.history({ job: job.name, limit: 50 });
+  const plain = job.enabled ? (schedule?.next_at ?? planned) : null;
+  const isStretched = stretch !== undefined && job.schedule !== undefined && plain !== null && plain > now;
+  const nextAt = isStretched ? nextTurn(job.schedule, stretch, { now, lastAt: runs[0]?.started_at }) : plain;
   return {
     job,
     now,
-    runs: await store.runs.history({ job: job.name, limit: 50 }),
+    runs,
     waiting,
     ...(running === undefined ? {} : { runningSince: running.takenAt }),
     ...(daemon === undefined ? {} : { daemonSince: daemon.takenAt }),
     ...(nextAt === null || nextAt === undefined ? {} : { nextAt }),
     ...(hold === undefined ? {} : { hold }),
+    ...(stretch === undefined ? {} : { stretch }),
     ...(isMissing ? { missing: 'sluice apply --yes' } : {}),
   };
 }
@@ -194,15 +201,27 @@ function failed(facts: Facts): Judgement | undefined {
 /** Nothing is in the way: it shows what the last run gave, and the age is that of the schedule. */
 function settled(facts: Facts): Judgement {
   const [last] = facts.runs;
-  const verdict = last!.state === 'unchanged' ? 'up to date, nothing new at the source' : 'up to date';
-  return { verdict, because: [ended(last!)], ...upcoming(facts) };
+  const good = last!.state === 'unchanged' ? 'up to date, nothing new at the source' : 'up to date';
+  const { stretch } = facts;
+  if (stretch === undefined) return { verdict: good, because: [ended(last!)], ...upcoming(facts) };
+  const verdict = `${good}, but less often than it should be`;
+  const because = [{ at: stretch.since, says: `the job ${stretch.says}` }, ended(last!)];
+  const mend = 'sluice plan shows what would make room; priority: high keeps a job out of this';
+  return { verdict, because, ...upcoming(facts), mend };
 }
 
-function upcoming({ job, nextAt, daemonSince, now }: Omit<Facts, 'waiting' | 'runs'>): Pick<Judgement, 'next'> {
+function upcoming({
+  job,
+  nextAt,
+  daemonSince,
+  now,
+  stretch,
+}: Omit<Facts, 'waiting' | 'runs'>): Pick<Judgement, 'next'> {
   if (!job.enabled) return { next: { says: 'nothing: the job is disabled' } };
   if (nextAt === undefined) return { next: { says: 'nothing: the job has no schedule' } };
   if (daemonSince === undefined) return { next: { at: nextAt, says: 'would run, but no daemon runs on this state' } };
-  return { next: { at: Math.max(nextAt, now), says: 'runs by its schedule' } };
+  const says = stretch === undefined ? 'runs by its schedule' : 'runs, stretched';
+  return { next: { at: Math.max(nextAt, now), says } };
 }
 
 function troubleOf({ last_attempt_at, owed_at, message, code }: OutboxRow, what: string): Link {

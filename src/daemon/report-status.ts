@@ -6,7 +6,8 @@ import { needsPerson, reportLogins } from '../oauth/report.ts';
 import { nextFiring } from '../schedule/schedule.ts';
 import { processText } from '../state/processes.ts';
 import type { Store } from '../state/store.ts';
-import type { HoldRow, OutboxRow, RunRow } from '../state/tables.ts';
+import type { HoldRow, OutboxRow, RunRow, StretchRow } from '../state/tables.ts';
+import { nextTurn } from './next-turn.ts';
 import { type AccountStatus, reportAccounts } from './report-accounts.ts';
 
 /** Where a job stands. Instants are epoch milliseconds. */
@@ -26,6 +27,13 @@ export interface JobStatus {
   /** When the instance was last known to be given or to have the job's newest data. */
   readonly last_delivered_at?: number;
   readonly next_firing_at?: number;
+  /** Set while it runs less often than its schedule says, because the requests of the day do not reach; 0: not at all. */
+  readonly stretched?: {
+    readonly every: number;
+    readonly says: string;
+    readonly since: number;
+    readonly until: number;
+  };
   readonly owed: readonly {
     readonly bytes: number;
     readonly rows: number;
@@ -64,10 +72,11 @@ export interface Status {
 export async function reportStatus(config: Config, store: Store | undefined, clock: Clock): Promise<Status> {
   if (store === undefined) return nothingYet(config, clock);
   const owed = await store.outbox.inState('owed');
+  const stretches = new Map((await store.stretches.now()).map((stretch) => [stretch.job, stretch]));
   const jobs: JobStatus[] = [];
   for (const job of config.jobs.values()) {
     const mine = owed.filter((row) => row.job === job.name);
-    jobs.push(await jobStatus(job, { store, clock, owed: mine }));
+    jobs.push(await jobStatus(job, { store, clock, owed: mine, stretch: stretches.get(job.name) }));
   }
   const holder = await store.leases.holder('daemon');
   const daemon = holder === undefined ? {} : { daemon: { owner: processText(holder.owner), since: holder.takenAt } };
@@ -112,15 +121,20 @@ function strandedIn(owed: readonly OutboxRow[], { jobs, destinations }: Config):
 
 async function jobStatus(
   job: Job,
-  given: { store: Store; clock: Clock; owed: readonly OutboxRow[] },
+  given: { store: Store; clock: Clock; owed: readonly OutboxRow[]; stretch: StretchRow | undefined },
 ): Promise<JobStatus> {
-  const { store, clock, owed } = given;
+  const { store, clock, owed, stretch } = given;
   const last = await store.runs.last(job.name);
   const running = await store.leases.holder(`job:${job.name}`);
   const hold = await store.holds.find(job.name);
   const delivered = await lastPublished(job, store);
   const planned = (await store.schedules.find(job.name))?.next_at;
-  const next = planned ?? firstFiring(job, clock);
+  const plain = planned ?? firstFiring(job, clock);
+  const isOverdue = plain !== null && plain <= clock.now();
+  const next =
+    stretch === undefined || job.schedule === undefined || isOverdue
+      ? plain
+      : nextTurn(job.schedule, stretch, { now: clock.now(), lastAt: last?.started_at });
   return {
     job: job.name,
     enabled: job.enabled,
@@ -128,6 +142,7 @@ async function jobStatus(
     ...(last === undefined ? {} : { last_run: runOf(last) }),
     ...(delivered === undefined ? {} : { last_delivered_at: delivered }),
     ...(next === null || next === undefined ? {} : { next_firing_at: next }),
+    ...(stretch === undefined ? {} : { stretched: stretchOf(stretch) }),
     owed: owed.map(({ bytes, row_count, owed_at, attempts, code, message }) => ({
       bytes,
       rows: row_count,
@@ -141,6 +156,10 @@ async function jobStatus(
 
 function runOf({ id, state, started_at, row_count, code, message }: RunRow): NonNullable<JobStatus['last_run']> {
   return { run: id, state, started_at, rows: row_count, code, message };
+}
+
+function stretchOf({ every, says, since, until }: StretchRow): NonNullable<JobStatus['stretched']> {
+  return { every, says, since, until };
 }
 
 function stateOf({

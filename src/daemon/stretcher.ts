@@ -2,11 +2,11 @@ import type { Config, Job } from '../config/config.ts';
 import { dayOf, untilMidnight } from '../delivery/quota.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Emit } from '../lib/events.ts';
-import { firingsBetween } from '../schedule/schedule.ts';
 import type { Store } from '../state/store.ts';
 import type { Stretch } from '../state/stretches.ts';
 import { budgetsOfDay } from './day-budget.ts';
 import type { RunEvents } from './events.ts';
+import { nthFiring } from './next-turn.ts';
 import { stretchDay } from './stretch-day.ts';
 import { stretchWords } from './stretch-words.ts';
 
@@ -101,8 +101,7 @@ export class Stretcher {
     const { store, clock } = this.#given;
     const last = await store.runs.last(name);
     if (last === undefined || last.started_at > clock.now()) return true;
-    let passed = 0;
-    for (const _ of firingsBetween(schedule!, last.started_at, at)) if (++passed >= every) return true;
-    return false;
+    const turn = nthFiring(schedule!, last.started_at, every);
+    return turn !== null && turn <= at;
   }
 }

@@ -1,11 +1,14 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Config, Destination, Job } from '../../src/config/config.ts';
 import type { SluiceEvents } from '../../src/daemon/events.ts';
+import { explainJob } from '../../src/daemon/explain.ts';
+import { reportStatus } from '../../src/daemon/report-status.ts';
 import { Stretcher } from '../../src/daemon/stretcher.ts';
 import { dayOf, daysOf, untilMidnight } from '../../src/delivery/quota.ts';
+import type { Clock } from '../../src/lib/clock.ts';
 import type { Store } from '../../src/state/store.ts';
 import { cleanUp, newFolder as newStateFolder, newStore, VirtualClock } from '../state/fixtures.ts';
-import { configOf, destinationOf, jobOf, Source } from './rig.ts';
+import { configOf, destinationOf, jobOf, newFolder, openService, overdue, Source, startDaemon } from './rig.ts';
 
 afterEach(cleanUp);
 
@@ -53,7 +56,7 @@ async function live({ config, store, clock, stretcher }: World, sends: (job: str
   return ran;
 }
 
-async function runOf({ name, destination }: Job, requests: number, { store, clock }: Pick<World, 'store' | 'clock'>) {
+async function runOf({ name, destination }: Job, requests: number, { store, clock }: { store: Store; clock: Clock }) {
   await store.transaction(async ({ runs, quota }) => {
     const run = await runs.begin({ job: name, origin: 'schedule' });
     for (let i = 0; i < requests; i++) {
@@ -160,6 +163,25 @@ describe('what was stretched', () => {
     expect(again.events).toMatchObject([{ name: 'job.stretched' }]);
   });
 
+  it('is told by status and explain, with the firing that will really run', async () => {
+    const { clock, config, store, stretcher } = await worldOf(jobs);
+    clock.advance(10 * minute);
+    await runOf(jobs[0]!, 1, { store, clock });
+    clock.advance(10 * minute);
+    const says = await stretcher.judge(jobs[0]!, clock.now(), config);
+    const status = await reportStatus(config, store, clock);
+    expect(status.jobs[0]).toMatchObject({
+      stretched: { every: 3, says, since: clock.now(), until: midnight + day },
+      next_firing_at: midnight + 40 * minute,
+    });
+    const { verdict, because, mend } = await explainJob(jobs[0]!, store, clock);
+    expect(verdict).toBe('up to date, but less often than it should be');
+    expect(because[0]).toEqual({ at: clock.now(), says: `the job ${says}` });
+    expect(mend).toContain('sluice plan');
+    clock.advance(day);
+    expect((await reportStatus(config, store, clock)).jobs[0]).not.toHaveProperty('stretched');
+  });
+
   it('is reckoned anew for a new config', async () => {
     const { clock, config, events, stretcher } = await worldOf(jobs);
     clock.advance(10 * minute);
@@ -177,4 +199,24 @@ describe('what was stretched', () => {
     clock.wall -= 300 * minute;
     expect(await stretcher.judge(jobs[0]!, clock.now(), config)).toBeUndefined();
   });
+});
+
+it('the daemon passes a firing over that the day has no room for, says so, and goes on with the schedule', async () => {
+  const service = await openService();
+  const destination = destinationOf(service.url, { requestsPerDay: 1, whenShort: 'stretch' });
+  const source = new Source();
+  const job = jobOf({ name: 'later', destination, instance: 'i', source, cron: '* * * * *', priority: 'low' });
+  const config = configOf(await newFolder(), [job]);
+  const { hear, runtime } = await startDaemon(config, {
+    before: async (runtime) => {
+      await runOf(job, 1, { store: runtime.store, clock: runtime.clock });
+      await overdue(job)(runtime);
+    },
+  });
+  const { facts } = await hear('firing.stretched', { job: 'later' });
+  expect(facts.reason).toMatch(/^rests until 00:00 E[SD]T/);
+  expect(source.asked).toBe(0);
+  const planned = await runtime.store.schedules.find('later');
+  expect(planned!.next_at).toBeGreaterThan(runtime.clock.now() - minute);
+  expect(await runtime.store.runs.history({ limit: 9 })).toHaveLength(1);
 });

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { redact } from '../../lib/redact.ts';
-import type { RunRow } from '../../state/tables.ts';
+import type { RunRow, StretchRow } from '../../state/tables.ts';
 import type { CliCommand } from '../command.ts';
 import { chooseJobs, configFlag, openConfig } from '../config-file.ts';
 import { bytesText, countText, durationText, instantText } from '../figures.ts';
@@ -30,18 +30,45 @@ async function run(job: string | undefined, { config: file, limit, failed, json 
     // A job that the config has no more keeps its history; only a name that nobody ever knew is a mistake.
     if (job !== undefined && rows.length === 0) chooseJobs(loaded, [job]);
     const shown = rows.filter(({ state }) => failed !== true || bad.has(state)).slice(0, limit);
-    process.stdout.write(`${redact(json === true ? forMachines(shown.map(forReaders)) : textOf(shown))}\n`);
+    const stretches = failed === true ? [] : ((await store?.stretches.history({ ...filter, limit })) ?? []);
+    const lines = [...shown.map(ofRun), ...stretches.map(ofStretch)]
+      .sort((a, b) => b.started_at - a.started_at)
+      .slice(0, limit);
+    process.stdout.write(`${redact(json === true ? forMachines(lines) : textOf(lines))}\n`);
   } finally {
     await store?.close();
   }
 }
 
-function forReaders(row: RunRow) {
+/** A run, or a time in which a job ran less often than its schedule says. */
+interface Line extends Pick<RunRow, 'job' | 'started_at' | 'ended_at' | 'bytes' | 'requests' | 'code' | 'message'> {
+  readonly run: string | null;
+  readonly origin: RunRow['origin'];
+  readonly state: RunRow['state'] | 'stretched';
+  readonly rows: number | null;
+}
+
+function ofStretch({ job, since, until, ended_at, says }: StretchRow): Line {
+  const none = { rows: null, bytes: null, requests: 0, code: null };
+  const end = ended_at ?? (until <= Date.now() ? until : null);
+  return {
+    run: null,
+    job,
+    origin: 'schedule',
+    state: 'stretched',
+    started_at: since,
+    ended_at: end,
+    ...none,
+    message: says,
+  };
+}
+
+function ofRun(row: RunRow): Line {
   const { id, job, origin, state, started_at, ended_at, row_count, bytes, requests, code, message } = row;
   return { run: id, job, origin, state, started_at, ended_at, rows: row_count, bytes, requests, code, message };
 }
 
-function textOf(rows: readonly RunRow[]): string {
+function textOf(rows: readonly Line[]): string {
   if (rows.length === 0) return 'No runs yet.';
   const right = { align: 'right' as const };
   return renderTable(
@@ -59,11 +86,11 @@ function textOf(rows: readonly RunRow[]): string {
     rows.map((row) => [
       instantText(row.started_at),
       row.job,
-      row.id,
+      row.run ?? '–',
       row.state,
-      row.row_count === null ? '–' : countText(row.row_count),
+      row.rows === null ? '–' : countText(row.rows),
       row.bytes === null ? '–' : bytesText(row.bytes),
-      countText(row.requests),
+      row.run === null ? '–' : countText(row.requests),
       row.ended_at === null ? '–' : durationText(row.ended_at - row.started_at),
       row.message ?? '',
     ]),

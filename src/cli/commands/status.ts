@@ -61,6 +61,7 @@ function textOf(
     ...(jobs.length === 0 ? [] : [table]),
     ...(jobs.length + refused.length === 0 ? ['The config has no job.'] : []),
     ...(refused.length === 0 ? [] : [`Cannot run until the config is mended: ${refused.join(', ')}`]),
+    ...jobs.flatMap(({ job, stretched }) => (stretched === undefined ? [] : [`${job} ${stretched.says}.`])),
     ...stranded.map(strandedText),
     ...logins.map(loginText),
     ...(accounts.length === 0 ? [] : ['', ...accounts.map(accountText)]),
