@@ -12,13 +12,13 @@ import { keyOf } from './service-world.ts';
 /** `sluice serve` as a user starts it. */
 const main = new URL('../src/cli/sluice.js', import.meta.url).pathname;
 
-interface Serving {
+export interface Serving {
   readonly url: string;
   readonly pid: number;
   stop(): Promise<void>;
 }
 
-async function serve(folder: string, args: readonly string[]): Promise<Serving> {
+export async function serve(folder: string, args: readonly string[]): Promise<Serving> {
   const ready = join(folder, 'ready.json');
   await rm(ready, { force: true });
   const child = spawn(process.execPath, [main, 'serve', '--port', '0', '--ready-file', ready, ...args], {

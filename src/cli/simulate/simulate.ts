@@ -5,12 +5,13 @@ import type { Config } from '../../config/config.ts';
 import { Daemon } from '../../daemon/daemon.ts';
 import { type Runtime, wire } from '../../daemon/wire.ts';
 import { VirtualClock } from '../../lib/virtual-clock.ts';
-import { createTimer, type StartTick } from '../../schedule/timer.ts';
+import { createTimer } from '../../schedule/timer.ts';
 import { type RunningService, startService } from '../../service/service.ts';
 import type { PastRuns } from '../../state/past-runs.ts';
 import { simulatedNetwork } from './network.ts';
 import { reportSimulation, type SimulationReport } from './report.ts';
 import { type Stage, setStage } from './stage.ts';
+import { tickOf } from './tick.ts';
 import { Watch } from './watch.ts';
 import { badWeather, sourceFailures } from './weather.ts';
 
@@ -97,7 +98,7 @@ async function play(given: SimulationGiven, { clock, stage, service, folder }: P
     const bytesOf = (job: string): number => past.get(job)?.bytes || usualBytes;
     const watch = new Watch({ clock, jobs: config.jobs.keys(), until, bytesOf });
     runtime.events.listen(watch.listen);
-    const timer = watch.over(createTimer(clock, minutesOf(clock)));
+    const timer = watch.over(createTimer(clock, tickOf(clock)));
     const daemon = new Daemon({ runtime, config, timer });
     const weather = { clock, control: service.control!, seed, spanMs: until - from };
     const outageAt = faults === undefined ? undefined : await badWeather(weather);
@@ -132,31 +133,4 @@ async function passTime(
     onHour?.(clock.now());
   }
   while (!watch.isAtRest && clock.now() < until + afterMs) await clock.drive(clock.sleep(1_000), signal);
-}
-
-/** What ticks with a virtual clock. */
-function minutesOf(clock: VirtualClock): StartTick {
-  return (look) => {
-    const end = new AbortController();
-    const tick = async (): Promise<void> => {
-      for (;;) {
-        await clock.sleep(minuteMs - (clock.now() % minuteMs), end.signal);
-        look();
-      }
-    };
-    // Only the end of the tick breaks its sleep.
-    void tick().catch(() => undefined);
-    let aimed = new AbortController();
-    return {
-      aim(milliseconds) {
-        aimed.abort();
-        aimed = new AbortController();
-        clock.sleep(milliseconds, aimed.signal).then(look, () => undefined);
-      },
-      destroy() {
-        end.abort();
-        aimed.abort();
-      },
-    };
-  };
 }

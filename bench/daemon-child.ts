@@ -1,0 +1,42 @@
+import { simulatedNetwork } from '../src/cli/simulate/network.ts';
+import { tickOf } from '../src/cli/simulate/tick.ts';
+import { loadConfig } from '../src/config/load.ts';
+import { Daemon } from '../src/daemon/daemon.ts';
+import { wire } from '../src/daemon/wire.ts';
+import { VirtualClock } from '../src/lib/virtual-clock.ts';
+import { createTimer } from '../src/schedule/timer.ts';
+import { heldBytes } from '../src/sdk/testing/memory.ts';
+
+/**
+ * The daemon with a config, for some simulated hours against a service of another process; prints what it held when an
+ * hour was over, which has loaded and compiled all that it uses, and what at the end.
+ */
+const [file = '', hours = '24'] = process.argv.slice(2);
+const hourMs = 3_600_000;
+const clock = new VirtualClock(Date.UTC(2026, 5, 15, 4));
+
+async function held(): Promise<{ heldMb: number; residentMb: number }> {
+  const bytes = await heldBytes();
+  return { heldMb: bytes / 1e6, residentMb: process.memoryUsage.rss() / 2 ** 20 };
+}
+
+async function live(milliseconds: number): Promise<void> {
+  await clock.drive(clock.sleep(milliseconds));
+}
+
+const { config, problems } = await loadConfig(file);
+if (config === undefined || problems.length > 0) throw problems[0] ?? new Error('no config');
+const runtime = await wire({ config, clock, network: simulatedNetwork({ clock, seed: 0 }), durable: false });
+const daemon = new Daemon({ runtime, config, timer: createTimer(clock, tickOf(clock)) });
+let runs = 0;
+runtime.events.listen((...[name]) => {
+  if (name === 'run.finished') runs += 1;
+});
+await clock.drive(daemon.start());
+await live(hourMs);
+const first = await held();
+await live(Number(hours) * hourMs - hourMs);
+const last = await held();
+await clock.drive(daemon.stop('over'));
+await runtime.close();
+process.stdout.write(`${JSON.stringify({ first, last, runs })}\n`);

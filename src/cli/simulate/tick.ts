@@ -1,0 +1,31 @@
+import type { VirtualClock } from '../../lib/virtual-clock.ts';
+import type { StartTick } from '../../schedule/timer.ts';
+
+const minuteMs = 60_000;
+
+/** What ticks with a virtual clock. */
+export function tickOf(clock: VirtualClock): StartTick {
+  return (look) => {
+    const end = new AbortController();
+    const tick = async (): Promise<void> => {
+      for (;;) {
+        await clock.sleep(minuteMs - (clock.now() % minuteMs), end.signal);
+        look();
+      }
+    };
+    // Only the end of the tick breaks its sleep.
+    void tick().catch(() => undefined);
+    let aimed = new AbortController();
+    return {
+      aim(milliseconds) {
+        aimed.abort();
+        aimed = new AbortController();
+        clock.sleep(milliseconds, aimed.signal).then(look, () => undefined);
+      },
+      destroy() {
+        end.abort();
+        aimed.abort();
+      },
+    };
+  };
+}
