@@ -5,6 +5,7 @@ import SQLite from 'better-sqlite3';
 import { Problem } from '../lib/problem.ts';
 import { syncFolder } from '../lib/sync-folder.ts';
 import { databaseName, keyName, type Manifest, manifestName, measure, namesIn } from './backup-files.ts';
+import { emptied, stateProblem } from './state-problem.ts';
 
 const stagePrefix = '.backup-';
 /** A stage that is older was left by a backup that was killed. */
@@ -53,10 +54,13 @@ async function snapshot(state: string, to: { stage: string; database: string }):
   const source = new SQLite(join(state, databaseName), options);
   try {
     lock.exec('begin immediate');
+    if (!hasTable(lock, 'outbox')) throw emptied(state);
     const names = [...payloadsIn(lock, state), ...setsIn(lock)];
     for (const name of names) linkInto(join(state, name), join(to.stage, name));
     await source.backup(to.database, { progress: () => 0x7fffffff });
     return names;
+  } catch (error) {
+    throw stateProblem(error, join(state, databaseName));
   } finally {
     source.close();
     lock.close();
@@ -70,13 +74,16 @@ function payloadsIn(database: SQLite.Database, state: string): string[] {
   return files.map((path) => relative(state, path)).filter((name) => name.startsWith('payloads'));
 }
 
+function hasTable(database: SQLite.Database, name: string): boolean {
+  return database.prepare('select 1 from sqlite_master where name = ?').get(name) !== undefined;
+}
+
 /** Files of the rows that jobs keep; a state of an older Sluice has none. */
 function setsIn(database: SQLite.Database): string[] {
-  const tables = database.prepare("select 1 from sqlite_master where name = 'generations'").all();
-  if (tables.length === 0) return [];
+  if (!hasTable(database, 'generations')) return [];
   const lists = database
     .prepare<[], { files: string }>(
-      "select manifest ->> '$.segments' as files from generations union all select segments from backfills",
+      "select manifest ->> '$.segments' as files from generations union all select staged ->> '$.segments' from backfills where staged is not null",
     )
     .all();
   const segments = lists.flatMap(({ files }) => JSON.parse(files) as { readonly file: string }[]);

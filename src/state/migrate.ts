@@ -1,12 +1,15 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Kysely, sql } from 'kysely';
 import { Problem } from '../lib/problem.ts';
 import { type Migration, migrations } from './migrations/index.ts';
+import { emptied } from './state-problem.ts';
 import type { Tables } from './tables.ts';
 
 /**
  * Brings the database to the newest schema. All steps run in one transaction that takes the write lock at its start,
  * so of two processes that start together one migrates and the other finds it done. A database that a newer Sluice
- * wrote is refused with `STATE_NEWER` before anything is written.
+ * wrote is refused with `STATE_NEWER` before anything is written, an empty one beside payloads with `STATE_DAMAGED`.
  */
 export async function migrate(
   db: Kysely<Tables>,
@@ -23,6 +26,7 @@ export async function migrate(
       .addColumn('at', 'bigint', (column) => column.notNull())
       .execute();
     const version = await versionOf(transaction, options.folder, steps);
+    if (version === 0 && hasPayloads(options.folder)) throw emptied(options.folder);
     for (const step of steps.filter(({ number }) => number > version)) {
       await step.up(transaction as unknown as Kysely<unknown>);
       await transaction
@@ -43,6 +47,14 @@ async function versionOf(db: Kysely<Tables>, folder: string, steps: readonly Mig
   const version = row?.version ?? 0;
   if (version > newest(steps)) throw newerState(folder, version, newest(steps));
   return version;
+}
+
+function hasPayloads(folder: string): boolean {
+  try {
+    return readdirSync(join(folder, 'payloads')).length > 0;
+  } catch {
+    return false;
+  }
 }
 
 const newest = (steps: readonly Migration[]) => Math.max(0, ...steps.map(({ number }) => number));

@@ -1,5 +1,6 @@
 import SQLite from 'better-sqlite3';
 import { type Dialect, SqliteDialect, type SqliteStatement } from 'kysely';
+import { stateProblem } from './state-problem.ts';
 
 /** Longest that a statement waits for another process to finish its transaction. */
 const busyTimeoutMs = 15_000;
@@ -11,21 +12,35 @@ const keptStatements = 300;
  * the disk before it returns (what is owed outlives the power), unless `durable` says that it need not be.
  */
 export function sqliteDialect(file: string, { durable = true }: { durable?: boolean } = {}): Dialect {
-  const database = new SQLite(file, { timeout: busyTimeoutMs });
+  const telling = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      throw stateProblem(error, file);
+    }
+  };
+  const database = telling(() => new SQLite(file, { timeout: busyTimeoutMs }));
   try {
     switchToWal(database);
     database.pragma(`synchronous = ${durable ? 'FULL' : 'OFF'}`);
     database.pragma('foreign_keys = ON');
   } catch (error) {
     database.close();
-    throw error;
+    throw stateProblem(error, file);
   }
   const kept = new Map<string, SqliteStatement>();
   const prepare = (text: string): SqliteStatement => {
     const known = kept.get(text);
     if (known !== undefined) return known;
     if (kept.size >= keptStatements) kept.clear();
-    const statement = database.prepare<unknown[]>(text === 'begin' ? 'begin immediate' : text) as SqliteStatement;
+    const raw = telling(() => database.prepare<unknown[]>(text === 'begin' ? 'begin immediate' : text));
+    const plain = raw as SqliteStatement;
+    const statement: SqliteStatement = {
+      reader: plain.reader,
+      all: (parameters) => telling(() => plain.all(parameters)),
+      run: (parameters) => telling(() => plain.run(parameters)),
+      iterate: (parameters) => plain.iterate(parameters),
+    };
     kept.set(text, statement);
     return statement;
   };

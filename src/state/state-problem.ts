@@ -1,0 +1,66 @@
+import { dirname } from 'node:path';
+import { Problem } from '../lib/problem.ts';
+
+const restore = 'stop Sluice, then: sluice restore FOLDER --replace, from a backup; what is there now is put aside';
+
+/**
+ * What SQLite says of a state's database, as a Problem where it is the disk's or the file's fault and not ours:
+ * `STATE_DAMAGED`, `STATE_FULL`, `STATE_UNREADABLE`. Anything else comes back as it is.
+ */
+export function stateProblem(error: unknown, file: string): unknown {
+  const { code } = (error ?? {}) as { code?: unknown };
+  if (typeof code !== 'string' || !code.startsWith('SQLITE_')) return error;
+  const given = { seen: `${code} in ${file}`, cause: error };
+  // A table that has lost its name is told as a plain error, with this text.
+  const isMalformed = String((error as Error).message).startsWith('malformed database schema');
+  if (isMalformed || /^SQLITE_(CORRUPT|NOTADB)/.test(code)) return damaged(given);
+  if (code === 'SQLITE_FULL') return full(given, file);
+  if (/^SQLITE_(IOERR|CANTOPEN|READONLY|PERM)/.test(code)) return unreadable(given, file);
+  return error;
+}
+
+/** The database has nothing in it although payloads lie beside it: taken for a new state, they would be swept. */
+export function emptied(folder: string): Problem {
+  return new Problem({
+    code: 'STATE_DAMAGED',
+    family: 'config',
+    message: 'The database of the state is empty, although there are payloads of former runs; nothing was changed',
+    seen: folder,
+    next: `${restore}. Without a backup: move ${folder} away to begin anew`,
+  });
+}
+
+interface Given {
+  readonly seen: string;
+  readonly cause: unknown;
+}
+
+function damaged(given: Given): Problem {
+  return new Problem({
+    code: 'STATE_DAMAGED',
+    family: 'config',
+    message: 'The database of the state is damaged',
+    next: `${restore}. "sluice doctor" looks at the rest`,
+    ...given,
+  });
+}
+
+function full(given: Given, file: string): Problem {
+  return new Problem({
+    code: 'STATE_FULL',
+    family: 'try_later',
+    message: 'There is no room on the disk for what has to be written down',
+    next: `free some space in ${dirname(file)}, or move the state folder to a larger disk`,
+    ...given,
+  });
+}
+
+function unreadable(given: Given, file: string): Problem {
+  return new Problem({
+    code: 'STATE_UNREADABLE',
+    family: 'try_later',
+    message: 'The disk does not let the database of the state be read or written',
+    next: `check the disk and the permissions of ${dirname(file)}: "sluice doctor" looks at both`,
+    ...given,
+  });
+}
