@@ -258,6 +258,17 @@ test('what cannot go together is told before anything is sent', () => {
   expect(faults({ paging: { kind: 'page', total: 'meta.total' } })).toEqual(['records']);
 });
 
+test('a page that a server shows instead of data is told by its words', async () => {
+  const page =
+    '<!DOCTYPE html><html><head><style>p{color:red}</style><title>No such page</title></head><p>Ask <b>Ann</b>.</p>';
+  server.answer = (_, response) => void response.writeHead(404, { 'content-type': 'text/html' }).end(page);
+  await expect(extract({})).rejects.toMatchObject({
+    code: 'REST_NOT_FOUND',
+    seen: 'status 404: No such page Ask Ann .',
+    next: 'look at `path` or `endpoint_url`, and at `url` of the source',
+  });
+});
+
 test('a hundred thousand records over a thousand pages are read inside a heap of 24 MB', async () => {
   server.answer = ({ searchParams }, response) => {
     const page = Number(searchParams.get('page'));

@@ -1,6 +1,7 @@
 import { Problem, type ProblemInit } from '../../lib/problem.ts';
 import { redact } from '../../lib/redact.ts';
 import { networkWords, seenIn } from '../network.ts';
+import { saidIn } from './said.ts';
 
 /** Address as it may be shown: the query may hold a key. */
 export function shownUrl(url: URL): string {
@@ -68,7 +69,7 @@ const repeatable = new Set([408, 425, 429, 500, 502, 503, 504]);
 /** The problem of an answer that is not a success: who has to do what. */
 export function refusalProblem({ url, status, text, retryAfterMs }: Refusal): Problem {
   const place = shownUrl(url);
-  const said = redact(text.replaceAll(/\s+/g, ' ').trim()).slice(0, 200);
+  const said = saidIn(text);
   const seen = said === '' ? `status ${status}` : `status ${status}: ${said}`;
   if (status === 401 || status === 403) {
     return make('REST_LOGIN', 'login', `${place} refuses our credentials`, { seen, next: 'mend `auth` of the source' });
@@ -82,7 +83,7 @@ export function refusalProblem({ url, status, text, retryAfterMs }: Refusal): Pr
   if (status === 404 || status === 410) {
     return make('REST_NOT_FOUND', 'job', `${place} is not there`, {
       seen,
-      next: 'look at `path` and at `url` of the source',
+      next: 'look at `path` or `endpoint_url`, and at `url` of the source',
     });
   }
   const next = 'look at `method`, `parameters` and `body`';

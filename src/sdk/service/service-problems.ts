@@ -1,6 +1,6 @@
 import { Problem, type ProblemInit } from '../../lib/problem.ts';
-import { redact } from '../../lib/redact.ts';
 import { shownUrl } from '../http/problems.ts';
+import { saidIn } from '../http/said.ts';
 import { type Answer, pick } from './answer.ts';
 import { textOf } from './exact-json.ts';
 import type { Judgement } from './judge.ts';
@@ -45,7 +45,7 @@ const meanings: Verdicts = {
 export function answerProblem(service: string, answer: Answer, { verdict, rule, waitMs }: Judgement): Problem {
   const meaning = meanings[verdict] ?? meanings.fail!;
   const words = rule?.said === undefined ? undefined : textOf(pick(answer, rule.said));
-  const said = redact((words ?? answer.text).replaceAll(/\s+/g, ' ').trim()).slice(0, 200);
+  const said = saidIn(words ?? answer.text);
   const next = rule?.next ?? meaning.next;
   const pause = verdict === 'daily' ? Math.max(waitMs ?? 0, shortestDailyMs) : waitMs;
   return new Problem({
@@ -63,7 +63,7 @@ export function unreadable(service: string, answer: Pick<Answer, 'url' | 'text'>
     code: 'SERVICE_UNREADABLE',
     family: 'try_later',
     message: `${service} gives an answer that is not what it should be (${shownUrl(answer.url)})`,
-    seen: redact(answer.text.replaceAll(/\s+/g, ' ').trim()).slice(0, 200),
+    seen: saidIn(answer.text),
     next: 'where it stays like this, look whether a proxy or a sign-in page answers instead of the service',
     cause,
   });

@@ -1,0 +1,15 @@
+import { redact } from '../../lib/redact.ts';
+
+/** So much of what a server says fits into a problem. */
+const mostCharacters = 200;
+
+/** What a server says in an answer that is no good, for a person to read: secrets out, in one line, a page without its tags. */
+export function saidIn(text: string): string {
+  const words = /^\s*<(?:!doctype html|html)/i.test(text) ? withoutTags(text) : text;
+  return redact(words.replaceAll(/\s+/g, ' ').trim()).slice(0, mostCharacters);
+}
+
+/** Styles and scripts are no words; of a head, the title says what the page says. */
+function withoutTags(page: string): string {
+  return page.replaceAll(/<(style|script)\b[\s\S]*?(?:<\/\1>|$)/gi, ' ').replaceAll(/<[^>]*>?/g, ' ');
+}
