@@ -1,3 +1,4 @@
+import type { Stops } from './clean-copy.ts';
 import type { Output } from './output.ts';
 import { mostReserved } from './output.ts';
 import { characterEnd } from './utf8.ts';
@@ -14,6 +15,8 @@ export type Escape = (to: Buffer, at: number, from: Buffer, start: number, end: 
 export interface CellWriter {
   /** A cell of at most {@link sliceBytes}; may write up to {@link mostGrowth} times its size and 16 bytes more. */
   readonly small: Escape;
+  /** A cell without any of these bytes is copied as it is. */
+  readonly stops?: Stops;
   /** A cell of any size. */
   large(out: Output, from: Buffer, start: number, end: number): void;
 }
@@ -29,8 +32,9 @@ export function writeSlices(copy: Escape, out: Output, from: Buffer, [start, end
 }
 
 /** A writer whose escape looks at one character at a time, so that slices of a large cell need nothing of each other. */
-export function cellWriter(small: Escape): CellWriter {
-  return { small, large: (out, from, start, end) => writeSlices(small, out, from, [start, end]) };
+export function cellWriter(small: Escape, stops?: Stops): CellWriter {
+  const large: CellWriter['large'] = (out, from, start, end) => writeSlices(small, out, from, [start, end]);
+  return stops === undefined ? { small, large } : { small, large, stops };
 }
 
 /** Copies as is: numbers, times, and whatever else needs no escape in a format. */

@@ -1,6 +1,7 @@
 import type { ByteCells } from '../sdk/batch.ts';
 import type { CellWriter } from './cell-writer.ts';
 import { mostGrowth, plain } from './cell-writer.ts';
+import { copyClean } from './clean-copy.ts';
 import { type Constant, put } from './constant.ts';
 import { mostReserved, type Output } from './output.ts';
 import type { ColumnFrame } from './row-encoder.ts';
@@ -38,6 +39,7 @@ export function writeRows({ cells, staged, rows }: Source, out: Output, stretch:
   const { frames, lead, tail, from, to } = stretch;
   const count = frames.length;
   const writers: CellWriter[] = frames.map((frame, c) => (staged[c] ? frame.valueWriter : frame.writer));
+  const stops = writers.map((writer) => writer.stops);
   const plainly = writers.map((writer) => writer === plain);
   const befores = frames.map((frame) => frame.before);
   const afters = frames.map((frame) => frame.after);
@@ -97,7 +99,11 @@ export function writeRows({ cells, staged, rows }: Source, out: Output, stretch:
         const words = views[c]!;
         for (; start + 4 <= end; start += 4, position += 4) view.setInt32(position, words.getInt32(start, true), true);
         while (start < end) buffer[position++] = source[start++]!;
-      } else position = writers[c]!.small(buffer, position, source, start, end);
+      } else {
+        const stop = stops[c];
+        const clean = stop === undefined ? -1 : copyClean(view, position, views[c]!, start, end, stop);
+        position = clean >= 0 ? clean : writers[c]!.small(buffer, position, source, start, end);
+      }
       position = put(view, position, afters[c]!);
     }
     if (position + tail.length + slack > buffer.length) {

@@ -1,5 +1,6 @@
 import type { CellWriter, Escape } from './cell-writer.ts';
 import { cellWriter } from './cell-writer.ts';
+import { stops } from './clean-copy.ts';
 
 /** For each byte: 0 = stands as it is, else an index into `replacements`; 5 may begin U+FFFE or U+FFFF. */
 const classes = new Uint8Array(256).fill(1, 0, 32);
@@ -46,4 +47,4 @@ function isNoncharacter(from: Buffer, p: number, end: number): boolean {
  * Character data of XML 1.0: `&`, `<`, `>` as entities, CR as `&#13;` (a reader would turn it into LF), tabs and LF as
  * they are, characters that XML cannot carry as U+FFFD.
  */
-export const xmlCells: CellWriter = cellWriter(escaped);
+export const xmlCells: CellWriter = cellWriter(escaped, stops(0x20, [0x26, 0x3c, 0x3e, 0xef]));
