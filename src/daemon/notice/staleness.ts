@@ -23,7 +23,7 @@ export class Staleness {
 
   async find(ground: Ground): Promise<Found[]> {
     const { overview, alerts, jobs } = ground;
-    const looked = jobs.filter((job) => limitsOf(job, alerts).staleAfterMs !== false);
+    const looked = jobs.filter((job) => isWatched(job, limitsOf(job, alerts).staleAfterMs));
     const published = await publishedOf(looked, ground);
     const blank = looked.filter(({ name }) => !published.has(name)).map(({ name }) => name);
     const seen = await ground.store.alerts.watch(blank);
@@ -45,6 +45,11 @@ export class Staleness {
     this.#known.set(name, { published, schedule, staleAt });
     return staleAt;
   }
+}
+
+/** Without a limit of its own only what has a schedule can be late. */
+function isWatched({ schedule }: Job, staleAfterMs: number | false | undefined): boolean {
+  return staleAfterMs === undefined ? schedule !== undefined : staleAfterMs !== false;
 }
 
 /** The third firing after the last publication, and not within an hour; undefined for a job that is never due. */
