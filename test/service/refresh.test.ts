@@ -153,7 +153,31 @@ describe('a refresh', () => {
     expect(asked).toEqual(['first', 'second']);
   });
 
-  it('runs first in, first out, one at a time, and once however often it was asked for while it waits', async () => {
+  it('that hangs holds up the account that it belongs to, and no other', async () => {
+    const go = Promise.withResolvers<void>();
+    const pull: Pull = async function* ({ properties }) {
+      if (properties.name === 'hangs') await go.promise;
+      yield Buffer.from('[1]');
+    };
+    const given = await bench({ pull });
+    const hanging = await given.source({ properties: { name: 'hangs' } });
+    const behind = await given.source({ properties: { name: 'behind' } });
+    const elsewhere = await given.source({ properties: { name: 'elsewhere' } }, { key: keys.otherAdmin });
+    for (const id of [hanging, behind]) await refresh(given, id);
+    const theirs = { key: keys.otherAdmin };
+    const look = async () =>
+      (await given.call('GET', `/datasource-instances/${elsewhere}`, theirs)).body.data as unknown as Instance;
+    for (let times = 0; times < 2; times++) {
+      const before = (await look()).date_last_refresh;
+      await given.call('POST', `/datasource-instances/${elsewhere}/@/refresh`, theirs);
+      await until(async () => (await look()).date_last_refresh !== before);
+    }
+    expect((await instanceOf(given, behind)).date_last_refresh).toBeNull();
+    go.resolve();
+    await until(async () => (await instanceOf(given, behind)).date_last_refresh !== null);
+  });
+
+  it('runs first in, first out, one at a time in an account, and once however often it was asked for while it waits', async () => {
     const go = Promise.withResolvers<void>();
     const asked: string[] = [];
     let running = 0;

@@ -3,6 +3,8 @@ import type { Database } from '../store/database.ts';
 export interface Queued {
   readonly position: number;
   readonly instanceId: string;
+  /** Whose it is; null when it was deleted meanwhile. */
+  readonly accountId: string | null;
 }
 
 /** Puts an instance at the end, unless it waits there already: one pull serves everybody who asked for it. */
@@ -11,11 +13,16 @@ export function enqueue(db: Database, instanceId: string, now: number): void {
   db.run(sql, instanceId, now);
 }
 
-/** The oldest that waits, marked as running. */
-export function takeNext(db: Database): Queued | undefined {
-  const sql = `update refresh_queue set running = 1 where position =
-    (select min(position) from refresh_queue where running = 0) returning position, instance_id as instanceId`;
-  return db.get<Queued>(sql);
+/** The oldest that waits and belongs to none of these accounts, marked as running. */
+export function takeNext(db: Database, busy: Iterable<string>): Queued | undefined {
+  const owned = `select q.position, d.account_id as accountId from refresh_queue q
+    left join datasource_instances i on i.id = q.instance_id left join datasources d on d.id = i.datasource_id
+    where q.running = 0 and coalesce(d.account_id, '') not in (select value from json_each(?))
+    order by q.position limit 1`;
+  const next = db.get<Pick<Queued, 'position' | 'accountId'>>(owned, JSON.stringify([...busy]));
+  if (next === undefined) return undefined;
+  const sql = 'update refresh_queue set running = 1 where position = ? returning position, instance_id as instanceId';
+  return { ...next, ...db.get<Pick<Queued, 'position' | 'instanceId'>>(sql, next.position)! };
 }
 
 export function settle(db: Database, position: number): void {

@@ -15,6 +15,8 @@ import { dueInstances, planNext, planWithinInterval } from './schedule.ts';
 import { registerSecretsOf } from './secrets.ts';
 
 const longestPullMs = 10 * 60_000;
+/** Each may be a process with memory of its own. */
+const mostAtOnce = 4;
 
 interface WorkerParts {
   readonly db: Database;
@@ -26,11 +28,15 @@ interface WorkerParts {
   readonly reach: Reach;
 }
 
-/** Takes instances out of the durable queue, one after the other, and stores what their connectors yield. */
+/**
+ * Takes instances out of the durable queue, first in first out, and stores what their connectors yield. An account's run one
+ * after the other; several accounts' run side by side, so that a source that hangs holds up its own account alone.
+ */
 export class RefreshWorker {
   readonly #parts: WorkerParts;
   #stop = new AbortController();
-  #running: Promise<void> | undefined;
+  readonly #running = new Set<Promise<void>>();
+  readonly #busy = new Set<string>();
 
   constructor(parts: WorkerParts) {
     this.#parts = parts;
@@ -74,25 +80,37 @@ export class RefreshWorker {
   /** Gives up what is under way (it stays in the queue) and ends. */
   async stop(): Promise<void> {
     this.#stop.abort();
-    await this.#running;
+    await Promise.all(this.#running);
   }
 
   #wake(): void {
-    if (this.#running !== undefined || this.#stop.signal.aborted) return;
-    this.#running = this.#drain()
-      // The database itself failed (a full disk). What is queued stays queued; the next request tries again.
-      .catch((thrown) => this.#parts.log.error('refresh queue stopped', { error: redact(readable(thrown)) }))
-      .finally(() => {
-        this.#running = undefined;
-      });
+    try {
+      while (!this.#stop.signal.aborted && this.#running.size < mostAtOnce) {
+        const next = takeNext(this.#parts.db, this.#busy);
+        if (next === undefined) return;
+        this.#run(next);
+      }
+    } catch (thrown) {
+      this.#tellStopped(thrown);
+    }
   }
 
-  async #drain(): Promise<void> {
-    while (!this.#stop.signal.aborted) {
-      const next = takeNext(this.#parts.db);
-      if (next === undefined) return;
-      await this.#refresh(next);
-    }
+  #run(next: Queued): void {
+    const { accountId } = next;
+    if (accountId !== null) this.#busy.add(accountId);
+    const running = this.#refresh(next)
+      .catch((thrown: unknown) => this.#tellStopped(thrown))
+      .finally(() => {
+        if (accountId !== null) this.#busy.delete(accountId);
+        this.#running.delete(running);
+        this.#wake();
+      });
+    this.#running.add(running);
+  }
+
+  /** The database itself failed (a full disk). What is queued stays queued; the next request tries again. */
+  #tellStopped(thrown: unknown): void {
+    this.#parts.log.error('refresh queue stopped', { error: redact(readable(thrown)) });
   }
 
   async #refresh({ position, instanceId }: Queued): Promise<void> {
