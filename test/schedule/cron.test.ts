@@ -34,6 +34,14 @@ describe('on the day when the clock jumps forward', () => {
     ]);
   });
 
+  it('a daily time inside a gap across midnight fires on the day that it belongs to', () => {
+    expect(firings('30 23 * * *', 'America/Nuuk', '2026-03-28T12:00Z', 3)).toEqual([
+      '03-29T00:00-01:00',
+      '03-29T23:30-01:00',
+      '03-30T23:30-01:00',
+    ]);
+  });
+
   it('several daily times inside one gap fire once together', () => {
     expect(firings('0,30 2 * * *', berlin, '2026-03-28T12:00Z', 3)).toEqual([
       '03-29T03:00+02:00',

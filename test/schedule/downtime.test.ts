@@ -1,0 +1,155 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { resumePlan } from '../../src/schedule/plan.ts';
+import { firingsBetween, type Misfire, type Schedule } from '../../src/schedule/schedule.ts';
+import { graceMs, takeTurn } from '../../src/schedule/turn.ts';
+import { allZones, type Change, changesOf, minuteMs } from './zones.ts';
+
+const hour = 60 * minuteMs;
+const day = 24 * hour;
+const changes = allZones.flatMap((zone) => changesOf(zone));
+
+const times = fc
+  .uniqueArray(fc.integer({ min: 0, max: 1439 }), { minLength: 1, maxLength: 4 })
+  .map((list) => list.sort((a, b) => a - b))
+  .map((list) => list.map((at) => new Date(at * minuteMs).toISOString().slice(11, 16)));
+const days = fc.option(fc.subarray([1, 2, 3, 4, 5, 6, 7], { minLength: 1 }), { nil: undefined });
+const cron = fc.constantFrom(
+  '*/15 * * * *',
+  '0 * * * *',
+  '30 2 * * *',
+  '0,30 1-3 * * *',
+  '10 */6 * * MON-FRI',
+  '@daily',
+);
+
+/** A schedule of any kind in any zone, and an instant near a change of its clocks. */
+const scheduled = fc.record({
+  change: fc.constantFrom(...changes),
+  kind: fc.oneof(
+    cron.map((given) => ({ cron: given })),
+    fc.record({ at: times, days }).map(({ days: on, at }) => (on === undefined ? { at } : { at, days: on })),
+    fc
+      .record({ every: fc.integer({ min: 15, max: 2000 }), from: fc.integer({ min: 0, max: 1e8 }) })
+      .map(({ every, from }) => ({ every: every * minuteMs, from: from * minuteMs })),
+  ),
+  offset: fc.option(
+    fc.integer({ min: 1, max: 3600 }).map((seconds) => seconds * 1000),
+    { nil: 0 },
+  ),
+  before: fc.integer({ min: 0, max: 2 * day }),
+});
+
+/** Stretches in which nothing looks, milliseconds; between them a look every minute would be the same as one at their ends. */
+const looks = fc.array(fc.oneof(fc.integer({ min: 1, max: minuteMs }), fc.integer({ min: 1, max: 9 * hour })), {
+  minLength: 1,
+  maxLength: 12,
+});
+
+function scheduleOf(
+  { change, kind, offset }: { change: Change; kind: object; offset: number },
+  misfire: Misfire,
+): Schedule {
+  return { ...kind, timezone: change.zone, offset, misfire } as Schedule;
+}
+
+interface Acted {
+  readonly fired: number[];
+  readonly passed: number;
+  readonly lateness: number[];
+}
+
+/** What is acted on at the looks; runs end at once. Every look is that of a process of its own, which has the written plan alone. */
+function act(schedule: Schedule, start: number, gaps: readonly number[]): Acted {
+  const fired: number[] = [];
+  const lateness: number[] = [];
+  let [passed, now, plan] = [0, start, resumePlan(schedule, undefined, start)];
+  for (const gap of gaps) {
+    now += gap;
+    plan = resumePlan(schedule, plan, now);
+    let behindSince: number | undefined;
+    while (plan.nextAt !== null && plan.nextAt <= now) {
+      const turn = takeTurn(schedule, { nextAt: plan.nextAt, now, behindSince });
+      behindSince = turn.isBehind ? (behindSince ?? now) : undefined;
+      passed += turn.passed?.firings ?? 0;
+      if (turn.fire !== undefined) {
+        fired.push(turn.fire);
+        lateness.push(now - turn.fire);
+      }
+      plan = { ...plan, nextAt: turn.nextAt };
+    }
+  }
+  return { fired, passed, lateness };
+}
+
+const runs = { numRuns: 200 };
+const total = (gaps: readonly number[]) => gaps.reduce((sum, gap) => sum + gap, 0);
+
+describe('however long nobody looks, in any zone, around any change of its clocks', () => {
+  it('run_all acts on every firing exactly once and in order', () => {
+    fc.assert(
+      fc.property(scheduled, looks, (given, gaps) => {
+        const schedule = scheduleOf(given, { policy: 'run_all', within: 366 * day, atMost: 100_000 });
+        const start = given.change.at * minuteMs - given.before;
+        const { fired, passed } = act(schedule, start, gaps);
+        expect(fired).toEqual([...firingsBetween(schedule, start, start + total(gaps))]);
+        expect(passed).toBe(0);
+      }),
+      runs,
+    );
+  });
+
+  it('run_all with a window and a bound acts on the newest of them, and counts the others', () => {
+    fc.assert(
+      fc.property(
+        scheduled,
+        fc.integer({ min: 1, max: 6 * day }),
+        fc.integer({ min: 1, max: day }),
+        fc.integer({ min: 1, max: 30 }),
+        (given, gap, within, atMost) => {
+          const schedule = scheduleOf(given, { policy: 'run_all', within, atMost });
+          const start = given.change.at * minuteMs - given.before;
+          const all = [...firingsBetween(schedule, start, start + gap)];
+          const { fired, passed } = act(schedule, start, [gap]);
+          const wanted = all.filter((at) => at >= start + gap - Math.max(within, graceMs)).slice(-atMost);
+          expect(fired).toEqual(wanted);
+          expect(passed).toBe(Math.min(1000, all.length - wanted.length));
+        },
+      ),
+      runs,
+    );
+  });
+
+  it('run_once acts once at each look at which something is due, and never on an instant twice', () => {
+    fc.assert(
+      fc.property(scheduled, looks, (given, gaps) => {
+        const schedule = scheduleOf(given, { policy: 'run_once' });
+        const start = given.change.at * minuteMs - given.before;
+        let now = start;
+        const wanted = gaps.flatMap((gap) => {
+          const first = [...firingsBetween(schedule, now, now + gap)][0];
+          now += gap;
+          return first === undefined ? [] : [first];
+        });
+        expect(act(schedule, start, gaps).fired).toEqual(wanted);
+      }),
+      runs,
+    );
+  });
+
+  it('skip acts on nothing that is late, and loses nothing uncounted', () => {
+    fc.assert(
+      fc.property(scheduled, looks, (given, gaps) => {
+        const schedule = scheduleOf(given, { policy: 'skip' });
+        const start = given.change.at * minuteMs - given.before;
+        const { fired, passed, lateness } = act(schedule, start, gaps);
+        const all = [...firingsBetween(schedule, start, start + total(gaps))];
+        expect(Math.max(0, ...lateness)).toBeLessThanOrEqual(graceMs);
+        expect(fired.every((at) => all.includes(at))).toBe(true);
+        expect(new Set(fired).size).toBe(fired.length);
+        if (gaps.every((gap) => gap < 10 * hour)) expect(fired.length + passed).toBe(all.length);
+      }),
+      runs,
+    );
+  });
+});
