@@ -4,7 +4,9 @@ WORKDIR /build
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts
 COPY . .
-RUN npm run build && npm prune --omit=dev --ignore-scripts
+RUN npm run build && npm prune --omit=dev --omit=optional --ignore-scripts
+# SQLite's own sources and its binaries for other machines are three quarters of what is left.
+RUN cd node_modules/better-sqlite3 && rm -rf deps src && find prebuilds -type f ! -name "linux-$(node -p process.arch).node" -delete
 
 FROM node:26-slim
 WORKDIR /app

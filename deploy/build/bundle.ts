@@ -18,8 +18,12 @@ interface Manifest {
   readonly knip: { readonly entry: readonly string[] };
 }
 
-/** Packages that cannot be moved into another file: native code, and what is loaded by `require` when first needed. */
-const apart = new Set(['better-sqlite3', 'pg-native', 'pino', 'iconv-lite', '@marcbachmann/cel-js', 'ssh2']);
+/**
+ * Packages that stay out of the bundle: `dependencies`, which are those that cannot be moved into another file (native code, and
+ * what is loaded by `require` when first needed). All others are `devDependencies`, as nobody needs them beside the
+ * bundle. `pg-native` is asked for by `pg` and there only where a user has it.
+ */
+const isApart = ({ dependencies }: Manifest, name: string): boolean => name in dependencies || name === 'pg-native';
 
 /** What is imported by a name that is made at run time; the list that the check for unused files goes by as well. */
 async function findEntries({ imports, knip }: Manifest): Promise<Record<string, string>> {
@@ -60,7 +64,7 @@ const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) 
 const bundle = await rolldown({
   input: await findEntries(manifest),
   platform: 'node',
-  external: (id) => apart.has(packageOf(id) ?? ''),
+  external: (id) => isApart(manifest, packageOf(id) ?? ''),
   resolve: {
     alias: Object.fromEntries(Object.entries(manifest.imports).map(([door, file]) => [door, join(root, file)])),
   },

@@ -1,17 +1,23 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { packagesNeeded } from './needed.ts';
 
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '../..');
 
 describe('the built package', () => {
-  it('runs the demo without a single TypeScript file', async () => {
+  it('runs the demo without a single TypeScript file, and with the packages that it asks for and no others', async () => {
     await run('npm', ['run', 'build'], { cwd: root });
-    const { stdout } = await run(process.execPath, ['dist/src/cli/main.js', 'demo'], { cwd: root });
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-built-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    await cp(join(root, 'dist'), join(folder, 'dist'), { recursive: true });
+    await cp(join(root, 'config'), join(folder, 'config'), { recursive: true });
+    await linkPackages(folder);
+    const { stdout } = await run(process.execPath, ['dist/src/cli/main.js', 'demo'], { cwd: folder });
     expect(stdout).toMatch(/orders +4 887 .* delivered/);
     expect(stdout).toMatch(/orders +4 887 .* unchanged/);
   });
@@ -41,8 +47,7 @@ describe('the built package', () => {
     await mkdir(own, { recursive: true });
     const [tarball] = (await readdir(folder)).filter((name) => name.endsWith('.tgz'));
     await run('tar', ['-xzf', join(folder, tarball!), '-C', own, '--strip-components=1']);
-    // Stands for the packages that an installation would fetch.
-    await symlink(join(root, 'node_modules'), join(own, 'node_modules'));
+    await linkPackages(own);
     await symlink(join(root, 'node_modules/@types'), join(folder, 'node_modules/@types'));
 
     const sluice = (...args: string[]) =>
@@ -63,3 +68,12 @@ describe('the built package', () => {
     expect(typed.stdout).toBe('');
   });
 });
+
+/** Stands for the packages that an installation would fetch: those and no others. */
+async function linkPackages(folder: string): Promise<void> {
+  for (const name of await packagesNeeded()) {
+    const at = join(folder, 'node_modules', name);
+    await mkdir(dirname(at), { recursive: true });
+    await symlink(join(root, 'node_modules', name), at);
+  }
+}
