@@ -8,6 +8,7 @@ import type { Column } from '../sdk/column.ts';
 import type { ConnectorLog, Extraction, Range } from '../sdk/connector.ts';
 import type { Login } from '../sdk/oauth.ts';
 import { Patience } from './patience.ts';
+import { scratchProblem } from './spool-problem.ts';
 
 /** How long a source may take to close after it was told to stop; afterwards it is left behind. */
 const closeMs = 2000;
@@ -176,10 +177,10 @@ export class Source {
   }
 
   #blamed(thrown: unknown): unknown {
-    const { signal, extract } = this.#given;
+    const { signal, extract, scratch } = this.#given;
     if (signal.aborted) return signal.reason;
     if (!this.#stop.signal.aborted) this.#stop.abort(thrown);
-    const problem = toProblem(thrown, { code: 'CONNECTOR_THREW', family: 'bug' });
+    const problem = scratchProblem(thrown, scratch) ?? toProblem(thrown, { code: 'CONNECTOR_THREW', family: 'bug' });
     return problem.at({ source: extract.source.name, stage: 'extract' });
   }
 

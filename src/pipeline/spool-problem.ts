@@ -21,6 +21,18 @@ export function spoolProblem(error: unknown, folder: string): Problem {
   });
 }
 
+/**
+ * What a connector met while it wrote into its scratch folder, as {@link spoolProblem} says it; undefined where the
+ * failure is not one of writing, or of another folder.
+ */
+export function scratchProblem(error: unknown, folder: string): Problem | undefined {
+  const { code, syscall, path } = (error ?? {}) as NodeJS.ErrnoException;
+  if (error instanceof Problem || code === undefined) return undefined;
+  // A handle does not say its file; a socket never says this.
+  const isOurs = path === undefined ? code === 'EIO' && syscall === 'write' : path.startsWith(folder);
+  return isOurs || full.has(code) ? spoolProblem(error, folder) : undefined;
+}
+
 function diskFull(code: string, folder: string, cause: unknown): Problem {
   return new Problem({
     code: 'DISK_FULL',
