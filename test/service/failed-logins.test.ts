@@ -1,5 +1,31 @@
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/lib/clock.ts';
 import { FailedLogins } from '../../src/service/limits/failed-logins.ts';
+import { Limits } from '../../src/service/limits/limits.ts';
+import { networkOf } from '../../src/service/limits/network-of.ts';
+
+describe('who an address speaks for', () => {
+  it.each([
+    ['192.0.2.7', '192.0.2.7'],
+    ['::ffff:192.0.2.7', '192.0.2.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:db8:1:2::9', '2001:db8:1:2::/64'],
+    ['2001:db8::9', '2001:db8:0:0::/64'],
+    ['2001:db8:0:0:1::', '2001:db8:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['unknown', 'unknown'],
+  ])('is for %s all of %s', (address, network) => {
+    expect(networkOf(address)).toBe(network);
+  });
+
+  it('does not get new tries by taking another address of the same network', () => {
+    const limits = new Limits({ db: undefined as never, clock: systemClock, enforced: true });
+    for (let i = 0; i < 20; i++) limits.countFailure(`2001:db8:1:2::${i.toString(16)}`);
+    expect(() => limits.countFailure('2001:db8:1:2:ffff::1')).toThrow('Too many requests with failed authentication');
+    expect(() => limits.countFailure('2001:db8:1:3::1')).not.toThrow();
+  });
+});
 
 describe('the memory of failed logins', () => {
   it('lets an address fail twenty times in a minute, and again when the first of them is a minute ago', () => {

@@ -6,6 +6,7 @@ import { dailyAllowance, secondAllowance } from './allowance.ts';
 import { CallCounts, type DayOfCalls } from './call-counts.ts';
 import { easternCalendar } from './eastern-day.ts';
 import { FailedLogins } from './failed-logins.ts';
+import { networkOf } from './network-of.ts';
 import { SlidingSecond } from './sliding-second.ts';
 
 /** The service's limits. Switched off they refuse nobody, but calls are counted all the same. */
@@ -57,9 +58,10 @@ export class Limits {
   /** Refuses an address that has failed too often; otherwise counts a failure that the caller may take back. */
   countFailure(address: string): () => void {
     const now = this.#clock.monotonic();
-    const wait = this.#enforced ? this.#failures.wait(address, now) : 0;
+    const network = networkOf(address);
+    const wait = this.#enforced ? this.#failures.wait(network, now) : 0;
     if (wait > 0) throw new Refusal('rate_limited', 'Too many requests with failed authentication', retryAfter(wait));
-    return this.#failures.count(address, now);
+    return this.#failures.count(network, now);
   }
 }
 
