@@ -35,30 +35,39 @@ export interface Range {
   readonly column: string;
   /** From this value on. */
   readonly from?: Bound;
+  /** Up to but without this value. */
+  readonly to?: Bound;
   /** What becomes of rows that have none: they come as well, so that they are noticed; are left out; or are all that comes. */
   readonly nulls: 'read' | 'leave_out' | 'only';
   readonly rows?: number;
 }
 
 /** The query, wrapped so that it gives a range of its rows in order. */
-export function ranged(query: QueryValues, { column, from, nulls, rows }: Range, dialect: Dialect): QueryValues {
+export function ranged(query: QueryValues, { column, from, to, nulls, rows }: Range, dialect: Dialect): QueryValues {
   const name = dialect.quote(column);
-  const operand = from === undefined ? undefined : dialect.operand(from, query.parameters);
+  const low = from === undefined ? undefined : dialect.operand(from, query.parameters);
+  const bound = [...query.parameters, ...(low?.parameters ?? [])];
+  const high = to === undefined ? undefined : dialect.operand(to, bound);
   const { first = '', last = '' } = rows === undefined ? {} : dialect.limit(rows);
   const stored = dialect.stored === undefined ? '' : `, ${dialect.stored(name)}`;
-  const condition = conditionOf(name, operand?.sql, nulls);
+  const condition = conditionOf(name, { low: low?.sql, high: high?.sql }, nulls);
   return {
     ...query,
     // On lines of its own, because a query may end in a remark.
     sql: `select ${first}sluice_rows.*${stored} from (\n${bare(query.sql)}\n) sluice_rows${condition} order by ${name}${last}`,
-    parameters: [...query.parameters, ...(operand?.parameters ?? [])],
+    parameters: [...bound, ...(high?.parameters ?? [])],
   };
 }
 
-function conditionOf(name: string, operand: string | undefined, nulls: Range['nulls']): string {
+function conditionOf(
+  name: string,
+  { low, high }: { low: string | undefined; high: string | undefined },
+  nulls: Range['nulls'],
+): string {
   if (nulls === 'only') return ` where ${name} is null`;
-  if (operand === undefined) return nulls === 'read' ? '' : ` where ${name} is not null`;
-  return ` where ${name} >= ${operand}${nulls === 'read' ? ` or ${name} is null` : ''}`;
+  if (low === undefined) return nulls === 'read' ? '' : ` where ${name} is not null`;
+  const end = high === undefined ? '' : ` and ${name} < ${high}`;
+  return ` where ${name} >= ${low}${end}${nulls === 'read' ? ` or ${name} is null` : ''}`;
 }
 
 /** A statement in brackets must not end in a semicolon. */

@@ -6,6 +6,7 @@ import type { Ask } from './dialect.ts';
 import type { Driver } from './driver.ts';
 import type { query as queryOptions, source as sourceOptions } from './options.ts';
 import { takePlace } from './places.ts';
+import { extractRange } from './reread.ts';
 import { Way } from './way.ts';
 
 type Context = ExtractContext<typeof sourceOptions, typeof queryOptions>;
@@ -59,9 +60,11 @@ async function placeOf({ source, signal, alive = () => undefined }: Context): Pr
 
 function read(driver: Driver, context: Context, way: Way): Promise<Extraction> {
   const { dialect } = driver;
-  const { query, watermark, alive = () => undefined } = context;
+  const { query, watermark, range, timezone, alive = () => undefined } = context;
   const { cursor, chunks } = query;
   const ask: Ask = async (asked) => driver.extract(await way.door(), asked);
+  if (cursor !== undefined && range !== undefined)
+    return extractRange({ query: { ...query, cursor }, dialect, watermark, range, timezone, ask });
   if (cursor !== undefined) return extractChanges({ query: { ...query, cursor }, dialect, watermark, ask });
   if (chunks === undefined) return ask(query);
   return extractChunks({ query: { ...query, chunks }, dialect, door: context, alive, ask });

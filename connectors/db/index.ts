@@ -37,6 +37,7 @@ export default defineConnector({
   ...reference,
   shorthand: 'sql',
   givesOnlyNewBy: ({ cursor }) => (cursor === undefined ? undefined : 'cursor'),
+  rangesBy: ({ cursor }) => cursor,
   validate: faultsOf,
   check: async (context) => checkBy(await driverFor(context.source), context),
   extract: async (context) => extractBy(await driverFor(context.source), context),

@@ -172,7 +172,7 @@ export const query = {
   }),
   cursor: option.text({
     about:
-      'Read only rows that are new since the last run: a column of the result that grows with every row added or changed. What is sent then replaces what the instance shows.',
+      'Read only rows that are new since the last run: a column of the result that grows with every row added or changed. `write` says what becomes of the rows before.',
     example: 'updated_at',
   }),
   lag: option.schema<string | number | undefined>(lagSchema, {

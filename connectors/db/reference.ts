@@ -6,7 +6,7 @@ export const reference = {
     'Those of the result, in its order. Their types follow those of the database, and every value keeps all its digits; the table below says what becomes of what.',
   limits: [
     'One statement a job; whatever would write is refused, or undone (SQL Server).',
-    'With `cursor`, what a run sends replaces what the instance shows: the dashboard has the rows that were new, and no others.',
+    'With `cursor` and no `write`, what a run sends replaces what the instance shows: the dashboard has the rows that were new, and no others. With `write: {disposition: merge, key: …}` it has all of them.',
     'With `chunks`, the rows are not of one moment.',
     'SQL Server needs `npm install tedious`. It was tested against the written protocol, not against a server; client certificates, SSH and Azure have not been tried there.',
     'Two columns of one name are an error.',

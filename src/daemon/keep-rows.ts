@@ -1,6 +1,6 @@
 import type { Job } from '../config/config.ts';
 import type { Keeping } from '../pipeline/folded-source.ts';
-import type { Segment } from '../sets/manifest.ts';
+import type { Staged } from '../sets/manifest.ts';
 import type { Store } from '../state/store.ts';
 import { readingOf, shapeHashOf } from './reading.ts';
 
@@ -19,7 +19,7 @@ export interface Onward {
  */
 export async function lookUpPlace(
   store: Pick<Store, 'sets' | 'watermarks' | 'backfills'>,
-  { job, run, staged }: { job: Job; run: string; staged?: readonly Segment[] },
+  { job, run, staged }: { job: Job; run: string; staged?: Staged },
 ): Promise<Onward> {
   const reading = readingOf(job);
   const watermark = await store.watermarks.find(job.name, reading);

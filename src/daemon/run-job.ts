@@ -6,6 +6,7 @@ import type { Seat } from '../delivery/refresh-desk.ts';
 import { Watch } from '../guards/watch.ts';
 import { Problem, toProblem } from '../lib/problem.ts';
 import { resumePipeline } from '../pipeline/run-pipeline.ts';
+import type { Staged } from '../sets/manifest.ts';
 import { processText } from '../state/processes.ts';
 import type { Parts } from '../state/store.ts';
 import type { HoldRow } from '../state/tables.ts';
@@ -29,6 +30,8 @@ export interface RunGiven {
    * payload in the outbox for the daemon's deliverer.
    */
   readonly deliverUntil?: number;
+  /** Ranges that were read again, for the rows that the job keeps. */
+  readonly staged?: Staged;
   /** Where a bulk refresh meets those that are due together with it. Absent: it goes alone. */
   readonly seat?: Seat;
 }
@@ -41,18 +44,24 @@ export type Stage = Pick<Outcome, 'state' | 'problem' | 'until'>;
  * in the run: the outcome says it, the store keeps it, and no other job notices (invariant 7).
  */
 export async function runJob(given: RunGiven): Promise<Outcome> {
+  return withJob(given, () => runHolding(given));
+}
+
+/** Does something with a job that nobody else may run meanwhile. Busy or held: it is not done, and the outcome says so. */
+export async function withJob(given: RunGiven, work: () => Promise<Outcome>): Promise<Outcome> {
   const { runtime, job } = given;
   const lease = await runtime.store.leases.take(`job:${job.name}`);
   if (lease === undefined) return busy(given);
   try {
     const hold = await runtime.store.holds.find(job.name);
-    return hold === undefined ? await runLeased(given) : held(given, hold);
+    return hold === undefined ? await work() : held(given, hold);
   } finally {
     await lease.release();
   }
 }
 
-async function runLeased(given: RunGiven): Promise<Outcome> {
+/** {@link runJob} for who holds the job already. */
+export async function runHolding(given: RunGiven): Promise<Outcome> {
   const { runtime, job, origin } = given;
   const { store, events, clock } = runtime;
   const began = clock.monotonic();
@@ -86,7 +95,11 @@ async function runStages(given: RunGiven, run: string): Promise<Stage> {
   // Asked first: a target that is not there yet should not cost an extract.
   await addressOf(store, job);
   const login = logins.of(job.extract.source);
-  const { reading, shape, watermark, keeping } = await lookUpPlace(store, { job, run });
+  const { reading, shape, watermark, keeping } = await lookUpPlace(store, {
+    job,
+    run,
+    ...(given.staged === undefined ? {} : { staged: given.staged }),
+  });
   const watch = Watch.of(job, clock.now());
   const payload = await resumePipeline({
     extract: job.extract,

@@ -28,6 +28,17 @@ export interface Segment {
   readonly replaces?: Stretch;
 }
 
+/** Ranges that were read again and are not part of a generation yet. */
+export interface Staged {
+  /** Tells one reading of a range from the next. */
+  readonly id: string;
+  /** The columns that its records have. */
+  readonly columns: readonly SetColumn[];
+  /** Number of the next row, where rows are added. */
+  readonly next: number;
+  readonly segments: readonly Segment[];
+}
+
 /** All that a generation of a data set is. Its files lie beside; it becomes the present one by a row in the store. */
 export interface Manifest {
   readonly version: 1;
@@ -38,6 +49,8 @@ export interface Manifest {
   readonly rows: number;
   /** Oldest value that retention let through, where that can be told from the next one: until it is too old, nothing goes. */
   readonly oldest?: string;
+  /** The ranges that were put among the rows with this generation. */
+  readonly filled?: string;
   /** The earlier ones first. */
   readonly segments: readonly Segment[];
 }

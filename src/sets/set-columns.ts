@@ -42,6 +42,30 @@ function typeOfBoth({ name, type }: Column, other: ColumnType): ColumnType {
   throw otherType(name, { type, other });
 }
 
+/**
+ * The columns of a set when those of ranges are put to it that were read beside it: one of the two lists begins the other,
+ * or their records do not fit together.
+ */
+export function joinLayouts(a: readonly SetColumn[], b: readonly SetColumn[]): readonly SetColumn[] {
+  const [longer, shorter] = a.length < b.length ? [b, a] : [a, b];
+  return longer.map((column, c) => {
+    const other = shorter[c];
+    if (other === undefined || (other.name === column.name && !other.seen)) return column;
+    if (other.name !== column.name) throw otherLayout(column.name, other.name);
+    return column.seen ? { ...column, type: typeOfBoth(column, other.type) } : other;
+  });
+}
+
+function otherLayout(name: string, other: string): Problem {
+  return new Problem({
+    code: 'SET_MOVED',
+    family: 'job',
+    message: 'Columns came to the job while a range was being read again, and others came with the range',
+    seen: `${name} and ${other} in one place`,
+    next: 'read the range from its beginning: sluice backfill … --restart',
+  });
+}
+
 /** A column is not any more what it was. */
 export function otherType(name: string, { type, other }: { type: ColumnType; other: ColumnType }): Problem {
   return new Problem({

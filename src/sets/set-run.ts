@@ -4,7 +4,7 @@ import { syncFolder } from '../lib/sync-folder.ts';
 import type { Batch } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
 import { Age } from './age.ts';
-import type { Manifest, Segment, SetColumn, Stretch } from './manifest.ts';
+import type { Manifest, Segment, SetColumn, Staged, Stretch } from './manifest.ts';
 import { Merge } from './merge.ts';
 import { findNewest } from './newest-rows.ts';
 import type { Spot } from './record.ts';
@@ -12,7 +12,7 @@ import type { RecordSource } from './record-source.ts';
 import { RowWriter } from './row-writer.ts';
 import { SegmentReader } from './segment-reader.ts';
 import { SegmentWriter } from './segment-writer.ts';
-import { type Joined, joinColumns, namedColumn, settleTypes } from './set-columns.ts';
+import { type Joined, joinColumns, joinLayouts, namedColumn, settleTypes } from './set-columns.ts';
 import { type Gates, SetReader } from './set-reader.ts';
 import { Sorter } from './sorter.ts';
 import { within } from './within.ts';
@@ -37,8 +37,8 @@ export interface SetRunGiven {
   readonly scratch: string;
   /** The generation that the run goes on from; absent: from nothing. */
   readonly current?: Manifest;
-  /** Files of a range that was read again, to be put among those of the generation. */
-  readonly staged?: readonly Segment[];
+  /** Ranges that were read again, to be put among the rows. */
+  readonly staged?: Staged;
   /** Files are not to be made one now. */
   readonly isHeld?: boolean;
   /** Start of the run, epoch milliseconds. */
@@ -93,13 +93,14 @@ export class SetRun {
 
   /** Called before the first row. */
   begin(incoming: Incoming): void {
-    const { rule, current } = this.#given;
+    const { rule, current, staged } = this.#given;
     this.#incoming = incoming;
-    this.#joined = joinColumns(current?.columns ?? [], incoming.columns);
+    this.#joined = joinColumns(joinLayouts(current?.columns ?? [], staged?.columns ?? []), incoming.columns);
+    const next = Math.max(current?.next ?? 0, staged?.next ?? 0);
     const { columns, from } = this.#joined;
     const { cursor } = incoming;
     this.#writer = new RowWriter({
-      ...{ columns, from, come: incoming.columns, key: rule.key, next: current?.next ?? 0 },
+      ...{ columns, from, come: incoming.columns, key: rule.key, next },
       ...(rule.deleted === undefined ? {} : { deleted: rule.deleted }),
       ...(cursor === undefined ? {} : { cursor }),
     });
@@ -119,24 +120,29 @@ export class SetRun {
    * old since.
    */
   get isIdle(): boolean {
-    const { current, rule, staged = [] } = this.#given;
-    if (current === undefined || this.taken > 0 || staged.length > 0 || this.#incoming.covers !== undefined)
+    const { current, rule, staged } = this.#given;
+    if (current === undefined || staged !== undefined || this.taken > 0 || this.#incoming.covers !== undefined)
       return false;
     if (rule.retain?.within === undefined || current.rows === 0) return true;
     return current.oldest !== undefined && this.#age(current.columns)?.of.isOld(current.oldest) === false;
   }
 
-  /** The rows taken in become one file, which stands for itself until it is put among those of a generation. */
-  async stage(): Promise<Segment> {
+  /** The rows taken in become one more file of those that are to be put among the rows: what these are then. */
+  async stage(): Promise<Staged> {
     this.#settle();
-    return this.#writeTaken(new Merge(this.#sorter.sources(0)));
+    const { staged, folder, run } = this.#given;
+    const segment = await this.#writeTaken(new Merge(this.#sorter.sources(0)));
+    await syncFolder(join(folder, run));
+    await syncFolder(folder);
+    const { id = run, segments = [] } = staged ?? {};
+    return { id, columns: this.#columns, next: this.#writer!.next, segments: [...segments, segment] };
   }
 
   /** All rows have been taken in: makes the whole ready to be read. */
   async fold(): Promise<void> {
     this.#settle();
-    const { current, staged = [] } = this.#given;
-    const before = placed(current?.segments ?? [], staged);
+    const { current, staged } = this.#given;
+    const before = placed(current?.segments ?? [], staged?.segments ?? []);
     const isWhole = this.#isWhole(before);
     const isNew = this.taken > 0 || this.#incoming.covers !== undefined;
     if (!isWhole && isNew) {
@@ -173,7 +179,10 @@ export class SetRun {
     const { rows, oldest = '' } = this.#reader!;
     const columns = this.#columns;
     const { next } = this.#writer!;
-    return { version: 1, columns, next, rows, ...(oldest === '' ? {} : { oldest }), segments: this.#segments };
+    const { staged } = this.#given;
+    const filled = staged === undefined ? {} : { filled: staged.id };
+    const told = oldest === '' ? {} : { oldest };
+    return { version: 1, columns, next, rows, ...told, ...filled, segments: this.#segments };
   }
 
   /** Lets go of files; those that the run wrote stay. */

@@ -1,4 +1,4 @@
-import type { Segment } from '../sets/manifest.ts';
+import type { Staged } from '../sets/manifest.ts';
 import type { Ground } from './part.ts';
 
 /** A past range that is being read again, chunk by chunk. */
@@ -13,8 +13,8 @@ export interface Backfill {
   readonly chunk: string;
   /** What lies before this has been read. */
   readonly reached: string;
-  /** The files of it. */
-  readonly segments: readonly Segment[];
+  /** The files of it; absent before the first. */
+  readonly staged?: Staged;
   readonly begunAt: number;
 }
 
@@ -29,13 +29,14 @@ export class Backfills {
   async find(job: string): Promise<Backfill | undefined> {
     const row = await this.#ground.db.selectFrom('backfills').selectAll().where('job', '=', job).executeTakeFirst();
     if (row === undefined) return undefined;
-    const { begun_at: begunAt, segments, ...rest } = row;
-    return { ...rest, begunAt, segments: JSON.parse(segments) as Segment[] };
+    const { begun_at: begunAt, staged, ...rest } = row;
+    return { ...rest, begunAt, ...(staged === null ? {} : { staged: JSON.parse(staged) as Staged }) };
   }
 
   /** Begins one, or writes down how far it is. */
-  async set({ begunAt, segments, ...backfill }: Backfill): Promise<void> {
-    const values = { ...backfill, begun_at: Math.round(begunAt), segments: JSON.stringify(segments) };
+  async set({ begunAt, staged, ...backfill }: Backfill): Promise<void> {
+    const files = staged === undefined ? null : JSON.stringify(staged);
+    const values = { ...backfill, begun_at: Math.round(begunAt), staged: files };
     await this.#ground.db
       .insertInto('backfills')
       .values(values)

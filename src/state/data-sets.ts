@@ -1,6 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Manifest, Segment } from '../sets/manifest.ts';
+import type { Manifest, Staged } from '../sets/manifest.ts';
+import { Backfills } from './backfills.ts';
 import { atomically, type Ground } from './part.ts';
 import { filesBelow, removeIfEmpty, touchedAt } from './run-files.ts';
 import { Runs } from './runs.ts';
@@ -94,6 +95,8 @@ export class DataSets {
     const present = await this.#present(job);
     const before = present?.run === run ? present.before : (present?.run ?? null);
     await this.#set(job, { run, before });
+    const { filled } = JSON.parse((await this.ofRun(run))?.manifest ?? '{}') as Partial<Manifest>;
+    if (filled !== undefined) await this.#endBackfill(job, filled);
   }
 
   /** The payload of a run will not be delivered: back to the generation before, unless a later run has gone on from it. */
@@ -169,8 +172,8 @@ export class DataSets {
   async files(): Promise<Set<string>> {
     const { db } = this.#ground;
     const rows = await db.selectFrom('generations').select('manifest').execute();
-    const backfills = await db.selectFrom('backfills').select('segments').execute();
-    const staged = backfills.flatMap(({ segments }) => JSON.parse(segments) as Segment[]);
+    const backfills = await db.selectFrom('backfills').select('staged').execute();
+    const staged = backfills.flatMap(({ staged }) => (staged === null ? [] : (JSON.parse(staged) as Staged).segments));
     return new Set([...rows.flatMap(filesOf), ...staged.map(({ file }) => file)]);
   }
 
@@ -185,6 +188,12 @@ export class DataSets {
       .values({ job, ...values })
       .onConflict((conflict) => conflict.column('job').doUpdateSet(values))
       .execute();
+  }
+
+  /** The ranges are among the rows now. */
+  async #endBackfill(job: string, id: string): Promise<void> {
+    const backfills = new Backfills(this.#ground);
+    if ((await backfills.find(job))?.staged?.id === id) await backfills.end(job);
   }
 
   #remove(file: string): void {

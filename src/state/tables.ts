@@ -272,8 +272,8 @@ interface BackfillsTable {
   chunk: string;
   /** What lies before this has been read. */
   reached: string;
-  /** JSON: the files of it. */
-  segments: string;
+  /** JSON: the files of it; null before the first. */
+  staged: string | null;
   begun_at: number;
 }
 

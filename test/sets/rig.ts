@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type Batch, batchOf, batchText, type Value } from '../../src/sdk/batch.ts';
 import type { Column } from '../../src/sdk/column.ts';
-import type { Manifest, Segment } from '../../src/sets/manifest.ts';
+import type { Manifest, Staged } from '../../src/sets/manifest.ts';
 import { type Incoming, SetRun, type SetRunGiven } from '../../src/sets/set-run.ts';
 
 export const noon = Date.UTC(2026, 5, 15, 12);
@@ -20,7 +20,7 @@ export type Row = readonly Value[];
 interface Told extends Partial<Omit<Incoming, 'columns'>> {
   readonly columns?: readonly Column[];
   readonly asOf?: number;
-  readonly staged?: readonly Segment[];
+  readonly staged?: Staged;
   readonly isHeld?: boolean;
   readonly from?: Manifest;
 }
@@ -78,7 +78,7 @@ export class Rig {
   }
 
   /** Rows of a range that was read again, as one file. */
-  async stage(rows: readonly Row[], told: Told): Promise<Segment> {
+  async stage(rows: readonly Row[], told: Told): Promise<Staged> {
     const run = this.open(told);
     try {
       run.begin({ ...told, columns: told.columns ?? columns });

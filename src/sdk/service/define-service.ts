@@ -13,6 +13,7 @@ import { fileDecoding, fileTable } from './file-table.ts';
 import { Moment } from './moment.ts';
 import { pacerFor } from './pacer.ts';
 import { Progress } from './progress.ts';
+import { type Asked, askedFor, coversOf, cursorOf, rangesBy } from './ranges.ts';
 import { Reading } from './reading.ts';
 import { RecordStore } from './record-store.ts';
 import { type ColumnMap, RowMaker } from './rows.ts';
@@ -37,6 +38,7 @@ export function defineService(service: ServiceDescription): Connector {
     columns: columnsText(service),
     ...(resumes === undefined ? {} : { resumes }),
     givesOnlyNewBy: ({ incremental }) => (incremental === true ? 'incremental' : undefined),
+    rangesBy: (query) => rangesBy(service, query),
     ...(service.limits === undefined ? {} : { limits: service.limits }),
     ...(service.example === undefined ? {} : { example: service.example }),
     ...(logins.some(({ kind }) => kind === 'oauth') ? { oauth: (source) => describedLogin(service, source) } : {}),
@@ -97,10 +99,12 @@ async function extractStream(
 ): Promise<Extraction> {
   const { query, scratch, signal, log, watermark, alive = () => undefined } = context;
   const zone = zoneOf(context);
-  const scope = scopeOf(context.source, query, zone, context.logicalAt);
-  const stream = withCursor(service.streams[String(query.stream)]!, scope);
+  const plain = scopeOf(context.source, query, zone, context.logicalAt);
+  const stream = withCursor(service.streams[String(query.stream)]!, plain);
+  const asked = context.range === undefined ? undefined : askedFor(context.range, { stream, scope: plain });
+  const { scope } = asked ?? { scope: plain };
   const session = await open(service, context, { scope, scratch, alive });
-  const progress = query.incremental === true ? new Progress(stream, { start: scope.now, watermark }) : undefined;
+  const progress = progressOf({ stream, asked, scope, context });
   const mostPages = Number(query.max_pages);
   const reading = new Reading({ service, caller: session.caller, progress, mostPages, signal, log, alive });
   try {
@@ -110,13 +114,37 @@ async function extractStream(
       rows += batch.length;
     };
     const batches = closing(table.batches, { each: count, close: session.close });
+    if (context.range !== undefined) {
+      const covers = coversOf(context.range, { stream, columns: table.columns, zone });
+      return { columns: table.columns, batches, ...told(stream), ...(covers === undefined ? {} : { covers }) };
+    }
     if (progress === undefined || fileDecoding(stream) !== undefined) return { ...table, batches };
     const unchanged = () => rows === 0 && watermark !== undefined;
-    return { columns: table.columns, batches, watermark: () => progress.watermark(), unchanged };
+    return { columns: table.columns, batches, ...told(stream), watermark: () => progress.watermark(), unchanged };
   } catch (error) {
     await session.close();
     throw error;
   }
+}
+
+/** What tells records that are known from those that are not; nothing does where all of them are wanted. */
+function progressOf(given: {
+  stream: StreamData;
+  asked: Asked | undefined;
+  scope: Scope;
+  context: ExtractContext<OptionSet, OptionSet>;
+}): Progress | undefined {
+  const { stream, asked, scope, context } = given;
+  if (asked !== undefined) {
+    return asked.until && new Progress(stream, { start: scope.now, watermark: undefined, until: asked.until });
+  }
+  const { query, watermark } = context;
+  return query.incremental === true ? new Progress(stream, { start: scope.now, watermark }) : undefined;
+}
+
+function told(stream: StreamData): Pick<Extraction, 'cursor'> {
+  const cursor = cursorOf(stream);
+  return cursor === undefined ? {} : { cursor };
 }
 
 /** The stream with the column that it resumes by, which may be up to the user. */

@@ -1,9 +1,10 @@
 import type { Answer } from './answer.ts';
 import { pick } from './answer.ts';
-import type { ColumnData, Discovery, Fields, Incremental, StreamData } from './description.ts';
+import type { ColumnData, Discovery, Fields, StreamData } from './description.ts';
 import { textOf } from './exact-json.ts';
 import { Moment, readMoment } from './moment.ts';
 import { type Path, valueAt } from './path.ts';
+import { cursorOf } from './ranges.ts';
 
 /** So many keys are remembered. */
 const mostEdge = 10_000;
@@ -30,14 +31,19 @@ export class Progress {
   readonly #edge = new Set<string>();
   readonly #cursor: { readonly name: string } & Partial<ColumnData>;
   readonly #start: Moment;
+  readonly #end: Moment | undefined;
 
   /** `watermark` is what {@link watermark} of the last run gave; undefined to read everything. `start` is that of the run. */
-  constructor(stream: StreamData, given: { readonly start: Moment; readonly watermark: string | undefined }) {
+  constructor(
+    stream: StreamData,
+    given: { readonly start: Moment; readonly watermark: string | undefined; readonly until?: Moment | undefined },
+  ) {
     this.#stream = stream;
     this.#start = given.start;
+    this.#end = given.until;
     this.#zone = given.start.at.timeZoneId;
     this.#before = read(given.watermark);
-    const name = cursorOf(stream.incremental) ?? '';
+    const name = cursorOf(stream) ?? '';
     const { columns } = stream;
     const declared = typeof columns !== 'object' ? {} : isDiscovery(columns) ? (columns.always ?? {}) : columns;
     const data = (declared as Readonly<Record<string, string | ColumnData>>)[name];
@@ -96,10 +102,14 @@ export class Progress {
     return date === undefined || text === undefined ? text : readMoment(text, zone, date)?.text('iso');
   }
 
-  /** Whether a record was there before: older than what was asked for (services round), or one of those at the edge. */
+  /**
+   * Whether a record was there before: older than what was asked for (services round), or one of those at the edge. Or it is
+   * not wanted, because it is not before the end of the range that is.
+   */
   isKnown(record: Fields, since: Moment | string | undefined): boolean {
     const value = since === undefined ? undefined : this.cursorValue(record);
     if (value === undefined) return false;
+    if (this.#end !== undefined && !isLater(this.#end.text('iso'), value, this.#zone)) return true;
     if (isLater(since instanceof Moment ? since.text('iso') : since!, value, this.#zone)) return true;
     if (this.#key === undefined || this.#lag !== undefined || value !== this.#before.since) return false;
     return this.#before.edge?.includes(this.#keyOf(record)) ?? false;
@@ -153,10 +163,6 @@ export class Progress {
 
 function isDiscovery(columns: object): columns is Discovery {
   return 'request' in columns && typeof columns.request === 'object';
-}
-
-function cursorOf(incremental: Incremental | undefined): string | undefined {
-  return incremental !== undefined && 'column' in incremental ? incremental.column : undefined;
 }
 
 function read(watermark: string | undefined): Mark {

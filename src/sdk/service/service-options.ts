@@ -82,7 +82,7 @@ const dateOptions: OptionSet = {
 };
 
 const incremental = option.boolean({
-  about: 'Only what has changed since the last run. What is sent then replaces what the instance shows.',
+  about: 'Only what has changed since the last run. `write` says what becomes of the rows before.',
   default: false,
 });
 

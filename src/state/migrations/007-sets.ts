@@ -30,7 +30,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('upper', 'text', (column) => column.notNull())
     .addColumn('chunk', 'text', (column) => column.notNull())
     .addColumn('reached', 'text', (column) => column.notNull())
-    .addColumn('segments', 'text', (column) => column.notNull())
+    .addColumn('staged', 'text')
     .addColumn('begun_at', 'bigint', (column) => column.notNull())
     .execute();
 }

@@ -1,0 +1,75 @@
+import type { Command } from 'commander';
+import type { Range } from '../../sdk/connector.ts';
+import type { CliCommand } from '../command.ts';
+import { configFlag } from '../config-file.ts';
+import { countText } from '../figures.ts';
+import { whyFlag } from '../payloads/who.ts';
+import type { Flags } from '../payloads/with-runtime.ts';
+import { onStop } from '../signals.ts';
+
+interface BackfillFlags extends Flags, Range {
+  readonly chunk?: string;
+  readonly restart?: true;
+}
+
+const deliverForMs = 300_000;
+
+async function run(name: string, flags: BackfillFlags): Promise<void> {
+  const [{ withRuntime }, { deciderOf }, { chooseJob }, { backfillJob }, { exitCodeOf, showSummary }] =
+    await Promise.all([
+      import('../payloads/with-runtime.ts'),
+      import('../payloads/who.ts'),
+      import('../payloads/choose-job.ts'),
+      import('../../daemon/backfill.ts'),
+      import('../summary.ts'),
+    ]);
+  const stop = onStop();
+  try {
+    await withRuntime(flags, async (runtime, config) => {
+      const { from, to, chunk = '', restart = false, why, json = false } = flags;
+      const outcome = await backfillJob({
+        ...{ runtime, config, chunk, restart },
+        job: chooseJob(config, name),
+        range: { from, to },
+        by: deciderOf(why),
+        origin: 'person',
+        signal: stop.signal,
+        deliverUntil: runtime.clock.now() + deliverForMs,
+        onChunk: ({ from, to, rows }) => process.stderr.write(`${from} to ${to}: ${countText(rows)} rows\n`),
+      });
+      showSummary({ outcomes: [outcome], refused: [], json });
+      process.exitCode = stop.code() ?? exitCodeOf([outcome], []);
+    });
+  } finally {
+    stop.done();
+  }
+}
+
+const command: CliCommand = {
+  register(program: Command): void {
+    program
+      .command('backfill')
+      .description(
+        'Reads a past range of a job again and puts it among the rows that the job keeps, then delivers the whole once.',
+      )
+      .argument('<job>', 'name of a job with write: append or merge')
+      .requiredOption('--from <value>', 'the first day, time or number of the range')
+      .requiredOption('--to <value>', 'its end, which is not part of it any more')
+      .option('--chunk <span>', 'read so much at a time: 6h, 1d, 1w, 1mo, or a number; a kill then costs one chunk')
+      .option('--restart', 'give up what an unfinished backfill of the job has read')
+      .option(...configFlag)
+      .option(...whyFlag)
+      .option('--json', 'for machines')
+      .addHelpText(
+        'after',
+        `
+The watermark stays where it is. When it is stopped or killed, the same command goes on where it was.
+
+Examples:
+  sluice backfill orders --from 2026-01-01 --to 2026-02-01 --chunk 1d
+  sluice backfill orders --from 2026-01-31T09:00:00Z --to 2026-01-31T10:00:00Z --why "fixed at the source"`,
+      )
+      .action(run);
+  },
+};
+export default command;

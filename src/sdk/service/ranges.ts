@@ -1,0 +1,69 @@
+import { Problem } from '../../lib/problem.ts';
+import type { Column, ColumnType } from '../column.ts';
+import type { Extraction, Range } from '../connector.ts';
+import type { ServiceDescription, StreamData } from './description.ts';
+import { fileDecoding } from './file-table.ts';
+import { type Moment, readMoment } from './moment.ts';
+import type { Scope } from './template.ts';
+
+/** What a past range of a stream is told by; undefined where it cannot be read again. */
+export function rangesBy(
+  { streams }: Pick<ServiceDescription, 'streams'>,
+  { stream: name }: Readonly<Record<string, unknown>>,
+): string | undefined {
+  const stream = streams[String(name)];
+  if (stream === undefined || fileDecoding(stream) !== undefined) return undefined;
+  if (stream.window !== undefined) return 'start_date to end_date';
+  return cursorOf(stream) === undefined ? undefined : 'the time of the change';
+}
+
+/** The column by which a stream tells what has changed. */
+export function cursorOf({ incremental }: Pick<StreamData, 'incremental'>): string | undefined {
+  return incremental !== undefined && 'column' in incremental ? incremental.column : undefined;
+}
+
+/** A range in the terms of a stream. */
+export interface Asked {
+  /** With the dates that the stream is asked for. */
+  readonly scope: Scope;
+  /** Records from here on are left out, where the service cannot be asked for an end. */
+  readonly until: Moment | undefined;
+}
+
+/** Throws a Problem of family `config` for ends that are no dates. */
+export function askedFor(range: Range, { stream, scope }: { stream: StreamData; scope: Scope }): Asked {
+  const [from, to] = [range.from, range.to].map((text) => momentOf(text, scope.now.at.timeZoneId)) as [Moment, Moment];
+  if (stream.window === undefined) return { scope: { ...scope, start_date: range.from }, until: to };
+  // The end that a stream is given is the last day that counts.
+  const end = to.isDay ? to.plus('-1d') : to;
+  return { scope: { ...scope, start_date: from.text(), end_date: end.text() }, until: undefined };
+}
+
+/** Which rows a range is, where the stream shows what it goes by; undefined where only their keys can tell. */
+export function coversOf(
+  range: Range,
+  { stream, columns, zone }: { stream: StreamData; columns: readonly Column[]; zone: string },
+): Extraction['covers'] {
+  const column = cursorOf(stream);
+  const type = columns.find(({ name }) => name === column)?.type;
+  if (stream.window !== undefined || column === undefined || type === undefined) return undefined;
+  const format = formats[type];
+  if (format === undefined) return undefined;
+  const [from, to] = [range.from, range.to].map((text) => momentOf(text, zone).text(format)) as [string, string];
+  return { column, from, to };
+}
+
+const formats: Readonly<Partial<Record<ColumnType, string>>> = { timestamptz: 'iso', timestamp: 'local', date: 'date' };
+
+function momentOf(text: string, zone: string): Moment {
+  const moment = /^-?\d+$/.test(text) ? undefined : readMoment(text, zone);
+  if (moment !== undefined) return moment;
+  throw new Problem({
+    code: 'SERVICE_RANGE',
+    family: 'config',
+    message: 'The stream goes by dates, and this is none',
+    seen: text,
+    allowed: '2026-01-31, 2026-01-31T09:00, 2026-01-31T09:00:00Z',
+    next: 'mend --from and --to',
+  });
+}
