@@ -5,7 +5,7 @@ import { join } from 'node:path';
 const key = 'ad'.repeat(20);
 
 /** The id of a job's target. */
-export const instanceOf = (job: number): string => job.toString(16).padStart(32, 'a');
+export const instanceOf = (job: number): string => job.toString(16).padStart(32, '0');
 
 interface ConfigGiven {
   readonly url: string;
