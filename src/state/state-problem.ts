@@ -1,3 +1,4 @@
+import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Problem } from '../lib/problem.ts';
 
@@ -14,7 +15,7 @@ export function stateProblem(error: unknown, file: string): unknown {
   // A table that has lost its name is told as a plain error, with this text.
   const isMalformed = String((error as Error).message).startsWith('malformed database schema');
   if (isMalformed || /^SQLITE_(CORRUPT|NOTADB)/.test(code)) return damaged(given);
-  if (code === 'SQLITE_FULL') return full(given, file);
+  if (code === 'SQLITE_FULL' || (code.startsWith('SQLITE_IOERR') && hasNoRoom(dirname(file)))) return full(given, file);
   if (/^SQLITE_(IOERR|CANTOPEN|READONLY|PERM)/.test(code)) return unreadable(given, file);
   return error;
 }
@@ -28,6 +29,15 @@ export function emptied(folder: string): Problem {
     seen: folder,
     next: `${restore}. Without a backup: move ${folder} away to begin anew`,
   });
+}
+
+/** A full disk is told as a failing one where SQLite's shared memory cannot grow. */
+function hasNoRoom(folder: string): boolean {
+  try {
+    return statfsSync(folder).bavail === 0;
+  } catch {
+    return false;
+  }
 }
 
 interface Given {

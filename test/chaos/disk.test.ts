@@ -1,0 +1,153 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { rm, statfs, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { forTest, type Start } from '../journey/process.ts';
+import { forSuite, until } from '../journey/world.ts';
+import { dieAt, openTheatre, type Stage, setStage, type Theatre } from './stage.ts';
+
+const scope = forSuite();
+let theatre: Theatre;
+
+beforeAll(async () => {
+  theatre = await openTheatre(scope);
+});
+
+/** How a process is started whose disk fails. */
+function brokenDisk({ home }: Stage, ...faults: object[]): Start {
+  const env = { DISK_UNDER: join(home.folder, 'state'), DISK_FAULTS: JSON.stringify(faults) };
+  return { preload: ['broken-disk'], env };
+}
+
+/** A stage whose instance shows version 1, and whose source has version 2, of several pieces. */
+async function secondVersion(): Promise<Stage> {
+  const stage = await setStage(theatre, { top: { keep: { payloads: 0 } } });
+  stage.upstream.advance();
+  await stage.oracle.ended(await stage.home.sync());
+  stage.upstream.advance({ large: true });
+  return stage;
+}
+
+describe('a disk that, in the middle of an extract,', () => {
+  it.for([
+    { does: 'is full', fault: { what: 'write', fails: 'ENOSPC', after: 3 }, code: 'DISK_FULL' },
+    { does: 'fails to write', fault: { what: 'write', fails: 'EIO', after: 3 }, code: 'SPOOL_FAILED' },
+    { does: 'fails to sync', fault: { what: 'sync', on: '.part', fails: 'EIO' }, code: 'SPOOL_FAILED' },
+    { does: 'fails to rename', fault: { what: 'rename', fails: 'EIO' }, code: 'SPOOL_FAILED' },
+    { does: 'forbids to rename', fault: { what: 'rename', fails: 'EACCES' }, code: 'SPOOL_REFUSED' },
+    { does: 'fails to sync the folder', fault: { what: 'sync', on: 'payloads', fails: 'EIO' }, code: 'SPOOL_FAILED' },
+    { does: 'lets nothing be created', fault: { what: 'create', fails: 'EROFS' }, code: 'SPOOL_REFUSED' },
+  ])('$does lets the run fail in words, leaves nothing half and the old rows shown', async ({ fault, code }) => {
+    const stage = await secondVersion();
+    const { home, oracle } = stage;
+    const ended = await home.sync(brokenDisk(stage, fault));
+    expect(ended.jobs).toMatchObject([{ state: 'failed', requests: 0, problem: { code } }]);
+    expect(await oracle.ended(ended)).toBe(1);
+    expect(home.payloads()).toEqual([]);
+    await oracle.rest();
+    expect(await oracle.look()).toBe(2);
+  });
+});
+
+it('a disk that takes only half of every write gets the other half too', async () => {
+  const stage = await secondVersion();
+  const ended = await stage.home.sync(brokenDisk(stage, { what: 'write', fails: 'short', times: 200 }));
+  expect(ended.jobs).toMatchObject([{ state: 'delivered' }]);
+  expect(await stage.oracle.ended(ended)).toBe(2);
+  await stage.oracle.rest();
+});
+
+it.for([
+  { does: 'cannot be read back', fails: 'EIO' },
+  { does: 'is out of handles', fails: 'EMFILE' },
+])(
+  'a payload on a disk that $does while it is sent stays owed or is said to be damaged, and the old rows stay',
+  async ({ fails }) => {
+    const stage = await secondVersion();
+    const { home, oracle, upstream } = stage;
+    await oracle.ended(await home.sync(dieAt(stage, 'say payload.owed #1')));
+    upstream.has = false;
+    const ended = await home.sync(brokenDisk(stage, { what: 'read', fails, after: 1 }));
+    expect(ended).toMatchObject({ code: 1, signal: null, jobs: [{ state: 'failed' }] });
+    expect(await oracle.look()).toBe(1);
+    expect(home.state().outbox.at(-1)!.state).toMatch(fails === 'EIO' ? /dead/ : /owed/);
+    upstream.has = true;
+    await oracle.rest();
+    expect(await oracle.look()).toBe(2);
+  },
+);
+
+describe('a disk that is really full', () => {
+  /** Mounts a small disk in the place of the state folder; false where this machine does not let us. */
+  function mountSmall({ home }: Stage, size: string): boolean {
+    const folder = join(home.folder, 'state');
+    mkdirSync(folder);
+    try {
+      execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'sluice-chaos', folder], { stdio: 'ignore' });
+    } catch {
+      return false;
+    }
+    forTest(() => void execFileSync('umount', ['-l', folder]));
+    return true;
+  }
+
+  const filler = ({ home }: Stage) => join(home.folder, 'state', 'filler');
+
+  /** Leaves so many bytes; without a number not one page for the state. */
+  async function fill(stage: Stage, left = 0): Promise<void> {
+    const { bavail, bsize } = await statfs(join(stage.home.folder, 'state'));
+    await writeFile(filler(stage), Buffer.alloc(bavail * bsize - left));
+  }
+
+  it('refuses what has no room, says so, and goes on when there is some: nothing owed is lost', async () => {
+    const stage = await setStage(theatre, { top: { keep: { payloads: 0 } } });
+    const { home, upstream, oracle } = stage;
+    const isSmall = mountSmall(stage, '10m');
+    const limited: Start = isSmall ? {} : brokenDisk(stage, { what: 'write', fails: 'ENOSPC', after: 3 });
+    upstream.advance();
+    await oracle.ended(await home.sync());
+    upstream.advance();
+    await oracle.ended(await home.sync(dieAt(stage, 'say payload.owed #1')));
+    upstream.advance({ large: true });
+    if (isSmall) await fill(stage, 1_200_000);
+    const partly = await home.sync(limited);
+    expect(partly.jobs).toMatchObject([{ state: 'failed', problem: { code: 'DISK_FULL' } }]);
+    expect(await oracle.ended(partly), 'what was owed before needs no room').toBe(2);
+    if (isSmall) await expectPolite(stage);
+    await oracle.rest();
+    expect(await oracle.look()).toBe(3);
+  });
+
+  /** Not even the state itself can write. */
+  async function expectPolite(stage: Stage): Promise<void> {
+    const { home, oracle } = stage;
+    await rm(filler(stage));
+    await fill(stage);
+    const { code, stderr, stdout } = await home.sluice(['sync', '--json']);
+    expect(code).toBe(1);
+    expect(stderr + stdout).toMatch(/STATE_FULL|DISK_FULL/);
+    expect(stderr).not.toContain('SqliteError');
+    await rm(filler(stage));
+    expect(await oracle.look()).toBe(2);
+  }
+
+  it('between the upload and its receipt sends once more when there is room, and is never behind', async () => {
+    const stage = await setStage(theatre, { top: { keep: { payloads: 0 } } });
+    const { home, upstream, oracle, control, instance } = stage;
+    const isSmall = mountSmall(stage, '10m');
+    upstream.advance();
+    await oracle.ended(await home.sync());
+    upstream.advance();
+    await control.break(instance, { first: 1, answer_delay_ms: 3000 });
+    const full = isSmall ? {} : { preload: ['kill-at'], env: { KILL_AT: 'request.answered' } };
+    const sync = home.start(['sync', '--json', '--wait', '0'], full);
+    await until('the service to have it', async () => (await oracle.look()) === 2);
+    if (isSmall) await fill(stage);
+    const { code } = await sync.ended;
+    expect(code).not.toBe(0);
+    await rm(filler(stage), { force: true });
+    await oracle.rest();
+    expect(await oracle.look()).toBe(2);
+  });
+});
