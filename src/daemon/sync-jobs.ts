@@ -46,7 +46,11 @@ async function sendLeftovers(given: {
   if (signal.aborted) return;
   const names = new Set(jobs.map(({ name }) => name));
   const tried = new Set(outcomes.map(({ run }) => run));
-  const owed = (await store.outbox.inState('owed')).filter(({ job, run }) => names.has(job) && !tried.has(run));
+  // Whoever runs the job now sends what it makes and what it finds.
+  const busy = new Set(outcomes.flatMap(({ job, state }) => (state === 'busy' ? [job] : [])));
+  const owed = (await store.outbox.inState('owed')).filter(
+    ({ job, run }) => names.has(job) && !busy.has(job) && !tried.has(run),
+  );
   if (owed.length === 0) return;
   const destinations = config.destinations.values();
   const only = owed.map(({ id }) => id);

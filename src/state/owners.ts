@@ -34,6 +34,13 @@ export class Owners {
     return row === undefined || this.#silence(owner, row) > silenceMs;
   }
 
+  /** When a process last wrote down that it is alive (epoch ms by its clock); undefined when it never did. */
+  async lastBeat(owner: string): Promise<number | undefined> {
+    const { db } = this.#ground;
+    const row = await db.selectFrom('owners').select('beat_wall').where('owner', '=', owner).executeTakeFirst();
+    return row?.beat_wall;
+  }
+
   /** Forgets the dead, so that the table stays as small as the number of living processes. */
   async bury(): Promise<void> {
     await atomically(this.#ground, async (inside) => {

@@ -1,13 +1,12 @@
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Config, MonitorAddress } from '../../config/config.ts';
 import type { Daemon } from '../../daemon/daemon.ts';
+import type { Second } from '../../daemon/only-one.ts';
 import type { Watchers } from '../../daemon/watchers.ts';
 import type { Runtime } from '../../daemon/wire.ts';
 import type { Level, Log } from '../../lib/log.ts';
-import { Problem, placeOf, renderProblem } from '../../lib/problem.ts';
-import type { Lease } from '../../state/leases.ts';
-import { processText } from '../../state/processes.ts';
+import { placeOf, renderProblem } from '../../lib/problem.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, openConfig, showProblems } from '../config-file.ts';
 import { logFlag } from '../log-flag.ts';
@@ -20,17 +19,19 @@ interface Flags {
   readonly config: string;
   readonly log: Level;
   readonly monitor?: MonitorAddress;
+  readonly second: Second;
 }
 
-async function run({ config: file, log: level, monitor: asked }: Flags): Promise<void> {
+async function run({ config: file, log: level, monitor: asked, second }: Flags): Promise<void> {
   const stop = onStop();
   const started = Promise.withResolvers<Reloading>();
   const reloads = listenForReload(started.promise);
   const { config, problems } = await openConfig(file);
   showProblems(problems);
-  const [{ openLogOn }, { wire }, { Daemon }, { Watchers }] = await Promise.all([
+  const [{ openLogOn }, { wire }, { beTheOnlyOne }, { Daemon }, { Watchers }] = await Promise.all([
     import('../human-log.ts'),
     import('../../daemon/wire.ts'),
+    import('../../daemon/only-one.ts'),
     import('../../daemon/daemon.ts'),
     import('../../daemon/watchers.ts'),
   ]);
@@ -39,7 +40,8 @@ async function run({ config: file, log: level, monitor: asked }: Flags): Promise
   await traceWhereAsked({ events: runtime.events, log });
   let watchers: Watchers | undefined;
   try {
-    const lease = await beTheOnlyOne(runtime);
+    const lease = await beTheOnlyOne({ ...runtime, second, signal: stop.signal });
+    if (lease === undefined) return;
     const daemon = new Daemon({ runtime, config });
     const monitor = asked ?? config.monitor;
     const watch = { daemon, runtime, log, env: process.env, version, ...(monitor === undefined ? {} : { monitor }) };
@@ -58,23 +60,6 @@ async function run({ config: file, log: level, monitor: asked }: Flags): Promise
     stop.done();
     process.exitCode = stop.code() === undefined ? process.exitCode : 0;
   }
-}
-
-/**
- * Two daemons on one state folder would fire everything twice; one-shot commands beside a daemon are fine. Given back at
- * the end: in a container nobody could look whether we are gone.
- */
-async function beTheOnlyOne({ store }: Runtime): Promise<Lease> {
-  const lease = await store.leases.take('daemon');
-  if (lease !== undefined) return lease;
-  const holder = await store.leases.holder('daemon');
-  throw new Problem({
-    code: 'DAEMON_RUNNING',
-    family: 'config',
-    message: 'Another daemon is running on this state folder',
-    seen: holder === undefined ? store.folder : `${processText(holder.owner)} on ${store.folder}`,
-    next: 'stop that one first, or give this one a state folder of its own',
-  });
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
@@ -141,6 +126,10 @@ async function reload({ file, daemon, runtime, config, log }: Reloading): Promis
   await daemon.adopt(next);
 }
 
+const secondFlag = new Option('--second <what>', 'where another daemon has the state folder: end, or wait in reserve')
+  .choices(['refuse', 'wait'])
+  .default('refuse');
+
 const command: CliCommand = {
   register(program: Command): void {
     program
@@ -152,6 +141,7 @@ const command: CliCommand = {
         'answer /healthz, /readyz and /metrics there (default: not at all)',
         monitorAddress,
       )
+      .addOption(secondFlag)
       .addOption(logFlag('standard output', 'info'))
       .addHelpText(
         'after',
