@@ -1,10 +1,9 @@
-import type { Job } from '../config/config.ts';
-import { addressOf } from '../delivery/commit-payload.ts';
+import type { Config, Job } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
-import { nextFiring } from '../schedule/schedule.ts';
+import { easternText } from '../lib/time-text.ts';
 import type { Store } from '../state/store.ts';
 import type { OutboxRow, RunRow, StretchRow } from '../state/tables.ts';
-import { nextTurn } from './next-turn.ts';
+import { type Overview, readOverview } from './overview.ts';
 
 /** One link of the chain from the dashboard back to what holds it up. Instants are epoch milliseconds. */
 export interface Link {
@@ -42,51 +41,66 @@ interface Facts {
   readonly hold?: { readonly since: number; readonly who: string; readonly why: string };
   readonly missing?: string;
   readonly stretch?: StretchRow;
+  /** When the account has requests again. */
+  readonly quotaUntil?: number;
 }
 
-/** Reads the store and says why the job's target shows what it shows; asks nobody and changes nothing. */
-export async function explainJob(job: Job, store: Store | undefined, clock: Clock): Promise<Explanation> {
-  const address = store && job.extract ? await addressOf(store, job).catch(() => undefined) : undefined;
-  const receipt = store && address && (await store.receipts.find({ url: job.destination.url, ...address }));
-  const shown = receipt?.certain === 1 ? { shows_as_of: receipt.as_of } : {};
-  const facts = await gather(job, store, clock, address === undefined && job.extract !== undefined);
+/** More runs of a job than this make its story no clearer. */
+const runsLookedAt = 50;
+
+/** What is explained from: a config, and what its state says. */
+export interface ExplainGiven {
+  readonly config: Config;
+  /** Absent: nothing has run here yet. */
+  readonly store: Store | undefined;
+  readonly clock: Clock;
+}
+
+/** Reads the store and says why a job's target shows what it shows; asks nobody and changes nothing. */
+export async function explainJob(job: Job, given: ExplainGiven): Promise<Explanation> {
+  return explainOne(job, given, await readOverview(given.config, given.store, given.clock));
+}
+
+/** The same of every job that writes to an instance; empty where none does. */
+export async function explainInstance(instance: string, given: ExplainGiven): Promise<Explanation[]> {
+  const overview = await readOverview(given.config, given.store, given.clock);
+  const jobs = [...given.config.jobs.values()].filter((job) => overview.addressOf(job)?.instance === instance);
+  return Promise.all(jobs.map((job) => explainOne(job, given, overview)));
+}
+
+async function explainOne(job: Job, { store }: ExplainGiven, overview: Overview): Promise<Explanation> {
+  const address = overview.addressOf(job);
+  const shown = overview.shownAsOf(job);
+  const runs = (await store?.runs.history({ job: job.name, limit: runsLookedAt })) ?? [];
   return {
     job: job.name,
     ...(address === undefined ? {} : { instance: address.instance }),
-    ...shown,
-    ...judge(facts),
+    ...(shown === undefined ? {} : { shows_as_of: shown }),
+    ...judge(factsOf(job, { overview, runs, isMissing: address === undefined && job.extract !== undefined })),
   };
 }
 
-async function gather(job: Job, store: Store | undefined, clock: Clock, isMissing: boolean): Promise<Facts> {
-  const now = clock.now();
-  const planned = job.schedule && job.enabled ? nextFiring(job.schedule, now) : null;
-  if (store === undefined) return { job, now, runs: [], waiting: [], ...(planned === null ? {} : { nextAt: planned }) };
-  const [running, daemon, schedule, hold] = await Promise.all([
-    store.leases.holder(`job:${job.name}`),
-    store.leases.holder('daemon'),
-    store.schedules.find(job.name),
-    store.holds.find(job.name),
-  ]);
-  const waiting: OutboxRow[] = [];
-  for (const state of ['owed', 'quarantined', 'dead'] as const) {
-    waiting.push(...(await store.outbox.inState(state)).filter((row) => row.job === job.name));
-  }
-  const stretch = (await store.stretches.now()).find((one) => one.job === job.name);
-  const runs = await store.runs.history({ job: job.name, limit: 50 });
-  const plain = job.enabled ? (schedule?.next_at ?? planned) : null;
-  const isStretched = stretch !== undefined && job.schedule !== undefined && plain !== null && plain > now;
-  const nextAt = isStretched ? nextTurn(job.schedule, stretch, { now, lastAt: runs[0]?.started_at }) : plain;
+function factsOf(
+  job: Job,
+  { overview, runs, isMissing }: { overview: Overview; runs: readonly RunRow[]; isMissing: boolean },
+): Facts {
+  const { now, daemon } = overview;
+  const running = overview.runningSince(job.name);
+  const nextAt = overview.nextAt(job);
+  const hold = overview.hold(job.name);
+  const stretch = overview.stretch(job.name);
+  const quotaUntil = overview.quotaUntil(job);
   return {
     job,
     now,
     runs,
-    waiting,
-    ...(running === undefined ? {} : { runningSince: running.takenAt }),
+    waiting: overview.waitingOf(job.name),
+    ...(running === undefined ? {} : { runningSince: running }),
     ...(daemon === undefined ? {} : { daemonSince: daemon.takenAt }),
-    ...(nextAt === null || nextAt === undefined ? {} : { nextAt }),
+    ...(nextAt === undefined ? {} : { nextAt }),
     ...(hold === undefined ? {} : { hold }),
     ...(stretch === undefined ? {} : { stretch }),
+    ...(quotaUntil === undefined ? {} : { quotaUntil }),
     ...(isMissing ? { missing: 'sluice apply --yes' } : {}),
   };
 }
@@ -141,23 +155,33 @@ function running({ runningSince, runs }: Facts): Judgement | undefined {
   return { verdict: 'running', because, next: { says: 'its result is sent when it ends' } };
 }
 
-function owed({ waiting, daemonSince, now, ...facts }: Facts): Judgement | undefined {
+function owed({ waiting, daemonSince, now, quotaUntil, ...facts }: Facts): Judgement | undefined {
   const row = waiting.find(({ state }) => state === 'owed');
   if (row === undefined) return undefined;
-  const isSpent = row.code === 'QUOTA_SPENT';
-  const trouble = row.code === null ? [] : [troubleOf(row, `attempt ${row.attempts} failed`)];
+  const spent = row.code === 'QUOTA_SPENT' ? quotaUntil : undefined;
+  const trouble = row.code === null ? [] : [troubleOf(row, hinderedBy(row))];
   const because = [
     ...trouble,
     { at: row.owed_at, says: 'the payload is owed, on the disk, nothing is lost' },
     extracted(row),
   ];
-  const at = Math.max(row.next_attempt_at ?? now, now);
-  const verdict = isSpent ? 'waiting for the quota' : row.code === null ? 'waiting to be sent' : 'waiting to try again';
+  const at = Math.max(spent ?? row.next_attempt_at ?? now, now);
+  const verdict = waitText(row, { spent, now });
   if (daemonSince === undefined) {
     const mend = `no daemon runs on this state: sluice run, or sluice sync ${facts.job.name}`;
     return { verdict: `${verdict}, with nobody to send it`, because, mend };
   }
   return { verdict, because, next: { at, says: 'the daemon sends it' } };
+}
+
+/** What keeps it from being sent, in the words of who waits. */
+function hinderedBy({ code, attempts }: OutboxRow): string {
+  return code === 'QUOTA_SPENT' ? 'it is not sent' : `attempt ${attempts} failed`;
+}
+
+function waitText({ code }: OutboxRow, { spent, now }: { spent: number | undefined; now: number }): string {
+  if (spent !== undefined) return `waiting for the quota until ${easternText(spent, now)}`;
+  return code === null || code === 'QUOTA_SPENT' ? 'waiting to be sent' : 'waiting to try again';
 }
 
 function dead({ waiting, ...facts }: Facts): Judgement | undefined {

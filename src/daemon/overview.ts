@@ -1,15 +1,18 @@
-import type { Job } from '../config/config.ts';
-import { type Address, addressOf } from '../delivery/commit-payload.ts';
+import type { Config, Job } from '../config/config.ts';
+import type { Address } from '../delivery/commit-payload.ts';
 import type { Clock } from '../lib/clock.ts';
 import { nextFiring } from '../schedule/schedule.ts';
 import type { Store } from '../state/store.ts';
-import type { HoldRow, OutboxRow, Receipt, RunRow } from '../state/tables.ts';
+import type { HoldRow, OutboxRow, Receipt, RunRow, StretchRow } from '../state/tables.ts';
+import { nextTurn } from './next-turn.ts';
+import { type AccountStatus, reportAccounts } from './report-accounts.ts';
 
 /** Where all jobs stand, as read from the store at one moment. Instants are epoch milliseconds. */
 export interface Overview {
   readonly now: number;
   /** The daemon of this state, where one is alive. */
   readonly daemon?: { readonly owner: string; readonly takenAt: number };
+  readonly accounts: readonly AccountStatus[];
   /** All that is owed, held back or dead, the oldest first. */
   readonly waiting: readonly OutboxRow[];
   lastRun(job: string): RunRow | undefined;
@@ -23,22 +26,28 @@ export interface Overview {
   shownAsOf(job: Job): number | undefined;
   /** How old the data is that was published last, also where a later attempt has left in doubt what the instance shows. */
   publishedAsOf(job: Job): number | undefined;
-  /** When it fires next, as written down or, where no daemon has, by its schedule. */
+  /** Set while the job runs less often than its schedule says. */
+  stretch(job: string): StretchRow | undefined;
+  /** When it runs next, as written down or, where no daemon has, by its schedule. */
   nextAt(job: Job): number | undefined;
+  /** When its account has requests again; undefined while it has some left for scheduled work. */
+  quotaUntil(job: Job): number | undefined;
 }
 
 /** Reads the store once for all jobs: a handful of queries, however many jobs there are. Without a store nothing ever ran. */
-export async function readOverview(store: Store | undefined, clock: Clock): Promise<Overview> {
+export async function readOverview(config: Config, store: Store | undefined, clock: Clock): Promise<Overview> {
   const now = clock.now();
-  if (store === undefined) return nothingYet(now);
-  const { runs, leases, holds, receipts, targets, schedules, outbox } = store;
-  const [lasts, held, holdRows, receiptRows, targetRows, scheduleRows, waiting] = await Promise.all([
+  const accounts = await reportAccounts(config, store, clock);
+  if (store === undefined) return nothingYet(now, accounts);
+  const { runs, leases, holds, receipts, targets, schedules, stretches, outbox } = store;
+  const [lasts, held, holdRows, receiptRows, targetRows, scheduleRows, stretchRows, waiting] = await Promise.all([
     runs.lasts(),
     leases.held(),
     holds.all(),
     receipts.all(),
     targets.all(),
     schedules.all(),
+    stretches.now(),
     outbox.inState('owed', 'quarantined', 'dead'),
   ]);
   const known = {
@@ -48,6 +57,7 @@ export async function readOverview(store: Store | undefined, clock: Clock): Prom
     receipts: byName(receiptRows, (row) => keyOf(row.url, row.client_id, row.instance)),
     targets: byName(targetRows, (row) => keyOf(row.url, row.client_id, row.name)),
     nexts: new Map(scheduleRows.map(({ job, next_at }) => [job, next_at])),
+    stretches: byName(stretchRows, ({ job }) => job),
     waiting: Map.groupBy(waiting, ({ job }) => job),
   };
   const address = (job: Job): Address | undefined => addressIn(job, known.targets);
@@ -55,6 +65,7 @@ export async function readOverview(store: Store | undefined, clock: Clock): Prom
   return {
     now,
     ...(daemon === undefined ? {} : { daemon }),
+    accounts,
     waiting,
     lastRun: (job) => known.lasts.get(job),
     runningSince: (job) => known.leases.get(`job:${job}`)?.takenAt,
@@ -69,14 +80,23 @@ export async function readOverview(store: Store | undefined, clock: Clock): Prom
       const receipt = receiptOf(job, address(job), known.receipts);
       return receipt === undefined || receipt.at === 0 ? undefined : receipt.as_of;
     },
-    nextAt: (job) => (job.enabled ? (known.nexts.get(job.name) ?? firstFiring(job, now)) : undefined),
+    stretch: (job) => known.stretches.get(job),
+    nextAt: (job) => {
+      const plain = job.enabled ? (known.nexts.get(job.name) ?? firstFiring(job, now)) : undefined;
+      const stretch = known.stretches.get(job.name);
+      if (stretch === undefined || job.schedule === undefined || plain === undefined || plain <= now) return plain;
+      const lastAt = known.lasts.get(job.name)?.started_at;
+      return nextTurn(job.schedule, stretch, { now, lastAt }) ?? undefined;
+    },
+    quotaUntil: (job) => quotaUntil(job, accounts),
   };
 }
 
-function nothingYet(now: number): Overview {
+function nothingYet(now: number, accounts: readonly AccountStatus[]): Overview {
   const none = (): undefined => undefined;
   return {
     now,
+    accounts,
     waiting: [],
     lastRun: none,
     runningSince: none,
@@ -85,16 +105,18 @@ function nothingYet(now: number): Overview {
     addressOf: (job) => addressIn(job, new Map()),
     shownAsOf: none,
     publishedAsOf: none,
+    stretch: none,
     nextAt: (job) => firstFiring(job, now),
+    quotaUntil: none,
   };
 }
 
-/** How old the data is that the job's instance was last known to show; undefined when nobody can say. */
-export async function lastPublished(job: Job, store: Store): Promise<number | undefined> {
-  if (job.extract === undefined) return undefined;
-  const address = await addressOf(store, job).catch(() => undefined);
-  const receipt = address && (await store.receipts.find({ url: job.destination.url, ...address }));
-  return receipt?.certain === 1 ? receipt.as_of : undefined;
+function quotaUntil({ destination }: Job, accounts: readonly AccountStatus[]): number | undefined {
+  const account = accounts.find(({ destinations }) => destinations.includes(destination.name));
+  if (account === undefined) return undefined;
+  if (account.spent_until !== undefined) return account.spent_until;
+  const left = destination.requestsPerDay - destination.reserveRequests - account.used;
+  return left > 0 ? undefined : account.turns_at;
 }
 
 function firstFiring({ schedule, enabled }: Job, now: number): number | undefined {

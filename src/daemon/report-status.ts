@@ -1,14 +1,13 @@
 import type { Config, Job } from '../config/config.ts';
-import { addressOf } from '../delivery/commit-payload.ts';
 import type { Clock } from '../lib/clock.ts';
+import { easternText, instantText } from '../lib/time-text.ts';
 import { loginCommand } from '../oauth/login-problems.ts';
 import { needsPerson, reportLogins } from '../oauth/report.ts';
-import { nextFiring } from '../schedule/schedule.ts';
 import { processText } from '../state/processes.ts';
 import type { Store } from '../state/store.ts';
-import type { HoldRow, OutboxRow, RunRow, StretchRow } from '../state/tables.ts';
-import { nextTurn } from './next-turn.ts';
-import { type AccountStatus, reportAccounts } from './report-accounts.ts';
+import type { OutboxRow, RunRow, StretchRow } from '../state/tables.ts';
+import { type Overview, readOverview } from './overview.ts';
+import type { AccountStatus } from './report-accounts.ts';
 
 /** Where a job stands. Instants are epoch milliseconds. */
 export interface JobStatus {
@@ -27,6 +26,8 @@ export interface JobStatus {
   /** When the instance was last known to be given or to have the job's newest data. */
   readonly last_delivered_at?: number;
   readonly next_firing_at?: number;
+  /** What is owed waits until then, at least. */
+  readonly waits_until?: number;
   /** Set while it runs less often than its schedule says, because the requests of the day do not reach; 0: not at all. */
   readonly stretched?: {
     readonly every: number;
@@ -66,33 +67,38 @@ export interface Status {
   readonly stranded: readonly StrandedStatus[];
   readonly accounts: readonly AccountStatus[];
   readonly logins: readonly NeedyLogin[];
+  /** Where the config has alerts: what is wrong now, and channels that do not take messages. */
+  readonly alerts?: {
+    readonly open: number;
+    readonly failing: readonly { readonly channel: string; readonly problem: string; readonly waiting: number }[];
+  };
 }
 
 /** Reads where everything stands from the store, where there is one already; asks nobody and changes nothing. */
 export async function reportStatus(config: Config, store: Store | undefined, clock: Clock): Promise<Status> {
-  if (store === undefined) return nothingYet(config, clock);
-  const owed = await store.outbox.inState('owed');
-  const stretches = new Map((await store.stretches.now()).map((stretch) => [stretch.job, stretch]));
-  const jobs: JobStatus[] = [];
-  for (const job of config.jobs.values()) {
-    const mine = owed.filter((row) => row.job === job.name);
-    jobs.push(await jobStatus(job, { store, clock, owed: mine, stretch: stretches.get(job.name) }));
-  }
-  const holder = await store.leases.holder('daemon');
-  const daemon = holder === undefined ? {} : { daemon: { owner: processText(holder.owner), since: holder.takenAt } };
-  const accounts = await reportAccounts(config, store, clock);
+  const overview = await readOverview(config, store, clock);
+  const { daemon, accounts, waiting } = overview;
+  const jobs = [...config.jobs.values()].map((job) => jobStatus(job, overview));
+  const owed = waiting.filter(({ state }) => state === 'owed');
   const logins = await needyLogins(config, store, clock);
-  return { ...daemon, jobs, stranded: strandedIn(owed, config), accounts, logins };
+  return {
+    ...(daemon === undefined ? {} : { daemon: { owner: processText(daemon.owner), since: daemon.takenAt } }),
+    jobs,
+    stranded: strandedIn(owed, config),
+    accounts,
+    logins,
+    ...(await alertStatus(config, store)),
+  };
 }
 
-async function nothingYet(config: Config, clock: Clock): Promise<Status> {
-  const jobs = [...config.jobs.values()].map((job) => {
-    const next = firstFiring(job, clock);
-    const times = next === null ? {} : { next_firing_at: next };
-    return { job: job.name, enabled: job.enabled, state: 'never ran', ...times, owed: [] };
-  });
-  const accounts = await reportAccounts(config, undefined, clock);
-  return { jobs, stranded: [], accounts, logins: await needyLogins(config, undefined, clock) };
+async function alertStatus({ alerts }: Config, store: Store | undefined): Promise<Pick<Status, 'alerts'>> {
+  if (alerts === undefined) return {};
+  const open = ((await store?.alerts.all()) ?? []).filter(({ cleared_at }) => cleared_at === null).length;
+  const records = (await store?.alerts.channels()) ?? [];
+  const failing = records.flatMap(({ channel, problem, waiting }) =>
+    problem === undefined || !alerts.channels.has(channel) ? [] : [{ channel, problem, waiting }],
+  );
+  return { alerts: { open, failing } };
 }
 
 async function needyLogins({ sources }: Config, store: Store | undefined, clock: Clock): Promise<NeedyLogin[]> {
@@ -105,10 +111,6 @@ async function needyLogins({ sources }: Config, store: Store | undefined, clock:
   });
 }
 
-function firstFiring({ schedule, enabled }: Job, clock: Clock): number | null {
-  return schedule && enabled ? nextFiring(schedule, clock.now()) : null;
-}
-
 function strandedIn(owed: readonly OutboxRow[], { jobs, destinations }: Config): StrandedStatus[] {
   const orphans = owed.filter(({ job, destination }) => !jobs.has(job) || !destinations.has(destination));
   return [...Map.groupBy(orphans, ({ job, destination }) => JSON.stringify([job, destination])).values()].map(
@@ -119,29 +121,21 @@ function strandedIn(owed: readonly OutboxRow[], { jobs, destinations }: Config):
   );
 }
 
-async function jobStatus(
-  job: Job,
-  given: { store: Store; clock: Clock; owed: readonly OutboxRow[]; stretch: StretchRow | undefined },
-): Promise<JobStatus> {
-  const { store, clock, owed, stretch } = given;
-  const last = await store.runs.last(job.name);
-  const running = await store.leases.holder(`job:${job.name}`);
-  const hold = await store.holds.find(job.name);
-  const delivered = await lastPublished(job, store);
-  const planned = (await store.schedules.find(job.name))?.next_at;
-  const plain = planned ?? firstFiring(job, clock);
-  const isOverdue = plain !== null && plain <= clock.now();
-  const next =
-    stretch === undefined || job.schedule === undefined || isOverdue
-      ? plain
-      : nextTurn(job.schedule, stretch, { now: clock.now(), lastAt: last?.started_at });
+function jobStatus(job: Job, overview: Overview): JobStatus {
+  const owed = overview.waitingOf(job.name).filter(({ state }) => state === 'owed');
+  const last = overview.lastRun(job.name);
+  const shown = overview.shownAsOf(job);
+  const next = overview.nextAt(job);
+  const stretch = overview.stretch(job.name);
+  const { state, until } = stateOf(job, owed, overview);
   return {
     job: job.name,
     enabled: job.enabled,
-    state: stateOf({ running: running !== undefined, owed, last, hold }),
+    state,
     ...(last === undefined ? {} : { last_run: runOf(last) }),
-    ...(delivered === undefined ? {} : { last_delivered_at: delivered }),
-    ...(next === null || next === undefined ? {} : { next_firing_at: next }),
+    ...(shown === undefined ? {} : { last_delivered_at: shown }),
+    ...(next === undefined ? {} : { next_firing_at: next }),
+    ...(until === undefined ? {} : { waits_until: until }),
     ...(stretch === undefined ? {} : { stretched: stretchOf(stretch) }),
     owed: owed.map(({ bytes, row_count, owed_at, attempts, code, message }) => ({
       bytes,
@@ -162,31 +156,23 @@ function stretchOf({ every, says, since, until }: StretchRow): NonNullable<JobSt
   return { every, says, since, until };
 }
 
-function stateOf({
-  running,
-  owed,
-  last,
-  hold,
-}: {
-  running: boolean;
-  owed: readonly OutboxRow[];
-  last: RunRow | undefined;
-  hold: HoldRow | undefined;
-}): string {
-  if (running) return 'running';
+/** In words, and until when it waits where that is known. */
+function stateOf(job: Job, owed: readonly OutboxRow[], overview: Overview): { state: string; until?: number } {
   const [waiting] = owed;
-  if (waiting?.code === 'QUOTA_SPENT') return 'owed, waiting for the daily quota';
-  if (waiting?.code === 'LOGIN_NEEDED') return 'owed, credentials refused';
-  if (waiting !== undefined) return waiting.next_attempt_at === null ? 'owed' : 'owed, waiting to try again';
-  if (hold !== undefined) return `held by ${hold.who}${hold.why === '' ? '' : `: ${hold.why}`}`;
-  if (last === undefined) return 'never ran';
-  return last.state === 'running' ? 'interrupted' : last.state;
+  const last = overview.lastRun(job.name);
+  const hold = overview.hold(job.name);
+  if (overview.runningSince(job.name) !== undefined) return { state: 'running' };
+  if (waiting !== undefined) return waitOf(waiting, job, overview);
+  if (hold !== undefined) return { state: `held by ${hold.who}${hold.why === '' ? '' : `: ${hold.why}`}` };
+  if (last === undefined) return { state: 'never ran' };
+  return { state: last.state === 'running' ? 'interrupted' : last.state };
 }
 
-/** How old the data is that the job's instance was last known to show, epoch milliseconds. */
-export async function lastPublished(job: Job, store: Store): Promise<number | undefined> {
-  if (job.extract === undefined) return undefined;
-  const address = await addressOf(store, job).catch(() => undefined);
-  const receipt = address && (await store.receipts.find({ url: job.destination.url, ...address }));
-  return receipt?.certain === 1 ? receipt.as_of : undefined;
+function waitOf({ code, next_attempt_at }: OutboxRow, job: Job, overview: Overview): { state: string; until?: number } {
+  const { now } = overview;
+  const quota = code === 'QUOTA_SPENT' ? overview.quotaUntil(job) : undefined;
+  if (quota !== undefined) return { state: `waiting for the quota until ${easternText(quota, now)}`, until: quota };
+  if (code === 'LOGIN_NEEDED') return { state: 'owed, credentials refused' };
+  if (next_attempt_at === null || next_attempt_at <= now) return { state: 'owed' };
+  return { state: `owed, next try ${instantText(next_attempt_at)}`, until: next_attempt_at };
 }

@@ -1,3 +1,4 @@
+import { easternText } from '../lib/time-text.ts';
 import { nextFiring, type Schedule } from '../schedule/schedule.ts';
 import { spanText } from '../schedule/span.ts';
 
@@ -6,8 +7,8 @@ import { spanText } from '../schedule/span.ts';
  * only every n-th firing runs; 0: none.
  */
 export function stretchWords(schedule: Schedule, given: { every: number; now: number; until: number }): string {
-  const { until } = given;
-  return `${howOften(schedule, given)} until ${easternTime(until)}: the requests of the day do not reach for more`;
+  const { until, now } = given;
+  return `${howOften(schedule, given)} until ${easternText(until, now)}: the requests of the day do not reach for more`;
 }
 
 function howOften(schedule: Schedule, { every, now }: { every: number; now: number }): string {
@@ -27,12 +28,6 @@ function gapOf(schedule: Schedule, now: number): number | undefined {
   }
   const gaps = next.slice(1).map((one, i) => one - next[i]!);
   return gaps.length === 3 && gaps.every((gap) => gap === gaps[0]) ? gaps[0] : undefined;
-}
-
-/** `00:00 EST`: the service's day turns in New York, and its people know it by that. */
-function easternTime(at: number): string {
-  const zoned = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO('America/New_York');
-  return `${zoned.toPlainTime().toString({ smallestUnit: 'minute' })} ${zoned.offset === '-05:00' ? 'EST' : 'EDT'}`;
 }
 
 function ordinal(n: number): string {

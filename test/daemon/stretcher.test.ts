@@ -174,7 +174,7 @@ describe('what was stretched', () => {
       stretched: { every: 3, says, since: clock.now(), until: midnight + day },
       next_firing_at: midnight + 40 * minute,
     });
-    const { verdict, because, mend } = await explainJob(jobs[0]!, store, clock);
+    const { verdict, because, mend } = await explainJob(jobs[0]!, { config, store, clock });
     expect(verdict).toBe('up to date, but less often than it should be');
     expect(because[0]).toEqual({ at: clock.now(), says: `the job ${says}` });
     expect(mend).toContain('sluice plan');

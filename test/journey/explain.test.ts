@@ -90,14 +90,14 @@ describe('sluice explain', () => {
     await home.write('orders.csv', 'id,total\n1,9.50\n2,1.00\n');
     await home.sync();
     const spent = await explain();
-    expect(spent.verdict).toBe('waiting for the quota, with nobody to send it');
+    expect(spent.verdict).toMatch(/^waiting for the quota until 00:00 E[SD]T, with nobody to send it$/);
     expect(spent.because.map(({ says }) => says).join()).toContain('nothing is lost');
     expect(spent.mend).toContain('sluice run');
   });
 
   it('asks for apply where the declared data source is not there yet', async () => {
     const { explain } = await setUp({ job: { target: { datasource: { name: 'Orders', format: 'csv' } } } });
-    expect(await explain()).toMatchObject({ verdict: 'never ran' });
+    expect(await explain()).toMatchObject({ verdict: 'nowhere to go', mend: 'sluice apply --yes' });
     const { home, explain: again } = await setUp({
       job: { target: { datasource: { name: 'Orders', format: 'csv' } } },
     });

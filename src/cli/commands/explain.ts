@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import type { Config, Job } from '../../config/config.ts';
 import type { Explanation, Link } from '../../daemon/explain.ts';
 import { redact } from '../../lib/redact.ts';
 import type { CliCommand } from '../command.ts';
@@ -15,29 +14,22 @@ interface Flags {
 
 async function run(asked: string, { config: file, json }: Flags): Promise<void> {
   const loaded = await openConfig(file);
-  const [{ openExisting }, { explainJob }, { systemClock }] = await Promise.all([
+  const [{ openExisting }, { explainInstance, explainJob }, { systemClock }] = await Promise.all([
     import('../existing-store.ts'),
     import('../../daemon/explain.ts'),
     import('../../lib/clock.ts'),
   ]);
   const store = await openExisting(loaded.config);
   try {
-    const all = await Promise.all(jobsFor(asked, loaded.config).map((job) => explainJob(job, store, systemClock)));
-    const byInstance = all.filter(({ instance }) => instance === asked);
-    const named = all.filter(({ job }) => job === asked);
-    const found = named.length > 0 ? named : byInstance;
+    const given = { config: loaded.config, store, clock: systemClock };
+    const job = loaded.config.jobs.get(asked);
+    const found = job === undefined ? await explainInstance(asked, given) : [await explainJob(job, given)];
     if (found.length === 0) chooseJobs(loaded, [asked]);
     const text = json === true ? forMachines(found) : found.map((one) => textOf(one, systemClock.now())).join('\n\n');
     process.stdout.write(`${redact(text)}\n`);
   } finally {
     await store?.close();
   }
-}
-
-/** A job by its name, or all jobs, one of which may write to the instance that was named. */
-function jobsFor(asked: string, { jobs }: Config): readonly Job[] {
-  const job = jobs.get(asked);
-  return job === undefined ? [...jobs.values()] : [job];
 }
 
 function textOf({ job, instance, shows_as_of, verdict, because, next, mend }: Explanation, now: number): string {

@@ -36,7 +36,7 @@ async function run({ config: file, json }: Flags): Promise<void> {
 }
 
 function textOf(
-  { daemon, jobs, stranded, accounts, logins }: Status,
+  { daemon, jobs, stranded, accounts, logins, alerts }: Status,
   { refused, now }: { refused: readonly string[]; now: number },
 ): string {
   const running =
@@ -64,6 +64,7 @@ function textOf(
     ...jobs.flatMap(({ job, stretched }) => (stretched === undefined ? [] : [`${job} ${stretched.says}.`])),
     ...stranded.map(strandedText),
     ...logins.map(loginText),
+    ...alertsText(alerts),
     ...(accounts.length === 0 ? [] : ['', ...accounts.map(accountText)]),
   ].join('\n');
 }
@@ -93,6 +94,16 @@ function strandedText({ job, destination, deliverable, payloads }: StrandedStatu
 function loginText({ sources, message, next }: NeedyLogin): string {
   const why = message === undefined ? '' : ` ${printable(message)}.`;
   return `Needs a login: ${sources.join(', ')}.${why} Run: ${next}`;
+}
+
+function alertsText(alerts: Status['alerts']): string[] {
+  if (alerts === undefined) return [];
+  const open = alerts.open === 0 ? [] : [`Wrong now: ${countText(alerts.open)}; "sluice alerts" lists it.`];
+  const failing = alerts.failing.map(({ channel, problem, waiting }) => {
+    const messages = `${countText(waiting)} ${waiting === 1 ? 'message waits' : 'messages wait'}`;
+    return `The alert channel ${channel} does not take messages: ${printable(problem)}; ${messages}.`;
+  });
+  return [...open, ...failing];
 }
 
 function accountText(account: AccountStatus): string {

@@ -4,8 +4,8 @@ import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Config, MonitorAddress } from '../../config/config.ts';
 import { Problem } from '../../lib/problem.ts';
 import { redact } from '../../lib/redact.ts';
+import { readOverview } from '../overview.ts';
 import type { Pulse } from '../pulse.ts';
-import { lastPublished } from '../report-status.ts';
 import type { Ticking } from '../scheduler.ts';
 import type { Runtime } from '../wire.ts';
 import { Counters } from './counters.ts';
@@ -82,8 +82,9 @@ export class Monitor {
 
   async #rememberPublished(): Promise<void> {
     const { runtime, config } = this.#given;
+    const overview = await readOverview(config(), runtime.store, runtime.clock);
     for (const job of config().jobs.values()) {
-      const at = await lastPublished(job, runtime.store);
+      const at = overview.shownAsOf(job);
       if (at !== undefined) this.#counters.remember(job.name, at);
     }
   }

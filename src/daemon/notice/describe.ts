@@ -24,7 +24,7 @@ export async function describe(
   }
   const job = config.jobs.get(name);
   if (job === undefined) return undefined;
-  const { shows_as_of, next, mend } = await explainJob(job, store, clock);
+  const { shows_as_of, next, mend } = await explainJob(job, { config, store, clock });
   const shown =
     job.extract === undefined ? {} : shows_as_of === undefined ? { shows_nothing: true as const } : { shows_as_of };
   return { ...shown, ...(next === undefined ? {} : { next }), ...(mend === undefined ? {} : { mend }) };

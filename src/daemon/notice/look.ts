@@ -52,7 +52,7 @@ export class Lookout {
   }
 
   async look({ config, alerts, store, clock, beat }: LookGiven): Promise<Seen> {
-    const overview = await readOverview(store, clock);
+    const overview = await readOverview(config, store, clock);
     const jobs = [...config.jobs.values()].filter((job) => job.enabled && job.alerts !== false);
     const needy = (await reportLogins(sourcesOf(jobs), store, clock.now())).filter(needsPerson);
     const ground: Ground = { config, alerts, store, overview, jobs, needy };
