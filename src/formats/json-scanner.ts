@@ -1,6 +1,19 @@
 import type { Problem } from '../lib/problem.ts';
+import { first } from './four-bytes.ts';
 import { invalid, type Spot } from './invalid.ts';
-import { endsRun, escapable, isDigit, isE, isHex, isSpace, stringEnd, unsure, valueEnd, words } from './json-tokens.ts';
+import {
+  endsRun,
+  endsRunIn,
+  escapable,
+  isDigit,
+  isE,
+  isHex,
+  isSpace,
+  stringEnd,
+  unsure,
+  valueEnd,
+  words,
+} from './json-tokens.ts';
 
 /** Deeper documents are refused: a reader that recurses would run out of stack on them. */
 const deepest = 1000;
@@ -101,40 +114,83 @@ export class JsonScanner {
     return { line: this.#line, byte: this.#byte };
   }
 
-  /** Passes white space and whole tokens; returns where something else stands, a bracket too: that is for the steps. */
+  /**
+   * Passes white space and whole tokens, brackets too but for the outermost; returns where something else stands, which
+   * is for the steps.
+   */
   #tokens(bytes: Buffer, view: DataView, start: number): number {
-    const afterComma = this.#depth === 0 ? wrong : this.#objects[this.#depth] === 1 ? key : value;
+    const { length } = bytes;
+    const lastFour = length - 4;
+    const objects = this.#objects;
+    let depth = this.#depth;
     let state = this.#state;
-    let values = 0;
+    let afterComma = this.#afterComma(depth);
+    let items = 0;
     let p = start;
-    for (let end = p; p < bytes.length; p = end) {
+    for (let end = p; p < length; p = end) {
       const byte = bytes[p]!;
       end = p + 1;
       if (byte <= 0x20) {
         if (!isSpace(byte)) break;
         if (byte === 0x0a) this.#line++;
+      } else if (byte === 0x22) {
+        if (state > key) break;
+        // Here and not in a function of its own: most strings are shorter than the way there and back.
+        for (; end <= lastFour; end += 4) {
+          const found = endsRunIn(view.getInt32(end, true));
+          if (found === 0) continue;
+          end += first(found);
+          break;
+        }
+        end = end < length && bytes[end] === 0x22 ? end + 1 : stringEnd(bytes, view, end);
+        if (end === unsure) break;
+        const isKey = state >= keyOrEnd;
+        if (!isKey && depth === 1) items++;
+        state = isKey ? colon : afterValue;
+        if (bytes[end] === (isKey ? 0x3a : 0x2c) && depth > 0) {
+          state = isKey ? value : afterComma;
+          end++;
+        }
       } else if (state <= valueOrEnd) {
-        end = valueEnd(bytes, view, p);
+        if (byte !== 0x7b && byte !== 0x5b) end = valueEnd(bytes, view, p);
+        else {
+          if (depth === 0 || depth === deepest) break;
+          if (depth === 1) items++;
+          afterComma = byte === 0x7b ? key : value;
+          state = byte === 0x7b ? keyOrEnd : valueOrEnd;
+          objects[++depth] = byte === 0x7b ? 1 : 0;
+          continue;
+        }
         if (end === unsure) break;
-        values++;
-        const more = bytes[end] === 0x2c && afterComma !== wrong;
-        if (more) end++;
-        state = more ? afterComma : afterValue;
-      } else if (state <= key) {
-        end = byte === 0x22 ? stringEnd(bytes, view, end) : unsure;
-        if (end === unsure) break;
-        state = bytes[end] === 0x3a ? value : colon;
-        if (state === value) end++;
+        if (depth === 1) items++;
+        state = afterValue;
+        if (bytes[end] === 0x2c && depth > 0) {
+          state = afterComma;
+          end++;
+        }
+      } else if (state <= colon) {
+        if (byte !== 0x3a || state !== colon) break;
+        state = value;
       } else {
-        if (byte !== (state === colon ? 0x3a : 0x2c)) break;
-        const next = state === colon ? value : afterComma;
-        if (next === wrong) break;
-        state = next;
+        if (depth === 0) break;
+        if (byte === 0x2c) state = afterComma;
+        else {
+          if (byte !== (afterComma === key ? 0x7d : 0x5d)) break;
+          depth--;
+          afterComma = this.#afterComma(depth);
+        }
       }
     }
     this.#state = state;
-    if (this.#depth === 1 && this.#array) this.#items += values;
+    this.#depth = depth;
+    if (this.#array) this.#items += items;
     return p;
+  }
+
+  /** What must come behind a comma at a depth; nothing may at the outermost. */
+  #afterComma(depth: number): number {
+    if (depth === 0) return wrong;
+    return this.#objects[depth] === 1 ? key : value;
   }
 
   #step(byte: number, p: number): void {
@@ -203,7 +259,7 @@ export class JsonScanner {
   #afterValue(byte: number, p: number): void {
     if (this.#depth === 0) throw this.#invalid(p, 'more text after the value');
     if (byte !== 0x2c) this.#close(byte, p);
-    else this.#state = this.#objects[this.#depth] === 1 ? key : value;
+    else this.#state = this.#afterComma(this.#depth);
   }
 
   #key(byte: number, p: number): void {
