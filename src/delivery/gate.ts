@@ -3,6 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Emit } from '../lib/events.ts';
 import { HttpAgent } from '../lib/http.ts';
 import { Problem } from '../lib/problem.ts';
+import type { DayUse } from '../state/quota.ts';
 import type { NoTicket, Ticket } from '../state/sends.ts';
 import type { Parts, Store } from '../state/store.ts';
 import type { DeliveryEvents } from './events.ts';
@@ -93,6 +94,7 @@ export class Gate {
     const { method, path, priority, rank = 0, signal } = passage;
     // A place in the line is for now: nothing may stand between it and the request.
     await this.agent.dispatcher();
+    await this.#heal();
     try {
       const taken = await line.enter(() => this.#take(passage), { priority, rank, ...(signal ? { signal } : {}) });
       emit('request.sent', { account: this.destination.account, method, path });
@@ -105,6 +107,7 @@ export class Gate {
 
   /** Why nothing can be sent now; undefined when something can. */
   async closed(priority: Priority): Promise<Closed | undefined> {
+    await this.#heal();
     const closed = await this.#closedIn(this.#given.store, priority);
     if (closed?.why === 'quota') this.#saySpent(closed.until);
     return closed;
@@ -139,10 +142,11 @@ export class Gate {
     const { account, requestsPerSecond } = this.destination;
     return this.#given.store.transaction(async (parts) => {
       this.#turnAwayIf(await this.#closedIn(parts, passage.priority));
-      const ticket = await parts.sends.take(account, await parts.accounts.pace(account, requestsPerSecond));
-      if (!('ticket' in ticket)) return ticket;
       const days = daysOf(this.#given.clock.now());
-      const refused = await parts.quota.take(account, days, (use) => limitOf(this.destination, passage.priority, use));
+      const ticket = await parts.sends.take(account, await parts.accounts.pace(account, requestsPerSecond), days);
+      if (!('ticket' in ticket)) return ticket;
+      const limits = await this.#limits(parts, days, passage.priority);
+      const refused = await parts.quota.take(account, days, (use, day) => limits.get(day)!(use));
       if (refused !== undefined) this.#turnAwayIf({ why: 'quota', until: resumeAfter(refused) });
       const prepared = await passage.prepare(parts);
       if (prepared === undefined) throw new TurnedAway('idle');
@@ -180,12 +184,35 @@ export class Gate {
     const { account } = this.destination;
     const held = await parts.accounts.heldUntil(account);
     if (held !== undefined) return { why: 'held', until: held };
-    for (const day of daysOf(this.#given.clock.now())) {
+    const days = daysOf(this.#given.clock.now());
+    const limits = await this.#limits(parts, days, priority);
+    for (const day of days) {
       const use = await parts.quota.use(account, day);
       if (use.spentUntil !== undefined) return { why: 'quota', until: use.spentUntil };
-      if (use.used >= limitOf(this.destination, priority, use)) return { why: 'quota', until: resumeAfter(day) };
+      if (use.used >= limits.get(day)!(use)) return { why: 'quota', until: resumeAfter(day) };
     }
     return undefined;
+  }
+
+  /** What may be used of each day. A request that was sent before the day turned may arrive after it: it counts on both. */
+  async #limits(
+    { sends }: Pick<Parts, 'sends'>,
+    days: readonly string[],
+    priority: Priority,
+  ): Promise<Map<string, (use: DayUse) => number>> {
+    const { account } = this.destination;
+    const limits = new Map<string, (use: DayUse) => number>();
+    for (const day of days) {
+      const late = await sends.underway(account, day);
+      limits.set(day, (use) => limitOf(this.destination, priority, use) - late);
+    }
+    return limits;
+  }
+
+  /** Done by itself, before anybody is turned away because of what the dead left behind. */
+  async #heal(): Promise<void> {
+    const { store, clock } = this.#given;
+    await store.sends.heal(this.destination.account, daysOf(clock.now()));
   }
 
   #turnAwayIf(closed: Closed | undefined): void {

@@ -29,13 +29,13 @@ export class Quota {
   take(
     account: string,
     days: readonly string[],
-    limit: number | ((use: DayUse) => number),
+    limit: number | ((use: DayUse, day: string) => number),
   ): Promise<string | undefined> {
     return atomically(this.#ground, async (inside) => {
       const quota = new Quota(inside);
       for (const day of days) {
         const use = await quota.use(account, day);
-        const most = typeof limit === 'number' ? limit : limit(use);
+        const most = typeof limit === 'number' ? limit : limit(use, day);
         if (use.used >= most || use.spentUntil !== undefined) return day;
       }
       for (const day of days) await quota.charge(account, day);

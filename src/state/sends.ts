@@ -1,6 +1,7 @@
 import { newId } from '../lib/ids.ts';
 import { Owners } from './owners.ts';
 import { atomically, type Ground } from './part.ts';
+import { Quota } from './quota.ts';
 
 /**
  * How long a slot rests after the answer to its request. An answer comes after the arrival, so two requests of one
@@ -31,9 +32,10 @@ export class Sends {
     this.#ground = ground;
   }
 
-  take(account: string, perSecond: number): Promise<Ticket | NoTicket> {
+  /** `days`: what the caller is about to pay the request on. */
+  take(account: string, perSecond: number, days: readonly string[] = []): Promise<Ticket | NoTicket> {
     return atomically(this.#ground, async (inside) => {
-      const rows = await healed(inside, account);
+      const rows = await healed(inside, account, days);
       const now = inside.clock.monotonic();
       const busy = rows.filter(({ free_at }) => free_at === null || free_at > now);
       if (busy.length >= perSecond) return { freeInMs: soonest(busy, now) };
@@ -41,7 +43,7 @@ export class Sends {
       let slot = 0;
       while (taken.has(slot)) slot += 1;
       const seen = rows.find((row) => row.slot === slot)?.ticket;
-      return (await occupy(inside, { account, slot, seen })) ?? { freeInMs: 0 };
+      return (await occupy(inside, { account, slot, seen, days })) ?? { freeInMs: 0 };
     });
   }
 
@@ -56,10 +58,22 @@ export class Sends {
       .execute();
   }
 
-  /** Requests under way now, all processes together. */
-  async underway(account: string): Promise<number> {
-    const rows = await healed(this.#ground, account);
-    return rows.filter(({ free_at }) => free_at === null).length;
+  /**
+   * Looks for requests whose process died under them. Each may have arrived as late as now, so it is charged to the days
+   * that are now, where it was not paid on them.
+   */
+  async heal(account: string, days: readonly string[]): Promise<void> {
+    if ((await this.underway(account)) === 0) return;
+    await atomically(this.#ground, (inside) => healed(inside, account, days));
+  }
+
+  /**
+   * Requests under way now, all processes together; with a day, those that were not paid on it: they may still arrive
+   * on it.
+   */
+  async underway(account: string, day?: string): Promise<number> {
+    const rows = await slotsOf(this.#ground, account);
+    return rows.filter(({ free_at, days }) => free_at === null && (day === undefined || !days.includes(day))).length;
   }
 }
 
@@ -67,16 +81,21 @@ interface Slot {
   slot: number;
   ticket: string;
   free_at: number | null;
+  days: string;
+}
+
+function slotsOf({ db }: Ground, account: string) {
+  return db.selectFrom('sends').selectAll().where('account', '=', account).orderBy('slot').execute();
 }
 
 /**
  * The account's slots. One whose process died, or that was taken before this boot, has no answer to wait for: it
  * rests from the moment this is noticed.
  */
-async function healed(ground: Ground, account: string): Promise<Slot[]> {
+async function healed(ground: Ground, account: string, days: readonly string[]): Promise<Slot[]> {
   const { db, clock, processes } = ground;
   const owners = new Owners(ground);
-  const rows = await db.selectFrom('sends').selectAll().where('account', '=', account).orderBy('slot').execute();
+  const rows = await slotsOf(ground, account);
   const slots: Slot[] = [];
   for (const row of rows) {
     const stray = row.boot !== processes.boot || row.free_at === null;
@@ -93,6 +112,8 @@ async function healed(ground: Ground, account: string): Promise<Slot[]> {
       .where('ticket', '=', row.ticket)
       .execute();
     slots.push({ ...row, ...rest });
+    const unpaid = row.free_at === null ? days.filter((day) => !row.days.includes(day)) : [];
+    for (const day of unpaid) await new Quota(ground).charge(account, day);
   }
   return slots;
 }
@@ -100,10 +121,17 @@ async function healed(ground: Ground, account: string): Promise<Slot[]> {
 /** Takes the slot if it is still as it was seen: one statement, so that of two takers one goes away empty. */
 async function occupy(
   ground: Ground,
-  { account, slot, seen }: { account: string; slot: number; seen: string | undefined },
+  given: { account: string; slot: number; seen: string | undefined; days: readonly string[] },
 ): Promise<Ticket | undefined> {
   const { db, processes } = ground;
-  const mine = { owner: processes.self, boot: processes.boot, free_at: null, ticket: newId() };
+  const { account, slot, seen, days } = given;
+  const mine = {
+    owner: processes.self,
+    boot: processes.boot,
+    free_at: null,
+    ticket: newId(),
+    days: days.join(','),
+  };
   await new Owners(ground).beat();
   const row = await db
     .insertInto('sends')

@@ -147,6 +147,8 @@ interface SendsTable {
   /** Null while the request is under way; then the monotonic instant from which the slot can be taken again. */
   free_at: number | null;
   ticket: string;
+  /** The days that the request was paid on, between commas. */
+  days: string;
 }
 
 interface AccountsTable {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { nextTurn, nthFiring } from '../../src/daemon/next-turn.ts';
 import { stretchWords } from '../../src/daemon/stretch-words.ts';
-import { nextFiring } from '../../src/schedule/schedule.ts';
+import { nextFiring, type Schedule } from '../../src/schedule/schedule.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -27,13 +27,13 @@ it('a job that rests has its turn when the day has turned, also if it never ran'
   expect(nextTurn(schedule, { every: 0, until }, { now: until - hour, lastAt: undefined })).toBe(until);
 });
 
-it.each([
+it.each<[string, Schedule, number]>([
   ['runs every 30m instead of 10m', schedule, 3],
   ['rests', schedule, 0],
   ['runs at every 2nd firing', { cron: '0 8,9,17 * * *', timezone: 'UTC' }, 2],
   ['runs at every 11th firing', { cron: '0,7 * * * *', timezone: 'UTC' }, 11],
   ['runs at every 23rd firing', { cron: '0,7 * * * *', timezone: 'UTC' }, 23],
-  ['runs every 3h instead of 1h30m', { every: 90 * minute, from: 0 }, 2],
+  ['runs every 3h instead of 1h30m', { every: 90 * minute, from: 0, timezone: 'UTC' }, 2],
 ])('%s is how it is said', (words, given, every) => {
   const said = stretchWords(given, { every, now: until - 9 * hour, until });
   expect(said).toBe(`${words} until 00:00 EST: the requests of the day do not reach for more`);

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 
-/** Who has waited for how long, what the service says was used, how fast it takes us, and which jobs run less often. */
+/** Who has waited for how long, on which days a request under way was paid for, what the service says was used, how fast it takes us, and which jobs run less often. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const { schema } = db;
   await schema
@@ -11,6 +11,10 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await schema
     .alterTable('quota')
     .addColumn('others', 'bigint', (column) => column.notNull().defaultTo(0))
+    .execute();
+  await schema
+    .alterTable('sends')
+    .addColumn('days', 'text', (column) => column.notNull().defaultTo(''))
     .execute();
   await schema.alterTable('quota').addColumn('allowance', 'bigint').execute();
   await schema.alterTable('accounts').addColumn('slowed_to', 'integer').execute();
