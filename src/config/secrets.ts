@@ -38,6 +38,8 @@ function registerBelow(value: unknown, path: Path, { part, schema, secret }: Aro
     return;
   }
   registerPieces(path, part, isSecret);
+  // A variable without a value stands there as it is written, which is no secret.
+  if (part.broken.has(path)) return;
   if (typeof value === 'string') registerPassword(value);
   if (isSecret && (typeof value === 'string' || typeof value === 'number')) registerSecret(String(value));
 }

@@ -44,6 +44,16 @@ describe('sluice doctor', () => {
     expect(await bad()).toEqual({ code: 1, checks: ['config file', 'state permissions'] });
   });
 
+  it('takes a variable that has no value for no secret', async () => {
+    const { home } = await setUp();
+    const file = join(home.folder, 'sluice.yaml');
+    await writeFile(file, (await readFile(file, 'utf8')).replace(adminKey, `\${env:NOBODY_SETS_THIS}`));
+    await chmod(file, 0o644);
+    const { stdout, stderr } = await home.sluice(['doctor']);
+    expect(stderr).toContain('The environment variable NOBODY_SETS_THIS is not set');
+    expect(stdout).toMatch(/ok +config file +no secret in it is open to others/);
+  });
+
   it('finds a file of secrets that others may read, and owed payloads that are gone', async () => {
     const { home, state, bad } = await setUp();
     const path = await home.write('key', adminKey);
