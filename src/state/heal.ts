@@ -3,7 +3,7 @@ import type { Store } from './store.ts';
 import type { OutboxRow, RunRow } from './tables.ts';
 
 /** Counted and not dated: a clock that was wrong for a while must not cost the history. */
-const keptRuns = 20_000;
+export const keptRuns = 20_000;
 
 export interface Healed {
   /** Runs whose process died under them. */

@@ -1,0 +1,40 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import type { SluiceEvents } from '../../src/daemon/events.ts';
+import { keepTidy } from '../../src/daemon/tidy.ts';
+import { Events } from '../../src/lib/events.ts';
+import { quietLog } from '../../src/lib/log.ts';
+import { keptRuns } from '../../src/state/heal.ts';
+import { cleanUp, newStore, VirtualClock } from '../state/fixtures.ts';
+
+afterEach(cleanUp);
+
+it('forgets old runs every thousand runs, and says so when it cannot', async () => {
+  const store = await newStore({ clock: new VirtualClock() });
+  const prune = vi.spyOn(store.runs, 'prune');
+  const events = new Events<SluiceEvents>();
+  const error = vi.fn();
+  const stop = keepTidy({ store, events, log: { ...quietLog, error } });
+  const finish = (times: number): void => {
+    const facts = {
+      job: 'orders',
+      run: 'r',
+      outcome: 'delivered',
+      rows: 1,
+      bytes: 1,
+      requests: 1,
+      milliseconds: 1,
+    } as const;
+    for (let run = 0; run < times; run++) events.emit('run.finished', facts);
+  };
+  finish(999);
+  expect(prune).not.toHaveBeenCalled();
+  finish(1);
+  expect(prune.mock.calls).toEqual([[keptRuns]]);
+  await prune.mock.results[0]!.value;
+  prune.mockRejectedValueOnce(new Error('disk full'));
+  finish(1000);
+  await vi.waitFor(() => expect(error).toHaveBeenCalledOnce());
+  stop();
+  finish(1000);
+  expect(prune).toHaveBeenCalledTimes(2);
+});
