@@ -8,6 +8,8 @@ import type { Transform } from '../transforms/transform.ts';
 import type { Alerts, OwnAlerts } from './alerts.ts';
 import type { JobPriority } from './budget-options.ts';
 
+export type { JobPriority } from './budget-options.ts';
+
 /** A whole config, loaded, checked, secrets in place, names resolved. Read-only; a reload makes a new one. */
 export interface Config {
   /** Absolute path of the file it came from. */

@@ -1,4 +1,4 @@
-import type { JobPriority } from '../config/budget-options.ts';
+import type { JobPriority } from '../config/config.ts';
 
 /** A job as far as the rest of a day goes. */
 export interface Stretchable {

@@ -1,5 +1,4 @@
-import type { JobPriority } from '../config/budget-options.ts';
-import type { Destination } from '../config/config.ts';
+import type { Destination, JobPriority } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Emit } from '../lib/events.ts';
 import type { Store } from '../state/store.ts';

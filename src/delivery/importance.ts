@@ -1,4 +1,4 @@
-import type { JobPriority } from '../config/budget-options.ts';
+import type { JobPriority } from '../config/config.ts';
 import type { OutboxRow } from '../state/tables.ts';
 
 /** Ranks by job priority; the higher goes first. */

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { JobPriority } from '../../src/config/budget-options.ts';
-import type { Destination } from '../../src/config/config.ts';
+import type { Destination, JobPriority } from '../../src/config/config.ts';
 import { deliverOwed } from '../../src/delivery/deliver.ts';
 import { Gateway } from '../../src/delivery/gateway.ts';
 import { rankOfPayload } from '../../src/delivery/importance.ts';
