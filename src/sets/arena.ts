@@ -7,8 +7,14 @@ const firstBytes = 64 * 1024;
 export class Arena {
   buffer = Buffer.allocUnsafeSlow(firstBytes);
   used = 0;
+  readonly #mostBytes: number;
   #starts = new Uint32Array(1024);
   #count = 0;
+
+  /** It grows by doubling up to about `mostBytes`, and beyond only as far as it has to. */
+  constructor(mostBytes = Number.POSITIVE_INFINITY) {
+    this.#mostBytes = mostBytes;
+  }
 
   get count(): number {
     return this.#count;
@@ -18,7 +24,7 @@ export class Arena {
   reserve(bytes: number): void {
     const needed = this.used + bytes;
     if (needed <= this.buffer.length) return;
-    const larger = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.buffer.length));
+    const larger = Buffer.allocUnsafeSlow(Math.max(needed, Math.min(2 * this.buffer.length, this.#mostBytes)));
     this.buffer.copy(larger, 0, 0, this.used);
     this.buffer = larger;
   }
@@ -41,48 +47,45 @@ export class Arena {
 
   /** Where the records begin, in the order of their keys; of one key the last one that came with the highest version. */
   sorted(): Uint32Array {
-    const order = this.#inOrder();
-    let kept = 0;
-    const [before, now] = [
-      { buffer: this.buffer, start: 0 },
-      { buffer: this.buffer, start: 0 },
-    ];
-    for (const start of order) {
-      now.start = start;
-      before.start = kept === 0 ? 0 : order[kept - 1]!;
-      const isSame = kept > 0 && compareKeys(before, now) === 0;
-      if (!isSame) order[kept++] = start;
-      else if (compareVersions(before, now) <= 0) order[kept - 1] = start;
-    }
-    return order.subarray(0, kept);
-  }
-
-  #inOrder(): Uint32Array {
+    const starts = this.#starts;
     const [a, b] = [
       { buffer: this.buffer, start: 0 },
       { buffer: this.buffer, start: 0 },
     ];
-    const starts = this.#starts.subarray(0, this.#count);
-    const prefixes = new Float64Array(this.#count);
-    let isSorted = true;
-    for (let i = 0; i < this.#count; i++) {
-      a.start = starts[i]!;
-      prefixes[i] = keyPrefix(a);
-      if (!isSorted || i === 0) continue;
-      b.start = starts[i - 1]!;
-      isSorted = prefixes[i - 1]! < prefixes[i]! || (prefixes[i - 1] === prefixes[i] && compareKeys(b, a) <= 0);
-    }
-    if (isSorted) return Uint32Array.from(starts);
+    const prefixes = this.#prefixes();
+    // Most keys differ in their first bytes.
     const compare = (left: number, right: number): number => {
       const rough = prefixes[left]! - prefixes[right]!;
       if (rough !== 0) return rough;
       a.start = starts[left]!;
       b.start = starts[right]!;
-      return compareKeys(a, b) || left - right;
+      return compareKeys(a, b);
     };
-    return Uint32Array.from({ length: this.#count }, (_, i) => i)
-      .sort(compare)
-      .map((i) => starts[i]!);
+    const order = new Uint32Array(this.#count);
+    let isSorted = true;
+    for (let i = 0; i < order.length; i++) {
+      order[i] = i;
+      isSorted &&= i === 0 || compare(i - 1, i) <= 0;
+    }
+    if (!isSorted) order.sort((left, right) => compare(left, right) || left - right);
+    let kept = 0;
+    for (const i of order) {
+      const isSame = kept > 0 && compare(order[kept - 1]!, i) === 0;
+      if (!isSame) order[kept++] = i;
+      else if (compareVersions(a, b) <= 0) order[kept - 1] = i;
+    }
+    for (let i = 0; i < kept; i++) order[i] = starts[order[i]!]!;
+    return order.subarray(0, kept);
+  }
+
+  #prefixes(): Float64Array {
+    const spot = { buffer: this.buffer, start: 0 };
+    const prefixes = new Float64Array(this.#count);
+    for (let i = 0; i < prefixes.length; i++) {
+      spot.start = this.#starts[i]!;
+      prefixes[i] = keyPrefix(spot);
+    }
+    return prefixes;
   }
 }
 
@@ -93,6 +96,7 @@ export class ArenaSource implements RecordSource {
   readonly #order: Uint32Array;
   #at = -1;
   start = 0;
+  prefix = 0;
 
   constructor(arena: Arena, rank: number) {
     this.rank = rank;
@@ -109,6 +113,7 @@ export class ArenaSource implements RecordSource {
     if (this.#at + 1 >= this.#order.length) return false;
     this.#at += 1;
     this.start = this.#order[this.#at]!;
+    this.prefix = keyPrefix(this);
     return true;
   }
 

@@ -34,7 +34,7 @@ export class Merge {
     this.#best ??= this.#pop();
     if (this.#best === undefined) return 'end';
     for (let other = this.#heap[0]; other !== undefined; other = this.#heap[0]) {
-      if (compareKeys(this.#best, other) !== 0) break;
+      if (compare(this.#best, other) !== 0) break;
       this.#pop();
       const loser: RecordSource = wins(other, this.#best) ? this.#best : other;
       if (loser === this.#best) this.#best = other;
@@ -86,7 +86,7 @@ export class Merge {
     heap.push(source);
     while (at > 0) {
       const above = (at - 1) >> 1;
-      if (compareKeys(heap[above]!, source) <= 0) break;
+      if (compare(heap[above]!, source) <= 0) break;
       heap[at] = heap[above]!;
       at = above;
     }
@@ -102,14 +102,19 @@ export class Merge {
     for (;;) {
       let below = 2 * at + 1;
       if (below >= heap.length) break;
-      if (below + 1 < heap.length && compareKeys(heap[below + 1]!, heap[below]!) < 0) below += 1;
-      if (compareKeys(last, heap[below]!) <= 0) break;
+      if (below + 1 < heap.length && compare(heap[below + 1]!, heap[below]!) < 0) below += 1;
+      if (compare(last, heap[below]!) <= 0) break;
       heap[at] = heap[below]!;
       at = below;
     }
     heap[at] = last;
     return first;
   }
+}
+
+/** Most keys differ in their first bytes, which are at hand. */
+function compare(a: RecordSource, b: RecordSource): number {
+  return a.prefix - b.prefix || compareKeys(a, b);
 }
 
 function wins(a: RecordSource, b: RecordSource): boolean {

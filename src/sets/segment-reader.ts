@@ -2,7 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { Problem } from '../lib/problem.ts';
 import type { Segment } from './manifest.ts';
-import { headBytes, type Spot, sizeAt } from './record.ts';
+import { headBytes, keyPrefix, type Spot, sizeAt } from './record.ts';
 import type { RecordSource } from './record-source.ts';
 
 const blockBytes = 256 * 1024;
@@ -24,6 +24,7 @@ export class SegmentReader implements RecordSource {
   #crc = 0;
   buffer: Buffer = Buffer.alloc(0);
   start = 0;
+  prefix = 0;
   /** Behind the record that it stands on. */
   #next = 0;
   #end = 0;
@@ -40,7 +41,9 @@ export class SegmentReader implements RecordSource {
       if (size < headBytes || this.#next + size > this.#end) return false;
       this.start = this.#next;
       this.#next += size;
-      if (skips === undefined || !skips(this)) return true;
+      if (skips?.(this) === true) continue;
+      this.prefix = keyPrefix(this);
+      return true;
     }
   }
 

@@ -18,7 +18,7 @@ interface SortedFile extends Pick<Segment, 'rows' | 'bytes' | 'crc'> {
 
 /** Sorts records, of whatever number: what does not fit in memory goes to files, each sorted, and these are merged. */
 export class Sorter {
-  readonly arena = new Arena();
+  readonly arena: Arena;
   readonly #folder: string;
   readonly #mostBytes: number;
   #files: SortedFile[] = [];
@@ -28,6 +28,8 @@ export class Sorter {
   constructor(folder: string, mostBytes: number = arenaBytes) {
     this.#folder = folder;
     this.#mostBytes = mostBytes;
+    // The row that makes it full has to fit in as well.
+    this.arena = new Arena(mostBytes + 256 * 1024);
   }
 
   /** No file was needed so far. */

@@ -1,0 +1,28 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, it, onTestFinished } from 'vitest';
+
+const child = new URL('memory-child.ts', import.meta.url).pathname;
+
+async function put(rows: number): Promise<{ rows: number; peakMb: number }> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-sets-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    '--max-old-space-size=48',
+    child,
+    folder,
+    String(rows),
+  ]);
+  return JSON.parse(stdout) as { rows: number; peakMb: number };
+}
+
+it('a set of two million rows needs no more memory than one of a quarter of that, in a heap of 48 MB', async () => {
+  const small = await put(500_000);
+  const large = await put(2_000_000);
+  expect([small.rows, large.rows]).toEqual([500_000, 2_000_000]);
+  expect(large.peakMb).toBeLessThan(1.3 * small.peakMb);
+  expect(large.peakMb).toBeLessThan(250);
+}, 120_000);

@@ -1,0 +1,62 @@
+import { expect, it } from 'vitest';
+import { noon, Rig } from './rig.ts';
+
+const at = (day: number) => `2026-06-${String(day).padStart(2, '0')}T00:00:00Z`;
+const covers = (from: number, to: number) => ({ column: 'at', from: at(from), to: at(to) });
+
+it('a range that was read again replaces what lies in it, but nothing that is newer than the reading', async () => {
+  const rig = new Rig({ disposition: 'merge', key: ['id'] });
+  await rig.run(
+    [
+      [1, 'a', at(1)],
+      [2, 'b', at(2)],
+      [3, 'c', at(3)],
+      [4, 'd', at(4)],
+    ],
+    { asOf: noon, cursor: 'at' },
+  );
+  // Row 2 is gone from the source, row 3 has another name; row 5 was never seen.
+  const staged = await rig.stage(
+    [
+      [3, 'C', at(3)],
+      [5, 'e', at(2)],
+    ],
+    { asOf: noon + 10, cursor: 'at', covers: covers(2, 4) },
+  );
+  // Meanwhile a run sees row 3 change again, and row 6 come into the range.
+  await rig.run(
+    [
+      [3, 'newer', at(5)],
+      [6, 'f', at(3)],
+    ],
+    { asOf: noon + 20, cursor: 'at', isHeld: true },
+  );
+  const whole = await rig.run([], { asOf: noon + 30, staged });
+  expect(whole).toEqual([
+    ['1', 'a', at(1)],
+    ['3', 'newer', at(5)],
+    ['4', 'd', at(4)],
+    ['5', 'e', at(2)],
+    ['6', 'f', at(3)],
+  ]);
+  expect(rig.manifest!.filled).toBe(staged.id);
+  // And it stays so, also when all is written into one file.
+  for (let i = 0; i < 20; i++)
+    expect(await rig.run([[7, `g${i}`, at(6)]], { asOf: noon + 40 + i, cursor: 'at' })).toHaveLength(6);
+  expect(rig.manifest!.segments.length).toBeLessThan(17);
+});
+
+it('ranges that bring columns of their own do not fit a set that got others meanwhile, which is told', async () => {
+  const rig = new Rig({ disposition: 'merge', key: ['id'] });
+  const id = { name: 'id', type: 'integer' } as const;
+  const told = (name: string) => ({ columns: [id, { name, type: 'text' } as const] });
+  await rig.run([[1, 'x']], told('a'));
+  const staged = await rig.stage([[2, 'y']], told('b'));
+  expect(await rig.run([], { ...told('a'), staged })).toEqual([
+    ['1', 'x', null],
+    ['2', null, 'y'],
+  ]);
+  const other = await rig.stage([[3, 'z']], told('c'));
+  await rig.run([[4, 'w']], told('d'));
+  await expect(rig.run([], { ...told('a'), staged: other })).rejects.toMatchObject({ code: 'SET_MOVED' });
+});
