@@ -47,7 +47,9 @@ export class Runs {
   /** Writes down that a run has begun in this process, and gives it its id. */
   begin(run: { job: string; origin: 'person' | 'schedule' }): Promise<string> {
     return atomically(this.#ground, async ({ db, clock, processes, ...rest }) => {
-      const id = newRunId(clock.now());
+      let id = newRunId(clock.now());
+      // Of many that begin in one second, two may draw the same letters.
+      while (await isTaken(db, id)) id = newRunId(clock.now());
       await new Owners({ db, clock, processes, ...rest }).beat();
       await db
         .insertInto('runs')
@@ -256,6 +258,10 @@ export class Runs {
     for (const run of await running(this.#ground)) if (!(await owners.isDead(run.owner))) alive.push(run);
     return alive;
   }
+}
+
+async function isTaken(db: Ground['db'], id: string): Promise<boolean> {
+  return (await db.selectFrom('runs').select('id').where('id', '=', id).executeTakeFirst()) !== undefined;
 }
 
 const running = ({ db }: Ground) => db.selectFrom('runs').selectAll().where('state', '=', 'running').execute();

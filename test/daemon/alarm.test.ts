@@ -75,7 +75,7 @@ async function setUp({
   alarm.start();
   /** Lets time pass until it is so. */
   const passUntil = (what: string, isSo: () => boolean, step = 20_000) =>
-    until(what, () => {
+    patiently(what, () => {
       clock.advance(step);
       return isSo();
     });

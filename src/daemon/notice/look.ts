@@ -60,7 +60,7 @@ export class Lookout {
       ...(await failures(ground)),
       ...(await this.#staleness.find(ground)),
       ...refusals(ground),
-      ...(await this.#shortages.find(ground, clock)),
+      ...(await this.#shortages.find(ground)),
       ...loginsOf(ground),
       ...silenceOf(beat, overview.now),
     ];

@@ -1,7 +1,6 @@
-import type { Clock } from '../../lib/clock.ts';
 import { easternText } from '../../lib/time-text.ts';
-import { type AccountStatus, reportAccounts } from '../report-accounts.ts';
-import { reportPlan } from '../report-plan.ts';
+import { budgetsOfDay } from '../day-budget.ts';
+import type { AccountStatus } from '../report-accounts.ts';
 import type { Found, Ground } from './look.ts';
 
 /** Reckoning the rest of the day takes a while where there are thousands of jobs. */
@@ -11,23 +10,28 @@ const planEveryMs = 900_000;
 export class Shortages {
   #planned: { readonly at: number; readonly ends: ReadonlyMap<string, number> } | undefined;
 
-  async find(ground: Ground, clock: Clock): Promise<Found[]> {
-    const { config, store } = ground;
-    const accounts = await reportAccounts(config, store, clock);
+  async find(ground: Ground): Promise<Found[]> {
     const ends = await this.#ends(ground);
-    return accounts.flatMap((account) => shortOf(account, { ground, endsAt: ends.get(account.destinations[0] ?? '') }));
+    return ground.overview.accounts.flatMap((account) =>
+      shortOf(account, { ground, endsAt: ends.get(account.destinations[0] ?? '') }),
+    );
   }
 
-  /** When each account's requests are expected to end today, by the name of its first destination. */
-  async #ends({ config, store, overview: { now } }: Ground): Promise<ReadonlyMap<string, number>> {
+  /** When each account's requests will end today, about, by the name of its first destination. */
+  async #ends({ config, store, overview }: Ground): Promise<ReadonlyMap<string, number>> {
+    const { now, accounts } = overview;
     const age = now - (this.#planned?.at ?? Number.NEGATIVE_INFINITY);
     if (this.#planned !== undefined && age >= 0 && age < planEveryMs) return this.#planned.ends;
-    const { accounts } = await reportPlan({ config, store, now });
-    const short = accounts.flatMap(({ destinations, expected }): [string, number][] =>
-      expected.fits || expected.ends_at === undefined ? [] : [[destinations[0] ?? '', expected.ends_at]],
-    );
-    this.#planned = { at: now, ends: new Map(short) };
-    return this.#planned.ends;
+    const ends = new Map<string, number>();
+    for (const { destination, room, jobs } of await budgetsOfDay(config, store, { now })) {
+      const account = accounts.find(({ destinations }) => destinations.includes(destination));
+      const wanted = jobs.reduce((sum, { firings, cost }) => sum + firings * cost, 0);
+      if (account === undefined || wanted <= room) continue;
+      const part = Math.max(0, room) / wanted;
+      ends.set(account.destinations[0] ?? '', now + Math.round(part * (account.turns_at - now)));
+    }
+    this.#planned = { at: now, ends };
+    return ends;
   }
 }
 
@@ -46,7 +50,7 @@ function shortOf(account: AccountStatus, { ground, endsAt }: { ground: Ground; e
     return short(2, `${said}${who}; ${turns}, what is owed waits and is sent then`);
   }
   if (endsAt !== undefined && endsAt < turns_at) {
-    return short(1, `${said}; at this pace they end at ${easternText(endsAt, now)}, ${turns}`);
+    return short(1, `${said}; at this pace they end at about ${easternText(endsAt, now)}, ${turns}`);
   }
   return limit - used < limit * ground.alerts.quotaLeft ? short(1, `${said}; ${turns}`) : [];
 }

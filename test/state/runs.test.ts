@@ -1,0 +1,86 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { cleanUp, newStore, oweText, VirtualClock } from './fixtures.ts';
+
+afterEach(cleanUp);
+
+async function setUp() {
+  const clock = new VirtualClock();
+  const store = await newStore({ clock });
+  const begin = (job: string) => store.runs.begin({ job, origin: 'schedule' });
+  const fail = async (job: string) => {
+    clock.advance(1000);
+    const run = await begin(job);
+    await store.runs.finish(run, { state: 'failed', problem: { code: 'DB_UNREACHABLE', message: 'no' } });
+    return run;
+  };
+  const end = async (job: string, state: 'unchanged' | 'refreshed' | 'superseded') => {
+    await store.runs.finish(await begin(job), { state });
+  };
+  return { clock, store, begin, fail, end };
+}
+
+describe('runs', () => {
+  it('never share an id, however many begin in one second', async () => {
+    const { store } = await setUp();
+    const ids = new Set<string>();
+    await store.transaction(async ({ runs }) => {
+      for (let n = 0; n < 12_000; n++) ids.add(await runs.begin({ job: 'orders', origin: 'schedule' }));
+    });
+    expect(ids.size).toBe(12_000);
+  });
+
+  it('that failed in a row are counted since the source was last read', async () => {
+    const { store, fail, end, clock } = await setUp();
+    await fail('orders');
+    await end('orders', 'unchanged');
+    const since = clock.now() + 1000;
+    await fail('orders');
+    const last = await fail('orders');
+    await fail('stock');
+    await end('stock', 'superseded');
+    const streaks = await store.runs.streaks();
+    expect(streaks).toMatchObject([{ job: 'orders', failures: 2, since, last: { id: last, code: 'DB_UNREACHABLE' } }]);
+  });
+
+  it('that were stopped or whose payload died are no failures, those whose process was killed are', async () => {
+    const { store, begin } = await setUp();
+    const stopped = await begin('stopped');
+    await store.runs.finish(stopped, { state: 'interrupted', problem: { code: 'RUN_STOPPED', message: '' } });
+    const killed = await begin('killed');
+    await store.runs.finish(killed, { state: 'interrupted', problem: { code: 'RUN_INTERRUPTED', message: '' } });
+    const { owed } = await oweText(store, { instance: 'i', text: 'x', asOf: 1, job: 'dead' });
+    await store.outbox.bury(owed.state === 'owed' ? owed.id : 0, { code: 'UPLOAD_REFUSED', message: '' });
+    expect((await store.runs.streaks()).map(({ job }) => job)).toEqual(['killed']);
+  });
+
+  it('are told by job, the newest of each, and the newest in a state', async () => {
+    const { store, fail, end } = await setUp();
+    await end('orders', 'refreshed');
+    const failed = await fail('orders');
+    await end('stock', 'refreshed');
+    const lasts = new Map((await store.runs.lasts()).map((run) => [run.job, run]));
+    expect([lasts.size, lasts.get('orders')?.id, lasts.get('stock')?.state]).toEqual([2, failed, 'refreshed']);
+    const refreshed = await store.runs.lastsIn(['refreshed']);
+    expect(refreshed.map(({ job }) => job).sort()).toEqual(['orders', 'stock']);
+  });
+});
+
+describe('receipts', () => {
+  it('are as new as the last look at a source that has nothing new, unless something is still owed', async () => {
+    const { store, clock } = await setUp();
+    const key = { url: 'http://127.0.0.1:1/api/1.0', instance: 'i' };
+    const asOf = clock.now();
+    const { owed } = await oweText(store, { instance: 'i', text: 'x', asOf });
+    await store.receipts.recheck(key, asOf + 1);
+    expect(await store.receipts.find(key)).toBeUndefined();
+    await store.outbox.delivered((await store.outbox.attempt(owed.state === 'owed' ? owed.id : 0))!);
+    clock.advance(60_000);
+    await store.receipts.recheck(key, clock.now());
+    expect((await store.receipts.find(key))?.as_of).toBe(clock.now());
+    clock.advance(60_000);
+    await oweText(store, { instance: 'i', text: 'y', asOf: clock.now() });
+    clock.advance(60_000);
+    await store.receipts.recheck(key, clock.now());
+    expect((await store.receipts.find(key))?.as_of).toBe(asOf + 60_000);
+  });
+});
