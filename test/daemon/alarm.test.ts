@@ -10,6 +10,7 @@ import { quietLog } from '../../src/lib/log.ts';
 import { registerSecret } from '../../src/lib/redact.ts';
 import type { Store } from '../../src/state/store.ts';
 import { openReceiver, type Receiver, secret } from '../alerts/receiver.ts';
+import { until as patiently } from '../journey/process.ts';
 import { cleanUp, HandClock, newStore, oweText, Population, spool } from '../state/fixtures.ts';
 import { configOf, destinationOf, jobOf, newFolder, openService, overdue, Source, startDaemon, until } from './rig.ts';
 
