@@ -123,6 +123,16 @@ describe('sluice login', () => {
     expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 2 }]);
   });
 
+  it('tells whoever has no browser here of the ways for that', async () => {
+    const { home } = await makePlace();
+    const nobody = { DISPLAY: undefined, WAYLAND_DISPLAY: undefined, BROWSER: undefined };
+    const login = home.start(['login', 'acme'], { env: nobody });
+    await until('the hint', () => login.output().includes('Waiting for it'));
+    expect(login.output()).toContain('use "sluice login acme --paste" or "sluice login acme --code"');
+    login.child.kill('SIGINT');
+    expect((await login.ended).code).toBe(130);
+  });
+
   it('names the other way where a vendor has no codes', async () => {
     const { home } = await makePlace({}, { source: { codes: false } });
     const { code, stderr } = await home.sluice(['login', 'acme', '--code']);

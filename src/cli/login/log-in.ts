@@ -51,6 +51,7 @@ async function consent(given: LogInGiven, { vendor }: Entry) {
     const consent = await Consent.begin(login, listener.redirectUri);
     say(`Open this address and agree:\n\n  ${consent.url}\n`);
     const opened = given.browser && (await openBrowser(consent.url));
+    if (given.browser && !opened) say(elsewhere(source));
     say(
       `${opened ? 'A browser was opened. ' : ''}Waiting for it to come back to ${listener.redirectUri} (Ctrl-C gives up) …`,
     );
@@ -59,6 +60,13 @@ async function consent(given: LogInGiven, { vendor }: Entry) {
   } finally {
     listener.close();
   }
+}
+
+/** Whoever sits at a server would wait in vain: the browser of another machine comes back to that one. */
+function elsewhere({ name, login }: LoginSource): string {
+  const ways = login.description.device === undefined ? ['--paste'] : ['--paste', '--code'];
+  const commands = ways.map((way) => `"sluice login ${name} ${way}"`).join(' or ');
+  return `The browser has to be on this machine. Is it on another one? End this, and use ${commands}.\n`;
 }
 
 async function byPaste({ source, signal }: LogInGiven, { vendor }: Pick<Entry, 'vendor'>) {
