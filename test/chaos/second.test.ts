@@ -1,0 +1,114 @@
+import { join } from 'node:path';
+import SQLite from 'better-sqlite3';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { forSuite, type Running, until } from '../journey/world.ts';
+import { dieAt, openTheatre, type Stage, setStage, type Theatre } from './stage.ts';
+
+const scope = forSuite();
+let theatre: Theatre;
+
+beforeAll(async () => {
+  theatre = await openTheatre(scope);
+});
+
+/** New rows that somebody owes, for whatever daemon there is to send. */
+async function oweOne({ home, upstream, oracle }: Stage): Promise<void> {
+  upstream.advance();
+  const ended = await home.sync(dieAt({ home }, 'say payload.owed #1'));
+  expect(ended.signal).toBe('SIGKILL');
+  await oracle.ended(ended);
+}
+
+async function owingStage(): Promise<Stage> {
+  const stage = await setStage(theatre);
+  await oweOne(stage);
+  return stage;
+}
+
+const says = (daemon: Running, what: string) => until(what, () => daemon.output().includes(what));
+
+describe('of two daemons on one state folder', () => {
+  it('the second is refused where nothing else is said, and the first notices nothing', async () => {
+    const stage = await owingStage();
+    const { home, oracle } = stage;
+    const first = home.start(['run'], { serves: true });
+    await says(first, 'daemon.started');
+    const { code, stderr } = await home.sluice(['run']);
+    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('DAEMON_RUNNING') });
+    expect(stderr).toContain('--second wait');
+    await until('the rows', async () => (await oracle.look()) === 1);
+    first.child.kill('SIGTERM');
+    expect(await first.ended).toMatchObject({ code: 0 });
+  });
+
+  it.for(['SIGKILL', 'SIGTERM'] as const)(
+    'the second waits where it is told to, sends nothing meanwhile, and goes on when the first ends by %s',
+    async (signal) => {
+      const stage = await owingStage();
+      const { home, oracle } = stage;
+      const first = home.start(['run'], { serves: true });
+      await says(first, 'daemon.started');
+      const second = home.start(['run', '--second', 'wait'], { serves: true });
+      await says(second, 'daemon.waiting');
+      await until('the rows', async () => (await oracle.look()) === 1);
+      expect(second.output()).not.toContain('daemon.started');
+      first.child.kill('SIGSTOP');
+      await oweOne(stage);
+      first.child.kill(signal);
+      first.child.kill('SIGCONT');
+      await first.ended;
+      await says(second, 'daemon.started');
+      await until('the new rows', async () => (await oracle.look()) === 2);
+      second.child.kill('SIGTERM');
+      expect(await second.ended).toMatchObject({ code: 0, signal: null });
+      await oracle.rest();
+    },
+  );
+
+  it('the one that waits ends at once when it is told to, and has changed nothing', async () => {
+    const stage = await owingStage();
+    const first = stage.home.start(['run'], { serves: true });
+    await says(first, 'daemon.started');
+    const second = stage.home.start(['run', '--second', 'wait'], { serves: true });
+    await says(second, 'daemon.waiting');
+    second.child.kill('SIGTERM');
+    expect(await second.ended).toMatchObject({ code: 0, signal: null });
+    expect(second.output()).not.toContain('daemon.started');
+    expect(first.child.exitCode).toBeNull();
+  });
+
+  it('one that was killed in another container is waited for until its silence has lasted, and not refused', async () => {
+    const stage = await owingStage();
+    const { home, oracle } = stage;
+    const elsewhere = JSON.stringify(['another-host', 'boot', 'space', 7, '7']);
+    const db = new SQLite(join(home.folder, 'state', 'sluice.db'));
+    const beat = Date.now() - 25_000;
+    db.prepare('insert into owners (owner, beat_wall, beat_monotonic) values (?, ?, 0)').run(elsewhere, beat);
+    db.prepare("insert into leases (name, owner, token, taken_at) values ('daemon', ?, 't', ?)").run(elsewhere, beat);
+    const daemon = home.start(['run'], { serves: true });
+    await says(daemon, 'daemon.started');
+    expect(daemon.output()).toContain('daemon.waiting');
+    db.close();
+    await until('the rows', async () => (await oracle.look()) === 1);
+  });
+});
+
+it('a sync beside a run of the same job leaves what that job owes to it', async () => {
+  const stage = await setStage(theatre);
+  const { home, upstream, oracle, control, instance } = stage;
+  upstream.advance();
+  await oracle.ended(await home.sync(dieAt(stage, 'say upload.started #1')));
+  upstream.advance({ large: true });
+  await control.break(instance, { answer_delay_ms: 3000 });
+  const first = home.start(['sync', '--json']);
+  await until('its upload', async () =>
+    home.state().outbox.some(({ attempts, state }) => state === 'owed' && attempts > 0),
+  );
+  await until('the second version to be owed', () => home.state().outbox.length === 2);
+  const second = await home.sync();
+  expect(second.jobs).toMatchObject([{ state: 'busy', requests: 0 }]);
+  expect(second.code).toBe(1);
+  expect(first.child.exitCode, 'it did not wait for the other').toBeNull();
+  expect(await first.ended).toMatchObject({ code: 0 });
+  await oracle.rest();
+});
