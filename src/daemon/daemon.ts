@@ -7,6 +7,7 @@ import type { Outcome } from './outcome.ts';
 import { runJob } from './run-job.ts';
 import { type Firing, type PassedOver, Scheduler, type Ticking } from './scheduler.ts';
 import { Stretcher } from './stretcher.ts';
+import { keepTidy } from './tidy.ts';
 import { openGateway, openLogins, type Runtime } from './wire.ts';
 
 export interface DaemonGiven {
@@ -29,6 +30,8 @@ export class Daemon {
   /** Former configs whose runs have not ended yet. */
   readonly #retiring = new Set<Promise<void>>();
   #now: InForce;
+  /** Skipped firings that are being written down. */
+  #noting: Promise<unknown> = Promise.resolve();
   /** Configs are taken over one after the other. */
   #adopting: Promise<void> = Promise.resolve();
 
@@ -40,6 +43,7 @@ export class Daemon {
     const failed = (error: unknown): void => this.#fault('the timer met a fault', error);
     const ticking = timer === undefined ? {} : { timer };
     runtime.events.listen((...[name, facts]) => void (name === 'request.sent' && this.#now.sent(facts.account)));
+    keepTidy(runtime);
     this.#line = new Line({
       run: (place) => this.#run(place),
       skip: (firing, { reason, isCovered }) => this.#skip(firing, reason, isCovered),
@@ -93,6 +97,7 @@ export class Daemon {
     this.#stop.abort(new Error(reason));
     await this.#adopting;
     await Promise.all([this.#now.pause(), this.#line.idle()]);
+    await this.#noting;
     await Promise.all([this.#now.retire(), ...this.#retiring]);
   }
 
@@ -184,7 +189,10 @@ export class Daemon {
       await parts.skips.note({ job, reason, first, last, firings });
       await settle?.(parts);
     });
-    written.catch((error: unknown) => this.#fault('a skipped firing could not be written down', error, { job }));
+    const noted = written.catch((error: unknown) => {
+      this.#fault('a skipped firing could not be written down', error, { job });
+    });
+    this.#noting = Promise.all([this.#noting, noted]);
   }
 
   /** The day does not reach for this firing: the job goes on with its next one. */

@@ -104,18 +104,22 @@ export class Line {
       .add(() => this.#run(firing, standing, seat), {
         priority: rankOfPriority(priority) * headStartMs - firing.at,
       })
-      .catch((error: unknown) => this.#given.failed(firing, error))
-      .finally(() => this.#end(firing, standing, seat));
+      .catch((error: unknown) => this.#given.failed(firing, error));
   }
 
   async #run(firing: Firing, standing: Standing, seat: Seat | undefined): Promise<void> {
     const { run, stop } = this.#given;
-    if (stop.aborted) return;
-    const signal = AbortSignal.any([stop, standing.cancel.signal]);
     const begin = (): void => {
       standing.state = 'running';
     };
-    await run({ firing, signal, begin, ...(seat === undefined ? {} : { seat }) });
+    try {
+      if (stop.aborted) return;
+      const signal = AbortSignal.any([stop, standing.cancel.signal]);
+      await run({ firing, signal, begin, ...(seat === undefined ? {} : { seat }) });
+    } finally {
+      // Before the room is given on: a firing that waited has its place in the line.
+      this.#end(firing, standing, seat);
+    }
   }
 
   #end(firing: Firing, { waiting }: Standing, seat: Seat | undefined): void {

@@ -70,7 +70,8 @@ function takeNext(schedule: Schedule, { nextAt, now, behindSince }: Standing): T
   const most = schedule.misfire?.atMost ?? mostCounted;
   const from = Math.max(nextAt, (behindSince ?? now) - windowOf(schedule));
   const wanted = newest(schedule, { from, now, most });
-  const fire = wanted[0] ?? (nextAt >= from ? nextAt : undefined);
+  // A run that was given up before the schedule was edited stands at an instant that the schedule does not have.
+  const fire = nextAt >= from && wanted.length < most ? nextAt : wanted[0];
   const passed = passedBefore(schedule, nextAt, fire ?? now + 1);
   const after = nextFiring(schedule, fire ?? now);
   const isBehind = after !== null && after <= now;

@@ -1,0 +1,247 @@
+import { firingsBetween, nextFiring, type Schedule, scheduleKey } from '../../src/schedule/schedule.ts';
+
+/**
+ * What a scheduler has to do, told as plainly as it can be: one thing after the other, every firing looked at by itself.
+ * When a schedule fires is taken from the calendar, which has tests of its own.
+ */
+
+const minute = 60_000;
+const hour = 60 * minute;
+const grace = 5 * minute;
+export const width = 2;
+
+export interface Kept {
+  readonly key: string;
+  readonly at: number;
+}
+
+interface Firing {
+  readonly name: string;
+  readonly at: number;
+  readonly logicalAt?: number;
+  readonly isMadeGood: boolean;
+  /** The chain of missed firings that waits for it. */
+  readonly chain?: object;
+}
+
+interface Standing {
+  state: 'in line' | 'running';
+  readonly firing: Firing;
+  readonly waiting: Firing[];
+}
+
+interface Planned {
+  readonly schedule: Schedule;
+  next: number | null;
+  behindSince?: number | undefined;
+  chain?: object | undefined;
+}
+
+export class Model {
+  /** By job, what is on the disk. */
+  readonly kept = new Map<string, Kept>();
+  /** By job, the runs that began and what became of firings that did not: what a person could have seen. */
+  readonly seen: string[] = [];
+  readonly planned = new Map<string, Planned>();
+  readonly standing = new Map<string, Standing>();
+  readonly #line: Firing[] = [];
+  /** Runs whose room has not been given on yet. */
+  #ending = 0;
+
+  /** A new process, with what is on the disk. */
+  start(schedules: ReadonlyMap<string, Schedule>, now: number): void {
+    this.adopt(schedules, now);
+    this.look(now);
+  }
+
+  /** The process is gone, and with it what it knew. */
+  crash(): void {
+    this.planned.clear();
+    this.standing.clear();
+    this.#line.length = 0;
+  }
+
+  /** Running runs are given up: the next start fires them again. */
+  stop(): void {
+    for (const [name, { state, firing }] of this.standing) {
+      const planned = this.planned.get(name);
+      if (state === 'running' && planned !== undefined)
+        this.kept.set(name, { key: scheduleKey(planned.schedule), at: firing.at });
+    }
+    this.crash();
+  }
+
+  adopt(schedules: ReadonlyMap<string, Schedule>, now: number): void {
+    for (const name of [...this.kept.keys(), ...this.planned.keys()]) {
+      if (schedules.has(name)) continue;
+      this.kept.delete(name);
+      this.planned.delete(name);
+    }
+    const before = new Map(this.planned);
+    this.planned.clear();
+    for (const [name, schedule] of schedules) {
+      const known = before.get(name);
+      if (known !== undefined && scheduleKey(known.schedule) === scheduleKey(schedule)) {
+        this.planned.set(name, { ...known, schedule });
+        continue;
+      }
+      const next = resumed(schedule, this.kept.get(name), now);
+      this.planned.set(name, { schedule, next });
+      this.#keep(name);
+    }
+  }
+
+  /** Somebody has set the clock. */
+  jump(now: number): void {
+    for (const planned of this.planned.values()) {
+      if (planned.next === null) continue;
+      planned.next = resumed(planned.schedule, { key: scheduleKey(planned.schedule), at: planned.next }, now);
+    }
+  }
+
+  /** When something can fire next. */
+  nextLook(): number {
+    const all = [...this.planned.values()]
+      .filter(({ chain }) => chain === undefined)
+      .map(({ next }) => next ?? Infinity);
+    return Math.min(Number.POSITIVE_INFINITY, ...all);
+  }
+
+  look(now: number): void {
+    const due = [...this.planned].filter(([, { next, chain }]) => next !== null && next <= now && chain === undefined);
+    due.sort(([, a], [, b]) => a.next! - b.next!);
+    for (const [name, planned] of due) this.#turn(name, planned, now);
+  }
+
+  finish(name: string, now: number): void {
+    const standing = this.standing.get(name);
+    if (standing?.state !== 'running') return;
+    this.#end(standing, now);
+  }
+
+  #turn(name: string, planned: Planned, now: number): void {
+    const { schedule } = planned;
+    const { policy, within = Number.POSITIVE_INFINITY, atMost = 1000 } = schedule.misfire ?? { policy: 'run_once' };
+    const due = [planned.next!, ...firingsBetween(schedule, planned.next!, now)];
+    const wasBehind = planned.behindSince !== undefined;
+    const since = (planned.behindSince ?? now) - Math.max(grace, within);
+    const inWindow = due.filter((at) => at >= since);
+    let fire: number | undefined;
+    if (policy === 'run_once') fire = inWindow.length > 0 ? due[0] : undefined;
+    if (policy === 'skip') fire = due.findLast((at) => at >= now - grace);
+    if (policy === 'run_all') fire = inWindow.slice(-atMost)[0];
+    const isChain = policy === 'run_all' && fire !== undefined;
+    planned.next = nextFiring(schedule, isChain ? fire! : now);
+    const isBehind = isChain && planned.next !== null && planned.next <= now;
+    planned.behindSince = isBehind ? (planned.behindSince ?? now) : undefined;
+    const passed = policy === 'run_once' ? (fire === undefined ? due : []) : due.filter((at) => at < (fire ?? now + 1));
+    if (passed.length > 0) this.seen.push(`${name} passed ${passed.length}`);
+    if (fire === undefined) {
+      this.#keep(name);
+      return;
+    }
+    const chain = isBehind ? {} : undefined;
+    planned.chain = chain;
+    this.#take(
+      {
+        name,
+        at: fire,
+        isMadeGood: isChain && (isBehind || wasBehind || fire < now - grace),
+        ...(policy === 'run_all' ? { logicalAt: fire - (schedule.offset ?? 0) } : {}),
+        ...(chain === undefined ? {} : { chain }),
+      },
+      now,
+    );
+  }
+
+  #take(firing: Firing, now: number): void {
+    const standing = this.standing.get(firing.name);
+    const { overlap = 'skip' } = this.planned.get(firing.name)!.schedule;
+    if (standing === undefined) this.#stand(firing, now);
+    else if (firing.isMadeGood) standing.waiting.push(firing);
+    else this.#meet(standing, firing, overlap);
+  }
+
+  #meet(standing: Standing, firing: Firing, overlap: string): void {
+    if (standing.state === 'in line' || standing.waiting.length > 0) this.seen.push(`${firing.name} skipped`);
+    else if (overlap === 'skip') {
+      this.seen.push(`${firing.name} skipped`);
+      this.#keep(firing.name);
+    } else standing.waiting.push(firing);
+    if (overlap === 'cancel_other' && standing.state === 'running') {
+      this.seen.push(`${firing.name} cancelled ${text(standing.firing.at)}`);
+      this.#cancelled.push(standing);
+    }
+  }
+
+  /** Runs that were told to stop: they end once everything that is due has been looked at. */
+  readonly #cancelled: Standing[] = [];
+
+  settle(now: number): void {
+    for (let standing = this.#cancelled.shift(); standing !== undefined; standing = this.#cancelled.shift()) {
+      if (this.standing.get(standing.firing.name) === standing) this.#end(standing, now);
+    }
+  }
+
+  #stand(firing: Firing, now: number): void {
+    this.standing.set(firing.name, { state: 'in line', firing, waiting: [] });
+    this.#line.push(firing);
+    this.#line.sort((a, b) => a.at - b.at);
+    this.#advance(now);
+  }
+
+  /** Who stands first runs, as long as there is room. */
+  #advance(now: number): void {
+    while (
+      this.#line.length > 0 &&
+      [...this.standing.values()].filter(({ state }) => state === 'running').length + this.#ending < width
+    ) {
+      const firing = this.#line.shift()!;
+      const standing = this.standing.get(firing.name)!;
+      if (!this.planned.has(firing.name)) {
+        this.seen.push(`${firing.name} skipped`);
+        this.#end(standing, now);
+        continue;
+      }
+      standing.state = 'running';
+      this.#keep(firing.name);
+      this.seen.push(
+        `${firing.name} ran ${text(firing.at)}${firing.logicalAt === undefined ? '' : ` as ${text(firing.logicalAt)}`}`,
+      );
+    }
+  }
+
+  /** What waited for the run has its place in the line before its room is given on. */
+  #end({ firing, waiting }: Standing, now: number): void {
+    this.standing.delete(firing.name);
+    this.#ending++;
+    const [next, ...rest] = waiting;
+    if (next !== undefined) {
+      this.#stand(next, now);
+      this.standing.get(firing.name)?.waiting.push(...rest);
+    }
+    const planned = this.planned.get(firing.name);
+    if (planned?.chain !== undefined && planned.chain === firing.chain) {
+      planned.chain = undefined;
+      this.look(now);
+    }
+    this.#ending--;
+    this.#advance(now);
+  }
+
+  #keep(name: string): void {
+    const planned = this.planned.get(name);
+    if (planned === undefined) return;
+    if (planned.next === null) this.kept.delete(name);
+    else this.kept.set(name, { key: scheduleKey(planned.schedule), at: planned.next });
+  }
+}
+
+/** What was planned stays, unless the schedule is another, or the plan is more than an hour beyond what it would be now. */
+function resumed(schedule: Schedule, kept: Kept | undefined, now: number): number | null {
+  const fresh = nextFiring(schedule, now);
+  if (kept?.key !== scheduleKey(schedule)) return fresh;
+  return fresh !== null && kept.at > fresh + hour ? fresh : kept.at;
+}
+
+export const text = (at: number): string => new Date(at).toISOString().slice(0, 16);

@@ -1,0 +1,379 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Job } from '../../src/config/config.ts';
+import { Line, type Place } from '../../src/daemon/line.ts';
+import { type Firing, type PassedOver, Scheduler } from '../../src/daemon/scheduler.ts';
+import type { Schedule } from '../../src/schedule/schedule.ts';
+import { createTimer } from '../../src/schedule/timer.ts';
+import type { Store } from '../../src/state/store.ts';
+import { destinationOf, jobOf, Source } from '../daemon/rig.ts';
+import { cleanUp, newStore, VirtualClock } from '../state/fixtures.ts';
+import { Model, text, width } from './scheduler-model.ts';
+
+/**
+ * The real scheduler, its timer, its line and its store, under a clock that the test moves, beside a model of what has to
+ * be done. Runs are stood for by promises that the test keeps.
+ */
+
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+const start = Date.parse('2026-03-28T20:07:00Z');
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));
+afterEach(async () => {
+  vi.useRealTimers();
+  await cleanUp();
+});
+
+const destination = destinationOf('http://127.0.0.1:1/api/1.0');
+const job = (name: string, schedule: Schedule): Job =>
+  jobOf({ name, destination, instance: name, source: new Source(), schedule });
+
+/** One process's life over the store. */
+class Life {
+  readonly #stop = new AbortController();
+  readonly #scheduler: Scheduler;
+  readonly #line: Line;
+  readonly #running = new Map<string, () => void>();
+  readonly #real: Real;
+  #tick: () => void = () => undefined;
+  #isOver = false;
+
+  constructor(real: Real) {
+    this.#real = real;
+    const { store, clock } = real;
+    this.#line = new Line({
+      run: (place) => this.#run(place),
+      skip: (firing, { isCovered }) => this.#skip(firing, isCovered),
+      wait: () => undefined,
+      failed: (_, error) => real.faults.push(error),
+      stop: this.#stop.signal,
+    });
+    this.#line.widen(width);
+    const timer = createTimer(clock, (look) => {
+      this.#tick = look;
+      return { aim: () => undefined, destroy: () => undefined };
+    });
+    this.#scheduler = new Scheduler({
+      ...{ store, clock, timer },
+      fire: (firing) => this.#line.take(firing),
+      passOver: (passed) => this.#passOver(passed),
+      failed: (error) => real.faults.push(error),
+    });
+  }
+
+  async start(): Promise<void> {
+    await this.#scheduler.adopt(this.#real.jobs());
+    this.#scheduler.start();
+  }
+
+  async reload(): Promise<void> {
+    await this.#scheduler.adopt(this.#real.jobs());
+    this.#scheduler.look();
+  }
+
+  look(): void {
+    this.#tick();
+  }
+
+  /** The guard of the timer compares its two clocks. */
+  compareClocks(): void {
+    vi.advanceTimersByTime(5_000);
+  }
+
+  finish(name: string): void {
+    this.#running.get(name)?.();
+  }
+
+  running(): string[] {
+    return [...this.#running.keys()].sort();
+  }
+
+  next(): string[] {
+    return this.#scheduler.next().map(({ job: name, at }) => `${name} ${text(at)}`);
+  }
+
+  /** Gone without a word: nothing is written any more. */
+  crash(): void {
+    this.#isOver = true;
+    this.#scheduler.stop();
+  }
+
+  async stop(): Promise<void> {
+    this.#scheduler.stop();
+    this.#stop.abort(new Error('stopped'));
+    await this.#line.idle();
+    this.#isOver = true;
+  }
+
+  async #run({ firing, signal, begin }: Place): Promise<void> {
+    const { name } = firing.job;
+    const { store, schedules, seen } = this.#real;
+    if (!schedules.has(name)) return this.#skip(firing, true);
+    begin();
+    await this.#write(() => store.transaction((parts) => firing.settle(parts)));
+    const as = firing.logicalAt === undefined ? '' : ` as ${text(firing.logicalAt)}`;
+    seen.push(`${name} ran ${text(firing.at)}${as}`);
+    await new Promise<void>((resolve) => {
+      this.#running.set(name, resolve);
+      if (signal.aborted) resolve();
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    this.#running.delete(name);
+    if (this.#stop.signal.aborted) await this.#write(() => firing.giveBack(store));
+    else if (signal.aborted) seen.push(`${name} cancelled ${text(firing.at)}`);
+  }
+
+  #skip({ job: { name }, settle }: Firing, isCovered: boolean): void {
+    this.#real.seen.push(`${name} skipped`);
+    if (!isCovered) void this.#write(() => settle(this.#real.store));
+  }
+
+  #passOver({ job: { name }, firings, settle }: PassedOver): void {
+    this.#real.seen.push(`${name} passed ${firings}`);
+    if (settle !== undefined) void this.#write(() => settle(this.#real.store));
+  }
+
+  async #write(work: () => Promise<unknown>): Promise<void> {
+    if (!this.#isOver) await this.#real.under(work());
+  }
+}
+
+class Real {
+  readonly store: Store;
+  readonly clock: VirtualClock;
+  readonly schedules: Map<string, Schedule>;
+  readonly seen: string[] = [];
+  readonly faults: unknown[] = [];
+  life: Life;
+  #writing = 0;
+
+  constructor(store: Store, clock: VirtualClock, schedules: Map<string, Schedule>) {
+    this.store = store;
+    this.clock = clock;
+    this.schedules = schedules;
+    this.life = new Life(this);
+  }
+
+  jobs(): Job[] {
+    return [...this.schedules].map(([name, schedule]) => job(name, schedule));
+  }
+
+  async under(work: Promise<unknown>): Promise<void> {
+    this.#writing++;
+    try {
+      await work;
+    } finally {
+      this.#writing--;
+    }
+  }
+
+  /** Until nothing goes on any more by itself. */
+  async rest(): Promise<void> {
+    for (let still = 0; still < 4; still++) {
+      await turn();
+      if (this.#writing > 0) still = 0;
+    }
+  }
+}
+
+type Step = fc.AsyncCommand<Model, Real>;
+
+abstract class Command implements Step {
+  check(): boolean {
+    return true;
+  }
+
+  abstract act(model: Model, real: Real): Promise<void>;
+  abstract toString(): string;
+
+  async run(model: Model, real: Real): Promise<void> {
+    await this.act(model, real);
+    await compare(model, real);
+  }
+}
+
+/** Both have seen the same, job by job; the same runs go on, the same is planned, and the same stands on the disk. */
+async function compare(model: Model, real: Real): Promise<void> {
+  await real.rest();
+  const { clock, store, seen, faults, life } = real;
+  model.settle(clock.now());
+  expect(faults).toEqual([]);
+  for (const name of names) {
+    const of = (all: readonly string[]) => all.filter((one) => one.startsWith(`${name} `));
+    expect(of(seen)).toEqual(of(model.seen));
+  }
+  const running = [...model.standing].filter(([, { state }]) => state === 'running').map(([name]) => name);
+  expect(life.running()).toEqual(running.sort());
+  const planned = [...model.planned]
+    .filter(([, { next }]) => next !== null)
+    .map(([name, { next }]) => `${name} ${text(next!)}`);
+  expect(life.next().sort()).toEqual(planned.sort());
+  const rows = (await store.schedules.all()).map((row) => [row.job, row.schedule, text(row.next_at)].join(' '));
+  expect(rows.sort()).toEqual([...model.kept].map(([name, { key, at }]) => [name, key, text(at)].join(' ')).sort());
+}
+
+const names = ['a', 'b', 'c', 'd'] as const;
+
+/** Time passes, and nothing that is due is missed. */
+class Advance extends Command {
+  readonly milliseconds: number;
+  constructor(milliseconds: number) {
+    super();
+    this.milliseconds = milliseconds;
+  }
+
+  async act(model: Model, real: Real): Promise<void> {
+    const { clock } = real;
+    const until = clock.now() + this.milliseconds;
+    while (clock.now() < until) {
+      const to = Math.min(until, Math.max(model.nextLook(), clock.now() + 1000));
+      clock.advance(to - clock.now());
+      real.life.look();
+      model.look(clock.now());
+      await real.rest();
+      model.settle(clock.now());
+    }
+  }
+
+  toString = () => `advance ${this.milliseconds / minute} min`;
+}
+
+/** The wall clock alone moves: the machine slept, or somebody set it. */
+class Jump extends Command {
+  readonly milliseconds: number;
+  constructor(milliseconds: number) {
+    super();
+    this.milliseconds = milliseconds;
+  }
+
+  async act(model: Model, real: Real): Promise<void> {
+    real.clock.wall += this.milliseconds;
+    real.life.compareClocks();
+    model.jump(real.clock.now());
+    model.look(real.clock.now());
+  }
+
+  toString = () => `jump ${this.milliseconds / minute} min`;
+}
+
+class Finish extends Command {
+  readonly name: string;
+  constructor(name: string) {
+    super();
+    this.name = name;
+  }
+
+  async act(model: Model, real: Real): Promise<void> {
+    real.life.finish(this.name);
+    model.finish(this.name, real.clock.now());
+  }
+
+  toString = () => `finish ${this.name}`;
+}
+
+/** The process ends, by force or not, and another begins later. */
+class Restart extends Command {
+  readonly way: 'crash' | 'stop';
+  readonly away: number;
+  constructor(way: 'crash' | 'stop', away: number) {
+    super();
+    this.way = way;
+    this.away = away;
+  }
+
+  async act(model: Model, real: Real): Promise<void> {
+    await real.life[this.way]();
+    model[this.way]();
+    real.clock.advance(this.away);
+    real.life = new Life(real);
+    await real.life.start();
+    model.start(real.schedules, real.clock.now());
+  }
+
+  toString = () => `${this.way}, ${this.away / minute} min away`;
+}
+
+/** A job is edited, added or taken out, several times in a row. */
+class Reload extends Command {
+  readonly edits: readonly (readonly [string, Schedule | undefined])[];
+  constructor(edits: readonly (readonly [string, Schedule | undefined])[]) {
+    super();
+    this.edits = edits;
+  }
+
+  async act(model: Model, real: Real): Promise<void> {
+    for (const [name, schedule] of this.edits) {
+      if (schedule === undefined) real.schedules.delete(name);
+      else real.schedules.set(name, schedule);
+      await real.life.reload();
+      model.adopt(real.schedules, real.clock.now());
+      model.look(real.clock.now());
+      await real.rest();
+      model.settle(real.clock.now());
+    }
+  }
+
+  toString = () => `reload ${this.edits.map(([name, schedule]) => `${name}: ${JSON.stringify(schedule)}`).join(', ')}`;
+}
+
+const misfire = fc.constantFrom(
+  undefined,
+  { policy: 'skip' } as const,
+  { policy: 'run_once' } as const,
+  { policy: 'run_once', within: 2 * hour } as const,
+  { policy: 'run_all', within: 2 * hour, atMost: 24 } as const,
+  { policy: 'run_all', within: 12 * hour, atMost: 24 } as const,
+  { policy: 'run_all', within: day, atMost: 3 } as const,
+);
+const overlap = fc.constantFrom(undefined, 'skip' as const, 'buffer_one' as const, 'cancel_other' as const);
+const timezone = 'Europe/Berlin';
+const times = fc.constantFrom(
+  { cron: '*/20 * * * *', timezone },
+  { cron: '30 2 * * *', timezone },
+  { every: 50 * minute, from: 7 * minute, timezone },
+  { every: 13 * hour, from: 0, timezone },
+  { at: ['02:30', '06:00', '18:30'], timezone },
+);
+const schedule: fc.Arbitrary<Schedule> = fc
+  .record({ times, misfire, overlap, offset: fc.constantFrom(undefined, 90_000) })
+  .map(({ times: when, ...rules }) => {
+    const said = Object.entries(rules).filter(([, rule]) => rule !== undefined);
+    return { ...when, ...Object.fromEntries(said) } as Schedule;
+  });
+const edit = fc.tuple(fc.constantFrom(...names), fc.option(schedule, { nil: undefined, freq: 4 }));
+
+const steps: fc.Arbitrary<Step>[] = [
+  fc.integer({ min: 1, max: 240 }).map((minutes) => new Advance(minutes * minute)),
+  fc.constantFrom(...names).map((name) => new Finish(name)),
+  fc.constantFrom(...names).map((name) => new Finish(name)),
+  fc.constantFrom(10 * minute, 5 * hour, day, 3 * day, -10 * minute, -5 * hour, -day).map((by) => new Jump(by)),
+  fc
+    .record({ way: fc.constantFrom('crash' as const, 'stop' as const), away: fc.integer({ min: 0, max: 600 }) })
+    .map(({ way, away }) => new Restart(way, away * minute)),
+  fc.array(edit, { minLength: 1, maxLength: 4 }).map((edits) => new Reload(edits)),
+];
+
+describe('the scheduler', () => {
+  it('does what has to be done, whatever happens to it', async () => {
+    const first = fc.array(fc.tuple(fc.constantFrom(...names), schedule), { minLength: 2, maxLength: 4 });
+    await fc.assert(
+      fc.asyncProperty(first, fc.commands(steps, { maxCommands: 40 }), async (given, commands) => {
+        const clock = new VirtualClock(start);
+        const store = await newStore({ clock, durable: false });
+        const schedules = new Map(given);
+        const setup = async () => {
+          const [model, real] = [new Model(), new Real(store, clock, schedules)];
+          await real.life.start();
+          model.start(schedules, clock.now());
+          return { model, real };
+        };
+        await fc.asyncModelRun(setup, commands);
+        await store.close();
+      }),
+      { numRuns: 60, endOnFailure: false },
+    );
+  });
+});
