@@ -55,8 +55,9 @@ export default defineService({
       },
       pkce: true,
       scopes: ['api', 'refresh_token'],
-      // Nothing says how long a token lives: it is renewed when it is refused.
-      refresh: 'static',
+      // Nothing says how long a token lives: it is renewed when it is refused. Whether a refresh token is good for more than
+      // one use is a setting of the app, and who uses one twice that is not loses the login: so none is used twice.
+      refresh: 'rotating',
       keep: ['instance_url'],
       assertion: { algorithm: 'RS256', audience: '{login_url}' },
     },
@@ -161,6 +162,7 @@ export default defineService({
     'A run sees a query as it was when it began. An incremental run reads again what changed in the ten minutes before the last run, because a long transaction shows up late.',
     'Deleted records come only with `deleted: true`, marked by `IsDeleted`. Addresses and locations come as their parts, files not at all.',
     'Objects without `SystemModstamp` resume by another field: `changed_field`, such as LastModifiedDate, CreatedDate or LoginTime.',
+    'Apps may be set to give a new refresh token with every use (Refresh Token Rotation), and those of more than two production orgs have to be, since 2026: it is followed. Let no other program use the same login, and run at least every 30 days.',
     'Not confirmed by the vendor’s documentation: whether scopes may be asked for with a signed assertion, that a running query does not see later changes, and how long an address may be.',
   ],
   example: `sources:

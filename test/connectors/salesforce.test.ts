@@ -253,4 +253,13 @@ it('logs in at the sandbox, or at whatever stands in for the vendor', () => {
   expect(described?.token_url).toBe('{login_url}/services/oauth2/token');
   const stood = salesforce.oauth?.({ api_url: 'http://127.0.0.1:9/x/' });
   expect(stood?.token_url).toBe('http://127.0.0.1:9/x/services/oauth2/token');
+  expect(stood?.device?.url).toBe('http://127.0.0.1:9/x/services/oauth2/token');
+});
+
+it('uses no refresh token twice, and asks for codes in the words that the vendor had before the standard', () => {
+  const { refresh, device } = salesforce.oauth?.({}) ?? {};
+  expect([refresh, device]).toMatchObject([
+    'rotating',
+    { parameters: { response_type: 'device_code' }, grant_type: 'device', code_parameter: 'code' },
+  ]);
 });

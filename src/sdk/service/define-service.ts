@@ -57,12 +57,13 @@ function describedLogin(
   if (data.kind !== 'oauth') return undefined;
   const apiUrl = typeof source.api_url === 'string' ? source.api_url.replace(/\/+$/, '') : undefined;
   if (apiUrl === undefined) return data.oauth;
+  const move = (address: string) => address.replace(/^(?:https?:\/\/[^/]+|\{\w+\})/, apiUrl);
   const moved = Object.entries(data.oauth).map(([name, value]) =>
-    name.endsWith('_url') && typeof value === 'string'
-      ? [name, value.replace(/^(?:https?:\/\/[^/]+|\{\w+\})/, apiUrl)]
-      : [name, value],
+    name.endsWith('_url') && typeof value === 'string' ? [name, move(value)] : [name, value],
   );
-  return Object.fromEntries(moved) as OAuthDescription;
+  const { device } = data.oauth;
+  const codes = device === undefined ? {} : { device: { ...device, url: move(device.url) } };
+  return { ...(Object.fromEntries(moved) as OAuthDescription), ...codes };
 }
 
 function dateFaults(query: Readonly<Record<string, unknown>>): { option: string; message: string }[] {
