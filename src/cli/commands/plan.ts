@@ -42,7 +42,7 @@ async function run({ config: file, until, json }: Flags): Promise<void> {
 
 function textOf(report: PlanReport): string {
   const { firings = [], firings_in_all: all, until, accounts } = report;
-  if (accounts.length === 0) return 'The config has no destination.';
+  if (accounts.length === 0) return 'No destination of this config can be used, so there is nothing to reckon with.';
   const listed = all === 0 || all > mostLines ? [] : [firingsTable(firings), ''];
   const title = `${countText(all)} ${all === 1 ? 'firing' : 'firings'} until ${timeText(until)}.`;
   return [title, '', ...listed, ...accounts.map((account) => accountText(account)).flatMap((text) => [text, ''])]
