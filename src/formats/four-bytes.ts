@@ -11,9 +11,14 @@ export function equal(four: number, pattern: number): number {
   return (different - 0x01010101) & ~different;
 }
 
-/** Top bits where the byte is below 0x20. */
-export function control(four: number): number {
-  return (four - 0x20202020) & ~four;
+/** Whether so many bytes are the same at two places that all of them are there. */
+export function same(view: DataView, a: number, b: number, length: number): boolean {
+  const last = length - 4;
+  for (let k = 0; k < last; k += 4) if (view.getInt32(a + k, true) !== view.getInt32(b + k, true)) return false;
+  // The last four overlap with those before.
+  if (last >= 0) return view.getInt32(a + last, true) === view.getInt32(b + last, true);
+  for (let k = 0; k < length; k++) if (view.getUint8(a + k) !== view.getUint8(b + k)) return false;
+  return true;
 }
 
 /** Which byte is the first that was found: 0 to 3. */

@@ -1,3 +1,4 @@
+import { same } from './four-bytes.ts';
 import {
   carriageReturn,
   doubtful,
@@ -12,6 +13,7 @@ import {
   ordinary,
 } from './xml-bytes.ts';
 import { OpenElements } from './xml-open-elements.ts';
+import { Refrain } from './xml-refrain.ts';
 import { endOfName, endOfReference, endOfRun, unsure } from './xml-tokens.ts';
 
 const declaration =
@@ -33,6 +35,7 @@ export class XmlScanner {
   line = 1;
   /** The start tag of the root was read. Before that nothing is sure: declaration and root's tag are one piece. */
   begun = false;
+  readonly #refrain = new Refrain();
   /** Start and end of the names of one tag's attributes. */
   readonly #attributes = new Int32Array(2 * mostAttributes);
   /** A piece that ends behind this offset is not sure; to be looked at before anything of it is noted. */
@@ -43,6 +46,7 @@ export class XmlScanner {
    * end, to a piece of markup that does not end in them or needs the strict parser, or to the end of the root.
    */
   scan(bytes: Buffer): number {
+    this.#refrain.forget();
     let at = 0;
     if (!this.begun) at = this.#piece(bytes, 0);
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -50,8 +54,8 @@ export class XmlScanner {
       const start = bytes[at] === 0x3c ? at : this.#text(bytes, view, at);
       if (start === bytes.length) at = start;
       else {
-        at = this.#plainTag(bytes, start);
-        if (at === start) at = this.#piece(bytes, start);
+        at = this.#plainTag(bytes, view, start);
+        if (at === start) at = this.#unplain(bytes, start);
         if (at === start) break;
       }
     }
@@ -65,17 +69,69 @@ export class XmlScanner {
   }
 
   /** Behind the tag that begins here if it has a name and nothing else, as most have; here again if not. */
-  #plainTag(bytes: Buffer, start: number): number {
+  #plainTag(bytes: Buffer, view: DataView, start: number): number {
     if (bytes[start] !== 0x3c) return start;
+    const { open } = this;
     const isEnd = bytes[start + 1] === 0x2f;
-    const at = isEnd ? this.open.innermostEnd(bytes, start + 2) : endOfName(bytes, start + 1);
+    const at = isEnd ? open.innermostEnd(bytes, start + 2) : endOfName(bytes, start + 1);
     if (at === unsure || bytes[at] !== 0x3e || at - start >= longestPiece) return start;
-    if (isEnd) this.open.pop();
-    else {
-      if (!this.open.push(start + 1, at)) return start;
-      if (this.open.depth === 2) this.records++;
-    }
+    if (!isEnd) return this.#plainElement(bytes, view, { start, nameEnd: at });
+    open.pop();
+    if (open.depth === 1) this.#refrain.closeRow(start + 2, at);
+    else this.#refrain.forget();
     return at + 1;
+  }
+
+  /** Behind the element if it is nothing but text, else behind the text that it begins with. */
+  #plainElement(bytes: Buffer, view: DataView, { start, nameEnd }: { start: number; nameEnd: number }): number {
+    const { open, line } = this;
+    const name = start + 1;
+    if (!open.push(name, nameEnd)) return start;
+    const textEnd = this.#text(bytes, view, nameEnd + 1);
+    if (open.depth === 2) this.records++;
+    const end = textEnd + 2 + nameEnd - name;
+    const isClosed =
+      end < bytes.length && bytes[textEnd + 1] === 0x2f && bytes[textEnd] === 0x3c && bytes[end] === 0x3e;
+    if (isClosed && same(view, name, textEnd + 2, nameEnd - name)) {
+      open.pop();
+      if (open.depth !== 2) this.#refrain.forget();
+      else if (this.#refrain.column(view, { name, nameEnd, line, textEnd, textEndLine: this.line })) {
+        return this.#recite(bytes, view, textEnd);
+      }
+      return end + 1;
+    }
+    if (open.depth === 2) this.#refrain.openRow(view, name, nameEnd);
+    else this.#refrain.forget();
+    return textEnd;
+  }
+
+  /** Goes on in a row that is known by heart, and in those behind it, from where the text of its first column ended. */
+  #recite(bytes: Buffer, view: DataView, start: number): number {
+    const { starts, lengths, lines, columns, names, nameEnds } = this.#refrain;
+    let at = start;
+    let c = 0;
+    for (;;) {
+      const length = lengths[c]!;
+      if (at + length > bytes.length || !same(view, starts[c]!, at, length)) break;
+      this.line += lines[c]!;
+      if (++c === columns) {
+        c = 0;
+        this.records++;
+      }
+      at = this.#text(bytes, view, at + length);
+    }
+    this.#refrain.forget();
+    // There was room for it when the row was learned, under the same open elements.
+    this.open.push(names[c]!, nameEnds[c]!);
+    return at;
+  }
+
+  /** As {@link #piece}. Inside a row, what opens and closes nothing belongs to what is repeated. */
+  #unplain(bytes: Buffer, start: number): number {
+    const { depth } = this.open;
+    const at = this.#piece(bytes, start);
+    if (depth !== 2 || this.open.depth !== 2) this.#refrain.forget();
+    return at;
   }
 
   /** Where the piece of markup ends that begins here; here again, and nothing noted, where that is not sure. */
