@@ -67,7 +67,7 @@ function wrapHandles(prototype: Any, paths: WeakMap<object, string>, around: Aro
   }
 }
 
-/** A commit, or a statement that writes outside of a transaction and so commits by itself. */
+/** A commit, a statement that writes outside of a transaction and so commits by itself, and (`change`) one inside. */
 function aroundCommits(isOurs: (path: unknown) => boolean, around: Around): void {
   const prototype = SQLite.prototype as Any;
   const prepare = prototype.prepare as Go;
@@ -81,7 +81,7 @@ function aroundCommits(isOurs: (path: unknown) => boolean, around: Around): void
         if (text === 'commit') return around({ what: 'commit', on: last }, real, given);
         if (statement.readonly === true) return real(...given);
         last = shorten(text);
-        return this.inTransaction ? real(...given) : around({ what: 'commit', on: last }, real, given);
+        return around({ what: this.inTransaction ? 'change' : 'commit', on: last }, real, given);
       };
     }
     return statement;
