@@ -24,6 +24,7 @@ const order = [
   'history',
   'alerts',
   'state',
+  'backfill',
   'quarantine',
   'dead',
   'rollback',

@@ -5,7 +5,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { describeWithServer } from '../servers/describe.ts';
 import { type FaultProxy, openFaultProxy } from './fault-proxy.ts';
 import { openShop, type Shop } from './shop.ts';
-import { adminKey, forSuite, makeWorld, type World } from './world.ts';
+import { adminKey, forSuite, makeWorld, until, type World } from './world.ts';
 
 const scope = forSuite();
 let world: World;
@@ -245,5 +245,49 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a dashboard of a job that reads o
     await shop.put([1, 'again'], [2, 'too']);
     expect((await shop.sync()).jobs).toMatchObject([{ rows: 3 }]);
     expect(await shop.shown()).toBe('id,name,amount\n2,two,2.50\n1,again,1.50\n2,too,2.50\n');
+  });
+
+  it('lets nobody change how far a job has come while a run of another process holds it', async () => {
+    const shop = await open();
+    await shop.put([1, 'one']);
+    await shop.sync();
+    await shop.config({
+      write: { disposition: 'merge', key: 'id' },
+      query: {
+        sql: 'select *, pg_sleep(600)::text as slept from (select 1 as id, now() as updated_at) o',
+        cursor: 'updated_at',
+      },
+    });
+    const run = shop.home.start(['sync', '--json']);
+    await until('the run to hold the job', () => shop.home.state().leases.some(({ name }) => name === 'job:orders'));
+    for (const args of [
+      ['clear', 'orders'],
+      ['set', 'orders', '{}'],
+    ]) {
+      expect(await shop.home.sluice(['state', ...args])).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('STATE_BUSY'),
+      });
+    }
+    const range = ['--from', '2026-01-01', '--to', '2026-02-01'];
+    expect(await shop.home.sluice(['backfill', 'orders', ...range])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('JOB_BUSY'),
+    });
+    // A process that dies holds nothing any more.
+    run.child.kill('SIGKILL');
+    await run.ended;
+    expect(await shop.home.sluice(['state', 'clear', 'orders', '--why', 'in the way'])).toMatchObject({ code: 0 });
+    expect((await shop.home.sluice(['audit', '--json'])).stdout).toContain('in the way');
+  });
+
+  it('tells how many rows are kept, and what they take on the disk', async () => {
+    const shop = await open();
+    await shop.put([1, 'one'], [2, 'two']);
+    await shop.sync();
+    const shown = await shop.home.sluice(['state', 'show']);
+    expect(shown.stdout).toMatch(/orders .*updated_at.* 2 .* B /);
+    const [place] = JSON.parse((await shop.home.sluice(['state', 'show', '--json'])).stdout) as object[];
+    expect(place).toMatchObject({ job: 'orders', kept: { rows: 2, files: 1, bytes: expect.any(Number) } });
   });
 });

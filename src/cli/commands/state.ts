@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
 import { Problem } from '../../lib/problem.ts';
+import { bytesOf } from '../../sets/manifest.ts';
+import type { Store } from '../../state/store.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
-import { instantText } from '../figures.ts';
+import { bytesText, countText, instantText } from '../figures.ts';
 import { forMachines } from '../for-machines.ts';
 import { whyFlag } from '../payloads/who.ts';
 import type { Flags } from '../payloads/with-runtime.ts';
@@ -11,18 +13,64 @@ import { renderTable } from '../table.ts';
 async function showState(job: string | undefined, flags: Flags): Promise<void> {
   const { withStore, show } = await import('../payloads/with-runtime.ts');
   await withStore(flags, async (store) => {
-    const rows = (await store?.watermarks.all(job)) ?? [];
-    const data = rows.map(({ job, text, run, set_at }) => ({ job, watermark: text, run, set_at }));
-    if (flags.json === true) return show({}, { text: forMachines(data), data });
-    const columns = ['job', 'watermark', 'set by run', 'at'].map((title) => ({ title }));
-    const table = renderTable(
-      columns,
-      rows.map(({ job, text, run, set_at }) => [job, text, run, instantText(set_at)]),
-      { widest: 80, paper: process.stdout },
-    );
-    const none = 'No job keeps a watermark: every run reads everything.';
-    show(flags, { text: rows.length === 0 ? none : table, data });
+    const places = store === undefined ? [] : await placesOf(store, job);
+    if (flags.json === true) return show({}, { text: forMachines(places), data: places });
+    const none = 'No job keeps a watermark or rows: every run reads everything.';
+    show(flags, { text: places.length === 0 ? none : textOf(places), data: places });
   });
+}
+
+/** How far a job has come. */
+interface Place {
+  readonly job: string;
+  readonly watermark?: string;
+  readonly run: string;
+  readonly set_at: number;
+  /** The rows that it keeps. */
+  readonly kept?: { readonly rows: number; readonly bytes: number; readonly files: number };
+  /** A range that is being read again. */
+  readonly backfill?: { readonly from: string; readonly to: string; readonly reached: string };
+}
+
+async function placesOf(store: Store, job: string | undefined): Promise<Place[]> {
+  const places = new Map<string, Place>();
+  for (const { job: name, text: watermark, run, set_at } of await store.watermarks.all(job)) {
+    places.set(name, { job: name, watermark, run, set_at });
+  }
+  for (const { job: name, run, set_at, manifest } of await store.sets.all(job)) {
+    const kept = { rows: manifest.rows, bytes: bytesOf(manifest), files: manifest.segments.length };
+    const unfinished = await store.backfills.find(name);
+    const backfill = unfinished && { from: unfinished.lower, to: unfinished.upper, reached: unfinished.reached };
+    const known = places.get(name) ?? { job: name, run, set_at };
+    places.set(name, { ...known, kept, ...(backfill === undefined ? {} : { backfill }) });
+  }
+  return [...places.values()].sort((a, b) => (a.job < b.job ? -1 : 1));
+}
+
+function textOf(places: readonly Place[]): string {
+  const right = { align: 'right' as const };
+  const titles = [
+    { title: 'job' },
+    { title: 'watermark' },
+    { title: 'rows kept', ...right },
+    { title: 'on disk', ...right },
+    { title: 'set by run' },
+    { title: 'at' },
+  ];
+  const cells = places.map(({ job, watermark, kept, run, set_at }) => [
+    job,
+    watermark ?? '–',
+    kept === undefined ? '–' : countText(kept.rows),
+    kept === undefined ? '–' : bytesText(kept.bytes),
+    run,
+    instantText(set_at),
+  ]);
+  const unfinished = places.flatMap(({ job, backfill }) => (backfill === undefined ? [] : [wordsOf(job, backfill)]));
+  return [renderTable(titles, cells, { widest: 60, paper: process.stdout }), ...unfinished].join('\n\n');
+}
+
+function wordsOf(job: string, { from, to, reached }: NonNullable<Place['backfill']>): string {
+  return `${job} is reading ${from} to ${to} again, and has come to ${reached}: sluice backfill ${job} --from ${from} --to ${to}`;
 }
 
 async function decide(job: string, text: string | undefined, flags: Flags): Promise<void> {
@@ -65,7 +113,7 @@ const command: CliCommand = {
     const state = program
       .command('state')
       .description(
-        'Shows how far jobs have read their sources, and lets a person change it; every change is kept with a name.',
+        'Shows how far jobs have read their sources and what rows they keep, and lets a person change it; every change is kept with a name.',
       )
       .addHelpText(
         'after',
@@ -73,14 +121,14 @@ const command: CliCommand = {
       );
     state
       .command('show')
-      .description('Lists the watermarks.')
+      .description('Lists the watermarks, and the rows that jobs keep.')
       .argument('[job]', 'only of this job')
       .option(...configFlag)
       .option('--json', 'for machines')
       .action(showState);
     state
       .command('clear')
-      .description('Forgets the watermark of a job: its next run reads everything.')
+      .description('Forgets the watermark of a job and the rows that it keeps: its next run reads everything.')
       .argument('<job>', 'name of the job')
       .option(...configFlag)
       .option(...whyFlag)

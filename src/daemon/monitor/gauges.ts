@@ -1,6 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Config } from '../../config/config.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { bytesOf } from '../../sets/manifest.ts';
 import type { Store } from '../../state/store.ts';
 import type { Pulse } from '../pulse.ts';
 import { reportAccounts } from '../report-accounts.ts';
@@ -21,6 +22,7 @@ export class Gauges {
   readonly #given: GaugesGiven;
   readonly #accounts = new Names();
   readonly #destinations = new Names();
+  readonly #jobs = new Names();
   readonly #depth;
   readonly #bytes;
   readonly #oldest;
@@ -28,6 +30,8 @@ export class Gauges {
   readonly #left;
   readonly #others;
   readonly #turn;
+  readonly #kept;
+  readonly #keptBytes;
   readonly #overdue;
   readonly #scheduled;
   readonly #ticking;
@@ -44,6 +48,8 @@ export class Gauges {
     this.#left = gauge('quota_left_requests', 'Requests of the day that are left.', 'account');
     this.#others = gauge('quota_others_requests', 'Requests of the day that others made on the account.', 'account');
     this.#turn = gauge('quota_turn_timestamp_seconds', 'When the day of the quota turns.', 'account');
+    this.#kept = gauge('kept_rows', 'Rows that the job keeps.', 'job');
+    this.#keptBytes = gauge('kept_bytes', 'Bytes on the disk of the rows that the job keeps.', 'job');
     this.#overdue = gauge('next_firing_overdue_seconds', 'How late the firing is that should have been first.');
     this.#scheduled = gauge('scheduled_jobs', 'Jobs that have a next firing.');
     this.#ticking = gauge('scheduler_ticking', '1 while the schedules are looked at, 0 when they have stopped.');
@@ -56,7 +62,15 @@ export class Gauges {
     this.#overdue.set(overdue / 1000);
     this.#scheduled.set(scheduled);
     this.#ticking.set(pulse.check().ticking ? 1 : 0);
-    await Promise.all([this.#readOutbox(), this.#readQuota()]);
+    await Promise.all([this.#readOutbox(), this.#readQuota(), this.#readKept()]);
+  }
+
+  async #readKept(): Promise<void> {
+    for (const gauge of [this.#kept, this.#keptBytes]) gauge.reset();
+    for (const { job, manifest } of await this.#given.store.sets.all()) {
+      this.#kept.set({ job: this.#jobs.of(job) }, manifest.rows);
+      this.#keptBytes.set({ job: this.#jobs.of(job) }, bytesOf(manifest));
+    }
   }
 
   async #readOutbox(): Promise<void> {
