@@ -3,19 +3,41 @@ import type { Events } from '../lib/events.ts';
 import type { Log } from '../lib/log.ts';
 import { version } from './version.ts';
 
-/** Makes spans of what happens, where the environment asks for them; nobody else pays for loading what makes them. */
-export async function traceWhereAsked(given: {
+type Environment = Readonly<Record<string, string | undefined>>;
+
+interface Given {
   readonly events: Events<SluiceEvents>;
   readonly log: Log;
-}): Promise<void> {
-  if (!wantsTraces(process.env)) return;
-  const { traceEvents } = await import('../daemon/traces.ts');
-  traceEvents({ ...given, version });
+}
+
+/**
+ * Makes spans of what happens, where the environment asks for them; nobody else pays for loading what makes them. Returns
+ * what sends the last of them: to be awaited at the very end.
+ */
+export async function traceWhereAsked({ events, log }: Given): Promise<() => Promise<void>> {
+  const nothing = async (): Promise<void> => undefined;
+  if (!wantsTraces(process.env)) return nothing;
+  const { hasKit, traceEvents } = await import('../daemon/traces.ts');
+  let flush = nothing;
+  // A kit that was loaded before us (`node --import …`) is the user's, with its own exporters and flushing.
+  if (!hasKit() && exportsByItself(process.env)) {
+    const { startTraceKit } = await import('../daemon/trace-kit.ts');
+    flush = startTraceKit({ version, log });
+  }
+  traceEvents({ events, log, version });
+  return flush;
 }
 
 /** Whether the variables of the standard ask for traces. */
-export function wantsTraces(env: Readonly<Record<string, string | undefined>>): boolean {
+export function wantsTraces(env: Environment): boolean {
   if (env.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || env.OTEL_TRACES_EXPORTER === 'none') return false;
   const asking = ['OTEL_TRACES_EXPORTER', 'OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
   return asking.some((name) => (env[name] ?? '') !== '');
+}
+
+/** Our kit speaks OTLP over HTTP; other exporters and gRPC want a kit of the user's. */
+function exportsByItself(env: Environment): boolean {
+  const exporters = (env.OTEL_TRACES_EXPORTER ?? 'otlp').split(',').map((name) => name.trim());
+  const protocol = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL ?? env.OTEL_EXPORTER_OTLP_PROTOCOL ?? '';
+  return (exporters.includes('otlp') || exporters.includes('')) && !protocol.startsWith('grpc');
 }

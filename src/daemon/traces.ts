@@ -21,19 +21,24 @@ export interface TracesGiven {
   readonly version: string;
 }
 
+/** Whether somebody takes spans: a kit of OpenTelemetry is loaded. */
+export function hasKit(): boolean {
+  const probe = trace.getTracer('sluice').startSpan('sluice.probe');
+  return trace.isSpanContextValid(probe.spanContext());
+}
+
 /**
- * Makes spans of events, for an OpenTelemetry kit that was loaded before us (`node --import …`): one for each run, in it
- * one for the extract, and one for each attempt at the upload, also where that comes long after the run. Says so where
- * no kit is there. The kit is the user's, with its exporters, its sampling and its flushing.
+ * Makes spans of events: one for each run, in it one for the extract, and one for each attempt at the upload, also where
+ * that comes long after the run. Says so where no kit takes them.
  */
 export function traceEvents({ events, log, version }: TracesGiven): void {
-  const tracer = trace.getTracer('sluice', version);
-  const probe = tracer.startSpan('sluice.start');
-  probe.end();
-  if (!trace.isSpanContextValid(probe.spanContext())) {
-    log.warn('traces are asked for, but no OpenTelemetry kit is loaded: start Sluice with NODE_OPTIONS="--import …"');
+  if (!hasKit()) {
+    log.warn(
+      'traces are asked for, but nothing here can send them that way: load a kit with NODE_OPTIONS="--import …"',
+    );
     return;
   }
+  const tracer = trace.getTracer('sluice', version);
   const spans = new Spans(tracer);
   events.listen((...[name, facts]) => {
     if (name === 'run.started') spans.begin(`run ${facts.run}`, 'sluice.run', facts);

@@ -37,7 +37,7 @@ async function run({ config: file, log: level, monitor: asked, second }: Flags):
   ]);
   const log = openLogOn(process.stdout, level);
   const runtime = await wire({ config, log });
-  await traceWhereAsked({ events: runtime.events, log });
+  const flushTraces = await traceWhereAsked({ events: runtime.events, log });
   let watchers: Watchers | undefined;
   try {
     const lease = await beTheOnlyOne({ ...runtime, second, signal: stop.signal });
@@ -57,6 +57,7 @@ async function run({ config: file, log: level, monitor: asked, second }: Flags):
   } finally {
     watchers?.close();
     await runtime.close();
+    await flushTraces();
     stop.done();
     process.exitCode = stop.code() === undefined ? process.exitCode : 0;
   }

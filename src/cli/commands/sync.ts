@@ -58,7 +58,7 @@ async function send({ config, jobs, refused, flags, signal }: Work): Promise<num
   ]);
   const log = openLogOn(process.stderr, flags.log);
   const runtime = await wire({ config, log });
-  await traceWhereAsked({ events: runtime.events, log });
+  const flushTraces = await traceWhereAsked({ events: runtime.events, log });
   const follow = followJobs(runtime.events, { screen: screenFor(flags), jobs });
   try {
     const outcomes = await syncJobs({ runtime, config, jobs, signal, patienceMs: flags.wait * 1000 });
@@ -69,6 +69,7 @@ async function send({ config, jobs, refused, flags, signal }: Work): Promise<num
   } finally {
     follow.stop();
     await runtime.close();
+    await flushTraces();
   }
 }
 
