@@ -29,7 +29,7 @@ export async function writeJobs(folder: string, given: ConfigGiven): Promise<str
     ] as const;
   });
   const file = join(folder, 'sluice.yaml');
-  const main = { url, api_key: key, requests_per_day: requestsPerDay, ask_usage: false };
+  const main = { url, api_key: key, requests_per_day: requestsPerDay, ask_usage: false, when_short: 'first_come' };
   const config = { version: 1, state: './state', timezone: 'America/New_York', destinations: { main } };
   const text = JSON.stringify({ ...config, sources: { files: { connector: 'file' } }, jobs: Object.fromEntries(all) });
   await writeFile(file, text);

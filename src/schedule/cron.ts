@@ -34,8 +34,21 @@ function compile(cron: string): Cron {
   return made;
 }
 
+/** The last answer for a schedule holds from its question up to the firing itself: jobs of one rhythm all ask the same. */
+const answers = new Map<string, { readonly after: number; readonly next: number }>();
+
 /** The first firing strictly after `after` (epoch milliseconds); null when there is none, ever. */
-export function nextCron({ cron, timezone }: CronSchedule, after: number): number | null {
+export function nextCron(schedule: CronSchedule, after: number): number | null {
+  const key = `${schedule.timezone} ${schedule.cron}`;
+  const known = answers.get(key);
+  if (known !== undefined && known.after <= after && after < known.next) return known.next;
+  const next = searchNext(schedule, after);
+  if (answers.size >= mostCompiled) answers.clear();
+  if (next !== null) answers.set(key, { after, next });
+  return next;
+}
+
+function searchNext({ cron, timezone }: CronSchedule, after: number): number | null {
   const matcher = compile(cron);
   const nextLocal = (local: number): number | null => matcher.nextRun(new Date(local))?.getTime() ?? null;
   return isInterval(cron) ? nextShown(timezone, nextLocal, after) : nextOfTimes(timezone, nextLocal, after);
