@@ -34,7 +34,7 @@ const levelOf: Partial<Record<keyof SluiceEvents & string, Exclude<Level, 'silen
   'refresh.failed': 'warn',
   'firing.skipped': 'warn',
   'firing.waiting': 'info',
-  'job.stretched': 'warn',
+  'job.stretched': 'info',
   'job.relaxed': 'info',
   'quota.short': 'warn',
   'alert.raised': 'warn',

@@ -11,10 +11,12 @@ export function stretchWords(schedule: Schedule, given: { every: number; now: nu
   return `${howOften(schedule, given)} until ${easternText(until, now)}: the requests of the day do not reach for more`;
 }
 
-function howOften(schedule: Schedule, { every, now }: { every: number; now: number }): string {
+function howOften(schedule: Schedule, given: { every: number; now: number; until: number }): string {
+  const { every, now, until } = given;
   if (every === 0) return 'rests';
   const gap = gapOf(schedule, now);
   if (gap === undefined) return `runs at every ${ordinal(every)} firing`;
+  if (every * gap > until - now - gap) return `runs once instead of every ${spanText(gap)}`;
   return `runs every ${spanText(every * gap)} instead of ${spanText(gap)}`;
 }
 

@@ -56,9 +56,10 @@ export class Stretches {
   }
 }
 
-async function prune({ db }: Ground): Promise<void> {
+async function prune({ db, clock }: Ground): Promise<void> {
   await db
     .deleteFrom('stretches')
+    .where((where) => where.or([where('ended_at', 'is not', null), where('until', '<=', clock.now())]))
     .where('sequence', '<=', ({ selectFrom }) =>
       selectFrom('stretches').select(({ fn, eb }) => eb(fn.max('sequence'), '-', mostKept).as('oldest')),
     )

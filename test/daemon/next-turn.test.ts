@@ -30,6 +30,8 @@ it('a job that rests has its turn when the day has turned, also if it never ran'
 it.each<[string, Schedule, number]>([
   ['runs every 30m instead of 10m', schedule, 3],
   ['rests', schedule, 0],
+  ['runs once instead of every 10m', schedule, 54],
+  ['runs every 8h50m instead of 10m', schedule, 53],
   ['runs at every 2nd firing', { cron: '0 8,9,17 * * *', timezone: 'UTC' }, 2],
   ['runs at every 11th firing', { cron: '0,7 * * * *', timezone: 'UTC' }, 11],
   ['runs at every 23rd firing', { cron: '0,7 * * * *', timezone: 'UTC' }, 23],
