@@ -50,6 +50,8 @@ function refuseMismatch(written: WrittenRule, { at, faults }: { at: Part; faults
     if (written[option] === undefined || disposition === 'merge') continue;
     refuse(option, `"${option}" is of no use with ${disposition}`, `Delete "${option}", or write disposition: merge`);
   }
+  if (deleted !== undefined && [key].flat().includes(deleted))
+    refuse('deleted', 'A mark of deletion cannot be part of the key', 'Take another column');
   if (retain === undefined) return;
   if (disposition === 'replace')
     refuse('retain', 'Nothing is kept with replace, so there is nothing to retain', 'Delete "retain"');
@@ -59,6 +61,4 @@ function refuseMismatch(written: WrittenRule, { at, faults }: { at: Part; faults
     refuse('retain', 'Nothing says which rows are the newest: "rows" takes a column', 'Add a column of dates or times');
   else if (retain.rows === undefined && retain.within === undefined)
     refuse('retain', '"retain" says by which column, and not what stays', 'Add within: 90d, or rows: 100000');
-  if (deleted !== undefined && [key].flat().includes(deleted))
-    refuse('deleted', 'A mark of deletion cannot be part of the key', 'Take another column');
 }

@@ -15,6 +15,7 @@ import {
   topOptions,
 } from './settings.ts';
 import { describeSchema } from './wording.ts';
+import { writeOptions } from './write-options.ts';
 
 /** The reference page of the config, as Markdown, out of the same declarations that checking uses. */
 export function configReference({ connectors, formats, transforms }: Declarations): string {
@@ -40,6 +41,11 @@ export function configReference({ connectors, formats, transforms }: Declaration
       'Guards',
       guardOptions,
       'Behind `guards` of a job, and of the top level for all jobs; [guards.md](guards.md) tells what becomes of a result that is held back.',
+    ),
+    section(
+      'Write',
+      writeOptions,
+      'Behind `write` of a job, as a map; [incremental.md](incremental.md) tells how rows are kept.',
     ),
     section(
       'Alerts',
