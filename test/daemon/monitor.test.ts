@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { Registry } from 'prom-client';
@@ -55,6 +57,21 @@ async function setUp() {
   return { config: configOf(folder, [job]), job, speak: () => open('hello') };
 }
 
+/** What Prometheus's own checker says of our metrics; those of the process and of Node are named by others. */
+async function promtool(text: string): Promise<string> {
+  const ours = text.split(/^(?=# HELP )/m).filter((family) => family.startsWith('# HELP sluice_'));
+  const child = execFile('promtool', ['check', 'metrics'], {
+    encoding: 'utf8',
+    env: { PATH: `${process.env.PATH}:/usr/local/sbin` },
+  });
+  let said = '';
+  child.stdout?.on('data', (piece: string) => (said += piece));
+  child.stderr?.on('data', (piece: string) => (said += piece));
+  child.stdin?.end(ours.join(''));
+  const [code] = (await once(child, 'close')) as [number];
+  return code === 0 ? said : `${said}ended with ${code}`;
+}
+
 const find = (text: string, name: string, labels: Record<string, string> = {}): number | undefined =>
   parseExposition(text)
     .flatMap(({ samples }) => samples)
@@ -76,6 +93,7 @@ describe('the monitor', () => {
     const ours = parseExposition(text).filter(({ name }) => name.startsWith('sluice_'));
     expect(ours.length).toBeGreaterThan(20);
     expect(lintExposition(ours)).toEqual([]);
+    expect(await promtool(text)).toBe('');
     const job_name = 'orders \\"1\\"';
     expect(find(text, 'sluice_payloads_total', { job_name, result: 'delivered' })).toBe(1);
     expect(find(text, 'sluice_runs_total', { job_name, result: 'failed' })).toBe(0);
@@ -164,7 +182,9 @@ describe('docs/operate.md', () => {
     const ours = parseExposition(text).map(({ name }) => name);
     const page = await readFile(new URL('../../docs/operate.md', import.meta.url), 'utf8');
     const told = new Set(
-      page.match(/\bsluice_[a-z_]+(?<=_(total|seconds|bytes|requests|payloads|jobs|ticking|info))\b/g),
+      page.match(
+        /\bsluice_[a-z_]+(?<=_(total|seconds|bytes|requests|payloads|jobs|ticking|alerts|messages|rows|info))\b/g,
+      ),
     );
     expect([...told].sort()).toEqual(ours.filter((name) => name.startsWith('sluice_')).sort());
   });

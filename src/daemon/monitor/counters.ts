@@ -38,6 +38,7 @@ export class Counters {
   readonly #skipped;
   readonly #reloads;
   readonly #tokens;
+  readonly #alerts;
 
   constructor({ registry, events, config, now }: CountersGiven) {
     this.#config = config;
@@ -55,6 +56,12 @@ export class Counters {
     this.#skipped = counter('firings_skipped', 'Firings that came to nothing.', jobLabel);
     this.#reloads = counter('config_reloads', 'Configs that were taken anew or refused.', 'result');
     this.#tokens = counter('token_failures', 'Logins that gave no token; "refused" needs a person.', 'result');
+    this.#alerts = counter(
+      'alert_messages',
+      'Alerts handed to channels; "failed" is tried again, "given_up" is not.',
+      'channel',
+      'result',
+    );
     this.#runSeconds = new Histogram({
       name: 'sluice_run_duration_seconds',
       help: 'How long runs took, from the firing to the payload on disk (or to the end of a bulk refresh).',
@@ -125,6 +132,10 @@ export class Counters {
     'config.refused': () => this.#reloads.inc({ result: 'refused' }),
     'token.refused': () => this.#tokens.inc({ result: 'refused' }),
     'token.failed': () => this.#tokens.inc({ result: 'failed' }),
+    'alert.sent': ({ channel }) => this.#alerts.inc({ channel, result: 'sent' }),
+    'alert.unsent': ({ channel }) => this.#alerts.inc({ channel, result: 'failed' }),
+    'alert.given_up': ({ channel }) => this.#alerts.inc({ channel, result: 'given_up' }),
+    'heartbeat.failed': ({ channel }) => this.#alerts.inc({ channel, result: 'failed' }),
   };
 
   #run({ job, outcome, rows, bytes, milliseconds }: Facts<'run.finished'>): void {

@@ -1,4 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
+import { occasions } from '../../config/alert-options.ts';
 import type { Config } from '../../config/config.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { bytesOf } from '../../sets/manifest.ts';
@@ -35,6 +36,8 @@ export class Gauges {
   readonly #overdue;
   readonly #scheduled;
   readonly #ticking;
+  readonly #wrong;
+  readonly #untold;
 
   constructor(given: GaugesGiven) {
     this.#given = given;
@@ -52,6 +55,8 @@ export class Gauges {
     this.#keptBytes = gauge('kept_bytes', 'Bytes on the disk of the rows that the job keeps.', 'job');
     this.#overdue = gauge('next_firing_overdue_seconds', 'How late the firing is that should have been first.');
     this.#scheduled = gauge('scheduled_jobs', 'Jobs that have a next firing.');
+    this.#wrong = gauge('open_alerts', 'What is wrong now that people want to hear of, by occasion.', 'occasion');
+    this.#untold = gauge('alert_waiting_messages', 'Alerts that a channel has not taken yet.', 'channel');
     this.#ticking = gauge('scheduler_ticking', '1 while the schedules are looked at, 0 when they have stopped.');
   }
 
@@ -62,7 +67,7 @@ export class Gauges {
     this.#overdue.set(overdue / 1000);
     this.#scheduled.set(scheduled);
     this.#ticking.set(pulse.check().ticking ? 1 : 0);
-    await Promise.all([this.#readOutbox(), this.#readQuota(), this.#readKept()]);
+    await Promise.all([this.#readOutbox(), this.#readQuota(), this.#readAlerts(), this.#readKept()]);
   }
 
   async #readKept(): Promise<void> {
@@ -87,6 +92,20 @@ export class Gauges {
         rows.reduce((sum, { bytes }) => sum + bytes, 0),
       );
       this.#oldest.set({ destination }, (clock.now() - since) / 1000);
+    }
+  }
+
+  async #readAlerts(): Promise<void> {
+    const { store, config } = this.#given;
+    const { alerts } = config();
+    for (const gauge of [this.#wrong, this.#untold]) gauge.reset();
+    if (alerts === undefined) return;
+    const rows = (await store.alerts.all()).filter(({ cleared_at }) => cleared_at === null);
+    for (const occasion of occasions)
+      this.#wrong.set({ occasion }, rows.filter((row) => row.occasion === occasion).length);
+    const waiting = Map.groupBy(await store.alerts.waiting(), ({ channel }) => channel);
+    for (const { name, type } of alerts.channels.values()) {
+      if (type !== 'heartbeat') this.#untold.set({ channel: name }, waiting.get(name)?.length ?? 0);
     }
   }
 
