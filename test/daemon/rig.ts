@@ -84,6 +84,8 @@ export class Source {
   /** Extracts under way now, and the most that ever were at once. */
   open = 0;
   most = 0;
+  /** The instants that the extracts stood for; undefined for the present. */
+  readonly stoodFor: (number | undefined)[] = [];
   says: (signal: AbortSignal) => Promise<string> = async () => 'hello';
 
   readonly connector: Connector = defineConnector({
@@ -93,7 +95,10 @@ export class Source {
     source: {},
     query: {},
     check: async () => 'fine',
-    extract: async ({ signal }) => ({ columns, batches: this.#batches(signal) }),
+    extract: async ({ signal, logicalAt }) => {
+      this.stoodFor.push(logicalAt);
+      return { columns, batches: this.#batches(signal) };
+    },
   });
 
   async *#batches(signal: AbortSignal) {

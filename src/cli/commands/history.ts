@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { redact } from '../../lib/redact.ts';
-import type { RunRow, StretchRow } from '../../state/tables.ts';
+import type { RunRow, SkipRow, StretchRow } from '../../state/tables.ts';
 import type { CliCommand } from '../command.ts';
 import { chooseJobs, configFlag, openConfig } from '../config-file.ts';
 import { bytesText, countText, durationText, instantText } from '../figures.ts';
@@ -31,7 +31,8 @@ async function run(job: string | undefined, { config: file, limit, failed, json 
     if (job !== undefined && rows.length === 0) chooseJobs(loaded, [job]);
     const shown = rows.filter(({ state }) => failed !== true || bad.has(state)).slice(0, limit);
     const stretches = failed === true ? [] : ((await store?.stretches.history({ ...filter, limit })) ?? []);
-    const lines = [...shown.map(ofRun), ...stretches.map(ofStretch)]
+    const skips = failed === true ? [] : ((await store?.skips.history({ ...filter, limit })) ?? []);
+    const lines = [...shown.map(ofRun), ...stretches.map(ofStretch), ...skips.map(ofSkip)]
       .sort((a, b) => b.started_at - a.started_at)
       .slice(0, limit);
     process.stdout.write(`${redact(json === true ? forMachines(lines) : textOf(lines))}\n`);
@@ -40,11 +41,11 @@ async function run(job: string | undefined, { config: file, limit, failed, json 
   }
 }
 
-/** A run, or a time in which a job ran less often than its schedule says. */
+/** A run, a time in which a job ran less often than its schedule says, or firings that came to nothing. */
 interface Line extends Pick<RunRow, 'job' | 'started_at' | 'ended_at' | 'bytes' | 'requests' | 'code' | 'message'> {
   readonly run: string | null;
   readonly origin: RunRow['origin'];
-  readonly state: RunRow['state'] | 'stretched';
+  readonly state: RunRow['state'] | 'stretched' | 'skipped';
   readonly rows: number | null;
 }
 
@@ -60,6 +61,19 @@ function ofStretch({ job, since, until, ended_at, says }: StretchRow): Line {
     ended_at: end,
     ...none,
     message: says,
+  };
+}
+
+function ofSkip({ job, first_at, last_at, firings, reason }: SkipRow): Line {
+  return {
+    run: null,
+    job,
+    origin: 'schedule',
+    state: 'skipped',
+    started_at: first_at,
+    ended_at: firings === 1 ? null : last_at,
+    ...{ rows: null, bytes: null, requests: 0, code: null },
+    message: firings === 1 ? reason : `${countText(firings)} firings: ${reason}`,
   };
 }
 

@@ -1,0 +1,255 @@
+import { describe, expect, it } from 'vitest';
+import type { Job } from '../../src/config/config.ts';
+import type { Runtime } from '../../src/daemon/wire.ts';
+import { type Schedule, scheduleKey } from '../../src/schedule/schedule.ts';
+import {
+  configOf,
+  destinationOf,
+  gate,
+  jobOf,
+  newFolder,
+  openService,
+  overdue,
+  SetClock,
+  Source,
+  startDaemon,
+  until,
+} from './rig.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+const hourly: Schedule = { every: hour, from: 0, timezone: 'UTC' };
+
+/** A service, a source, and a job with this schedule that carries one to the other. */
+async function setUp(schedule: Schedule) {
+  const [folder, service] = await Promise.all([newFolder(), openService()]);
+  const destination = destinationOf(service.url);
+  const source = new Source();
+  const job = jobOf({ name: 'orders', destination, instance: await service.instance(), source, schedule });
+  return { folder, service, destination, source, job, config: configOf(folder, [job]) };
+}
+
+/** The state as a daemon left it that was to fire these next. */
+const dueAt =
+  (...due: readonly (readonly [Job, number])[]) =>
+  async ({ store }: Runtime): Promise<void> => {
+    for (const [{ name, schedule }, at] of due) {
+      await store.schedules.set({ job: name, schedule: scheduleKey(schedule!), next_at: at });
+    }
+  };
+
+/** A clock that shows half past, so that no hour turns while a test runs, and the hour that it is in. */
+function halfPast() {
+  const clock = new SetClock();
+  clock.forward(hour - ((clock.now() + 30 * minute) % hour));
+  const begun = Math.floor(clock.now() / hour) * hour;
+  return { clock, begun };
+}
+
+describe('a firing while the job is still at its last run', () => {
+  it('waits for the end of that run with buffer_one, and one more is skipped', async () => {
+    const { config, job, source } = await setUp({ ...hourly, overlap: 'buffer_one' });
+    const slow = gate();
+    source.says = slow.says;
+    const clock = new SetClock();
+    const { hear, count, daemon, runtime } = await startDaemon(config, { clock, before: overdue(job) });
+    await until('the first extract', () => source.asked === 1);
+    clock.forward(hour);
+    await daemon.adopt(config);
+    await hear('firing.waiting', { job: 'orders' });
+    clock.forward(hour);
+    await daemon.adopt(config);
+    await hear('firing.skipped', { job: 'orders', reason: 'a firing of this job waits already' });
+    expect(source.asked).toBe(1);
+    slow.open('late');
+    await until('the second run', () => count('run.finished') === 2);
+    expect([source.asked, source.most]).toEqual([2, 1]);
+    const next = await runtime.store.schedules.find('orders');
+    expect(next?.next_at).toBeGreaterThan(clock.now());
+    expect(await runtime.store.skips.history({ limit: 9 })).toMatchObject([{ job: 'orders', firings: 1 }]);
+  });
+
+  it('takes the place of that run with cancel_other, and what was owed stays owed', async () => {
+    const { folder, source, job } = await setUp({ ...hourly, overlap: 'cancel_other' });
+    const gone = { ...job, destination: destinationOf('http://127.0.0.1:1/api/1.0') };
+    const config = configOf(folder, [gone]);
+    const clock = new SetClock();
+    const { hear, count, daemon, runtime } = await startDaemon(config, { clock, before: overdue(gone) });
+    await hear('payload.waiting', { job: 'orders' });
+    source.says = gate().says;
+    clock.forward(hour);
+    await daemon.adopt(config);
+    await until('the second extract', () => source.asked === 2);
+    const slow = gate();
+    source.says = slow.says;
+    clock.forward(hour);
+    await daemon.adopt(config);
+    await until('the third extract', () => source.asked === 3);
+    expect((await hear('run.finished', { outcome: 'stopped' })).facts).toMatchObject({ code: 'RUN_CANCELLED' });
+    const [, cancelled] = await runtime.store.runs.history({ limit: 2 });
+    expect(cancelled).toMatchObject({ state: 'interrupted', code: 'RUN_CANCELLED' });
+    expect(await runtime.store.outbox.inState('owed')).toHaveLength(1);
+    expect(source.most).toBe(1);
+    slow.open('newest');
+    await until('the third payload', () => count('payload.superseded') === 1);
+  });
+});
+
+describe('firings that were missed', () => {
+  it('run one after the other with run_all, each for its own instant', async () => {
+    const { job, config, source } = await setUp({
+      ...hourly,
+      misfire: { policy: 'run_all', within: 24 * hour, atMost: 24 },
+    });
+    const { clock, begun } = halfPast();
+    const missed = [begun - 2 * hour, begun - hour, begun];
+    const { count, runtime } = await startDaemon(config, { clock, before: dueAt([job, missed[0]!]) });
+    await until('three runs', () => count('run.finished') === 3);
+    expect(source.stoodFor.slice(0, 3)).toEqual(missed);
+    expect(source.most).toBe(1);
+    expect((await runtime.store.schedules.find('orders'))?.next_at).toBe(begun + hour);
+  });
+
+  it('go on with run_all at the next start where a stop left them', async () => {
+    const { folder, job, config, source } = await setUp({
+      ...hourly,
+      misfire: { policy: 'run_all', within: 24 * hour, atMost: 24 },
+    });
+    const { clock, begun } = halfPast();
+    const missed = [begun - 2 * hour, begun - hour, begun];
+    source.says = gate().says;
+    const first = await startDaemon(config, { clock, before: dueAt([job, missed[0]!]) });
+    await until('the first run', () => source.asked === 1);
+    await first.stop();
+    const again = new Source();
+    const same = {
+      ...job,
+      extract: { ...job.extract!, source: { ...job.extract!.source, connector: again.connector } },
+    };
+    const second = await startDaemon(configOf(folder, [same]), { clock });
+    await until('three runs', () => second.count('run.finished') === 3);
+    expect(again.stoodFor.slice(0, 3)).toEqual(missed);
+  });
+
+  it('are passed over with skip, and that is kept', async () => {
+    const { job, config, source } = await setUp({ ...hourly, from: 30 * minute, misfire: { policy: 'skip' } });
+    const { clock, begun } = halfPast();
+    const first = begun - 10 * hour - 30 * minute;
+    clock.forward(20 * minute);
+    const { hear, runtime } = await startDaemon(config, { clock, before: dueAt([job, first]) });
+    const { facts } = await hear('firing.skipped', { job: 'orders', at: first });
+    expect(facts.reason).toContain('the misfire policy passes them over');
+    const noted = async () => (await runtime.store.skips.history({ job: 'orders', limit: 1 }))[0];
+    let note = await noted();
+    while (note === undefined) note = await noted();
+    expect(note).toMatchObject({ first_at: first, last_at: begun + 30 * minute, firings: 12 });
+    expect(facts.firings).toBe(12);
+    expect(source.asked).toBe(0);
+  });
+});
+
+describe('what is due at one moment', () => {
+  it('runs as many at a time as the config says, in the order of the planned instants, and wider after a reload', async () => {
+    const { folder, service, destination } = await setUp(hourly);
+    const order: string[] = [];
+    const gates = new Map<string, ReturnType<typeof gate>>();
+    const jobs = await Promise.all(
+      ['c', 'a', 'd', 'b'].map(async (name) => {
+        const [source, slow] = [new Source(), gate()];
+        gates.set(name, slow);
+        source.says = (signal) => {
+          order.push(name);
+          return slow.says(signal);
+        };
+        return jobOf({ name, destination, instance: await service.instance(), source, schedule: hourly });
+      }),
+    );
+    const { clock, begun } = halfPast();
+    const due = jobs.map((job) => [job, begun - hour + job.name.charCodeAt(0) * 1000] as const);
+    const narrow = { ...configOf(folder, jobs), concurrency: 1 };
+    const { daemon, count } = await startDaemon(narrow, { clock, before: dueAt(...due) });
+    await until('the first', () => order.length === 1);
+    gates.get('a')!.open('1');
+    await until('the second', () => order.length === 2);
+    expect(order).toEqual(['a', 'b']);
+    await daemon.adopt({ ...narrow, concurrency: 3 });
+    await until('all', () => order.length === 4);
+    expect(order.slice(2).toSorted()).toEqual(['c', 'd']);
+    for (const slow of gates.values()) slow.open('end');
+    await until('the end', () => count('run.finished') === 4);
+  });
+});
+
+describe('an edit', () => {
+  it('neither wedges a job that runs nor lets it fire twice, however many come in a row', async () => {
+    const { folder, config, job, source } = await setUp(hourly);
+    const slow = gate();
+    source.says = slow.says;
+    const clock = new SetClock();
+    const { hear, count, daemon, runtime } = await startDaemon(config, { clock, before: overdue(job) });
+    await until('the extract', () => source.asked === 1);
+    const edits: readonly (Partial<Job> | undefined)[] = [
+      { schedule: { cron: '*/5 * * * *', timezone: 'UTC' } },
+      { enabled: false },
+      undefined,
+      { schedule: { at: ['06:00'], timezone: 'Asia/Kathmandu' } },
+      {},
+      { schedule: { ...hourly, overlap: 'buffer_one' } },
+    ];
+    for (const edit of edits) {
+      await Promise.all([
+        daemon.adopt(configOf(folder, edit === undefined ? [] : [{ ...job, ...edit }])),
+        daemon.adopt(configOf(folder, edit === undefined ? [] : [{ ...job, ...edit }])),
+      ]);
+    }
+    expect([source.asked, count('firing.skipped')]).toEqual([1, 0]);
+    slow.open('from before');
+    await hear('payload.delivered');
+    clock.forward(hour);
+    await daemon.adopt(configOf(folder, [{ ...job, schedule: { ...hourly, overlap: 'buffer_one' } }]));
+    await until('the next run', () => count('run.finished') === 2);
+    expect((await runtime.store.schedules.find('orders'))?.next_at).toBeGreaterThan(clock.now());
+  });
+
+  it('lets a job with a new name begin afresh while the run under the old one ends', async () => {
+    const { folder, config, job, source } = await setUp(hourly);
+    const slow = gate();
+    source.says = slow.says;
+    const clock = new SetClock();
+    const { hear, daemon, runtime } = await startDaemon(config, { clock, before: overdue(job) });
+    await until('the extract', () => source.asked === 1);
+    await daemon.adopt(configOf(folder, [{ ...job, name: 'sales' }]));
+    expect((await runtime.store.schedules.all()).map((row) => row.job)).toEqual(['sales']);
+    slow.open('old');
+    await hear('run.finished', { job: 'orders' });
+    expect(source.asked).toBe(1);
+    clock.forward(hour);
+    await daemon.adopt(configOf(folder, [{ ...job, name: 'sales' }]));
+    await hear('run.finished', { job: 'sales' });
+    expect((await runtime.store.schedules.all()).map((row) => row.job)).toEqual(['sales']);
+  });
+
+  it('lets a firing that stands in line stay there, once', async () => {
+    const { folder, service, destination, job } = await setUp(hourly);
+    const [busy, slow] = [new Source(), gate()];
+    busy.says = slow.says;
+    const first = jobOf({
+      name: 'first',
+      destination,
+      instance: await service.instance(),
+      source: busy,
+      schedule: hourly,
+    });
+    const config = { ...configOf(folder, [first, job]), concurrency: 1 };
+    const { clock, begun } = halfPast();
+    const before = dueAt([first, begun - 2 * hour], [job, begun - hour]);
+    const { daemon, count, hear, runtime } = await startDaemon(config, { clock, before });
+    await until('the first to run', () => busy.asked === 1);
+    for (let n = 0; n < 5; n++) await daemon.adopt(config);
+    expect((await runtime.store.schedules.find('orders'))?.next_at).toBe(begun - hour);
+    expect(count('firing.skipped')).toBe(0);
+    slow.open('end');
+    await hear('run.finished', { job: 'orders' });
+    expect(count('run.started', { job: 'orders' })).toBe(1);
+  });
+});

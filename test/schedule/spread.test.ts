@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { nextFiring, nominalOf } from '../../src/schedule/schedule.ts';
+import { offsetOf } from '../../src/schedule/spread.ts';
+
+const minute = 60_000;
+const names = Array.from({ length: 1000 }, (_, n) => `job_${n}`);
+
+describe('a spread', () => {
+  it('gives a job the same share everywhere and for ever', () => {
+    expect(['orders', 'stock', 'umsätze'].map((name) => offsetOf(name, 10 * minute))).toEqual([
+      242_000, 256_000, 395_000,
+    ]);
+  });
+
+  it('puts a thousand jobs of one minute evenly over ten, and none beyond', () => {
+    const offsets = names.map((name) => offsetOf(name, 10 * minute));
+    const [least, most] = [Math.min(...offsets), Math.max(...offsets)];
+    expect([least >= 0, most < 10 * minute]).toEqual([true, true]);
+    const perMinute = Map.groupBy(offsets, (offset) => Math.floor(offset / minute));
+    expect(perMinute.size).toBe(10);
+    for (const jobs of perMinute.values()) expect(jobs.length).toBeLessThan(150);
+    const perSecond = Map.groupBy(offsets, (offset) => offset);
+    expect(Math.max(...[...perSecond.values()].map(({ length }) => length))).toBeLessThan(12);
+  });
+
+  it('is none where it has no two seconds to share', () => {
+    expect([0, 1000, 1999].map((spread) => offsetOf('orders', spread))).toEqual([0, 0, 0]);
+  });
+
+  it('moves the firing and not what it stands for', () => {
+    const schedule = { at: ['23:55'], timezone: 'Europe/Berlin', offset: 8 * minute };
+    const firing = nextFiring(schedule, Date.parse('2026-11-21T12:00Z'))!;
+    expect(new Date(firing).toISOString()).toBe('2026-11-21T23:03:00.000Z');
+    expect(new Date(nominalOf(schedule, firing)).toISOString()).toBe('2026-11-21T22:55:00.000Z');
+  });
+});
