@@ -151,5 +151,5 @@ it('asks for the property, and refuses what belongs to another stream', () => {
 it('tells an answer that is no JSON from an empty report', async () => {
   const routes = { 'POST /v1beta/properties/{property}:runReport': { text: '<html>Sign in</html>' } };
   const problem = await failService({ ...visits, routes, source: { retries: 0 } });
-  expect(problem).toMatchObject({ code: 'SERVICE_UNREADABLE', seen: '<html>Sign in</html>' });
+  expect(problem).toMatchObject({ code: 'SERVICE_UNREADABLE', seen: 'a page: Sign in' });
 });

@@ -264,7 +264,7 @@ test('a page that a server shows instead of data is told by its words', async ()
   server.answer = (_, response) => void response.writeHead(404, { 'content-type': 'text/html' }).end(page);
   await expect(extract({})).rejects.toMatchObject({
     code: 'REST_NOT_FOUND',
-    seen: 'status 404: No such page Ask Ann .',
+    seen: 'status 404: a page: No such page Ask Ann .',
     next: 'look at `path` or `endpoint_url`, and at `url` of the source',
   });
 });

@@ -5,7 +5,7 @@ const mostCharacters = 200;
 
 /** What a server says in an answer that is no good, for a person to read: secrets out, in one line, a page without its tags. */
 export function saidIn(text: string): string {
-  const words = /^\s*<(?:!doctype html|html)/i.test(text) ? withoutTags(text) : text;
+  const words = /^\s*<(?:!doctype html|html)/i.test(text) ? `a page: ${withoutTags(text)}` : text;
   return redact(words.replaceAll(/\s+/g, ' ').trim()).slice(0, mostCharacters);
 }
 
