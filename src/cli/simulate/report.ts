@@ -30,6 +30,8 @@ export interface SimulationReport {
   readonly jobs: readonly JobUse[];
   /** Why it does not fit, a sentence each. */
   readonly trouble: readonly string[];
+  /** What would mend it. */
+  readonly next: readonly string[];
 }
 
 export interface Spread {
@@ -110,6 +112,7 @@ export async function reportSimulation(given: ReportGiven): Promise<SimulationRe
     accounts,
     jobs,
     trouble,
+    next: mendsOf(runs, { accounts, isStretched: stretched > 0 }),
   };
 }
 
@@ -194,5 +197,18 @@ function lossesOf({ failed, dead, owed }: Counts): string[] {
     ...(failed > 0 ? [`${runs(failed)} failed before there was a payload`] : []),
     ...(dead > 0 ? [`the payloads of ${runs(dead)} were given up after all attempts`] : []),
     ...(owed > 0 ? [`the payloads of ${runs(owed)} were still owed at the end`] : []),
+  ];
+}
+
+function mendsOf(
+  { dead, failed }: Counts,
+  { accounts, isStretched }: { accounts: readonly AccountUse[]; isStretched: boolean },
+): string[] {
+  const names = accounts.flatMap(({ destinations }) => destinations).join(', ');
+  const isShort = isStretched || accounts.some(({ days }) => days.some(({ ended }) => ended));
+  return [
+    ...(isShort ? [`let jobs fire less often, or raise requests_per_day of ${names} if the plan allows more`] : []),
+    ...(dead > 0 ? [`raise attempts of ${names}, so that payloads outlast an outage`] : []),
+    ...(failed > 0 ? ['let the jobs that failed fire more than once a day, so that the next run makes up for it'] : []),
   ];
 }

@@ -27,6 +27,8 @@ export interface SimulationGiven {
   /** What the last runs of the jobs were like, by name. */
   readonly past: ReadonlyMap<string, PastRuns>;
   readonly signal: AbortSignal;
+  /** Where its own state lies meanwhile; absent: in memory or among the temporary files. */
+  readonly scratch?: string;
   /** Told every simulated hour. */
   readonly onHour?: (now: number) => void;
 }
@@ -48,7 +50,7 @@ const enoughBytes = 1_000_000_000;
  * is gone when this returns, however it returns. Rejects with the signal's reason when aborted.
  */
 export async function simulate(given: SimulationGiven): Promise<SimulationReport> {
-  const folder = await mkdtemp(join(await scratchRoot(), 'sluice-simulate-'));
+  const folder = await mkdtemp(join(given.scratch ?? (await scratchRoot()), 'sluice-simulate-'));
   try {
     return await simulateIn(folder, given);
   } finally {

@@ -101,7 +101,8 @@ function accountText({ destinations, limit, days, peak, asked }: AccountUse): st
   return `${title}\n${table}`;
 }
 
-function verdictOf({ fits, trouble }: SimulationReport): string {
+function verdictOf({ fits, trouble, next }: SimulationReport): string {
   if (fits) return 'fits: everything was delivered, and no allowance ended';
-  return `does not fit: ${trouble.join('; ')}`;
+  const mends = next.length === 0 ? '' : `\nnext: ${next.join('; or ')}`;
+  return `does not fit: ${trouble.join('; ')}${mends}`;
 }
