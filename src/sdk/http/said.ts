@@ -5,7 +5,9 @@ const mostCharacters = 200;
 
 /** What a server says in an answer that is no good, for a person to read: secrets out, in one line, a page without its tags. */
 export function saidIn(text: string): string {
-  const words = /^\s*<(?:!doctype html|html)/i.test(text) ? `a page: ${withoutTags(text)}` : text;
+  // Before the tags go as well: a secret with such signs in it would be taken apart, and then not be known any more.
+  const clean = redact(text);
+  const words = /^\s*<(?:!doctype html|html)/i.test(clean) ? `a page: ${withoutTags(clean)}` : clean;
   return redact(words.replaceAll(/\s+/g, ' ').trim()).slice(0, mostCharacters);
 }
 
