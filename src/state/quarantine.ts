@@ -91,7 +91,7 @@ export class Quarantine {
 
   /**
    * The payload is owed from now on, and the job's watermark moves to where its extract ended. Undefined when it is not
-   * held back any more, or when the instance has newer data already.
+   * held back any more, or when the instance has newer data already or is owed it.
    */
   approve(id: number, by: By): Promise<Decided | undefined> {
     return atomically(this.#ground, async (inside) => {
@@ -100,6 +100,7 @@ export class Quarantine {
       const receipt = await new Receipts(inside).find(keyOf(row));
       if (receipt?.certain === 1 && receipt.as_of > row.as_of) return undefined;
       const others = (await outstanding(inside, keyOf(row))).filter((other) => other.id !== id);
+      if (others.some(({ state, as_of }) => state === 'owed' && as_of > row.as_of)) return undefined;
       for (const other of others) await new Outbox(inside).supersede(other);
       const owed_at = Math.round(inside.clock.now());
       const fresh = {

@@ -1,0 +1,263 @@
+import { readFileSync, rmSync, utimesSync } from 'node:fs';
+import fc from 'fast-check';
+import { afterEach, expect, it } from 'vitest';
+import { heal } from '../../src/state/heal.ts';
+import type { Owing } from '../../src/state/owing.ts';
+import type { Store } from '../../src/state/store.ts';
+import type { OutboxRow } from '../../src/state/tables.ts';
+import { cleanUp, newFolder, newStore, place, spool, VirtualClock } from '../state/fixtures.ts';
+import { OutboxModel, type Piece } from './outbox-model.ts';
+
+afterEach(cleanUp);
+
+interface Real {
+  store: Store;
+  readonly clock: VirtualClock;
+  sending: OutboxRow | undefined;
+  reopen(): Promise<void>;
+}
+
+type Command = fc.AsyncCommand<OutboxModel, Real>;
+
+const key = { url: place.url, instance: 'i' };
+const by = { who: 'a person', why: '' };
+
+/** A command by its words; after each, the store and the model are compared. */
+function command(
+  words: string,
+  can: (model: OutboxModel) => boolean,
+  run: (model: OutboxModel, real: Real) => unknown,
+) {
+  return {
+    check: can,
+    run: async (model: OutboxModel, real: Real) => {
+      await run(model, real);
+      await compare(model, real);
+    },
+    toString: () => words,
+  };
+}
+
+/** Whatever happened: nothing vanished, every state is as it should be, and what may be wanted is on the disk whole. */
+async function compare(model: OutboxModel, { store }: Real): Promise<void> {
+  for (const { id, state } of model.pieces)
+    expect(await store.outbox.find(id), `payload ${id}`).toMatchObject({ state });
+  expect(model.pieces.filter(({ state }) => state === 'owed').length).toBeLessThanOrEqual(1);
+  for (const { path, text, lost } of model.waiting)
+    if (lost === undefined) expect(readFileSync(path, 'utf8')).toBe(text);
+  const receipt = await store.receipts.find(key);
+  expect(receipt && [receipt.as_of, receipt.certain === 1, receipt.tried_as_of]).toEqual(
+    model.belief && [model.belief.asOf, model.belief.certain, model.belief.tried],
+  );
+}
+
+/** A finished extract, up to what the outbox is asked. */
+async function finish({ store }: Real, text: string, asOf: number): Promise<Owing> {
+  const run = await store.runs.begin({ job: 'job', origin: 'schedule' });
+  const payload = spool(store, { run, text, asOf });
+  const to = { destination: place, instance: 'i', mediaType: 'text/csv', always: false };
+  return { run, job: 'job', payload, ...to };
+}
+
+async function release({ store }: Real, rows: readonly { path: string }[]): Promise<void> {
+  for (const { path } of rows) await store.payloads.release(path);
+}
+
+function add(model: OutboxModel, row: Pick<OutboxRow, 'id' | 'path'>, piece: Omit<Piece, 'id' | 'path'>): void {
+  model.pieces.push({ ...piece, id: row.id, path: row.path });
+}
+
+const commit = (text: string, age: number): Command =>
+  command(`commit ${text}, ${age} old`, always, async (model, real) => {
+    const asOf = real.clock.now() - age;
+    const owing = await finish(real, text, asOf);
+    const owed = await real.store.outbox.owe(owing);
+    const state = model.commit(text, asOf);
+    expect(owed.state).toBe(state);
+    if (owed.state !== 'unchanged') {
+      add(model, { id: owed.id, path: owing.payload.path }, { text, asOf, state: owed.state, putBack: false });
+    }
+    await release(real, owed.superseded);
+    if (owed.state !== 'owed') await release(real, [owing.payload]);
+  });
+
+const quarantine = (text: string, age: number): Command =>
+  command(`quarantine ${text}, ${age} old`, always, async (model, real) => {
+    const asOf = real.clock.now() - age;
+    const owing = await finish(real, text, asOf);
+    const { id, superseded } = await real.store.quarantine.put(owing, { findings: '[]', message: 'few rows' });
+    for (const piece of model.pieces) if (piece.state === 'quarantined') piece.state = 'superseded';
+    add(model, { id, path: owing.payload.path }, { text, asOf, state: 'quarantined', putBack: false });
+    await release(real, superseded);
+  });
+
+const begin = command(
+  'begin to send',
+  ({ owed, sending }) => owed !== undefined && sending === undefined,
+  async (model, real) => {
+    real.sending = await real.store.outbox.attempt(model.owed!.id);
+    expect(real.sending).toBeDefined();
+    model.begin(model.owed!);
+  },
+);
+
+type End = 'taken' | 'taken, no answer' | 'lost' | 'refused';
+
+const end = (how: End): Command =>
+  command(`it is ${how}`, isSending, async (model, real) => {
+    const { store } = real;
+    const [row, piece] = [real.sending!, model.sending!];
+    if (how.startsWith('taken')) model.take();
+    if (how === 'taken') {
+      model.confirm();
+      await store.outbox.delivered(row);
+      await store.payloads.releaseFormer(row);
+    } else if (how === 'refused') {
+      if (piece.state === 'owed') piece.state = 'dead';
+      await store.outbox.bury(row.id, { code: 'REFUSED', message: 'no' });
+    } else {
+      await store.outbox.postpone(row.id, { code: 'NO_ANSWER', message: 'none', waitMs: 5, free: false });
+    }
+    [real.sending, model.sending] = [undefined, undefined];
+  });
+
+/** The power goes: what is under way may have been taken, or not. */
+const crash = (taken: boolean): Command =>
+  command(`crash, ${taken ? 'after' : 'before'} the service took it`, always, async (model, real) => {
+    if (taken && model.sending !== undefined) model.take();
+    [real.sending, model.sending] = [undefined, undefined];
+    await real.reopen();
+  });
+
+const decide = (what: 'approve' | 'discard'): Command =>
+  command(
+    what,
+    ({ pieces }) => pieces.some(isHeld),
+    async (model, real) => {
+      const piece = model.pieces.find(isHeld)!;
+      const isLate = what === 'approve' && model.isLate(piece);
+      const decided = await real.store.quarantine[what](piece.id, by);
+      expect(decided === undefined, `${what} comes too late`).toBe(isLate);
+      if (isLate) return;
+      if (what === 'approve') model.supersede(piece);
+      piece.state = what === 'approve' ? 'owed' : 'discarded';
+      await release(real, [...decided!.superseded, piece]);
+    },
+  );
+
+const revive = command(
+  'send a dead one again',
+  ({ pieces }) => pieces.some(isDead),
+  async (model, real) => {
+    const piece = model.pieces.findLast(isDead)!;
+    const isLate = model.isLate(piece);
+    expect(await real.store.outbox.revive(piece.id)).toBe(!isLate);
+    if (!isLate) piece.state = 'owed';
+  },
+);
+
+const rollback = command(
+  'roll back',
+  (model) => model.former() !== undefined,
+  async (model, real) => {
+    const piece = model.former()!;
+    const [former] = await real.store.good.former(key);
+    expect(former).toMatchObject({ id: piece.id });
+    const { row, superseded } = await real.store.good.putBack(former!, { job: 'job', by });
+    model.supersede();
+    add(model, row, { ...piece, state: 'owed', putBack: true });
+    await release(real, superseded);
+  },
+);
+
+const sweep = command('sweep old files', always, async (model, { store }) => {
+  for (const { path, lost } of model.waiting) if (lost === undefined) utimesSync(path, 1, 1);
+  await store.payloads.sweep();
+});
+
+const loseFile = command(
+  'lose the file of what is owed, start anew',
+  ({ owed }) => owed !== undefined,
+  async (model, real) => {
+    const piece = model.owed!;
+    rmSync(piece.path);
+    piece.lost = true;
+    piece.state = 'dead';
+    [real.sending, model.sending] = [undefined, undefined];
+    await real.reopen();
+    expect(await real.store.outbox.find(piece.id)).toMatchObject({ code: 'PAYLOAD_DAMAGED' });
+  },
+);
+
+const tick = command('time passes', always, (_, { clock }) => clock.advance(7));
+
+function always(): boolean {
+  return true;
+}
+
+function isSending({ sending }: OutboxModel): boolean {
+  return sending !== undefined;
+}
+
+function isHeld({ state }: Piece): boolean {
+  return state === 'quarantined';
+}
+
+function isDead({ state, lost }: Piece): boolean {
+  return state === 'dead' && lost === undefined;
+}
+
+const text = fc.constantFrom('a', 'b', 'c');
+const age = fc.nat(30);
+const ends = fc.constantFrom<End>('taken', 'taken', 'taken, no answer', 'lost', 'refused');
+const commands = [
+  fc.tuple(text, age).map(([text, age]) => commit(text, age)),
+  fc.tuple(text, age).map(([text, age]) => quarantine(text, age)),
+  fc.tuple(text, age).map(([text, age]) => quarantine(text, age)),
+  fc.constant(begin),
+  fc.constant(begin),
+  ends.map(end),
+  fc.boolean().map(crash),
+  fc.constantFrom<'approve' | 'discard'>('approve', 'approve', 'discard').map(decide),
+  ...[revive, rollback, sweep, loseFile, tick].map((one) => fc.constant(one as Command)),
+];
+
+async function openReal(): Promise<Real> {
+  const [clock, folder] = [new VirtualClock(), newFolder()];
+  const open = () => newStore({ clock, folder, keep: { payloads: 1000, milliseconds: Number.MAX_SAFE_INTEGER } });
+  const real: Real = {
+    store: await open(),
+    clock,
+    sending: undefined,
+    reopen: async () => {
+      await real.store.close();
+      real.store = await open();
+      await heal(real.store);
+    },
+  };
+  return real;
+}
+
+/** Nothing goes wrong any more: what is owed goes out, and the instance shows it. */
+async function bringToRest(model: OutboxModel, real: Real): Promise<void> {
+  if (model.sending !== undefined) await end('taken').run(model, real);
+  const last = model.owed;
+  if (last === undefined) return;
+  await (begin as Command).run(model, real);
+  await end('taken').run(model, real);
+  expect(model.shown).toEqual({ text: last.text, asOf: last.asOf });
+  expect(await real.store.outbox.inState('owed')).toEqual([]);
+}
+
+it('the outbox does what its model says, whatever people, crashes and the service do to it', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.commands(commands, { maxCommands: 40 }), async (history) => {
+      const real = await openReal();
+      const model = new OutboxModel();
+      await fc.asyncModelRun(() => ({ model, real }), history);
+      await bringToRest(model, real);
+      await cleanUp();
+    }),
+    { numRuns: Number(process.env.SLUICE_MODEL_RUNS ?? '60') },
+  );
+});
