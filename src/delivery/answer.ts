@@ -13,6 +13,8 @@ export interface Answer {
   /** The service's words for an error, or the beginning of what came instead. Redacted, one line. */
   readonly words: string;
   readonly retryAfterMs: number | undefined;
+  /** The time that the other side has, epoch milliseconds, whole seconds. */
+  readonly date?: number;
   readonly meta: Readonly<Record<string, unknown>>;
   readonly data: Readonly<Record<string, unknown>>;
 }
@@ -25,6 +27,7 @@ export function readAnswer(http: HttpAnswer, now: number): Answer {
   const meta = envelope && asObject(envelope.meta);
   const ok = http.status >= 200 && http.status < 300;
   const empty = http.complete && http.text.trim() === '';
+  const date = Date.parse(http.headers.date ?? '');
   const errorCode = typeof meta?.error_code === 'string' ? meta.error_code : undefined;
   return {
     status: http.status,
@@ -34,6 +37,7 @@ export function readAnswer(http: HttpAnswer, now: number): Answer {
     errorCode,
     words: redact(wordsOf(meta, http.text)),
     retryAfterMs: retryAfterOf(http.headers, now),
+    ...(Number.isNaN(date) ? {} : { date }),
     meta: meta ?? {},
     data: (envelope && asObject(envelope.data)) ?? {},
   };

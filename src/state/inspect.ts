@@ -15,6 +15,8 @@ export interface Inspection {
   readonly largest: number;
   /** Paths of owed payloads that are gone or not of their size. */
   readonly missing: readonly string[];
+  /** Paths of all payloads that the database knows. */
+  readonly known: readonly string[];
 }
 
 /** Looks into the database of a state folder; undefined when there is none. A file that cannot be read at all is told as its integrity. */
@@ -34,13 +36,14 @@ export function inspectState(folder: string): Inspection | undefined {
     return {
       integrity,
       missing: lost.map(({ path }) => path),
+      known: database.prepare('select path from outbox').pluck().all() as string[],
       newest,
       schema: one('select max(number) from migrations'),
       owed: one("select sum(bytes) from outbox where state = 'owed'"),
       largest: one('select max(bytes) from outbox'),
     };
   } catch (thrown) {
-    return { integrity: (thrown as Error).message, newest, schema: 0, owed: 0, largest: 0, missing: [] };
+    return { integrity: (thrown as Error).message, newest, schema: 0, owed: 0, largest: 0, missing: [], known: [] };
   } finally {
     database?.close();
   }

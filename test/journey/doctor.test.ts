@@ -1,13 +1,17 @@
-import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import { judgeRoom, judgeZone } from '../../src/daemon/examine.ts';
+import { judgeClock } from '../../src/daemon/doctor/clocks.ts';
+import { judgeRoom } from '../../src/daemon/doctor/examine.ts';
+import { judgeOrphans } from '../../src/daemon/doctor/leftovers.ts';
+import { judgeVersions } from '../../src/daemon/doctor/versions.ts';
+import { judgeZone } from '../../src/daemon/doctor/zones.ts';
 import { openStore } from '../../src/state/store.ts';
 import { noon, oweText, VirtualClock } from '../state/fixtures.ts';
 import { type Home, makeHome } from './home.ts';
 import { forTest } from './process.ts';
-import { adminKey } from './world.ts';
+import { adminKey, makeWorld } from './world.ts';
 
 async function setUp(): Promise<{
   home: Home;
@@ -88,5 +92,51 @@ describe('sluice doctor', () => {
     expect(judgeZone(2026, found).ok).toBe(true);
     expect(judgeZone(2027, found).ok).toBe(false);
     expect(judgeZone(2026, [undefined, undefined]).ok).toBe(false);
+  });
+
+  it('finds what a killed backup left, and counts what nothing refers to', async () => {
+    const { home, state, bad } = await setUp();
+    await mkdir(join(state, 'payloads', 'run'), { recursive: true });
+    await writeFile(join(state, 'payloads', 'run', 'orphan.csv'), 'id\n');
+    await mkdir(join(state, '.backup-x'));
+    const longAgo = Date.now() / 1000 - 3 * 86_400;
+    for (const name of ['payloads/run/orphan.csv', '.backup-x']) await utimes(join(state, name), longAgo, longAgo);
+    expect(await bad()).toEqual({ code: 1, checks: ['leftovers'] });
+    const { stdout } = await home.sluice(['doctor']);
+    expect(stdout).toContain('1 file of 1 MB that nothing refers to');
+    expect(stdout).toContain(`rm -r ${join(state, '.backup-x')}`);
+    expect(judgeOrphans({ count: 3, bytes: 5e8, first: '/x' })).toMatchObject({ ok: false });
+  });
+
+  it('tells what runs here, and wants the Node that it was made for', async () => {
+    const { home } = await setUp();
+    const { stdout } = await home.sluice(['doctor']);
+    expect(stdout).toMatch(/^ok +versions +Sluice \S+, Node 26\.\S+, SQLite 3\.\S+$/m);
+    expect(stdout).toMatch(/^ok +calendars +Temporal and Intl agree on \d+ zones$/m);
+    expect(judgeVersions({ sluice: '1', node: '24.1.0', sqlite: '3' })).toMatchObject({ ok: false });
+  });
+
+  it('holds the clock against that of the service, for one request that is paid', async () => {
+    const world = await makeWorld();
+    const { home } = await setUp();
+    const file = await home.config({
+      destinations: { main: { url: world.url, api_key: adminKey } },
+      sources: { files: { connector: 'file' } },
+      jobs: { orders: { source: 'files', query: 'a.csv', format: 'csv', target: world.instances.csv } },
+    });
+    await chmod(file, 0o600);
+    const before = (await world.requests()).length;
+    const right = await home.sluice(['doctor', '--connect']);
+    expect([right.code, right.stdout]).toEqual([0, expect.stringMatching(/ok +clock +it agrees with main's/)]);
+    expect((await world.requests()).length - before).toBe(1);
+    expect(home.state().quota.map(({ used }) => used)).toContain(1);
+    const wrong = await home.sluice(['doctor', '--connect'], {
+      preload: ['shifted-clock'],
+      env: { CLOCK_SHIFT_MS: '90000' },
+    });
+    expect(wrong.code).toBe(1);
+    expect(wrong.stdout).toMatch(/BAD +clock +this machine's clock is 1 min \d\d s ahead of that of main/);
+    expect(judgeClock('main', { date: 100_000, began: 90_000, ended: 90_200 })).toMatchObject({ ok: false });
+    expect(judgeClock('main', { date: 100_000, began: 90_000, ended: 110_000 })).toMatchObject({ ok: true });
   });
 });

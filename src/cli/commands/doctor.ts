@@ -1,15 +1,26 @@
 import type { Command } from 'commander';
+import type { Config } from '../../config/config.ts';
+import type { Finding } from '../../daemon/doctor/finding.ts';
 import { redact } from '../../lib/redact.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
 import { forMachines } from '../for-machines.ts';
+import { onStop } from '../signals.ts';
+import { version } from '../version.ts';
 
-async function run({ config: file, json }: { readonly config: string; readonly json?: true }): Promise<void> {
+interface Flags {
+  readonly config: string;
+  readonly connect?: true;
+  readonly json?: true;
+}
+
+async function run({ config: file, connect, json }: Flags): Promise<void> {
   const { config, problems } = await openConfig(file);
   showProblems(problems);
-  const { examine } = await import('../../daemon/examine.ts');
-  const findings = examine(config, Date.now());
+  const { examine } = await import('../../daemon/doctor/examine.ts');
+  const findings = examine(config, { now: Date.now(), version });
+  if (connect === true) findings.push(...(await askClocks(config)));
   const lines = findings.flatMap(({ check, ok, says, mend }) => [
     `${ok ? 'ok ' : 'BAD'}  ${check.padEnd(18)}${says}`,
     ...(mend === undefined ? [] : [`     ${'mend'.padEnd(18)}${mend}`]),
@@ -19,14 +30,25 @@ async function run({ config: file, json }: { readonly config: string; readonly j
   else if (findings.some(({ ok }) => !ok)) process.exitCode = exit.failed;
 }
 
+async function askClocks(config: Config): Promise<Finding[]> {
+  const { examineClocks } = await import('../../daemon/doctor/clocks.ts');
+  const stop = onStop();
+  try {
+    return await examineClocks(config, stop.signal);
+  } finally {
+    stop.done();
+  }
+}
+
 const command: CliCommand = {
   register(program: Command): void {
     program
       .command('doctor')
       .description(
-        'Looks at the machine: the state folder, its database, the disk, secrets open to others, time zones.',
+        'Looks at the machine: versions, the state folder, its database and leftovers, the disk, secrets open to others, time zones, the clock.',
       )
       .option(...configFlag)
+      .option('--connect', "hold the clock against the service's: one request for each account")
       .option('--json', 'for machines')
       .addHelpText('after', '\nExits with 0 when all is well, 1 with a finding, 2 when the config has a fault.')
       .action(run);

@@ -1,24 +1,26 @@
 import { existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import type { Config } from '../config/config.ts';
-import { redact } from '../lib/redact.ts';
-import { inspectState } from '../state/inspect.ts';
-
-/** One thing that was looked at. `mend` stands where it is not as it should be. */
-export interface Finding {
-  readonly check: string;
-  readonly ok: boolean;
-  readonly says: string;
-  readonly mend?: string;
-}
+import type { Config } from '../../config/config.ts';
+import { redact } from '../../lib/redact.ts';
+import { inspectState } from '../../state/inspect.ts';
+import { bad, type Finding, good } from './finding.ts';
+import { examineLeftovers } from './leftovers.ts';
+import { examineVersions } from './versions.ts';
+import { examineZones } from './zones.ts';
 
 /** Free room that a state needs besides its payloads: its database, the log of that, a draft. */
 const spareBytes = 64 * 1024 * 1024;
 const forOthers = 0o077;
 
 /** Looks at the machine as far as this config touches it; writes nothing and asks nobody. `now` is epoch milliseconds. */
-export function examine(config: Config, now: number): Finding[] {
-  return [...examineFiles(config), ...examineSecretFiles(config), ...examineState(config), examineZone(now)];
+export function examine(config: Config, { now, version }: { now: number; version: string }): Finding[] {
+  return [
+    examineVersions(version),
+    ...examineFiles(config),
+    ...examineSecretFiles(config),
+    ...examineState(config, now),
+    ...examineZones(config, now),
+  ];
 }
 
 function examineFiles({ file, state }: Config): Finding[] {
@@ -72,13 +74,15 @@ function examinePayloads(missing: readonly string[]): Finding[] {
   return [bad('payloads', says, 'run the jobs again: sluice sync; then check the disk')];
 }
 
-function examineState({ state }: Config): Finding[] {
+function examineState(config: Config, now: number): Finding[] {
+  const { state } = config;
   const look = inspectState(state);
   const { owed = 0, largest = 0, missing = [] } = look ?? {};
   return [
     ...(look === undefined ? [good('state', `none yet in ${state}`)] : [storeFinding(look)]),
     ...examinePayloads(missing),
     roomFinding(state, owed + 2 * largest),
+    ...(look?.integrity === 'ok' ? examineLeftovers(config, new Set(look.known), now) : []),
   ];
 }
 
@@ -105,30 +109,3 @@ export function judgeRoom({ free, payloads, state }: { free: number; payloads: n
   const says = `${Math.floor(free / 1e6)} MB are free, ${Math.ceil(wanted / 1e6)} MB may be needed`;
   return free >= wanted ? good('disk', says) : bad('disk', says, `make room on the disk of ${state}`);
 }
-
-/** The service's day turns by the clock of New York: its changes this year have to be those of the law. */
-function examineZone(now: number): Finding {
-  const year = new Date(now).getUTCFullYear();
-  const start = Temporal.ZonedDateTime.from(`${year}-01-01T00:00[America/New_York]`);
-  const first = start.getTimeZoneTransition('next');
-  const found = [first, first?.getTimeZoneTransition('next')].map((at) => at?.epochMilliseconds);
-  return judgeZone(year, found);
-}
-
-/** Second Sunday of March 07:00 UTC and first Sunday of November 06:00 UTC (US Energy Policy Act of 2005, section 110). */
-export function judgeZone(year: number, found: readonly (number | undefined)[]): Finding {
-  const sunday = (month: number, from: number) => from + ((7 - new Date(Date.UTC(year, month, from)).getUTCDay()) % 7);
-  const expected = [Date.UTC(year, 2, sunday(2, 8), 7), Date.UTC(year, 10, sunday(10, 1), 6)];
-  const same = expected.every((at, i) => at === found[i]);
-  const version = process.versions.tz ?? 'unknown';
-  return same
-    ? good('time zones', `New York changes its clocks as expected in ${year} (zones ${version})`)
-    : bad(
-        'time zones',
-        `New York does not change its clocks as the law has it in ${year} (zones ${version})`,
-        'install a newer Node 26, which brings its zones along',
-      );
-}
-
-const good = (check: string, says: string): Finding => ({ check, ok: true, says });
-const bad = (check: string, says: string, mend: string): Finding => ({ check, ok: false, says, mend });

@@ -1,0 +1,73 @@
+import type { Config, Destination } from '../../config/config.ts';
+import { apiRequest } from '../../delivery/api-request.ts';
+import { closedProblem } from '../../delivery/gate.ts';
+import { toProblem } from '../../lib/problem.ts';
+import { durationText } from '../../lib/time-text.ts';
+import { type Runtime, wire } from '../wire.ts';
+import { bad, type Finding, good } from './finding.ts';
+
+/** What the count of the day allows for near midnight (delivery/quota.ts); beyond it a request may be charged to the wrong day. */
+const mostSkewMs = 5_000;
+/** The `Date` of an answer is whole seconds, cut off (RFC 9110, section 6.6.1). */
+const halfSecondMs = 500;
+
+/**
+ * Holds this machine's clock against the service's: one small request for each account, paid for and paced like any
+ * other. An answer that refuses us tells the time as well.
+ */
+export async function examineClocks(config: Config, signal: AbortSignal): Promise<Finding[]> {
+  const accounts = Map.groupBy(config.destinations.values(), ({ account }) => account);
+  const runtime = await wire({ config });
+  try {
+    const first = [...accounts.values()].map(([destination]) => destination!);
+    return await Promise.all(first.map((destination) => examineClock(destination, { runtime, signal })));
+  } finally {
+    await runtime.close();
+  }
+}
+
+async function examineClock(
+  destination: Destination,
+  { runtime, signal }: { runtime: Runtime; signal: AbortSignal },
+): Promise<Finding> {
+  const { gateway, clock } = runtime;
+  const gate = gateway.of(destination);
+  const { name } = destination;
+  const asked = { method: 'GET', path: '/datasources' } as const;
+  let began = 0;
+  const passed = await gate.pass({
+    ...asked,
+    priority: 'person',
+    signal,
+    prepare: async () => true,
+    send: () => {
+      began = clock.now();
+      return apiRequest({ gateway, gate, ...asked, query: { limit: 1 }, signal });
+    },
+  });
+  const mend = 'sluice check --connect tells more';
+  if (passed === 'idle') return bad('clock', `${name} was not asked`, mend);
+  if ('closed' in passed)
+    return bad('clock', `${name}: ${closedProblem(passed.closed, name, clock.now()).message}`, mend);
+  if ('error' in passed) {
+    const { message } = toProblem(passed.error, { code: 'CONNECT_FAILED', family: 'try_later' });
+    return bad('clock', `${name} did not answer: ${message}`, mend);
+  }
+  const { date } = passed.answer;
+  if (date === undefined) return good('clock', `${name} does not say what time it has`);
+  return judgeClock(name, { date: date + halfSecondMs, began, ended: clock.now() });
+}
+
+/** `date`: the service's time, somewhere between `began` and `ended` of ours. Epoch milliseconds. */
+export function judgeClock(
+  name: string,
+  { date, began, ended }: { date: number; began: number; ended: number },
+): Finding {
+  const skew = (began + ended) / 2 - date;
+  const unsure = (ended - began) / 2 + halfSecondMs;
+  const far = durationText(Math.abs(skew));
+  if (Math.abs(skew) - unsure <= mostSkewMs)
+    return good('clock', `it agrees with ${name}'s, give or take ${durationText(unsure)}`);
+  const says = `this machine's clock is ${far} ${skew > 0 ? 'ahead of' : 'behind'} that of ${name}`;
+  return bad('clock', says, 'let the system keep its time: timedatectl set-ntp true');
+}

@@ -1,0 +1,65 @@
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Config } from '../../config/config.ts';
+import { bad, type Finding, good } from './finding.ts';
+
+const dayMs = 86_400_000;
+/** More than this, left by runs that died, is worth a start of the daemon: each start sweeps. */
+const worthBytes = 100_000_000;
+
+/**
+ * What crashes and restores have left in a state folder: payloads and drafts that nothing refers to, stages of backups
+ * that were killed, former states that were put aside. `known` holds the paths that the database refers to.
+ */
+export function examineLeftovers({ state }: Config, known: ReadonlySet<string>, now: number): Finding[] {
+  if (!existsSync(state)) return [];
+  const files = filesBelow(join(state, 'payloads')).filter(({ path, at }) => !known.has(path) && now - at > dayMs);
+  const bytes = files.reduce((sum, { size }) => sum + size, 0);
+  const names = readdirSync(state);
+  const stages = names.filter((name) => /^\.(backup|restore)-/.test(name) && isOld(join(state, name), now));
+  const former = names.filter((name) => name.startsWith('before-')).map((name) => join(state, name));
+  return [
+    judgeOrphans({ count: files.length, bytes, first: files[0]?.path }),
+    ...stages.map((name) => {
+      const path = join(state, name);
+      return bad('leftovers', `${path} was left by a backup or restore that was killed`, `rm -r ${path}`);
+    }),
+    ...former.map((path) => good('former state', `${path} was put aside by a restore; delete it once all is well`)),
+  ];
+}
+
+/** Files of payloads/ older than a day that nothing refers to. */
+export function judgeOrphans({
+  count,
+  bytes,
+  first,
+}: {
+  count: number;
+  bytes: number;
+  first?: string | undefined;
+}): Finding {
+  if (count === 0) return good('leftovers', 'no payload or draft lies about that nothing refers to');
+  const says = `${count} ${count === 1 ? 'file' : 'files'} of ${Math.ceil(bytes / 1e6)} MB that nothing refers to, first ${first}`;
+  if (bytes < worthBytes) return good('leftovers', `${says}; the next start sweeps them`);
+  return bad('leftovers', says, 'restart the daemon, or run any sluice sync: each start sweeps them');
+}
+
+interface Found {
+  readonly path: string;
+  readonly at: number;
+  readonly size: number;
+}
+
+function filesBelow(folder: string): Found[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { withFileTypes: true, recursive: true }).flatMap((entry) => {
+    const path = join(entry.parentPath, entry.name);
+    const stat = entry.isFile() ? statSync(path, { throwIfNoEntry: false }) : undefined;
+    return stat === undefined ? [] : [{ path, at: stat.mtimeMs, size: stat.size }];
+  });
+}
+
+function isOld(path: string, now: number): boolean {
+  const at = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+  return at !== undefined && now - at > dayMs;
+}

@@ -1,0 +1,70 @@
+import type { Config } from '../../config/config.ts';
+import { bad, type Finding, good } from './finding.ts';
+
+const mend = 'install a newer Node 26, which brings its zones along';
+const hour = 3_600_000;
+/** Zones whose changes differ most from each other: looked at whatever the config names. */
+const samples = ['America/New_York', 'Europe/Berlin', 'Australia/Lord_Howe', 'Asia/Kathmandu', 'UTC'];
+
+/** The zones database: the law of New York, and the same answer from both of Node's calendars. */
+export function examineZones({ jobs }: Config, now: number): Finding[] {
+  const named = [...jobs.values()].flatMap(({ schedule }) =>
+    schedule !== undefined && 'timezone' in schedule ? [schedule.timezone] : [],
+  );
+  return [examineNewYork(now), examineCalendars([...new Set([...samples, ...named])], now)];
+}
+
+/** The service's day turns by the clock of New York: its changes this year have to be those of the law. */
+function examineNewYork(now: number): Finding {
+  const year = new Date(now).getUTCFullYear();
+  const start = Temporal.ZonedDateTime.from(`${year}-01-01T00:00[America/New_York]`);
+  const first = start.getTimeZoneTransition('next');
+  const found = [first, first?.getTimeZoneTransition('next')].map((at) => at?.epochMilliseconds);
+  return judgeZone(year, found);
+}
+
+/** Second Sunday of March 07:00 UTC and first Sunday of November 06:00 UTC (US Energy Policy Act of 2005, section 110). */
+export function judgeZone(year: number, found: readonly (number | undefined)[]): Finding {
+  const sunday = (month: number, from: number) => from + ((7 - new Date(Date.UTC(year, month, from)).getUTCDay()) % 7);
+  const expected = [Date.UTC(year, 2, sunday(2, 8), 7), Date.UTC(year, 10, sunday(10, 1), 6)];
+  const same = expected.every((at, i) => at === found[i]);
+  const version = process.versions.tz ?? 'unknown';
+  return same
+    ? good('time zones', `New York changes its clocks as expected in ${year} (zones ${version})`)
+    : bad('time zones', `New York does not change its clocks as the law has it in ${year} (zones ${version})`, mend);
+}
+
+/** Schedules reckon with one calendar, texts are written with the other: around the next changes they must agree. */
+function examineCalendars(zones: readonly string[], now: number): Finding {
+  const apart = zones.filter((zone) => instantsOf(zone, now).some((at) => !agree(zone, at)));
+  if (apart.length === 0) return good('calendars', `Temporal and Intl agree on ${zones.length} zones`);
+  return bad('calendars', `Temporal and Intl do not agree on the time in ${apart.join(', ')}`, mend);
+}
+
+/** Now, and an hour before and after each of the next four changes. */
+function instantsOf(zone: string, now: number): number[] {
+  const instants = [now];
+  let at: Temporal.ZonedDateTime | null = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(zone);
+  for (let n = 0; n < 4 && at !== null; n++) {
+    at = at.getTimeZoneTransition('next');
+    if (at !== null) instants.push(at.epochMilliseconds - hour, at.epochMilliseconds + hour);
+  }
+  return instants;
+}
+
+function agree(zone: string, at: number): boolean {
+  const { year, month, day, hour: hours, minute } = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone);
+  const parts = new Intl.DateTimeFormat('en-US-u-ca-iso8601', {
+    timeZone: zone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+  }).formatToParts(at);
+  const of = (type: string): number => Number(parts.find((part) => part.type === type)?.value);
+  return (
+    of('year') === year && of('month') === month && of('day') === day && of('hour') === hours && of('minute') === minute
+  );
+}
