@@ -1,6 +1,7 @@
 import type { Problem } from '../lib/problem.ts';
-import { first } from './four-bytes.ts';
+import { first, same } from './four-bytes.ts';
 import { invalid, type Spot } from './invalid.ts';
+import { JsonRefrain } from './json-refrain.ts';
 import {
   endsRun,
   endsRunIn,
@@ -9,6 +10,7 @@ import {
   isE,
   isHex,
   isSpace,
+  scalarEnd,
   stringEnd,
   unsure,
   valueEnd,
@@ -74,6 +76,7 @@ export class JsonScanner {
   #state = value;
   /** For each depth whether an object is open there. */
   readonly #objects = new Uint8Array(deepest + 1);
+  readonly #refrain = new JsonRefrain();
   #depth = 0;
   #isKey = false;
   #hexLeft = 0;
@@ -125,7 +128,11 @@ export class JsonScanner {
     let depth = this.#depth;
     let state = this.#state;
     let afterComma = this.#afterComma(depth);
+    const refrain = this.#refrain;
+    refrain.forget();
     let items = 0;
+    let isFirst = false;
+    let lastEnd = start;
     let p = start;
     for (let end = p; p < length; p = end) {
       const byte = bytes[p]!;
@@ -133,7 +140,21 @@ export class JsonScanner {
       if (byte <= 0x20) {
         if (!isSpace(byte)) break;
         if (byte === 0x0a) this.#line++;
-      } else if (byte === 0x22) {
+        continue;
+      }
+      const isInRow = depth === 2 && afterComma === key;
+      if (isInRow && state === value && byte !== 0x7b && byte !== 0x5b) {
+        refrain.between(lastEnd, p, this.#line);
+        if (isFirst && refrain.first(items, this.#line)) {
+          end = this.#recite(bytes, view, p);
+          state = this.#state;
+          refrain.forget();
+          isFirst = false;
+          continue;
+        }
+        isFirst = false;
+      }
+      if (byte === 0x22) {
         if (state > key) break;
         // Here and not in a function of its own: most strings are shorter than the way there and back.
         for (; end <= lastFour; end += 4) {
@@ -145,7 +166,10 @@ export class JsonScanner {
         end = end < length && bytes[end] === 0x22 ? end + 1 : stringEnd(bytes, view, end);
         if (end === unsure) break;
         const isKey = state >= keyOrEnd;
-        if (!isKey && depth === 1) items++;
+        if (!isKey) {
+          if (depth === 1) items++;
+          if (isInRow) lastEnd = end;
+        }
         state = isKey ? colon : afterValue;
         if (bytes[end] === (isKey ? 0x3a : 0x2c) && depth > 0) {
           state = isKey ? value : afterComma;
@@ -159,10 +183,12 @@ export class JsonScanner {
           afterComma = byte === 0x7b ? key : value;
           state = byte === 0x7b ? keyOrEnd : valueOrEnd;
           objects[++depth] = byte === 0x7b ? 1 : 0;
+          if (depth === 2) isFirst = true;
           continue;
         }
         if (end === unsure) break;
         if (depth === 1) items++;
+        if (isInRow) lastEnd = end;
         state = afterValue;
         if (bytes[end] === 0x2c && depth > 0) {
           state = afterComma;
@@ -185,6 +211,35 @@ export class JsonScanner {
     this.#depth = depth;
     if (this.#array) this.#items += items;
     return p;
+  }
+
+  /**
+   * Goes on from the first value of a row, in that and in those behind it, as long as they are like the one before;
+   * returns where something else stands.
+   */
+  #recite(bytes: Buffer, view: DataView, start: number): number {
+    const { starts, lengths, lines, columns } = this.#refrain;
+    let rows = 0;
+    let at = start;
+    this.#state = value;
+    for (let c = 0; ; ) {
+      const end = scalarEnd(bytes, view, at);
+      if (end === unsure) break;
+      at = end;
+      const length = lengths[c]!;
+      if (at + length > bytes.length || !same(view, starts[c]!, at, length)) {
+        this.#state = afterValue;
+        break;
+      }
+      at += length;
+      this.#line += lines[c]!;
+      if (++c === columns) {
+        c = 0;
+        rows++;
+      }
+    }
+    if (this.#array) this.#items += rows;
+    return at;
   }
 
   /** What must come behind a comma at a depth; nothing may at the outermost. */

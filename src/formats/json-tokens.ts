@@ -55,6 +55,11 @@ function escapeEnd(bytes: Buffer, at: number): number {
   return at + 6;
 }
 
+/** Where the value ends that begins here and is no array or object. */
+export function scalarEnd(bytes: Buffer, view: DataView, start: number): number {
+  return bytes[start] === 0x22 ? stringEnd(bytes, view, start + 1) : valueEnd(bytes, view, start);
+}
+
 /** Where the number or word ends that begins here. */
 export function valueEnd(bytes: Buffer, view: DataView, start: number): number {
   const byte = bytes[start]!;

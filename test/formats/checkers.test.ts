@@ -53,6 +53,49 @@ const nested: fc.Arbitrary<Buffer> = harmed(
     .map(([value, space]) => Buffer.from(JSON.stringify(value, null, space))),
 );
 
+const jsonCell = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.constantFrom('null', '1', '-1.5e3', '"a"', '"a longer text"', '"\\"x\\u00e9"', '"ü"', '""'),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom('[]', '{}', '[1,{"a":1}]', '{"a":[{}],"b":2}', 'true', '01', '"', '}', '1,2', '\n7'),
+  },
+);
+const jsonKind = fc.record({
+  keys: fc.array(fc.constantFrom('"a"', '"customer"', '""', '"q\\""', '"ü"'), { minLength: 1, maxLength: 4 }),
+  colon: fc.constantFrom(':', ': ', '\n:\n'),
+  comma: fc.constantFrom(',', ', ', ',\n'),
+});
+const aroundRows = fc.constantFrom(
+  ['[', ']'],
+  ['[\n', '\n]'],
+  ['{"rows":[', ']}'],
+  ['[[', ']]'],
+  ['[1,', ',{}]'],
+  ['[{},', ']'],
+);
+
+/** Tables: rows that are alike but for their values, until now and then one is not; then damaged. */
+const jsonTables: fc.Arbitrary<Buffer> = harmed(
+  'json',
+  fc
+    .tuple(
+      fc.array(jsonKind, { minLength: 1, maxLength: 2 }),
+      fc.array(fc.array(jsonCell, { minLength: 4, maxLength: 4 }), { minLength: 1, maxLength: 12 }),
+      fc.array(fc.nat(20), { maxLength: 2 }),
+      aroundRows,
+    )
+    .map(([kinds, cells, odd, [begin, end]]) => {
+      const rows = cells.map((values, r) => {
+        const { keys, colon, comma } = kinds[odd.includes(r) ? kinds.length - 1 : 0]!;
+        return `{${keys.map((key, c) => key + colon + values[c]).join(comma)}}`;
+      });
+      return Buffer.from(begin + rows.join(kinds[0]!.comma) + end);
+    }),
+);
+
 /** Bytes put in, taken out and replaced. */
 function harmed(id: FormatId, documents: fc.Arbitrary<Buffer>): fc.Arbitrary<Buffer> {
   const byte = fc.oneof(fc.constantFrom(...Buffer.from(bytesOf[id])), fc.constantFrom(0x80, 0xc3, 0xff, 0xed));
@@ -85,7 +128,7 @@ describe.each(formatIds)('the %s checker', (id) => {
   });
 
   test('answers the same wherever the document is cut', () => {
-    const documents = id === 'json' ? [damaged(id), alphabet(id), nested] : [damaged(id), alphabet(id)];
+    const documents = id === 'json' ? [damaged(id), alphabet(id), nested, jsonTables] : [damaged(id), alphabet(id)];
     fc.assert(
       fc.property(fc.oneof(...documents), fc.array(fc.nat(), { maxLength: 5 }), (document, places) => {
         const whole = answer(id, [document]);
@@ -144,6 +187,7 @@ test('the json checker agrees with JSON.parse', () => {
         damaged('json'),
         alphabet('json'),
         nested,
+        jsonTables,
         fc.json().map((text) => Buffer.from(text)),
       ),
       (document) => {
@@ -168,6 +212,16 @@ function parsed(text: string): string {
     return 'refused';
   }
 }
+
+test('the json checker reads a table of any number of columns', () => {
+  for (const columns of [1, 2, 255, 256, 257, 300]) {
+    const row = Array.from({ length: columns }, (_, c) => `"c${c % 7}":${c}`).join();
+    const table = (last: string) => Buffer.from(`[${`{${row}},\n`.repeat(5)}${last}]`);
+    expect(answer('json', [table('7')])).toBe('records 6');
+    const wrong = table(`{${row}x}`);
+    expect(answer('json', [wrong])).toBe(answer('json', single(wrong)));
+  }
+});
 
 test('every checker refuses random binary data', () => {
   fc.assert(
