@@ -70,9 +70,3 @@ export async function goBack(
   await sets.goBackTo(job, run);
   if (text !== null) await watermarks.set({ job, run, reading, text });
 }
-
-/** The job's next run reads everything. */
-export async function forgetPlace(inside: Ground, job: string): Promise<void> {
-  await new Watermarks(inside).forget(job);
-  await new DataSets(inside).forget(job);
-}

@@ -396,7 +396,6 @@ export type AlertRow = Selectable<AlertsTable>;
 export type AlertGroupRow = Selectable<AlertGroupsTable>;
 export type AlertMessageRow = Selectable<AlertMessagesTable>;
 export type GenerationRow = Selectable<GenerationsTable>;
-export type BackfillRow = Selectable<BackfillsTable>;
 export type QuarantineRow = Selectable<QuarantineTable>;
 export type HoldRow = Selectable<HoldsTable>;
 export type AuditRow = Selectable<AuditTable>;
