@@ -42,7 +42,10 @@ export class Daemon {
     this.#stretcher = new Stretcher({ store, clock, emit: events.emit });
     const failed = (error: unknown): void => this.#fault('the timer met a fault', error);
     const ticking = timer === undefined ? {} : { timer };
-    runtime.events.listen((...[name, facts]) => void (name === 'request.sent' && this.#now.sent(facts.account)));
+    runtime.events.listen((...[name, facts]) => {
+      if (name === 'request.sent') this.#now.sent(facts.account);
+      if (name === 'account.held') this.#now.held(facts.account, facts.refusals);
+    });
     keepTidy(runtime);
     this.#line = new Line({
       run: (place) => this.#run(place),

@@ -43,6 +43,11 @@ export class InForce {
     this.#usage.look(account);
   }
 
+  /** The account is refused, and nobody knows whether that is for a second or for the day. */
+  held(account: string, refusals: number): void {
+    this.#usage.doubt(account, refusals);
+  }
+
   /** Follows a run that goes through this gateway. */
   async follow<T>(run: Promise<T>): Promise<T> {
     this.#runs.add(run);

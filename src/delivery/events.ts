@@ -42,7 +42,13 @@ export type DeliveryEvents = {
   'upload.failed': PayloadFacts & Trouble & { readonly attempt: number; readonly action: string };
   'quota.spent': { readonly account: string; readonly destination: string; readonly until: number };
   'quota.turned': { readonly account: string; readonly destination: string };
-  'account.held': { readonly account: string; readonly destination: string; readonly until: number };
+  /** `refusals`: how many times in a row the service has said that it was too much, without saying that the day is over. */
+  'account.held': {
+    readonly account: string;
+    readonly destination: string;
+    readonly until: number;
+    readonly refusals: number;
+  };
   /** Requests a second that are sent from now on, because the service took fewer than we sent. */
   'account.slowed': { readonly account: string; readonly destination: string; readonly per_second: number };
   /** What the service has counted on the account's running day; `others` are those that we did not make. */

@@ -244,7 +244,7 @@ export class Gate {
   async #hold(waitMs: number): Promise<void> {
     const { store, clock, emit } = this.#given;
     await store.accounts.hold(this.destination.account, waitMs);
-    emit('account.held', { ...this.#names(), until: clock.now() + waitMs });
+    emit('account.held', { ...this.#names(), until: clock.now() + waitMs, refusals: this.#pauses });
   }
 
   #saySpent(until: number): void {

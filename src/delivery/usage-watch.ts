@@ -12,6 +12,10 @@ const dayMs = 24 * hourMs;
 const worth = 50;
 /** The store is asked this often at most whether it is time again. */
 const lookAgainMs = 60_000;
+/** So many refusals in a row, each after a pause, are hardly the limit of a second any more: the day may be over. */
+const doubtful = 3;
+/** In doubt the service may be asked sooner, but not all the time. */
+const doubtMs = 10 * 60_000;
 const path = '/usage-overview/api-usage';
 
 /**
@@ -34,9 +38,21 @@ export class UsageWatch {
     const { clock } = this.#gateway;
     if (this.#stop.signal.aborted || clock.monotonic() < (this.#notBefore.get(account) ?? 0)) return;
     this.#notBefore.set(account, clock.monotonic() + lookAgainMs);
+    this.#begin(account, (gate) => Math.max(hourMs, (dayMs * worth) / gate.destination.requestsPerDay));
+  }
+
+  /**
+   * The account was refused so many times in a row. Where that is too often for the limit of a second, the count of the
+   * day tells whether it is over: it closes by itself then, and everything waits for the turn. Returns at once.
+   */
+  doubt(account: string, refusals: number): void {
+    if (!this.#stop.signal.aborted && refusals >= doubtful) this.#begin(account, () => doubtMs);
+  }
+
+  #begin(account: string, everyMs: (gate: Gate) => number): void {
     const gate = [...this.#gateway.gates()].find(({ destination }) => asks(destination, account));
     if (gate === undefined) return;
-    const asking = this.#ask(gate)
+    const asking = this.#ask(gate, everyMs(gate))
       .catch(() => undefined)
       .finally(() => this.#asking.delete(asking));
     this.#asking.add(asking);
@@ -53,11 +69,11 @@ export class UsageWatch {
     await Promise.all(this.#asking);
   }
 
-  async #ask(gate: Gate): Promise<void> {
+  async #ask(gate: Gate, everyMs: number): Promise<void> {
     const { store, clock } = this.#gateway;
-    const { account, requestsPerDay } = gate.destination;
-    const everyMs = Math.max(hourMs, (dayMs * worth) / requestsPerDay);
-    if (!(await store.usageChecks.claim(account, everyMs))) return;
+    if (!(await store.usageChecks.claim(gate.destination.account, everyMs))) return;
+    const heldUntil = await store.accounts.heldUntil(gate.destination.account);
+    if (heldUntil !== undefined) await clock.sleep(heldUntil - clock.now(), this.#stop.signal);
     const now = clock.now();
     const query = { start_date: Math.floor(startOfDay(now) / 1000), end_date: Math.floor(now / 1000) };
     const signal = this.#stop.signal;

@@ -161,6 +161,27 @@ describe('what the service counts on an account', () => {
     expect(await deliver()).toMatchObject([{ state: 'delivered' }]);
   });
 
+  it('is asked sooner when refusals do not end, and closes the day where that is why', async () => {
+    const { clock, stage, gateway, heard, look, owe, deliver } = await setUp({ requestsPerDay: 50 });
+    stage.script.push(report('3'));
+    await look();
+    const watch = new UsageWatch(gateway);
+    watches.push(watch);
+    await owe('a');
+    stage.otherwise = (request, response, seen) =>
+      (seen.method === 'GET' ? report('50', '50') : say(429, { code: 'rate_limited' }))(request, response, seen);
+    const states: string[] = [];
+    for (let i = 0; i < 6 && states.at(-1) !== 'waiting_quota'; i++) {
+      states.push((await deliver())[0]!.state);
+      const refusals = heard.events.filter(({ name }) => name === 'account.held').length;
+      watch.doubt('account', refusals);
+      await watch.idle();
+      clock.advance(10 * 60_000);
+    }
+    expect(states).toEqual(['waiting_retry', 'waiting_retry', 'waiting_retry', 'waiting_quota']);
+    expect(stage.seen.filter(({ method }) => method === 'GET')).toHaveLength(2);
+  });
+
   it('never gives requests back: a lower count is not believed, a lower allowance is', async () => {
     const { store, use } = await setUp();
     await store.quota.take('account', [today], 100);
