@@ -337,7 +337,11 @@ test.each(Object.entries(cuts))('an answer that %s is never an end: it is asked 
   server.answer = (_url, response, number) => (number === 1 ? cut(response) : sendJson(response, ids(5, 7)));
   expect((await extract({})).rows).toEqual(numbers(5, 7));
   server.answer = (_url, response) => cut(response);
-  expect(await failure({}, { retries: 0 })).toMatchObject({ code: 'REST_UNREACHABLE', family: 'try_later' });
+  expect(await failure({}, { retries: 0 })).toMatchObject({
+    code: 'REST_UNREACHABLE',
+    family: 'try_later',
+    next: expect.stringContaining('can be reached from this machine'),
+  });
 });
 
 test('JSON that ends too early inside a complete answer is refused', async () => {

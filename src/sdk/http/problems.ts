@@ -41,6 +41,7 @@ export function networkProblem(url: URL, thrown: unknown): Problem {
   const because = away[code] ?? (code.startsWith('HPE_') ? 'what came back is no HTTP' : redact(message));
   return make('REST_UNREACHABLE', 'try_later', `${place}: ${because}`, {
     seen: code || redact(message),
+    next: `look whether ${url.host} can be reached from this machine, and at the address; it is asked again by itself`,
     cause: thrown,
   });
 }
