@@ -340,7 +340,7 @@ test.each(Object.entries(cuts))('an answer that %s is never an end: it is asked 
   expect(await failure({}, { retries: 0 })).toMatchObject({
     code: 'REST_UNREACHABLE',
     family: 'try_later',
-    next: expect.stringContaining('can be reached from this machine'),
+    next: expect.stringContaining('asked again by itself'),
   });
 });
 

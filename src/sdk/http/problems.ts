@@ -47,7 +47,8 @@ export function networkProblem(url: URL, thrown: unknown): Problem {
 }
 
 function cutAnswer(place: string, what: string, cause: unknown): Problem {
-  return make('REST_UNREACHABLE', 'try_later', `${place}: ${what}`, { cause });
+  const next = 'it is asked again by itself; where it stays like this, look at the server, and at proxies on the way';
+  return make('REST_UNREACHABLE', 'try_later', `${place}: ${what}`, { next, cause });
 }
 
 function timeout(place: string, cause: unknown): Problem {
