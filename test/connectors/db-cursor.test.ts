@@ -6,7 +6,7 @@ import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeWithServer } from '../servers/describe.ts';
-import { problemOf, readOn } from './db-reader.ts';
+import { problemOf, readOn, readRange } from './db-reader.ts';
 
 /** A place with tables that a test writes to while a job reads on. */
 interface Place {
@@ -117,6 +117,31 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
     ]);
   });
 
+  it('reads a range again, from its first value up to but without its end, and moves nothing', async () => {
+    await run(`create table ranges (id integer, at ${types.instant}, day date)`);
+    const rows = [1, 2, 3, 4].map((n) => `(${n}, '2026-01-0${n} 23:30:00', '2026-01-0${n}')`);
+    await run(`insert into ranges values ${rows.join(', ')}, (5, null, null)`);
+    const again = async (cursor: string, from: string, to: string, timezone = 'UTC') => {
+      const asked = { sql: 'select id, at, day from ranges where id > 0', cursor, null_cursors: 'leave_out' };
+      const { watermark } = await readOn(source(), asked);
+      const read = await readRange(source(), asked, { watermark, range: { from, to }, timezone });
+      expect(read).toMatchObject({ cursor, moves: false });
+      return { ids: read.rows.map(([id]) => id), covers: [read.covers?.from, read.covers?.to] };
+    };
+    expect(await again('id', '2', '4')).toEqual({ ids: ['2', '3'], covers: ['2', '4'] });
+    expect(await again('day', '2026-01-02', '2026-01-03')).toMatchObject({ ids: ['2'] });
+    expect(await again('at', '2026-01-02', '2026-01-04')).toMatchObject({ ids: ['2', '3'] });
+    expect(await again('at', '2026-01-02T23:30', '2026-01-03T23:30:00')).toMatchObject({ ids: ['2'] });
+    const wrong = await problemOf(again('day', '1', '9'));
+    expect(wrong).toMatchObject({ code: 'DB_RANGE', seen: '1' });
+    const unread = readRange(
+      source(),
+      { sql: 'select id from ranges', cursor: 'id' },
+      { range: { from: '1', to: '2' } },
+    );
+    expect(await problemOf(unread)).toMatchObject({ code: 'DB_RANGE', next: expect.stringContaining('sluice sync') });
+  });
+
   it("takes texts in the database's own order, quotes and all", async () => {
     await run(`create table names (id integer, at ${types.text})`);
     await run(`insert into names values (1, 'a'), (2, 'it''s'), (3, 'b\\\\')`);
@@ -203,6 +228,22 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading on in PostgreSQL', (serve
     const first = await readOn(source(), query);
     expect(JSON.parse(first.watermark!).seen).toHaveLength(10_000);
     expect((await readOn(source(), query, first.watermark)).rows).toHaveLength(2000);
+  });
+
+  it('reckons the days of a range in the zone of the job', async () => {
+    await run(
+      "create table zoned as select 1 as id, timestamptz '2026-03-28 23:30Z' as at union all select 2, '2026-03-29 21:30Z' union all select 3, '2026-03-29 22:00Z'",
+    );
+    const asked = { sql: 'select id, at from zoned', cursor: 'at' };
+    const { watermark } = await readOn(source(), asked);
+    const range = { from: '2026-03-29', to: '2026-03-30' };
+    expect(await readRange(source(), asked, { watermark, range, timezone: 'Europe/Berlin' })).toMatchObject({
+      rows: [
+        ['1', expect.any(String)],
+        ['2', expect.any(String)],
+      ],
+      covers: { column: 'at', from: '2026-03-28T23:00:00Z', to: '2026-03-29T22:00:00Z' },
+    });
   });
 
   it('leaves no connection behind, whatever it refuses', async () => {

@@ -1,4 +1,4 @@
-import { type Batch, batchText, type Extraction, Problem, withDefaults } from '#sdk';
+import { type Batch, batchText, type Extraction, Problem, type Range, withDefaults } from '#sdk';
 import db from '../../connectors/db/index.ts';
 
 const log = { debug() {}, info() {}, warn() {} };
@@ -10,6 +10,8 @@ interface Setting {
   readonly folder?: string;
   /** What the run before gave. */
   readonly watermark?: string | undefined;
+  readonly range?: Range;
+  readonly timezone?: string;
 }
 
 function contextOf(source: Options, { signal = new AbortController().signal, folder = '/nowhere' }: Setting) {
@@ -19,12 +21,14 @@ function contextOf(source: Options, { signal = new AbortController().signal, fol
 /** Starts an extract by the connector as the pipeline would. */
 export function extract(source: Options, query: Options | string, setting: Setting = {}): Promise<Extraction> {
   const given = typeof query === 'string' ? { sql: query } : query;
-  const { watermark } = setting;
+  const { watermark, range, timezone } = setting;
   return db.extract({
     ...contextOf(source, setting),
     query: withDefaults(db.query, given),
     scratch: '/nowhere',
     ...(watermark === undefined ? {} : { watermark }),
+    ...(range === undefined ? {} : { range }),
+    ...(timezone === undefined ? {} : { timezone }),
   });
 }
 
@@ -46,6 +50,15 @@ export async function readOn(source: Options, query: Options, watermark?: string
   const rows: (string | null)[][] = [];
   for await (const batch of extraction.batches) rows.push(...batchText(batch));
   return { rows, watermark: extraction.watermark!(), unchanged: extraction.unchanged!() };
+}
+
+/** The rows of a range, and which that are. */
+export async function readRange(source: Options, query: Options, setting: Setting) {
+  const extraction = await extract(source, query, setting);
+  const rows: (string | null)[][] = [];
+  for await (const batch of extraction.batches) rows.push(...batchText(batch));
+  const { covers, cursor, watermark } = extraction;
+  return { rows, covers, cursor, moves: watermark !== undefined };
 }
 
 /** The problem that an act ends with; fails the test when it ends well, or with anything else. */

@@ -1,4 +1,4 @@
-import { defineService, type ServiceDescription, type StreamData } from '../../../src/sdk/index.ts';
+import { defineService, type Range, type ServiceDescription, type StreamData } from '../../../src/sdk/index.ts';
 import { failService, runService } from './service-suite.ts';
 import type { Fault, Routes } from './vendor.ts';
 
@@ -12,6 +12,7 @@ export interface Given {
   readonly others?: Record<string, StreamData>;
   readonly kept?: Record<string, string>;
   readonly timezone?: string;
+  readonly range?: Range;
 }
 
 export const basics: StreamData = {

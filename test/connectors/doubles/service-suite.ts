@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Problem } from '../../../src/lib/problem.ts';
-import { batchText, type Connector } from '../../../src/sdk/index.ts';
+import { batchText, type Connector, type Extraction, type Range } from '../../../src/sdk/index.ts';
 import { contextOf } from '../harness.ts';
 import { TestLogin } from './logins.ts';
 import { type Asked, type Fault, type Reply, type Routes, Vendor } from './vendor.ts';
@@ -19,6 +19,7 @@ export interface ServiceCase {
   readonly kept?: Readonly<Record<string, string>>;
   readonly watermark?: string;
   readonly timezone?: string;
+  readonly range?: Range;
   readonly faults?: readonly Fault[];
   readonly guard?: (asked: Asked) => Reply | undefined;
   readonly signal?: AbortSignal;
@@ -29,6 +30,8 @@ export interface Outcome {
   readonly rows: (string | null)[][];
   readonly watermark: string | undefined;
   readonly unchanged: boolean;
+  readonly cursor: string | undefined;
+  readonly covers: Extraction['covers'];
   /** The requests, as {@link Vendor.lines}. */
   readonly asked: string[];
   readonly vendor: Vendor;
@@ -46,6 +49,8 @@ export async function runService(given: ServiceCase): Promise<Outcome> {
     rows,
     watermark: extraction.watermark?.(),
     unchanged: extraction.unchanged?.() ?? false,
+    cursor: extraction.cursor,
+    covers: extraction.covers,
     asked: vendor.lines,
     vendor,
     login,
@@ -69,7 +74,7 @@ export async function checkServiceCase(given: ServiceCase): Promise<string> {
 }
 
 async function setUp(given: ServiceCase) {
-  const { service, source = {}, query, routes, kept, watermark, timezone, faults, guard, signal } = given;
+  const { service, source = {}, query, routes, kept, watermark, timezone, range, faults, guard, signal } = given;
   const vendor = await new Vendor({ routes, ...(faults && { faults }), ...(guard && { guard }) }).start();
   const folder = await mkdtemp(join(tmpdir(), 'sluice-service-'));
   onTestFinished(async () => {
@@ -83,6 +88,7 @@ async function setUp(given: ServiceCase) {
     login,
     ...(watermark === undefined ? {} : { watermark }),
     ...(timezone === undefined ? {} : { timezone }),
+    ...(range === undefined ? {} : { range }),
   };
   return { vendor, login, context };
 }
