@@ -82,7 +82,7 @@ export class Client {
       if (passed === 'idle') throw new Error('a call always has something to send');
       if (!('closed' in passed)) return passed;
       const { closed } = passed;
-      const leftMs = closed.why === 'held' ? closed.until - clock.now() : Number.POSITIVE_INFINITY;
+      const leftMs = closed.why === 'held' || closed.why === 'away' ? closed.until - clock.now() : Number.POSITIVE_INFINITY;
       if (leftMs > patienceMs) throw closedProblem(closed, this.#gate.destination.name, clock.now());
       await clock.sleep(Math.max(1, leftMs), this.#signal);
     }
@@ -92,7 +92,7 @@ export class Client {
     decision: Decision,
     { repeatable, waitMs, what }: { repeatable: boolean; waitMs: number; what: string },
   ): Promise<void> {
-    const again = decision.action === 'retry' || decision.action === 'pause';
+    const again = ['retry', 'pause', 'away'].includes(decision.action);
     if (again && decision.ambiguous && !repeatable) throw ambiguousCall(what, this.#located(decision));
     if (!again || waitMs > patienceMs) throw this.#located(decision);
     await this.#gateway.clock.sleep(waitMs, this.#signal);

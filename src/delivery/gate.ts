@@ -32,7 +32,8 @@ export type Passed = Outcome | { readonly closed: Closed } | 'idle';
 export type Closed =
   | { readonly why: 'login'; readonly problem: Problem }
   | { readonly why: 'quota'; readonly until: number }
-  | { readonly why: 'held'; readonly until: number };
+  | { readonly why: 'held'; readonly until: number }
+  | { readonly why: 'away'; readonly until: number; readonly problem: Problem };
 
 /** What lies between us and a destination: where it is not the real network, and not real luck, somebody hands it in. */
 export interface Network {
@@ -77,6 +78,8 @@ export class Gate {
   #spentUntil: number | undefined;
   /** 429s in a row: the longer it goes on, the longer the pauses. */
   #pauses = 0;
+  /** As long as nobody is there: how often in a row that was so, and until when (monotonic ms) nothing else is sent. */
+  #away: { readonly times: number; readonly until: number; readonly problem: Problem } | undefined;
 
   constructor(given: GateGiven) {
     this.#given = given;
@@ -123,6 +126,8 @@ export class Gate {
     if (action === 'login' && problem !== undefined) this.#refuse(problem);
     if (action === 'pause') await this.#slow();
     if (action === 'wait_for_day') await this.#closeDay(retryAfterMs);
+    if (action === 'away' && problem !== undefined) return this.#stayAway(problem);
+    this.#away = undefined;
     if (action !== 'pause' && action !== 'retry') return 0;
     const waitMs = backoffMs(action === 'pause' ? this.#pauses : attempts, retryAfterMs, this.#network.random);
     if (action === 'pause' || retryAfterMs !== undefined) await this.#hold(waitMs);
@@ -150,6 +155,8 @@ export class Gate {
       if (refused !== undefined) this.#turnAwayIf({ why: 'quota', until: resumeAfter(refused) });
       const prepared = await passage.prepare(parts);
       if (prepared === undefined) throw new TurnedAway('idle');
+      // One goes ahead and sees whether somebody is there again.
+      if (this.#away !== undefined) this.#away = { ...this.#away, until: this.#given.clock.monotonic() + connectTimeoutMs };
       this.#sayTurned();
       return { ticket, prepared, days };
     });
@@ -182,6 +189,10 @@ export class Gate {
   async #closedIn(parts: Parts, priority: Priority): Promise<Closed | undefined> {
     if (this.#login !== undefined) return { why: 'login', problem: this.#login };
     const { account } = this.destination;
+    const awayMs = (this.#away?.until ?? 0) - this.#given.clock.monotonic();
+    if (this.#away !== undefined && awayMs > 0) {
+      return { why: 'away', until: this.#given.clock.now() + awayMs, problem: this.#away.problem };
+    }
     const held = await parts.accounts.heldUntil(account);
     if (held !== undefined) return { why: 'held', until: held };
     const days = daysOf(this.#given.clock.now());
@@ -219,6 +230,15 @@ export class Gate {
     if (closed === undefined) return;
     if (closed.why === 'quota') this.#saySpent(closed.until);
     throw new TurnedAway({ closed });
+  }
+
+  /** The longer nobody is there, the longer it is until the next look. Those who failed together look together. */
+  #stayAway(problem: Problem): number {
+    const now = this.#given.clock.monotonic();
+    const times = (this.#away?.times ?? 0) + 1;
+    const waitMs = backoffMs(times, 0, this.#network.random);
+    this.#away = { times, until: now + waitMs, problem };
+    return waitMs;
   }
 
   #refuse(problem: Problem): void {
@@ -266,7 +286,7 @@ export class Gate {
 
 /** A closed gate as a Problem; `retryAfterMs` says for how long. */
 export function closedProblem(closed: Closed, destination: string, now: number): Problem {
-  if (closed.why === 'login') return closed.problem;
+  if (closed.why === 'login' || closed.why === 'away') return closed.problem;
   const at = new Date(closed.until).toISOString();
   const rest = { where: { destination, stage: 'deliver' }, retryAfterMs: Math.max(0, closed.until - now) };
   if (closed.why === 'quota') {

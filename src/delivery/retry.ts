@@ -7,11 +7,12 @@ import type { Answer } from './answer.ts';
  * - `settle`: it is done.
  * - `retry`: again after a backoff; the attempt counts.
  * - `pause`: the service asked for quiet: nothing goes to the account for a while; the attempt does not count.
+ * - `away`: nobody was there to ask: nothing goes to the destination for a while; the attempt does not count.
  * - `wait_for_day`: the day's allowance is spent; the attempt does not count.
  * - `login`: the account refuses us; nothing goes there until somebody mends that; the attempt does not count.
  * - `dead`: trying the same again would end the same.
  */
-export type Action = 'settle' | 'retry' | 'pause' | 'wait_for_day' | 'login' | 'dead';
+export type Action = 'settle' | 'retry' | 'pause' | 'away' | 'wait_for_day' | 'login' | 'dead';
 
 export type Outcome = { readonly answer: Answer } | { readonly error: unknown };
 
@@ -167,6 +168,18 @@ export function decide(outcome: Outcome): Decision {
   return { action, problem, ambiguous, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }
 
+/** There was no connection: not a byte of the request has left us. */
+const unreached = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENETUNREACH',
+  'EHOSTUNREACH',
+  'ENETDOWN',
+  'EHOSTDOWN',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
 /** No answer: the request may have been carried out or not, so it is repeated. */
 function unanswered(error: unknown): Decision {
   const { code = '', message = String(error) } = (error ?? {}) as { code?: string; message?: string };
@@ -178,6 +191,7 @@ function unanswered(error: unknown): Decision {
     ...(code === '' ? {} : { seen: code }),
     cause: error,
   });
+  if (unreached.has(code)) return { action: 'away', problem, ambiguous: false };
   return { action: 'retry', problem, ambiguous: true };
 }
 

@@ -130,7 +130,7 @@ async function afterFailure(row: OutboxRow, decision: Decision, given: SendGiven
   if (decision.action === 'retry' && row.attempts >= given.gate.destination.attempts) {
     return bury(row, exhausted(row, problem), given);
   }
-  const waits = decision.action === 'retry' || decision.action === 'pause';
+  const waits = ['retry', 'pause', 'away'].includes(decision.action);
   const free = decision.action !== 'retry';
   await store.outbox.postpone(row.id, { code, message, free, ...(waits ? { waitMs } : {}) });
   const now = await store.outbox.find(row.id);

@@ -1,0 +1,55 @@
+import { afterEach, expect, it } from 'vitest';
+import { deliverOwed } from '../../src/delivery/deliver.ts';
+import {
+  closeStages,
+  commitText,
+  destinationAt,
+  jobFor,
+  listener,
+  openGateway,
+  openStage,
+} from '../delivery/fixtures.ts';
+import { cleanUp, newStore, VirtualClock } from '../state/fixtures.ts';
+
+afterEach(async () => {
+  await closeStages();
+  await cleanUp();
+});
+
+const day = 24 * 60 * 60 * 1000;
+const instances = Array.from({ length: 20 }, (_, i) => `i${i}`);
+
+it('a day without network gives up nothing, knocks now and then, and everything is there soon after it', async () => {
+  const clock = new VirtualClock();
+  const store = await newStore({ clock });
+  const { emit } = listener();
+  const service = await openStage();
+  // Nobody listens on port 1: the system says so at once.
+  const away = destinationAt('http://127.0.0.1:1/api/1.0');
+  const there = destinationAt(service.url);
+  const offline = openGateway({ store, destinations: [away], emit, clock });
+  for (const instance of instances)
+    await commitText(offline, { job: jobFor(away, instance), text: `rows of ${instance}` });
+
+  const given = {
+    store,
+    clock,
+    emit,
+    destinations: [],
+    signal: new AbortController().signal,
+    priority: 'schedule' as const,
+  };
+  const results = await deliverOwed({ ...given, gateway: offline, until: clock.now() + day });
+  expect(new Set(results.map(({ state }) => state))).toEqual(new Set(['waiting_retry']));
+  expect(await store.outbox.inState('owed')).toHaveLength(instances.length);
+  const knocks = (await store.outbox.inState('owed')).map(({ attempts }) => attempts);
+  expect(knocks, 'nobody was there to refuse anything').toEqual(instances.map(() => 0));
+  const rows = await store.runs.history({ limit: 1000 });
+  const paid = rows.reduce((sum, { requests }) => sum + requests, 0);
+  expect(paid, 'a look every quarter of an hour at most, not one for each payload').toBeLessThan(250);
+
+  const online = openGateway({ store, destinations: [there], emit, clock });
+  const after = await deliverOwed({ ...given, gateway: online, until: clock.now() + day });
+  expect(new Set(after.map(({ state }) => state))).toEqual(new Set(['delivered']));
+  expect(service.seen).toHaveLength(instances.length);
+});
