@@ -107,11 +107,12 @@ function alertsText(alerts: Status['alerts']): string[] {
 }
 
 function accountText(account: AccountStatus): string {
-  const { destinations, used, others, limit, day, turns_at, spent_until } = account;
+  const { destinations, used, others, limit, day, turns_at, spent_until, usage_refused } = account;
+  const untold = usage_refused === undefined ? '' : `; what others use is not known: ${printable(usage_refused)}`;
   const by = others === 0 ? '' : ` (${countText(others)} by others)`;
   const spent =
     spent_until === undefined ? '' : `; the service says that nothing is left until ${instantText(spent_until)}`;
-  return `${destinations.join(', ')}: ${countText(used)} of ${countText(limit)} requests used${by} on ${day} (New York), the day turns at ${instantText(turns_at)}${spent}`;
+  return `${destinations.join(', ')}: ${countText(used)} of ${countText(limit)} requests used${by} on ${day} (New York), the day turns at ${instantText(turns_at)}${spent}${untold}`;
 }
 
 const command: CliCommand = {

@@ -35,6 +35,7 @@ export class Gauges {
   readonly #keptBytes;
   readonly #overdue;
   readonly #scheduled;
+  readonly #stretched;
   readonly #ticking;
   readonly #wrong;
   readonly #untold;
@@ -57,6 +58,7 @@ export class Gauges {
     this.#scheduled = gauge('scheduled_jobs', 'Jobs that have a next firing.');
     this.#wrong = gauge('open_alerts', 'What is wrong now that people want to hear of, by occasion.', 'occasion');
     this.#untold = gauge('alert_waiting_messages', 'Alerts that a channel has not taken yet.', 'channel');
+    this.#stretched = gauge('stretched_jobs', 'Jobs that run less often because the requests of the day do not reach.');
     this.#ticking = gauge('scheduler_ticking', '1 while the schedules are looked at, 0 when they have stopped.');
   }
 
@@ -67,6 +69,7 @@ export class Gauges {
     this.#overdue.set(overdue / 1000);
     this.#scheduled.set(scheduled);
     this.#ticking.set(pulse.check().ticking ? 1 : 0);
+    this.#stretched.set((await this.#given.store.stretches.now()).length);
     await Promise.all([this.#readOutbox(), this.#readQuota(), this.#readAlerts(), this.#readKept()]);
   }
 
