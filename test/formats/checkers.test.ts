@@ -64,7 +64,10 @@ const jsonCell = fc.oneof(
   },
 );
 const jsonKind = fc.record({
-  keys: fc.array(fc.constantFrom('"a"', '"customer"', '""', '"q\\""', '"ü"'), { minLength: 1, maxLength: 4 }),
+  keys: fc.array(fc.constantFrom('"a"', '"customer"', '"nested"', '""', '"q\\""', '"ü"'), {
+    minLength: 1,
+    maxLength: 4,
+  }),
   colon: fc.constantFrom(':', ': ', '\n:\n'),
   comma: fc.constantFrom(',', ', ', ',\n'),
 });
@@ -90,7 +93,8 @@ const jsonTables: fc.Arbitrary<Buffer> = harmed(
     .map(([kinds, cells, odd, [begin, end]]) => {
       const rows = cells.map((values, r) => {
         const { keys, colon, comma } = kinds[odd.includes(r) ? kinds.length - 1 : 0]!;
-        return `{${keys.map((key, c) => key + colon + values[c]).join(comma)}}`;
+        const textOf = (key: string, c: number) => (key === '"nested"' ? `{"b":${values[c]},"c":[0]}` : values[c]);
+        return `{${keys.map((key, c) => key + colon + textOf(key, c)).join(comma)}}`;
       });
       return Buffer.from(begin + rows.join(kinds[0]!.comma) + end);
     }),
@@ -220,6 +224,19 @@ test('the json checker reads a table of any number of columns', () => {
     expect(answer('json', [table('7')])).toBe('records 6');
     const wrong = table(`{${row}x}`);
     expect(answer('json', [wrong])).toBe(answer('json', single(wrong)));
+  }
+});
+
+test('the json checker counts what stands between the rows of a table', () => {
+  for (const [text, items] of [
+    ['{"a":1},{},', 2],
+    ['{"a":1},5,', 2],
+    ['{"a":1},[{"a":2}],', 2],
+    ['{},{"a":1},{},', 3],
+    ['[1],', 1],
+  ] as const) {
+    const document = Buffer.from(`[${text.repeat(50)}0]`);
+    expect(answer('json', [document])).toBe(`records ${50 * items + 1}`);
   }
 });
 
