@@ -1,0 +1,64 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { Command } from 'commander';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { CliCommand } from '../../src/cli/command.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+let program: Command;
+
+beforeAll(async () => {
+  program = new Command('sluice');
+  const folder = join(root, 'src/cli/commands');
+  for (const file of readdirSync(folder)) {
+    ((await import(join(folder, file))) as { default: CliCommand }).default.register(program);
+  }
+});
+
+/** Every place where our own texts or pages say `sluice <words>`. */
+function* advice(): Generator<{ readonly file: string; readonly words: string[] }> {
+  const texts = ['src', 'connectors', 'docs', 'config', 'deploy'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && /\.(ts|md|yaml|service|timer)$/.test(entry.name))
+      .map((entry) => join(entry.parentPath, entry.name)),
+  );
+  for (const path of [...texts, join(root, 'README.md')]) {
+    for (const line of readFileSync(path, 'utf8').split('\n')) {
+      for (const [, said = ''] of line.matchAll(/(?:^|["'`\s(])sluice ((?:[\w$<>{}[\].:/-]+ ?)+)/g)) {
+        yield { file: relative(root, path), words: said.trim().split(' ') };
+      }
+    }
+  }
+}
+
+/** What is wrong with it: a command, a part of it or a flag that there is not. Words of a sentence after it are none of ours. */
+function faultOf([name = '', ...rest]: readonly string[]): string | undefined {
+  const command = program.commands.find((one) => one.name() === name);
+  if (command === undefined) return `there is no command ${name}`;
+  const part = command.commands.find((one) => one.name() === rest[0]) ?? command;
+  const known = [...part.options, ...command.options].flatMap(({ short, long }) => [short, long]);
+  const flag = rest.find((word) => /^--[a-z]/.test(word) && !known.includes(word.replace(/[^\w-].*$/, '')));
+  return flag === undefined || flag.startsWith('--help') ? undefined : `${name} has no flag ${flag}`;
+}
+
+/** Not the command: prose, a title, or a user and a container of that name, with a program behind it. */
+const others = ['control', 'node', 'sluice'];
+const isProse = ([word = '']: readonly string[]): boolean => !/^[a-z]+$/.test(word) || others.includes(word);
+
+describe('what we tell people to type', () => {
+  it('names commands and flags that there are', () => {
+    const all = [...advice()].filter(({ words }) => !isProse(words));
+    expect(all.length).toBeGreaterThan(100);
+    const faults = all.flatMap(({ file, words }) => {
+      const fault = faultOf(words);
+      return fault === undefined ? [] : [`${file}: sluice ${words.join(' ')}: ${fault}`];
+    });
+    expect(faults).toEqual([]);
+  });
+
+  it('is found wrong where it is', () => {
+    expect(faultOf(['synk', 'orders'])).toContain('no command synk');
+    expect(faultOf(['check', '--conect'])).toContain('no flag --conect');
+    expect(faultOf(['quarantine', 'show', 'RUN', '--json'])).toBeUndefined();
+  });
+});
