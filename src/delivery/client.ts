@@ -82,7 +82,8 @@ export class Client {
       if (passed === 'idle') throw new Error('a call always has something to send');
       if (!('closed' in passed)) return passed;
       const { closed } = passed;
-      const leftMs = closed.why === 'held' || closed.why === 'away' ? closed.until - clock.now() : Number.POSITIVE_INFINITY;
+      const leftMs =
+        closed.why === 'held' || closed.why === 'away' ? closed.until - clock.now() : Number.POSITIVE_INFINITY;
       if (leftMs > patienceMs) throw closedProblem(closed, this.#gate.destination.name, clock.now());
       await clock.sleep(Math.max(1, leftMs), this.#signal);
     }

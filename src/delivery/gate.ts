@@ -156,7 +156,8 @@ export class Gate {
       const prepared = await passage.prepare(parts);
       if (prepared === undefined) throw new TurnedAway('idle');
       // One goes ahead and sees whether somebody is there again.
-      if (this.#away !== undefined) this.#away = { ...this.#away, until: this.#given.clock.monotonic() + connectTimeoutMs };
+      if (this.#away !== undefined)
+        this.#away = { ...this.#away, until: this.#given.clock.monotonic() + connectTimeoutMs };
       this.#sayTurned();
       return { ticket, prepared, days };
     });
