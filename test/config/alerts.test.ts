@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config/load.ts';
+import { routeOf } from '../../src/daemon/notice/route.ts';
+import { redact } from '../../src/lib/redact.ts';
+import { folderWith } from './fixtures.ts';
+
+const secret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
+
+async function load(alerts: object | undefined, job: object = {}, more: object = {}) {
+  const text = JSON.stringify(
+    {
+      version: 1,
+      ...more,
+      destinations: { main: { url: 'https://app.example.com/api/1.0', api_key: 'a'.repeat(40) } },
+      sources: { files: { connector: 'file' } },
+      ...(alerts === undefined ? {} : { alerts }),
+      jobs: { orders: { source: 'files', query: 'a.csv', format: 'csv', target: 'ab'.repeat(16), ...job } },
+    },
+    undefined,
+    1,
+  );
+  const folder = await folderWith({ 'sluice.yaml': text });
+  return loadConfig(`${folder}/sluice.yaml`, { env: { HOOK: 'https://hooks.example.com/very-secret' } });
+}
+
+const codes = async (...given: Parameters<typeof load>) =>
+  (await load(...given)).problems.map(({ code, message }) => `${code}: ${message}`);
+
+const webhook = { type: 'webhook', url: 'https://alerts.example.com/x', secret };
+const chat = { type: 'slack', url: `\${env:HOOK}` };
+
+describe('alerts in the config', () => {
+  it('are read whole, with defaults, and their secrets are known from then on', async () => {
+    const { config, problems } = await load({
+      channels: { ops: webhook, chat },
+      rules: [{ to: ['ops'] }],
+      settle: '5s',
+    });
+    expect(problems).toEqual([]);
+    expect(config?.alerts).toMatchObject({
+      firstFailure: true,
+      afterFailures: 3,
+      remindMs: 86_400_000,
+      settleMs: 5_000,
+      quotaLeft: 0.1,
+      recovery: true,
+      rules: [{ to: ['ops'] }],
+    });
+    expect(config?.alerts?.channels.get('chat')).toMatchObject({ type: 'slack', timeout_seconds: 15 });
+    expect(redact(`${secret} https://hooks.example.com/very-secret https://alerts.example.com/x`)).toBe(
+      '[redacted] [redacted] [redacted]',
+    );
+  });
+
+  it('are nobody where there are none, and none for a job that wants none', async () => {
+    expect((await load(undefined)).config?.alerts).toBeUndefined();
+    const { config } = await load({ channels: { ops: webhook } }, { alerts: false });
+    expect(config?.jobs.get('orders')?.alerts).toBe(false);
+  });
+
+  it('tell of every fault: types, options, channels that there are not', async () => {
+    const faults = await codes(
+      {
+        channels: {
+          ops: { type: 'webhook', url: 'ftp://x', secret: 'short' },
+          mail: { type: 'mail' },
+          chat: { type: 'slack' },
+        },
+        rules: [{ on: ['faild'], to: ['opps'] }],
+        remind: 'daily',
+      },
+      { alerts: { stale_after: 2, to: ['cat'] } },
+    );
+    expect(faults).toHaveLength(9);
+    expect(faults.join('\n')).toMatch(/"opps"[\s\S]*"cat"/);
+    expect(faults.join('\n')).not.toContain('short');
+  });
+
+  it('run no command unless commands may be run', async () => {
+    const channels = { pager: { type: 'command', command: ['./page'] } };
+    expect(await codes({ channels })).toEqual(['CONFIG_COMMANDS_REFUSED: This config may not run commands']);
+    expect(await codes({ channels }, {}, { allow_commands: true })).toEqual([]);
+  });
+
+  it('send nothing to a heartbeat, and nothing of a job where there is no channel', async () => {
+    const channels = { alive: { type: 'heartbeat', url: 'https://hc.example.com/x' } };
+    expect(await codes({ channels, rules: [{ to: ['alive'] }] })).toEqual([
+      'CONFIG_UNKNOWN_CHANNEL: "alive" is a heartbeat and takes no alerts',
+    ]);
+    expect(await codes(undefined, { alerts: { remind: '1h' } })).toEqual([
+      'CONFIG_ALERTS: This job has alerts, but the config has no channel for any',
+    ]);
+  });
+});
+
+describe('the way of an alert', () => {
+  it('is all channels without rules, those of every rule that fits, or those of the job', async () => {
+    const channels = { ops: webhook, chat, alive: { type: 'heartbeat', url: 'https://hc.example.com/x' } };
+    const route = async (alerts: object, job: object, occasion: 'stale' | 'quota') => {
+      const { config, problems } = await load({ channels, ...alerts }, job);
+      expect(problems).toEqual([]);
+      const orders = config!.jobs.get('orders')!;
+      return routeOf({ occasion, ...(occasion === 'quota' ? {} : { job: orders }) }, config!.alerts!);
+    };
+    expect(await route({}, {}, 'stale')).toEqual(['chat', 'ops']);
+    const rules = [
+      { on: ['stale'], to: ['ops'] },
+      { jobs: ['ord*'], to: ['chat'] },
+      { jobs: ['stock'], to: ['ops'] },
+    ];
+    expect(await route({ rules }, {}, 'stale')).toEqual(['chat', 'ops']);
+    expect(await route({ rules: rules.slice(1) }, {}, 'stale')).toEqual(['chat']);
+    expect(await route({ rules }, {}, 'quota')).toEqual([]);
+    expect(await route({ rules }, { alerts: { to: ['ops'] } }, 'stale')).toEqual(['ops']);
+  });
+});
