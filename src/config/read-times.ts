@@ -17,7 +17,7 @@ export function readSpan(text: string, { of, from, to }: { of: string; from: num
   if (value === undefined) {
     const meant = meantSpan(text);
     const next = meant === undefined ? undefined : `Write it together: ${meant}`;
-    return { fault: `this is no span of time for ${of}`, allowed, ...(next === undefined ? {} : { next }) };
+    return { fault: `${of} wants a span of time`, allowed, ...(next === undefined ? {} : { next }) };
   }
   if (value < from) return { fault: `${of} is too short`, allowed, next: `Write ${spanText(from)} or more` };
   return value > to ? { fault: `${of} is too long`, allowed, next: `Write ${spanText(to)} or less` } : { value };

@@ -127,8 +127,8 @@ describe('a schedule that cannot be used', () => {
       'Delete "days": the last field of a cron expression says the days',
     ],
     ['{at: 06:00, from: 2026-11-21}', '"from" goes with "every", and this schedule has none', undefined],
-    ['{every: 1h, spread: soon}', 'this is no span of time for a spread', undefined],
-    ['{every: 1h, spread: 10 minutes}', 'this is no span of time for a spread', 'Write it together: 10m'],
+    ['{every: 1h, spread: soon}', 'a spread wants a span of time', undefined],
+    ['{every: 1h, spread: 10 minutes}', 'a spread wants a span of time', 'Write it together: 10m'],
     ['{every: 1h, spread: 2d}', 'a spread is too long', 'Write 1d or less'],
     ['{every: 1h, misfire: {policy: run_all, within: 10s}}', '"within" is too short', 'Write 1m or more'],
     [
