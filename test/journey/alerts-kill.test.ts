@@ -40,5 +40,5 @@ describe('a process that is killed anywhere between a failure and its alert', ()
       // Twice only where it was taken and nobody could write that down any more.
       expect(receiver.got.length, step).toBeLessThanOrEqual(2);
     }
-  }, 100_000);
+  }, 300_000);
 });

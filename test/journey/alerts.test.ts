@@ -39,4 +39,45 @@ describe('alerts of one-shot syncs', () => {
     expect((await home.sluice(['alerts'])).stdout).toContain('Nothing is wrong');
     expect((await home.sluice(['alerts', 'test'])).stdout).toBe('ok   ops (webhook): answered 200: thanks\n');
   });
+
+  it('tell of all that one cause brought down in one message, and show a channel that does not take it', async () => {
+    const { world, home, receiver } = await setUp();
+    receiver.answer(500);
+    const job = { source: 'files', format: 'csv' };
+    await home.config({
+      destinations: { main: { url: world.url, api_key: adminKey } },
+      sources: { files: { connector: 'file' } },
+      alerts: { channels: { ops: { type: 'webhook', url: receiver.url, secret } } },
+      jobs: {
+        orders: { ...job, query: 'gone.csv', target: world.instances.csv },
+        stock: { ...job, query: 'gone-too.csv', target: await world.instance() },
+      },
+    });
+    expect((await home.sync()).code).toBe(1);
+    expect(receiver.titles()).toEqual(['2 jobs failed']);
+    const status = (await home.sluice(['status'])).stdout;
+    expect(status).toContain('Wrong now: 2; "sluice alerts" lists it.');
+    expect(status).toContain('The alert channel ops does not take messages: answered 500: not now; 1 message waits.');
+    const listed = JSON.parse((await home.sluice(['alerts', '--json'])).stdout) as Record<string, unknown[]>;
+    expect(listed).toMatchObject({
+      open: [{ subject: 'job:orders' }, { subject: 'job:stock' }],
+      channels: [{ channel: 'ops', waiting: 1, problem: 'answered 500: not now' }],
+      messages: [{ title: '2 jobs failed', state: 'waiting', attempts: 1 }],
+    });
+    expect((await home.sluice(['alerts', 'test', 'ops'])).code).toBe(1);
+    expect((await home.sluice(['alerts', 'test', 'opps'])).stderr).toContain('did you mean "ops"?');
+  });
+
+  it('beat after each good result of a job that is named, and not after others', async () => {
+    const beats = await openReceiver();
+    const { home, mend } = await setUp({
+      channels: { alive: { type: 'heartbeat', url: beats.url, jobs: ['orders'] } },
+    });
+    await home.sync();
+    expect(beats.got).toEqual([]);
+    await mend();
+    await home.sync();
+    await home.sync();
+    expect(beats.got.map(({ method }) => method)).toEqual(['GET', 'GET']);
+  });
 });

@@ -64,7 +64,7 @@ async function send({ config, jobs, refused, flags, signal }: Work): Promise<num
     const outcomes = await syncJobs({ runtime, config, jobs, signal, patienceMs: flags.wait * 1000 });
     follow.stop();
     showSummary({ outcomes, refused, json: flags.json === true });
-    await tellPeople({ runtime, config, outcomes, log });
+    await tellPeople({ runtime, config, outcomes, signal, log });
     return exitCodeOf(outcomes, refused);
   } finally {
     follow.stop();
@@ -81,9 +81,10 @@ async function tellPeople({
   runtime: Runtime;
   config: Config;
   outcomes: readonly Outcome[];
+  signal: AbortSignal;
   log: Log;
 }): Promise<void> {
-  if (given.config.alerts === undefined) return;
+  if (given.config.alerts === undefined || given.signal.aborted) return;
   const { tellAfter } = await import('../../daemon/notice/tell-after.ts');
   await tellAfter(given).catch((error: unknown) => {
     log.error('the look for alerts met a fault', { error: String(error) });

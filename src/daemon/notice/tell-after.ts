@@ -22,17 +22,20 @@ export async function tellAfter({
   runtime,
   config,
   outcomes,
+  signal: stop,
 }: {
   readonly runtime: Runtime;
   readonly config: Config;
   readonly outcomes: readonly Outcome[];
+  /** Stops what is being sent: it stays owed. */
+  readonly signal: AbortSignal;
 }): Promise<void> {
   const { store, clock, events } = runtime;
   if (config.alerts === undefined) return;
   // Nothing more of the same is to be waited for: the runs are over.
   const alerts = { ...config.alerts, settleMs: 0 };
   const { folder, file } = config;
-  const signal = AbortSignal.timeout(patienceMs);
+  const signal = AbortSignal.any([stop, AbortSignal.timeout(patienceMs)]);
   const daemon = await store.leases.holder('daemon');
   const beat = daemon === undefined ? undefined : await readPulse(store, { owner: daemon.owner, clock });
   const seen = await new Lookout(new Shortages()).look({ config, alerts, store, clock, beat });
