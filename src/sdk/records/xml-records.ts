@@ -92,7 +92,9 @@ export class XmlRecords {
 
   #opened(path: string, tag: SaxesTagPlain): Open {
     const open: Open = { path, text: '', hasChildren: false, isNil: false };
-    for (const [name, value] of Object.entries(tag.attributes)) {
+    // Most elements have none, and a list of its entries for each would cost as much as reading it.
+    for (const name in tag.attributes) {
+      const value = tag.attributes[name]!;
       if (name === 'xmlns' || name.startsWith('xmlns:')) continue;
       if (name === 'xsi:nil') open.isNil = /^(?:true|1)$/.test(value.trim());
       else this.#put(joined(path, `@${name}`), value);
@@ -120,11 +122,8 @@ export class XmlRecords {
   }
 
   #settle({ path, text, hasChildren, isNil }: Open): void {
-    const isBlank = text.trim() === '';
-    if (hasChildren) {
-      if (!isBlank) this.#put(joined(path, '#text'), text);
-    } else if (path !== '') this.#put(path, isNil ? null : text);
-    else if (!isBlank) this.#put('#text', text);
+    if (!hasChildren && path !== '') this.#put(path, isNil ? null : text);
+    else if (text.trim() !== '') this.#put(joined(path, '#text'), text);
   }
 
   #put(path: string, value: string | null): void {
