@@ -80,7 +80,7 @@ async function begin(
     const backfill: Backfill = { ...fresh, begunAt: runtime.clock.now() };
     await backfills.set(backfill);
     await audit.write({ by, action: 'backfill', job: job.name });
-    await sets.prune();
+    await sets.prune(job.name);
     return backfill;
   });
 }

@@ -70,7 +70,7 @@ export async function runHolding(given: RunGiven): Promise<Outcome> {
   const stage = await runStages(given, run).catch((thrown: unknown) => fail(given, run, thrown));
   store.payloads.leave(run);
   await store.sets.leave(run);
-  if (job.extract?.write !== undefined) await store.sets.prune();
+  if (job.extract?.write !== undefined) await store.sets.prune(job.name);
   const row = await store.runs.find(run);
   const figures = { rows: row?.row_count ?? 0, bytes: row?.bytes ?? 0, requests: row?.requests ?? 0 };
   const outcome: Outcome = { ...stage, job: job.name, run, ...figures, milliseconds: clock.monotonic() - began };

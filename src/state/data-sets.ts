@@ -1,5 +1,6 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import type { Manifest, Staged } from '../sets/manifest.ts';
 import { Backfills } from './backfills.ts';
 import { atomically, type Ground } from './part.ts';
@@ -123,17 +124,15 @@ export class DataSets {
     await this.#ground.db.updateTable('sets').set({ shown: 0 }).execute();
   }
 
-  /** Forgets generations that nothing can come back to, and deletes the files that only they had. */
-  async prune(): Promise<void> {
+  /** Forgets generations that nothing can come back to, of a job or of all, and deletes the files that only they had. */
+  async prune(job?: string): Promise<void> {
     await atomically(this.#ground, async (inside) => {
-      const rows = await inside.db.selectFrom('generations').select(['run', 'manifest']).execute();
-      const wanted = await wantedRuns(inside);
+      const all = inside.db.selectFrom('generations').select(['run', 'manifest']);
+      const rows = await (job === undefined ? all : all.where('job', '=', job)).execute();
+      const wanted = await wantedRuns(inside, job);
       const gone = rows.filter(({ run }) => !wanted.has(run));
-      if (gone.length === 0) return;
       for (const { run } of gone) await inside.db.deleteFrom('generations').where('run', '=', run).execute();
-      const sets = new DataSets(inside);
-      const kept = await sets.files();
-      for (const file of gone.flatMap(filesOf)) if (!kept.has(file)) this.#remove(file);
+      for (const file of new Set(gone.flatMap(filesOf))) if (!(await isKept(inside, file))) this.#remove(file);
     });
   }
 
@@ -141,10 +140,9 @@ export class DataSets {
   async leave(run: string): Promise<void> {
     if (!existsSync(join(this.root, run))) return;
     await atomically(this.#ground, async (inside) => {
-      const kept = await new DataSets(inside).files();
       for (const path of filesBelow(join(this.root, run))) {
-        const file = `${run}/${path.slice(join(this.root, run).length + 1)}`;
-        if (!kept.has(file)) this.#remove(file);
+        const file = path.slice(this.root.length + 1);
+        if (!(await isKept(inside, file))) this.#remove(file);
       }
       removeIfEmpty(join(this.root, run), this.root);
     });
@@ -203,16 +201,35 @@ export class DataSets {
 }
 
 /** Runs whose generations may still be gone on from: the present ones, and those of payloads that can be sent or put back. */
-async function wantedRuns({ db }: Ground): Promise<Set<string>> {
+async function wantedRuns({ db }: Ground, job: string | undefined): Promise<Set<string>> {
   const sets = await db.selectFrom('sets').select(['run', 'before']).execute();
-  const payloads = await db
+  const made = db
     .selectFrom('generations')
     .innerJoin('outbox', 'outbox.run', 'generations.run')
     .select(['outbox.run', 'outbox.state', 'outbox.path'])
-    .where('outbox.state', 'in', [...open, 'delivered'])
-    .execute();
+    .where('outbox.state', 'in', [...open, 'delivered']);
+  const payloads = await (job === undefined ? made : made.where('generations.job', '=', job)).execute();
   const wanted = payloads.filter(({ state, path }) => state !== 'delivered' || existsSync(path));
   return new Set([...sets.flatMap(({ run, before }) => [run, before ?? run]), ...wanted.map(({ run }) => run)]);
+}
+
+/** Whether a generation, of whatever job, or a range that is being read again has the file. */
+async function isKept({ db }: Ground, file: string): Promise<boolean> {
+  const named = `%${JSON.stringify(file).replaceAll(/[%_\\]/g, '\\$&')}%`;
+  const generation = await db
+    .selectFrom('generations')
+    .select('run')
+    .where(sql<boolean>`manifest like ${named} escape '\\'`)
+    .limit(1)
+    .executeTakeFirst();
+  if (generation !== undefined) return true;
+  const backfill = await db
+    .selectFrom('backfills')
+    .select('job')
+    .where(sql<boolean>`staged like ${named} escape '\\'`)
+    .limit(1)
+    .executeTakeFirst();
+  return backfill !== undefined;
 }
 
 function filesOf({ manifest }: { readonly manifest: string }): string[] {

@@ -25,14 +25,18 @@ export async function moveOn(inside: Ground, place: Place): Promise<void> {
   const { job, run, watermark, generation } = place;
   if (watermark !== undefined) await new Watermarks(inside).set({ job, run, ...watermark });
   await keepPlace(inside, place);
-  if (generation !== undefined) await new DataSets(inside).advance(job, run);
+  const sets = new DataSets(inside);
+  // A job that keeps its rows no longer has no use for those of then.
+  await (generation === undefined ? sets.forget(job) : sets.advance(job, run));
 }
 
 /** A payload that was held back is owed now. */
 export async function moveOnTo(inside: Ground, place: Omit<Place, 'generation'>): Promise<void> {
-  await moveOn(inside, place);
+  const { job, run, watermark } = place;
   const sets = new DataSets(inside);
-  if ((await sets.ofRun(place.run)) !== undefined) await sets.advance(place.job, place.run);
+  if ((await sets.ofRun(run)) === undefined) return moveOn(inside, place);
+  if (watermark !== undefined) await new Watermarks(inside).set({ job, run, ...watermark });
+  await sets.advance(job, run);
 }
 
 /** The payload of a run will not be delivered: what it had read is read again, unless a later run has gone on from it. */

@@ -87,7 +87,7 @@ export class Watermarks {
       if (text === undefined) {
         await watermarks.forget(job);
         await sets.forget(job);
-        await sets.prune();
+        await sets.prune(job);
       }
       if (text !== undefined)
         await inside.db.updateTable('watermarks').set({ text, before: null }).where('job', '=', job).execute();

@@ -111,6 +111,15 @@ it('files that no generation has go; those of a run that lives, and those that a
   expect(there(store, young, kept.file)).toEqual([false, true]);
 });
 
+it('a job that keeps its rows no longer forgets them with its next payload', async () => {
+  const store = await newStore({ clock: new VirtualClock() });
+  const first = await owe(store);
+  await store.outbox.owe(first.owing);
+  const { generation: _, ...plain } = (await owe(store)).owing;
+  await store.outbox.owe(plain);
+  expect(await present(store)).toEqual({ set: undefined, watermark: plain.run });
+});
+
 it('who forgets the watermark forgets the rows, and what was read of a range', async () => {
   const store = await newStore({ clock: new VirtualClock() });
   const first = await owe(store);

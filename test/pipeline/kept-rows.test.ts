@@ -1,0 +1,128 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import type { Extract } from '../../src/config/config.ts';
+import type { Keeping } from '../../src/pipeline/folded-source.ts';
+import { previewPipeline } from '../../src/pipeline/preview-pipeline.ts';
+import { type FreshPayload, resumePipeline } from '../../src/pipeline/run-pipeline.ts';
+import { batchOf } from '../../src/sdk/batch.ts';
+import type { Connector } from '../../src/sdk/connector.ts';
+import { transformById } from '../../src/transforms/index.ts';
+import { columns, connectorOf, extractOf, rig, temporaryFolder } from './rig.ts';
+
+type Row = readonly [number, string];
+
+/** Gives the rows that are there, once: the watermark is how many that were. */
+function source(rows: readonly Row[]): Connector {
+  return {
+    ...connectorOf(async function* () {}),
+    extract: async ({ watermark = '0' }) => {
+      const fresh = rows.slice(Number(watermark));
+      return {
+        columns,
+        batches: (async function* () {
+          if (fresh.length > 0) yield batchOf(columns, fresh);
+        })(),
+        watermark: () => String(rows.length),
+        unchanged: () => fresh.length === 0,
+      };
+    },
+  };
+}
+
+/** Runs of a job one after another, as the daemon would make them. */
+function job(more: Partial<Extract> = {}) {
+  const folder = join(temporaryFolder(), 'sets');
+  let runs = 0;
+  let last: { manifest?: FreshPayload['manifest']; watermark?: string } = {};
+  const given = (rows: readonly Row[], keeping: Partial<Keeping> = {}) => {
+    const extract = extractOf(source(rows), { write: { disposition: 'merge', key: ['id'] }, ...more });
+    const { manifest, watermark } = last;
+    return {
+      ...rig(extract, { run: `r${++runs}` }).given,
+      keeping: {
+        ...{ folder, run: `r${runs}`, isWanted: manifest === undefined },
+        ...(manifest === undefined ? {} : { current: manifest }),
+        ...keeping,
+      },
+      ...(watermark === undefined ? {} : { watermark }),
+    };
+  };
+  return {
+    folder,
+    given,
+    run: async (rows: readonly Row[], keeping: Partial<Keeping> = {}) => {
+      const result = await resumePipeline(given(rows, keeping));
+      if ('unchanged' in result) return result;
+      last = result;
+      return { text: await readFile(result.path, 'utf8'), rows: result.rows, watermark: result.watermark };
+    },
+  };
+}
+
+it('makes the payload of all rows that are kept, and none where nothing came', async () => {
+  const orders = job();
+  const rows: Row[] = [
+    [2, 'two'],
+    [1, 'one'],
+  ];
+  expect(await orders.run(rows)).toEqual({ text: 'id|name\n1|one\n2|two\n.\n', rows: 2, watermark: '2' });
+  expect(await orders.run(rows)).toEqual({ unchanged: true, watermark: '2' });
+  rows.push([2, 'TWO']);
+  expect(await orders.run(rows)).toMatchObject({ text: 'id|name\n1|one\n2|TWO\n.\n', watermark: '3' });
+});
+
+it('makes one where nothing came, if what is kept has to be sent all the same', async () => {
+  const orders = job();
+  await orders.run([[1, 'one']]);
+  expect(await orders.run([[1, 'one']], { isWanted: true })).toMatchObject({ text: 'id|name\n1|one\n.\n' });
+});
+
+it('takes all rows in, also where the transforms want only the first of the whole', async () => {
+  const limit = { transform: transformById('limit')!, given: 1 };
+  const orders = job({ transforms: [limit] });
+  const rows: Row[] = [
+    [3, 'three'],
+    [2, 'two'],
+  ];
+  expect(await orders.run(rows)).toEqual({ text: 'id|name\n2|two\n.\n', rows: 1, watermark: '2' });
+  rows.push([1, 'one']);
+  expect(await orders.run(rows)).toMatchObject({ text: 'id|name\n1|one\n.\n', watermark: '3' });
+});
+
+it('is the same beforehand in a preview, which leaves what is kept as it was', async () => {
+  const orders = job();
+  await orders.run([[1, 'one']]);
+  const before = readdirSync(orders.folder, { recursive: true });
+  const preview = await previewPipeline({
+    ...orders.given([
+      [1, 'one'],
+      [2, 'two'],
+    ]),
+    rows: 5,
+  });
+  expect(preview.firstRows).toEqual([
+    ['1', 'one'],
+    ['2', 'two'],
+  ]);
+  expect(readdirSync(orders.folder, { recursive: true })).toEqual(before);
+});
+
+it('ends as what it is when a file cannot be written', async () => {
+  const orders = job();
+  await orders.run([[1, 'one']]);
+  const [run] = readdirSync(orders.folder);
+  const refused = orders.run(
+    [
+      [1, 'one'],
+      [2, 'two'],
+    ],
+    { folder: '/proc/nowhere', run: run! },
+  );
+  await expect(refused).rejects.toMatchObject({
+    where: { job: 'orders' },
+    family: expect.stringMatching(/config|try_later/),
+  });
+  expect(existsSync(join(orders.folder, run!))).toBe(true);
+});
