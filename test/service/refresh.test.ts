@@ -177,6 +177,32 @@ describe('a refresh', () => {
     await until(async () => (await instanceOf(given, behind)).date_last_refresh !== null);
   });
 
+  it('of many clients of a company leaves room for other companies', async () => {
+    const go = Promise.withResolvers<void>();
+    const asked: string[] = [];
+    const pull: Pull = async function* ({ properties }) {
+      asked.push(String(properties.name));
+      if (properties.name !== 'elsewhere') await go.promise;
+      yield Buffer.from('[1]');
+    };
+    const given = await bench({ pull });
+    const ids: string[] = [];
+    for (const name of ['a', 'b', 'c', 'd', 'e']) {
+      const client = (await given.call('POST', '/clients', { body: { name } })).body.meta.location!.split('/').at(-1)!;
+      const id = await given.source({ properties: { name }, client_id: client });
+      await given.call('POST', `/datasource-instances/${id}/@/refresh`, { body: { client_id: client } });
+      ids.push(id);
+    }
+    const theirs = { key: keys.otherAdmin };
+    const elsewhere = await given.source({ properties: { name: 'elsewhere' } }, theirs);
+    await given.call('POST', `/datasource-instances/${elsewhere}/@/refresh`, theirs);
+    await until(async () => asked.includes('elsewhere'));
+    expect(asked).toEqual(['a', 'b', 'elsewhere']);
+    go.resolve();
+    await until(async () => asked.length === ids.length + 1);
+    expect(asked).toEqual(['a', 'b', 'elsewhere', 'c', 'd', 'e']);
+  });
+
   it('runs first in, first out, one at a time in an account, and once however often it was asked for while it waits', async () => {
     const go = Promise.withResolvers<void>();
     const asked: string[] = [];

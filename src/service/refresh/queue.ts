@@ -3,8 +3,15 @@ import type { Database } from '../store/database.ts';
 export interface Queued {
   readonly position: number;
   readonly instanceId: string;
-  /** Whose it is; null when it was deleted meanwhile. */
+  /** Whose it is: a company, or a client account and its company; null when it was deleted meanwhile. */
   readonly accountId: string | null;
+  readonly companyId: string | null;
+}
+
+/** Whose refreshes have to wait for now. */
+export interface Busy {
+  readonly accounts: Iterable<string>;
+  readonly companies: Iterable<string>;
 }
 
 /** Puts an instance at the end, unless it waits there already: one pull serves everybody who asked for it. */
@@ -13,16 +20,19 @@ export function enqueue(db: Database, instanceId: string, now: number): void {
   db.run(sql, instanceId, now);
 }
 
-/** The oldest that waits and belongs to none of these accounts, marked as running. */
-export function takeNext(db: Database, busy: Iterable<string>): Queued | undefined {
-  const owned = `select q.position, d.account_id as accountId from refresh_queue q
-    left join datasource_instances i on i.id = q.instance_id left join datasources d on d.id = i.datasource_id
-    where q.running = 0 and coalesce(d.account_id, '') not in (select value from json_each(?))
+/** The oldest that waits and does not have to, marked as running. */
+export function takeNext(db: Database, busy: Busy): Queued | undefined {
+  const oldest = `select q.position, a.id as accountId, coalesce(a.parent_id, a.id) as companyId from refresh_queue q
+    left join datasource_instances i on i.id = q.instance_id
+    left join datasources d on d.id = i.datasource_id left join accounts a on a.id = d.account_id
+    where q.running = 0 and coalesce(a.id, '') not in (select value from json_each(?))
+      and coalesce(a.parent_id, a.id, '') not in (select value from json_each(?))
     order by q.position limit 1`;
-  const next = db.get<Pick<Queued, 'position' | 'accountId'>>(owned, JSON.stringify([...busy]));
+  const [accounts, companies] = [busy.accounts, busy.companies].map((ids) => JSON.stringify([...ids]));
+  const next = db.get<Omit<Queued, 'instanceId'>>(oldest, accounts!, companies!);
   if (next === undefined) return undefined;
-  const sql = 'update refresh_queue set running = 1 where position = ? returning position, instance_id as instanceId';
-  return { ...next, ...db.get<Pick<Queued, 'position' | 'instanceId'>>(sql, next.position)! };
+  const sql = 'update refresh_queue set running = 1 where position = ? returning instance_id as instanceId';
+  return { ...next, ...db.get<Pick<Queued, 'instanceId'>>(sql, next.position)! };
 }
 
 export function settle(db: Database, position: number): void {

@@ -10,13 +10,15 @@ import { publish } from '../uploads/publish.ts';
 import { receive } from '../uploads/receive.ts';
 import type { Reach } from './address-policy.ts';
 import type { Pull } from './pull.ts';
-import { enqueue, type Queued, resume, settle, takeNext } from './queue.ts';
+import { type Busy, enqueue, type Queued, resume, settle, takeNext } from './queue.ts';
 import { dueInstances, planNext, planWithinInterval } from './schedule.ts';
 import { registerSecretsOf } from './secrets.ts';
 
 const longestPullMs = 10 * 60_000;
 /** Each may be a process with memory of its own. */
 const mostAtOnce = 4;
+/** So that one company with many clients leaves room for the others. */
+const mostOfCompany = 2;
 
 interface WorkerParts {
   readonly db: Database;
@@ -30,13 +32,13 @@ interface WorkerParts {
 
 /**
  * Takes instances out of the durable queue, first in first out, and stores what their connectors yield. An account's run one
- * after the other; several accounts' run side by side, so that a source that hangs holds up its own account alone.
+ * after the other; several accounts' run side by side, no more than two of a company, so that a source that hangs holds up its own account alone.
  */
 export class RefreshWorker {
   readonly #parts: WorkerParts;
   #stop = new AbortController();
-  readonly #running = new Set<Promise<void>>();
-  readonly #busy = new Set<string>();
+  /** What runs, with whose it is. */
+  readonly #running = new Map<Promise<void>, Queued>();
 
   constructor(parts: WorkerParts) {
     this.#parts = parts;
@@ -80,13 +82,13 @@ export class RefreshWorker {
   /** Gives up what is under way (it stays in the queue) and ends. */
   async stop(): Promise<void> {
     this.#stop.abort();
-    await Promise.all(this.#running);
+    await Promise.all(this.#running.keys());
   }
 
   #wake(): void {
     try {
       while (!this.#stop.signal.aborted && this.#running.size < mostAtOnce) {
-        const next = takeNext(this.#parts.db, this.#busy);
+        const next = takeNext(this.#parts.db, this.#busy());
         if (next === undefined) return;
         this.#run(next);
       }
@@ -96,16 +98,20 @@ export class RefreshWorker {
   }
 
   #run(next: Queued): void {
-    const { accountId } = next;
-    if (accountId !== null) this.#busy.add(accountId);
     const running = this.#refresh(next)
       .catch((thrown: unknown) => this.#tellStopped(thrown))
       .finally(() => {
-        if (accountId !== null) this.#busy.delete(accountId);
         this.#running.delete(running);
         this.#wake();
       });
-    this.#running.add(running);
+    this.#running.set(running, next);
+  }
+
+  #busy(): Busy {
+    const all = [...this.#running.values()];
+    const companies = Map.groupBy(all, ({ companyId }) => companyId ?? '');
+    const full = [...companies].filter(([id, own]) => id !== '' && own.length >= mostOfCompany);
+    return { accounts: all.flatMap(({ accountId }) => accountId ?? []), companies: full.map(([id]) => id) };
   }
 
   /** The database itself failed (a full disk). What is queued stays queued; the next request tries again. */
