@@ -2,13 +2,14 @@ import PQueue from 'p-queue';
 import type { Config, Job } from '../config/config.ts';
 import { concurrencyDefault } from '../config/schedule-options.ts';
 import { deliverOwed } from '../delivery/deliver.ts';
+import { rankOfPriority } from '../delivery/importance.ts';
 import { RefreshDesk } from '../delivery/refresh-desk.ts';
 import type { Outcome } from './outcome.ts';
 import { runJob } from './run-job.ts';
 import type { Runtime } from './wire.ts';
 
 /**
- * Runs jobs once and delivers what they make, retries included as long as they come due within `patienceMs` of now.
+ * Runs jobs once, the important ones first, and delivers what they make, retries included as long as they come due within `patienceMs` of now.
  * Then sends what earlier runs of the same jobs still owe. One outcome a job, in the order given.
  */
 export async function syncJobs(given: {
@@ -20,14 +21,15 @@ export async function syncJobs(given: {
 }): Promise<Outcome[]> {
   const { runtime, config, jobs, signal, patienceMs } = given;
   const deliverUntil = runtime.clock.now() + patienceMs;
-  const queue = new PQueue({ concurrency: config.concurrency ?? concurrencyDefault });
+  const queue = new PQueue({ concurrency: config.concurrency ?? concurrencyDefault, autoStart: false });
   const desk = new RefreshDesk();
   const runs = jobs.map((job) => {
     const given = { runtime, config, job, origin: 'person', signal, deliverUntil } as const;
-    if (job.extract !== undefined) return queue.add(() => runJob(given));
+    if (job.extract !== undefined) return queue.add(() => runJob(given), { priority: rankOfPriority(job.priority) });
     const seat = desk.sit();
     return runJob({ ...given, seat }).finally(() => seat.leave());
   });
+  queue.start();
   const outcomes = await Promise.all(runs);
   await sendLeftovers({ ...given, outcomes });
   return outcomes;

@@ -28,7 +28,10 @@ export class Line {
     options: { priority: Priority; rank?: number; signal?: AbortSignal },
   ): Promise<T> {
     const { priority, rank = 0, signal } = options;
-    const added = { priority: priority === 'person' ? personRank : rank, ...(signal === undefined ? {} : { signal }) };
+    const added = {
+      priority: priority === 'person' ? personRank + rank : rank,
+      ...(signal === undefined ? {} : { signal }),
+    };
     return this.#queue.add(() => this.#untilTaken(take, signal), added);
   }
 

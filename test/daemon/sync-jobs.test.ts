@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { syncJobs } from '../../src/daemon/sync-jobs.ts';
+import { wire } from '../../src/daemon/wire.ts';
+import { configOf, destinationOf, jobOf, newFolder, openService, Source } from './rig.ts';
+
+it('jobs that are asked for together begin in the order of their importance, and are answered in the order asked for', async () => {
+  const service = await openService();
+  const destination = destinationOf(service.url, { requestsPerDay: 2 });
+  const source = new Source();
+  const priorities = ['low', undefined, 'high', 'low', 'high'] as const;
+  const jobs = await Promise.all(
+    priorities.map(async (priority, i) => {
+      const given = { name: `job-${i}`, destination, instance: await service.instance(), source };
+      return jobOf({ ...given, ...(priority === undefined ? {} : { priority }) });
+    }),
+  );
+  const config = { ...configOf(await newFolder(), jobs), concurrency: 1 };
+  const runtime = await wire({ config });
+  const began: string[] = [];
+  runtime.events.listen((...[name, facts]) => void (name === 'run.started' && began.push(facts.job)));
+  const signal = new AbortController().signal;
+  const outcomes = await syncJobs({ runtime, config, jobs, signal, patienceMs: 0 }).finally(() => runtime.close());
+  expect(began).toEqual(['job-2', 'job-4', 'job-1', 'job-0', 'job-3']);
+  expect(outcomes.map(({ job, state }) => [job, state])).toEqual([
+    ['job-0', 'waiting_quota'],
+    ['job-1', 'waiting_quota'],
+    ['job-2', 'delivered'],
+    ['job-3', 'waiting_quota'],
+    ['job-4', 'delivered'],
+  ]);
+});
