@@ -1,0 +1,146 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { describeSchedule, scheduleText } from '../../config/describe-schedule.ts';
+import { timezoneFault } from '../../schedule/cron.ts';
+import { nextFiring, type Schedule } from '../../schedule/schedule.ts';
+import { spanText } from '../../schedule/span.ts';
+import type { CliCommand } from '../command.ts';
+import { chooseJobs, configFlag, openConfig, showProblems } from '../config-file.ts';
+import { exit } from '../exit.ts';
+import { forMachines } from '../for-machines.ts';
+import { renderTable } from '../table.ts';
+
+interface Flags {
+  readonly config: string;
+  readonly next: number;
+  readonly from?: number;
+  readonly try?: string;
+  readonly timezone: string;
+  readonly json?: true;
+}
+
+/** A schedule and whose it is, null for one that is tried; without one, the job runs only when asked to. */
+interface Shown {
+  readonly job: string | null;
+  readonly schedule?: Schedule;
+  readonly enabled: boolean;
+}
+
+async function run(names: readonly string[], flags: Flags): Promise<void> {
+  const shown = flags.try === undefined ? await ofConfig(names, flags) : await ofText(flags.try, flags);
+  if (shown === undefined) return;
+  const lines = shown.map((one) => ({ ...one, firings: firingsOf(one, flags) }));
+  process.stdout.write(`${flags.json === true ? machinesText(lines) : textOf(lines)}\n`);
+}
+
+async function ofConfig(names: readonly string[], { config: file }: Flags): Promise<Shown[]> {
+  const loaded = await openConfig(file);
+  if (names.length > 0) return chooseJobs(loaded, names).jobs.map(shownOf);
+  showProblems(loaded.problems);
+  if (loaded.problems.length > 0) process.exitCode = exit.usage;
+  return [...loaded.config.jobs.values()].map(shownOf);
+}
+
+const shownOf = ({ name: job, schedule, enabled }: { name: string; schedule?: Schedule; enabled: boolean }): Shown => ({
+  job,
+  enabled,
+  ...(schedule === undefined ? {} : { schedule }),
+});
+
+async function ofText(text: string, { timezone }: Flags): Promise<Shown[] | undefined> {
+  const { trySchedule } = await import('../../config/try-schedule.ts');
+  const { schedule, problems } = trySchedule(text, timezone);
+  showProblems(problems);
+  if (problems.length > 0) process.exitCode = exit.usage;
+  return problems.length > 0
+    ? undefined
+    : [{ job: null, enabled: true, ...(schedule === undefined ? {} : { schedule }) }];
+}
+
+function firingsOf({ schedule, enabled }: Shown, { next, from = Date.now() }: Flags): number[] {
+  const firings: number[] = [];
+  if (schedule === undefined || !enabled) return firings;
+  let at = nextFiring(schedule, from);
+  while (at !== null && firings.length < next) {
+    firings.push(at);
+    at = nextFiring(schedule, at);
+  }
+  return firings;
+}
+
+type Line = Shown & { readonly firings: readonly number[] };
+
+function textOf(lines: readonly Line[]): string {
+  if (lines.length === 0) return 'The config has no jobs.';
+  const rows = lines.flatMap(({ job, schedule, enabled, firings }) => {
+    const words = schedule === undefined ? 'manual' : scheduleText(schedule);
+    const later = schedule?.offset === undefined ? '' : `, ${spanText(schedule.offset)} later`;
+    const none = enabled ? 'when asked to' : 'disabled: when asked to';
+    const times = firings.map((at) => localText(at, schedule!.timezone));
+    return (times.length === 0 ? [none] : times).map((time, n) =>
+      n === 0 ? [job ?? '–', `${words}${later}`, schedule?.timezone ?? '', time] : ['', '', '', time],
+    );
+  });
+  const titles = [{ title: 'job' }, { title: 'schedule' }, { title: 'zone' }, { title: 'fires' }];
+  return renderTable(titles, rows, { paper: process.stdout });
+}
+
+/** As the clock of the zone shows it, with the offset that it has then: `Sun 2026-10-25 02:30:00 +02:00`. */
+function localText(at: number, timezone: string): string {
+  const local = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timezone);
+  const weekday = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'][local.dayOfWeek - 1];
+  return `${weekday} ${local.toPlainDate()} ${local.toPlainTime().toString({ smallestUnit: 'second' })} ${local.offset}`;
+}
+
+function machinesText(lines: readonly Line[]): string {
+  const described = lines.map(({ job, enabled, schedule, firings }) => ({
+    job,
+    enabled,
+    schedule: schedule === undefined ? null : describeSchedule(schedule),
+    firings: firings.map((at) => new Date(at).toISOString()),
+  }));
+  return forMachines(described);
+}
+
+function count(text: string): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value >= 1 && value <= 1000) return value;
+  throw new InvalidArgumentError('It takes a whole number from 1 to 1000.');
+}
+
+function instant(text: string): number {
+  const at = Date.parse(text);
+  if (!Number.isNaN(at)) return at;
+  throw new InvalidArgumentError('It takes an instant such as 2026-10-24 or 2026-10-24T18:00Z.');
+}
+
+function zone(text: string): string {
+  const fault = timezoneFault(text);
+  if (fault === undefined) return text;
+  throw new InvalidArgumentError(`It takes a zone such as Europe/Berlin: ${fault}.`);
+}
+
+const examples = `
+Examples:
+  sluice schedules
+  sluice schedules orders --next 3
+  sluice schedules --try "at 06:00, 18:30 on MON-FRI" --timezone Europe/Berlin
+  sluice schedules --try "30 2 * * *" --timezone Europe/Berlin --from 2026-10-24`;
+
+const command: CliCommand = {
+  register(program: Command): void {
+    program
+      .command('schedules')
+      .description('Shows when jobs fire next, on the clock of their zone; or when a schedule would.')
+      .argument('[jobs...]', 'all of them when none is named')
+      .option(...configFlag)
+      .option('-n, --next <firings>', 'how many of each', count, 3)
+      .option('--from <instant>', 'the firings after it, instead of those from now on', instant)
+      .option('--try <schedule>', 'this schedule instead of those of the config, which is not read then')
+      .option('--timezone <zone>', 'the zone that it is meant in', zone, 'UTC')
+      .option('--json', 'for machines')
+      .addHelpText('after', examples)
+      .action(run);
+  },
+};
+
+export default command;
