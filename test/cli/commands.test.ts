@@ -262,8 +262,7 @@ describe('sluice status', () => {
     await home.write('rows.csv', 'id,name\n3,c\n');
     await home.config(config({ destinations: { main: { url: 'http://127.0.0.1:1/api/1.0', api_key: adminKey } } }));
     expect((await home.sync({ args: ['--wait', '0'] })).code).toBe(1);
-    const waits = { state: expect.stringContaining('owed, next try '), waits_until: expect.any(String) };
-    expect(await state()).toMatchObject({ jobs: [{ ...waits, owed: [{ rows: 1 }] }] });
+    expect(await state()).toMatchObject({ jobs: [{ state: expect.stringMatching(/^owed/), owed: [{ rows: 1 }] }] });
     const { main: other } = config().destinations;
     await home.config(config({ destinations: { other } }));
     expect(await state()).toMatchObject({
