@@ -1,4 +1,4 @@
-import type { AlertChannel, Alerts } from '../config/alerts.ts';
+import type { AlertChannel, Alerts, Occasion } from '../config/alerts.ts';
 import type { Telling } from '../state/alerts.ts';
 import type { Parts, Store } from '../state/store.ts';
 import { type Advance, advance, type Look } from './advance.ts';
@@ -13,7 +13,7 @@ export interface BookGiven {
   readonly file: string;
   readonly now: number;
   /** How a subject stands, for those that are told. Asked outside of the transaction. */
-  readonly describe: (subject: string) => Promise<Detail | undefined>;
+  readonly describe: (subject: string, occasion: Occasion) => Promise<Detail | undefined>;
 }
 
 /** What one look at the world found. */
@@ -54,9 +54,12 @@ function isNothing({ put, drop, groups, dropGroups }: Advance): boolean {
 
 async function describeAll({ describe }: BookGiven, bulletins: readonly Bulletin[]): Promise<Map<string, Detail>> {
   const details = new Map<string, Detail>();
-  for (const subject of new Set(bulletins.flatMap(toDescribe))) {
-    const detail = await describe(subject);
-    if (detail !== undefined) details.set(subject, detail);
+  for (const bulletin of bulletins) {
+    const { occasion } = bulletin;
+    for (const subject of toDescribe(bulletin)) {
+      const detail = await describe(subject, occasion);
+      if (detail !== undefined) details.set(`${occasion} ${subject}`, detail);
+    }
   }
   return details;
 }
@@ -65,7 +68,10 @@ function tellingsOf(
   bulletin: Bulletin,
   { given, details }: { given: BookGiven; details: ReadonlyMap<string, Detail> },
 ): Telling[] {
-  const event = composeBulletin(bulletin, { ...given, detailOf: (subject) => details.get(subject) });
+  const event = composeBulletin(bulletin, {
+    ...given,
+    detailOf: (subject) => details.get(`${bulletin.occasion} ${subject}`),
+  });
   const channels = bulletin.to.filter((name) => isTold(given.alerts.channels.get(name)));
   const body = JSON.stringify(event);
   return channels.map((channel) => ({ id: event.data.id, channel, title: event.data.title, body }));

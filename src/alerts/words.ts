@@ -55,6 +55,12 @@ const words: Readonly<Record<Occasion, Words>> = {
     over: '{} takes our credentials again',
     overMany: '{} destinations take our credentials again',
   },
+  unsent: {
+    one: 'what is owed to {} does not get there',
+    many: 'what is owed to {} destinations does not get there',
+    over: '{} takes what is owed again',
+    overMany: '{} destinations take what is owed again',
+  },
   scheduler: {
     one: 'the schedules have stopped',
     many: 'the schedules have stopped',

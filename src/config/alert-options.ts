@@ -15,10 +15,18 @@ export const occasions = [
   'quota',
   'login',
   'credentials',
+  'unsent',
   'scheduler',
 ] as const;
 
-export const alertDefaults = { remind: '24h', afterFailures: 3, settle: '30s', quotaLeft: '10%', every: '5m' };
+export const alertDefaults = {
+  remind: '24h',
+  afterFailures: 3,
+  settle: '30s',
+  unsentAfter: '15m',
+  quotaLeft: '10%',
+  every: '5m',
+};
 
 const timeout = option.integer({
   minimum: 1,
@@ -192,6 +200,11 @@ export const alertOptions = {
   settle: option.schema<string>(span, {
     about: 'How long the daemon waits for more of the same before it tells, so that one cause is one message.',
     default: alertDefaults.settle,
+  }),
+  unsent_after: option.schema<string>(span, {
+    about:
+      'Tell when what is owed to a destination has not got there for so long, for another reason than quota or key.',
+    default: alertDefaults.unsentAfter,
   }),
   quota_left: option.schema<string>(percent, {
     about: "Tell when less than this is left of an account's requests of the day, or when they will not last.",

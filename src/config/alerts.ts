@@ -39,6 +39,7 @@ export interface Alerts extends AlertLimits {
   readonly rules: readonly AlertRule[];
   readonly recovery: boolean;
   readonly settleMs: number;
+  readonly unsentAfterMs: number;
   /** A fraction of the day's requests. */
   readonly quotaLeft: number;
 }

@@ -46,6 +46,7 @@ export function loadAlerts(
     ...limitsOf(written),
     recovery: values.recovery,
     settleMs: spanOf(values.settle),
+    unsentAfterMs: spanOf(values.unsent_after),
     quotaLeft: Number.parseFloat(values.quota_left) / 100,
   };
 }

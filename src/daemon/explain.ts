@@ -2,7 +2,7 @@ import type { Config, Job } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
 import { easternText } from '../lib/time-text.ts';
 import type { Store } from '../state/store.ts';
-import type { OutboxRow, RunRow, StretchRow } from '../state/tables.ts';
+import type { OutboxRow, RunRow, SkipRow, StretchRow } from '../state/tables.ts';
 import { type Overview, readOverview } from './overview.ts';
 
 /** One link of the chain from the dashboard back to what holds it up. Instants are epoch milliseconds. */
@@ -72,12 +72,23 @@ async function explainOne(job: Job, { store }: ExplainGiven, overview: Overview)
   const address = overview.addressOf(job);
   const shown = overview.shownAsOf(job);
   const runs = (await store?.runs.history({ job: job.name, limit: runsLookedAt })) ?? [];
+  const skip = (await store?.skips.history({ job: job.name, limit: 1 }))?.[0];
+  const isMissing = address === undefined && job.extract !== undefined;
+  const judgement = judge(factsOf(job, { overview, runs, isMissing }));
   return {
     job: job.name,
     ...(address === undefined ? {} : { instance: address.instance }),
     ...(shown === undefined ? {} : { shows_as_of: shown }),
-    ...judge(factsOf(job, { overview, runs, isMissing: address === undefined && job.extract !== undefined })),
+    ...withSkip(judgement, skip !== undefined && skip.noted_at >= (runs[0]?.started_at ?? 0) ? skip : undefined),
   };
+}
+
+/** Firings that came to nothing since the last run began are part of every story. */
+function withSkip(judgement: Judgement, skip: SkipRow | undefined): Judgement {
+  if (skip === undefined) return judgement;
+  const { first_at: at, firings, reason } = skip;
+  const many = firings === 1 ? 'a firing came' : `${firings} firings since then came`;
+  return { ...judgement, because: [{ at, says: `${many} to nothing: ${reason}` }, ...judgement.because] };
 }
 
 function factsOf(
@@ -176,7 +187,9 @@ function owed({ waiting, daemonSince, now, quotaUntil, ...facts }: Facts): Judge
 
 /** What keeps it from being sent, in the words of who waits. */
 function hinderedBy({ code, attempts }: OutboxRow): string {
-  return code === 'QUOTA_SPENT' ? 'it is not sent' : `attempt ${attempts} failed`;
+  if (code === 'QUOTA_SPENT') return 'it is not sent';
+  // Where nobody is there, attempts are free and not counted.
+  return attempts === 0 ? 'the last attempt failed' : `attempt ${attempts} failed`;
 }
 
 function waitText({ code }: OutboxRow, { spent, now }: { spent: number | undefined; now: number }): string {

@@ -28,6 +28,8 @@ export interface Overview {
   publishedAsOf(job: Job): number | undefined;
   /** Set while the job runs less often than its schedule says. */
   stretch(job: string): StretchRow | undefined;
+  /** When an address last took anything; undefined when it never did. */
+  lastTakenAt(url: string): number | undefined;
   /** When it runs next, as written down or, where no daemon has, by its schedule. */
   nextAt(job: Job): number | undefined;
   /** When its account has requests again; undefined while it has some left for scheduled work. */
@@ -54,6 +56,7 @@ export async function readOverview(config: Config, store: Store | undefined, clo
     lasts: byName(lasts, ({ job }) => job),
     leases: byName(held, ({ name }) => name),
     holds: byName(holdRows, ({ job }) => job),
+    taken: lastTaken(receiptRows),
     receipts: byName(receiptRows, (row) => keyOf(row.url, row.client_id, row.instance)),
     targets: byName(targetRows, (row) => keyOf(row.url, row.client_id, row.name)),
     nexts: new Map(scheduleRows.map(({ job, next_at }) => [job, next_at])),
@@ -80,6 +83,7 @@ export async function readOverview(config: Config, store: Store | undefined, clo
       const receipt = receiptOf(job, address(job), known.receipts);
       return receipt === undefined || receipt.at === 0 ? undefined : receipt.as_of;
     },
+    lastTakenAt: (url) => known.taken.get(url),
     stretch: (job) => known.stretches.get(job),
     nextAt: (job) => {
       const plain = job.enabled ? (known.nexts.get(job.name) ?? firstFiring(job, now)) : undefined;
@@ -105,10 +109,17 @@ function nothingYet(now: number, accounts: readonly AccountStatus[]): Overview {
     addressOf: (job) => addressIn(job, new Map()),
     shownAsOf: none,
     publishedAsOf: none,
+    lastTakenAt: none,
     stretch: none,
     nextAt: (job) => firstFiring(job, now),
     quotaUntil: none,
   };
+}
+
+function lastTaken(receipts: readonly Receipt[]): Map<string, number> {
+  const taken = new Map<string, number>();
+  for (const { url, at } of receipts) if (at > 0) taken.set(url, Math.max(at, taken.get(url) ?? 0));
+  return taken;
 }
 
 function quotaUntil({ destination }: Job, accounts: readonly AccountStatus[]): number | undefined {

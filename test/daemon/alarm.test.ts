@@ -26,6 +26,7 @@ function alertsOf(channels: readonly AlertChannel[], more: Partial<Alerts> = {})
     remindMs: 24 * hour,
     recovery: true,
     settleMs: 30_000,
+    unsentAfterMs: 900_000,
     quotaLeft: 0.1,
     ...more,
   };
@@ -200,6 +201,26 @@ describe('the alarm of the daemon', () => {
     await told(1);
     expect(receiver.titles()).toEqual(['main refuses our credentials']);
     expect(receiver.got[0]?.text).toContain('the service answered 401; 3 jobs wait with what they owe');
+  });
+
+  it('tells once that a destination does not answer, however many jobs wait, and that it is there again', async () => {
+    const names = ['a', 'b', 'c'];
+    const { store, receiver, told, clock, passUntil } = await setUp({ names, alerts: { staleAfterMs: false } });
+    const ids: number[] = [];
+    for (const job of names) {
+      const { owed } = await oweText(store, { instance: `i-${job}`, text: job, asOf: clock.now(), job });
+      if (owed.state !== 'owed') throw new Error('nothing is owed');
+      ids.push(owed.id);
+      await store.outbox.note(owed.id, { code: 'DELIVERY_NO_ANSWER', message: 'nobody listens there' });
+    }
+    await passUntil('ten minutes', () => true, 600_000);
+    expect(receiver.got).toEqual([]);
+    await told(1);
+    expect(receiver.titles()).toEqual(['what is owed to main does not get there']);
+    expect(receiver.got[0]?.text).toContain('nobody listens there; 3 jobs wait with what they owe');
+    for (const id of ids) await store.outbox.delivered((await store.outbox.attempt(id))!);
+    await told(2);
+    expect(receiver.titles()[1]).toBe('main takes what is owed again');
   });
 
   it('tells that the requests of the day run short, and once more when they are used up', async () => {

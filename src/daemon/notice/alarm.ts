@@ -113,7 +113,7 @@ export class Alarm {
         alerts,
         file: config.file,
         now: clock.now(),
-        describe: (subject) => describe(subject, { config, store, clock }),
+        describe: (subject, occasion) => describe(subject, { occasion, config, store, clock }),
       },
       seen,
     );

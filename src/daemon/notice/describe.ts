@@ -1,4 +1,5 @@
 import type { Detail } from '../../alerts/alert.ts';
+import type { Occasion } from '../../config/alerts.ts';
 import type { Config } from '../../config/config.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { loginCommand } from '../../oauth/login-problems.ts';
@@ -8,7 +9,7 @@ import { explainJob } from '../explain.ts';
 /** What somebody who is told of a subject wants to know next: what is shown, what happens by itself, how to mend it. */
 export async function describe(
   subject: string,
-  { config, store, clock }: { config: Config; store: Store; clock: Clock },
+  { occasion, config, store, clock }: { occasion: Occasion; config: Config; store: Store; clock: Clock },
 ): Promise<Detail | undefined> {
   const at = subject.indexOf(':');
   const [kind, name] = at === -1 ? [subject, ''] : [subject.slice(0, at), subject.slice(at + 1)];
@@ -17,6 +18,10 @@ export async function describe(
     return { next, mend: 'sluice health, then restart the daemon' };
   }
   if (kind === 'account') return { mend: 'sluice plan shows who asks for how much, and what would make it fit' };
+  if (occasion === 'unsent') {
+    const next = { says: 'the daemon goes on trying; what is owed is sent as soon as it is taken' };
+    return { next, mend: 'sluice check --connect tells what is in the way' };
+  }
   if (kind === 'destination') return { mend: `put a good key into the destination ${name}; what is owed is sent then` };
   if (kind === 'login') {
     const source = [...config.sources.values()].find(({ login }) => login?.name === name);

@@ -1,8 +1,8 @@
 import type { OutboxRow } from '../../state/tables.ts';
 import type { Found, Ground } from './look.ts';
 
-/** What guards hold back, what the service will not take, and destinations that refuse our credentials. */
-export function refusals({ overview, jobs, config }: Ground): Found[] {
+/** What guards hold back, what the service will not take, and destinations that refuse our credentials or do not answer. */
+export function refusals({ overview, jobs, config, alerts }: Ground): Found[] {
   const found = jobs.flatMap((job): Found[] => {
     const waiting = overview.waitingOf(job.name);
     const held = waiting.findLast(({ state }) => state === 'quarantined');
@@ -13,10 +13,20 @@ export function refusals({ overview, jobs, config }: Ground): Found[] {
       ...(dead === undefined ? [] : [{ job, subject, ...died(dead) }]),
     ];
   });
-  const refused = overview.waiting.filter(({ state, code }) => state === 'owed' && code === 'LOGIN_NEEDED');
-  const byDestination = Map.groupBy(refused, ({ destination }) => destination);
-  const known = [...byDestination].filter(([name]) => config.destinations.has(name));
-  return [...found, ...known.map(([name, rows]) => refusedBy(name, rows))];
+  const owed = overview.waiting.filter(
+    ({ state, destination }) => state === 'owed' && config.destinations.has(destination),
+  );
+  const refused = owed.filter(({ code }) => code === 'LOGIN_NEEDED');
+  const stuck = owed.filter(({ code }) => code !== null && code !== 'LOGIN_NEEDED' && code !== 'QUOTA_SPENT');
+  const away = [...Map.groupBy(stuck, ({ destination }) => destination)].flatMap(([name, rows]) => {
+    const found = unsentTo(name, { rows, takenAt: overview.lastTakenAt(rows[0]!.url) });
+    return overview.now - found.since >= alerts.unsentAfterMs ? [found] : [];
+  });
+  return [
+    ...found,
+    ...[...Map.groupBy(refused, ({ destination }) => destination)].map(([name, rows]) => refusedBy(name, rows)),
+    ...away,
+  ];
 }
 
 function heldBack({ message, code, owed_at }: OutboxRow) {
@@ -39,9 +49,7 @@ function died({ message, code, destination, settled_at, owed_at }: OutboxRow) {
 
 function refusedBy(name: string, rows: readonly OutboxRow[]): Found {
   const since = Math.min(...rows.map(({ last_attempt_at, owed_at }) => last_attempt_at ?? owed_at));
-  const jobs = new Set(rows.map(({ job }) => job)).size;
-  const waits = `${jobs} ${jobs === 1 ? 'job waits' : 'jobs wait'} with what it owes, nothing is lost`;
-  const what = `${rows[0]!.message ?? 'it refuses the key'}; ${jobs === 1 ? waits : waits.replace('it owes', 'they owe')}`;
+  const what = `${rows[0]!.message ?? 'it refuses the key'}; ${waitText(rows)}`;
   return {
     subject: `destination:${name}`,
     occasion: 'credentials',
@@ -51,6 +59,24 @@ function refusedBy(name: string, rows: readonly OutboxRow[]): Found {
     what,
     code: 'LOGIN_NEEDED',
   };
+}
+
+/** One that took something a minute ago is there, whatever else waits. */
+function unsentTo(
+  name: string,
+  { rows, takenAt = 0 }: { rows: readonly OutboxRow[]; takenAt: number | undefined },
+): Found {
+  const since = Math.max(takenAt, Math.min(...rows.map(({ waiting_since }) => waiting_since)));
+  const { message, code } = rows.at(-1)!;
+  const what = `${message ?? 'it does not take what is owed'}; ${waitText(rows)}`;
+  return { subject: `destination:${name}`, occasion: 'unsent', level: 1, cause: '', since, what, ...codeOf(code) };
+}
+
+function waitText(rows: readonly OutboxRow[]): string {
+  const jobs = new Set(rows.map(({ job }) => job)).size;
+  return jobs === 1
+    ? '1 job waits with what it owes, nothing is lost'
+    : `${jobs} jobs wait with what they owe, nothing is lost`;
 }
 
 const codeOf = (code: string | null) => (code === null ? {} : { code });

@@ -1,41 +1,58 @@
 import { easternText } from '../../lib/time-text.ts';
 import { budgetsOfDay } from '../day-budget.ts';
 import type { AccountStatus } from '../report-accounts.ts';
+import { firingsLeft, stretchDay } from '../stretch-day.ts';
 import type { Found, Ground } from './look.ts';
 
 /** Reckoning the rest of the day takes a while where there are thousands of jobs. */
 const planEveryMs = 900_000;
 
-/** Accounts whose requests of the day are used up, or will be before it is over. */
+/** What becomes of an account whose day does not reach for all that its schedules ask. */
+interface Shortage {
+  /** Jobs that run less often because of it. */
+  readonly stretched: number;
+  /** When its requests will end even so, about; undefined when they last. */
+  readonly endsAt: number | undefined;
+}
+
+/** Accounts whose requests of the day are used up, or will be before it is over, or do not reach for all. */
 export class Shortages {
-  #planned: { readonly at: number; readonly ends: ReadonlyMap<string, number> } | undefined;
+  #planned: { readonly at: number; readonly shortages: ReadonlyMap<string, Shortage> } | undefined;
 
   async find(ground: Ground): Promise<Found[]> {
-    const ends = await this.#ends(ground);
+    const shortages = await this.#plan(ground);
     return ground.overview.accounts.flatMap((account) =>
-      shortOf(account, { ground, endsAt: ends.get(account.destinations[0] ?? '') }),
+      shortOf(account, { ground, shortage: shortages.get(account.destinations[0] ?? '') }),
     );
   }
 
-  /** When each account's requests will end today, about, by the name of its first destination. */
-  async #ends({ config, store, overview }: Ground): Promise<ReadonlyMap<string, number>> {
+  /** By the name of each account's first destination; accounts whose day reaches are not in it. */
+  async #plan({ config, store, overview }: Ground): Promise<ReadonlyMap<string, Shortage>> {
     const { now, accounts } = overview;
     const age = now - (this.#planned?.at ?? Number.NEGATIVE_INFINITY);
-    if (this.#planned !== undefined && age >= 0 && age < planEveryMs) return this.#planned.ends;
-    const ends = new Map<string, number>();
+    if (this.#planned !== undefined && age >= 0 && age < planEveryMs) return this.#planned.shortages;
+    const shortages = new Map<string, Shortage>();
     for (const { destination, room, jobs } of await budgetsOfDay(config, store, { now })) {
       const account = accounts.find(({ destinations }) => destinations.includes(destination));
-      const wanted = jobs.reduce((sum, { firings, cost }) => sum + firings * cost, 0);
-      if (account === undefined || wanted <= room) continue;
+      const { every, short } = stretchDay(jobs, room);
+      if (account === undefined || (every.size === 0 && short === 0)) continue;
+      const wanted = jobs.reduce(
+        (sum, { job, firings, cost }) => sum + cost * firingsLeft(firings, every.get(job) ?? 1),
+        0,
+      );
       const part = Math.max(0, room) / wanted;
-      ends.set(account.destinations[0] ?? '', now + Math.round(part * (account.turns_at - now)));
+      const endsAt = short === 0 ? undefined : now + Math.round(part * (account.turns_at - now));
+      shortages.set(account.destinations[0] ?? '', { stretched: every.size, endsAt });
     }
-    this.#planned = { at: now, ends };
-    return ends;
+    this.#planned = { at: now, shortages };
+    return shortages;
   }
 }
 
-function shortOf(account: AccountStatus, { ground, endsAt }: { ground: Ground; endsAt: number | undefined }): Found[] {
+function shortOf(
+  account: AccountStatus,
+  { ground, shortage }: { ground: Ground; shortage: Shortage | undefined },
+): Found[] {
   const { now } = ground.overview;
   const { used, limit: whole, day, turns_at, spent_until } = account;
   const limit = scheduledLimit(account, ground);
@@ -49,8 +66,13 @@ function shortOf(account: AccountStatus, { ground, endsAt }: { ground: Ground; e
     const who = spent_until === undefined ? '' : '; the service says that nothing is left';
     return short(2, `${said}${who}; ${turns}, what is owed waits and is sent then`);
   }
+  const { endsAt, stretched = 0 } = shortage ?? {};
   if (endsAt !== undefined && endsAt < turns_at) {
     return short(1, `${said}; at this pace they end at about ${easternText(endsAt, now)}, ${turns}`);
+  }
+  if (stretched > 0) {
+    const who = stretched === 1 ? 'a job runs' : `${stretched} jobs run`;
+    return short(1, `${said}; they do not reach for all, so ${who} less often until ${easternText(turns_at, now)}`);
   }
   return limit - used < limit * ground.alerts.quotaLeft ? short(1, `${said}; ${turns}`) : [];
 }

@@ -13,6 +13,7 @@ const atOnce = 100;
 interface Known {
   readonly published: number;
   readonly schedule: Job['schedule'];
+  readonly words: string;
   readonly staleAt: number | undefined;
 }
 
@@ -29,28 +30,49 @@ export class Staleness {
     const published = await publishedOf(looked, ground);
     const blank = looked.filter(({ name }) => !published.has(name)).map(({ name }) => name);
     const seen = await ground.store.alerts.watch(blank);
+    const pace = await this.#paceOf(ground);
     const found: Found[] = [];
     for (const [i, job] of looked.entries()) {
       // A calendar takes its time: others have a turn in between.
       if (i % atOnce === atOnce - 1) await breathe();
       const at = published.get(job.name);
       const from = at ?? seen.get(job.name) ?? overview.now;
-      const staleAt = this.#staleAt(job, from, ground);
+      const staleAt = this.#staleAt(job, from, { ground, pace: pace(job.name) });
       if (staleAt !== undefined && staleAt <= overview.now) found.push(foundOf(job, { at, from, staleAt }));
     }
     return found;
   }
 
-  #staleAt(job: Job, published: number, { alerts }: Ground): number | undefined {
-    const { staleAfterMs } = limitsOf(job, alerts);
+  #staleAt(job: Job, published: number, { ground, pace }: { ground: Ground; pace: Pace }): number | undefined {
+    const { staleAfterMs } = limitsOf(job, ground.alerts);
     if (typeof staleAfterMs === 'number') return published + staleAfterMs;
     const { name, schedule } = job;
     const known = this.#known.get(name);
-    if (known?.published === published && known.schedule === schedule) return known.staleAt;
-    const staleAt = bySchedule(job, published);
-    this.#known.set(name, { published, schedule, staleAt });
+    const words = `${pace.every} ${pace.from}`;
+    if (known?.published === published && known.schedule === schedule && known.words === words) return known.staleAt;
+    const staleAt = bySchedule(job, published, pace);
+    this.#known.set(name, { published, schedule, words, staleAt });
     return staleAt;
   }
+
+  /** A job that was made to run less often because of the requests of the day is not late by that. */
+  async #paceOf({ store }: Ground): Promise<(job: string) => Pace> {
+    const stretches = new Map((await store.stretches.now()).map((stretch) => [stretch.job, stretch]));
+    const ends = await store.stretches.ends();
+    return (job) => {
+      const { every, until } = stretches.get(job) ?? {};
+      if (every === undefined) return { every: 1, from: ends.get(job) ?? Number.NEGATIVE_INFINITY };
+      return every === 0 ? { every: 1, from: until! } : { every, from: Number.NEGATIVE_INFINITY };
+    };
+  }
+}
+
+/** How often a job fires at present. */
+interface Pace {
+  /** Only every n-th firing runs. */
+  readonly every: number;
+  /** No firing before this is missed (epoch ms). */
+  readonly from: number;
 }
 
 /** Without a limit of its own only what has a schedule can be late. */
@@ -59,10 +81,10 @@ function isWatched({ schedule }: Job, staleAfterMs: number | false | undefined):
 }
 
 /** The third firing after the last publication, and not within an hour; undefined for a job that is never due. */
-function bySchedule({ schedule }: Job, published: number): number | undefined {
+function bySchedule({ schedule }: Job, published: number, { every, from }: Pace): number | undefined {
   if (schedule === undefined) return undefined;
-  let at: number | null = published;
-  for (let n = 0; n < missedFirings && at !== null; n++) at = nextFiring(schedule, at);
+  let at: number | null = Math.max(published, from);
+  for (let n = 0; n < missedFirings * every && at !== null; n++) at = nextFiring(schedule, at);
   return at === null ? undefined : Math.max(at, published + leastMs);
 }
 

@@ -40,7 +40,13 @@ export async function tellAfter({
   const beat = daemon === undefined ? undefined : await readPulse(store, { owner: daemon.owner, clock });
   const seen = await new Lookout(new Shortages()).look({ config, alerts, store, clock, beat });
   const { bulletins } = await book(
-    { store, alerts, file, now: clock.now(), describe: (subject) => describe(subject, { config, store, clock }) },
+    {
+      store,
+      alerts,
+      file,
+      now: clock.now(),
+      describe: (subject, occasion) => describe(subject, { occasion, config, store, clock }),
+    },
     seen,
   );
   for (const bulletin of bulletins) events.emit('alert.raised', raisedFacts(bulletin));
