@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../src/config/config.ts';
+import { explainJob } from '../../src/daemon/explain.ts';
 import type { Runtime } from '../../src/daemon/wire.ts';
 import { type Schedule, scheduleKey } from '../../src/schedule/schedule.ts';
 import {
@@ -144,6 +145,11 @@ describe('firings that were missed', () => {
     while (note === undefined) note = await noted();
     expect(note).toMatchObject({ first_at: first, last_at: begun + 30 * minute, firings: 12 });
     expect(facts.firings).toBe(12);
+    const { because } = await explainJob(job, { config, store: runtime.store, clock });
+    expect(because[0]).toMatchObject({
+      at: first,
+      says: expect.stringMatching(/^12 firings since then came to nothing: /),
+    });
     expect(source.asked).toBe(0);
   });
 });
