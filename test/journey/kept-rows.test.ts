@@ -30,8 +30,8 @@ async function stepsOf(shop: Shop): Promise<string[]> {
   await shop.sync(dieAt(shop, ''));
   const steps = readFileSync(file, 'utf8').trim().split('\n');
   await rm(file);
-  // Many pieces in a row: the first two stand for all.
-  return steps.slice(steps.indexOf('say extract.started #1')).filter((step) => /#[12]$/.test(step));
+  // Of several in a row the first stands for all, and the second of those that make a file stay.
+  return steps.slice(steps.indexOf('say extract.started #1')).filter((step) => /#1$|(folder|payload) #2$/.test(step));
 }
 
 const dieAt = ({ home }: Shop, step: string) => ({
