@@ -48,6 +48,17 @@ export class Stretches {
       .execute();
   }
 
+  /** When jobs that run as asked now were stretched last (epoch ms), for those that ever were. */
+  async ends(): Promise<Map<string, number>> {
+    const now = this.#ground.clock.now();
+    const rows = await this.#ground.db
+      .selectFrom('stretches')
+      .select(['job', ({ fn }) => fn.max(fn.coalesce('ended_at', 'until')).as('at')])
+      .groupBy('job')
+      .execute();
+    return new Map(rows.flatMap(({ job, at }) => (at !== null && at <= now ? [[job, at] as const] : [])));
+  }
+
   /** Newest first, what holds and what held. */
   async history(filter: { job?: string; limit: number }): Promise<StretchRow[]> {
     let query = this.#ground.db.selectFrom('stretches').selectAll().orderBy('sequence', 'desc').limit(filter.limit);

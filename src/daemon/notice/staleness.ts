@@ -56,13 +56,13 @@ export class Staleness {
   }
 
   /** A job that was made to run less often because of the requests of the day is not late by that. */
-  async #paceOf({ store }: Ground): Promise<(job: string) => Pace> {
-    const stretches = new Map((await store.stretches.now()).map((stretch) => [stretch.job, stretch]));
+  async #paceOf({ store, overview }: Ground): Promise<(job: string) => Pace> {
     const ends = await store.stretches.ends();
     return (job) => {
-      const { every, until } = stretches.get(job) ?? {};
-      if (every === undefined) return { every: 1, from: ends.get(job) ?? Number.NEGATIVE_INFINITY };
-      return every === 0 ? { every: 1, from: until! } : { every, from: Number.NEGATIVE_INFINITY };
+      const stretch = overview.stretch(job);
+      if (stretch === undefined) return { every: 1, from: ends.get(job) ?? Number.NEGATIVE_INFINITY };
+      const { every, until } = stretch;
+      return every === 0 ? { every: 1, from: until } : { every, from: Number.NEGATIVE_INFINITY };
     };
   }
 }

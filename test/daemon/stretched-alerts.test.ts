@@ -1,0 +1,85 @@
+import { afterEach, expect, it } from 'vitest';
+import type { Alerts } from '../../src/config/alerts.ts';
+import type { Ground } from '../../src/daemon/notice/look.ts';
+import { Shortages } from '../../src/daemon/notice/shortages.ts';
+import { Staleness } from '../../src/daemon/notice/staleness.ts';
+import { reportAccounts } from '../../src/daemon/report-accounts.ts';
+import { cleanUp, newStore, VirtualClock } from '../state/fixtures.ts';
+import { configOf, destinationOf, jobOf, Source } from './rig.ts';
+
+afterEach(cleanUp);
+
+const minute = 60_000;
+const hour = 60 * minute;
+const midnight = Date.parse('2026-06-15T04:00Z');
+const turn = midnight + 24 * hour;
+
+async function setUp(requestsPerDay = 1000) {
+  const clock = new VirtualClock(midnight);
+  const store = await newStore({ clock });
+  const destination = destinationOf('http://127.0.0.1:9', { requestsPerDay, whenShort: 'stretch' });
+  const source = new Source();
+  const job = jobOf({ name: 'orders', destination, instance: 'i', source, cron: '0 * * * *' });
+  const config = configOf('/nowhere', [job]);
+  const ground = async () => {
+    const stretches = await store.stretches.now();
+    const overview = {
+      now: clock.now(),
+      accounts: await reportAccounts(config, store, clock),
+      publishedAsOf: () => midnight,
+      stretch: (name: string) => stretches.find((one) => one.job === name),
+    };
+    const alerts = { quotaLeft: 0.1 } as Alerts;
+    return { config, alerts, store, overview, jobs: [job], needy: [] } as unknown as Ground;
+  };
+  const staleness = new Staleness();
+  const isStaleAt = async (at: number) => {
+    clock.advance(at - clock.now());
+    return (await staleness.find(await ground())).length > 0;
+  };
+  const stretch = (every: number) => store.stretches.replace([{ job: 'orders', every, says: '', until: turn }]);
+  return { clock, store, ground, isStaleAt, stretch };
+}
+
+it('a job is late after three firings, of those alone that it is to have while it is stretched', async () => {
+  const plain = await setUp();
+  expect(await plain.isStaleAt(midnight + 3 * hour - 1)).toBe(false);
+  expect(await plain.isStaleAt(midnight + 3 * hour)).toBe(true);
+  const stretched = await setUp();
+  await stretched.stretch(4);
+  expect(await stretched.isStaleAt(midnight + 12 * hour - 1)).toBe(false);
+  expect(await stretched.isStaleAt(midnight + 12 * hour)).toBe(true);
+});
+
+it('a job that rests is not late before it had time to run on the next day, nor one that is let go of', async () => {
+  const resting = await setUp();
+  await resting.stretch(0);
+  expect(await resting.isStaleAt(turn - 1)).toBe(false);
+  expect(await resting.isStaleAt(turn + 3 * hour - 1)).toBe(false);
+  expect(await resting.isStaleAt(turn + 3 * hour)).toBe(true);
+  const relaxed = await setUp();
+  await relaxed.stretch(9);
+  expect(await relaxed.isStaleAt(midnight + 8 * hour)).toBe(false);
+  await relaxed.store.stretches.replace([]);
+  expect(await relaxed.isStaleAt(midnight + 11 * hour - 1)).toBe(false);
+  expect(await relaxed.isStaleAt(midnight + 11 * hour)).toBe(true);
+});
+
+it('a day that reaches once jobs are stretched is told as that, one that does not even so with its end', async () => {
+  const reaches = await setUp(10);
+  expect(await new Shortages().find(await reaches.ground())).toMatchObject([
+    {
+      occasion: 'quota',
+      level: 1,
+      what: expect.stringContaining('they do not reach for all, so a job runs less often'),
+    },
+  ]);
+  const vip = await setUp(10);
+  const ground = await vip.ground();
+  const jobs = new Map([...ground.config.jobs].map(([name, job]) => [name, { ...job, priority: 'high' as const }]));
+  expect(await new Shortages().find({ ...ground, config: { ...ground.config, jobs } })).toMatchObject([
+    { level: 1, what: expect.stringContaining('at this pace they end at about') },
+  ]);
+  const enough = await setUp(1000);
+  expect(await new Shortages().find(await enough.ground())).toEqual([]);
+});
