@@ -43,7 +43,7 @@ export class Line {
       signal?.throwIfAborted();
       const taken = await take();
       if ('ticket' in taken) return taken;
-      await this.#clock.sleep(Math.max(1, Math.min(taken.freeInMs ?? pollMs, pollMs)), signal);
+      await this.#clock.sleep(Math.max(1, taken.freeInMs ?? pollMs), signal);
     }
   }
 }
