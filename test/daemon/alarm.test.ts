@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AlertChannel, Alerts } from '../../src/config/alerts.ts';
-import type { Config, Job } from '../../src/config/config.ts';
+import type { Config, Job, Login, Source as Source_ } from '../../src/config/config.ts';
 import type { SluiceEvents } from '../../src/daemon/events.ts';
 import { Alarm } from '../../src/daemon/notice/alarm.ts';
 import { Watchers } from '../../src/daemon/watchers.ts';
@@ -8,6 +8,7 @@ import { dayOf } from '../../src/delivery/quota.ts';
 import { Events } from '../../src/lib/events.ts';
 import { quietLog } from '../../src/lib/log.ts';
 import { registerSecret } from '../../src/lib/redact.ts';
+import { identityOf } from '../../src/oauth/identity.ts';
 import type { Store } from '../../src/state/store.ts';
 import { openReceiver, type Receiver, secret } from '../alerts/receiver.ts';
 import { until as patiently } from '../journey/process.ts';
@@ -86,9 +87,14 @@ async function setUp({
   return { clock, store, receiver, config, events, alarm, heard, told, passUntil, count };
 }
 
-async function fail(store: Store, job: string, message = 'nobody listens there'): Promise<void> {
+async function fail(
+  store: Store,
+  job: string,
+  message = 'nobody listens there',
+  code = 'DB_UNREACHABLE',
+): Promise<void> {
   const run = await store.runs.begin({ job, origin: 'schedule' });
-  await store.runs.finish(run, { state: 'failed', problem: { code: 'DB_UNREACHABLE', message } });
+  await store.runs.finish(run, { state: 'failed', problem: { code, message } });
 }
 
 async function succeed(store: Store, job: string): Promise<void> {
@@ -221,6 +227,38 @@ describe('the alarm of the daemon', () => {
     for (const id of ids) await store.outbox.delivered((await store.outbox.attempt(id))!);
     await told(2);
     expect(receiver.titles()[1]).toBe('main takes what is owed again');
+  });
+
+  it('tells once that a login needs a person, not that all jobs which use it fail, and a week before it ends', async () => {
+    const { store, receiver, told, config, clock } = await setUp({
+      names: ['a', 'b'],
+      alerts: { staleAfterMs: false },
+    });
+    const login = {
+      name: 'crm',
+      grant: 'authorization_code',
+      description: { refresh: 'none' },
+      scopes: [],
+      redirectUri: 'http://127.0.0.1:1/',
+      clientId: 'app',
+    } as unknown as Login;
+    const jobs = config.jobs as Map<string, Job>;
+    const source = { ...jobs.get('a')!.extract!.source, login };
+    for (const [name, job] of jobs) jobs.set(name, { ...job, extract: { ...job.extract!, source } });
+    (config.sources as Map<string, Source_>).set('made', source);
+    for (const job of jobs.keys()) await fail(store, job, 'nobody has logged in', 'LOGIN_NEEDED');
+    await told(1);
+    expect(receiver.titles()).toEqual(['crm needs a login now']);
+    expect(receiver.got[0]?.text).toContain('nobody has logged in; used by made');
+    expect(receiver.got[0]?.text).toMatch(/mend +sluice login made/);
+    for (const job of jobs.keys()) await succeed(store, job);
+    const kept = { name: 'crm', identity: identityOf(login), sealed: '', key_id: '', who: null, scopes: '' };
+    await store.logins.keep({ ...kept, expires_at: clock.now() + 30 * 24 * hour }, { fresh: true });
+    await told(2);
+    expect(receiver.titles()[1]).toBe('crm is logged in');
+    await told(3, 6 * hour);
+    expect(receiver.titles()[2]).toBe('crm needs a login');
+    expect(receiver.got[2]?.text).toContain('and nothing renews it');
   });
 
   it('tells that the requests of the day run short, and once more when they are used up', async () => {

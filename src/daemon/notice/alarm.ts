@@ -13,8 +13,9 @@ import { Shortages } from './shortages.ts';
 
 /** What nobody tells of (time passes, other processes work) is noticed this often. */
 const lookEveryMs = 60_000;
-/** A thousand events in a second are one look. */
+/** A thousand events in a second are one look; where there are so many jobs that a look takes long, it is rarer. */
 const restMs = 1_000;
+const restFactor = 20;
 
 export interface AlarmGiven {
   readonly runtime: Pick<Runtime, 'store' | 'events' | 'clock' | 'log'>;
@@ -88,13 +89,15 @@ export class Alarm {
     const { clock, log } = this.#given.runtime;
     while (!signal.aborted) {
       this.#nap = new AbortController();
+      const began = clock.monotonic();
       const wait = await this.#round().catch((error: unknown) => {
         log.error('the look for alerts met a fault', { error: String(error) });
         return lookEveryMs;
       });
+      const rest = Math.min(lookEveryMs, Math.max(restMs, restFactor * (clock.monotonic() - began)));
       await this.#sleep(Math.min(wait, lookEveryMs));
       // Stopping ends this rest too.
-      await clock.sleep(restMs, signal).catch(() => undefined);
+      await clock.sleep(rest, signal).catch(() => undefined);
     }
   }
 

@@ -1,3 +1,4 @@
+import { limitOf } from '../../delivery/quota.ts';
 import { easternText } from '../../lib/time-text.ts';
 import { budgetsOfDay } from '../day-budget.ts';
 import type { AccountStatus } from '../report-accounts.ts';
@@ -78,10 +79,10 @@ function shortOf(
 }
 
 /** What scheduled work may bring the account to: the least that any of its destinations allows. */
-function scheduledLimit({ destinations }: AccountStatus, { config }: Ground): number {
+function scheduledLimit({ destinations, allowance }: AccountStatus, { config }: Ground): number {
   const limits = destinations.flatMap((name) => {
     const destination = config.destinations.get(name);
-    return destination === undefined ? [] : [destination.requestsPerDay - destination.reserveRequests];
+    return destination === undefined ? [] : [limitOf(destination, 'schedule', { allowance })];
   });
   return Math.min(...limits);
 }
