@@ -10,8 +10,13 @@ const names = hostileNames.filter(isWritable);
 
 const manyRows = 60_000;
 const store = 'store '.repeat(80);
+const columns = ['Store:string', 'Sales:int'];
 
-const many = () => Array.from({ length: manyRows }, (_, i) => [`${store}${i}`, String(i)]);
+/** Made once: making it takes as long as reading it, in the very process that has to stop promptly. */
+const many = tabular(
+  columns,
+  Array.from({ length: manyRows }, (_, i) => [`${store}${i}`, String(i)]),
+);
 
 function execute({ body }: Asked): Reply {
   if (String(body).includes('hostile')) {
@@ -24,7 +29,7 @@ function execute({ body }: Asked): Reply {
     ['Berlin', '1'],
     ['Paris', '2'],
   ];
-  return tabular(['Store:string', 'Sales:int'], String(body).includes('many') ? many() : few);
+  return String(body).includes('many') ? many : tabular(columns, few);
 }
 
 export default serviceWorld({
