@@ -1,4 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { loadConfig } from '../../src/config/load.ts';
 import { routeOf } from '../../src/daemon/notice/route.ts';
 import { redact } from '../../src/lib/redact.ts';
@@ -6,7 +8,14 @@ import { folderWith } from './fixtures.ts';
 
 const secret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
 
-async function load(alerts: object | undefined, job: object = {}, more: object = {}) {
+const hook = { HOOK: 'https://hooks.example.com/very-secret' };
+
+async function load(
+  alerts: object | undefined,
+  job: object = {},
+  more: object = {},
+  env: Record<string, string> = hook,
+) {
   const text = JSON.stringify(
     {
       version: 1,
@@ -20,7 +29,7 @@ async function load(alerts: object | undefined, job: object = {}, more: object =
     1,
   );
   const folder = await folderWith({ 'sluice.yaml': text });
-  return loadConfig(`${folder}/sluice.yaml`, { env: { HOOK: 'https://hooks.example.com/very-secret' } });
+  return loadConfig(`${folder}/sluice.yaml`, { env });
 }
 
 const codes = async (...given: Parameters<typeof load>) =>
@@ -90,6 +99,25 @@ describe('alerts in the config', () => {
     expect(await codes(undefined, { alerts: { remind: '1h' } })).toEqual([
       'CONFIG_ALERTS: This job has alerts, but the config has no channel for any',
     ]);
+  });
+});
+
+describe('docs/alerts.md', () => {
+  it('shows channels and rules that load', async () => {
+    const page = await readFile(new URL('../../docs/alerts.md', import.meta.url), 'utf8');
+    const blocks = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text]) => parse(text!) as { alerts?: object });
+    const shown = blocks.flatMap(({ alerts }) => (alerts === undefined ? [] : [alerts]));
+    expect(shown).toHaveLength(2);
+    const env = { SLUICE_ALERT_SECRET: secret, SLACK_WEBHOOK: 'https://h.example', SMTP_PASSWORD: 'password' };
+    for (const alerts of shown) {
+      const { problems } = await load(
+        alerts,
+        {},
+        { allow_commands: true },
+        { ...env, HEARTBEAT_URL: 'https://b.example' },
+      );
+      expect(problems).toEqual([]);
+    }
   });
 });
 
