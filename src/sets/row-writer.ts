@@ -46,7 +46,7 @@ export class RowWriter {
     const { columns, come, key, deleted, cursor } = given;
     this.#given = given;
     this.#key = key.map((name) => keyOrdering(name, { columns, come }));
-    this.#version = versionOrdering(cursor, come);
+    this.#version = versionOrdering(cursor, { columns, come });
     this.#deleted = deleted === undefined ? -1 : namedColumn(come, deleted, 'deleted');
     this.hasValue = columns.map(() => false);
   }
@@ -228,10 +228,17 @@ function keyOrdering(
 }
 
 /** Texts are the source's to compare: there the one that came last counts. */
-function versionOrdering(cursor: string | undefined, come: readonly Column[]): Ordering | undefined {
+function versionOrdering(
+  cursor: string | undefined,
+  { columns, come }: { columns: readonly SetColumn[]; come: readonly Column[] },
+): Ordering | undefined {
   const at = come.findIndex(({ name }) => name === cursor);
   const column = come[at];
   if (column === undefined || column.type === 'text') return undefined;
+  const known = columns.find(({ name }) => name === cursor);
+  // Versions of two types cannot be compared, also where one type could hold both values.
+  if (known?.seen === true && known.type !== column.type)
+    throw otherType(column.name, { type: known.type, other: column.type });
   const write = orderedBytes(column.type);
   return write === undefined ? undefined : { ...column, at, write, copies: copies(column.type) };
 }
