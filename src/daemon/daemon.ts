@@ -90,7 +90,7 @@ export class Daemon {
 
   /** How the schedules are doing. */
   ticking(): Ticking {
-    return this.#scheduler.ticking();
+    return { ...this.#scheduler.ticking(), line: this.#line.waiting(this.#runtime.clock.now()) };
   }
 
   /** Ends within a few seconds. Running extracts are given up and begun anew at the next start; owed payloads stay owed. */

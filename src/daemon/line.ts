@@ -32,6 +32,7 @@ export interface LineGiven {
 
 interface Standing {
   state: 'in line' | 'running';
+  readonly firing: Firing;
   readonly cancel: AbortController;
   readonly waiting: Firing[];
 }
@@ -75,6 +76,17 @@ export class Line {
     return (this.#standing.get(job)?.waiting.length ?? 0) > 0;
   }
 
+  /** Firings that have not begun: how many, and how far the first of them is behind its instant (milliseconds). */
+  waiting(now: number): { firings: number; oldest: number } {
+    let [firings, first] = [0, now];
+    for (const { state, firing, waiting } of this.#standing.values()) {
+      const unbegun = state === 'in line' ? [firing, ...waiting] : waiting;
+      firings += unbegun.length;
+      for (const { at } of unbegun) first = Math.min(first, at);
+    }
+    return { firings, oldest: now - first };
+  }
+
   #meet(standing: Standing, firing: Firing): void {
     const { overlap = 'skip' } = firing.job.schedule ?? {};
     if (standing.state === 'in line') this.#skip(firing, 'this job stands in line already', true);
@@ -96,7 +108,7 @@ export class Line {
 
   #enqueue(firing: Firing): void {
     const { name, extract, priority } = firing.job;
-    const standing: Standing = { state: 'in line', cancel: new AbortController(), waiting: [] };
+    const standing: Standing = { state: 'in line', firing, cancel: new AbortController(), waiting: [] };
     this.#standing.set(name, standing);
     const seat = extract === undefined ? this.#desk.sit() : undefined;
     const queue = seat === undefined ? this.#extracts : this.#refreshes;

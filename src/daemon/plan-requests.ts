@@ -8,7 +8,7 @@ export interface PlannedJob {
   readonly destination: string;
   readonly schedule: Schedule;
   /** A firing that was missed and is due at once. */
-  readonly overdue: boolean;
+  readonly overdue: number;
   /** When the firing sends, with the repeats that its sends have needed of late. */
   readonly worst: number;
   /** What a firing has come to of late: runs that found nothing new send nothing. */

@@ -5,8 +5,8 @@ const sliceMs = 3_600_000;
 
 interface Firing {
   readonly schedule: Schedule;
-  /** A firing that was missed and is due at once. */
-  readonly overdue: boolean;
+  /** Runs that make good what was missed, due at once. */
+  readonly overdue: number;
 }
 
 /** All firings in order of time; those of one instant in the order of the config. Each schedule is reckoned once. */
@@ -15,7 +15,7 @@ export function* firingsOf<J extends Firing>(
   now: number,
   until: number,
 ): Generator<{ readonly at: number; readonly job: J }> {
-  for (const job of jobs) if (job.overdue) yield { at: now, job };
+  for (const job of jobs) for (let n = 0; n < job.overdue; n++) yield { at: now, job };
   const groups = groupsOf(jobs, now, until);
   for (let from = now; from < until; from += sliceMs) {
     const due: { at: number; order: number; job: J }[] = [];

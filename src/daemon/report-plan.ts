@@ -3,6 +3,7 @@ import { dayOf, limitOf, untilMidnight } from '../delivery/quota.ts';
 import { cronFault } from '../schedule/cron.ts';
 import { resumePlan } from '../schedule/plan.ts';
 import { firingsBetween, type Schedule } from '../schedule/schedule.ts';
+import { runsDue } from '../schedule/turn.ts';
 import type { Store } from '../state/store.ts';
 import type { Tally } from '../state/tallies.ts';
 import { budgetsOfDay, bundleOf, costOf, runsLookedAt, type Scheduled, scheduledJobs } from './day-budget.ts';
@@ -108,7 +109,7 @@ async function plannedJob(
     job: job.name,
     destination: job.destination.name,
     schedule,
-    overdue: nextAt !== null && nextAt <= now,
+    overdue: runsDue(schedule, { nextAt, now }),
     worst,
     // A person may let it run again at any moment, so only the expectation leaves it out.
     expected: held ? 0 : expected,

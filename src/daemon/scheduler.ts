@@ -64,6 +64,8 @@ export interface Ticking {
   /** How far the firing that should have been first is behind its instant; 0 when none is. */
   readonly overdue: number;
   readonly scheduled: number;
+  /** Firings that were taken up and have not begun: how many, and how far the first of them is behind its instant. */
+  readonly line?: { readonly firings: number; readonly oldest: number };
 }
 
 /** Knows when each job is due next, in memory for the ticking and in the store for the next start. */

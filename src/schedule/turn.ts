@@ -43,6 +43,18 @@ export function takeTurn(schedule: Schedule, standing: Standing): Turn {
   return policy === 'skip' ? takeFresh(schedule, standing) : takeOnce(schedule, standing);
 }
 
+/** How many runs make good what is due: those that would begin one after the other, from `now` on. At most {@link mostCounted}. */
+export function runsDue(schedule: Schedule, { nextAt, now }: { nextAt: number | null; now: number }): number {
+  let runs = 0;
+  let [next, behindSince]: [number | null, number | undefined] = [nextAt, undefined];
+  while (next !== null && next <= now && runs < mostCounted) {
+    const turn = takeTurn(schedule, { nextAt: next, now, behindSince });
+    if (turn.fire !== undefined) runs++;
+    [next, behindSince] = [turn.nextAt, now];
+  }
+  return runs;
+}
+
 /** One run, for the first of them. */
 function takeOnce(schedule: Schedule, { nextAt, now }: Standing): Turn {
   const since = now - windowOf(schedule);

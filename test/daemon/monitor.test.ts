@@ -104,6 +104,7 @@ describe('the monitor', () => {
     expect(find(text, 'sluice_outbox_payloads', { destination: 'main' })).toBe(0);
     expect(find(text, 'sluice_quota_left_requests', { account: 'main' })).toBe(999);
     expect(find(text, 'sluice_run_duration_seconds_count')).toBe(1);
+    expect(find(text, 'sluice_waiting_firings')).toBe(0);
     expect(find(text, 'sluice_scheduler_ticking')).toBe(1);
     expect(find(text, 'sluice_build_info', { version: '1.2.3' })).toBe(1);
     expect(find(text, 'process_resident_memory_bytes')).toBeGreaterThan(0);
@@ -118,6 +119,19 @@ describe('the monitor', () => {
     await first.stop();
     const { text } = await get(`${await watch(await startDaemon(config))}/metrics`);
     expect(find(text, 'sluice_last_publish_timestamp_seconds')).toBeGreaterThan(1.7e9);
+  });
+
+  it('shows how many rows a job keeps, and what they take on the disk', async () => {
+    const started = await startDaemon((await setUp()).config);
+    const segment = { file: 'r1/1.rows', rows: 5, bytes: 700, crc: 0, asOf: 0 };
+    const manifest = { version: 1 as const, columns: [], next: 0, rows: 3, segments: [segment] };
+    await started.runtime.store.transaction(async ({ sets }) => {
+      await sets.keep({ job: 'kept', run: 'r1', reading: '', shape: '', manifest, watermark: undefined });
+      await sets.advance('kept', 'r1');
+    });
+    const { text } = await get(`${await watch(started)}/metrics`);
+    expect(find(text, 'sluice_kept_rows', { job_name: 'kept' })).toBe(3);
+    expect(find(text, 'sluice_kept_bytes', { job_name: 'kept' })).toBe(700);
   });
 
   it('shows what is owed, and is not ready while a destination refuses the credentials', async () => {
@@ -183,7 +197,7 @@ describe('docs/operate.md', () => {
     const page = await readFile(new URL('../../docs/operate.md', import.meta.url), 'utf8');
     const told = new Set(
       page.match(
-        /\bsluice_[a-z_]+(?<=_(total|seconds|bytes|requests|payloads|jobs|ticking|alerts|messages|rows|info))\b/g,
+        /\bsluice_[a-z_]+(?<=_(total|seconds|bytes|requests|payloads|jobs|firings|ticking|alerts|messages|rows|info))\b/g,
       ),
     );
     expect([...told].sort()).toEqual(ours.filter((name) => name.startsWith('sluice_')).sort());

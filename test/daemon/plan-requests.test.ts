@@ -14,7 +14,7 @@ const days = {
 
 function jobOf(job: string, cron: string, more: Partial<PlannedJob> = {}): PlannedJob {
   const schedule = { cron, timezone: 'America/New_York' };
-  return { job, destination: 'main', schedule, overdue: false, worst: 1000, expected: 1000, ...more };
+  return { job, destination: 'main', schedule, overdue: 0, worst: 1000, expected: 1000, ...more };
 }
 
 function purseOf(limit: number, more: Partial<Purse> = {}): Purse {
@@ -81,7 +81,7 @@ describe('the requests of a day', () => {
 
   it('are paid to what is owed and what is overdue before anything else', () => {
     const purse = purseOf(5, { used: 2, owed: new Map([['old', 2]]) });
-    const jobs = [jobOf('late', '0 12 * * *', { overdue: true })];
+    const jobs = [jobOf('late', '0 12 * * *', { overdue: 1 })];
     const [day] = planRequests({ jobs, purses: [purse], now, until });
     expect(day).toMatchObject({ owed: 2, firings: 2, worst: { wanted: 4, left: -1, fits: false } });
     expect(day!.worst.short).toEqual([{ job: 'late', firings: 1, first_at: now + 12 * 60 * minute }]);

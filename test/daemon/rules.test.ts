@@ -175,6 +175,8 @@ describe('what is due at one moment', () => {
     const narrow = { ...configOf(folder, jobs), concurrency: 1 };
     const { daemon, count } = await startDaemon(narrow, { clock, before: dueAt(...due) });
     await until('the first', () => order.length === 1);
+    expect(daemon.ticking().line?.firings).toBe(3);
+    expect(daemon.ticking().line?.oldest).toBeGreaterThan(hour);
     gates.get('a')!.open('1');
     await until('the second', () => order.length === 2);
     expect(order).toEqual(['a', 'b']);

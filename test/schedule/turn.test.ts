@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Misfire, Schedule } from '../../src/schedule/schedule.ts';
-import { takeTurn } from '../../src/schedule/turn.ts';
+import { runsDue, takeTurn } from '../../src/schedule/turn.ts';
 
 const at = (text: string) => Date.parse(`2026-11-20T${text}Z`);
 const hour = 3_600_000;
@@ -98,6 +98,16 @@ describe('firings that were missed', () => {
     };
     const turn = takeTurn(minutely, { nextAt: at('10:00') - 3 * 365 * 24 * hour, now: at('10:00') });
     expect(turn).toMatchObject({ fire: at('09:58'), nextAt: at('09:59'), passed: { firings: 1000 } });
+  });
+
+  it('come to as many runs as their policy makes of them', () => {
+    const runs = (misfire?: Misfire) => runsDue(hourly(misfire), standing);
+    expect(runs()).toBe(1);
+    expect(runs({ policy: 'skip' })).toBe(0);
+    expect(runs({ policy: 'run_all', within: 24 * hour, atMost: 24 })).toBe(5);
+    expect(runs({ policy: 'run_all', within: 24 * hour, atMost: 2 })).toBe(2);
+    expect(runsDue(hourly(), { nextAt: at('15:00'), now: at('14:20') })).toBe(0);
+    expect(runsDue(hourly(), { nextAt: null, now: at('14:20') })).toBe(0);
   });
 
   it('may be the last that there are', () => {

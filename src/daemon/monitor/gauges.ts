@@ -35,6 +35,8 @@ export class Gauges {
   readonly #keptBytes;
   readonly #overdue;
   readonly #scheduled;
+  readonly #inLine;
+  readonly #lateness;
   readonly #stretched;
   readonly #ticking;
   readonly #wrong;
@@ -52,10 +54,15 @@ export class Gauges {
     this.#left = gauge('quota_left_requests', 'Requests of the day that are left.', 'account');
     this.#others = gauge('quota_others_requests', 'Requests of the day that others made on the account.', 'account');
     this.#turn = gauge('quota_turn_timestamp_seconds', 'When the day of the quota turns.', 'account');
-    this.#kept = gauge('kept_rows', 'Rows that the job keeps.', 'job');
-    this.#keptBytes = gauge('kept_bytes', 'Bytes on the disk of the rows that the job keeps.', 'job');
+    this.#kept = gauge('kept_rows', 'Rows that the job keeps.', 'job_name');
+    this.#keptBytes = gauge('kept_bytes', 'Bytes on the disk of the rows that the job keeps.', 'job_name');
     this.#overdue = gauge('next_firing_overdue_seconds', 'How late the firing is that should have been first.');
     this.#scheduled = gauge('scheduled_jobs', 'Jobs that have a next firing.');
+    this.#inLine = gauge(
+      'waiting_firings',
+      'Firings whose runs have not begun: they wait for room, or for the last run.',
+    );
+    this.#lateness = gauge('waiting_firings_oldest_seconds', 'How late the first firing is whose run has not begun.');
     this.#wrong = gauge('open_alerts', 'What is wrong now that people want to hear of, by occasion.', 'occasion');
     this.#untold = gauge('alert_waiting_messages', 'Alerts that a channel has not taken yet.', 'channel');
     this.#stretched = gauge('stretched_jobs', 'Jobs that run less often because the requests of the day do not reach.');
@@ -65,7 +72,9 @@ export class Gauges {
   /** Brings all of them up to date. */
   async read(): Promise<void> {
     const { ticking, pulse } = this.#given;
-    const { overdue, scheduled } = ticking();
+    const { overdue, scheduled, line = { firings: 0, oldest: 0 } } = ticking();
+    this.#inLine.set(line.firings);
+    this.#lateness.set(line.oldest / 1000);
     this.#overdue.set(overdue / 1000);
     this.#scheduled.set(scheduled);
     this.#ticking.set(pulse.check().ticking ? 1 : 0);
@@ -76,8 +85,8 @@ export class Gauges {
   async #readKept(): Promise<void> {
     for (const gauge of [this.#kept, this.#keptBytes]) gauge.reset();
     for (const { job, manifest } of await this.#given.store.sets.all()) {
-      this.#kept.set({ job: this.#jobs.of(job) }, manifest.rows);
-      this.#keptBytes.set({ job: this.#jobs.of(job) }, bytesOf(manifest));
+      this.#kept.set({ job_name: this.#jobs.of(job) }, manifest.rows);
+      this.#keptBytes.set({ job_name: this.#jobs.of(job) }, bytesOf(manifest));
     }
   }
 
