@@ -9,14 +9,16 @@ export interface Stops {
   readonly b: number;
   readonly c: number;
   readonly d: number;
+  /** No cell may begin or end with a byte up to this one; -1 where it does not matter. */
+  readonly edge: number;
 }
 
 const four = (byte: number): number => Math.imul(byte, 0x01010101);
 
-/** Stops at every byte below `below` (at most 0x80) and at each of one to four others. */
-export function stops(below: number, others: readonly number[]): Stops {
+/** Stops at every byte below `below` (at most 0x80), at each of one to four others, and at either end up to `edge`. */
+export function stops(below: number, others: readonly number[], edge = -1): Stops {
   const [a, b = a, c = a, d = a] = others.map(four);
-  return { below: four(below), a: a!, b: b!, c: c!, d: d! };
+  return { below: four(below), a: a!, b: b!, c: c!, d: d!, edge };
 }
 
 /**
@@ -29,10 +31,10 @@ export function copyClean(
   from: DataView,
   start: number,
   end: number,
-  { below, a, b, c, d }: Stops,
+  { below, a, b, c, d, edge }: Stops,
 ): number {
   const last = end - 4;
-  if (last < start) return -1;
+  if (last < start || from.getUint8(start) <= edge || from.getUint8(end - 1) <= edge) return -1;
   for (let p = start; ; p += 4, at += 4) {
     // The last four may overlap with those before.
     if (p > last) {

@@ -1,9 +1,12 @@
 import type { CellWriter, Escape } from './cell-writer.ts';
 import { writeSlices } from './cell-writer.ts';
+import { stops } from './clean-copy.ts';
 import type { Output } from './output.ts';
 
 const quote = 34;
 const space = 32;
+/** CR and LF are below it, and nothing that is often seen. */
+const lineEnds = 0x10;
 
 /** Separators that a reader may guess from the first line. */
 export const separators: readonly string[] = [',', ';', '\t', '|'];
@@ -49,7 +52,9 @@ export function csvCells({ separators: among, nullText }: QuoteRules): CellWrite
     writeSlices(doubled, out, from, [start, end]);
     out.text('"');
   };
-  return { small, large };
+  const others = ['"', ...among].map((character) => character.charCodeAt(0)).filter((byte) => byte >= lineEnds);
+  const canLook = others.length <= 4 && nullText === '';
+  return canLook ? { small, large, stops: stops(lineEnds, others, space) } : { small, large };
 }
 
 const quoted: Escape = (to, at, from, start, end) => {

@@ -37,6 +37,14 @@ it('stops at every byte that it must and at no other, wherever it stands', () =>
   }
 });
 
+it('takes no byte up to the edge at either end', () => {
+  const kind = stops(0x10, [0x22, 0x2c], 0x20);
+  for (const text of [' abc', 'abc ', '    ', '\u001fabcd', 'abcde\u0010', ' abcdefg '])
+    expect(copied(Buffer.from(text), kind).end).toBe(-1);
+  for (const text of ['a bc', 'a\u001fbc', 'abc def', '!abc!'])
+    expect(copied(Buffer.from(text), kind)).toEqual({ end: 1 + text.length, text: Buffer.from(text) });
+});
+
 it('copies any bytes as they are, or not at all', () => {
   const cells = fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes));
   fc.assert(
