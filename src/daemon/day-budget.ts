@@ -1,4 +1,4 @@
-import type { Config, Destination, Job } from '../config/config.ts';
+import type { Config, Job } from '../config/config.ts';
 import { dayOf, limitOf, startOfDay, untilMidnight } from '../delivery/quota.ts';
 import { firingsBetween, type Schedule, scheduleKey } from '../schedule/schedule.ts';
 import type { Store } from '../state/store.ts';
@@ -114,12 +114,15 @@ async function stretchables(
       cost: sharers === 1 ? costOf(tally).expected : Math.ceil(1000 / sharers),
       firings: asked(job),
       ran: tally !== undefined && tally.lastAt >= began,
-      mayStretch: stretches(job.destination),
+      mayStretch: stretches(job),
     };
   });
 }
 
-const stretches = ({ whenShort }: Destination): boolean => whenShort === 'stretch';
+/** Where each firing is to have its run, whatever happens, none is passed over for a want of requests either. */
+function stretches({ destination, schedule }: Scheduled): boolean {
+  return destination.whenShort === 'stretch' && schedule.misfire?.policy !== 'run_all';
+}
 
 /** Firings of each job, `from` included, `until` not. A share of a spread moves them by too little to matter here. */
 function countFirings(

@@ -132,6 +132,13 @@ describe('a day whose schedules ask for more than there is', () => {
     expect(world.events).toEqual([]);
   });
 
+  it('leaves a job alone of which each firing is to have its run', async () => {
+    const destination = destinationOf('http://127.0.0.1:9', { requestsPerDay: 10, whenShort: 'stretch' });
+    const schedule = { cron: '0 * * * *', timezone: 'UTC', misfire: { policy: 'run_all' as const } };
+    const world = await worldOf([made('each', '', { destination, priority: 'low', schedule })]);
+    expect((await live(world)).get('each')).toHaveLength(23);
+  });
+
   it('counts what others have used, and what the reserve keeps for people', async () => {
     const destination = destinationOf('http://127.0.0.1:9', {
       requestsPerDay: 100,
