@@ -33,6 +33,8 @@ export interface ChannelRecord {
 const mostWaiting = 200;
 /** Settled messages that stay, for whoever wants to see what was told. */
 const keptMessages = 500;
+/** One statement takes a bounded number of values. */
+const rowsAtOnce = 1_000;
 
 /** What is wrong, what of it was told, and the messages that are owed to channels. */
 export class Alerts {
@@ -149,20 +151,22 @@ export class Alerts {
 
   /** Since when a job without any publication is known; writes down now where it was not. */
   async watch(jobs: readonly string[]): Promise<Map<string, number>> {
-    const { db, clock } = this.#ground;
-    const known = new Map(
-      (await db.selectFrom('alert_watches').selectAll().execute()).map((row) => [row.job, row.since]),
-    );
-    const since = Math.round(clock.now());
-    for (const job of jobs) {
-      if (known.has(job)) continue;
-      await db
-        .insertInto('alert_watches')
-        .values({ job, since })
-        .onConflict((conflict) => conflict.doNothing())
-        .execute();
-      known.set(job, since);
-    }
+    const rows = await this.#ground.db.selectFrom('alert_watches').selectAll().execute();
+    const known = new Map(rows.map(({ job, since }) => [job, since]));
+    const fresh = jobs.filter((job) => !known.has(job));
+    if (fresh.length === 0) return known;
+    const since = Math.round(this.#ground.clock.now());
+    await atomically(this.#ground, async ({ db }) => {
+      for (let at = 0; at < fresh.length; at += rowsAtOnce) {
+        const values = fresh.slice(at, at + rowsAtOnce).map((job) => ({ job, since }));
+        await db
+          .insertInto('alert_watches')
+          .values(values)
+          .onConflict((conflict) => conflict.doNothing())
+          .execute();
+      }
+    });
+    for (const job of fresh) known.set(job, since);
     return known;
   }
 
