@@ -35,8 +35,12 @@ it('a job that reads only what is new shows just that, keeps it while nothing co
     },
   });
   const sync = async (how = {}) => (await home.sync(how)).jobs?.[0];
+  const shownAsOf = async () => JSON.parse((await home.sluice(['status', '--json'])).stdout).jobs[0].last_delivered_at;
   expect(await sync()).toMatchObject({ state: 'delivered', rows: 1 });
+  const delivered = await shownAsOf();
   expect(await sync()).toMatchObject({ state: 'unchanged', rows: 0, requests: 0 });
+  // Looked at again, found the same: what is shown is as new as that look.
+  expect(Date.parse(await shownAsOf())).toBeGreaterThan(Date.parse(delivered));
   expect(await world.data(instance)).toBe('id\n1\n');
 
   shop.run("insert into orders values (2, '2026-01-31 10:05:00'), (3, '2026-01-31 10:05:00')");
