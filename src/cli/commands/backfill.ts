@@ -35,7 +35,8 @@ async function run(name: string, flags: BackfillFlags): Promise<void> {
         origin: 'person',
         signal: stop.signal,
         deliverUntil: runtime.clock.now() + deliverForMs,
-        onChunk: ({ from, to, rows }) => process.stderr.write(`${from} to ${to}: ${countText(rows)} rows\n`),
+        onChunk: ({ from, to, rows }) =>
+          process.stderr.write(`${from} to ${to}: ${countText(rows)} ${rows === 1 ? 'row' : 'rows'}\n`),
       });
       showSummary({ outcomes: [outcome], refused: [], json });
       process.exitCode = stop.code() ?? exitCodeOf([outcome], []);
