@@ -309,6 +309,24 @@ describe('a data source of a service that is logged in to', () => {
   });
 
   it.each([
+    ['asks for', { client_secret: 'shh' }],
+    ['brings', { oauth_user_token: 'fresh' }],
+  ])('says which app it is beside a token that it %s, where the vendor wants that', async (_, credentials) => {
+    const shown = { json: { content: [{ id: 's1', name: 'Buyers' }], lastPage: true } };
+    const refusal = { status: 403, json: { error_code: '403025', message: 'no api key' } };
+    const { url } = await vendor(
+      {
+        'POST /ims/token/v3': { json: { access_token: 'fresh', expires_in: 86_400 } },
+        'GET /api/exampleco/segments': ({ headers }) => (headers['x-api-key'] === 'key' ? shown : refusal),
+      },
+      'fresh',
+    );
+    const properties = { company: 'exampleco', stream: 'segments', api_url: url, client_id: 'key', ...credentials };
+    const seen = await refreshed(await start(), { connector: 'omniture', format: 'csv', properties });
+    expect([seen.error, seen.document.split('\n')[1]]).toEqual([null, 's1,Buyers,,']);
+  });
+
+  it.each([
     ['no login at all', {}, /has none; allowed: oauth_user_token/],
     ['a token that the service should keep', { token_id: 't-1' }, /this service keeps none/],
     ['what needs a person', { client_id: 'app' }, /needs a person/],

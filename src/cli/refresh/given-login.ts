@@ -35,8 +35,11 @@ export function givenLogin(connector: Connector, source: OptionValues<OptionSet>
   }
   const kept = Object.fromEntries((description.keep ?? []).map((name) => [name, textIn(given, name) ?? '']));
   const token = textIn(given, 'oauth_user_token');
-  if (token !== undefined) return new GivenToken({ access_token: token, kept });
-  if (textIn(given, 'client_id') === undefined) throw noLogin(connector, given);
+  const clientId = textIn(given, 'client_id');
+  if (token !== undefined) {
+    return new GivenToken({ access_token: token, kept, ...(clientId === undefined ? {} : { client_id: clientId }) });
+  }
+  if (clientId === undefined) throw noLogin(connector, given);
   return askedLogin({ connector, source, description, given });
 }
 
@@ -119,7 +122,7 @@ class AskedToken implements Login {
     this.#granted ??= this.#ask();
     const { accessToken, kept, askedAt, lifetimeMs = Number.POSITIVE_INFINITY } = await this.#granted;
     if (Date.now() > askedAt + lifetimeMs * usedShare) this.#granted = undefined;
-    return { access_token: accessToken, kept };
+    return { access_token: accessToken, kept, client_id: this.#login.clientId };
   }
 
   async refused(): Promise<void> {
