@@ -8,7 +8,7 @@ import { loadConfig } from '../../src/config/load.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const connectorPages = readdirSync(join(root, 'docs/connectors')).map((name) => `docs/connectors/${name}`);
-const pages = ['README.md', 'docs/transforms.md', 'docs/connectors.md', ...connectorPages];
+const pages = ['README.md', 'docs/transforms.md', 'docs/connectors.md', 'docs/incremental.md', ...connectorPages];
 
 type Part = Record<string, unknown>;
 
