@@ -153,7 +153,7 @@ export const destinationOptions = {
     minimum: 1,
     maximum: 1000,
     default: 8,
-    about: 'Attempts at one payload before it is put aside as dead.',
+    about: 'Failed attempts at one payload before it is put aside as dead. That nobody can be reached is not one.',
   }),
 } satisfies OptionSet;
 
