@@ -12,7 +12,7 @@ export interface SimulationReport {
   /** Jobs whose made-up rows are like those of their past runs. */
   readonly known_jobs: number;
   readonly faults?: { readonly outage_at: number };
-  /** True when everything was delivered and no allowance ended. */
+  /** True when every job shows its newest result at the end, no allowance ended and nothing was stretched. */
   readonly fits: boolean;
   readonly firings: {
     readonly planned: number;
@@ -71,8 +71,13 @@ export interface JobUse extends Counts {
   readonly overlaps: number;
   readonly skipped: number;
   readonly stretched: number;
+  /** Runs that failed or were given up, and that no later run has made good. */
+  readonly lost: number;
   readonly latest_ms: number;
 }
+
+/** So many jobs are named in a sentence. */
+const mostNamed = 5;
 
 export interface ReportGiven {
   readonly from: number;
@@ -93,7 +98,7 @@ export async function reportSimulation(given: ReportGiven): Promise<SimulationRe
   const accounts = await accountsOf(given);
   const runs = totalOf(jobs);
   const stretched = watched.reduce((total, one) => total + one.stretched, 0);
-  const trouble = [...accounts.flatMap(allowanceTrouble), ...stretchTrouble(stretched), ...lossesOf(runs)];
+  const trouble = [...accounts.flatMap(allowanceTrouble), ...stretchTrouble(stretched), ...lossesOf(jobs)];
   const sum = (of: (one: Watched) => number): number => watched.reduce((total, one) => total + of(one), 0);
   return {
     ...{ since: from, until, seed, known_jobs: knownJobs },
@@ -191,24 +196,31 @@ function stretchTrouble(stretched: number): string[] {
   return [`${firings} passed over, because the day did not reach for all`];
 }
 
-function lossesOf({ failed, dead, owed }: Counts): string[] {
-  const runs = (count: number): string => (count === 1 ? '1 run' : `${countText(count)} runs`);
+function lossesOf(jobs: readonly JobUse[]): string[] {
+  const named = (those: readonly JobUse[]): string => {
+    const names = those.slice(0, mostNamed).map(({ job }) => job);
+    return those.length === names.length
+      ? names.join(', ')
+      : `${names.join(', ')} and ${those.length - names.length} more`;
+  };
+  const lost = jobs.filter((one) => one.lost > 0);
+  const owed = jobs.filter((one) => one.owed > 0);
   return [
-    ...(failed > 0 ? [`${runs(failed)} failed before there was a payload`] : []),
-    ...(dead > 0 ? [`the payloads of ${runs(dead)} were given up after all attempts`] : []),
-    ...(owed > 0 ? [`the payloads of ${runs(owed)} were still owed at the end`] : []),
+    ...(lost.length > 0
+      ? [`the last runs of ${named(lost)} failed or were given up, and no later one made it good`]
+      : []),
+    ...(owed.length > 0 ? [`the newest rows of ${named(owed)} were still owed at the end`] : []),
   ];
 }
 
 function mendsOf(
-  { dead, failed }: Counts,
+  { dead }: Counts,
   { accounts, isStretched }: { accounts: readonly AccountUse[]; isStretched: boolean },
 ): string[] {
   const names = accounts.flatMap(({ destinations }) => destinations).join(', ');
   const isShort = isStretched || accounts.some(({ days }) => days.some(({ ended }) => ended));
   return [
     ...(isShort ? [`let jobs fire less often, or raise requests_per_day of ${names} if the plan allows more`] : []),
-    ...(dead > 0 ? [`raise attempts of ${names}, so that payloads outlast an outage`] : []),
-    ...(failed > 0 ? ['let the jobs that failed fire more than once a day, so that the next run makes up for it'] : []),
+    ...(dead > 0 ? [`raise attempts of ${names}, so that payloads outlast a service that fails for long`] : []),
   ];
 }

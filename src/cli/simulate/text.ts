@@ -83,7 +83,8 @@ function jobsText({ jobs }: SimulationReport): string {
     : `${table}\nand ${jobs.length - kept.length} jobs more; --json has them all`;
 }
 
-const troubleOf = ({ failed, dead, owed, overlaps }: JobUse): number => 1000 * (failed + dead + owed) + overlaps;
+const troubleOf = ({ lost, failed, dead, owed, overlaps }: JobUse): number =>
+  1_000_000 * (lost + owed) + 1000 * (failed + dead) + overlaps;
 
 function accountText({ destinations, limit, days, peak, asked }: AccountUse): string {
   const asking = asked === 0 ? '' : `; ${countText(asked)} in all asked the service what was used`;
@@ -102,7 +103,7 @@ function accountText({ destinations, limit, days, peak, asked }: AccountUse): st
 }
 
 function verdictOf({ fits, trouble, next }: SimulationReport): string {
-  if (fits) return 'fits: everything was delivered, and no allowance ended';
+  if (fits) return 'fits: every job shows its newest result, and no allowance ended';
   const mends = next.length === 0 ? '' : `\nnext: ${next.join('; or ')}`;
   return `does not fit: ${trouble.join('; ')}${mends}`;
 }

@@ -18,6 +18,8 @@ export interface Watched {
   superseded: number;
   failed: number;
   dead: number;
+  /** Of those two, the ones that no later run has made good. */
+  lost: number;
   requests: number;
   retries: number;
   /** From the planned instant of a firing to the beginning of its run. */
@@ -60,6 +62,8 @@ export class Watch {
   readonly #owed = new Map<string, Owed>();
   /** Runs whose payloads were given up: what supersedes one later changes nothing of that. */
   readonly #dead = new Set<string>();
+  /** By job: its last run that was lost. */
+  readonly #lastLost = new Map<string, string>();
   #owedBytes = 0;
   #peak: Peak = { payloads: 0, bytes: 0, at: 0 };
 
@@ -138,10 +142,16 @@ export class Watch {
     if (at !== undefined) watched.lateness.push(Math.max(0, this.#clock.now() - at));
   }
 
-  #finish(watched: Watched, { outcome, requests }: SluiceEvents['run.finished']): void {
+  #finish(watched: Watched, { run, outcome, requests }: SluiceEvents['run.finished']): void {
     this.#running.delete(watched.job);
-    if (outcome === 'failed' || outcome === 'quarantined') watched.failed += 1;
-    if (outcome === 'refreshed') watched.delivered += 1;
+    if (outcome === 'failed' || outcome === 'quarantined') {
+      watched.failed += 1;
+      this.#lose(watched, run);
+    }
+    if (outcome === 'refreshed') {
+      watched.delivered += 1;
+      this.#makeGood(watched, run);
+    }
     // What a run that has ended has paid for is its calls; uploads come later and are heard of one by one.
     watched.requests += requests;
   }
@@ -178,11 +188,23 @@ export class Watch {
     if (fate === 'dead') this.#dead.add(run);
     const watched = this.#of(job);
     watched[fate] += 1;
+    if (fate === 'dead') this.#lose(watched, run);
+    if (fate === 'delivered' || fate === 'unchanged') this.#makeGood(watched, run);
     const owed = this.#owed.get(run);
     if (owed === undefined) return;
     if (fate === 'delivered') watched.waits.push(this.#clock.now() - owed.since);
     this.#owed.delete(run);
     this.#owedBytes -= owed.bytes;
+  }
+
+  #lose(watched: Watched, run: string): void {
+    watched.lost += 1;
+    this.#lastLost.set(watched.job, run);
+  }
+
+  /** Ids of runs begin with their time: one that began before the loss makes nothing good. */
+  #makeGood(watched: Watched, run: string): void {
+    if (run > (this.#lastLost.get(watched.job) ?? '')) watched.lost = 0;
   }
 
   #of(job: string): Watched {
@@ -203,5 +225,5 @@ function unwatched(job: string): Watched {
     unchanged: 0,
     superseded: 0,
   };
-  return { job, ...counts, failed: 0, dead: 0, requests: 0, retries: 0, lateness: [], waits: [] };
+  return { job, ...counts, failed: 0, dead: 0, lost: 0, requests: 0, retries: 0, lateness: [], waits: [] };
 }
