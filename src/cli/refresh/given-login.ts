@@ -33,7 +33,8 @@ export function givenLogin(connector: Connector, source: OptionValues<OptionSet>
   for (const name of ['oauth_user_token', 'refresh_token', 'client_secret', 'private_key', 'password']) {
     if (typeof given[name] === 'string') registerSecret(given[name]);
   }
-  const kept = Object.fromEntries((description.keep ?? []).map((name) => [name, textIn(given, name) ?? '']));
+  const keeps = (description.keep ?? []).map((name) => [name, textIn(given, name)] as const);
+  const kept = Object.fromEntries(keeps.filter(([, value]) => value !== undefined)) as Record<string, string>;
   const token = textIn(given, 'oauth_user_token');
   const clientId = textIn(given, 'client_id');
   if (token !== undefined) {
