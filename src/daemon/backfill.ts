@@ -50,17 +50,23 @@ async function stageAll(given: BackfillGiven, extract: Extract): Promise<Backfil
   const login = logins.of(extract.source);
   const left = { from: backfill.reached, to: range.to };
   for (const one of backfill.reached === range.to ? [] : chunksOf(left, { chunk, zone: extract.timezone ?? 'UTC' })) {
-    const { folder, signal } = { ...given.config, ...given };
-    const { staged, rows } = await stageRange({
-      ...{ extract, folder, signal, clock, range: one },
-      log: log.with({ job: job.name }),
-      ...(login === undefined ? {} : { login }),
-      ...(watermark === undefined ? {} : { watermark }),
-      set: { ...keeping, run: newId(), current, ...(backfill.staged === undefined ? {} : { staged: backfill.staged }) },
-    });
-    backfill = { ...backfill, reached: one.to, staged };
-    await store.backfills.set(backfill);
-    onChunk?.({ ...one, rows });
+    const run = newId();
+    const held = await store.sets.hold(run);
+    try {
+      const { staged, rows } = await stageRange({
+        ...{ extract, folder: given.config.folder, signal: given.signal, clock, range: one },
+        log: log.with({ job: job.name }),
+        ...(login === undefined ? {} : { login }),
+        ...(watermark === undefined ? {} : { watermark }),
+        set: { ...keeping, run, current, ...(backfill.staged === undefined ? {} : { staged: backfill.staged }) },
+      });
+      backfill = { ...backfill, reached: one.to, staged };
+      await store.backfills.set(backfill);
+      onChunk?.({ ...one, rows });
+    } finally {
+      await store.sets.leave(run);
+      await held?.release();
+    }
   }
   return backfill.staged;
 }

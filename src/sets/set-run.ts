@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { makeFolder } from '../lib/make-folder.ts';
 import { syncFolder } from '../lib/sync-folder.ts';
 import type { Batch } from '../sdk/batch.ts';
@@ -132,8 +132,7 @@ export class SetRun {
     this.#settle();
     const { staged, folder, run } = this.#given;
     const segment = await this.#writeTaken(new Merge(this.#sorter.sources(0)));
-    await syncFolder(join(folder, run));
-    await syncFolder(folder);
+    for (const made of [join(folder, run), folder, dirname(folder)]) await syncFolder(made);
     const { id = run, segments = [] } = staged ?? {};
     return { id, columns: this.#columns, next: this.#writer!.next, segments: [...segments, segment] };
   }
@@ -173,8 +172,7 @@ export class SetRun {
       this.#whole = undefined;
     }
     if (this.#files > 0) {
-      await syncFolder(join(aside, run));
-      await syncFolder(aside);
+      for (const made of [join(aside, run), aside, dirname(aside)]) await syncFolder(made);
     }
     const { rows, oldest = '' } = this.#reader!;
     const columns = this.#columns;

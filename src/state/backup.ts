@@ -55,7 +55,7 @@ async function snapshot(state: string, to: { stage: string; database: string }):
   try {
     lock.exec('begin immediate');
     if (!hasTable(lock, 'outbox')) throw emptied(state);
-    const names = [...payloadsIn(lock, state), ...setsIn(lock)];
+    const names = [...payloadsIn(lock, state), ...setsIn(lock, state)];
     for (const name of names) linkInto(join(state, name), join(to.stage, name));
     await source.backup(to.database, { progress: () => 0x7fffffff });
     return names;
@@ -78,8 +78,8 @@ function hasTable(database: SQLite.Database, name: string): boolean {
   return database.prepare('select 1 from sqlite_master where name = ?').get(name) !== undefined;
 }
 
-/** Files of the rows that jobs keep; a state of an older Sluice has none. */
-function setsIn(database: SQLite.Database): string[] {
+/** Files of the rows that jobs keep; one that is missing keeps nothing else from being saved. A state of an older Sluice has none. */
+function setsIn(database: SQLite.Database, state: string): string[] {
   if (!hasTable(database, 'generations')) return [];
   const lists = database
     .prepare<[], { files: string }>(
@@ -87,7 +87,8 @@ function setsIn(database: SQLite.Database): string[] {
     )
     .all();
   const segments = lists.flatMap(({ files }) => JSON.parse(files) as { readonly file: string }[]);
-  return [...new Set(segments.map(({ file }) => join('sets', file)))];
+  const files = new Set(segments.map(({ file }) => join('sets', file)));
+  return [...files].filter((file) => existsSync(join(state, file)));
 }
 
 function linkInto(from: string, to: string): void {

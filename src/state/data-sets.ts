@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import type { Manifest, Staged } from '../sets/manifest.ts';
 import { Backfills } from './backfills.ts';
+import { type Lease, Leases } from './leases.ts';
 import { atomically, type Ground } from './part.ts';
 import { filesBelow, removeIfEmpty, touchedAt } from './run-files.ts';
 import { Runs } from './runs.ts';
@@ -148,6 +149,14 @@ export class DataSets {
     });
   }
 
+  /**
+   * Says that a folder of files is being written by this process, for work that is no run: nothing sweeps it before the
+   * lease is given back.
+   */
+  hold(folder: string): Promise<Lease | undefined> {
+    return new Leases(this.#ground).take(leaseOf(folder));
+  }
+
   /** Deletes files that no generation and no living run can want. Returns their paths. */
   async sweep(): Promise<string[]> {
     const files = filesBelow(this.root);
@@ -158,7 +167,9 @@ export class DataSets {
       const swept: string[] = [];
       for (const { path, touched } of files.map((path) => ({ path, touched: touchedAt(path) }))) {
         const file = path.slice(this.root.length + 1);
-        if (kept.has(file) || living.has(file.split('/', 1)[0]!) || touched > inside.clock.now() - youngMs) continue;
+        const folder = file.split('/', 1)[0]!;
+        if (kept.has(file) || living.has(folder) || touched > inside.clock.now() - youngMs) continue;
+        if ((await new Leases(inside).holder(leaseOf(folder))) !== undefined) continue;
         this.#remove(file);
         swept.push(path);
       }
@@ -212,6 +223,8 @@ async function wantedRuns({ db }: Ground, job: string | undefined): Promise<Set<
   const wanted = payloads.filter(({ state, path }) => state !== 'delivered' || existsSync(path));
   return new Set([...sets.flatMap(({ run, before }) => [run, before ?? run]), ...wanted.map(({ run }) => run)]);
 }
+
+const leaseOf = (folder: string): string => `set:${folder}`;
 
 /** Whether a generation, of whatever job, or a range that is being read again has the file. */
 async function isKept({ db }: Ground, file: string): Promise<boolean> {

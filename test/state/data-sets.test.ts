@@ -94,18 +94,22 @@ it('what is held back stands beside, and becomes the present one when it is appr
   expect(there(store, first.file, held.file, other.file)).toEqual([true, true, false]);
 });
 
-it('files that no generation has go; those of a run that lives, and those that are young, stay', async () => {
+it('files that no generation has go; those of who still writes, and those that are young, stay', async () => {
   const clock = new VirtualClock();
   const store = await newStore({ clock });
   const kept = await owe(store);
   await store.outbox.owe(kept.owing);
   const living = write(store, await store.runs.begin({ job: 'orders', origin: 'person' }));
   const [orphan, young] = [write(store, 'dead'), write(store, 'young')];
+  const held = write(store, 'held');
+  const lease = await store.sets.hold('held');
   const hourAgo = noon / 1000 - 3600;
-  for (const file of [kept.file, living, orphan]) utimesSync(join(store.sets.root, file), hourAgo, hourAgo);
+  for (const file of [kept.file, living, orphan, held]) utimesSync(join(store.sets.root, file), hourAgo, hourAgo);
   utimesSync(join(store.sets.root, young), noon / 1000, noon / 1000);
   expect(await store.sets.sweep()).toEqual([join(store.sets.root, orphan)]);
-  expect(there(store, kept.file, living, orphan, young)).toEqual([true, true, false, true]);
+  expect(there(store, kept.file, living, orphan, young, held)).toEqual([true, true, false, true, true]);
+  await lease?.release();
+  expect(await store.sets.sweep()).toHaveLength(1);
   expect(readdirSync(store.sets.root)).not.toContain('dead');
   await store.sets.leave('young');
   expect(there(store, young, kept.file)).toEqual([false, true]);
