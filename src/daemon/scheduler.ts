@@ -121,10 +121,14 @@ export class Scheduler {
   }
 
   ticking(): Ticking {
-    let first = Number.POSITIVE_INFINITY;
-    for (const { at } of this.#due()) first = Math.min(first, at);
+    let [first, scheduled] = [Number.POSITIVE_INFINITY, 0];
+    for (const { plan, waitsFor } of this.#planned.values()) {
+      if (plan.nextAt === null) continue;
+      scheduled++;
+      if (waitsFor === undefined) first = Math.min(first, plan.nextAt);
+    }
     const overdue = Math.max(0, this.#given.clock.now() - first);
-    return { silence: this.#timer.silence(), overdue, scheduled: this.next().length };
+    return { silence: this.#timer.silence(), overdue, scheduled };
   }
 
   /** Plans and writes down what does not go on in memory; what the store has of other jobs is forgotten. */
@@ -137,10 +141,11 @@ export class Scheduler {
     for (const { job, schedule } of wanted) {
       const row = written.get(job.name);
       written.delete(job.name);
+      if (this.#unedited(job.name, schedule) !== undefined) continue;
       const plan = resumePlan(schedule, planOf(row), this.#given.clock.now());
       plans.set(job.name, plan);
       const isWritten = row?.schedule === plan.schedule && row.next_at === plan.nextAt;
-      if (!isWritten && this.#unedited(job.name, schedule) === undefined) await write(parts, job.name, plan);
+      if (!isWritten) await write(parts, job.name, plan);
     }
     for (const job of written.keys()) await parts.schedules.forget(job);
     return plans;
