@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { spanOf } from '../../src/lib/span.ts';
+import { durationText, easternText, instantText } from '../../src/lib/time-text.ts';
+
+describe('times in words', () => {
+  it('are as exact as a person needs', () => {
+    const texts = [340, 12_400, 185_000, 7_800_000, 76 * 3_600_000].map(durationText);
+    expect(texts).toEqual(['340 ms', '12.4 s', '3 min 05 s', '2 h 10 min', '3 d 04 h']);
+    expect(instantText(Date.UTC(2026, 10, 21, 5))).toBe('2026-11-21 05:00:00Z');
+  });
+
+  it('are those of New York where its day turns, in winter and in summer', () => {
+    const winter = Date.UTC(2026, 10, 21, 20);
+    expect(easternText(Date.UTC(2026, 10, 22, 5), winter)).toBe('00:00 EST');
+    expect(easternText(Date.UTC(2026, 10, 21, 23, 30), winter)).toBe('18:30 EST');
+    expect(easternText(Date.UTC(2026, 10, 23, 5), winter)).toBe('2026-11-23 00:00 EST');
+    expect(easternText(Date.UTC(2026, 6, 22, 4), Date.UTC(2026, 6, 21, 20))).toBe('00:00 EDT');
+    // The day on which the clocks go back.
+    expect(easternText(Date.UTC(2026, 10, 2, 5), Date.UTC(2026, 10, 1, 5))).toBe('00:00 EST');
+  });
+
+  it('are read as people write spans', () => {
+    expect(['30s', '5m', '24h', '2d', '1w'].map(spanOf)).toEqual([
+      30_000, 300_000, 86_400_000, 172_800_000, 604_800_000,
+    ]);
+  });
+});
