@@ -1,0 +1,164 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { vi } from 'vitest';
+import type { Job } from '../../src/config/config.ts';
+import { Line, type Place } from '../../src/daemon/line.ts';
+import { type Firing, type PassedOver, Scheduler } from '../../src/daemon/scheduler.ts';
+import type { Schedule } from '../../src/schedule/schedule.ts';
+import { createTimer } from '../../src/schedule/timer.ts';
+import type { Store } from '../../src/state/store.ts';
+import { destinationOf, jobOf, Source } from '../daemon/rig.ts';
+import type { VirtualClock } from '../state/fixtures.ts';
+import { text, width } from './scheduler-model.ts';
+
+const destination = destinationOf('http://127.0.0.1:1/api/1.0');
+const job = (name: string, schedule: Schedule): Job =>
+  jobOf({ name, destination, instance: name, source: new Source(), schedule });
+
+/** One process's life over the store. */
+export class Life {
+  readonly #stop = new AbortController();
+  readonly #scheduler: Scheduler;
+  readonly #line: Line;
+  readonly #running = new Map<string, () => void>();
+  readonly #real: Real;
+  #tick: () => void = () => undefined;
+  #isOver = false;
+
+  constructor(real: Real) {
+    this.#real = real;
+    const { store, clock } = real;
+    this.#line = new Line({
+      run: (place) => this.#run(place),
+      skip: (firing, { isCovered }) => this.#skip(firing, isCovered),
+      wait: () => undefined,
+      failed: (_, error) => real.faults.push(error),
+      stop: this.#stop.signal,
+    });
+    this.#line.widen(width);
+    const timer = createTimer(clock, (look) => {
+      this.#tick = look;
+      return { aim: () => undefined, destroy: () => undefined };
+    });
+    this.#scheduler = new Scheduler({
+      ...{ store, clock, timer },
+      fire: (firing) => this.#line.take(firing),
+      passOver: (passed) => this.#passOver(passed),
+      failed: (error) => real.faults.push(error),
+    });
+  }
+
+  async start(): Promise<void> {
+    await this.#scheduler.adopt(this.#real.jobs());
+    this.#scheduler.start();
+  }
+
+  async reload(): Promise<void> {
+    await this.#scheduler.adopt(this.#real.jobs());
+    this.#scheduler.look();
+  }
+
+  look(): void {
+    this.#tick();
+  }
+
+  /** The guard of the timer compares its two clocks. */
+  compareClocks(): void {
+    vi.advanceTimersByTime(5_000);
+  }
+
+  finish(name: string): void {
+    this.#running.get(name)?.();
+  }
+
+  running(): string[] {
+    return [...this.#running.keys()].sort();
+  }
+
+  next(): string[] {
+    return this.#scheduler.next().map(({ job: name, at }) => `${name} ${text(at)}`);
+  }
+
+  /** Gone without a word: nothing is written any more. */
+  crash(): void {
+    this.#isOver = true;
+    this.#scheduler.stop();
+  }
+
+  async stop(): Promise<void> {
+    this.#scheduler.stop();
+    this.#stop.abort(new Error('stopped'));
+    await this.#line.idle();
+    this.#isOver = true;
+  }
+
+  async #run({ firing, signal, begin }: Place): Promise<void> {
+    const { name } = firing.job;
+    const { store, schedules, seen } = this.#real;
+    if (!schedules.has(name)) return this.#skip(firing, true);
+    begin();
+    await this.#write(() => store.transaction((parts) => firing.settle(parts)));
+    const as = firing.logicalAt === undefined ? '' : ` as ${text(firing.logicalAt)}`;
+    seen.push(`${name} ran ${text(firing.at)}${as}`);
+    await new Promise<void>((resolve) => {
+      this.#running.set(name, resolve);
+      if (signal.aborted) resolve();
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    this.#running.delete(name);
+    if (this.#stop.signal.aborted) await this.#write(() => firing.giveBack(store));
+    else if (signal.aborted) seen.push(`${name} cancelled ${text(firing.at)}`);
+  }
+
+  #skip({ job: { name }, settle }: Firing, isCovered: boolean): void {
+    this.#real.seen.push(`${name} skipped`);
+    if (!isCovered) void this.#write(() => settle(this.#real.store));
+  }
+
+  #passOver({ job: { name }, firings, settle }: PassedOver): void {
+    this.#real.seen.push(`${name} passed ${firings}`);
+    if (settle !== undefined) void this.#write(() => settle(this.#real.store));
+  }
+
+  async #write(work: () => Promise<unknown>): Promise<void> {
+    if (!this.#isOver) await this.#real.under(work());
+  }
+}
+
+/** What lives on from one process to the next, and what was seen of all of them. */
+export class Real {
+  readonly store: Store;
+  readonly clock: VirtualClock;
+  readonly schedules: Map<string, Schedule>;
+  readonly seen: string[] = [];
+  readonly faults: unknown[] = [];
+  life: Life;
+  #writing = 0;
+
+  constructor(store: Store, clock: VirtualClock, schedules: Map<string, Schedule>) {
+    this.store = store;
+    this.clock = clock;
+    this.schedules = schedules;
+    this.life = new Life(this);
+  }
+
+  jobs(): Job[] {
+    return [...this.schedules].map(([name, schedule]) => job(name, schedule));
+  }
+
+  async under(work: Promise<unknown>): Promise<void> {
+    this.#writing++;
+    try {
+      await work;
+    } finally {
+      this.#writing--;
+    }
+  }
+
+  /** Until nothing goes on any more by itself. */
+  async rest(): Promise<void> {
+    for (let still = 0; still < 4; still++) {
+      await turn();
+      if (this.#writing > 0) still = 0;
+    }
+  }
+}
