@@ -41,7 +41,10 @@ function headOf({
     ],
     ['sending', spreadText(delivery_ms)],
     ['requests', `${countText(runs.requests)}, ${countText(runs.retries)} of them had to be repeated`],
-    ['outbox', `at most ${countText(outbox.peak_payloads)} payloads, ${bytesText(outbox.peak_bytes)}${peakAt}`],
+    [
+      'outbox',
+      `at most ${countText(outbox.peak_payloads)} ${outbox.peak_payloads === 1 ? 'payload' : 'payloads'}, ${bytesText(outbox.peak_bytes)}${peakAt}`,
+    ],
   ];
   return lines.map(([what, text]) => `${what!.padEnd(9)}  ${text}`).join('\n');
 }
