@@ -1,5 +1,5 @@
+import { spanText } from '../lib/span.ts';
 import type { Schedule } from '../schedule/schedule.ts';
-import { spanText } from '../schedule/span.ts';
 
 const dayNames = ['MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT', 'SUN'];
 

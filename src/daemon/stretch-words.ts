@@ -1,6 +1,6 @@
+import { spanText } from '../lib/span.ts';
 import { easternText } from '../lib/time-text.ts';
 import { nextFiring, type Schedule } from '../schedule/schedule.ts';
-import { spanText } from '../schedule/span.ts';
 
 /**
  * Says of a job that it runs less often, so that whoever wonders at night understands: how, until when and why. `every`:

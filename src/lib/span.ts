@@ -1,12 +1,44 @@
-const unitMs: Readonly<Record<string, number>> = {
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 7 * 86_400_000,
-};
+/** A span of time as people write it: `90s`, `15m`, `36h`, `2d`, `1w`, and several together, `1h30m`. */
 
-/** Milliseconds of `30s`, `5m`, `24h`, `2d`, `1w`. */
+const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+const unitWords: readonly (readonly [RegExp, string])[] = [
+  [/^s(ec(ond)?s?)?$/, 's'],
+  [/^m(in(ute)?s?)?$/, 'm'],
+  [/^h((ou)?rs?)?$/, 'h'],
+  [/^d(ays?)?$/, 'd'],
+  [/^w(eeks?)?$/, 'w'],
+];
+
+/** Milliseconds; undefined when it is no span. */
+export function parseSpan(text: string): number | undefined {
+  if (!/^(\d{1,9}[smhdw])+$/.test(text)) return undefined;
+  const parts = text.matchAll(/(\d+)([smhdw])/g);
+  return [...parts].reduce((sum, [, count, unit]) => sum + Number(count) * unitMs[unit!]!, 0);
+}
+
+/** Milliseconds of a span that a schema has let through. */
 export function spanOf(text: string): number {
-  return Number.parseInt(text, 10) * (unitMs[text.slice(-1)] ?? Number.NaN);
+  return parseSpan(text) ?? Number.NaN;
+}
+
+/** The same as text, in the largest units that say it exactly. */
+export function spanText(milliseconds: number): string {
+  let left = milliseconds;
+  let text = '';
+  for (const unit of ['w', 'd', 'h', 'm', 's']) {
+    const count = Math.floor(left / unitMs[unit]!);
+    // Nobody says "1w1d": weeks only stand alone.
+    if (count === 0 || (unit === 'w' && left % unitMs.w! !== 0)) continue;
+    text += `${count}${unit}`;
+    left -= count * unitMs[unit]!;
+  }
+  return text === '' ? '0s' : text;
+}
+
+/** What somebody will have meant who wrote `90 s`, `15 minutes` or `1 Hour`; undefined when that cannot be told. */
+export function meantSpan(text: string): string | undefined {
+  const parts = [...text.toLowerCase().matchAll(/(\d{1,9})\s*([a-z]+)/g)];
+  const words = parts.map(([, count, word]) => `${count}${unitWords.find(([form]) => form.test(word!))?.[1] ?? '?'}`);
+  const meant = words.join('');
+  return text.replace(/\d+\s*[a-z]+|[\s,]|and/gi, '') === '' && parseSpan(meant) !== undefined ? meant : undefined;
 }

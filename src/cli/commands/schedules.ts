@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { describeSchedule, scheduleText } from '../../config/describe-schedule.ts';
+import { spanText } from '../../lib/span.ts';
 import { timezoneFault } from '../../schedule/cron.ts';
 import { nextFiring, type Schedule } from '../../schedule/schedule.ts';
-import { spanText } from '../../schedule/span.ts';
 import type { CliCommand } from '../command.ts';
 import { chooseJobs, configFlag, openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
