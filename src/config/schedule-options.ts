@@ -78,7 +78,7 @@ export const scheduleOptions = {
   }),
   from: option.text({
     about:
-      'With `every`: an instant at which the job fires; the others follow from it, before and after. By default midnight of 1 January 1970 in UTC, so that `15m` fires on the quarters of the hour.',
+      'With `every`: the instant at which the job fires first; the others follow from it. By default midnight of 1 January 1970 in UTC, so that `15m` fires on the quarters of the hour.',
     example: '2026-11-21T06:30',
   }),
   timezone: option.text({

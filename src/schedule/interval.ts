@@ -5,7 +5,7 @@
 export interface IntervalSchedule {
   /** Milliseconds between two firings, at least one minute. */
   readonly every: number;
-  /** One instant of the grid, which reaches to both sides of it; epoch milliseconds. */
+  /** The first instant of the grid; epoch milliseconds. Nothing fires before it. */
   readonly from: number;
   /** IANA name: where the days of what is read are reckoned. It does not move a firing. */
   readonly timezone: string;
@@ -13,5 +13,5 @@ export interface IntervalSchedule {
 
 /** The first firing strictly after `after` (epoch milliseconds). */
 export function nextOnGrid({ every, from }: IntervalSchedule, after: number): number {
-  return from + (Math.floor((after - from) / every) + 1) * every;
+  return after < from ? from : from + (Math.floor((after - from) / every) + 1) * every;
 }

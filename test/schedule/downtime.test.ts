@@ -30,7 +30,7 @@ const scheduled = fc.record({
     cron.map((given) => ({ cron: given })),
     fc.record({ at: times, days }).map(({ days: on, at }) => (on === undefined ? { at } : { at, days: on })),
     fc
-      .record({ every: fc.integer({ min: 15, max: 2000 }), from: fc.integer({ min: 0, max: 1e8 }) })
+      .record({ every: fc.integer({ min: 15, max: 2000 }), from: fc.integer({ min: 0, max: 2e7 }) })
       .map(({ every, from }) => ({ every: every * minuteMs, from: from * minuteMs })),
   ),
   offset: fc.option(
