@@ -1,20 +1,9 @@
 import { same } from './four-bytes.ts';
-import {
-  carriageReturn,
-  doubtful,
-  inCdata,
-  inComment,
-  inDoubleQuotes,
-  inInstruction,
-  inSingleQuotes,
-  inSpace,
-  inText,
-  lineFeed,
-  ordinary,
-} from './xml-bytes.ts';
+import { inCdata, inComment, inDoubleQuotes, inInstruction, inSingleQuotes, inSpace } from './xml-bytes.ts';
 import { OpenElements } from './xml-open-elements.ts';
 import { Refrain } from './xml-refrain.ts';
-import { endOfName, endOfReference, endOfRun, unsure } from './xml-tokens.ts';
+import { XmlText } from './xml-text.ts';
+import { endOfName, endOfReference, unsure } from './xml-tokens.ts';
 
 const declaration =
   /^<\?xml[ \t\n]+version=(["'])1\.0\1(?:[ \t\n]+encoding=(["'])[Uu][Tt][Ff]-?8\2)?(?:[ \t\n]+standalone=(["'])(?:yes|no)\3)?[ \t\n]*\?>/;
@@ -31,10 +20,9 @@ export class XmlScanner {
   readonly open = new OpenElements();
   /** Elements within the root so far. */
   records = 0;
-  /** The line, from 1, of the place where it stopped. */
-  line = 1;
   /** The start tag of the root was read. Before that nothing is sure: declaration and root's tag are one piece. */
   begun = false;
+  readonly #text = new XmlText();
   readonly #refrain = new Refrain();
   /** Start and end of the names of one tag's attributes. */
   readonly #attributes = new Int32Array(2 * mostAttributes);
@@ -51,7 +39,7 @@ export class XmlScanner {
     if (!this.begun) at = this.#piece(bytes, 0);
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     while (this.open.depth > 0 && at < bytes.length) {
-      const start = bytes[at] === 0x3c ? at : this.#text(bytes, view, at);
+      const start = bytes[at] === 0x3c ? at : this.#text.end(bytes, view, at);
       if (start === bytes.length) at = start;
       else {
         at = this.#plainTag(bytes, view, start);
@@ -61,6 +49,11 @@ export class XmlScanner {
     }
     this.open.keep(bytes);
     return at;
+  }
+
+  /** The line, from 1, of the place where it stopped. */
+  get line(): number {
+    return this.#text.line;
   }
 
   /** The root was closed. */
@@ -87,7 +80,7 @@ export class XmlScanner {
     const { open, line } = this;
     const name = start + 1;
     if (!open.push(name, nameEnd)) return start;
-    const textEnd = this.#text(bytes, view, nameEnd + 1);
+    const textEnd = this.#text.end(bytes, view, nameEnd + 1);
     if (open.depth === 2) this.records++;
     const end = textEnd + 2 + nameEnd - name;
     const isClosed =
@@ -113,12 +106,12 @@ export class XmlScanner {
     for (;;) {
       const length = lengths[c]!;
       if (at + length > bytes.length || !same(view, starts[c]!, at, length)) break;
-      this.line += lines[c]!;
+      this.#text.line += lines[c]!;
       if (++c === columns) {
         c = 0;
         this.records++;
       }
-      at = this.#text(bytes, view, at + length);
+      at = this.#text.end(bytes, view, at + length);
     }
     this.#refrain.forget();
     // There was room for it when the row was learned, under the same open elements.
@@ -140,7 +133,7 @@ export class XmlScanner {
     this.#limit = at + longestPiece;
     const end = this.begun ? this.#markup(bytes, at) : this.#beginning(bytes);
     if (end !== unsure && end <= this.#limit) return end;
-    this.line = line;
+    this.#text.line = line;
     return at;
   }
 
@@ -148,9 +141,9 @@ export class XmlScanner {
     let at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
     const declared = declaration.exec(bytes.toString('latin1', at, at + longestDeclaration))?.[0] ?? '';
     at += declared.length;
-    this.line += declared.split('\n').length - 1;
+    this.#text.line += declared.split('\n').length - 1;
     for (;;) {
-      at = this.#until(bytes, at, inSpace);
+      at = this.#text.until(bytes, at, inSpace);
       if (at === unsure || bytes[at] !== 0x3c) return unsure;
       const byte = bytes[at + 1];
       if (byte === 0x21) at = this.#comment(bytes, at);
@@ -161,64 +154,6 @@ export class XmlScanner {
     const end = this.#startTag(bytes, at);
     this.begun = end !== unsure;
     return end;
-  }
-
-  /** Where running text ends: at markup, at the end of the bytes, or before what may not stand in text. */
-  #text(bytes: Buffer, view: DataView, start: number): number {
-    const { length } = bytes;
-    let at = start;
-    for (;;) {
-      at = endOfRun(bytes, view, at);
-      if (at === length || bytes[at] === 0x3c) return at;
-      if (bytes[at] === 0x0a) {
-        this.line++;
-        at++;
-      } else {
-        const next = this.#pastInText(bytes, at);
-        if (next === at) return at;
-        at = next;
-      }
-    }
-  }
-
-  /** Behind a byte of text that is not ordinary, or at it when it ends the text or cannot be judged yet. */
-  #pastInText(bytes: Buffer, at: number): number {
-    if (bytes[at] === 0x26) return Math.max(at, endOfReference(bytes, at));
-    if (bytes[at] !== 0x5d) return this.#past(bytes, at, inText);
-    if (at + 2 >= bytes.length) return at;
-    return bytes[at + 1] === 0x5d && bytes[at + 2] === 0x3e ? at : at + 1;
-  }
-
-  /** Behind one that is fine, a line end or a doubtful character; at the byte itself where it is something else or wrong. */
-  #past(bytes: Buffer, at: number, table: Uint8Array): number {
-    switch (table[bytes[at]!]) {
-      case ordinary:
-        return at + 1;
-      case lineFeed:
-        this.line++;
-        return at + 1;
-      case carriageReturn:
-        if (at + 1 === bytes.length) return at;
-        this.line++;
-        return bytes[at + 1] === 0x0a ? at + 2 : at + 1;
-      case doubtful:
-        return bytes[at + 1] === 0xbf && bytes[at + 2]! >= 0xbe ? at : at + 3;
-      default:
-        return at;
-    }
-  }
-
-  /** The first byte that has a meaning by this table, or none of its classes; unsure where there is none. */
-  #until(bytes: Buffer, start: number, table: Uint8Array): number {
-    const { length } = bytes;
-    let at = start;
-    for (;;) {
-      while (at < length && table[bytes[at]!] === ordinary) at++;
-      if (at === length) return unsure;
-      const next = this.#past(bytes, at, table);
-      if (next === at) return at;
-      at = next;
-    }
   }
 
   #markup(bytes: Buffer, at: number): number {
@@ -238,7 +173,7 @@ export class XmlScanner {
   #endTag(bytes: Buffer, start: number): number {
     let at = this.open.innermostEnd(bytes, start + 2);
     if (at === unsure) return unsure;
-    if (bytes[at] !== 0x3e) at = this.#until(bytes, at, inSpace);
+    if (bytes[at] !== 0x3e) at = this.#text.until(bytes, at, inSpace);
     if (at === unsure || bytes[at] !== 0x3e || at >= this.#limit) return unsure;
     this.open.pop();
     return at + 1;
@@ -266,7 +201,7 @@ export class XmlScanner {
   #attributesEnd(bytes: Buffer, start: number): number {
     let at = start;
     for (let count = 0; ; count++) {
-      const name = this.#until(bytes, at, inSpace);
+      const name = this.#text.until(bytes, at, inSpace);
       if (name === unsure || bytes[name] === 0x3e || bytes[name] === 0x2f) return name;
       if (name === at || count === mostAttributes) return unsure;
       const nameEnd = endOfName(bytes, name);
@@ -289,14 +224,14 @@ export class XmlScanner {
 
   /** From the end of an attribute's name to the byte behind its closing quote. */
   #valueEnd(bytes: Buffer, nameEnd: number): number {
-    let at = this.#until(bytes, nameEnd, inSpace);
+    let at = this.#text.until(bytes, nameEnd, inSpace);
     if (at === unsure || bytes[at] !== 0x3d) return unsure;
-    at = this.#until(bytes, at + 1, inSpace);
+    at = this.#text.until(bytes, at + 1, inSpace);
     if (at === unsure || (bytes[at] !== 0x22 && bytes[at] !== 0x27)) return unsure;
     const quote = bytes[at]!;
     const table = quote === 0x22 ? inDoubleQuotes : inSingleQuotes;
     for (at++; ; ) {
-      at = this.#until(bytes, at, table);
+      at = this.#text.until(bytes, at, table);
       if (at === unsure) return unsure;
       if (bytes[at] === quote) return at + 1;
       if (bytes[at] !== 0x26) return unsure;
@@ -309,7 +244,7 @@ export class XmlScanner {
     if (bytes[start + 2] !== 0x2d || bytes[start + 3] !== 0x2d) return unsure;
     let at = start + 4;
     for (;;) {
-      at = this.#until(bytes, at, inComment);
+      at = this.#text.until(bytes, at, inComment);
       if (at === unsure || bytes[at] !== 0x2d) return unsure;
       if (bytes[at + 1] === 0x2d) return bytes[at + 2] === 0x3e ? at + 3 : unsure;
       at++;
@@ -320,7 +255,7 @@ export class XmlScanner {
     if (bytes.toString('latin1', start, start + 9) !== '<![CDATA[') return unsure;
     let at = start + 9;
     for (;;) {
-      at = this.#until(bytes, at, inCdata);
+      at = this.#text.until(bytes, at, inCdata);
       if (at === unsure || bytes[at] !== 0x5d) return unsure;
       if (bytes[at + 1] === 0x5d && bytes[at + 2] === 0x3e) return at + 3;
       at++;
@@ -333,7 +268,7 @@ export class XmlScanner {
     if (at === unsure || /^xml$/i.test(bytes.toString('latin1', start + 2, at))) return unsure;
     if (bytes[at] !== 0x3f && inSpace[bytes[at]!] === 0) return unsure;
     for (;;) {
-      at = this.#until(bytes, at, inInstruction);
+      at = this.#text.until(bytes, at, inInstruction);
       if (at === unsure || bytes[at] !== 0x3f) return unsure;
       if (bytes[at + 1] === 0x3e) return at + 2;
       at++;
