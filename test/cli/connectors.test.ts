@@ -61,8 +61,8 @@ describe('a connector from outside', () => {
     const folder = await setUp();
     await writeFile(join(folder, 'own/bad.mjs'), plugin('bad'));
     const { stdout } = await start(['check', '--connect'], { cwd: folder }).ended;
-    expect(stdout).toMatch(/source +shelf +NO +MINE_AWAY: nobody is there/);
-    expect(stdout).toMatch(/source +other +NO +MINE_AWAY: nobody is there/);
+    expect(stdout).toMatch(/MINE_AWAY: nobody is there\n +where +source shelf\n/);
+    expect(stdout).toMatch(/MINE_AWAY: nobody is there\n +where +source other\n/);
   });
 });
 
