@@ -198,6 +198,11 @@ describe('a mail', () => {
     const server = await openMailServer({ onRcptTo: (_, __, done) => done(new Error('no such mailbox')) });
     const sent = await sendTo(email(`smtp://127.0.0.1:${server.port}`), postOf(), await around());
     expect(sent).toMatchObject({ ok: false, said: expect.stringContaining('no such mailbox') });
+    const gone = email('smtp://127.0.0.1:1');
+    expect(await sendTo(gone, postOf(), await around())).toEqual({
+      ok: false,
+      said: 'not reached: nobody listens there',
+    });
     const silent = createServer();
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void silent.close());

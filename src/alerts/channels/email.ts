@@ -1,6 +1,6 @@
 import type { SendMailOptions, Transporter } from 'nodemailer';
 import type { ChannelNamed } from '../../config/alerts.ts';
-import { seenIn } from '../../sdk/network.ts';
+import { networkWords, seenIn } from '../../sdk/network.ts';
 import type { Post, Send, Sent } from '../channel.ts';
 
 /** One mail in plain text on a connection of its own. */
@@ -24,6 +24,9 @@ async function deliver(transport: Transporter, mail: SendMailOptions): Promise<S
     return { ok: true, said: refused === '' ? response : `${response}; refused: ${refused}` };
   } catch (thrown) {
     const { code, message } = seenIn(thrown);
+    // The mail client wraps what the network said into words and a code of its own.
+    const words = networkWords[/\bE[A-Z_]{4,}\b/.exec(message)?.[0] ?? ''];
+    if (words !== undefined) return { ok: false, said: `not reached: ${words}` };
     return { ok: false, said: code === '' ? message : `${message} (${code})` };
   }
 }
