@@ -3,6 +3,7 @@ import type { Seen } from '../../alerts/book.ts';
 import type { Alerts, Occasion } from '../../config/alerts.ts';
 import type { Config, Job } from '../../config/config.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { redact } from '../../lib/redact.ts';
 import type { LoginReport } from '../../oauth/report.ts';
 import { needsPerson, reportLogins } from '../../oauth/report.ts';
 import type { Store } from '../../state/store.ts';
@@ -70,7 +71,7 @@ export class Lookout {
 
 function routed({ job, ...found }: Found, alerts: Alerts): Condition {
   const to = routeOf({ occasion: found.occasion, ...(job === undefined ? {} : { job }) }, alerts);
-  return { ...found, to, remindMs: limitsOf(job, alerts).remindMs };
+  return { ...found, what: redact(found.what), to, remindMs: limitsOf(job, alerts).remindMs };
 }
 
 function* sourcesOf(jobs: readonly Job[]) {
