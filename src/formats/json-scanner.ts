@@ -4,8 +4,8 @@ import { JsonRefrain } from './json-refrain.ts';
 import {
   afterValue,
   colon,
-  firstOfNumber,
   inString,
+  isInNumber,
   key,
   keyOrEnd,
   nextInNumber,
@@ -41,7 +41,7 @@ export class JsonScanner {
 
   /** Items of the outermost array; undefined when the value is no array. */
   end(): number | undefined {
-    if (this.#at.state >= firstOfNumber) this.#at.state = nextInNumber(this.#at.state, 0x20);
+    if (isInNumber(this.#at.state)) this.#at.state = nextInNumber(this.#at.state, 0x20);
     if (this.#at.state === value && this.#at.depth === 0) throw this.#at.invalid(0, 'the document is empty');
     if (this.#at.state !== afterValue || this.#at.depth > 0) throw this.#at.invalid(0, 'the document ends too early');
     return this.#at.array ? this.#at.items : undefined;

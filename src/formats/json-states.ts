@@ -19,8 +19,9 @@ export const fraction = 14;
 export const exponent = 15;
 export const exponentSign = 16;
 export const exponentDigits = 17;
-export const firstOfNumber = minus;
 export const wrong = -1;
+
+export const isInNumber = (state: number): boolean => state >= minus;
 
 /** The state after one more byte of a number: `afterValue` when it ended before this byte, or `wrong`. */
 export function nextInNumber(state: number, byte: number): number {

@@ -4,9 +4,9 @@ import {
   afterValue,
   colon,
   escaped,
-  firstOfNumber,
   inString,
   integer,
+  isInNumber,
   key,
   keyOrEnd,
   minus,
@@ -70,7 +70,7 @@ export class JsonSteps {
         if (++this.#wordAt === this.#word.length) this.state = afterValue;
         return;
     }
-    if (this.state >= firstOfNumber) {
+    if (isInNumber(this.state)) {
       this.state = nextInNumber(this.state, byte);
       if (this.state === wrong) throw this.invalid(p, 'a number that JSON does not have');
       if (this.state !== afterValue) return;
