@@ -59,7 +59,7 @@ describe('a state whose database', () => {
       const { home, file, backup, oracle, upstream } = stage;
       await damage(file);
       const before = await shapeOf(stage);
-      for (const args of [['sync'], ['run'], ['backup', join(home.folder, 'another')]]) {
+      for (const args of [['sync'], ['backup', join(home.folder, 'another')]]) {
         const { code, stderr } = await home.sluice(args);
         expect({ args, code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('STATE_DAMAGED') });
         expect(stderr).toContain('sluice restore');
