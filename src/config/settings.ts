@@ -153,7 +153,8 @@ export const destinationOptions = {
     minimum: 1,
     maximum: 1000,
     default: 8,
-    about: 'Failed attempts at one payload before it is put aside as dead. That nobody can be reached is not one.',
+    about:
+      'Failed attempts at one payload before it is put aside as dead, where the service takes others meanwhile. A service that fails for all, or cannot be reached, is waited for.',
   }),
 } satisfies OptionSet;
 

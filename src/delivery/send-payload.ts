@@ -70,11 +70,9 @@ async function leaseOf(key: InstanceKey, { gateway, signal }: SendGiven) {
 
 async function sendOwed(row: OutboxRow, given: SendGiven): Promise<Fate> {
   const { store, emit } = given.gateway;
-  const { destination } = given.gate;
   const damage = await damageOf(row, given);
   if (damage !== undefined) return bury(row, damage, given);
-  const { failures, cuts } = triesOf(row);
-  if (failures >= destination.attempts) return bury(row, exhausted(row, undefined), given);
+  const { cuts } = triesOf(row);
   if (cuts >= mostCuts) return bury(row, cutShort(row, cuts), given);
   const receipt = await store.receipts.find(keyOf(row));
   const same = receipt?.certain === 1 && receipt.sha256 === row.sha256 && receipt.format === row.format;
@@ -109,7 +107,7 @@ async function attempt(owed: OutboxRow, given: SendGiven): Promise<Fate> {
   if ('closed' in passed) return waitAtGate(owed, passed.closed, given);
   if (cut.aborted && 'error' in passed) return interrupt(row, given);
   const decision = decide(passed);
-  if (decision.action !== 'settle') return afterFailure(row, decision, given);
+  if (decision.action !== 'settle') return afterFailure({ row, before: owed }, decision, given);
   await gate.heed(decision, row.attempts);
   await store.outbox.delivered(row);
   gateway.trusted.end(row.id);
@@ -119,7 +117,11 @@ async function attempt(owed: OutboxRow, given: SendGiven): Promise<Fate> {
   return { state: 'delivered' };
 }
 
-async function afterFailure(row: OutboxRow, decision: Decision, given: SendGiven): Promise<Fate> {
+async function afterFailure(
+  { row, before }: { row: OutboxRow; before: OutboxRow },
+  decision: Decision,
+  given: SendGiven,
+): Promise<Fate> {
   const { store, clock, emit, trusted } = given.gateway;
   trusted.end(row.id);
   const problem = (decision.problem as Problem).at({ job: row.job, destination: row.destination });
@@ -127,7 +129,7 @@ async function afterFailure(row: OutboxRow, decision: Decision, given: SendGiven
   emit('upload.failed', { ...factsOf(row), code, message, attempt: row.attempts, action: decision.action });
   const waitMs = await given.gate.heed(decision, row.attempts);
   if (decision.action === 'dead') return bury(row, problem, given);
-  if (decision.action === 'retry' && row.attempts >= given.gate.destination.attempts) {
+  if (decision.action === 'retry' && (await isToBlame({ row, before }, given))) {
     return bury(row, exhausted(row, problem), given);
   }
   const waits = ['retry', 'pause', 'away'].includes(decision.action);
@@ -142,6 +144,19 @@ async function afterFailure(row: OutboxRow, decision: Decision, given: SendGiven
   }
   const closed = await given.gate.closed(given.priority);
   return closed === undefined ? { state: 'waiting_retry', at: clock.now(), problem } : waitAtGate(row, closed, given);
+}
+
+/**
+ * Enough attempts failed, and the service took something else of ours since the one before: so it is not the service. A
+ * service that fails for all is waited for, however long.
+ */
+async function isToBlame(
+  { row, before }: { row: OutboxRow; before: OutboxRow },
+  { gateway, gate }: SendGiven,
+): Promise<boolean> {
+  const { url, attempts } = gate.destination;
+  if (row.attempts < attempts) return false;
+  return gateway.store.receipts.tookAfter(url, before.last_attempt_at ?? before.owed_at);
 }
 
 /** We are being stopped: the payload stays owed and nothing is held against it. */
@@ -182,14 +197,14 @@ function settledFate(row: OutboxRow | undefined): Fate {
   };
 }
 
-function exhausted(row: OutboxRow, last: Problem | undefined): Problem {
+function exhausted(row: OutboxRow, last: Problem): Problem {
   return new Problem({
     code: 'DELIVERY_GAVE_UP',
     family: 'job',
-    message: `Gave up after ${row.attempts} attempts; the last said: ${last?.message ?? row.message ?? 'nothing'}`,
+    message: `Gave up after ${row.attempts} attempts, though the service takes other payloads; the last said: ${last.message}`,
     where: { job: row.job, destination: row.destination, stage: 'deliver' },
-    next: 'see that the service is well, then run the job again',
-    ...(last === undefined ? {} : { cause: last }),
+    next: `see what the service has against this one, then: sluice dead send ${row.job}`,
+    cause: last,
   });
 }
 

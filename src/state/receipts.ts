@@ -38,6 +38,12 @@ export class Receipts {
     return this.#ground.db.selectFrom('receipts').selectAll().execute();
   }
 
+  /** Whether the service at `url` has taken anything of ours after `since`, epoch milliseconds. */
+  async tookAfter(url: string, since: number): Promise<boolean> {
+    const newer = this.#ground.db.selectFrom('receipts').select('at').where('url', '=', url).where('at', '>', since);
+    return (await newer.limit(1).executeTakeFirst()) !== undefined;
+  }
+
   /**
    * The source was asked and has nothing that the instance does not show: its data is as new as that question. Not where
    * the instance still waits for something, or where nobody knows what it holds.

@@ -24,6 +24,7 @@ import {
   readBody,
   type Stage,
   say,
+  take,
 } from './fixtures.ts';
 
 let store: Store;
@@ -324,20 +325,35 @@ describe('an answer', () => {
 });
 
 describe('attempts', () => {
-  it('are bounded over restarts, and the last words are kept', async () => {
+  it('are bounded over restarts where the service takes others, and the last words are kept', async () => {
     const { destination, gateway } = open({ attempts: 3 });
     const id = await owe(gateway, destination, 'i');
-    stage.otherwise = say(503, { code: 'busy', words: 'too busy' });
-    for (let start = 0; start < 3; start++) {
-      const fresh = openGateway({ store, destinations: [destination], emit: heard.emit });
-      await deliver(fresh, { until: Date.now() + 20_000 });
+    const isOdd = ({ path }: { path: string }) => path.includes('/i/');
+    const busy = say(503, { code: 'busy', words: 'too busy' });
+    stage.otherwise = (request, response, seen) => (isOdd(seen) ? busy : take)(request, response, seen);
+    for (let start = 0; (await store.outbox.find(id))?.state === 'owed'; start++) {
+      await owe(gateway, destination, `other-${start}`);
+      await deliver(openGateway({ store, destinations: [destination], emit: heard.emit }));
     }
-    expect(stage.seen).toHaveLength(3);
-    expect(await store.outbox.find(id)).toMatchObject({ state: 'dead', code: 'DELIVERY_GAVE_UP', attempts: 3 });
-    expect((await store.outbox.find(id))?.message).toContain('too busy');
+    const dead = (await store.outbox.find(id))!;
+    expect(dead).toMatchObject({ state: 'dead', code: 'DELIVERY_GAVE_UP', attempts: stage.seen.filter(isOdd).length });
+    expect(dead.attempts).toBeGreaterThanOrEqual(3);
+    expect(dead.message).toContain('too busy');
     expect(await store.outbox.revive(id)).toBe(true);
     stage.otherwise = say(200);
     expect(await deliver(gateway)).toMatchObject([{ state: 'delivered' }]);
+  });
+
+  it('count for nothing while the service fails for all', async () => {
+    const { destination, gateway } = open({ attempts: 1 });
+    await owe(gateway, destination, 'before');
+    await deliver(gateway);
+    const id = await owe(gateway, destination, 'i');
+    stage.otherwise = say(503, { code: 'busy', words: 'too busy' });
+    await deliver(gateway);
+    expect(await store.outbox.find(id)).toMatchObject({ state: 'owed', attempts: 1, code: 'DELIVERY_FAILED' });
+    stage.otherwise = take;
+    expect(await deliver(gateway, patient())).toMatchObject([{ state: 'delivered' }]);
   });
 
   it('at a payload that ends the process each time are bounded too', async () => {

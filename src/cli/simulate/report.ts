@@ -221,6 +221,6 @@ function mendsOf(
   const isShort = isStretched || accounts.some(({ days }) => days.some(({ ended }) => ended));
   return [
     ...(isShort ? [`let jobs fire less often, or raise requests_per_day of ${names} if the plan allows more`] : []),
-    ...(dead > 0 ? [`raise attempts of ${names}, so that payloads outlast a service that fails for long`] : []),
+    ...(dead > 0 ? [`raise attempts of ${names}, so that payloads outlast a service that often fails`] : []),
   ];
 }
