@@ -24,7 +24,7 @@ it('a payload whose every upload ends with the power is not given up: nobody has
 });
 
 it('an attempt that failed counts as before, whatever power cuts there were in between', async () => {
-  const stage = await setStage(theatre, { destination: { attempts: 2 } });
+  const stage = await setStage(theatre, { destination: { attempts: 3 } });
   const { upstream, home, oracle, control, instance } = stage;
   upstream.prunes = true;
   upstream.advance();
@@ -40,7 +40,9 @@ it('an attempt that failed counts as before, whatever power cuts there were in b
     expect(attempts()).toEqual([['owed', 2]]);
   }
   await home.sync();
-  expect(attempts()).toEqual([['dead', 2]]);
+  expect(attempts(), 'two failed, and the cuts between them count for nothing').toEqual([['owed', 2]]);
   expect(await oracle.look()).toBe(0);
   await control.mend();
+  await oracle.rest();
+  expect(await oracle.look()).toBe(1);
 });
