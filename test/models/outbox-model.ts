@@ -6,8 +6,8 @@ export interface Piece {
   readonly asOf: number;
   readonly path: string;
   state: 'owed' | 'delivered' | 'superseded' | 'quarantined' | 'discarded' | 'dead';
-  /** A person put it back: it may be older than what is shown. */
-  readonly putBack: boolean;
+  /** A person put it back or let it go: it may be older than what is shown without anybody's knowledge. */
+  putBack: boolean;
   /** Its file is gone. */
   lost?: true;
 }
