@@ -129,9 +129,8 @@ async function verdictOf(
   const known = store === undefined || key === undefined ? undefined : { store, key };
   const objection = await objectionOf(judged, known);
   if (objection !== undefined) return { problem: objection.problem, would: 'it would be held back' };
-  const receipt = await known?.store.receipts.find(known.key);
-  const same = receipt?.certain === 1 && receipt.sha256 === preview.sha256 && receipt.format === preview.format;
-  if (same && !job.always) return { would: 'unchanged: no request would be made' };
+  const isShown = known !== undefined && (await known.store.receipts.holds(known.key, preview));
+  if (isShown && !job.always) return { would: 'unchanged: no request would be made' };
   return {
     would: (await isThere(job, store)) ? 'one request would send it' : 'to be sent once "sluice apply --yes" has run',
   };

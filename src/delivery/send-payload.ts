@@ -74,9 +74,8 @@ async function sendOwed(row: OutboxRow, given: SendGiven): Promise<Fate> {
   if (damage !== undefined) return bury(row, damage, given);
   const { cuts } = triesOf(row);
   if (cuts >= mostCuts) return bury(row, cutShort(row, cuts), given);
-  const receipt = await store.receipts.find(keyOf(row));
-  const same = receipt?.certain === 1 && receipt.sha256 === row.sha256 && receipt.format === row.format;
-  if (same && row.always === 0 && (await store.outbox.unchanged(row))) {
+  const isThere = row.always === 0 && (await store.receipts.holds(keyOf(row), row));
+  if (isThere && (await store.outbox.unchanged(row))) {
     const { id: _, ...facts } = factsOf(row);
     emit('payload.unchanged', facts);
     await store.payloads.release(row.path);

@@ -49,8 +49,7 @@ export class Outbox {
       const outbox = new Outbox(inside);
       for (const row of waiting) await outbox.supersede(row);
       await moveOn(inside, owing);
-      const same = receipt?.certain === 1 && receipt.sha256 === payload.sha256 && receipt.format === payload.format;
-      if (same && !owing.always) {
+      if (!owing.always && (await new Receipts(inside).holds(key, payload))) {
         await new Receipts(inside).renew(key, payload.asOf);
         await new Runs(inside).settle(owing.run, { state: 'unchanged', rows: payload.rows, bytes: payload.bytes });
         return { state: 'unchanged', superseded: waiting };

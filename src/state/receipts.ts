@@ -34,6 +34,27 @@ export class Receipts {
       .executeTakeFirst();
   }
 
+  /**
+   * Whether the instance is known to hold these bytes. Not while other bytes may still arrive: a request that was given
+   * up is sometimes carried out all the same, after a newer one was taken.
+   */
+  async holds(key: InstanceKey, { sha256, format }: Pick<Contents, 'sha256' | 'format'>): Promise<boolean> {
+    const known = await this.find(key);
+    if (known?.certain !== 1 || known.sha256 !== sha256 || known.format !== format) return false;
+    const rival = await this.#ground.db
+      .selectFrom('outbox')
+      .select('id')
+      .where('url', '=', key.url)
+      .where('client_id', '=', key.clientId ?? '')
+      .where('instance', '=', key.instance)
+      .where('state', '=', 'superseded')
+      .where('sha256', '<>', sha256)
+      .where('last_attempt_at', '>', known.at - lateMs)
+      .limit(1)
+      .executeTakeFirst();
+    return rival === undefined;
+  }
+
   async all(): Promise<Receipt[]> {
     return this.#ground.db.selectFrom('receipts').selectAll().execute();
   }
@@ -87,6 +108,9 @@ export class Receipts {
       .execute();
   }
 }
+
+/** A request that was given up this long before is not carried out any more. */
+const lateMs = 10 * 60_000;
 
 /** Differences below this are two clocks reading the same moment. */
 const futureMs = 1_000;

@@ -10,6 +10,10 @@ export interface Piece {
   putBack: boolean;
   /** Its file is gone. */
   lost?: true;
+  /** It gave way, and its file with it, or that was lost: even if the service then takes it, it cannot be put back. */
+  gone?: true;
+  /** When it was last tried. */
+  triedAt?: number;
 }
 
 /** What is believed of the instance: what it holds, surely or not, and the newest data that was ever tried there. */
@@ -18,7 +22,12 @@ interface Belief {
   asOf: number;
   certain: boolean;
   tried: number;
+  /** When the service last took something. */
+  at: number;
 }
+
+/** A request that was given up may be carried out this much later. */
+const lateMs = 10 * 60_000;
 
 /** The outbox of one instance in fifty lines: it knows no database, no file and no process. */
 export class OutboxModel {
@@ -42,22 +51,38 @@ export class OutboxModel {
   commit(text: string, asOf: number): 'owed' | 'superseded' | 'unchanged' {
     if (Math.max(this.owed?.asOf ?? 0, this.belief?.tried ?? 0) > asOf) return 'superseded';
     this.supersede();
-    if (this.belief?.certain !== true || this.belief.text !== text) return 'owed';
+    if (this.belief?.certain !== true || this.belief.text !== text || this.#mayBeReplaced(this.belief)) return 'owed';
     this.belief = { ...this.belief, asOf, tried: Math.max(asOf, this.belief.tried) };
     if (this.shown?.text === text) this.shown = { text, asOf };
     return 'unchanged';
   }
 
-  /** All that waits gives way, but for one. */
-  supersede(but?: Piece): void {
-    for (const piece of this.waiting) if (piece !== but) piece.state = 'superseded';
+  /** Something else was tried, came to nothing, and may yet arrive. */
+  #mayBeReplaced({ text, at }: Belief): boolean {
+    return this.pieces.some(
+      (piece) => piece.state === 'superseded' && piece.text !== text && (piece.triedAt ?? 0) > at - lateMs,
+    );
   }
 
-  begin(piece: Piece): void {
+  /** All that waits gives way, but for one. */
+  supersede(but?: Piece): void {
+    for (const piece of this.waiting) {
+      if (piece === but) continue;
+      piece.state = 'superseded';
+      if (!this.#isWanted(piece.path)) piece.gone = true;
+    }
+  }
+
+  #isWanted(path: string): boolean {
+    return this.pieces.some((piece) => piece.path === path && !['superseded', 'discarded'].includes(piece.state));
+  }
+
+  begin(piece: Piece, now: number): void {
     this.sending = piece;
+    piece.triedAt = now;
     const { text, asOf } = piece;
     this.belief = {
-      ...(this.belief ?? { text, asOf }),
+      ...(this.belief ?? { text, asOf, at: 0 }),
       certain: false,
       tried: Math.max(asOf, this.belief?.tried ?? 0),
     };
@@ -73,10 +98,10 @@ export class OutboxModel {
   }
 
   /** The answer says that it was taken. */
-  confirm(): void {
+  confirm(now: number): void {
     const piece = this.sending!;
     const { text, asOf } = piece;
-    this.belief = { text, asOf, certain: true, tried: Math.max(asOf, this.belief!.tried) };
+    this.belief = { text, asOf, certain: true, tried: Math.max(asOf, this.belief!.tried), at: now };
     if (['owed', 'superseded', 'dead'].includes(piece.state)) piece.state = 'delivered';
   }
 
@@ -90,7 +115,7 @@ export class OutboxModel {
   former(): Piece | undefined {
     const present = this.pieces.findLast(({ state }) => state === 'owed' || state === 'delivered');
     return this.pieces
-      .filter(({ state, asOf }) => state === 'delivered' && asOf < (present?.asOf ?? 0))
+      .filter(({ state, asOf, gone }) => state === 'delivered' && gone === undefined && asOf < (present?.asOf ?? 0))
       .sort((a, b) => b.asOf - a.asOf || b.id - a.id)[0];
   }
 }

@@ -97,7 +97,7 @@ const begin = command(
   async (model, real) => {
     real.sending = await real.store.outbox.attempt(model.owed!.id);
     expect(real.sending).toBeDefined();
-    model.begin(model.owed!);
+    model.begin(model.owed!, real.clock.now());
   },
 );
 
@@ -109,13 +109,14 @@ const end = (how: End): Command =>
     const [row, piece] = [real.sending!, model.sending!];
     if (how.startsWith('taken')) model.take();
     if (how === 'taken') {
-      model.confirm();
+      model.confirm(real.clock.now());
       await store.outbox.delivered(row);
       await store.payloads.releaseFormer(row);
     } else if (how === 'refused') {
       if (piece.state === 'owed') piece.state = 'dead';
       await store.outbox.bury(row.id, { code: 'REFUSED', message: 'no' });
     } else {
+      if (piece.state === 'owed') piece.triedAt = real.clock.now();
       await store.outbox.postpone(row.id, { code: 'NO_ANSWER', message: 'none', waitMs: 5, free: false });
     }
     [real.sending, model.sending] = [undefined, undefined];
@@ -184,6 +185,7 @@ const loseFile = command(
   async (model, real) => {
     const piece = model.owed!;
     rmSync(piece.path);
+    for (const other of model.pieces) if (other.path === piece.path) other.gone = true;
     piece.lost = true;
     piece.state = 'dead';
     [real.sending, model.sending] = [undefined, undefined];
@@ -192,7 +194,8 @@ const loseFile = command(
   },
 );
 
-const tick = command('time passes', always, (_, { clock }) => clock.advance(7));
+const tick = (milliseconds: number): Command =>
+  command(`${milliseconds} ms pass`, always, (_, { clock }) => clock.advance(milliseconds));
 
 function always(): boolean {
   return true;
@@ -222,7 +225,8 @@ const commands = [
   ends.map(end),
   fc.boolean().map(crash),
   fc.constantFrom<'approve' | 'discard'>('approve', 'approve', 'discard').map(decide),
-  ...[revive, rollback, sweep, loseFile, tick].map((one) => fc.constant(one as Command)),
+  fc.constantFrom(7, 11 * 60_000).map(tick),
+  ...[revive, rollback, sweep, loseFile].map((one) => fc.constant(one as Command)),
 ];
 
 async function openReal(): Promise<Real> {

@@ -50,6 +50,20 @@ describe('the outbox', () => {
     expect((await oweText(store, { instance: 'i', text: 'old', asOf: noon - 20 })).owed.state).toBe('superseded');
   });
 
+  it('sends the same again where an older request that nobody answered may have been carried out since', async () => {
+    const clock = new VirtualClock();
+    const store = await newStore({ clock });
+    const old = await oweText(store, { instance: 'i', text: 'old', asOf: noon - 20 });
+    await store.outbox.attempt(idOf(old));
+    await store.outbox.postpone(idOf(old), { code: 'DELIVERY_NO_ANSWER', message: 'x', waitMs: 1, free: false });
+    await deliver(store, idOf(await oweText(store, { instance: 'i', text: 'new', asOf: noon - 10 })));
+    clock.advance(11 * 60_000);
+    const again = await oweText(store, { instance: 'i', text: 'new', asOf: noon });
+    expect(again.owed.state).toBe('owed');
+    await deliver(store, idOf(again));
+    expect((await oweText(store, { instance: 'i', text: 'new', asOf: noon + 1 })).owed.state).toBe('unchanged');
+  });
+
   it('is not frozen by data that was dated by a clock running ahead', async () => {
     const clock = new VirtualClock(noon + 400 * 86_400_000);
     const store = await newStore({ clock });
