@@ -124,28 +124,15 @@ export class Runs {
     return (await this.history({ job, limit: 1 }))[0];
   }
 
-  /** The newest run of each job that has any. */
-  async lasts(): Promise<RunRow[]> {
+  /** Of each job that has any the newest run, or the newest in one of the `states`. */
+  async lasts(states?: readonly RunState[]): Promise<RunRow[]> {
     return this.#ground.db
       .selectFrom('runs')
       .selectAll()
       .where('sequence', 'in', ({ selectFrom }) =>
         selectFrom('runs as newest')
           .select(({ fn }) => fn.max('newest.sequence').as('sequence'))
-          .groupBy('newest.job'),
-      )
-      .execute();
-  }
-
-  /** Of each job the newest run in one of these states. */
-  async lastsIn(states: readonly RunState[]): Promise<RunRow[]> {
-    return this.#ground.db
-      .selectFrom('runs')
-      .selectAll()
-      .where('sequence', 'in', ({ selectFrom }) =>
-        selectFrom('runs as newest')
-          .select(({ fn }) => fn.max('newest.sequence').as('sequence'))
-          .where('newest.state', 'in', states)
+          .$if(states !== undefined, (newest) => newest.where('newest.state', 'in', states ?? []))
           .groupBy('newest.job'),
       )
       .execute();

@@ -60,7 +60,7 @@ describe('runs', () => {
     await end('stock', 'refreshed');
     const lasts = new Map((await store.runs.lasts()).map((run) => [run.job, run]));
     expect([lasts.size, lasts.get('orders')?.id, lasts.get('stock')?.state]).toEqual([2, failed, 'refreshed']);
-    const refreshed = await store.runs.lastsIn(['refreshed']);
+    const refreshed = await store.runs.lasts(['refreshed']);
     expect(refreshed.map(({ job }) => job).sort()).toEqual(['orders', 'stock']);
   });
 });

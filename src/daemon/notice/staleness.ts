@@ -91,7 +91,7 @@ function bySchedule({ schedule }: Job, published: number, { every, from }: Pace)
 /** When each job's data was last known to be good; a bulk refresh has no data of its own, there its run counts. */
 async function publishedOf(jobs: readonly Job[], { overview, store }: Ground): Promise<Map<string, number>> {
   const published = new Map<string, number>();
-  const refreshed = jobs.some(({ extract }) => extract === undefined) ? await store.runs.lastsIn(['refreshed']) : [];
+  const refreshed = jobs.some(({ extract }) => extract === undefined) ? await store.runs.lasts(['refreshed']) : [];
   const runs = new Map(refreshed.map(({ job, started_at }) => [job, started_at]));
   for (const job of jobs) {
     const at = job.extract === undefined ? runs.get(job.name) : overview.publishedAsOf(job);
