@@ -5,7 +5,7 @@ import type { CellWriter } from './cell-writer.ts';
 import type { Constant } from './constant.ts';
 import type { Encoder } from './format.ts';
 import type { Output } from './output.ts';
-import { writeRows } from './row-loop.ts';
+import { RowLoop } from './row-loop.ts';
 import type { TextCheck } from './staging.ts';
 import { Staging } from './staging.ts';
 
@@ -44,10 +44,15 @@ export interface Framing {
 export class RowEncoder implements Encoder {
   readonly #framing: Framing;
   readonly #staging: readonly Staging[];
+  readonly #first: RowLoop;
+  readonly #others: RowLoop;
   #rows = 0;
 
   constructor(framing: Framing) {
     this.#framing = framing;
+    const { firstFrames, frames, firstLead, lead, tail } = framing;
+    this.#first = new RowLoop(firstFrames ?? frames, { lead: firstLead, tail });
+    this.#others = new RowLoop(frames, { lead, tail });
     this.#staging = framing.columns.map((column, c) => new Staging(column, framing.frames[c]!.check));
   }
 
@@ -59,13 +64,10 @@ export class RowEncoder implements Encoder {
     if (batch.length === 0) return;
     const cells = batch.cells.map((column, c) => (column.kind === 'bytes' ? column : this.#stage(batch, column, c)));
     const staged = batch.cells.map((column) => column.kind === 'values');
-    const { firstFrames, frames, firstLead, lead, tail } = this.#framing;
     const source = { cells, staged, rows: batch.rows };
-    if (this.#rows > 0) writeRows(source, out, { frames, lead, tail, from: 0, to: batch.length });
-    else {
-      writeRows(source, out, { frames: firstFrames ?? frames, lead: firstLead, tail, from: 0, to: 1 });
-      writeRows(source, out, { frames, lead, tail, from: 1, to: batch.length });
-    }
+    const from = this.#rows === 0 ? 1 : 0;
+    if (from === 1) this.#first.write(source, out, { from: 0, to: 1 });
+    this.#others.write(source, out, { from, to: batch.length });
     this.#rows += batch.length;
   }
 

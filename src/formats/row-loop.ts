@@ -1,7 +1,7 @@
 import type { ByteCells } from '../sdk/batch.ts';
 import type { CellWriter } from './cell-writer.ts';
 import { mostGrowth, plain } from './cell-writer.ts';
-import { copyClean } from './clean-copy.ts';
+import { copyClean, type Stops } from './clean-copy.ts';
 import { type Constant, put } from './constant.ts';
 import { mostReserved, type Output } from './output.ts';
 import type { ColumnFrame } from './row-encoder.ts';
@@ -14,13 +14,16 @@ interface Source {
   readonly rows: Int32Array | undefined;
 }
 
-/** Which visible rows to write, and the constants around them. */
+/** Which visible rows to write. */
 interface Stretch {
-  readonly frames: readonly ColumnFrame[];
-  readonly lead: Constant;
-  readonly tail: Constant;
   readonly from: number;
   readonly to: number;
+}
+
+/** The constants around rows. */
+interface Around {
+  readonly lead: Constant;
+  readonly tail: Constant;
 }
 
 /** Room for the quotes that a writer adds, and for constants that are copied by whole words. */
@@ -29,27 +32,77 @@ const slack = 32;
 /** Copying in a loop beats a native call up to about this many bytes. */
 const shortCopy = 64;
 
+const nothing = Buffer.alloc(0);
+const noSpans = new Int32Array(0);
 const viewOf = (bytes: Buffer): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 
+/** What the loop reads for one column, filled anew for each batch. */
+class LoopColumn {
+  readonly frame: ColumnFrame;
+  readonly before: Constant;
+  readonly after: Constant;
+  readonly absent: Constant;
+  /** What may be written besides the cell itself. */
+  readonly around: number;
+  writer: CellWriter = plain;
+  stops: Stops | undefined = undefined;
+  isPlain = true;
+  isStaged = false;
+  bytes: Buffer = nothing;
+  view: DataView = viewOf(nothing);
+  spans: Int32Array = noSpans;
+  stride = 0;
+  slot = 0;
+
+  constructor(frame: ColumnFrame) {
+    this.frame = frame;
+    this.before = frame.before;
+    this.after = frame.after;
+    this.absent = frame.absent;
+    this.around = frame.before.length + frame.after.length + slack;
+  }
+
+  fill(cells: ByteCells, isStaged: boolean): void {
+    if (this.bytes !== cells.bytes) this.view = viewOf(cells.bytes);
+    this.bytes = cells.bytes;
+    this.spans = cells.spans;
+    this.stride = 2 * cells.stride;
+    this.slot = 2 * cells.slot;
+    this.isStaged = isStaged;
+    this.writer = isStaged ? this.frame.valueWriter : this.frame.writer;
+    this.stops = this.writer.stops;
+    this.isPlain = this.writer === plain;
+  }
+}
+
 /**
- * The one row loop of all formats. Everything is in local arrays and the output in local variables, because this loop
- * runs once per cell and property loads would cost more than the copying does.
+ * The one row loop of all formats. Its columns are objects made once, in one place: V8 compiles the loop for the shapes
+ * that it has seen, and compiling it again whenever a batch brings others took a short run a fifth of a second.
  */
-export function writeRows({ cells, staged, rows }: Source, out: Output, stretch: Stretch): void {
-  const { frames, lead, tail, from, to } = stretch;
-  const count = frames.length;
-  const writers: CellWriter[] = frames.map((frame, c) => (staged[c] ? frame.valueWriter : frame.writer));
-  const stops = writers.map((writer) => writer.stops);
-  const plainly = writers.map((writer) => writer === plain);
-  const befores = frames.map((frame) => frame.before);
-  const afters = frames.map((frame) => frame.after);
-  const absents = frames.map((frame) => frame.absent);
-  const around = frames.map((frame) => frame.before.length + frame.after.length + slack);
-  const sources = cells.map((column) => column.bytes);
-  const views = sources.map(viewOf);
-  const spans = cells.map((column) => column.spans);
-  const strides = cells.map((column) => 2 * column.stride);
-  const slots = cells.map((column) => 2 * column.slot);
+export class RowLoop {
+  readonly #around: Around;
+  readonly #columns: LoopColumn[] = [];
+
+  constructor(frames: readonly ColumnFrame[], around: Around) {
+    this.#around = around;
+    for (const frame of frames) this.#columns.push(new LoopColumn(frame));
+  }
+
+  /** Writes some rows of a batch. */
+  write({ cells, staged, rows }: Source, out: Output, { from, to }: Stretch): void {
+    for (let c = 0; c < cells.length; c++) this.#columns[c]!.fill(cells[c]!, staged[c]!);
+    writeRows(this.#columns, { lead: this.#around.lead, tail: this.#around.tail, rows, from, to }, out);
+  }
+}
+
+/** The output stands in local variables, because this runs once per cell. */
+function writeRows(
+  columns: readonly LoopColumn[],
+  stretch: Around & Stretch & Pick<Source, 'rows'>,
+  out: Output,
+): void {
+  const { lead, tail, rows, from, to } = stretch;
+  const count = columns.length;
   const perRow = lead.length + tail.length + slack;
   let { buffer, position } = out;
   let view = viewOf(buffer);
@@ -64,11 +117,12 @@ export function writeRows({ cells, staged, rows }: Source, out: Output, stretch:
     position = put(view, position, lead);
     const stored = rows === undefined ? i : rows[i]!;
     for (let c = 0; c < count; c++) {
-      const span = spans[c]!;
-      const at = (staged[c]! ? i : stored) * strides[c]! + slots[c]!;
-      let start = span[at]!;
+      const column = columns[c]!;
+      const { spans } = column;
+      const at = (column.isStaged ? i : stored) * column.stride + column.slot;
+      let start = spans[at]!;
       if (start < 0) {
-        const absent = absents[c]!;
+        const { absent } = column;
         if (position + absent.length + slack > buffer.length) {
           out.position = position;
           out.bytes(absent.bytes);
@@ -77,14 +131,14 @@ export function writeRows({ cells, staged, rows }: Source, out: Output, stretch:
         } else position = put(view, position, absent);
         continue;
       }
-      const end = span[at + 1]!;
-      const room = (end - start) * mostGrowth + around[c]!;
+      const end = spans[at + 1]!;
+      const room = (end - start) * mostGrowth + column.around;
       if (position + room > buffer.length) {
         out.position = position;
         if (room > mostReserved) {
-          out.bytes(befores[c]!.bytes);
-          writers[c]!.large(out, sources[c]!, start, end);
-          out.bytes(afters[c]!.bytes);
+          out.bytes(column.before.bytes);
+          column.writer.large(out, column.bytes, start, end);
+          out.bytes(column.after.bytes);
           ({ buffer, position } = out);
           view = viewOf(buffer);
           continue;
@@ -93,18 +147,17 @@ export function writeRows({ cells, staged, rows }: Source, out: Output, stretch:
         ({ buffer, position } = out);
         view = viewOf(buffer);
       }
-      position = put(view, position, befores[c]!);
-      const source = sources[c]!;
-      if (plainly[c]! && end - start <= shortCopy) {
-        const words = views[c]!;
+      position = put(view, position, column.before);
+      if (column.isPlain && end - start <= shortCopy) {
+        const { bytes, view: words } = column;
         for (; start + 4 <= end; start += 4, position += 4) view.setInt32(position, words.getInt32(start, true), true);
-        while (start < end) buffer[position++] = source[start++]!;
+        while (start < end) buffer[position++] = bytes[start++]!;
       } else {
-        const stop = stops[c];
-        const clean = stop === undefined ? -1 : copyClean(view, position, views[c]!, start, end, stop);
-        position = clean >= 0 ? clean : writers[c]!.small(buffer, position, source, start, end);
+        const { stops } = column;
+        const clean = stops === undefined ? -1 : copyClean(view, position, column.view, start, end, stops);
+        position = clean >= 0 ? clean : column.writer.small(buffer, position, column.bytes, start, end);
       }
-      position = put(view, position, afters[c]!);
+      position = put(view, position, column.after);
     }
     if (position + tail.length + slack > buffer.length) {
       out.position = position;
