@@ -139,13 +139,13 @@ async function verdictOf(
 /** A declared data source may have to be created first. */
 async function isThere(job: Job, store: Store | undefined): Promise<boolean> {
   if (job.target.kind !== 'datasource') return true;
-  const { addressOf } = await import('../delivery/commit-payload.ts');
+  const { addressOf } = await import('../delivery/address.ts');
   return store !== undefined && (await addressOf(store, job).catch(() => undefined)) !== undefined;
 }
 
 async function keyOf(job: Job, store: Store | undefined): Promise<InstanceKey | undefined> {
   if (store === undefined) return undefined;
-  const { addressOf } = await import('../delivery/commit-payload.ts');
+  const { addressOf } = await import('../delivery/address.ts');
   const address = await addressOf(store, job).catch(() => undefined);
   return address && { url: job.destination.url, ...address };
 }

@@ -187,3 +187,9 @@ export interface Extract {
   /** Longest silence of the source before the run is ended; 0 = wait for ever. */
   readonly stallTimeoutMs: number;
 }
+
+/** The client account that a job writes into: the one its target names, or else that of its destination. Ready to be spread. */
+export function clientOf({ target, destination }: Pick<Job, 'target' | 'destination'>): { readonly clientId?: string } {
+  const clientId = target.clientId ?? destination.clientId;
+  return clientId === undefined ? {} : { clientId };
+}

@@ -1,5 +1,5 @@
 import type { Problem } from '../lib/problem.ts';
-import type { Job } from './config.ts';
+import { clientOf, type Job } from './config.ts';
 import type { Document } from './document.ts';
 import { below } from './document.ts';
 import { Faults } from './faults.ts';
@@ -25,11 +25,17 @@ export function refuseSharedTargets(
   return refused;
 }
 
-function targetKey({ target, destination }: Job): string | undefined {
+function targetKey(job: Job): string | undefined {
+  const { target, destination } = job;
   if (target.kind === 'refresh') return undefined;
   if (target.kind === 'instance') return JSON.stringify([destination.url, target.instance]);
-  const client = target.clientId ?? destination.clientId;
-  return JSON.stringify([destination.url, destination.account, client ?? '', 'name', target.declaration.name]);
+  return JSON.stringify([
+    destination.url,
+    destination.account,
+    clientOf(job).clientId ?? '',
+    'name',
+    target.declaration.name,
+  ]);
 }
 
 function sharedProblem(job: Job, first: Job, document: Document): Problem {

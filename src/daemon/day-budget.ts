@@ -1,5 +1,5 @@
 import { setImmediate as breathe } from 'node:timers/promises';
-import type { Config, Job } from '../config/config.ts';
+import { type Config, clientOf, type Job } from '../config/config.ts';
 import { dayOf, limitOf, startOfDay, untilMidnight } from '../delivery/quota.ts';
 import { firingsBetween, type Schedule, scheduleKey } from '../schedule/schedule.ts';
 import type { Store } from '../state/store.ts';
@@ -54,7 +54,7 @@ export function scheduledJobs({ jobs }: Config): Scheduled[] {
  */
 export function bundleOf({ extract, target, destination, schedule }: Scheduled): string | undefined {
   if (extract !== undefined) return undefined;
-  return JSON.stringify([destination.name, target.clientId ?? destination.clientId ?? '', scheduleKey(schedule)]);
+  return JSON.stringify([destination.name, clientOf({ target, destination }).clientId ?? '', scheduleKey(schedule)]);
 }
 
 /**

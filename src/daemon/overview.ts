@@ -1,5 +1,5 @@
 import type { Config, Job } from '../config/config.ts';
-import type { Address } from '../delivery/commit-payload.ts';
+import { type Address, addressGiven, declaredTarget } from '../delivery/address.ts';
 import type { Clock } from '../lib/clock.ts';
 import { nextFiring } from '../schedule/schedule.ts';
 import type { Store } from '../state/store.ts';
@@ -135,13 +135,8 @@ function firstFiring({ schedule, enabled }: Job, now: number): number | undefine
 }
 
 function addressIn(job: Job, targets: ReadonlyMap<string, { readonly instance: string }>): Address | undefined {
-  const { target, destination } = job;
-  if (target.kind === 'refresh') return undefined;
-  const clientId = target.clientId ?? destination.clientId;
-  const client = clientId === undefined ? {} : { clientId };
-  if (target.kind === 'instance') return { instance: target.instance, ...client };
-  const known = targets.get(keyOf(destination.url, clientId ?? '', target.declaration.name));
-  return known === undefined ? undefined : { instance: known.instance, ...client };
+  const declared = declaredTarget(job);
+  return addressGiven(job, declared && targets.get(keyOf(declared.url, declared.clientId ?? '', declared.name)));
 }
 
 function receiptOf(

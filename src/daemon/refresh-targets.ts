@@ -1,3 +1,4 @@
+import { clientOf } from '../config/config.ts';
 import { rankOfPriority } from '../delivery/importance.ts';
 import { RefreshDesk } from '../delivery/refresh-desk.ts';
 import type { RunGiven, Stage } from './run-job.ts';
@@ -7,12 +8,11 @@ export async function refreshTargets({ runtime, job, origin, signal, seat }: Run
   const { target, destination } = job;
   if (target.kind !== 'refresh') throw new Error(`job ${job.name} has neither an extract nor data sources to refresh`);
   const { gateway, store } = runtime;
-  const clientId = target.clientId ?? destination.clientId;
   const { problem } = await (seat ?? new RefreshDesk().sit()).refresh({
     gateway,
     gate: gateway.of(destination),
     datasources: target.datasources,
-    ...(clientId === undefined ? {} : { clientId }),
+    ...clientOf(job),
     priority: origin,
     rank: rankOfPriority(job.priority),
     signal,

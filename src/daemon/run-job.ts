@@ -1,5 +1,6 @@
 import type { Config, Job } from '../config/config.ts';
-import { addressOf, commitPayload } from '../delivery/commit-payload.ts';
+import { addressOf } from '../delivery/address.ts';
+import { commitPayload } from '../delivery/commit-payload.ts';
 import { deliverOwed } from '../delivery/deliver.ts';
 import type { Priority } from '../delivery/pacing.ts';
 import type { Seat } from '../delivery/refresh-desk.ts';

@@ -4,15 +4,10 @@ import type { Payload } from '../pipeline/payload.ts';
 import type { Generation } from '../state/data-sets.ts';
 import { instanceOf, type Owing } from '../state/owing.ts';
 import type { Store } from '../state/store.ts';
+import { addressOf } from './address.ts';
 import { factsOf } from './facts.ts';
 import type { Gateway } from './gateway.ts';
 import { type Judged, objectionOf } from './object.ts';
-
-/** Where a job's payload goes. */
-export interface Address {
-  readonly instance: string;
-  readonly clientId?: string;
-}
 
 /** What a finished extract came to. The run is settled, but for `owed`, where the delivery settles it. */
 export type Committed =
@@ -21,28 +16,6 @@ export type Committed =
   | { readonly state: 'unchanged' }
   | { readonly state: 'quarantined'; readonly problem: Problem }
   | { readonly state: 'refused'; readonly problem: Problem };
-
-/**
- * The instance that a job writes to. Throws `TARGET_NOT_APPLIED` (family config) for a declared data source that has not
- * been created yet.
- */
-export async function addressOf(store: Store, job: Job): Promise<Address> {
-  const { target, destination } = job;
-  if (target.kind === 'refresh') throw new Error(`job ${job.name} refreshes and writes to no instance`);
-  const clientId = target.clientId ?? destination.clientId;
-  const client = clientId === undefined ? {} : { clientId };
-  if (target.kind === 'instance') return { instance: target.instance, ...client };
-  const { name } = target.declaration;
-  const known = await store.targets.find({ url: destination.url, name, ...client });
-  if (known !== undefined) return { instance: known.instance, ...client };
-  throw new Problem({
-    code: 'TARGET_NOT_APPLIED',
-    family: 'config',
-    message: `The data source "${name}" has not been created yet`,
-    where: { job: job.name, destination: destination.name },
-    next: 'sluice apply --yes',
-  });
-}
 
 /**
  * Hands a finished payload over to delivery: refused (empty where the job does not allow it, or too large), held

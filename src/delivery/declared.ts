@@ -1,4 +1,4 @@
-import type { Config, DatasourceDeclaration, Destination } from '../config/config.ts';
+import { type Config, clientOf, type DatasourceDeclaration, type Destination } from '../config/config.ts';
 import { Problem } from '../lib/problem.ts';
 
 /** A data source that jobs of the config declare. */
@@ -16,7 +16,7 @@ export function declaredIn(config: Config): Declared[] {
   for (const { name, line, target, destination } of config.jobs.values()) {
     if (target.kind !== 'datasource') continue;
     const { declaration } = target;
-    const clientId = target.clientId ?? destination.clientId;
+    const { clientId } = clientOf({ target, destination });
     const key = JSON.stringify([destination.url, clientId ?? '', declaration.name]);
     const known = found.get(key);
     if (known !== undefined && JSON.stringify(known.declaration) !== JSON.stringify(declaration)) {

@@ -53,7 +53,7 @@ function forMachines({ run, as_of, settled_at, row_count, bytes, sha256 }: Good)
 }
 
 async function formerOf(job: Job, store: Store): Promise<Good[]> {
-  const { addressOf } = await import('../../delivery/commit-payload.ts');
+  const { addressOf } = await import('../../delivery/address.ts');
   if (job.target.kind !== 'refresh')
     return store.good.former({ url: job.destination.url, ...(await addressOf(store, job)) });
   throw new Problem({

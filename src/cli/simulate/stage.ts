@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Config, Destination, Job, Target } from '../../config/config.ts';
+import { type Config, clientOf, type Destination, type Job, type Target } from '../../config/config.ts';
 import { newId } from '../../lib/ids.ts';
 import type { VirtualClock } from '../../lib/virtual-clock.ts';
 import { type Habits, madeUpExtract } from './made-up-source.ts';
@@ -113,7 +113,7 @@ class Places {
 
   /** The target as it is called on the stage, made there where it is new. */
   of({ target, destination, extract }: Job): Target {
-    const client = target.clientId ?? destination.clientId;
+    const client = clientOf({ target, destination }).clientId;
     const at = { account: destination.account, clientId: client && fitting(client) };
     const clientId = at.clientId === undefined ? {} : { clientId: at.clientId };
     const format = extract?.format.id ?? 'json';

@@ -1,0 +1,44 @@
+import { clientOf, type Job } from '../config/config.ts';
+import { Problem } from '../lib/problem.ts';
+import type { Store } from '../state/store.ts';
+import type { TargetKey } from '../state/targets.ts';
+
+/** Where a job's payload goes. */
+export interface Address {
+  readonly instance: string;
+  readonly clientId?: string;
+}
+
+/**
+ * The instance that a job writes to. Throws `TARGET_NOT_APPLIED` (family config) for a declared data source that has not
+ * been created yet.
+ */
+export async function addressOf(store: Store, job: Job): Promise<Address> {
+  if (job.target.kind === 'refresh') throw new Error(`job ${job.name} refreshes and writes to no instance`);
+  const declared = declaredTarget(job);
+  const address = addressGiven(job, declared && (await store.targets.find(declared)));
+  if (address !== undefined) return address;
+  throw new Problem({
+    code: 'TARGET_NOT_APPLIED',
+    family: 'config',
+    message: `The data source "${declared!.name}" has not been created yet`,
+    where: { job: job.name, destination: job.destination.name },
+    next: 'sluice apply --yes',
+  });
+}
+
+/** What the store remembers the job's instance by; undefined where the job declares no data source. */
+export function declaredTarget(job: Job): TargetKey | undefined {
+  const { target, destination } = job;
+  if (target.kind !== 'datasource') return undefined;
+  return { url: destination.url, name: target.declaration.name, ...clientOf(job) };
+}
+
+/**
+ * The same as `addressOf`, given what the store remembers of `declaredTarget`. Undefined for a refresh, and for a declared
+ * data source that has not been created yet.
+ */
+export function addressGiven(job: Job, known: { readonly instance: string } | undefined): Address | undefined {
+  const at = job.target.kind === 'instance' ? job.target : job.target.kind === 'datasource' ? known : undefined;
+  return at === undefined ? undefined : { instance: at.instance, ...clientOf(job) };
+}
