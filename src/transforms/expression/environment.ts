@@ -4,6 +4,7 @@ import type { Cells } from '../../sdk/batch.ts';
 import type { Column } from '../../sdk/column.ts';
 import { registerDecimal } from './decimal-operators.ts';
 import { registerFunctions } from './functions.ts';
+import { registerMatches } from './matches.ts';
 import { registerNullMacros } from './null-macros.ts';
 import { nullTouched } from './null-touched.ts';
 import { celTypes, readerOf } from './read-cell.ts';
@@ -33,6 +34,7 @@ export function language(): Environment {
     registerDecimal(shared);
     registerFunctions(shared);
     registerNullMacros(shared);
+    registerMatches(shared);
   }
   return shared;
 }

@@ -1,31 +1,7 @@
 import type { Environment } from '@marcbachmann/cel-js';
 import { decimalOf } from './decimal-operators.ts';
+import type { Call, CelType, Checker, Macro, Runner } from './macro.ts';
 import { nullTouched } from './null-touched.ts';
-
-/** What the library hands to a macro; it leaves these untyped. */
-interface CelType {
-  readonly name: string;
-  unify(registry: unknown, other: CelType): CelType | null;
-}
-interface Checker {
-  readonly registry: unknown;
-  check(node: unknown, context: unknown): CelType;
-  getType(name: string): CelType;
-  createError(code: string, message: string, node: unknown): Error;
-}
-interface Runner {
-  run(node: unknown, context: unknown): unknown;
-}
-interface Call {
-  readonly args: readonly unknown[];
-}
-interface Macro extends Call {
-  readonly async: false;
-  /** Set by typeCheck: all values become decimals. */
-  asDecimal?: boolean;
-  typeCheck(checker: Checker, macro: Macro, context: unknown): CelType;
-  evaluate(runner: Runner, macro: Macro, context: unknown): unknown;
-}
 
 const mostValues = 8;
 const numeric = ['Decimal', 'int', 'double'];

@@ -1,22 +1,11 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { walk } from './ast.ts';
+import { Refused } from './refused.ts';
 
 /** What the checker wrote on a node; the library does not declare it. */
 interface CheckedType {
   readonly kind: string;
   readonly name: string;
-}
-
-/** A part of an expression that is refused, in the shape of the library's own complaints. */
-class Refused extends Error {
-  readonly summary: string;
-  readonly range: { readonly start: number };
-
-  constructor(summary: string, node: ASTNode) {
-    super(summary);
-    this.summary = summary;
-    this.range = { start: node.start };
-  }
 }
 
 /**

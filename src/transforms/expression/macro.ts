@@ -1,0 +1,24 @@
+/** What the library hands to a macro; it leaves these untyped. */
+export interface CelType {
+  readonly name: string;
+  unify(registry: unknown, other: CelType): CelType | null;
+}
+export interface Checker {
+  readonly registry: unknown;
+  check(node: unknown, context: unknown): CelType;
+  getType(name: string): CelType;
+  createError(code: string, message: string, node: unknown): Error;
+}
+export interface Runner {
+  run(node: unknown, context: unknown): unknown;
+}
+export interface Call {
+  readonly args: readonly unknown[];
+}
+export interface Macro extends Call {
+  readonly async: false;
+  /** Set by typeCheck: all values become decimals. */
+  asDecimal?: boolean;
+  typeCheck(checker: Checker, macro: Macro, context: unknown): CelType;
+  evaluate(runner: Runner, macro: Macro, context: unknown): unknown;
+}

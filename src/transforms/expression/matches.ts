@@ -1,0 +1,63 @@
+import type { ASTNode, Environment } from '@marcbachmann/cel-js';
+import { late } from '../../lib/late.ts';
+import { CellFault } from './cell-fault.ts';
+import type { CelType, Macro } from './macro.ts';
+import { Refused } from './refused.ts';
+
+const re2 = late<typeof import('re2js')>(import.meta.url, 're2js');
+
+interface MatchesCall {
+  readonly ast: ASTNode;
+  readonly receiver: ASTNode;
+  readonly args: readonly [ASTNode];
+}
+
+/**
+ * Gives `text.matches(pattern)` the syntax of RE2, as the language defines it, and its promise: time in proportion to the text. The
+ * library asks JavaScript's own engine, which a pattern like `^(a+)+$` keeps busy for ever, and with it everything else
+ * that this process does. What the library has cannot be replaced, but a macro goes before any function, whatever the
+ * receiver is: the one named here has no say.
+ */
+export function registerMatches(environment: Environment): void {
+  environment.registerFunction('bool.matches(ast): bool', ({ ast, receiver, args }: MatchesCall): Macro => {
+    const [pattern] = args;
+    // A pattern that is written out is refused by `sluice check`, before there are rows.
+    if (pattern.op === 'value' && typeof pattern.args === 'string') compiled(pattern.args, pattern);
+    let last: { readonly pattern: string; readonly test: (text: string) => boolean } | undefined;
+    return {
+      args,
+      async: false,
+      typeCheck(checker, _, context) {
+        const types = [checker.check(receiver, context), checker.check(pattern, context)] as const;
+        if (types.every(mayBeText)) return checker.getType('bool');
+        throw new Refused(`matches needs two texts, not '${types[0].name}' and '${types[1].name}'`, ast);
+      },
+      evaluate(runner, _, context) {
+        const text = runner.run(receiver, context);
+        const wanted = runner.run(pattern, context);
+        if (typeof text !== 'string' || typeof wanted !== 'string') throw new CellFault('matches needs two texts');
+        if (last?.pattern !== wanted) last = { pattern: wanted, test: compiled(wanted, pattern) };
+        return last.test(text);
+      },
+    };
+  });
+}
+
+function mayBeText({ name }: CelType): boolean {
+  return name === 'string' || name === 'dyn';
+}
+
+/** Throws {@link Refused} where RE2 does not know the pattern. */
+function compiled(pattern: string, node: ASTNode): (text: string) => boolean {
+  try {
+    const expression = re2().RE2JS.compile(pattern);
+    return (text) => expression.test(text);
+  } catch (thrown) {
+    throw new Refused(`the regular expression cannot be read: ${wordsOf(thrown)} (RE2 syntax)`, node);
+  }
+}
+
+/** Without the library's "error parsing regexp: ". */
+function wordsOf(thrown: unknown): string {
+  return String((thrown as Error).message).replace(/^error parsing regexp: /, '');
+}
