@@ -6,24 +6,51 @@ const pieceBytes = 512 * 1024;
 /** One is with the socket, one waits in the stream, one is being filled. */
 const buffers = 3;
 
-/**
- * A payload's file as the body of one request. The same few buffers are filled again and again: a fresh one for every
- * piece would double the time of an upload to a fast service. So whoever reads must be done with a piece when it asks
- * for the one after the next, as a socket is whose `drain` is waited for.
- */
-export function payloadBody({ path, bytes }: { path: string; bytes: number }): Readable {
-  // Of a small payload only as much as it is: a megabyte and a half for each would be collected as garbage all the time.
-  const size = Math.min(pieceBytes, bytes + 1);
-  return Readable.from(piecesOf(path, size), { objectMode: false, highWaterMark: size });
+interface PayloadFile {
+  readonly path: string;
+  readonly bytes: number;
 }
 
-async function* piecesOf(path: string, size: number): AsyncGenerator<Buffer> {
+/**
+ * A payload's file as the body of one request; a small one is read here and now. The request has to know its end as soon
+ * as it has its last byte: where the answer comes before that, the connection is thrown away instead of being used again.
+ */
+export function payloadBody(file: PayloadFile): Promise<Buffer> | Readable {
+  if (file.bytes <= pieceBytes) return wholeOf(file);
+  return Readable.from(piecesOf(file), { objectMode: false, highWaterMark: pieceBytes });
+}
+
+/** Throws where the file is not as long as it was: it must not be taken for whole. */
+async function wholeOf({ path, bytes }: PayloadFile): Promise<Buffer> {
   const file = await open(path, 'r');
   try {
-    const ring = Array.from({ length: buffers }, () => Buffer.allocUnsafeSlow(size));
-    for (let turn = 0; ; turn++) {
-      const { bytesRead, buffer } = await file.read(ring[turn % buffers]!, 0, size, null);
+    const room = Buffer.allocUnsafeSlow(bytes + 1);
+    let length = 0;
+    for (let got = 1; got > 0 && length < room.length; length += got) {
+      got = (await file.read(room, length, room.length - length, null)).bytesRead;
+    }
+    if (length !== bytes) throw new Error(`the payload has ${length} bytes or more, not ${bytes}`);
+    return room.subarray(0, length);
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * The same few buffers are filled again and again: a fresh one for every piece would double the time of an upload to a
+ * fast service. So whoever reads must be done with a piece when it asks for the one after the next, as a socket is whose
+ * `drain` is waited for.
+ */
+async function* piecesOf({ path, bytes }: PayloadFile): AsyncGenerator<Buffer> {
+  const file = await open(path, 'r');
+  try {
+    const ring = Array.from({ length: buffers }, () => Buffer.allocUnsafeSlow(pieceBytes));
+    for (let turn = 0, left = bytes; left > 0; turn++) {
+      const { bytesRead, buffer } = await file.read(ring[turn % buffers]!, 0, pieceBytes, null);
       if (bytesRead === 0) return;
+      left -= bytesRead;
+      // Nothing is waited for after the last piece.
+      if (left <= 0) await file.close();
       yield buffer.subarray(0, bytesRead);
     }
   } finally {

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { Credentials, Destination } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type HttpAgent, sendRequest } from '../lib/http.ts';
@@ -30,8 +31,9 @@ export async function upload(
   given: { agent: HttpAgent; destination: Destination; clock: Clock; signal: AbortSignal },
 ): Promise<Outcome> {
   const { agent, destination, clock, signal } = given;
-  const body = payloadBody(row);
+  let body: Buffer | Readable | undefined;
   try {
+    body = await payloadBody(row);
     const http = await sendRequest({
       agent,
       method: 'PUT',
@@ -51,6 +53,6 @@ export async function upload(
   } catch (error) {
     return { error };
   } finally {
-    body.destroy();
+    if (body instanceof Readable) body.destroy();
   }
 }

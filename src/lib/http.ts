@@ -8,7 +8,7 @@ export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | Readable;
+  readonly body?: string | Buffer | Readable;
   /** Longest wait for the answer to begin after the last byte got out, and for all of it afterwards. */
   readonly timeoutMs: number;
   /** No more of the answer's body is read than this. */
@@ -27,8 +27,12 @@ export interface HttpAnswer {
 
 /** Loads the package behind all requests, which takes as long as a small upload: best called while something is awaited. */
 export function loadHttp(): Promise<typeof import('undici')> {
-  return import('undici');
+  loaded ??= import('undici');
+  return loaded;
 }
+
+/** Asked for again and again, and each `import()` looks for the package on the disk. */
+let loaded: Promise<typeof import('undici')> | undefined;
 
 /** Connections that are kept and used again. HTTP/1.1: bulk uploads are faster on it, and answers never overtake. */
 export class HttpAgent {

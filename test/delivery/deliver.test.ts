@@ -68,6 +68,28 @@ async function owe(gateway: Gateway, destination: Destination, instance: string,
 
 const patient = () => ({ until: Date.now() + 30_000 });
 
+describe('a connection', () => {
+  it.each([
+    ['small', 20],
+    ['large', 2_000_000],
+  ])('is used again by later uploads, though the answer follows the last byte at once (%s)', async (_, bytes) => {
+    const { destination, gateway } = open();
+    // Answered before the client hears that its file has ended, as by a service that counts the bytes.
+    stage.otherwise = async (request, response, seen) => {
+      let left = Number(request.headers['content-length']);
+      request.on('data', (piece: Buffer) => {
+        left -= piece.length;
+        if (left === 0) answer(200, { data: {} })(request, response, seen);
+      });
+    };
+    for (const instance of ['i1', 'i2', 'i3', 'i4', 'i5']) {
+      await owe(gateway, destination, instance, instance.padEnd(bytes, 'x'));
+      await deliver(gateway);
+    }
+    expect(new Set(stage.seen.map(({ port }) => port)).size).toBeLessThan(4);
+  });
+});
+
 describe('a payload whose destination has moved to another address', () => {
   it('goes there, and the receipt is of the new address alone', async () => {
     const { destination, gateway } = open();

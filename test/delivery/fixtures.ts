@@ -18,6 +18,8 @@ export interface Seen {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: IncomingMessage['headers'];
+  /** The client's end of its connection. */
+  readonly port: number | undefined;
   body: string;
 }
 
@@ -47,6 +49,7 @@ export async function openStage(): Promise<Stage> {
       path: url.pathname,
       query: url.searchParams,
       headers: request.headers,
+      port: request.socket.remotePort,
       body: '',
     };
     seen.push(entry);
