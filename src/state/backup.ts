@@ -5,6 +5,7 @@ import SQLite from 'better-sqlite3';
 import { Problem } from '../lib/problem.ts';
 import { syncFolder } from '../lib/sync-folder.ts';
 import { databaseName, keyName, type Manifest, manifestName, measure, namesIn } from './backup-files.ts';
+import { placedPath } from './placed-paths.ts';
 import { emptied, stateProblem } from './state-problem.ts';
 
 const stagePrefix = '.backup-';
@@ -70,7 +71,7 @@ async function snapshot(state: string, to: { stage: string; database: string }):
 /** Payloads that are still there, relative to the state folder. */
 function payloadsIn(database: SQLite.Database, state: string): string[] {
   const wanted = database.prepare<[], { path: string }>("select path from outbox where state <> 'superseded'").all();
-  const files = [...new Set(wanted.map(({ path }) => path))].filter((path) => existsSync(path));
+  const files = [...new Set(wanted.map(({ path }) => placedPath(state, path)))].filter((path) => existsSync(path));
   return files.map((path) => relative(state, path)).filter((name) => name.startsWith('payloads'));
 }
 

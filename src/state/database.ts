@@ -1,4 +1,6 @@
+import { dirname } from 'node:path';
 import { Kysely } from 'kysely';
+import { PlacedPaths } from './placed-paths.ts';
 import { sqliteDialect } from './sqlite.ts';
 import type { Tables } from './tables.ts';
 
@@ -18,7 +20,7 @@ export function useDatabase(
   file: string,
   options: { readonly durable?: boolean } = {},
 ): { db: Kysely<Tables>; close(): Promise<void> } {
-  const shared = open.get(file) ?? { db: new Kysely<Tables>({ dialect: sqliteDialect(file, options) }), users: 0 };
+  const shared = open.get(file) ?? { db: connect(file, options), users: 0 };
   shared.users += 1;
   open.set(file, shared);
   let closed = false;
@@ -33,4 +35,8 @@ export function useDatabase(
       await shared.db.destroy();
     },
   };
+}
+
+function connect(file: string, options: { readonly durable?: boolean }): Kysely<Tables> {
+  return new Kysely<Tables>({ dialect: sqliteDialect(file, options), plugins: [new PlacedPaths(dirname(file))] });
 }

@@ -5,6 +5,7 @@ import { keyOf, Outbox } from './outbox.ts';
 import { outstanding } from './outstanding.ts';
 import { atomically, type Ground } from './part.ts';
 import { goBack } from './place.ts';
+import { storedPath } from './placed-paths.ts';
 import type { Decided } from './quarantine.ts';
 import type { InstanceKey } from './receipts.ts';
 import { Runs } from './runs.ts';
@@ -59,7 +60,7 @@ export class GoodPayloads {
       const times = { owed_at: now, waiting_since: now, last_attempt_at: null, next_attempt_at: null };
       const row = await inside.db
         .insertInto('outbox')
-        .values({ ...facts, ...fresh, ...times, job, run })
+        .values({ ...facts, ...fresh, ...times, path: storedPath(inside.folder, former.path), job, run })
         .returningAll()
         .executeTakeFirstOrThrow();
       await runs.owed(run, { rows: row.row_count, bytes: row.bytes });

@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { migrations } from './migrations/index.ts';
+import { placedPath } from './placed-paths.ts';
 
 /** What a look at a state's database found; nothing was written, migrated or mended. */
 export interface Inspection {
@@ -31,12 +32,14 @@ export function inspectState(folder: string): Inspection | undefined {
     const one = (text: string): number => (database!.prepare(text).pluck().get() as number | null) ?? 0;
     const rows = database.prepare("select path, bytes from outbox where state = 'owed'").all();
     const lost = (rows as { path: string; bytes: number }[]).filter(
-      ({ path, bytes }) => statSync(path, { throwIfNoEntry: false })?.size !== bytes,
+      ({ path, bytes }) => statSync(placedPath(folder, path), { throwIfNoEntry: false })?.size !== bytes,
     );
     return {
       integrity,
-      missing: lost.map(({ path }) => path),
-      known: database.prepare('select path from outbox').pluck().all() as string[],
+      missing: lost.map(({ path }) => placedPath(folder, path)),
+      known: (database.prepare('select path from outbox').pluck().all() as string[]).map((path) =>
+        placedPath(folder, path),
+      ),
       newest,
       schema: one('select max(number) from migrations'),
       owed: one("select sum(bytes) from outbox where state = 'owed'"),

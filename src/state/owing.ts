@@ -1,6 +1,7 @@
 import type { Payload } from '../pipeline/payload.ts';
 import type { Generation } from './data-sets.ts';
 import type { Ground } from './part.ts';
+import { storedPath } from './placed-paths.ts';
 import type { InstanceKey } from './receipts.ts';
 import { Runs } from './runs.ts';
 import type { Mark } from './watermarks.ts';
@@ -54,7 +55,7 @@ export async function record(
       client_id: owing.clientId ?? '',
       instance: owing.instance,
       sha256: payload.sha256,
-      path: payload.path,
+      path: storedPath(ground.folder, payload.path),
       bytes: payload.bytes,
       row_count: payload.rows,
       format: payload.format,

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { makeFolder } from '../lib/make-folder.ts';
 import { atomically, type Ground } from './part.ts';
+import { storedPath } from './placed-paths.ts';
 import { filesBelow, removeIfEmpty } from './run-files.ts';
 import { Runs } from './runs.ts';
 import type { OutboxRow, OutboxState } from './tables.ts';
@@ -125,7 +126,8 @@ async function wantedPaths({ db, clock, keep }: Ground): Promise<Set<string>> {
 }
 
 async function isWanted(ground: Ground, path: string): Promise<boolean> {
-  const rows = await ground.db.selectFrom('outbox').selectAll().where('path', '=', path).execute();
+  const stored = storedPath(ground.folder, path);
+  const rows = await ground.db.selectFrom('outbox').selectAll().where('path', '=', stored).execute();
   if (rows.some(({ state }) => kept.includes(state))) return true;
   for (const row of rows) if (row.state === 'delivered' && (await isKept(ground, row))) return true;
   return false;

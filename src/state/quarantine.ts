@@ -6,6 +6,7 @@ import { outstanding } from './outstanding.ts';
 import { instanceOf, type Owing, record } from './owing.ts';
 import { atomically, type Ground } from './part.ts';
 import { keepPlace, moveOnTo } from './place.ts';
+import { storedPath } from './placed-paths.ts';
 import { type InstanceKey, Receipts } from './receipts.ts';
 import { Runs } from './runs.ts';
 import type { OutboxRow, QuarantineRow } from './tables.ts';
@@ -59,7 +60,7 @@ export class Quarantine {
           last_run: last?.run ?? null,
           last_rows: last?.row_count ?? null,
           last_bytes: last?.bytes ?? null,
-          last_path: last?.path ?? null,
+          last_path: last === undefined ? null : storedPath(inside.folder, last.path),
           reading: owing.watermark?.reading ?? null,
           watermark: owing.watermark?.text ?? null,
         })

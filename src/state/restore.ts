@@ -48,7 +48,7 @@ export async function restore(given: RestoreGiven): Promise<Restored> {
   const stage = await mkdtemp(join(state, '.restore-'));
   try {
     for (const { file } of manifest.files) await copyIn(join(from, file), join(stage, file));
-    const parked = await makeReady(stage, { state, moved: given.moved, manifest, clock });
+    const parked = await makeReady(stage, { moved: given.moved, manifest, clock });
     const former = await putAside(state, clock);
     await moveIn(stage, state);
     const payloads = manifest.files.filter(({ file }) => file.startsWith('payloads')).length;
@@ -64,23 +64,18 @@ async function copyIn(from: string, to: string): Promise<void> {
 }
 
 interface Readying {
-  readonly state: string;
   readonly moved: boolean;
   readonly manifest: Manifest;
   readonly clock: Clock;
 }
 
 /** Migrates the staged database (a newer one is refused), frees what its former owners held, and dates it. */
-async function makeReady(stage: string, { state, moved, manifest, clock }: Readying): Promise<number> {
+async function makeReady(stage: string, { moved, manifest, clock }: Readying): Promise<number> {
   const store = await openStore(stage, { clock });
   const { db, close } = useDatabase(join(stage, databaseName));
   try {
     await db.deleteFrom('leases').execute();
     await db.deleteFrom('owners').execute();
-    for (const { id, path } of await db.selectFrom('outbox').select(['id', 'path']).execute()) {
-      const place = join(state, 'payloads', ...path.split('/').slice(-2));
-      await db.updateTable('outbox').set({ path: place }).where('id', '=', id).execute();
-    }
     if (moved) return 0;
     let parked = 0;
     for (const { id } of await store.outbox.inState('owed')) {

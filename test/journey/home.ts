@@ -95,7 +95,7 @@ function readState(folder: string): State {
   try {
     return {
       runs: all<RunRow>('runs'),
-      outbox: all<OutboxRow>('outbox'),
+      outbox: all<OutboxRow>('outbox').map((row) => ({ ...row, path: join(folder, row.path) })),
       leases: all('leases'),
       quota: all('quota'),
     };

@@ -1,4 +1,13 @@
-import { existsSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -196,6 +205,31 @@ describe('payload files', () => {
     expect(interrupted).toEqual([]);
     expect(existsSync(owed.payload.path)).toBe(true);
     expect(existsSync(fresh)).toBe(true);
+  });
+
+  it('finds what is owed in a folder that was moved, also where another process sees it in another place', async () => {
+    const clock = new VirtualClock();
+    const folder = newFolder();
+    const store = await newStore({ clock, folder });
+    const owed = await oweText(store, { instance: 'i', text: 'the only copy', asOf: 1 });
+    const elsewhere = join(newFolder(), 'link');
+    symlinkSync(folder, elsewhere);
+    const other = await newStore({ clock, folder: elsewhere });
+    expect(await other.outbox.inState('owed')).toMatchObject([{ path: owed.payload.path.replace(folder, elsewhere) }]);
+    await store.close();
+    await other.close();
+
+    const moved = join(newFolder(), 'moved');
+    renameSync(folder, moved);
+    const path = owed.payload.path.replace(folder, moved);
+    utimesSync(path, 1, 1);
+    const again = await newStore({ clock, folder: moved });
+    expect(await heal(again)).toMatchObject({ damaged: [], swept: [] });
+    expect(await again.outbox.inState('owed')).toMatchObject([{ path }]);
+    expect(readFileSync(path, 'utf8')).toBe('the only copy');
+    await deliver(again, idOf(owed));
+    await again.payloads.release(path);
+    expect(existsSync(path)).toBe(false);
   });
 
   it('that are damaged make their payload dead at the start, and the others go on', async () => {
