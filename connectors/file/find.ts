@@ -62,7 +62,7 @@ function notFound(folder: string, path: string, message: string): Problem {
     family: 'job',
     message,
     seen: path,
-    next: `relative paths are meant from ${folder}`,
+    next: `put it there, or name another; relative paths are meant from ${folder}`,
   });
 }
 

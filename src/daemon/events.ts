@@ -17,6 +17,8 @@ export type RunEvents = {
     readonly milliseconds: number;
     readonly code?: string;
     readonly message?: string;
+    /** What a person can do about it. */
+    readonly next?: string;
   };
   /** Firings that came to nothing, and why: the job is still at its last one, or they were missed. `at`: of the first. */
   'firing.skipped': {

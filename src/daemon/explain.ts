@@ -3,14 +3,8 @@ import type { Clock } from '../lib/clock.ts';
 import { easternText } from '../lib/time-text.ts';
 import type { Store } from '../state/store.ts';
 import type { OutboxRow, RunRow, SkipRow, StretchRow } from '../state/tables.ts';
+import { ended, extracted, type Link, troubleOf } from './explain-links.ts';
 import { type Overview, readOverview } from './overview.ts';
-
-/** One link of the chain from the dashboard back to what holds it up. Instants are epoch milliseconds. */
-export interface Link {
-  readonly at?: number;
-  readonly says: string;
-  readonly code?: string;
-}
 
 /** Why an instance shows what it shows. */
 export interface Explanation {
@@ -37,6 +31,8 @@ interface Facts {
   readonly waiting: readonly OutboxRow[];
   readonly runningSince?: number;
   readonly daemonSince?: number;
+  /** Why a daemon that lives fires nothing. */
+  readonly stopped?: string;
   readonly nextAt?: number;
   readonly hold?: { readonly since: number; readonly who: string; readonly why: string };
   readonly missing?: string;
@@ -108,6 +104,7 @@ function factsOf(
     waiting: overview.waitingOf(job.name),
     ...(running === undefined ? {} : { runningSince: running }),
     ...(daemon === undefined ? {} : { daemonSince: daemon.takenAt }),
+    ...(daemon?.stopped === undefined ? {} : { stopped: daemon.stopped }),
     ...(nextAt === undefined ? {} : { nextAt }),
     ...(hold === undefined ? {} : { hold }),
     ...(stretch === undefined ? {} : { stretch }),
@@ -120,7 +117,7 @@ type Judgement = Pick<Explanation, 'verdict' | 'because' | 'next' | 'mend'>;
 
 /** The first rule that fits says it: what only a person can end comes before what ends by itself. */
 function judge(facts: Facts): Judgement {
-  for (const rule of [notThere, held, heldBack, refused, running, owed, dead, neverRan, failed]) {
+  for (const rule of [notThere, held, heldBack, refused, running, owed, dead, neverRan, failed, late]) {
     const judgement = rule(facts);
     if (judgement !== undefined) return judgement;
   }
@@ -231,8 +228,32 @@ function failed(facts: Facts): Judgement | undefined {
     verdict: 'failing',
     because,
     ...upcoming(facts),
-    mend: `sluice check --connect, then sluice sync ${facts.job.name}`,
+    mend: `${last.next ?? 'sluice check --connect'}; then sluice sync ${facts.job.name}`,
   };
+}
+
+/** What ran last was good, but something should have run since. */
+function late(facts: Facts): Judgement | undefined {
+  const { job, runs, nextAt, now, daemonSince, stopped } = facts;
+  const [last] = runs;
+  if (!job.enabled || last === undefined || nextAt === undefined || nextAt > now) return undefined;
+  // Without a daemon somebody else may run the jobs: a timer, a person.
+  if (daemonSince === undefined && last.started_at >= nextAt) return undefined;
+  const due = { at: nextAt, says: 'it should have run then' };
+  if (daemonSince === undefined) {
+    const because = [due, { says: 'no daemon runs on this state' }, ended(last)];
+    return {
+      verdict: 'late, nobody is there to run it',
+      because,
+      mend: `sluice run, or sluice sync ${job.name} for once`,
+    };
+  }
+  if (stopped !== undefined) {
+    const because = [due, { says: `the schedules of the daemon have stopped: ${stopped}` }, ended(last)];
+    return { verdict: 'late, the schedules have stopped', because, mend: 'sluice health, then restart the daemon' };
+  }
+  const because = [due, { says: 'runs of other jobs are before it' }, ended(last)];
+  return { verdict: 'due, waiting for its turn', because, next: { says: 'runs as soon as one of them has ended' } };
 }
 
 /** Nothing is in the way: it shows what the last run gave, and the age is that of the schedule. */
@@ -240,6 +261,7 @@ function settled(facts: Facts): Judgement {
   const [last] = facts.runs;
   const good = last!.state === 'unchanged' ? 'up to date, nothing new at the source' : 'up to date';
   const { stretch } = facts;
+  if (!facts.job.enabled) return { verdict: 'as its last run left it: the job is disabled', because: [ended(last!)] };
   if (stretch === undefined) return { verdict: good, because: [ended(last!)], ...upcoming(facts) };
   const verdict = `${good}, but less often than it should be`;
   const because = [{ at: stretch.since, says: `the job ${stretch.says}` }, ended(last!)];
@@ -259,41 +281,4 @@ function upcoming({
   if (daemonSince === undefined) return { next: { at: nextAt, says: 'would run, but no daemon runs on this state' } };
   const says = stretch === undefined ? 'runs by its schedule' : 'runs, stretched';
   return { next: { at: Math.max(nextAt, now), says } };
-}
-
-function troubleOf({ last_attempt_at, owed_at, message, code }: OutboxRow, what: string): Link {
-  return {
-    at: last_attempt_at ?? owed_at,
-    says: message === null ? what : `${what}: ${message}`,
-    ...(code === null ? {} : { code }),
-  };
-}
-
-const extracted = ({ as_of, run, row_count }: OutboxRow): Link => ({
-  at: as_of,
-  says: `run ${run} read ${row_count} rows from the source`,
-});
-
-const words: Readonly<Record<RunRow['state'], string>> = {
-  running: 'is under way',
-  owed: 'is done, its payload is owed',
-  delivered: 'was delivered',
-  unchanged: 'found what the instance shows already',
-  superseded: 'gave way to newer data',
-  refreshed: 'started the refresh',
-  dead: 'ended with a payload that the service will not take',
-  quarantined: 'ended with a payload that a guard held back',
-  discarded: 'ended with a payload that a person put away',
-  failed: 'failed',
-  interrupted: 'was interrupted',
-};
-
-function ended({ id, state, started_at, ended_at, message, code, row_count }: RunRow): Link {
-  const rows = row_count === null ? '' : ` (${row_count} rows)`;
-  const why = message === null ? '' : `: ${message}`;
-  return {
-    at: ended_at ?? started_at,
-    says: `run ${id} ${words[state]}${rows}${why}`,
-    ...(code === null ? {} : { code }),
-  };
 }

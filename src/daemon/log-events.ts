@@ -56,6 +56,21 @@ const badOutcomes: readonly string[] = ['failed', 'quarantined', 'dead'];
 export function logEvents(events: Events<SluiceEvents>, log: Log): void {
   events.listen((name, facts) => {
     const isBad = name === 'run.finished' && badOutcomes.includes(facts.outcome);
-    log[isBad ? 'error' : (levelOf[name] ?? 'debug')](name, facts);
+    log[isBad ? 'error' : (levelOf[name] ?? 'debug')](name, readable(facts));
   });
+}
+
+/** Instants as a person reads them and the command line shows them, spans without a tail of digits. */
+function readable(facts: object): object {
+  return Object.fromEntries(
+    Object.entries(facts).map(([name, value]: [string, unknown]) => [
+      name,
+      typeof value === 'number' ? readableNumber(name, value) : value,
+    ]),
+  );
+}
+
+function readableNumber(name: string, value: number): string | number {
+  if (/^(at|until|since)$/.test(name) && Number.isFinite(value)) return new Date(value).toISOString();
+  return name === 'milliseconds' ? Math.round(value) : value;
 }

@@ -5,13 +5,22 @@ import { nextFiring } from '../schedule/schedule.ts';
 import type { Store } from '../state/store.ts';
 import type { HoldRow, OutboxRow, Receipt, RunRow, StretchRow } from '../state/tables.ts';
 import { nextTurn } from './next-turn.ts';
+import { readPulse } from './pulse.ts';
 import { type AccountStatus, reportAccounts } from './report-accounts.ts';
+
+/** A daemon that began so shortly ago may not have looked at its schedules yet. */
+const beginningMs = 60_000;
 
 /** Where all jobs stand, as read from the store at one moment. Instants are epoch milliseconds. */
 export interface Overview {
   readonly now: number;
   /** The daemon of this state, where one is alive. */
-  readonly daemon?: { readonly owner: string; readonly takenAt: number };
+  readonly daemon?: {
+    readonly owner: string;
+    readonly takenAt: number;
+    /** Set where it fires nothing though it lives: what is wrong with its schedules. */
+    readonly stopped?: string;
+  };
   readonly accounts: readonly AccountStatus[];
   /** All that is owed, held back or dead, the oldest first. */
   readonly waiting: readonly OutboxRow[];
@@ -64,7 +73,7 @@ export async function readOverview(config: Config, store: Store | undefined, clo
     waiting: Map.groupBy(waiting, ({ job }) => job),
   };
   const address = (job: Job): Address | undefined => addressIn(job, known.targets);
-  const daemon = known.leases.get('daemon');
+  const daemon = await daemonOf(known.leases.get('daemon'), { store, clock });
   return {
     now,
     ...(daemon === undefined ? {} : { daemon }),
@@ -94,6 +103,17 @@ export async function readOverview(config: Config, store: Store | undefined, clo
     },
     quotaUntil: (job) => quotaUntil(job, accounts),
   };
+}
+
+async function daemonOf(
+  lease: { readonly owner: string; readonly takenAt: number } | undefined,
+  { store, clock }: { store: Store; clock: Clock },
+): Promise<Overview['daemon']> {
+  if (lease === undefined) return undefined;
+  const { owner, takenAt } = lease;
+  const isBeginning = clock.now() - takenAt < beginningMs;
+  const { ticking, said } = await readPulse(store, { owner, clock });
+  return { owner, takenAt, ...(ticking || isBeginning ? {} : { stopped: said }) };
 }
 
 function nothingYet(now: number, accounts: readonly AccountStatus[]): Overview {

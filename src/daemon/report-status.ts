@@ -62,7 +62,8 @@ export interface NeedyLogin {
 }
 
 export interface Status {
-  readonly daemon?: { readonly owner: string; readonly since: number };
+  /** `stopped`: what is wrong with its schedules, where they fire nothing. */
+  readonly daemon?: { readonly owner: string; readonly since: number; readonly stopped?: string };
   readonly jobs: readonly JobStatus[];
   readonly stranded: readonly StrandedStatus[];
   readonly accounts: readonly AccountStatus[];
@@ -82,13 +83,17 @@ export async function reportStatus(config: Config, store: Store | undefined, clo
   const owed = waiting.filter(({ state }) => state === 'owed');
   const logins = await needyLogins(config, store, clock);
   return {
-    ...(daemon === undefined ? {} : { daemon: { owner: processText(daemon.owner), since: daemon.takenAt } }),
+    ...(daemon === undefined ? {} : { daemon: daemonStatus(daemon) }),
     jobs,
     stranded: strandedIn(owed, config),
     accounts,
     logins,
     ...(await alertStatus(config, store)),
   };
+}
+
+function daemonStatus({ owner, takenAt, stopped }: NonNullable<Overview['daemon']>): NonNullable<Status['daemon']> {
+  return { owner: processText(owner), since: takenAt, ...(stopped === undefined ? {} : { stopped }) };
 }
 
 async function alertStatus({ alerts }: Config, store: Store | undefined): Promise<Pick<Status, 'alerts'>> {

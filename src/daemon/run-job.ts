@@ -11,6 +11,7 @@ import type { Staged } from '../sets/manifest.ts';
 import { processText } from '../state/processes.ts';
 import type { Parts } from '../state/store.ts';
 import type { HoldRow } from '../state/tables.ts';
+import type { RunEvents } from './events.ts';
 import { lookUpPlace } from './keep-rows.ts';
 import type { Outcome } from './outcome.ts';
 import { refreshTargets } from './refresh-targets.ts';
@@ -76,9 +77,13 @@ export async function runHolding(given: RunGiven): Promise<Outcome> {
   const figures = { rows: row?.row_count ?? 0, bytes: row?.bytes ?? 0, requests: row?.requests ?? 0 };
   const outcome: Outcome = { ...stage, job: job.name, run, ...figures, milliseconds: clock.monotonic() - began };
   const { problem, until: _, state, ...facts } = outcome;
-  const said = problem === undefined ? {} : { code: problem.code, message: problem.message };
+  const said = problem === undefined ? {} : saidOf(problem);
   events.emit('run.finished', { ...facts, run, outcome: state, ...said });
   return outcome;
+}
+
+function saidOf({ code, message, next }: Problem): Pick<RunEvents['run.finished'], 'code' | 'message' | 'next'> {
+  return { code, message, ...(next === undefined ? {} : { next }) };
 }
 
 function begin({ runtime, job, origin, settle }: RunGiven): Promise<string> {

@@ -9,7 +9,14 @@ export interface RunEnd {
   readonly rows?: number;
   readonly bytes?: number;
   /** Why it failed; redacted before it is kept, together with what was seen: the history is read when all else is gone. */
-  readonly problem?: { readonly code: string; readonly message: string; readonly seen?: string | undefined };
+  readonly problem?: Why;
+}
+
+interface Why {
+  readonly code: string;
+  readonly message: string;
+  readonly seen?: string | undefined;
+  readonly next?: string | undefined;
 }
 
 /** Failures of a job in a row, up to now. */
@@ -32,7 +39,9 @@ const ends: readonly RunState[] = [
   'discarded',
 ];
 
-function kept({ message, seen }: NonNullable<RunEnd['problem']>): string {
+const nothingWrong = { code: null, message: null, next: null };
+
+function kept({ message, seen }: Why): string {
   return redact(seen === undefined || message.includes(seen) ? message : `${message} (${seen})`);
 }
 
@@ -63,8 +72,7 @@ export class Runs {
           row_count: null,
           bytes: null,
           requests: 0,
-          code: null,
-          message: null,
+          ...nothingWrong,
         })
         .execute();
       return id;
@@ -90,6 +98,7 @@ export class Runs {
         ended_at: Math.round(clock.now()),
         code: end.problem?.code ?? null,
         message: end.problem === undefined ? null : kept(end.problem),
+        next: end.problem?.next === undefined ? null : redact(end.problem.next),
         ...(end.rows === undefined ? {} : { row_count: end.rows }),
         ...(end.bytes === undefined ? {} : { bytes: end.bytes }),
       })
@@ -102,7 +111,7 @@ export class Runs {
   async owed(id: string, facts: { rows: number; bytes: number }): Promise<void> {
     await this.#ground.db
       .updateTable('runs')
-      .set({ state: 'owed', row_count: facts.rows, bytes: facts.bytes, ended_at: null, code: null, message: null })
+      .set({ state: 'owed', row_count: facts.rows, bytes: facts.bytes, ended_at: null, ...nothingWrong })
       .where('id', '=', id)
       .execute();
   }

@@ -58,6 +58,8 @@ interface RunsTable {
   requests: number;
   code: string | null;
   message: string | null;
+  /** What a person can do about it, in the words of the problem that ended it. */
+  next: string | null;
 }
 
 /**

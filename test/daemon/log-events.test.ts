@@ -32,3 +32,18 @@ it('what is healthy and frequent is logged for those alone who debug', () => {
   events.emit('config.stranded', { destination: 'old', payloads: 2 });
   expect(lines).toEqual(['debug extract.progressed', 'warn config.stranded']);
 });
+
+it('tells instants as people read them, and spans without a tail of digits', () => {
+  const facts: object[] = [];
+  const say = (_: string, told: object = {}) => void facts.push(told);
+  const log: Log = { debug: say, info: say, warn: say, error: say, with: () => log };
+  const events = new Events<SluiceEvents>();
+  logEvents(events, log);
+  events.emit('job.stretched', { job: 'orders', every: 2, says: 'runs every 2m', until: Date.UTC(2026, 10, 22, 5) });
+  const failed = { rows: 0, bytes: 0, requests: 0, milliseconds: 146.8289999961853, next: 'mend the query' };
+  events.emit('run.finished', { job: 'orders', run: 'r', outcome: 'failed', ...failed });
+  expect(facts).toMatchObject([
+    { every: 2, until: '2026-11-22T05:00:00.000Z' },
+    { milliseconds: 147, next: 'mend the query' },
+  ]);
+});

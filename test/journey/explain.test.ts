@@ -71,7 +71,7 @@ describe('sluice explain', () => {
       'it has failed 3 times since then',
       expect.stringMatching(/was delivered/),
     ]);
-    expect(failing.mend).toContain('sluice check --connect');
+    expect(failing.mend).toMatch(/; then sluice sync orders$/);
     const { stdout } = await home.sluice(['history', 'orders', '--failed', '--json']);
     expect((JSON.parse(stdout) as { state: string }[]).map(({ state }) => state)).toEqual([
       'failed',

@@ -42,7 +42,8 @@ async function run(job: string | undefined, { config: file, limit, failed, json 
 }
 
 /** A run, a time in which a job ran less often than its schedule says, or firings that came to nothing. */
-interface Line extends Pick<RunRow, 'job' | 'started_at' | 'ended_at' | 'bytes' | 'requests' | 'code' | 'message'> {
+interface Line
+  extends Pick<RunRow, 'job' | 'started_at' | 'ended_at' | 'bytes' | 'requests' | 'code' | 'message' | 'next'> {
   readonly run: string | null;
   readonly origin: RunRow['origin'];
   readonly state: RunRow['state'] | 'stretched' | 'skipped';
@@ -50,7 +51,7 @@ interface Line extends Pick<RunRow, 'job' | 'started_at' | 'ended_at' | 'bytes' 
 }
 
 function ofStretch({ job, since, until, ended_at, says }: StretchRow): Line {
-  const none = { rows: null, bytes: null, requests: 0, code: null };
+  const none = { rows: null, bytes: null, requests: 0, code: null, next: null };
   const end = ended_at ?? (until <= Date.now() ? until : null);
   return {
     run: null,
@@ -72,14 +73,27 @@ function ofSkip({ job, first_at, last_at, firings, reason }: SkipRow): Line {
     state: 'skipped',
     started_at: first_at,
     ended_at: firings === 1 ? null : last_at,
-    ...{ rows: null, bytes: null, requests: 0, code: null },
+    ...{ rows: null, bytes: null, requests: 0, code: null, next: null },
     message: firings === 1 ? reason : `${countText(firings)} firings: ${reason}`,
   };
 }
 
 function ofRun(row: RunRow): Line {
-  const { id, job, origin, state, started_at, ended_at, row_count, bytes, requests, code, message } = row;
-  return { run: id, job, origin, state, started_at, ended_at, rows: row_count, bytes, requests, code, message };
+  const {
+    id: run,
+    job,
+    origin,
+    state,
+    started_at,
+    ended_at,
+    row_count: rows,
+    bytes,
+    requests,
+    code,
+    message,
+    next,
+  } = row;
+  return { run, job, origin, state, started_at, ended_at, rows, bytes, requests, code, message, next };
 }
 
 function textOf(rows: readonly Line[]): string {

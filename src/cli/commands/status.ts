@@ -39,10 +39,7 @@ function textOf(
   { daemon, jobs, stranded, accounts, logins, alerts }: Status,
   { refused, now }: { refused: readonly string[]; now: number },
 ): string {
-  const running =
-    daemon === undefined
-      ? 'No daemon is running on this state folder.'
-      : `The daemon (${daemon.owner}) is running since ${instantText(daemon.since)}.`;
+  const fires = daemon !== undefined && daemon.stopped === undefined;
   const table = renderTable(
     [
       { title: 'job' },
@@ -52,16 +49,17 @@ function textOf(
       { title: 'next firing' },
       { title: 'last problem' },
     ],
-    jobs.map((job) => rowOf(job, now)),
+    jobs.map((job) => rowOf(job, { now, fires })),
     { widest: 70, paper: process.stdout },
   );
   return [
-    running,
+    daemonText(daemon, jobs),
     '',
     ...(jobs.length === 0 ? [] : [table]),
     ...(jobs.length + refused.length === 0 ? ['The config has no job.'] : []),
     ...(refused.length === 0 ? [] : [`Cannot run until the config is mended: ${refused.join(', ')}`]),
     ...jobs.flatMap(({ job, stretched }) => (stretched === undefined ? [] : [`${job} ${stretched.says}.`])),
+    ...troubleText(jobs.filter(({ state }) => !fine.test(state))),
     ...stranded.map(strandedText),
     ...logins.map(loginText),
     ...alertsText(alerts),
@@ -69,9 +67,32 @@ function textOf(
   ].join('\n');
 }
 
+function daemonText(daemon: Status['daemon'], jobs: readonly JobStatus[]): string {
+  if (daemon === undefined) {
+    const waits = jobs.some(({ next_firing_at }) => next_firing_at !== undefined);
+    return `No daemon is running on this state folder.${waits ? ' "sluice run" starts one.' : ''}`;
+  }
+  const running = `The daemon (${daemon.owner}) is running since ${instantText(daemon.since)}`;
+  if (daemon.stopped === undefined) return `${running}.`;
+  return `${running}, but its schedules have stopped: ${daemon.stopped}. Restart it.`;
+}
+
+/** States that ask nobody for anything. */
+const fine = /^(delivered|unchanged|superseded|refreshed|running|owed|never ran|waiting for the quota .*)$/;
+const namedAtMost = 5;
+
+function troubleText(jobs: readonly JobStatus[]): string[] {
+  const [first, ...others] = jobs.map(({ job }) => job);
+  if (first === undefined) return [];
+  const more = others.slice(0, namedAtMost - 1).join(', ');
+  const rest = jobs.length > namedAtMost ? ` and ${countText(jobs.length - namedAtMost)} more` : '';
+  const also = more === '' ? '' : `; the same for ${more}${rest}`;
+  return [`"sluice explain ${first}" says why, and how to mend it${also}.`];
+}
+
 function rowOf(
   { job, enabled, state, last_run, last_delivered_at, next_firing_at, owed }: JobStatus,
-  now: number,
+  { now, fires }: { now: number; fires: boolean },
 ): string[] {
   const trouble = owed[0]?.message ?? last_run?.message;
   return [
@@ -79,7 +100,9 @@ function rowOf(
     enabled ? state : `${state} (disabled)`,
     last_delivered_at === undefined ? '–' : instantText(last_delivered_at),
     last_delivered_at === undefined ? '–' : durationText(Math.max(0, now - last_delivered_at)),
-    next_firing_at === undefined ? '–' : instantText(next_firing_at),
+    next_firing_at === undefined
+      ? '–'
+      : `${instantText(next_firing_at)}${!fires && next_firing_at < now ? ', overdue' : ''}`,
     trouble ?? '',
   ];
 }

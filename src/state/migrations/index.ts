@@ -9,6 +9,7 @@ import { up as sets } from './007-sets.ts';
 import { up as alerts } from './008-alerts.ts';
 import { up as instanceIndex } from './009-instance-index.ts';
 import { up as cuts } from './010-cuts.ts';
+import { up as nextSteps } from './011-next-steps.ts';
 import { up as movedPayloads } from './012-moved-payloads.ts';
 
 /** One numbered step of the schema. A step that has been released is never changed; a new one is added. */
@@ -29,5 +30,6 @@ export const migrations: readonly Migration[] = [
   { number: 8, name: 'alerts', up: alerts },
   { number: 9, name: 'instance-index', up: instanceIndex },
   { number: 10, name: 'cuts', up: cuts },
+  { number: 11, name: 'next-steps', up: nextSteps },
   { number: 12, name: 'moved-payloads', up: movedPayloads },
 ];

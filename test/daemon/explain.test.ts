@@ -1,0 +1,75 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Job } from '../../src/config/config.ts';
+import { explainJob } from '../../src/daemon/explain.ts';
+import { Pulse } from '../../src/daemon/pulse.ts';
+import { reportStatus } from '../../src/daemon/report-status.ts';
+import { scheduleKey } from '../../src/schedule/schedule.ts';
+import type { RunEnd } from '../../src/state/runs.ts';
+import { cleanUp, newStore, noon, VirtualClock } from '../state/fixtures.ts';
+import { configOf, destinationOf, jobOf, newFolder, Source } from './rig.ts';
+
+const hour = 3_600_000;
+
+/** An hourly job that ran at noon, a firing of it that was due an hour later, and the time two hours after that. */
+async function setUp({ ended = { state: 'unchanged' }, ...more }: { ended?: RunEnd } & Partial<Job> = {}) {
+  onTestFinished(cleanUp);
+  const clock = new VirtualClock();
+  const store = await newStore({ clock });
+  const destination = destinationOf('http://127.0.0.1:1/api/1.0');
+  const job: Job = { ...jobOf({ name: 'orders', destination, instance: 'a', source: new Source() }), ...more };
+  const config = configOf(await newFolder(), [job]);
+  const run = async () => store.runs.finish(await store.runs.begin({ job: 'orders', origin: 'schedule' }), ended);
+  await run();
+  await store.schedules.set({ job: 'orders', schedule: scheduleKey(job.schedule!), next_at: noon + hour });
+  clock.advance(3 * hour);
+  const given = { config, store, clock };
+  return { clock, store, run, explain: () => explainJob(job, given), status: () => reportStatus(config, store, clock) };
+}
+
+describe('a firing that was due', () => {
+  it('makes the job late where no daemon is there, however good its last run was', async () => {
+    const { explain } = await setUp();
+    const { verdict, because, mend } = await explain();
+    expect(verdict).toBe('late, nobody is there to run it');
+    expect(because[0]).toEqual({ at: noon + hour, says: 'it should have run then' });
+    expect(mend).toBe('sluice run, or sluice sync orders for once');
+  });
+
+  it('does not where somebody else has run the job since', async () => {
+    const { run, explain } = await setUp();
+    await run();
+    expect((await explain()).verdict).toBe('up to date, nothing new at the source');
+  });
+
+  it('is told from schedules that have stopped in a daemon that lives, by status too', async () => {
+    const { store, clock, explain, status } = await setUp();
+    await store.leases.take('daemon');
+    const ticking = { silence: 20_000, overdue: 0, scheduled: 1 };
+    const pulse = new Pulse({ store, clock, ticking: () => ticking });
+    await pulse.write();
+    expect((await explain()).verdict).toBe('due, waiting for its turn');
+    expect((await status()).daemon).not.toHaveProperty('stopped');
+    clock.advance(5 * 60_000);
+    const { verdict, because, mend } = await explain();
+    expect(verdict).toBe('late, the schedules have stopped');
+    expect(because[1]?.says).toContain('no sign of life for 300 s');
+    expect(mend).toContain('restart the daemon');
+    expect((await status()).daemon).toMatchObject({ stopped: 'the daemon has shown no sign of life for 300 s' });
+  });
+
+  it('is none for a job that is disabled, which is not called up to date', async () => {
+    const { explain } = await setUp({ enabled: false });
+    expect((await explain()).verdict).toBe('as its last run left it: the job is disabled');
+  });
+});
+
+it('says of a run that failed what its own problem says that mends it', async () => {
+  const problem = { code: 'DB_QUERY_FAILED', message: 'no such column: nosuch', next: 'mend the query' };
+  const { explain } = await setUp({ ended: { state: 'failed', problem } });
+  expect(await explain()).toMatchObject({ verdict: 'failing', mend: 'mend the query; then sluice sync orders' });
+});
+
+it('sends who has no better advice to a look at the connections', async () => {
+  const { explain } = await setUp({ ended: { state: 'failed', problem: { code: 'X', message: 'x' } } });
+  expect((await explain()).mend).toBe('sluice check --connect; then sluice sync orders');
+});
