@@ -16,6 +16,8 @@ interface Given {
   readonly clock: Clock;
   readonly log: Log;
   readonly second: Second;
+  /** Told once when it begins to wait in reserve, with who it waits for. */
+  readonly inReserve?: (holder: string) => void;
   /** Ends the wait. */
   readonly signal: AbortSignal;
 }
@@ -42,7 +44,11 @@ export async function beTheOnlyOne(given: Given): Promise<Lease | undefined> {
     const mayBeDead = store.processes.fate(holder.owner) === 'unknown' && holder.owner === first?.owner;
     const isAlive = !mayBeDead || (await store.owners.lastBeat(holder.owner)) !== since;
     if (second === 'refuse' && isAlive) throw running(store.folder, holder.owner);
-    if (looks === 0) log.warn('daemon.waiting', { for: processText(holder.owner), state: store.folder });
+    if (looks === 0) {
+      const owner = processText(holder.owner);
+      log.warn('daemon.waiting', { for: owner, state: store.folder });
+      if (second === 'wait') given.inReserve?.(owner);
+    }
     await clock.sleep(lookMs, signal).catch(() => undefined);
   }
   return undefined;

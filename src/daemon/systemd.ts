@@ -31,6 +31,12 @@ export class Systemd {
     return this.#say('READY=1', `STATUS=${jobs} ${jobs === 1 ? 'job' : 'jobs'} in force`);
   }
 
+  /** It has started and stands behind another one: whoever starts it need not wait until that one ends. */
+  reserve(holder: string): Promise<void> {
+    this.watch(() => true);
+    return this.#say('READY=1', `STATUS=in reserve: ${holder} has the state folder`);
+  }
+
   /** A new config is being read; {@link ready} ends it. */
   reloading(): Promise<void> {
     return this.#say('RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`);
@@ -48,6 +54,7 @@ export class Systemd {
   watch(isWell: () => boolean): void {
     const periodMs = Number(this.#env.WATCHDOG_USEC) / 1000;
     const pid = this.#env.WATCHDOG_PID;
+    clearInterval(this.#timer);
     if (this.#isMute || !(periodMs > 0) || (pid !== undefined && Number(pid) !== process.pid)) return;
     this.#timer = setInterval(() => void (isWell() && this.#say('WATCHDOG=1')), periodMs / 2);
     this.#timer.unref();

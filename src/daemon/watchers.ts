@@ -4,14 +4,14 @@ import type { Daemon } from './daemon.ts';
 import type { Monitor } from './monitor/monitor.ts';
 import type { Alarm } from './notice/alarm.ts';
 import { type Beat, Pulse } from './pulse.ts';
-import { Systemd } from './systemd.ts';
+import type { Systemd } from './systemd.ts';
 import type { Runtime } from './wire.ts';
 
 export interface WatchersGiven {
   readonly daemon: Daemon;
   readonly runtime: Runtime;
   readonly log: Log;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly systemd: Systemd;
   readonly version: string;
   /** Absent: nobody listens. */
   readonly monitor?: MonitorAddress;
@@ -26,13 +26,13 @@ export class Watchers {
   #alarm: Alarm | undefined;
 
   private constructor(given: WatchersGiven) {
-    const { daemon, runtime, env, log } = given;
+    const { daemon, runtime, systemd } = given;
     const { store, clock } = runtime;
     this.#given = given;
     const turned = ({ ticking, said }: Beat): void =>
       runtime.events.emit(ticking ? 'schedules.resumed' : 'schedules.stopped', { said });
     this.#pulse = new Pulse({ store, clock, ticking: () => daemon.ticking(), turned });
-    this.#systemd = new Systemd({ env, log });
+    this.#systemd = systemd;
   }
 
   /** Before the daemon starts: a port that is taken ends it before a job fires. */

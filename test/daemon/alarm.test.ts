@@ -3,6 +3,7 @@ import type { AlertChannel, Alerts } from '../../src/config/alerts.ts';
 import type { Config, Job, Login, Source as Source_ } from '../../src/config/config.ts';
 import type { SluiceEvents } from '../../src/daemon/events.ts';
 import { Alarm } from '../../src/daemon/notice/alarm.ts';
+import { Systemd } from '../../src/daemon/systemd.ts';
 import { Watchers } from '../../src/daemon/watchers.ts';
 import { dayOf } from '../../src/delivery/quota.ts';
 import { Events } from '../../src/lib/events.ts';
@@ -407,7 +408,13 @@ describe('a daemon that runs', () => {
     });
     const quiet = configOf(folder, [job]);
     const { daemon, runtime, hear } = await startDaemon(quiet, { before: overdue(job) });
-    const watchers = await Watchers.open({ daemon, runtime, log: quietLog, env: {}, version: '1.2.3' });
+    const watchers = await Watchers.open({
+      daemon,
+      runtime,
+      log: quietLog,
+      systemd: new Systemd({ env: {}, log: quietLog }),
+      version: '1.2.3',
+    });
     onTestFinished(() => watchers.close());
     onTestFinished(() => watchers.stopping());
     await watchers.started();

@@ -8,6 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Config, Job } from '../../src/config/config.ts';
 import type { SluiceEvents } from '../../src/daemon/events.ts';
 import { Counters } from '../../src/daemon/monitor/counters.ts';
+import { Systemd } from '../../src/daemon/systemd.ts';
 import { Watchers } from '../../src/daemon/watchers.ts';
 import { Events } from '../../src/lib/events.ts';
 import { type Log, quietLog } from '../../src/lib/log.ts';
@@ -34,7 +35,14 @@ async function watch({ daemon, runtime }: Started): Promise<string> {
   };
   const log: Log = { ...quietLog, info };
   const monitor = { host: '127.0.0.1', port: 0 };
-  const watchers = await Watchers.open({ daemon, runtime, log, env: {}, version: '1.2.3', monitor });
+  const watchers = await Watchers.open({
+    daemon,
+    runtime,
+    log,
+    systemd: new Systemd({ env: {}, log }),
+    version: '1.2.3',
+    monitor,
+  });
   onTestFinished(() => watchers.close());
   await watchers.started();
   return url;
@@ -184,7 +192,14 @@ describe('the monitor', () => {
     const { port } = taken.address() as { port: number };
     const { daemon, runtime } = await startDaemon((await setUp()).config);
     const monitor = { host: '127.0.0.1', port };
-    const opened = Watchers.open({ daemon, runtime, log: quietLog, env: {}, version: '', monitor });
+    const opened = Watchers.open({
+      daemon,
+      runtime,
+      log: quietLog,
+      systemd: new Systemd({ env: {}, log: quietLog }),
+      version: '',
+      monitor,
+    });
     await expect(opened).rejects.toMatchObject({ code: 'MONITOR_CANNOT_LISTEN', seen: `127.0.0.1:${port}` });
   });
 });

@@ -45,6 +45,29 @@ describe('what systemd is told', () => {
     });
   });
 
+  it('is that one in reserve has started and lives, and what it is about once it takes over', async () => {
+    const { socket, heard } = await openManager();
+    const world = await makeWorld();
+    const home = await world.home();
+    await home.config({ destinations: { main: { url: world.url, api_key: adminKey } }, jobs: {} });
+    const first = home.start(['run']);
+    await until('the first daemon', async () => (await home.sluice(['health'])).code === 0);
+    const env = { NOTIFY_SOCKET: socket, WATCHDOG_USEC: '400000' };
+    const second = home.start(['run', '--second', 'wait'], { env });
+    await until('a ping in reserve', () => heard().includes('WATCHDOG=1'));
+    expect(heard()[0]).toMatch(/^READY=1 STATUS=in reserve: process \d+.* has the state folder$/);
+    first.child.kill('SIGTERM');
+    await first.ended;
+    await until('it to take over', () => heard().includes('READY=1 STATUS=0 jobs in force'));
+    const third = home.start(['run', '--second', 'wait'], { env });
+    await until('the next in reserve', () => heard().filter((words) => words.includes('in reserve')).length === 2);
+    third.child.kill('SIGTERM');
+    expect((await third.ended).code).toBe(0);
+    await until('its end', () => heard().includes('STOPPING=1'));
+    second.child.kill('SIGTERM');
+    expect((await second.ended).code).toBe(0);
+  });
+
   it('is nothing any more from the watchdog of a daemon that is not well', async () => {
     const { socket, heard } = await openManager();
     const systemd = new Systemd({

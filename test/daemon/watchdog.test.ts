@@ -1,6 +1,7 @@
 import { request } from 'undici';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { reportHealth } from '../../src/daemon/report-health.ts';
+import { Systemd } from '../../src/daemon/systemd.ts';
 import { Watchers } from '../../src/daemon/watchers.ts';
 import { type Log, quietLog } from '../../src/lib/log.ts';
 import type { Timer } from '../../src/schedule/timer.ts';
@@ -32,7 +33,14 @@ it('a timer that stops is seen in the log, at /healthz, by sluice health, and by
   const log: Log = { ...quietLog, info };
   const env = { ...process.env, NOTIFY_SOCKET: socket, WATCHDOG_USEC: '40000' };
   const monitor = { host: '127.0.0.1', port: 0 };
-  const watchers = await Watchers.open({ daemon, runtime, log, env, version: '', monitor });
+  const watchers = await Watchers.open({
+    daemon,
+    runtime,
+    log,
+    systemd: new Systemd({ env, log }),
+    version: '',
+    monitor,
+  });
   onTestFinished(async () => {
     await watchers.stopping();
     watchers.close();

@@ -28,23 +28,26 @@ async function run({ config: file, log: level, monitor: asked, second }: Flags):
   const reloads = listenForReload(started.promise);
   const { config, problems } = await openConfig(file);
   showProblems(problems);
-  const [{ openLogOn }, { wire }, { beTheOnlyOne }, { Daemon }, { Watchers }] = await Promise.all([
+  const [{ openLogOn }, { wire }, { beTheOnlyOne }, { Daemon }, { Watchers }, { Systemd }] = await Promise.all([
     import('../human-log.ts'),
     import('../../daemon/wire.ts'),
     import('../../daemon/only-one.ts'),
     import('../../daemon/daemon.ts'),
     import('../../daemon/watchers.ts'),
+    import('../../daemon/systemd.ts'),
   ]);
   const log = openLogOn(process.stdout, level);
   const runtime = await wire({ config, log });
   const flushTraces = await traceWhereAsked({ events: runtime.events, log });
   let watchers: Watchers | undefined;
   try {
-    const lease = await beTheOnlyOne({ ...runtime, second, signal: stop.signal });
-    if (lease === undefined) return;
+    const systemd = new Systemd({ env: process.env, log });
+    const inReserve = (holder: string): void => void systemd.reserve(holder);
+    const lease = await beTheOnlyOne({ ...runtime, second, inReserve, signal: stop.signal });
+    if (lease === undefined) return await systemd.stopping();
     const daemon = new Daemon({ runtime, config });
     const monitor = asked ?? config.monitor;
-    const watch = { daemon, runtime, log, env: process.env, version, ...(monitor === undefined ? {} : { monitor }) };
+    const watch = { daemon, runtime, log, systemd, version, ...(monitor === undefined ? {} : { monitor }) };
     watchers = await Watchers.open(watch);
     await daemon.start();
     await watchers.started();
