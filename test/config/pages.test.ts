@@ -8,7 +8,10 @@ import { loadConfig } from '../../src/config/load.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const connectorPages = readdirSync(join(root, 'docs/connectors')).map((name) => `docs/connectors/${name}`);
-const pages = ['README.md', 'docs/transforms.md', 'docs/connectors.md', 'docs/incremental.md', ...connectorPages];
+const topics = ['budget', 'connectors', 'guards', 'incremental', 'oauth', 'transforms'].map(
+  (name) => `docs/${name}.md`,
+);
+const pages = ['README.md', ...topics, ...connectorPages];
 
 type Part = Record<string, unknown>;
 
@@ -19,19 +22,29 @@ async function examplesOf(page: string): Promise<unknown[]> {
 
 /** Pages show the part that they speak of; around it, everything that a whole config needs. */
 function completed(example: unknown): Part {
-  const destinations = { main: { url: 'https://service.example/api/1.0', api_key: 'x'.repeat(12) } };
-  const around = { version: 1, destinations };
-  const sources = { files: { connector: 'file' } };
+  const main = { url: 'https://service.example/api/1.0', api_key: 'x'.repeat(12) };
+  const files = { connector: 'file' };
+  const around = { version: 1, destinations: { main }, sources: { files } };
   const job = { source: 'files', query: 'a.csv', target: 'ab'.repeat(16), format: 'csv' };
-  if (Array.isArray(example)) return { ...around, sources, jobs: { shown: { ...job, transforms: example } } };
-  const part = example as Part;
-  if (part.transforms !== undefined) return { ...around, sources, jobs: { shown: { ...job, ...part } } };
+  if (Array.isArray(example)) return { ...around, jobs: { shown: { ...job, transforms: example } } };
+  const part = example as { [name: string]: unknown; destinations?: Record<string, Part>; jobs?: Record<string, Part> };
+  if (part.transforms !== undefined) return { ...around, jobs: { shown: { ...job, ...part } } };
   const { query: _, source: __, ...rest } = job;
-  const jobs = Object.entries((part.jobs ?? {}) as Record<string, Part>).map(([name, given], i) => {
+  const jobs = Object.entries(part.jobs ?? {}).map(([name, given], i) => {
     const target = i.toString(16).padStart(32, '0');
-    return [name, { ...rest, target, ...given }] as const;
+    return [name, { ...(given.source === undefined ? job : rest), target, ...given }] as const;
   });
-  return { ...around, ...part, jobs: Object.fromEntries(jobs) };
+  const destinations = Object.entries(part.destinations ?? { main }).map(([name, given]) => [
+    name,
+    { ...main, ...given },
+  ]);
+  return {
+    ...around,
+    ...part,
+    destinations: Object.fromEntries(destinations),
+    sources: { files, ...(part.sources as Part | undefined) },
+    jobs: Object.fromEntries(jobs),
+  };
 }
 
 /** Every variable that a page mentions has a value. */
