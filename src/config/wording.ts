@@ -51,9 +51,12 @@ export function allowedBy(error: { keyword: string; params: object }, node: Json
   const example = (node?.examples as unknown[] | undefined)?.[0];
   switch (error.keyword) {
     case 'pattern':
-      return example === undefined
-        ? `text of the form ${String(params.pattern)}`
-        : `text like ${JSON.stringify(example)}`;
+      // A reference to a variable shows nothing of what the variable has to hold.
+      return typeof example === 'string' && example.startsWith('${')
+        ? String(node?.description ?? `text of the form ${String(params.pattern)}`)
+        : example === undefined
+          ? `text of the form ${String(params.pattern)}`
+          : `text like ${JSON.stringify(example)}`;
     case 'minLength':
       return 'text that is not empty';
     case 'minItems':

@@ -63,7 +63,13 @@ export type DeliveryEvents = {
   /** The service will not tell what the account has used; it is left alone with that for a week. */
   'usage.refused': { readonly account: string; readonly destination: string; readonly message: string };
   'login.refused': { readonly account: string; readonly destination: string } & Trouble;
-  'request.sent': { readonly account: string; readonly method: string; readonly path: string };
+  /** `milliseconds`: how long it stood in line, where there was room for it in the allowances of second and day. */
+  'request.sent': {
+    readonly account: string;
+    readonly method: string;
+    readonly path: string;
+    readonly milliseconds: number;
+  };
   /** `status` is absent when no answer came. */
   'request.answered': {
     readonly account: string;

@@ -93,14 +93,16 @@ export class Gate {
    * request begins. Resolves to `closed` or `idle` where nothing was sent and nothing paid; rejects when aborted.
    */
   async pass<T>(passage: Passage<T>): Promise<Passed> {
-    const { line, emit } = this.#given;
+    const { line, emit, clock } = this.#given;
     const { method, path, priority, rank = 0, signal } = passage;
     // A place in the line is for now: nothing may stand between it and the request.
     await this.agent.dispatcher();
     await this.#heal();
+    const asked = clock.monotonic();
     try {
       const taken = await line.enter(() => this.#take(passage), { priority, rank, ...(signal ? { signal } : {}) });
-      emit('request.sent', { account: this.destination.account, method, path });
+      const milliseconds = clock.monotonic() - asked;
+      emit('request.sent', { account: this.destination.account, method, path, milliseconds });
       return await this.#send(passage, taken);
     } catch (error) {
       if (error instanceof TurnedAway) return error.passed;

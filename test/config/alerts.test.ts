@@ -39,6 +39,16 @@ const webhook = { type: 'webhook', url: 'https://alerts.example.com/x', secret }
 const chat = { type: 'slack', url: `\${env:HOOK}` };
 
 describe('alerts in the config', () => {
+  it('say of a key that does not fit how one is made, not only where it could stand', async () => {
+    const { problems } = await load({
+      channels: { ops: { ...webhook, secret: 'whsec_short' } },
+      rules: [{ to: ['ops'] }],
+    });
+    expect(problems.map(({ allowed }) => allowed)).toEqual([
+      'Key that each request is signed with: `whsec_` and 24 to 64 random bytes in base64.',
+    ]);
+  });
+
   it('are read whole, with defaults, and their secrets are known from then on', async () => {
     const { config, problems } = await load({
       channels: { ops: webhook, chat },

@@ -65,9 +65,8 @@ async function setUp() {
   return { config: configOf(folder, [job]), job, speak: () => open('hello') };
 }
 
-/** What Prometheus's own checker says of our metrics; those of the process and of Node are named by others. */
+/** What Prometheus's own checker says of all that is shown, those of the process and of Node too. */
 async function promtool(text: string): Promise<string> {
-  const ours = text.split(/^(?=# HELP )/m).filter((family) => family.startsWith('# HELP sluice_'));
   const child = execFile('promtool', ['check', 'metrics'], {
     encoding: 'utf8',
     env: { PATH: `${process.env.PATH}:/usr/local/sbin` },
@@ -75,7 +74,7 @@ async function promtool(text: string): Promise<string> {
   let said = '';
   child.stdout?.on('data', (piece: string) => (said += piece));
   child.stderr?.on('data', (piece: string) => (said += piece));
-  child.stdin?.end(ours.join(''));
+  child.stdin?.end(text);
   const [code] = (await once(child, 'close')) as [number];
   return code === 0 ? said : `${said}ended with ${code}`;
 }
@@ -95,6 +94,9 @@ describe('the monitor', () => {
     speak();
     started.runtime.events.emit('quota.spent', { account: 'account', destination: 'main', until: 1 });
     await started.hear('payload.delivered');
+    const request = { account: 'account', method: 'PUT', path: '/' };
+    started.runtime.events.emit('request.sent', { ...request, milliseconds: 2_500 });
+    started.runtime.events.emit('request.answered', { ...request, milliseconds: 1, status: 429 });
     const { status, type, text } = await get(`${url}/metrics`);
     expect(status).toBe(200);
     expect(type).toMatch(/^text\/plain; version=0\.0\.4/);
@@ -109,6 +111,8 @@ describe('the monitor', () => {
     expect(find(text, 'sluice_last_publish_timestamp_seconds', { job_name })).toBeGreaterThan(1.7e9);
     expect(find(text, 'sluice_requests_total', { account: 'main', status_class: '2xx' })).toBe(1);
     expect(find(text, 'sluice_waits_total', { account: 'main', reason: 'quota' })).toBe(1);
+    expect(find(text, 'sluice_throttled_requests_total', { account: 'main' })).toBe(1);
+    expect(find(text, 'sluice_pacing_seconds_total', { account: 'main' })).toBeGreaterThanOrEqual(2.5);
     expect(find(text, 'sluice_outbox_payloads', { destination: 'main' })).toBe(0);
     expect(find(text, 'sluice_quota_left_requests', { account: 'main' })).toBe(999);
     expect(find(text, 'sluice_run_duration_seconds_count')).toBe(1);

@@ -34,6 +34,8 @@ export class Counters {
   readonly #published;
   readonly #requests;
   readonly #requestSeconds;
+  readonly #throttled;
+  readonly #lineSeconds;
   readonly #waits;
   readonly #skipped;
   readonly #reloads;
@@ -52,6 +54,8 @@ export class Counters {
     this.#payloads = counter('payloads', 'Payloads by job and by what became of them.', jobLabel, 'result');
     this.#sentBytes = counter('delivered_bytes', 'Bytes that the service took.', jobLabel);
     this.#requests = counter('requests', 'Requests to the service, by class of the answer.', 'account', 'status_class');
+    this.#throttled = counter('throttled_requests', 'Requests that the service answered with 429.', 'account');
+    this.#lineSeconds = counter('pacing_seconds', 'Seconds that requests stood in line for their turn.', 'account');
     this.#waits = counter('waits', 'Times that sending came to a halt, by reason.', 'account', 'reason');
     this.#skipped = counter('firings_skipped', 'Firings that came to nothing.', jobLabel);
     this.#reloads = counter('config_reloads', 'Configs that were taken anew or refused.', 'result');
@@ -119,6 +123,8 @@ export class Counters {
     'payload.quarantined': ({ job }) => this.#settled(job, 'quarantined'),
     'payload.dead': ({ job }) => this.#settled(job, 'dead'),
     'payload.refused': ({ job }) => this.#settled(job, 'refused'),
+    'request.sent': ({ account, milliseconds }) =>
+      this.#lineSeconds.inc({ account: this.#account(account) }, milliseconds / 1000),
     'request.answered': (facts) => this.#request(facts),
     'quota.spent': ({ account }) => this.#waits.inc({ account: this.#account(account), reason: 'quota' }),
     'account.held': ({ account }) => this.#waits.inc({ account: this.#account(account), reason: 'held' }),
@@ -148,7 +154,9 @@ export class Counters {
   }
 
   #request({ account, status, milliseconds }: Facts<'request.answered'>): void {
-    this.#requests.inc({ account: this.#account(account), status_class: classOf(status) });
+    const label = { account: this.#account(account) };
+    this.#requests.inc({ ...label, status_class: classOf(status) });
+    this.#throttled.inc(label, status === 429 ? 1 : 0);
     this.#requestSeconds.observe(milliseconds / 1000);
   }
 

@@ -16,6 +16,9 @@ import { type Look, Readiness } from './readiness.ts';
 const mostConnections = 64;
 const patienceMs = 10_000;
 
+/** Gauges that the client library calls as only counters are called; `nodejs_active_handles` and its like have the same by kind. */
+const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
+
 export interface MonitorGiven {
   readonly runtime: Pick<Runtime, 'store' | 'events' | 'clock'>;
   readonly pulse: Pulse;
@@ -48,6 +51,7 @@ export class Monitor {
     const { store, events, clock } = runtime;
     const registry = this.#registry;
     collectDefaultMetrics({ register: registry });
+    for (const name of misnamed) registry.removeSingleMetric(name);
     new Gauge({
       name: 'sluice_build_info',
       help: 'Always 1; the labels say what is running.',
