@@ -128,12 +128,11 @@ async function afterFailure(
   emit('upload.failed', { ...factsOf(row), code, message, attempt: row.attempts, action: decision.action });
   const waitMs = await given.gate.heed(decision, row.attempts);
   if (decision.action === 'dead') return bury(row, problem, given);
-  if (decision.action === 'retry' && (await isToBlame({ row, before }, given))) {
-    return bury(row, exhausted(row, problem), given);
-  }
+  const blamed = decision.action === 'retry' && (await isToBlame(before, given));
+  if (blamed && row.blames + 1 >= given.gate.destination.attempts) return bury(row, exhausted(row, problem), given);
   const waits = ['retry', 'pause', 'away'].includes(decision.action);
   const free = decision.action !== 'retry';
-  await store.outbox.postpone(row.id, { code, message, free, ...(waits ? { waitMs } : {}) });
+  await store.outbox.postpone(row.id, { code, message, free, blamed, ...(waits ? { waitMs } : {}) });
   const now = await store.outbox.find(row.id);
   if (now?.state !== 'owed') return settledFate(now);
   if (waits) {
@@ -146,16 +145,11 @@ async function afterFailure(
 }
 
 /**
- * Enough attempts failed, and the service took something else of ours since the one before: so it is not the service. A
- * service that fails for all is waited for, however long.
+ * The service took something else of ours since the last attempt at this one: so it is not the service. One that fails
+ * for all is waited for, however long, and what failed meanwhile is not held against a payload afterwards.
  */
-async function isToBlame(
-  { row, before }: { row: OutboxRow; before: OutboxRow },
-  { gateway, gate }: SendGiven,
-): Promise<boolean> {
-  const { url, attempts } = gate.destination;
-  if (row.attempts < attempts) return false;
-  return gateway.store.receipts.tookAfter(url, before.last_attempt_at ?? before.owed_at);
+function isToBlame(before: OutboxRow, { gateway, gate }: SendGiven): Promise<boolean> {
+  return gateway.store.receipts.tookAfter(gate.destination.url, before.last_attempt_at ?? before.owed_at);
 }
 
 /** We are being stopped: the payload stays owed and nothing is held against it. */

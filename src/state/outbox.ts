@@ -110,14 +110,16 @@ export class Outbox {
 
   /**
    * The attempt failed and the payload stays owed. `waitMs` from now it may be tried again; undefined: whenever what
-   * stopped it is over. `free`: the payload is not to blame, the attempt does not count against its number.
+   * stopped it is over. `free`: the attempt does not count at all; `blamed`: the
+   * service takes other things, so it counts against the payload.
    */
-  async postpone(id: number, trouble: Trouble & { waitMs?: number; free: boolean }): Promise<void> {
+  async postpone(id: number, trouble: Trouble & { waitMs?: number; free: boolean; blamed?: boolean }): Promise<void> {
     const now = Math.round(this.#ground.clock.now());
     await this.#ground.db
       .updateTable('outbox')
       .set((column) => ({
         attempts: trouble.free ? oneLess(column) : column.ref('attempts'),
+        blames: column('blames', '+', trouble.blamed === true ? 1 : 0),
         last_attempt_at: now,
         next_attempt_at: trouble.waitMs === undefined ? null : now + Math.ceil(trouble.waitMs),
         code: trouble.code,
@@ -182,7 +184,14 @@ export class Outbox {
       if (row?.state !== 'dead') return false;
       const receipt = await new Receipts(inside).find(keyOf(row));
       if (receipt?.certain === 1 && receipt.as_of > row.as_of) return false;
-      const fresh = { state: 'owed' as const, attempts: 0, cuts: 0, next_attempt_at: null, settled_at: null };
+      const fresh = {
+        state: 'owed' as const,
+        attempts: 0,
+        cuts: 0,
+        blames: 0,
+        next_attempt_at: null,
+        settled_at: null,
+      };
       await inside.db.updateTable('outbox').set(fresh).where('id', '=', id).execute();
       await new Runs(inside).owed(row.run, { rows: row.row_count, bytes: row.bytes });
       await moveOnAgain(inside, row);

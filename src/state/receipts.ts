@@ -59,9 +59,14 @@ export class Receipts {
     return this.#ground.db.selectFrom('receipts').selectAll().execute();
   }
 
-  /** Whether the service at `url` has taken anything of ours after `since`, epoch milliseconds. */
+  /**
+   * Whether the service at `url` has taken anything of ours after `since`, epoch milliseconds. What lies in the future was
+   * written while the clock was wrong, and says nothing.
+   */
   async tookAfter(url: string, since: number): Promise<boolean> {
-    const newer = this.#ground.db.selectFrom('receipts').select('at').where('url', '=', url).where('at', '>', since);
+    const { db, clock } = this.#ground;
+    const ours = db.selectFrom('receipts').select('at').where('url', '=', url);
+    const newer = ours.where('at', '>', since).where('at', '<=', clock.now() + futureMs);
     return (await newer.limit(1).executeTakeFirst()) !== undefined;
   }
 

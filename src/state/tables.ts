@@ -100,6 +100,8 @@ interface OutboxTable {
   attempts: number;
   /** Attempts in a row that had no end, because their process died: not in `attempts`. */
   cuts: Generated<number>;
+  /** Of `attempts`, those that failed while the service took something else: the payload is to blame, and not the service. */
+  blames: Generated<number>;
   last_attempt_at: number | null;
   next_attempt_at: number | null;
   code: string | null;

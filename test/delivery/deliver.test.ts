@@ -378,6 +378,23 @@ describe('attempts', () => {
     expect(await deliver(gateway, patient())).toMatchObject([{ state: 'delivered' }]);
   });
 
+  it('that failed in an outage are not held against a payload when the service takes others again', async () => {
+    const { destination, gateway } = open({ attempts: 2 });
+    const id = await owe(gateway, destination, 'i');
+    for (let failed = 0; failed < 9; failed++) {
+      await store.outbox.attempt(id);
+      await store.outbox.postpone(id, { code: 'DELIVERY_FAILED', message: 'busy', free: false, waitMs: 0 });
+    }
+    stage.otherwise = (request, response, seen) =>
+      (seen.path.includes('/i/') ? say(503) : take)(request, response, seen);
+    await owe(gateway, destination, 'other');
+    await deliver(gateway, {
+      only: (await store.outbox.inState('owed')).flatMap((row) => (row.id === id ? [] : [row.id])),
+    });
+    await deliver(gateway);
+    expect(await store.outbox.find(id)).toMatchObject({ state: 'owed', attempts: 10, blames: 1 });
+  });
+
   it('at a payload that ends the process each time are bounded too', async () => {
     const { destination, gateway } = open({ attempts: 2 });
     const id = await owe(gateway, destination, 'i');
