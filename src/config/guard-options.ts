@@ -61,7 +61,7 @@ export const guardOptions = {
   }),
   newest: option.schema<Written['newest'] | undefined>(members({ column, within: span }, ['column', 'within']), {
     about:
-      'The newest date or time in this column may be no older than this before the start of the run: minutes (m), hours (h), days (d) or weeks (w).',
+      'The newest date or time in this column may be no older than this before the run (with misfire run_all: before the instant that it stands for): minutes (m), hours (h), days (d) or weeks (w).',
     example: { column: 'ordered_at', within: '2d' },
   }),
   bytes: option.schema<Written['bytes'] | undefined>(members({ minimum: count, maximum: count }), {

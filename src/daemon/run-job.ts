@@ -134,6 +134,7 @@ async function runStages(given: RunGiven, run: string): Promise<Stage> {
       ? {}
       : { generation: { reading, shape, manifest: payload.manifest } }),
     ...(watch === undefined ? {} : { watch }),
+    ...(given.logicalAt === undefined ? {} : { logicalAt: given.logicalAt }),
   });
   if (committed.state === 'refused') return { state: 'failed', problem: committed.problem.at(placeOf(given)) };
   if (committed.state === 'quarantined') return { state: 'quarantined', problem: committed.problem.at(placeOf(given)) };

@@ -16,6 +16,8 @@ export interface Judged {
   };
   /** What was counted in the rows, where a guard asks for that. */
   readonly watch?: Watch;
+  /** The instant that the run stands for, epoch milliseconds. Absent: the beginning of its extract. */
+  readonly logicalAt?: number;
 }
 
 /** Why guards hold a result back. */
@@ -30,13 +32,13 @@ export interface Objection extends Verdict {
  * these very bytes before. Without a store, or an instance in it, there is nothing to compare with.
  */
 export async function objectionOf(
-  { job, payload, watch }: Judged,
+  { job, payload, watch, logicalAt = payload.asOf }: Judged,
   known: { readonly store: Store; readonly key: InstanceKey } | undefined,
 ): Promise<Objection | undefined> {
   if (job.guards === undefined) return undefined;
   const columns = (payload.columns ?? []).map(({ name }) => name);
   const counted = watch === undefined ? {} : { counted: watch.counted() };
-  const result = { ...payload, columns, ...counted, mayBeEmpty: job.allowEmpty };
+  const result = { ...payload, at: logicalAt, columns, ...counted, mayBeEmpty: job.allowEmpty };
   const last = await known?.store.good.last(known.key);
   const findings = judge(job.guards, result, last && { rows: last.row_count, run: last.run });
   if (findings.length === 0) return undefined;

@@ -8,8 +8,8 @@ export interface Result {
   readonly bytes: number;
   /** Names of its columns. */
   readonly columns: readonly string[];
-  /** Start of the extract, epoch milliseconds. */
-  readonly asOf: number;
+  /** The instant that the run stands for, epoch milliseconds: what is new is new at that time. */
+  readonly at: number;
   readonly counted?: Counted;
   /** An empty result is right: what guards say of rows that are not there does not count. */
   readonly mayBeEmpty: boolean;
@@ -93,9 +93,9 @@ function nulls({ nulls: allowed = new Map() }: Guards, { rows, columns, counted 
   });
 }
 
-function newest({ newest: asked }: Guards, { columns, counted, asOf }: Result): Finding | undefined {
+function newest({ newest: asked }: Guards, { columns, counted, at }: Result): Finding | undefined {
   if (asked === undefined || !columns.includes(asked.column)) return undefined;
-  const oldest = asOf - asked.withinMs;
+  const oldest = at - asked.withinMs;
   const seen = counted?.newest;
   if (seen !== undefined && seen >= oldest) return undefined;
   return {

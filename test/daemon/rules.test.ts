@@ -111,6 +111,22 @@ describe('firings that were missed', () => {
     expect((await runtime.store.schedules.find('orders'))?.next_at).toBe(begun + hour);
   });
 
+  it('are guarded with run_all by the instant that each stands for, not by the present', async () => {
+    const { folder, job, source } = await setUp({
+      ...hourly,
+      misfire: { policy: 'run_all', within: 24 * hour, atMost: 24 },
+    });
+    const guarded = { ...job, guards: { newest: { column: 'value', withinMs: 2 * hour } } };
+    source.says = async () => new Date(source.stoodFor.at(-1)! - hour).toISOString();
+    const { clock, begun } = halfPast();
+    const { count } = await startDaemon(configOf(folder, [guarded]), {
+      clock,
+      before: dueAt([guarded, begun - 9 * hour]),
+    });
+    await until('ten runs', () => count('run.finished') === 10);
+    expect(count('payload.quarantined')).toBe(0);
+  });
+
   it('go on with run_all at the next start where a stop left them', async () => {
     const { folder, job, config, source } = await setUp({
       ...hourly,

@@ -9,7 +9,7 @@ const noon = Date.UTC(2026, 5, 15, 12);
 const day = 86_400_000;
 
 function result(given: Partial<Result>): Result {
-  return { rows: 200, bytes: 5000, columns: ['id', 'day'], asOf: noon, mayBeEmpty: false, ...given };
+  return { rows: 200, bytes: 5000, columns: ['id', 'day'], at: noon, mayBeEmpty: false, ...given };
 }
 
 function found(guards: Guards, given: Partial<Result>, last?: Last) {
