@@ -1,7 +1,8 @@
 import { Problem } from '../lib/problem.ts';
 import type { Answer } from './answer.ts';
 import { apiRequest, type Method } from './api-request.ts';
-import { closedProblem, type Gate } from './gate.ts';
+import { closedProblem } from './closed.ts';
+import type { Gate } from './gate.ts';
 import type { Gateway } from './gateway.ts';
 import type { Priority } from './pacing.ts';
 import { type Decision, decide, type Outcome } from './retry.ts';

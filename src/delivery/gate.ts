@@ -2,10 +2,11 @@ import type { Destination } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Emit } from '../lib/events.ts';
 import { HttpAgent } from '../lib/http.ts';
-import { Problem } from '../lib/problem.ts';
+import type { Problem } from '../lib/problem.ts';
 import type { DayUse } from '../state/quota.ts';
-import type { NoTicket, Ticket } from '../state/sends.ts';
+import type { NoTicket, Slots, Ticket } from '../state/sends.ts';
 import type { Parts, Store } from '../state/store.ts';
+import type { Closed } from './closed.ts';
 import type { DeliveryEvents } from './events.ts';
 import type { Line, Priority } from './pacing.ts';
 import { closing, daysOf, limitOf, resumeAfter } from './quota.ts';
@@ -27,13 +28,6 @@ export interface Passage<T> {
 
 /** `idle`: `prepare` found nothing to send. */
 export type Passed = Outcome | { readonly closed: Closed } | 'idle';
-
-/** Why nothing can go to a destination now. */
-export type Closed =
-  | { readonly why: 'login'; readonly problem: Problem }
-  | { readonly why: 'quota'; readonly until: number }
-  | { readonly why: 'held'; readonly until: number }
-  | { readonly why: 'away'; readonly until: number; readonly problem: Problem };
 
 /** What lies between us and a destination: where it is not the real network, and not real luck, somebody hands it in. */
 export interface Network {
@@ -60,6 +54,14 @@ class TurnedAway extends Error {
     this.passed = passed;
   }
 }
+
+interface Taken<T> {
+  readonly ticket: Ticket;
+  readonly prepared: T;
+  readonly days: string[];
+}
+
+type Limits = (use: DayUse, day: string) => number;
 
 const connectTimeoutMs = 10_000;
 
@@ -97,7 +99,6 @@ export class Gate {
     const { method, path, priority, rank = 0, signal } = passage;
     // A place in the line is for now: nothing may stand between it and the request.
     await this.agent.dispatcher();
-    await this.#heal();
     const asked = clock.monotonic();
     try {
       const taken = await line.enter(() => this.#take(passage), { priority, rank, ...(signal ? { signal } : {}) });
@@ -105,15 +106,21 @@ export class Gate {
       emit('request.sent', { account: this.destination.account, method, path, milliseconds });
       return await this.#send(passage, taken);
     } catch (error) {
-      if (error instanceof TurnedAway) return error.passed;
-      throw error;
+      if (!(error instanceof TurnedAway)) throw error;
+      // What the dead left behind is written down, though what found it was taken back.
+      await this.#given.store.sends.look(this.destination.account, daysOf(this.#given.clock.now()));
+      return error.passed;
     }
   }
 
   /** Why nothing can be sent now; undefined when something can. */
   async closed(priority: Priority): Promise<Closed | undefined> {
-    await this.#heal();
-    const closed = await this.#closedIn(this.#given.store, priority);
+    const { store, clock } = this.#given;
+    const { account, requestsPerSecond } = this.destination;
+    const days = daysOf(clock.now());
+    const slots = await store.sends.look(account, days);
+    const { heldUntil } = await store.accounts.look(account, requestsPerSecond);
+    const closed = this.#shut(heldUntil) ?? (await this.#spentIn(store, days, this.#limits(slots, priority)));
     if (closed?.why === 'quota') this.#saySpent(closed.until);
     return closed;
   }
@@ -145,30 +152,29 @@ export class Gate {
     await this.agent.destroy();
   }
 
-  #take<T>(passage: Passage<T>): Promise<{ ticket: Ticket; prepared: T; days: string[] } | NoTicket> {
+  #take<T>({ priority, prepare }: Passage<T>): Promise<Taken<T> | NoTicket> {
     const { account, requestsPerSecond } = this.destination;
-    return this.#given.store.transaction(async (parts) => {
-      this.#turnAwayIf(await this.#closedIn(parts, passage.priority));
-      const days = daysOf(this.#given.clock.now());
-      const ticket = await parts.sends.take(account, await parts.accounts.pace(account, requestsPerSecond), days);
+    const { store, clock } = this.#given;
+    return store.transaction(async (parts) => {
+      const days = daysOf(clock.now());
+      const slots = await parts.sends.look(account, days);
+      const { heldUntil, pace } = await parts.accounts.look(account, requestsPerSecond);
+      this.#turnAwayIf(this.#shut(heldUntil));
+      const ticket = await parts.sends.takeOf(slots, { account, perSecond: pace, days });
       if (!('ticket' in ticket)) return ticket;
-      const limits = await this.#limits(parts, days, passage.priority);
-      const refused = await parts.quota.take(account, days, (use, day) => limits.get(day)!(use));
-      if (refused !== undefined) this.#turnAwayIf({ why: 'quota', until: resumeAfter(refused) });
-      const prepared = await passage.prepare(parts);
+      const limits = this.#limits(slots, priority);
+      const spent = await parts.quota.take(account, days, limits);
+      if (spent !== undefined) this.#turnAwayIf(await this.#spentIn(parts, [spent], limits));
+      const prepared = await prepare(parts);
       if (prepared === undefined) throw new TurnedAway('idle');
       // One goes ahead and sees whether somebody is there again.
-      if (this.#away !== undefined)
-        this.#away = { ...this.#away, until: this.#given.clock.monotonic() + connectTimeoutMs };
+      if (this.#away !== undefined) this.#away = { ...this.#away, until: clock.monotonic() + connectTimeoutMs };
       this.#sayTurned();
       return { ticket, prepared, days };
     });
   }
 
-  async #send<T>(
-    { method, path, send }: Passage<T>,
-    { ticket, prepared, days }: { ticket: Ticket; prepared: T; days: string[] },
-  ): Promise<Outcome> {
+  async #send<T>({ method, path, send }: Passage<T>, { ticket, prepared, days }: Taken<T>): Promise<Outcome> {
     const { clock, emit } = this.#given;
     const began = clock.monotonic();
     const outcome = await send(prepared).catch((error: unknown) => ({ error }));
@@ -189,44 +195,33 @@ export class Gate {
     });
   }
 
-  async #closedIn(parts: Parts, priority: Priority): Promise<Closed | undefined> {
+  /** Why nothing can go, whatever is left of the day; `heldUntil`: what is known of the account. */
+  #shut(heldUntil: number | undefined): Closed | undefined {
     if (this.#login !== undefined) return { why: 'login', problem: this.#login };
-    const { account } = this.destination;
-    const awayMs = (this.#away?.until ?? 0) - this.#given.clock.monotonic();
+    const { clock } = this.#given;
+    const awayMs = (this.#away?.until ?? 0) - clock.monotonic();
     if (this.#away !== undefined && awayMs > 0) {
-      return { why: 'away', until: this.#given.clock.now() + awayMs, problem: this.#away.problem };
+      return { why: 'away', until: clock.now() + awayMs, problem: this.#away.problem };
     }
-    const held = await parts.accounts.heldUntil(account);
-    if (held !== undefined) return { why: 'held', until: held };
-    const days = daysOf(this.#given.clock.now());
-    const limits = await this.#limits(parts, days, priority);
+    return heldUntil === undefined ? undefined : { why: 'held', until: heldUntil };
+  }
+
+  async #spentIn(
+    { quota }: Pick<Parts, 'quota'>,
+    days: readonly string[],
+    limits: Limits,
+  ): Promise<Closed | undefined> {
     for (const day of days) {
-      const use = await parts.quota.use(account, day);
+      const use = await quota.use(this.destination.account, day);
       if (use.spentUntil !== undefined) return { why: 'quota', until: use.spentUntil };
-      if (use.used >= limits.get(day)!(use)) return { why: 'quota', until: resumeAfter(day) };
+      if (use.used >= limits(use, day)) return { why: 'quota', until: resumeAfter(day) };
     }
     return undefined;
   }
 
-  /** What may be used of each day. A request that was sent before the day turned may arrive after it: it counts on both. */
-  async #limits(
-    { sends }: Pick<Parts, 'sends'>,
-    days: readonly string[],
-    priority: Priority,
-  ): Promise<Map<string, (use: DayUse) => number>> {
-    const { account } = this.destination;
-    const limits = new Map<string, (use: DayUse) => number>();
-    for (const day of days) {
-      const late = await sends.underway(account, day);
-      limits.set(day, (use) => limitOf(this.destination, priority, use) - late);
-    }
-    return limits;
-  }
-
-  /** Done by itself, before anybody is turned away because of what the dead left behind. */
-  async #heal(): Promise<void> {
-    const { store, clock } = this.#given;
-    await store.sends.heal(this.destination.account, daysOf(clock.now()));
+  /** What may be used of a day. A request that was sent before the day turned may arrive after it: it counts on both. */
+  #limits(slots: Slots, priority: Priority): Limits {
+    return (use, day) => limitOf(this.destination, priority, use) - slots.underway(day);
   }
 
   #turnAwayIf(closed: Closed | undefined): void {
@@ -285,17 +280,4 @@ export class Gate {
   #names() {
     return { account: this.destination.account, destination: this.destination.name };
   }
-}
-
-/** A closed gate as a Problem; `retryAfterMs` says for how long. */
-export function closedProblem(closed: Closed, destination: string, now: number): Problem {
-  if (closed.why === 'login' || closed.why === 'away') return closed.problem;
-  const at = new Date(closed.until).toISOString();
-  const rest = { where: { destination, stage: 'deliver' }, retryAfterMs: Math.max(0, closed.until - now) };
-  if (closed.why === 'quota') {
-    const message = `Today's requests are used up; what is owed waits until ${at}`;
-    return new Problem({ code: 'QUOTA_SPENT', family: 'quota', message, ...rest });
-  }
-  const message = `The service asked for quiet until ${at}`;
-  return new Problem({ code: 'ACCOUNT_HELD', family: 'try_later', message, ...rest });
 }

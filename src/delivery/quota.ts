@@ -7,9 +7,18 @@ const zone = 'America/New_York';
 /** Our clock and the service's may differ by this much: near midnight a request may count on either day. */
 const skewMs = 5_000;
 
+/** The days that were asked for last, each with its first instant and that of the next (epoch ms). */
+const known: { day: string; from: number; until: number }[] = [];
+
 /** The service's day, YYYY-MM-DD. */
 export function dayOf(now: number): string {
-  return Temporal.Instant.fromEpochMilliseconds(Math.floor(now)).toZonedDateTimeISO(zone).toPlainDate().toString();
+  const last = known.find(({ from, until }) => from <= now && now < until);
+  if (last !== undefined) return last.day;
+  const date = Temporal.Instant.fromEpochMilliseconds(Math.floor(now)).toZonedDateTimeISO(zone).toPlainDate();
+  const day = date.toString();
+  known.unshift({ day, from: date.toZonedDateTime(zone).epochMilliseconds, until: midnightAfter(day) });
+  known.length = Math.min(known.length, 2);
+  return day;
 }
 
 /** The days on which the service may count a request sent now: one, or two around midnight. */

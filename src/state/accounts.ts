@@ -48,14 +48,20 @@ export class Accounts {
 
   /** Requests a second that may be sent now; `most` where the service has not refused any of late. */
   async pace(account: string, most: number): Promise<number> {
-    return paceIn(await rowOf(this.#ground, account), most, this.#ground.clock.now());
+    return (await this.look(account, most)).pace;
   }
 
   /** End of the pause (epoch ms); undefined when there is none, or when the clock has been set back before its start. */
   async heldUntil(account: string): Promise<number | undefined> {
+    return (await this.look(account, 1)).heldUntil;
+  }
+
+  /** Both at once. */
+  async look(account: string, most: number): Promise<{ pace: number; heldUntil: number | undefined }> {
     const now = this.#ground.clock.now();
     const row = await rowOf(this.#ground, account);
-    return row !== undefined && row.held_at <= now && now < row.held_until ? row.held_until : undefined;
+    const isHeld = row !== undefined && row.held_at <= now && now < row.held_until;
+    return { pace: paceIn(row, most, now), heldUntil: isHeld ? row.held_until : undefined };
   }
 }
 

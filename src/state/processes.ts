@@ -32,10 +32,11 @@ export function systemProcesses(): Processes {
     pid: process.pid,
     start: statusOf(process.pid)?.start ?? '',
   };
+  const self = asText(me);
   return {
-    self: asText(me),
+    self,
     boot: me.boot,
-    fate: (owner) => fateOf(asIdentity(owner), me),
+    fate: (owner) => (owner === self ? 'alive' : fateOf(asIdentity(owner), me)),
     sharesBoot: (owner) => asIdentity(owner)?.boot === me.boot,
   };
 }

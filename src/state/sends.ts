@@ -35,16 +35,24 @@ export class Sends {
   /** `days`: what the caller is about to pay the request on. */
   take(account: string, perSecond: number, days: readonly string[] = []): Promise<Ticket | NoTicket> {
     return atomically(this.#ground, async (inside) => {
-      const rows = await healed(inside, account, days);
-      const now = inside.clock.monotonic();
-      const busy = rows.filter(({ free_at }) => free_at === null || free_at > now);
-      if (busy.length >= perSecond) return { freeInMs: soonest(busy, now) };
-      const taken = new Set(busy.map(({ slot }) => slot));
-      let slot = 0;
-      while (taken.has(slot)) slot += 1;
-      const seen = rows.find((row) => row.slot === slot)?.ticket;
-      return (await occupy(inside, { account, slot, seen, days })) ?? { freeInMs: 0 };
+      const sends = new Sends(inside);
+      return sends.takeOf(await sends.look(account, days), { account, perSecond, days });
     });
+  }
+
+  /** {@link take} for who has just looked, in the same transaction. */
+  async takeOf(
+    { rows }: Slots,
+    { account, perSecond, days }: { account: string; perSecond: number; days: readonly string[] },
+  ): Promise<Ticket | NoTicket> {
+    const now = this.#ground.clock.monotonic();
+    const busy = rows.filter(({ free_at }) => free_at === null || free_at > now);
+    if (busy.length >= perSecond) return { freeInMs: soonest(busy, now) };
+    const taken = new Set(busy.map(({ slot }) => slot));
+    let slot = 0;
+    while (taken.has(slot)) slot += 1;
+    const seen = rows.find((row) => row.slot === slot)?.ticket;
+    return (await occupy(this.#ground, { account, slot, seen, days })) ?? { freeInMs: 0 };
   }
 
   /** The request has been answered or has failed: its slot rests, then is free. */
@@ -59,27 +67,47 @@ export class Sends {
   }
 
   /**
-   * Looks for requests whose process died under them. Each may have arrived as late as now, so it is charged to the days
-   * that are now, where it was not paid on them.
+   * The account's slots as they are now. Looks for requests whose process died under them: each may have arrived as late
+   * as now, so it is charged to the days that are now, where it was not paid on them.
    */
-  async heal(account: string, days: readonly string[]): Promise<void> {
-    if ((await this.underway(account)) === 0) return;
-    await atomically(this.#ground, (inside) => healed(inside, account, days));
+  async look(account: string, days: readonly string[]): Promise<Slots> {
+    const rows = await slotsOf(this.#ground, account);
+    const { boot } = this.#ground.processes;
+    if (!rows.some((row) => isStray(row, boot))) return new Slots(rows);
+    return new Slots(await atomically(this.#ground, (inside) => healed(inside, account, days)));
   }
 
-  /**
-   * Requests under way now, all processes together; with a day, those that were not paid on it: they may still arrive
-   * on it.
-   */
-  async underway(account: string, day?: string): Promise<number> {
-    const rows = await slotsOf(this.#ground, account);
-    return rows.filter(({ free_at, days }) => free_at === null && (day === undefined || !days.includes(day))).length;
+  /** Requests under way now, all processes together. */
+  async underway(account: string): Promise<number> {
+    return new Slots(await slotsOf(this.#ground, account)).underway();
   }
+}
+
+/** The slots of one account at one moment. */
+export class Slots {
+  readonly rows: readonly Slot[];
+
+  constructor(rows: readonly Slot[]) {
+    this.rows = rows;
+  }
+
+  /** Requests under way; with a day, those that were not paid on it: they may still arrive on it. */
+  underway(day?: string): number {
+    return this.rows.filter(({ free_at, days }) => free_at === null && (day === undefined || !days.includes(day)))
+      .length;
+  }
+}
+
+/** Under way, or of another boot, whose clock says nothing: worth asking whether its process lives. */
+function isStray({ boot, free_at }: Slot, present: string): boolean {
+  return boot !== present || free_at === null;
 }
 
 interface Slot {
   slot: number;
   ticket: string;
+  owner: string;
+  boot: string;
   free_at: number | null;
   days: string;
 }
@@ -98,8 +126,7 @@ async function healed(ground: Ground, account: string, days: readonly string[]):
   const rows = await slotsOf(ground, account);
   const slots: Slot[] = [];
   for (const row of rows) {
-    const stray = row.boot !== processes.boot || row.free_at === null;
-    if (!stray || !(await owners.isDead(row.owner))) {
+    if (!isStray(row, processes.boot) || !(await owners.isDead(row.owner))) {
       slots.push(row);
       continue;
     }

@@ -1,6 +1,6 @@
 import type { Config, Destination } from '../../config/config.ts';
 import { apiRequest } from '../../delivery/api-request.ts';
-import { closedProblem } from '../../delivery/gate.ts';
+import { closedProblem } from '../../delivery/closed.ts';
 import { toProblem } from '../../lib/problem.ts';
 import { durationText } from '../../lib/time-text.ts';
 import { type Runtime, wire } from '../wire.ts';

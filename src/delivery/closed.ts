@@ -1,0 +1,21 @@
+import { Problem } from '../lib/problem.ts';
+
+/** Why nothing can go to a destination now. */
+export type Closed =
+  | { readonly why: 'login'; readonly problem: Problem }
+  | { readonly why: 'quota'; readonly until: number }
+  | { readonly why: 'held'; readonly until: number }
+  | { readonly why: 'away'; readonly until: number; readonly problem: Problem };
+
+/** A closed gate as a Problem; `retryAfterMs` says for how long. */
+export function closedProblem(closed: Closed, destination: string, now: number): Problem {
+  if (closed.why === 'login' || closed.why === 'away') return closed.problem;
+  const at = new Date(closed.until).toISOString();
+  const rest = { where: { destination, stage: 'deliver' }, retryAfterMs: Math.max(0, closed.until - now) };
+  if (closed.why === 'quota') {
+    const message = `Today's requests are used up; what is owed waits until ${at}`;
+    return new Problem({ code: 'QUOTA_SPENT', family: 'quota', message, ...rest });
+  }
+  const message = `The service asked for quiet until ${at}`;
+  return new Problem({ code: 'ACCOUNT_HELD', family: 'try_later', message, ...rest });
+}
