@@ -2,20 +2,31 @@ import { dirname, resolve } from 'node:path';
 import { readDocument } from '../config/document.ts';
 import { Faults } from '../config/faults.ts';
 import { readText } from '../config/load.ts';
-import { readTop } from '../config/load-top.ts';
+import { isMap } from '../config/load-top.ts';
+import { topOptions } from '../config/settings.ts';
+import { validatePart } from '../config/validate.ts';
+import { resolvePart } from '../config/variables.ts';
 import { Problem } from '../lib/problem.ts';
+import { schemaOf, withDefaults } from '../sdk/option.ts';
+
+const { state } = topOptions;
 
 /**
  * Where a config keeps its state, and nothing else of it: commands that look after the folder work beside a config that
- * has faults further down. Throws the first fault of the file itself.
+ * has faults elsewhere. Throws the first fault of the file's text, or of that one option.
  */
 export async function stateFolderOf(file: string): Promise<string> {
   const text = await readText(file);
   if (text instanceof Problem) throw text;
   const document = readDocument(file, text);
   const faults = new Faults(document);
-  const top = await readTop(document, { env: process.env, folder: dirname(resolve(file)), faults });
+  const written = isMap(document.value) ? document.value : {};
+  const folder = dirname(resolve(file));
+  const given = { env: process.env, folder, allowCommands: written.allow_commands === true };
+  const value = written.state === undefined ? {} : { state: written.state };
+  const part = await resolvePart({ path: '', value }, given, faults);
+  validatePart(part, { schema: schemaOf({ state }), noun: 'config', faults });
   const [fault] = [...document.problems, ...faults.problems];
   if (fault !== undefined) throw fault;
-  return top.state;
+  return resolve(folder, String(withDefaults({ state }, part.value as Record<string, unknown>).state));
 }

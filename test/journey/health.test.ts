@@ -1,0 +1,24 @@
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { until } from './process.ts';
+import { adminKey, makeWorld } from './world.ts';
+
+it('sluice health speaks of the daemon, not of a config that somebody has broken while it runs', async () => {
+  const world = await makeWorld();
+  const home = await world.home();
+  const config = { version: 1, destinations: { main: { url: world.url, api_key: adminKey } }, jobs: {} };
+  await home.config(config);
+  const daemon = home.start(['run']);
+  await until('the daemon', async () => (await home.sluice(['health'])).code === 0);
+  await home.config({ ...config, alerts: { channels: { ops: { type: 'nonsense' } } }, nonsense: true });
+  expect(await home.sluice(['check'])).toMatchObject({ code: 2 });
+  expect(await home.sluice(['health'])).toMatchObject({ code: 0, stdout: expect.stringContaining('schedules tick') });
+  expect((await home.sluice(['backup', join(home.folder, 'copy')])).code).toBe(0);
+  await home.write('sluice.yaml', 'destinations: [');
+  expect(await home.sluice(['health'])).toMatchObject({ code: 1, stdout: expect.stringContaining('CONFIG_SYNTAX') });
+  const env = { SLUICE_STATE: join(home.folder, 'state') };
+  expect((await home.sluice(['health'], { env })).code).toBe(0);
+  daemon.child.kill('SIGTERM');
+  await daemon.ended;
+  expect((await home.sluice(['health'], { env })).code).toBe(1);
+});
