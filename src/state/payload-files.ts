@@ -3,6 +3,7 @@ import { dirname, join, relative, sep } from 'node:path';
 import { makeFolder } from '../lib/make-folder.ts';
 import { atomically, type Ground } from './part.ts';
 import { storedPath } from './placed-paths.ts';
+import { rankedPayloads } from './ranked-payloads.ts';
 import { filesBelow, removeIfEmpty } from './run-files.ts';
 import { Runs } from './runs.ts';
 import type { OutboxRow, OutboxState } from './tables.ts';
@@ -106,18 +107,7 @@ async function wantedPaths({ db, clock, keep }: Ground): Promise<Set<string>> {
     keep === undefined
       ? []
       : await db
-          .selectFrom(({ selectFrom }) =>
-            selectFrom('outbox')
-              .select(['path', 'settled_at'])
-              .select(({ fn }) =>
-                fn
-                  .agg<number>('row_number')
-                  .over((over) => over.partitionBy(['url', 'client_id', 'instance']).orderBy('id', 'desc'))
-                  .as('rank'),
-              )
-              .where('state', '=', 'delivered')
-              .as('ranked'),
-          )
+          .selectFrom(rankedPayloads({ db }).as('ranked'))
           .select('path')
           .where('rank', '<=', keep.payloads)
           .where('settled_at', '>=', clock.now() - keep.milliseconds)

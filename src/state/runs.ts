@@ -2,6 +2,7 @@ import { newRunId } from '../lib/ids.ts';
 import { redact } from '../lib/redact.ts';
 import { Owners } from './owners.ts';
 import { atomically, type Ground } from './part.ts';
+import { rankedPayloads } from './ranked-payloads.ts';
 import type { RunRow, RunState } from './tables.ts';
 
 export interface RunEnd {
@@ -38,6 +39,9 @@ const ends: readonly RunState[] = [
   'quarantined',
   'discarded',
 ];
+
+/** So many of its newest runs each job keeps, however many others have run since. */
+const ofEachJob = 5;
 
 const nothingWrong = { code: null, message: null, next: null };
 
@@ -216,9 +220,13 @@ export class Runs {
     });
   }
 
-  /** Forgets all but the newest `keep` runs, and the settled payloads of those forgotten. */
+  /**
+   * Forgets all but the newest `keep` runs, and the settled payloads of those forgotten. A job that runs once a month among
+   * many that run each minute keeps its own: its newest few runs, and those whose payloads can be put back or are
+   * what guards compare with.
+   */
   async prune(keep: number): Promise<void> {
-    await atomically(this.#ground, async ({ db }) => {
+    await atomically(this.#ground, async ({ db, keep: kept }) => {
       const oldest = await db
         .selectFrom('runs')
         .select('sequence')
@@ -233,6 +241,14 @@ export class Runs {
         .where('state', 'not in', ['running', 'owed', 'dead'])
         .where('id', 'not in', ({ selectFrom }) =>
           selectFrom('outbox').select('outbox.run').where('outbox.state', '=', 'quarantined'),
+        )
+        .where('id', 'not in', ({ selectFrom }) =>
+          selectFrom(rankedPayloads({ db }).as('good'))
+            .select('good.run')
+            .where('good.rank', '<=', Math.max(1, kept?.payloads ?? 0)),
+        )
+        .where('id', 'not in', ({ selectFrom }) =>
+          selectFrom(rankedRuns(db).as('newest')).select('newest.id').where('newest.rank', '<=', ofEachJob),
         )
         .execute();
       await db
@@ -259,5 +275,15 @@ export class Runs {
 async function isTaken(db: Ground['db'], id: string): Promise<boolean> {
   return (await db.selectFrom('runs').select('id').where('id', '=', id).executeTakeFirst()) !== undefined;
 }
+
+/** `rank` 1 is the newest of its job. */
+const rankedRuns = (db: Ground['db']) =>
+  db.selectFrom('runs').select(({ fn }) => [
+    'id',
+    fn
+      .agg<number>('row_number')
+      .over((over) => over.partitionBy('job').orderBy('sequence', 'desc'))
+      .as('rank'),
+  ]);
 
 const running = ({ db }: Ground) => db.selectFrom('runs').selectAll().where('state', '=', 'running').execute();

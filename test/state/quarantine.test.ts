@@ -104,6 +104,26 @@ describe('a payload that is held back', () => {
 });
 
 describe('delivered payloads', () => {
+  it('can be put back, and are compared with, however many runs that brought nothing new came after them', async () => {
+    const clock = new VirtualClock();
+    const store = await newStore({ clock, keep });
+    const paths: string[] = [];
+    for (const text of ['jan', 'feb', 'mar']) {
+      clock.advance(hour);
+      paths.push((await deliver(store, text, clock.now())).payload.path);
+    }
+    for (let run = 0; run < 20; run++) {
+      const id = await store.runs.begin({ job: 'job', origin: 'schedule' });
+      await store.runs.finish(id, { state: 'unchanged' });
+    }
+    await store.runs.prune(10);
+    age(...paths.slice(1));
+    await heal(store);
+    expect(paths.map((path) => existsSync(path))).toEqual([false, true, true]);
+    expect(await store.good.last(key)).toMatchObject({ path: paths[2] });
+    expect(await store.good.former(key)).toMatchObject([{ path: paths[1] }]);
+  });
+
   it('stay as many as the store was told, through deliveries and sweeps, and no longer than that', async () => {
     const clock = new VirtualClock();
     const store = await newStore({ clock, keep });

@@ -199,14 +199,30 @@ describe('the history', () => {
   it('keeps the newest runs, and what is still owed or dead however old', async () => {
     const store = await newStore({ clock: new VirtualClock() });
     const ids: string[] = [];
-    for (let index = 0; index < 6; index++) ids.push(await store.runs.begin({ job: 'j', origin: 'schedule' }));
+    for (let index = 0; index < 9; index++) ids.push(await store.runs.begin({ job: 'j', origin: 'schedule' }));
     await store.runs.owed(ids[0] ?? '', { rows: 1, bytes: 1 });
     for (const id of ids.slice(1)) await store.runs.finish(id, { state: 'failed' });
-    await store.runs.prune(2);
+    await store.runs.prune(6);
     const left = await store.runs.history({ limit: 99 });
-    expect(left.map(({ id }) => id)).toEqual([ids[5], ids[4], ids[0]]);
+    expect(left.map(({ id }) => id)).toEqual([...ids.slice(3).toReversed(), ids[0]]);
     await store.runs.prune(99);
-    expect(await store.runs.history({ limit: 99 })).toHaveLength(3);
+    expect(await store.runs.history({ limit: 99 })).toHaveLength(7);
+  });
+
+  it('keeps the last runs of a job that runs seldom among others that run all the time', async () => {
+    const store = await newStore({ clock: new VirtualClock() });
+    const begin = async (job: string): Promise<string> => {
+      const id = await store.runs.begin({ job, origin: 'schedule' });
+      await store.runs.finish(id, { state: 'unchanged' });
+      return id;
+    };
+    const monthly: string[] = [];
+    for (let index = 0; index < 7; index++) monthly.push(await begin('monthly'));
+    for (let index = 0; index < 20; index++) await begin('often');
+    await store.runs.prune(10);
+    const of = async (job: string) => (await store.runs.history({ job, limit: 99 })).map(({ id }) => id);
+    expect(await of('monthly')).toEqual(monthly.slice(2).toReversed());
+    expect(await of('often')).toHaveLength(10);
   });
 });
 
