@@ -56,6 +56,12 @@ describe('what we tell people to type', () => {
     expect(faults).toEqual([]);
   });
 
+  it('leaves no command out of its page', () => {
+    const page = readFileSync(join(root, 'docs/cli.md'), 'utf8');
+    const rows = [...page.matchAll(/^\| `([a-z]+)/gm)].map((match) => match[1]);
+    expect(program.commands.map((one) => one.name()).filter((name) => !rows.includes(name))).toEqual([]);
+  });
+
   it('is found wrong where it is', () => {
     expect(faultOf(['synk', 'orders'])).toContain('no command synk');
     expect(faultOf(['check', '--conect'])).toContain('no flag --conect');

@@ -56,6 +56,7 @@ describe('alerts of one-shot syncs', () => {
     expect((await home.sync()).code).toBe(1);
     expect(receiver.titles()).toEqual(['2 jobs failed']);
     const status = (await home.sluice(['status'])).stdout;
+    expect(status).toContain('"sluice explain orders" says why, and how to mend it; the same for stock.');
     expect(status).toContain('Wrong now: 2; "sluice alerts" lists it.');
     expect(status).toContain('The alert channel ops does not take messages: answered 500: not now; 1 message waits.');
     const listed = JSON.parse((await home.sluice(['alerts', '--json'])).stdout) as Record<string, unknown[]>;
@@ -64,6 +65,8 @@ describe('alerts of one-shot syncs', () => {
       channels: [{ channel: 'ops', waiting: 1, problem: 'answered 500: not now' }],
       messages: [{ title: '2 jobs failed', state: 'waiting', attempts: 1 }],
     });
+    const { stdout } = await home.sluice(['alerts']);
+    expect(stdout).toMatch(/What mends it:\n {2}failed orders: .*then sluice sync orders\n {2}failed stock: /);
     expect((await home.sluice(['alerts', 'test', 'ops'])).code).toBe(1);
     expect((await home.sluice(['alerts', 'test', 'opps'])).stderr).toContain('did you mean "ops"?');
   });

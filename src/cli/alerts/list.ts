@@ -1,18 +1,24 @@
+import type { Occasion } from '../../config/alerts.ts';
 import type { Config } from '../../config/config.ts';
 import { redact } from '../../lib/redact.ts';
 import type { ChannelRecord } from '../../state/alerts.ts';
+import type { Store } from '../../state/store.ts';
 import type { AlertMessageRow, AlertRow } from '../../state/tables.ts';
 import { openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
 import { countText, durationText, instantText } from '../figures.ts';
 import { forMachines } from '../for-machines.ts';
 import { toneOf } from '../paint.ts';
-import { renderTable } from '../table.ts';
+import { printable, renderTable } from '../table.ts';
 
 const messagesShown = 10;
+/** What is wrong beyond these is mended by the same, more often than not. */
+const mendsShown = 10;
 
 interface Listed {
   readonly open: readonly AlertRow[];
+  /** Of the first that are open, what a person can do. */
+  readonly mends: readonly string[];
   readonly channels: readonly (ChannelRecord & { readonly type: string })[];
   readonly messages: readonly AlertMessageRow[];
 }
@@ -43,8 +49,10 @@ async function read(config: Config): Promise<Listed> {
       const record = records.find(({ channel }) => channel === name);
       return { ...(record ?? { channel: name, waiting: 0, given_up: 0 }), type };
     });
+    const open = rows.filter(({ cleared_at }) => cleared_at === null);
     return {
-      open: rows.filter(({ cleared_at }) => cleared_at === null),
+      open,
+      mends: store === undefined ? [] : await mendsOf(open.slice(0, mendsShown), { config, store }),
       channels: named,
       messages: (await store?.alerts.messages(messagesShown)) ?? [],
     };
@@ -52,6 +60,21 @@ async function read(config: Config): Promise<Listed> {
     await store?.close();
   }
 }
+
+async function mendsOf(rows: readonly AlertRow[], around: { config: Config; store: Store }): Promise<string[]> {
+  const [{ describe }, { systemClock }] = await Promise.all([
+    import('../../daemon/notice/describe.ts'),
+    import('../../lib/clock.ts'),
+  ]);
+  const lines: string[] = [];
+  for (const { subject, occasion } of rows) {
+    const detail = await describe(subject, { ...around, occasion: occasion as Occasion, clock: systemClock });
+    if (detail?.mend !== undefined) lines.push(`${occasion} ${whoOf(subject)}: ${printable(detail.mend)}`);
+  }
+  return lines;
+}
+
+const whoOf = (subject: string): string => subject.replace(/^job:/, '').replace(':', ' ');
 
 function forReaders({ open, channels, messages }: Listed) {
   return {
@@ -78,17 +101,18 @@ function forReaders({ open, channels, messages }: Listed) {
   };
 }
 
-function textOf({ open, channels, messages }: Listed, now: number): string {
+function textOf({ open, mends, channels, messages }: Listed, now: number): string {
   const paper = { widest: 70, paper: process.stdout };
   const wrong = renderTable(
     [{ title: 'what' }, { title: 'who' }, { title: 'since' }, { title: 'for' }, { title: 'told' }, { title: 'why' }],
     open.map(({ subject, occasion, level, since, told, what }) => [
       occasion,
-      subject.replace(/^job:/, '').replace(':', ' '),
+      whoOf(subject),
       instantText(since),
       durationText(Math.max(0, now - since)),
       told >= level ? 'yes' : 'not yet',
-      what,
+      // The cause is what fits in a line; "sluice history" has the run.
+      what.replace(/^run \S+ failed: /, '').replace(/^(\d+) runs in a row failed, the last with: /, '$1 times: '),
     ]),
     paper,
   );
@@ -123,6 +147,7 @@ function textOf({ open, channels, messages }: Listed, now: number): string {
   );
   return [
     open.length === 0 ? 'Nothing is wrong that anybody wants to hear of.' : wrong,
+    ...(mends.length === 0 ? [] : ['', 'What mends it:', ...mends.map((mend) => `  ${mend}`)]),
     '',
     channels.length === 0 ? 'The config names no channel for alerts; docs/alerts.md shows one of each kind.' : ways,
     ...(messages.length === 0 ? [] : ['', told]),
