@@ -54,10 +54,6 @@ describe('the daemon', () => {
     clock.forward(hour);
     await hear('payload.delivered');
     expect(await service.data(instance)).toBe('value\nhello\n');
-    source.says = async () => 'again';
-    clock.forward(hour);
-    await until('the second delivery', () => source.asked === 2);
-    await until('the second data', () => source.open === 0);
   });
 
   it('runs once at its start what was missed while nobody was there', async () => {

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { Config } from '../../src/config/config.ts';
 import { approve } from '../../src/delivery/decide.ts';
 import {
   configOf,
@@ -26,6 +27,12 @@ async function setUp() {
   return { service, source, instance, guarded: configOf(folder, [guarded]), free: configOf(folder, [jobOf(given)]) };
 }
 
+/** The clock turns an hour, and the daemon looks at it now: its timer would within five seconds. */
+async function anHourLater({ daemon }: Started, config: Config, clock: SetClock): Promise<void> {
+  clock.forward(hour);
+  await daemon.adopt(config);
+}
+
 async function theOnlyOneHeldBack({ runtime }: Started) {
   const [row] = await runtime.store.quarantine.all();
   return row!;
@@ -35,10 +42,10 @@ it('a scheduled run that a guard holds back is said, sends nothing, and goes on 
   const { guarded, source, service, instance } = await setUp();
   const clock = new SetClock();
   const started = await startDaemon(guarded, { clock });
-  clock.forward(hour);
+  await anHourLater(started, guarded, clock);
   await started.hear('payload.quarantined', { job: 'orders', code: 'GUARD_FAILED' });
   await started.hear('run.finished', { outcome: 'quarantined' });
-  clock.forward(hour);
+  await anHourLater(started, guarded, clock);
   await until('the next firing', () => source.asked === 2);
   expect(await service.data(instance)).toBeUndefined();
   expect(started.count('request.sent')).toBe(0);
@@ -48,7 +55,7 @@ it('what a person approves while the daemon runs is sent by whoever is first, an
   const { guarded, service, instance } = await setUp();
   const clock = new SetClock();
   const started = await startDaemon(guarded, { clock });
-  clock.forward(hour);
+  await anHourLater(started, guarded, clock);
   await started.hear('run.finished', { outcome: 'quarantined' });
   await approve(started.runtime.gateway, await theOnlyOneHeldBack(started), by);
   await started.daemon.adopt(guarded);
@@ -61,12 +68,13 @@ it('a job that is held does not run: its firings are skipped and said, until it 
   const { free, source, service, instance } = await setUp();
   const clock = new SetClock();
   const before: NonNullable<Parameters<typeof startDaemon>[1]>['before'] = ({ store }) => store.holds.set('orders', by);
-  const { hear, runtime } = await startDaemon(free, { clock, before });
-  clock.forward(hour);
+  const started = await startDaemon(free, { clock, before });
+  const { hear, runtime } = started;
+  await anHourLater(started, free, clock);
   await hear('firing.skipped', { job: 'orders', reason: 'a person holds this job' });
   expect(source.asked).toBe(0);
   expect(await runtime.store.holds.release('orders', by)).toBe(true);
-  clock.forward(hour);
+  await anHourLater(started, free, clock);
   await hear('payload.delivered');
   expect(await service.data(instance)).toBe('value\nhello\n');
 });

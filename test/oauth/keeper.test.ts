@@ -21,14 +21,12 @@ describe('a login by a person', () => {
     const desk = await openDesk({ login: personLogin(vendor) });
     await agreeAt(desk);
     const seen = new Set<string>();
-    const end = performance.now() + 6000;
-    while (performance.now() < end) {
+    while (seen.size < 3) {
       const token = await tokenOf(desk);
       seen.add(token);
       expect(await opens(vendor, token)).toBe(true);
       await systemClock.sleep(150);
     }
-    expect(seen.size).toBeGreaterThanOrEqual(3);
     expect(vendor.asked.length).toBe(seen.size);
   });
 
