@@ -9,7 +9,8 @@ const keptStatements = 300;
 /**
  * The SQLite dialect with three additions: transactions take the write lock when they begin (one that reads first and
  * writes later could otherwise fail on a stale view), statements are prepared once and kept, and every commit is on
- * the disk before it returns (what is owed outlives the power), unless `durable` says that it need not be.
+ * the disk before it returns (what is owed outlives the power). Where `durable` says that it need not, the database is in
+ * memory, for this process alone: the file stays empty.
  */
 export function sqliteDialect(file: string, { durable = true }: { durable?: boolean } = {}): Dialect {
   const telling = <T>(work: () => T): T => {
@@ -19,10 +20,10 @@ export function sqliteDialect(file: string, { durable = true }: { durable?: bool
       throw stateProblem(error, file);
     }
   };
-  const database = telling(() => new SQLite(file, { timeout: busyTimeoutMs }));
+  const database = telling(() => new SQLite(durable ? file : ':memory:', { timeout: busyTimeoutMs }));
   try {
-    switchToWal(database);
-    database.pragma(`synchronous = ${durable ? 'FULL' : 'OFF'}`);
+    if (durable) switchToWal(database);
+    database.pragma('synchronous = FULL');
     database.pragma('foreign_keys = ON');
   } catch (error) {
     database.close();

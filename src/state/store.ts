@@ -75,7 +75,7 @@ export interface StoreOptions {
   readonly clock: Clock;
   /** How many delivered payloads stay on the disk; none where nothing is said. */
   readonly keep?: Keep;
-  /** False: commits do not wait for the disk, so a loss of power may take them; for a state that nobody needs afterwards. */
+  /** False: the database is in memory and ends with this process; for a state that nobody else looks at or needs afterwards. */
   readonly durable?: boolean;
   /** For tests: who this process is, and who has died. */
   readonly processes?: Processes;
