@@ -1,8 +1,11 @@
 import type { Job } from '../config/config.ts';
+import { addressGiven, declaredTarget } from '../delivery/address.ts';
 import type { Keeping } from '../pipeline/folded-source.ts';
 import type { Staged } from '../sets/manifest.ts';
 import type { Store } from '../state/store.ts';
 import { readingOf, shapeHashOf } from './reading.ts';
+
+type Places = Pick<Store, 'sets' | 'watermarks' | 'backfills' | 'targets' | 'good' | 'receipts'>;
 
 /** Where a run goes on: its watermark, and the data set of a job that keeps its rows. */
 export interface Onward {
@@ -15,29 +18,54 @@ export interface Onward {
 
 /**
  * Looks up how far a job has come. A set without a watermark counts only where the source never gave one: rows that are all
- * read again must not be put to those that were.
+ * read again must not be put to those that were. "Nothing has changed" may only be said of what the instance shows: where
+ * that is not sure, it is read or made once more.
  */
 export async function lookUpPlace(
-  store: Pick<Store, 'sets' | 'watermarks' | 'backfills'>,
+  store: Places,
   { job, run, staged }: { job: Job; run: string; staged?: Staged },
 ): Promise<Onward> {
   const reading = readingOf(job);
   const watermark = await store.watermarks.find(job.name, reading);
   const known = watermark === undefined ? {} : { watermark };
-  if (job.extract?.write === undefined) return { reading, ...known };
-  const { source, query } = job.extract;
+  const isResuming = givesOnlyNew(job);
+  if (job.extract?.write === undefined) {
+    const shown = watermark === undefined ? 'as given' : await shownOf(store, job);
+    // What only gives what is new has no way to give the last of it once more.
+    const counts = shown === 'as given' || (isResuming && shown === 'perhaps');
+    return { reading, ...(counts ? known : {}) };
+  }
   const shape = shapeHashOf(job);
-  const isResuming = source.connector.givesOnlyNewBy?.(query) !== undefined;
   const present = isResuming && watermark === undefined ? undefined : await store.sets.find(job.name, reading);
   const isHeld = (await store.backfills.find(job.name)) !== undefined;
+  const isShown = present?.isShown === true && present.shape === shape && (await shownOf(store, job)) === 'as given';
   const keeping: Keeping = {
     folder: store.sets.root,
     run,
     isHeld,
-    isWanted: present === undefined || !present.isShown || present.shape !== shape,
+    isWanted: !isShown,
     ...(present === undefined ? {} : { current: present.manifest }),
     ...(staged === undefined ? {} : { staged }),
   };
   // A watermark whose rows are not there any more is none.
   return { reading, shape, keeping, ...(present === undefined ? {} : known) };
+}
+
+function givesOnlyNew({ extract }: Job): boolean {
+  return extract?.source.connector.givesOnlyNewBy?.(extract.query) !== undefined;
+}
+
+/**
+ * What the instance shows, or will once what is owed has been sent: what the job gave it last, perhaps that (an attempt at
+ * something else had no answer), or what another job did, which had its place in the config for a while.
+ */
+async function shownOf(store: Places, job: Job): Promise<'as given' | 'perhaps' | 'by another'> {
+  const declared = declaredTarget(job);
+  const address = addressGiven(job, declared && (await store.targets.find(declared)));
+  if (address === undefined) return 'as given';
+  const key = { url: job.destination.url, ...address };
+  const last = await store.good.last(key);
+  if (last !== undefined && last.job !== job.name) return 'by another';
+  const isSure = last?.state === 'owed' || !(await store.receipts.isDoubtful(key));
+  return isSure ? 'as given' : 'perhaps';
 }

@@ -101,12 +101,15 @@ export class DataSets {
     if (filled !== undefined) await this.#endBackfill(job, filled);
   }
 
-  /** The payload of a run will not be delivered: back to the generation before, unless a later run has gone on from it. */
+  /**
+   * The payload of a run will not be delivered: back to the generation before, unless a later run has gone on from it.
+   * Nobody knows whether that one was ever shown: its payload may have given way to this one.
+   */
   async takeBack(run: string): Promise<void> {
     const row = await this.#ground.db.selectFrom('sets').selectAll().where('run', '=', run).executeTakeFirst();
     if (row === undefined) return;
     if (row.before === null) return this.forget(row.job);
-    await this.#set(row.job, { run: row.before, before: null });
+    await this.#set(row.job, { run: row.before, before: null, shown: 0 });
   }
 
   /** A person puts the payload of a former run back: the set is what it was then. Nothing else is left to go back to. */
@@ -190,8 +193,11 @@ export class DataSets {
     return this.#ground.db.selectFrom('sets').selectAll().where('job', '=', job).executeTakeFirst();
   }
 
-  async #set(job: string, { run, before }: { run: string; before: string | null }): Promise<void> {
-    const values = { run, before, shown: 1, set_at: Math.round(this.#ground.clock.now()) };
+  async #set(
+    job: string,
+    { run, before, shown = 1 }: { run: string; before: string | null; shown?: number },
+  ): Promise<void> {
+    const values = { run, before, shown, set_at: Math.round(this.#ground.clock.now()) };
     await this.#ground.db
       .insertInto('sets')
       .values({ job, ...values })

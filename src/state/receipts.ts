@@ -40,19 +40,33 @@ export class Receipts {
    */
   async holds(key: InstanceKey, { sha256, format }: Pick<Contents, 'sha256' | 'format'>): Promise<boolean> {
     const known = await this.find(key);
-    if (known?.certain !== 1 || known.sha256 !== sha256 || known.format !== format) return false;
+    if (known?.sha256 !== sha256 || known.format !== format) return false;
+    return known.certain === 1 && !(await this.#isContested(key, known));
+  }
+
+  /** Whether the instance may hold something else than what it was last known to. */
+  async isDoubtful(key: InstanceKey): Promise<boolean> {
+    const known = await this.find(key);
+    return known !== undefined && (known.certain !== 1 || (await this.#isContested(key, known)));
+  }
+
+  /** Other bytes were tried of late, and not every attempt at them was answered with their receipt. */
+  async #isContested(key: InstanceKey, known: Receipt): Promise<boolean> {
     const rival = await this.#ground.db
       .selectFrom('outbox')
       .select('id')
       .where('url', '=', key.url)
       .where('client_id', '=', key.clientId ?? '')
       .where('instance', '=', key.instance)
-      .where('state', '=', 'superseded')
-      .where('sha256', '<>', sha256)
+      .where(({ and, eb, or }) => {
+        const again = or([eb('attempts', '>', 1), eb('cuts', '>', 0)]);
+        return or([eb('state', '=', 'superseded'), and([eb('state', '=', 'delivered'), again])]);
+      })
+      .where('sha256', '<>', known.sha256)
       .where('last_attempt_at', '>', known.at - lateMs)
       .limit(1)
       .executeTakeFirst();
-    return rival === undefined;
+    return rival !== undefined;
   }
 
   async all(): Promise<Receipt[]> {

@@ -14,6 +14,8 @@ export interface Piece {
   gone?: true;
   /** When it was last tried. */
   triedAt?: number;
+  /** How often it was tried since it became owed. */
+  tries?: number;
 }
 
 /** What is believed of the instance: what it holds, surely or not, and the newest data that was ever tried there. */
@@ -60,7 +62,10 @@ export class OutboxModel {
   /** Something else was tried, came to nothing, and may yet arrive. */
   #mayBeReplaced({ text, at }: Belief): boolean {
     return this.pieces.some(
-      (piece) => piece.state === 'superseded' && piece.text !== text && (piece.triedAt ?? 0) > at - lateMs,
+      ({ state, tries = 0, ...piece }) =>
+        (state === 'superseded' || (state === 'delivered' && tries > 1)) &&
+        piece.text !== text &&
+        (piece.triedAt ?? 0) > at - lateMs,
     );
   }
 
@@ -80,6 +85,7 @@ export class OutboxModel {
   begin(piece: Piece, now: number): void {
     this.sending = piece;
     piece.triedAt = now;
+    piece.tries = (piece.tries ?? 0) + 1;
     const { text, asOf } = piece;
     this.belief = {
       ...(this.belief ?? { text, asOf, at: 0 }),

@@ -156,6 +156,7 @@ const revive = command(
     expect(await real.store.outbox.revive(piece.id)).toBe(!isLate);
     if (isLate) return;
     piece.state = 'owed';
+    piece.tries = 0;
     piece.putBack = true;
   },
 );
@@ -169,7 +170,7 @@ const rollback = command(
     expect(former).toMatchObject({ id: piece.id });
     const { row, superseded } = await real.store.good.putBack(former!, { job: 'job', by });
     model.supersede();
-    add(model, row, { ...piece, state: 'owed', putBack: true });
+    add(model, row, { ...piece, state: 'owed', putBack: true, tries: 0 });
     await release(real, superseded);
   },
 );

@@ -1,0 +1,120 @@
+import { afterEach, expect, it } from 'vitest';
+import type { Job } from '../../src/config/config.ts';
+import { lookUpPlace } from '../../src/daemon/keep-rows.ts';
+import { readingOf, shapeHashOf } from '../../src/daemon/reading.ts';
+import type { Manifest } from '../../src/sets/manifest.ts';
+import type { Store } from '../../src/state/store.ts';
+import { cleanUp, newStore, place, spool, VirtualClock } from '../state/fixtures.ts';
+import { destinationOf, type JobGiven, jobOf, Source } from './rig.ts';
+
+afterEach(cleanUp);
+
+const source = new Source();
+const key = { url: place.url, instance: 'i' };
+
+function job(name: string, more: Partial<JobGiven> = {}): Job {
+  return jobOf({ name, destination: destinationOf(place.url), instance: 'i', source, ...more });
+}
+
+/** The job keeps its rows. */
+function keeping(one: Job): Job {
+  return { ...one, extract: { ...one.extract!, write: { disposition: 'merge', key: ['id'] } } };
+}
+
+/** A run of a job up to what is owed; returns the payload's id. */
+async function owe(
+  store: Store,
+  { job, text, clock }: { job: Job; text: string; clock: VirtualClock },
+): Promise<number> {
+  clock.advance(60_000);
+  const run = await store.runs.begin({ job: job.name, origin: 'schedule' });
+  const payload = spool(store, { run, text, asOf: clock.now() });
+  const reading = readingOf(job);
+  const manifest: Manifest = { version: 1, columns: [], next: 0, rows: 1, segments: [] };
+  const owed = await store.outbox.owe({
+    ...{ run, job: job.name, destination: place, instance: 'i', payload, mediaType: 'text/csv', always: false },
+    watermark: { reading, text },
+    ...(job.extract?.write === undefined ? {} : { generation: { reading, shape: shapeHashOf(job), manifest } }),
+  });
+  if (owed.state !== 'owed') throw new Error(owed.state);
+  return owed.id;
+}
+
+async function deliver(store: Store, id: number): Promise<void> {
+  await store.outbox.delivered((await store.outbox.attempt(id))!);
+}
+
+async function placeOf(store: Store, one: Job) {
+  const { watermark, keeping } = await lookUpPlace(store, { job: one, run: 'r' });
+  return { watermark, ...(keeping === undefined ? {} : { isWanted: keeping.isWanted }) };
+}
+
+it('what a job has read counts while its instance shows that, or is owed it', async () => {
+  const clock = new VirtualClock();
+  const store = await newStore({ clock });
+  const [plain, kept] = [job('plain'), keeping(job('plain'))];
+  const id = await owe(store, { job: plain, text: 'a', clock });
+  expect(await placeOf(store, plain)).toEqual({ watermark: 'a' });
+  await store.outbox.attempt(id);
+  expect(await placeOf(store, plain)).toEqual({ watermark: 'a' });
+  await deliver(store, id);
+  expect(await placeOf(store, plain)).toEqual({ watermark: 'a' });
+  clock.advance(11 * 60_000);
+  await deliver(store, await owe(store, { job: kept, text: 'b', clock }));
+  expect(await placeOf(store, kept)).toEqual({ watermark: 'b', isWanted: false });
+});
+
+it('what a job has read counts for nothing once another job has written its instance', async () => {
+  const clock = new VirtualClock();
+  const store = await newStore({ clock });
+  for (const one of [job('one'), keeping(job('one'))]) {
+    await deliver(store, await owe(store, { job: one, text: 'a', clock }));
+    await deliver(store, await owe(store, { job: job('variant'), text: 'b', clock }));
+    const isKept = one.extract?.write !== undefined;
+    expect(await placeOf(store, one)).toEqual(isKept ? { watermark: 'a', isWanted: true } : { watermark: undefined });
+  }
+});
+
+it('nothing is taken for shown while an attempt at other bytes may still be carried out', async () => {
+  const clock = new VirtualClock();
+  const store = await newStore({ clock });
+  for (const one of [job('one'), keeping(job('one'))]) {
+    const isKept = one.extract?.write !== undefined;
+    const unsure = await owe(store, { job: one, text: `unsure ${isKept}`, clock });
+    await store.outbox.attempt(unsure);
+    await store.outbox.postpone(unsure, { code: 'DELIVERY_NO_ANSWER', message: 'none', free: false });
+    await deliver(store, await owe(store, { job: one, text: 'sure', clock }));
+    expect(await placeOf(store, one)).toEqual(
+      isKept ? { watermark: 'sure', isWanted: true } : { watermark: undefined },
+    );
+    clock.advance(11 * 60_000);
+    await deliver(store, await owe(store, { job: one, text: 'later', clock }));
+    expect(await placeOf(store, one)).toEqual(
+      isKept ? { watermark: 'later', isWanted: false } : { watermark: 'later' },
+    );
+  }
+});
+
+it('bytes that took two attempts may come once more after newer ones, and are not taken for gone', async () => {
+  const clock = new VirtualClock();
+  const store = await newStore({ clock });
+  const one = job('one');
+  const twice = await owe(store, { job: one, text: 'twice', clock });
+  await store.outbox.attempt(twice);
+  await store.outbox.postpone(twice, { code: 'DELIVERY_NO_ANSWER', message: 'none', free: false });
+  await deliver(store, twice);
+  expect(await store.receipts.isDoubtful(key), 'the same bytes do no harm').toBe(false);
+  await deliver(store, await owe(store, { job: one, text: 'newer', clock }));
+  expect(await store.receipts.isDoubtful(key)).toBe(true);
+});
+
+it('rows that gave way to a payload that is dead now were never shown, though nothing has changed since', async () => {
+  const clock = new VirtualClock();
+  const store = await newStore({ clock });
+  const one = keeping(job('one'));
+  await deliver(store, await owe(store, { job: one, text: 'shown', clock }));
+  await owe(store, { job: one, text: 'waiting', clock });
+  const last = await owe(store, { job: one, text: 'damaged', clock });
+  await store.outbox.bury(last, { code: 'PAYLOAD_DAMAGED', message: 'gone' });
+  expect(await placeOf(store, one)).toEqual({ watermark: 'waiting', isWanted: true });
+});
