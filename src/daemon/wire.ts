@@ -32,7 +32,7 @@ export interface WireGiven {
   readonly clock?: Clock;
   /** Absent: the real one. */
   readonly network?: Network;
-  /** False: the state need not outlive the power, nor this process. */
+  /** False: the state need not outlive this process, nor be seen by another. */
   readonly durable?: boolean;
 }
 
@@ -41,8 +41,7 @@ export async function wire(given: WireGiven): Promise<Runtime> {
   const { config, log = quietLog, clock = systemClock, durable = true, ...around } = given;
   const events = new Events<SluiceEvents>();
   logEvents(events, log);
-  // An extract that goes on waits for its source now and then; what sending needs is loaded meanwhile.
-  events.listen((...[name]) => void (name === 'extract.progressed' && loadHttp()));
+  loadWhileReading(events);
   const keep = config.keep === undefined ? {} : { keep: config.keep };
   const store = await openStore(config.state, { clock, durable, ...keep });
   try {
@@ -93,6 +92,16 @@ export async function openLogins(given: {
   const { LoginBook } = await import('../oauth/book.ts');
   return new LoginBook({ store, clock, emit: events.emit, ...config });
 }
+
+/**
+ * An extract that goes on waits for its source now and then, and what sending needs is loaded meanwhile. A small one is over
+ * before that, and often found to be unchanged: it would be loaded for nothing.
+ */
+function loadWhileReading(events: Events<SluiceEvents>): void {
+  events.listen((name, facts) => void (name === 'extract.progressed' && facts.rows > smallExtract && loadHttp()));
+}
+
+const smallExtract = 10_000;
 
 function sayHealed(log: Log, { interrupted, damaged, swept }: Healed): void {
   for (const { id, job } of interrupted) log.warn('a run was interrupted by the end of its process', { job, run: id });

@@ -38,8 +38,8 @@ export async function migrate(
 }
 
 async function versionOf(db: Kysely<Tables>, folder: string, steps: readonly Migration[]): Promise<number> {
-  const tables = await db.introspection.getTables();
-  if (!tables.some(({ name }) => name === 'migrations')) return 0;
+  const known = await sql`select 1 from sqlite_schema where type = 'table' and name = 'migrations'`.execute(db);
+  if (known.rows.length === 0) return 0;
   const row = await db
     .selectFrom('migrations')
     .select(sql<number | null>`max(number)`.as('version'))
