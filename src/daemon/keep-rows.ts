@@ -66,6 +66,8 @@ async function shownOf(store: Places, job: Job): Promise<'as given' | 'perhaps' 
   const key = { url: job.destination.url, ...address };
   const last = await store.good.last(key);
   if (last !== undefined && last.job !== job.name) return 'by another';
+  // What is owed under a name that the destination no longer has is not sent.
+  if (last?.state === 'owed' && last.destination !== job.destination.name) return 'by another';
   const isSure = last?.state === 'owed' || !(await store.receipts.isDoubtful(key));
   return isSure ? 'as given' : 'perhaps';
 }

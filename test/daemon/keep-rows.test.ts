@@ -118,3 +118,12 @@ it('rows that gave way to a payload that is dead now were never shown, though no
   await store.outbox.bury(last, { code: 'PAYLOAD_DAMAGED', message: 'gone' });
   expect(await placeOf(store, one)).toEqual({ watermark: 'waiting', isWanted: true });
 });
+
+it('what is owed to a destination of another name now is read anew: nobody sends it', async () => {
+  const clock = new VirtualClock();
+  const store = await newStore({ clock });
+  await owe(store, { job: job('one'), text: 'owed', clock });
+  const renamed = job('one', { destination: destinationOf(place.url, { name: 'production' }) });
+  expect(readingOf(renamed)).toBe(readingOf(job('one')));
+  expect(await placeOf(store, renamed)).toEqual({ watermark: undefined });
+});
