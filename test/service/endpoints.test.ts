@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { collectResources } from '../../src/service/collect.ts';
 import type { Endpoint } from '../../src/service/endpoint.ts';
 import { badPages, type Case, collectCases } from './case.ts';
-import { type Answer, type Bench, bench, keys } from './service.ts';
+import { type Answer, type Bench, keys, sharedBench } from './service.ts';
 
+const service = sharedBench();
 const resources = await collectResources();
 const endpoints = resources.flatMap((resource) => resource.endpoints);
 const titled = endpoints.map((endpoint) => [`${endpoint.method} ${endpoint.path}`, endpoint] as const);
@@ -146,7 +147,7 @@ describe.each(titled)('%s', (title, endpoint) => {
   });
 
   it('is refused without credentials and with wrong ones', async () => {
-    const given = await bench();
+    const given = service();
     const path = addressOf(endpoint, {});
     expectRefusal(await given.call(endpoint.method, path, { key: null }), 401, 'auth_not_provided');
     expectRefusal(await given.call(endpoint.method, path, { key: 'f'.repeat(40) }), 401, 'auth_fail');
@@ -154,7 +155,7 @@ describe.each(titled)('%s', (title, endpoint) => {
 
   const [status, code] = endpoint.lacking === undefined ? [401, 'permission_denied'] : [403, 'forbidden'];
   itIf(endpoint.permission.length > 0)(`is refused with ${status} that names the permission`, async () => {
-    const given = await bench();
+    const given = service();
     const answer = await given.call(endpoint.method, addressOf(endpoint, {}), { key: keys.acmeNobody });
     expectRefusal(answer, status, code);
     for (const permission of endpoint.permission) expect(answer.body.meta.error_desc).toContain(permission);
@@ -163,7 +164,7 @@ describe.each(titled)('%s', (title, endpoint) => {
   itIf(endpoint.path.includes('{id}') && one.refuses === undefined)(
     'answers 404 for an id that is unknown',
     async () => {
-      const given = await bench();
+      const given = service();
       const path = addressOf(endpoint, { id: 'f'.repeat(32) }, one.query);
       expectRefusal(await given.call(endpoint.method, path, { body: one.body ?? null }), 404, 'not_found');
     },
@@ -172,7 +173,7 @@ describe.each(titled)('%s', (title, endpoint) => {
   itIf(endpoint.client)(
     'answers 401 for a client_id without client.access, 404 for one that is no client of the company',
     async () => {
-      const given = await bench();
+      const given = service();
       const params = (await one.prepare?.(given)) ?? {};
       const query = (client: string): string => [one.query ?? '', `client_id=${client}`].filter(Boolean).join('&');
       const call = (client: string, key: string): Promise<Answer> =>
@@ -185,7 +186,7 @@ describe.each(titled)('%s', (title, endpoint) => {
   );
 
   it('answers what it declares', async () => {
-    const given = await bench();
+    const given = service();
     const params = (await one.prepare?.(given)) ?? {};
     const answer = await given.call(endpoint.method, addressOf(endpoint, params, one.query), {
       body: one.bodyWith?.(params) ?? one.body ?? null,
@@ -201,7 +202,7 @@ describe.each(titled)('%s', (title, endpoint) => {
   });
 
   itIf(one.bad !== undefined)('answers 400 that names the field', async () => {
-    const given = await bench();
+    const given = service();
     const params = (await one.prepare?.(given)) ?? {};
     for (const { query, body, field } of one.bad!) {
       const sent = { body: body ?? one.body ?? null };
@@ -212,7 +213,7 @@ describe.each(titled)('%s', (title, endpoint) => {
   });
 
   itIf(typeof endpoint.body === 'object')('answers 400 for a body that is not a JSON object', async () => {
-    const given = await bench();
+    const given = service();
     const params = (await one.prepare?.(given)) ?? {};
     for (const body of [
       '{"name":',

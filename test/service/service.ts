@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, type Dispatcher, request } from 'undici';
-import { expect, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished } from 'vitest';
 import { type RunningService, type ServiceOptions, startService } from '../../src/service/service.ts';
 import { answerFaults } from './answers.ts';
 
@@ -169,11 +169,33 @@ export class Bench {
 /** Starts a service with the fixtures above, in memory and without limits unless told; it ends with the test. */
 export async function bench(options: Partial<ServiceOptions> & { given?: object } = {}): Promise<Bench> {
   const { given = fixtures, ...rest } = options;
-  const file = join(await scratch(), 'fixtures.json');
-  await writeFile(file, JSON.stringify(given));
-  const started = new Bench(await startService({ data: 'memory', limits: false, fixtures: file, ...rest }));
+  const started = await startBench(await scratch(), given, rest);
   onTestFinished(() => started.close());
   return started;
+}
+
+/** One service for all tests of a file, brought back to the start before each: starting one takes longer than most tests. */
+export function sharedBench(): () => Bench {
+  let folder: string;
+  let shared: Bench;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sluice-service-'));
+    shared = await startBench(folder, fixtures, { control: {} });
+  });
+  beforeEach(async () => {
+    expect(await shared.control('POST', '/reset')).toMatchObject({ status: 200 });
+  });
+  afterAll(async () => {
+    await shared.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+  return () => shared;
+}
+
+async function startBench(folder: string, given: object, options: Partial<ServiceOptions>): Promise<Bench> {
+  const file = join(folder, 'fixtures.json');
+  await writeFile(file, JSON.stringify(given));
+  return new Bench(await startService({ data: 'memory', limits: false, fixtures: file, ...options }));
 }
 
 /** A clock that stands still until it is told to go on. */
