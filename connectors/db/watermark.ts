@@ -9,11 +9,11 @@ export interface Watermark {
   readonly seen: readonly string[];
 }
 
-/** A watermark out of its text. Throws a Problem for a text that is none. */
+/** A watermark out of its text. One that a person wrote may leave `seen` out. Throws a Problem for a text that is none. */
 export function parseWatermark(text: string | undefined): Watermark | undefined {
   if (text === undefined) return undefined;
   try {
-    const { column, type, value, seen } = JSON.parse(text) as Record<string, unknown>;
+    const { column, type, value, seen = [] } = JSON.parse(text) as Record<string, unknown>;
     const isWhole = typeof column === 'string' && typeof value === 'string' && Array.isArray(seen);
     if (!isWhole || !columnTypes.includes(type as ColumnType)) throw new Error('not whole');
     return { column, value: { type: type as ColumnType, text: value }, seen: seen.map(String) };
@@ -23,6 +23,7 @@ export function parseWatermark(text: string | undefined): Watermark | undefined 
       family: 'config',
       message: 'the watermark of the job is not one of this connector',
       seen: text.slice(0, 80),
+      allowed: 'such as {"column":"updated_at","type":"timestamptz","value":"2026-11-20T08:00:00Z"}',
       next: 'forget it, so that the job reads all rows anew: `sluice state clear JOB`',
       cause,
     });

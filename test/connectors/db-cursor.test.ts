@@ -142,6 +142,16 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
     expect(await problemOf(unread)).toMatchObject({ code: 'DB_RANGE', next: expect.stringContaining('sluice sync') });
   });
 
+  it('goes on from a watermark that a person wrote, with all rows at its edge', async () => {
+    await run(`create table byhand (id integer, at date)`);
+    await run(`insert into byhand values (1, '2026-01-01'), (2, '2026-01-02'), (3, '2026-01-03')`);
+    const { watermark } = await readOn(source(), query('byhand'));
+    const { column, type } = JSON.parse(watermark!) as Record<string, string>;
+    const written = JSON.stringify({ column, type, value: '2026-01-02' });
+    const { rows } = await readOn(source(), query('byhand'), written);
+    expect(rows.map(([id]) => id)).toEqual(['2', '3']);
+  });
+
   it("takes texts in the database's own order, quotes and all", async () => {
     await run(`create table names (id integer, at ${types.text})`);
     await run(`insert into names values (1, 'a'), (2, 'it''s'), (3, 'b\\\\')`);

@@ -16,7 +16,8 @@ async function showState(job: string | undefined, flags: Flags): Promise<void> {
     const places = store === undefined ? [] : await placesOf(store, job);
     if (flags.json === true) return show({}, { text: forMachines(places), data: places });
     const none = 'No job keeps a watermark or rows: every run reads everything.';
-    show(flags, { text: places.length === 0 ? none : textOf(places), data: places });
+    const text = job === undefined ? textOf(places) : [textOf(places), ...places.flatMap(wholeOf)].join('\n\n');
+    show(flags, { text: places.length === 0 ? none : text, data: places });
   });
 }
 
@@ -67,6 +68,11 @@ function textOf(places: readonly Place[]): string {
   ]);
   const unfinished = places.flatMap(({ job, backfill }) => (backfill === undefined ? [] : [wordsOf(job, backfill)]));
   return [renderTable(titles, cells, { widest: 60, paper: process.stdout }), ...unfinished].join('\n\n');
+}
+
+/** The table may cut a watermark; this is what `state set` takes. */
+function wholeOf({ watermark }: Place): string[] {
+  return watermark === undefined ? [] : [`The watermark, whole:\n  ${watermark}`];
 }
 
 function wordsOf(job: string, { from, to, reached }: NonNullable<Place['backfill']>): string {
@@ -136,7 +142,7 @@ const command: CliCommand = {
       .action((job: string, flags: Flags) => decide(job, undefined, flags));
     state
       .command('set')
-      .description('Lets the next run go on from elsewhere; takes a text as "state show" shows it.')
+      .description('Lets the next run go on from elsewhere; takes a text as "state show JOB" shows it.')
       .argument('<job>', 'name of the job')
       .argument('<watermark>', "the connector's own text")
       .option(...configFlag)
