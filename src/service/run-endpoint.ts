@@ -18,23 +18,29 @@ export interface Received {
 }
 
 /** Runs one endpoint's steps after authenticate and count: allow, validate, scope, find, do. */
-export type Run = (received: Received) => Promise<Outcome>;
+export type Run = (received: Received) => Outcome | Promise<Outcome>;
 
 /** Compiles an endpoint's declarations once. */
 export function runnerOf(endpoint: Endpoint): Run {
   const validateQuery = queryValidator(endpoint.query);
   const validateBody = typeof endpoint.body === 'object' ? bodyValidator(endpoint.body) : undefined;
-  return async (received) => {
-    allow(endpoint, received.caller);
-    const query = validateQuery(received.query);
-    const json = validateBody === undefined ? {} : await readJson(received.incoming);
+  const go = (received: Received, query: Fields, json: Fields): Outcome | Promise<Outcome> => {
     const body = validateBody?.(json);
     const account = scope(endpoint, received, json);
     const { parts, caller, params, host, incoming } = received;
     const call: Call = { parts, caller, account, params, query, body, json, host, incoming };
     return endpoint.do(call, endpoint.find?.(call));
   };
+  return (received) => {
+    allow(endpoint, received.caller);
+    const query = validateQuery(received.query);
+    if (validateBody === undefined) return go(received, query, noFields);
+    return readJson(received.incoming).then((json) => go(received, query, json));
+  };
 }
+
+type Fields = Record<string, unknown>;
+const noFields = Object.freeze({});
 
 function allow({ permission, everyPermission = false, lacking: code }: Endpoint, { permissions }: Caller): void {
   const allowed = everyPermission
@@ -50,11 +56,10 @@ function scope(endpoint: Endpoint, received: Received, json: Readonly<Record<str
   return id === undefined ? caller.company : clientNamed(parts, caller, id);
 }
 
-function clientIdOf(...given: readonly unknown[]): string | undefined {
-  const ids = new Set(given.filter((id) => id !== undefined && id !== null));
-  if (ids.size > 1) throw badRequest('Field "client_id" is given twice, with different values');
-  const [id] = ids;
+function clientIdOf(inQuery: unknown, inBody: unknown): string | undefined {
+  const id = inQuery ?? inBody ?? undefined;
   if (id === undefined) return undefined;
+  if (id !== (inBody ?? id)) throw badRequest('Field "client_id" is given twice, with different values');
   if (typeof id !== 'string' || id === '') throw badRequest('Field "client_id" must be a non-empty string');
   return id;
 }

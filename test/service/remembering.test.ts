@@ -53,7 +53,7 @@ describe('who asks is remembered, and the very next call knows', () => {
 
 describe('what is remembered of the database', () => {
   const total = (db: Database): number =>
-    db.remember('total', () => db.get<{ n: number }>('select count(*) as n from accounts')!.n);
+    db.remember('total', '', () => db.get<{ n: number }>('select count(*) as n from accounts')!.n);
   const add = (db: Database, id: string): number =>
     db.run(`insert into accounts (id, name, created_at) values ('${id}', 'A', 0)`);
 

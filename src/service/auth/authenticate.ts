@@ -28,13 +28,22 @@ export interface Credentials {
 }
 
 /** Tells who is asking. A key decides where there is one, whatever else is sent. */
-export async function authenticate(db: Database, limits: Limits, given: Credentials): Promise<Caller> {
+export function authenticate(db: Database, limits: Limits, given: Credentials): Caller | Promise<Caller> {
   const { keyHash } = given;
-  const caller = keyHash === undefined ? callerOf(db, await userOf(db, limits, given)) : callerByKey(db, keyHash);
+  if (keyHash === undefined) return callerByPassword(db, limits, given);
+  const caller = callerByKey(db, keyHash);
   if (caller === undefined) {
     limits.countFailure(given.address);
     throw invalid();
   }
+  return admitted(limits, given, caller);
+}
+
+async function callerByPassword(db: Database, limits: Limits, given: Credentials): Promise<Caller> {
+  return admitted(limits, given, callerOf(db, await userOf(db, limits, given)));
+}
+
+function admitted(limits: Limits, given: Credentials, caller: Caller): Caller {
   if (isClosed(caller.company, given.now)) {
     limits.countFailure(given.address);
     throw new Refusal('auth_fail', `The account of these credentials is ${statusAt(caller.company, given.now)}`);
@@ -56,7 +65,7 @@ function userOf(db: Database, limits: Limits, { headers, address }: Credentials)
 
 /** A good key passes even from an address that has failed too often: a key cannot be guessed, so nothing is lost. */
 function callerByKey(db: Database, keyHash: string): Caller | undefined {
-  return db.remember(`caller ${keyHash}`, () => {
+  return db.remember('caller', keyHash, () => {
     const user = userByKey(db, Buffer.from(keyHash, 'hex'));
     return user === undefined || user.isLockedOut !== 0 ? undefined : callerOf(db, user);
   });

@@ -1,5 +1,5 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { incomingBody } from '../http/body.ts';
+import { IncomingBody } from '../http/body.ts';
 import { notFound, Refusal } from '../http/refusal.ts';
 import { failureOf } from './answer.ts';
 import type { ControlEndpoint } from './endpoint.ts';
@@ -53,7 +53,7 @@ function route(app: FastifyInstance, { stage, end, running }: Guarded, endpoint:
     url: endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     handler: async (request, reply) => {
       const signal = AbortSignal.any([end, goneSignal(reply)]);
-      const incoming = incomingBody(request.raw, reply.raw, bodyIdleMs);
+      const incoming = new IncomingBody(request.raw, reply.raw, { idleMs: bodyIdleMs });
       const { params, query } = request as FastifyRequest<{
         Params: Record<string, string>;
         Querystring: Record<string, unknown>;

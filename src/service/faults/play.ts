@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { newId } from '../../lib/ids.ts';
-import { incomingBody } from '../http/body.ts';
+import { IncomingBody } from '../http/body.ts';
 import { credentialsShown } from '../http/exchange.ts';
 import { refusals } from '../http/refusal.ts';
 import { type RuleGiven, takesEffect } from './fault.ts';
@@ -48,10 +48,8 @@ export async function stillThereAfter(milliseconds: number, { raw }: FastifyRepl
 /** Reads the whole body and throws it away. Whoever goes away meanwhile is gone all the same. */
 async function swallow({ request, reply, bodyIdleMs }: Scene): Promise<void> {
   try {
-    const count = (bytes: number): void => {
-      request.entry.bytes_in += bytes;
-    };
-    for await (const _piece of incomingBody(request.raw, reply.raw, bodyIdleMs, count).chunks());
+    const body = new IncomingBody(request.raw, reply.raw, { idleMs: bodyIdleMs, entry: request.entry });
+    for await (const _piece of body.chunks());
   } catch {
     // There is no answer to come that could say so.
   }

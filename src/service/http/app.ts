@@ -6,6 +6,7 @@ import type { Endpoint, Resource } from '../endpoint.ts';
 import type { RuleGiven } from '../faults/fault.ts';
 import { play } from '../faults/play.ts';
 import { spoilAnswer } from '../faults/spoil-answer.ts';
+import type { Gate } from '../gate.ts';
 import type { Parts } from '../parts.ts';
 import { servePublished } from '../published/serve.ts';
 import { runnerOf } from '../run-endpoint.ts';
@@ -15,6 +16,7 @@ import { servePages } from './pages.ts';
 import { prefixes } from './prefixes.ts';
 import { badRequest } from './refusal.ts';
 import type { LoggedRequest, RequestLog } from './request-log.ts';
+import { Running } from './running.ts';
 import { dropUnread } from './slow-client.ts';
 
 declare module 'fastify' {
@@ -64,18 +66,15 @@ export function buildApp(parts: Parts, resources: readonly Resource[], requestLo
   for (const method of unknown) app.addHttpMethod(method, { hasBody: true });
   readBodiesOurselves(app);
   keepRequestLog(app, parts, requestLog);
-  const running = new Set<Promise<void>>();
-  const sockets = new Set<Socket>();
+  const running = new Running();
   servePages(app, resources);
   servePublished(app, { parts, running });
   letFaultsHappen(app, parts);
-  routeAll(app, { parts, running, sockets }, resources);
+  routeAll(app, { parts, running }, resources);
   return {
     server: app,
-    settled: async () => void (await Promise.allSettled(running)),
-    cutOff: () => {
-      for (const socket of sockets) socket.destroy();
-    },
+    settled: () => running.settled(),
+    cutOff: () => running.cutOff(),
   };
 }
 
@@ -105,14 +104,14 @@ function begin(request: FastifyRequest, { raw }: FastifyReply, { parts, requestL
   const arrived = parts.clock.monotonic();
   const began = performance.now();
   const entry = requestLog.begin({
-    time: new Date(parts.clock.now()).toISOString(),
+    now: parts.clock.now(),
     arrived,
     method: request.method,
     path: shortened(pathOf(request), request.raw.url!),
-    from: `${socket.remoteAddress}:${socket.remotePort}`,
+    from: peerOf(socket),
   });
   request.entry = entry;
-  raw.once('close', () => {
+  raw.on('close', () => {
     if (raw.writableFinished) entry.status = raw.statusCode;
     entry.bytes_out = socket.bytesWritten - bytesWritten;
     entry.took_ms = Math.round(performance.now() - began);
@@ -121,7 +120,22 @@ function begin(request: FastifyRequest, { raw }: FastifyReply, { parts, requestL
   });
 }
 
-const pathOf = (request: FastifyRequest): string => request.raw.url!.split('?', 1)[0]!;
+function pathOf({ raw: { url } }: FastifyRequest): string {
+  const end = url!.indexOf('?');
+  return end < 0 ? url! : url!.slice(0, end);
+}
+
+/** One text for all requests of a connection: the log keeps a hundred thousand of them. */
+const peers = new WeakMap<Socket, string>();
+
+function peerOf(socket: Socket): string {
+  let peer = peers.get(socket);
+  if (peer === undefined) {
+    peer = `${socket.remoteAddress}:${socket.remotePort}`;
+    peers.set(socket, peer);
+  }
+  return peer;
+}
 
 /** As a text of its own: a part of the address would keep the whole of it in memory for as long as the log does. */
 function shortened(path: string, { length }: string): string {
@@ -130,9 +144,7 @@ function shortened(path: string, { length }: string): string {
 
 interface Routing {
   readonly parts: Parts;
-  readonly running: Set<Promise<void>>;
-  /** The connections of those. */
-  readonly sockets: Set<Socket>;
+  readonly running: Running;
 }
 
 function routeAll(app: FastifyInstance, routing: Routing, resources: readonly Resource[]): void {
@@ -155,22 +167,20 @@ function answerBy(endpoints: readonly Endpoint[]): Answer {
   return { kind: 'path', methods };
 }
 
-function handler({ parts, running, sockets }: Routing, answer: Answer) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    // Asked again without a pause in between: it may have been shut once more.
-    while (parts.interference?.gate.opening !== undefined) await parts.interference.gate.opening;
-    const { socket } = request.raw;
-    const one = exchange({ parts, request, reply, answer });
-    running.add(one);
-    sockets.add(socket);
-    try {
-      await one;
-    } finally {
-      running.delete(one);
-      sockets.delete(socket);
-    }
-    return reply;
+/** Fastify gets no promise: it would wait for the answer a second time. */
+function handler({ parts, running }: Routing, answer: Answer) {
+  return (request: FastifyRequest, reply: FastifyReply): void => {
+    const work = (): void => running.add(exchange({ parts, request, reply, answer }), request.raw.socket);
+    const gate = parts.interference?.gate;
+    if (gate?.opening === undefined) work();
+    else void onceOpen(gate, work);
   };
+}
+
+async function onceOpen(gate: Gate, work: () => void): Promise<void> {
+  // Asked again without a pause in between: it may have been shut once more.
+  while (gate.opening !== undefined) await gate.opening;
+  work();
 }
 
 /** Plays what the control interface has made up, on every route. A service without one has no such hooks. */

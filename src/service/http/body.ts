@@ -5,46 +5,55 @@ import { withPatience } from './slow-client.ts';
 const jsonLimit = 1024 * 1024;
 const poison = new Set(['__proto__', 'constructor', 'prototype']);
 
+interface Reading {
+  /** The client's longest silence. */
+  readonly idleMs: number;
+  /** Where the bytes that were read are counted. */
+  readonly entry?: { bytes_in: number };
+}
+
 /** A request's body, not read until somebody asks for it. */
-export interface IncomingBody {
+export class IncomingBody {
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #reading: Reading;
+
+  constructor(request: IncomingMessage, response: ServerResponse, reading: Reading) {
+    this.#request = request;
+    this.#response = response;
+    this.#reading = reading;
+  }
+
   /** What the client announced; undefined for a chunked body. */
-  readonly announcedBytes: number | undefined;
+  get announcedBytes(): number | undefined {
+    const length = this.#request.headers['content-length'];
+    return length === undefined ? undefined : Number(length);
+  }
+
   /**
    * The body as it arrives; may be asked for once. A piece is gone when the next is asked for: who keeps it copies it.
    * A client that waits for `100 Continue` gets it now, so one that is refused before has sent nothing. Throws when the
    * client goes away or falls silent.
    */
-  chunks(): AsyncGenerator<Buffer, void>;
-}
-
-/** `idleMs` is the client's longest silence; `count` is told of the bytes that were read. */
-export function incomingBody(
-  request: IncomingMessage,
-  response: ServerResponse,
-  idleMs: number,
-  count: (bytes: number) => void = () => undefined,
-): IncomingBody {
-  const length = request.headers['content-length'];
-  return {
-    announcedBytes: length === undefined ? undefined : Number(length),
-    async *chunks() {
-      refuseCompressed(request.headers['content-encoding']);
-      if (/100-continue/i.test(request.headers.expect ?? '')) response.writeContinue();
-      // Leaving the loop early must not destroy the connection: the refusal still has to go out on it.
-      const reader = request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
-      try {
-        for await (const piece of withPatience(reader, idleMs)) {
-          count(piece.length);
-          yield piece;
-          release(piece);
-        }
-      } finally {
-        // What is left is read and dropped: a client that writes all it has before it reads would wait for ever.
-        const dropRest = (): void => void request.resume();
-        reader.return?.().then(dropRest, dropRest);
+  async *chunks(): AsyncGenerator<Buffer, void> {
+    const request = this.#request;
+    const { idleMs, entry } = this.#reading;
+    refuseCompressed(request.headers['content-encoding']);
+    if (/100-continue/i.test(request.headers.expect ?? '')) this.#response.writeContinue();
+    // Leaving the loop early must not destroy the connection: the refusal still has to go out on it.
+    const reader = request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
+    try {
+      for await (const piece of withPatience(reader, idleMs)) {
+        if (entry !== undefined) entry.bytes_in += piece.length;
+        yield piece;
+        release(piece);
       }
-    },
-  };
+    } finally {
+      // What is left is read and dropped: a client that writes all it has before it reads would wait for ever.
+      const dropRest = (): void => void request.resume();
+      reader.return?.().then(dropRest, dropRest);
+    }
+  }
 }
 
 /**

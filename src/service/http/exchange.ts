@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { newId } from '../../lib/ids.ts';
 import { redact } from '../../lib/redact.ts';
@@ -5,9 +6,9 @@ import { authenticate, type Caller } from '../auth/authenticate.ts';
 import { hexHashOf } from '../auth/keys.ts';
 import type { Endpoint, Outcome } from '../endpoint.ts';
 import type { Parts } from '../parts.ts';
-import type { Run } from '../run-endpoint.ts';
+import type { Received, Run } from '../run-endpoint.ts';
 import { noteSignIn } from '../store/users.ts';
-import { incomingBody } from './body.ts';
+import { IncomingBody } from './body.ts';
 import { refusalBody, successBody } from './envelope.ts';
 import { notFound, Refusal } from './refusal.ts';
 
@@ -26,46 +27,62 @@ interface Exchange {
 
 /** One request from its first byte to its answer: authenticate, count, then the endpoint's own steps. */
 export async function exchange(given: Exchange): Promise<void> {
-  const answer = await perform(given).catch((thrown: unknown) => () => refuse(given, thrown));
+  const done = await perform(given);
   try {
     await given.parts.limits.kept();
-    answer();
+    if ('thrown' in done) refuse(given, done.thrown);
+    else send(given.reply, done);
   } catch (thrown) {
     refuse(given, thrown);
   }
 }
 
-/** Does what was asked for; answers the function that sends the answer. */
-async function perform(given: Exchange): Promise<() => void> {
-  const caller = await authenticateAndCount(given);
-  const { endpoint, run } = chosen(given.answer, given.request.method);
-  const { parts, request, reply } = given;
-  const incoming = incomingBody(request.raw, reply.raw, parts.bodyIdleMs, (bytes) => {
-    request.entry.bytes_in += bytes;
-  });
-  const params = request.params as Record<string, string>;
-  const query = request.query as Record<string, unknown>;
-  const outcome = await run({ parts, caller, params, query, host: hostOf(request), incoming });
-  return () => send(reply, endpoint, outcome);
+type Done = { readonly endpoint: Endpoint; readonly outcome: Outcome } | { readonly thrown: unknown };
+
+/** Does what was asked for. Waits only where there is something to wait for: each turn costs time on every call. */
+async function perform(given: Exchange): Promise<Done> {
+  try {
+    const known = authenticated(given);
+    const caller = known instanceof Promise ? await known : known;
+    count(given, caller);
+    const { endpoint, run } = chosen(given.answer, given.request.method);
+    const running = run(received(given, caller));
+    return { endpoint, outcome: running instanceof Promise ? await running : running };
+  } catch (thrown) {
+    return { thrown };
+  }
 }
 
-async function authenticateAndCount({ parts, request }: Exchange): Promise<Caller> {
+function authenticated({ parts, request }: Exchange): Caller | Promise<Caller> {
   parts.days.turn();
   const { headers, socket } = request.raw;
   const keyHash = keyHashOf(request);
   request.entry.credentials = credentialsShown(request, keyHash);
   const address = socket.remoteAddress ?? 'unknown';
-  const caller = await authenticate(parts.db, parts.limits, { keyHash, headers, address, now: parts.clock.now() });
-  request.entry.user = caller.user.id;
-  request.entry.company = caller.company.id;
-  parts.limits.countCall(caller.company, request.entry.arrived);
+  return authenticate(parts.db, parts.limits, { keyHash, headers, address, now: parts.clock.now() });
+}
+
+function count({ parts, request: { entry } }: Exchange, { user, company }: Caller): void {
+  entry.user = user.id;
+  entry.company = company.id;
+  parts.limits.countCall(company, entry.arrived);
   // A password is what a person signs in with; a key is a program's.
-  if (request.entry.credentials === 'authorization') noteSignIn(parts.db, caller.user, parts.clock.now());
-  return caller;
+  if (entry.credentials === 'authorization') noteSignIn(parts.db, user, parts.clock.now());
+}
+
+function received({ parts, request, reply }: Exchange, caller: Caller): Received {
+  return {
+    parts,
+    caller,
+    params: request.params as Record<string, string>,
+    query: request.query as Record<string, unknown>,
+    host: hostOf(request.raw),
+    incoming: new IncomingBody(request.raw, reply.raw, { idleMs: parts.bodyIdleMs, entry: request.entry }),
+  };
 }
 
 /** A client of the HTTP of 1996 names no host. */
-function hostOf({ host, socket }: FastifyRequest): string {
+function hostOf({ headers: { host }, socket }: IncomingMessage): string {
   return host || `${socket.localAddress ?? 'localhost'}:${socket.localPort}`;
 }
 
@@ -89,7 +106,7 @@ function chosen(answer: Answer, method: string): { endpoint: Endpoint; run: Run 
   throw new Refusal('method_not_allowed', `${method} is not supported here, only ${allowed}`, { allow: allowed });
 }
 
-function send(reply: FastifyReply, { answer }: Endpoint, outcome: Outcome): void {
+function send(reply: FastifyReply, { endpoint: { answer }, outcome }: Extract<Done, { outcome: unknown }>): void {
   reply.code(answer.status);
   if ('stream' in outcome) {
     void reply.headers(outcome.headers).send(outcome.stream);

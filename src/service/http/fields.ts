@@ -32,5 +32,16 @@ export const propertyMap = Type.Record(Type.String(), Type.Unknown(), {
 
 /** Milliseconds as an ISO 8601 UTC text; null stays null. */
 export function timeText(milliseconds: number | null): string | null {
-  return milliseconds === null ? null : new Date(milliseconds).toISOString();
+  return milliseconds === null ? null : (texts.get(milliseconds) ?? newText(milliseconds));
+}
+
+/** Making one takes as long as the rest of an answer's item, and the same times are asked for again and again. */
+const texts = new Map<number, string>();
+const mostTexts = 10_000;
+
+function newText(milliseconds: number): string {
+  const text = new Date(milliseconds).toISOString();
+  if (texts.size >= mostTexts) texts.clear();
+  texts.set(milliseconds, text);
+  return text;
 }

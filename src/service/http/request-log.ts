@@ -41,6 +41,7 @@ export class RequestLog {
   readonly #listeners = new Set<(entry: LoggedRequest) => void>();
   readonly #file: WriteStream | undefined;
   #begun = 0;
+  #last = { now: Number.NaN, text: '' };
 
   /** Throws a Problem when the file cannot be written. */
   constructor(file?: string) {
@@ -54,11 +55,16 @@ export class RequestLog {
     return this.#entries;
   }
 
-  begin(given: Pick<LoggedRequest, 'time' | 'arrived' | 'method' | 'path' | 'from'>): LoggedRequest {
+  /** `now` is the wall clock. */
+  begin(given: Pick<LoggedRequest, 'arrived' | 'method' | 'path' | 'from'> & { readonly now: number }): LoggedRequest {
     this.#begun += 1;
     const entry: LoggedRequest = {
       id: this.#begun,
-      ...given,
+      time: this.#textOf(given.now),
+      arrived: given.arrived,
+      method: given.method,
+      path: given.path,
+      from: given.from,
       credentials: null,
       user: null,
       company: null,
@@ -71,6 +77,12 @@ export class RequestLog {
     this.#entries.push(entry);
     if (this.#entries.length > kept * 1.1) this.#entries.splice(0, this.#entries.length - kept);
     return entry;
+  }
+
+  /** The requests of one millisecond share the text of it. */
+  #textOf(now: number): string {
+    if (now !== this.#last.now) this.#last = { now, text: new Date(now).toISOString() };
+    return this.#last.text;
   }
 
   /** Writes the line of a request that has been answered or given up. */

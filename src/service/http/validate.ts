@@ -42,9 +42,10 @@ export function bodyValidator(properties: TProperties): Validate {
 function validator(properties: TProperties, read: (value: unknown, property: Property) => unknown): Validate {
   const schema = Type.Object(properties);
   const compiled = Compile(schema);
+  const declared = Object.entries(properties as Properties);
   return (given) => {
     const fields: Fields = {};
-    for (const [name, property] of Object.entries(properties as Properties)) {
+    for (const [name, property] of declared) {
       const value = Object.hasOwn(given, name) ? read(given[name], property) : undefined;
       const chosen = value === undefined ? property.default : value;
       if (chosen !== undefined) fields[name] = chosen;

@@ -28,6 +28,8 @@ interface Turn {
 export class CallCounts {
   readonly #db: Database;
   readonly #turns = new Map<string, Turn>();
+  /** The one that was asked for last: mostly the same company asks again. */
+  #latest: Turn | undefined;
   #kept: PromiseWithResolvers<void> | undefined;
 
   constructor(db: Database) {
@@ -58,15 +60,20 @@ export class CallCounts {
   }
 
   #turnOf({ id: accountId }: Account, { date }: EasternDay): Turn {
+    const latest = this.#latest;
+    if (latest !== undefined && latest.accountId === accountId && latest.date === date) return latest;
     const key = `${date} ${accountId}`;
-    let turn = this.#turns.get(key);
-    if (turn === undefined) {
-      const sql = 'select used from api_usage where account_id = ? and day = ?';
-      const stored = this.#db.get<{ used: number }>(sql, accountId, date)?.used ?? 0;
-      turn = { accountId, date, stored, added: 0, allowance: 0 };
-      this.#turns.set(key, turn);
-      this.#beginTurn();
-    }
+    const turn = this.#turns.get(key) ?? this.#begin(key, accountId, date);
+    this.#latest = turn;
+    return turn;
+  }
+
+  #begin(key: string, accountId: string, date: string): Turn {
+    const sql = 'select used from api_usage where account_id = ? and day = ?';
+    const stored = this.#db.get<{ used: number }>(sql, accountId, date)?.used ?? 0;
+    const turn: Turn = { accountId, date, stored, added: 0, allowance: 0 };
+    this.#turns.set(key, turn);
+    this.#beginTurn();
     return turn;
   }
 
@@ -82,7 +89,7 @@ export class CallCounts {
         this.#store();
         kept.resolve();
       } catch (thrown) {
-        this.#turns.clear();
+        this.#forget();
         kept.reject(thrown);
       }
     });
@@ -92,7 +99,12 @@ export class CallCounts {
     const turns = [...this.#turns.values()].filter(({ added }) => added > 0);
     if (turns.length === 1) this.#storeOne(turns[0]!);
     else if (turns.length > 1) this.#db.transaction(() => this.#storeAll(turns));
+    this.#forget();
+  }
+
+  #forget(): void {
     this.#turns.clear();
+    this.#latest = undefined;
   }
 
   #storeAll(turns: readonly Turn[]): void {

@@ -27,11 +27,16 @@ export class SlidingSecond {
 
   /** Remembers a call that was let through. */
   take(company: string, time: number): void {
-    const past = this.#arrivals.get(company) ?? [];
-    past.splice(insertionPoint(past, time), 0, time);
+    const past = this.#arrivals.get(company);
+    if (past === undefined) {
+      this.#arrivals.set(company, [time]);
+      return;
+    }
+    const at = insertionPoint(past, time);
+    if (at === past.length) past.push(time);
+    else past.splice(at, 0, time);
     // Many at a time: taking the first one off a long array moves all the others.
     if (past[0]! < past.at(-1)! - 2 * memory) past.splice(0, insertionPoint(past, past.at(-1)! - memory));
-    this.#arrivals.set(company, past);
   }
 }
 

@@ -3,6 +3,7 @@ import { redact } from '../../lib/redact.ts';
 import { verifyPassword } from '../auth/passwords.ts';
 import { isClosed } from '../client-status.ts';
 import { notFound, Refusal } from '../http/refusal.ts';
+import type { Running } from '../http/running.ts';
 import type { Parts } from '../parts.ts';
 import { accountById } from '../store/accounts.ts';
 import { featuresOff } from '../store/clients.ts';
@@ -14,7 +15,7 @@ import { publishedHtml, refusalHtml } from './page.ts';
 interface Serving {
   readonly parts: Parts;
   /** What the service waits for before it closes. */
-  readonly running: Set<Promise<void>>;
+  readonly running: Running;
 }
 
 /**
@@ -26,11 +27,8 @@ export function servePublished(app: FastifyInstance, { parts, running }: Serving
   app.route({
     method: ['GET', 'HEAD'],
     url: '/published/:id/:slug',
-    handler: async (request, reply) => {
-      const one = show(parts, request, reply);
-      running.add(one);
-      await one.finally(() => running.delete(one));
-      return reply;
+    handler: (request, reply) => {
+      running.add(show(parts, request, reply), request.raw.socket);
     },
   });
 }

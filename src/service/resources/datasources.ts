@@ -70,9 +70,15 @@ function describeListed(source: ListedDatasource): object {
   };
 }
 
+/** Member by member: a spread in front of so many others takes as long as a quarter of the call. */
 function describe(source: Datasource): object {
   return {
-    ...describeListed(source),
+    id: source.id,
+    name: source.name,
+    description: source.description,
+    refresh_interval: source.refreshInterval,
+    date_last_refresh: timeText(source.dateLastRefresh),
+    is_dynamic: source.isDynamic === 1,
     company: source.accountId,
     connector: source.connector,
     format: source.format,

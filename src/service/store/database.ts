@@ -16,7 +16,7 @@ const mostRemembered = 10_000;
 export class Database {
   readonly #db: SQLite.Database;
   readonly #statements = new Map<string, SQLite.Statement>();
-  readonly #remembered = new Map<string, unknown>();
+  readonly #remembered = new Map<string, Map<string, unknown>>();
 
   private constructor(db: SQLite.Database) {
     this.#db = db;
@@ -54,17 +54,15 @@ export class Database {
   }
 
   /**
-   * What `read` answers, asked once for this key and then known until the next write, whatever that writes: nobody has
-   * to think of what depends on what. What is undefined is asked for anew each time.
+   * What `read` answers, asked once for this key of this kind and then known until the next write, whatever that
+   * writes: nobody has to think of what depends on what. What is undefined is asked for anew each time.
    */
-  remember<T>(key: string, read: () => T): T {
-    const known = this.#remembered.get(key);
+  remember<T>(kind: string, key: string, read: () => T): T {
+    const known = this.#remembered.get(kind)?.get(key);
     if (known !== undefined) return known as T;
     const value = read();
     // In a transaction, what was read may be rolled back.
-    if (value === undefined || this.#db.inTransaction) return value;
-    if (this.#remembered.size >= mostRemembered) this.#remembered.clear();
-    this.#remembered.set(key, value);
+    if (value !== undefined && !this.#db.inTransaction) this.#keep(kind, key, value);
     return value;
   }
 
@@ -89,6 +87,15 @@ export class Database {
 
   close(): void {
     this.#db.close();
+  }
+
+  #keep(kind: string, key: string, value: unknown): void {
+    const known = this.#remembered.get(kind);
+    if (known === undefined) this.#remembered.set(kind, new Map([[key, value]]));
+    else {
+      if (known.size >= mostRemembered) known.clear();
+      known.set(key, value);
+    }
   }
 
   #noted(sql: string): SQLite.Statement {

@@ -40,7 +40,7 @@ const columns = `${listed}, d.account_id as accountId, d.connector, d.format, d.
 const byId = `select ${columns} from datasources d where d.id = ?`;
 
 export function datasourceById(db: Database, id: string): Datasource | undefined {
-  return db.remember(`datasource ${id}`, () => db.get<Datasource>(byId, id));
+  return db.remember('datasource', id, () => db.get<Datasource>(byId, id));
 }
 
 /** The sources of an account whose instances depend on its users' properties. */

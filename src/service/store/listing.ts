@@ -22,5 +22,5 @@ export function listRows<T>(
 /** How many rows a query finds: counted once and then known until something changes, because counting looks at all. */
 export function countRows(db: Database, from: string, values: readonly Cell[]): number {
   const sql = `select count(*) as n ${from}`;
-  return db.remember(`${sql} ${JSON.stringify(values)}`, () => db.get<{ n: number }>(sql, ...values)!.n);
+  return db.remember(sql, JSON.stringify(values), () => db.get<{ n: number }>(sql, ...values)!.n);
 }
