@@ -26,6 +26,8 @@ export interface Condition {
 export interface Detail {
   /** How old the data is that the dashboard shows. */
   readonly shows_as_of?: number;
+  /** A request since then had no answer: it may be something newer. */
+  readonly in_doubt?: true;
   /** Nothing was ever published. */
   readonly shows_nothing?: true;
   /** What happens by itself, and when. */

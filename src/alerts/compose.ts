@@ -167,7 +167,9 @@ function shownLines(detail: Detail | undefined, now: number): string[] {
   if (detail?.shows_nothing === true) return [line('dashboard', 'shows nothing that came from here')];
   const asOf = detail?.shows_as_of;
   if (asOf === undefined) return [];
-  return [line('dashboard', `shows data as of ${instantText(asOf)}, ${durationText(Math.max(0, now - asOf))} old`)];
+  const doubt = detail?.in_doubt === true ? ', unless a request since then arrived that had no answer' : '';
+  const age = `${durationText(Math.max(0, now - asOf))} old`;
+  return [line('dashboard', `shows data as of ${instantText(asOf)}, ${age}${doubt}`)];
 }
 
 function mendLines(detail: Detail | undefined): string[] {
@@ -186,7 +188,7 @@ function listText(mentions: readonly Mention[]): string {
 }
 
 function wrongOf({ subject, level, since, what, code }: Mention, detail: Detail | undefined): Wrong {
-  const { shows_as_of, next, mend } = detail ?? {};
+  const { shows_as_of, in_doubt, next, mend } = detail ?? {};
   const named = subject === kindOf(subject) ? { subject } : { [kindOf(subject)]: nameOf(subject) };
   return {
     ...named,
@@ -195,6 +197,7 @@ function wrongOf({ subject, level, since, what, code }: Mention, detail: Detail 
     what,
     ...(code === null ? {} : { code }),
     ...(shows_as_of === undefined ? {} : { shows_as_of: new Date(shows_as_of).toISOString() }),
+    ...(in_doubt === undefined ? {} : { in_doubt }),
     ...(next === undefined ? {} : { next: next.says }),
     ...(next?.at === undefined ? {} : { next_at: new Date(next.at).toISOString() }),
     ...(mend === undefined ? {} : { mend }),

@@ -12,6 +12,8 @@ export interface Explanation {
   readonly instance?: string;
   /** How old the data is that the instance was last known to show; absent when it never got any from this state. */
   readonly shows_as_of?: number;
+  /** A request since then had no answer: it may show something newer. */
+  readonly in_doubt?: true;
   /** In a few words: `up to date`, `waiting for the quota` … */
   readonly verdict: string;
   /** From the newest fact to the oldest. */
@@ -66,7 +68,7 @@ export async function explainInstance(instance: string, given: ExplainGiven): Pr
 
 async function explainOne(job: Job, { store }: ExplainGiven, overview: Overview): Promise<Explanation> {
   const address = overview.addressOf(job);
-  const shown = overview.shownAsOf(job);
+  const shown = overview.publishedAsOf(job);
   const runs = (await store?.runs.history({ job: job.name, limit: runsLookedAt })) ?? [];
   const skip = (await store?.skips.history({ job: job.name, limit: 1 }))?.[0];
   const isMissing = address === undefined && job.extract !== undefined;
@@ -75,6 +77,7 @@ async function explainOne(job: Job, { store }: ExplainGiven, overview: Overview)
     job: job.name,
     ...(address === undefined ? {} : { instance: address.instance }),
     ...(shown === undefined ? {} : { shows_as_of: shown }),
+    ...(overview.isInDoubt(job) ? { in_doubt: true } : {}),
     ...withSkip(judgement, skip !== undefined && skip.noted_at >= (runs[0]?.started_at ?? 0) ? skip : undefined),
   };
 }
@@ -179,7 +182,11 @@ function owed({ waiting, daemonSince, now, quotaUntil, ...facts }: Facts): Judge
     const mend = `no daemon runs on this state: sluice run, or sluice sync ${facts.job.name}`;
     return { verdict: `${verdict}, with nobody to send it`, because, mend };
   }
-  return { verdict, because, next: { at, says: 'the daemon sends it' } };
+  const mend =
+    spent === undefined
+      ? 'nobody is needed while the service is known to be away; sluice check --connect tells what is in the way'
+      : 'sluice plan shows who asks for how much, and what would make it fit';
+  return { verdict, because, next: { at, says: 'the daemon sends it' }, ...(row.code === null ? {} : { mend }) };
 }
 
 /** What keeps it from being sent, in the words of who waits. */

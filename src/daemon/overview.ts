@@ -31,10 +31,10 @@ export interface Overview {
   waitingOf(job: string): readonly OutboxRow[];
   /** Undefined for a refresh, and for a declared data source that has not been created yet. */
   addressOf(job: Job): Address | undefined;
-  /** How old the data is that the job's instance was last known to show; undefined when nobody can say. */
-  shownAsOf(job: Job): number | undefined;
-  /** How old the data is that was published last, also where a later attempt has left in doubt what the instance shows. */
+  /** How old the data is that was published last; undefined when nothing was. */
   publishedAsOf(job: Job): number | undefined;
+  /** A request since then had no answer, or the state is an old copy: the instance may show something newer. */
+  isInDoubt(job: Job): boolean;
   /** Set while the job runs less often than its schedule says. */
   stretch(job: string): StretchRow | undefined;
   /** When an address last took anything; undefined when it never did. */
@@ -84,10 +84,7 @@ export async function readOverview(config: Config, store: Store | undefined, clo
     hold: (job) => known.holds.get(job),
     waitingOf: (job) => known.waiting.get(job) ?? [],
     addressOf: address,
-    shownAsOf: (job) => {
-      const receipt = receiptOf(job, address(job), known.receipts);
-      return receipt?.certain === 1 ? receipt.as_of : undefined;
-    },
+    isInDoubt: (job) => receiptOf(job, address(job), known.receipts)?.certain === 0,
     publishedAsOf: (job) => {
       const receipt = receiptOf(job, address(job), known.receipts);
       return receipt === undefined || receipt.at === 0 ? undefined : receipt.as_of;
@@ -127,8 +124,8 @@ function nothingYet(now: number, accounts: readonly AccountStatus[]): Overview {
     hold: none,
     waitingOf: () => [],
     addressOf: (job) => addressIn(job, new Map()),
-    shownAsOf: none,
     publishedAsOf: none,
+    isInDoubt: () => false,
     lastTakenAt: none,
     stretch: none,
     nextAt: (job) => firstFiring(job, now),

@@ -23,7 +23,7 @@ export interface JobStatus {
     readonly code: string | null;
     readonly message: string | null;
   };
-  /** When the instance was last known to be given or to have the job's newest data. */
+  /** How old the data is that the instance was last known to be given or to have. */
   readonly last_delivered_at?: number;
   readonly next_firing_at?: number;
   /** What is owed waits until then, at least. */
@@ -129,7 +129,7 @@ function strandedIn(owed: readonly OutboxRow[], { jobs, destinations }: Config):
 function jobStatus(job: Job, overview: Overview): JobStatus {
   const owed = overview.waitingOf(job.name).filter(({ state }) => state === 'owed');
   const last = overview.lastRun(job.name);
-  const shown = overview.shownAsOf(job);
+  const shown = overview.publishedAsOf(job);
   const next = overview.nextAt(job);
   const stretch = overview.stretch(job.name);
   const { state, until } = stateOf(job, owed, overview);

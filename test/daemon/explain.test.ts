@@ -5,7 +5,7 @@ import { Pulse } from '../../src/daemon/pulse.ts';
 import { reportStatus } from '../../src/daemon/report-status.ts';
 import { scheduleKey } from '../../src/schedule/schedule.ts';
 import type { RunEnd } from '../../src/state/runs.ts';
-import { cleanUp, newStore, noon, VirtualClock } from '../state/fixtures.ts';
+import { cleanUp, newStore, noon, oweText, VirtualClock } from '../state/fixtures.ts';
 import { configOf, destinationOf, jobOf, newFolder, Source } from './rig.ts';
 
 const hour = 3_600_000;
@@ -61,6 +61,22 @@ describe('a firing that was due', () => {
     const { explain } = await setUp({ enabled: false });
     expect((await explain()).verdict).toBe('as its last run left it: the job is disabled');
   });
+});
+
+it('goes on saying what was published last when a later request has no answer, and that this is in doubt', async () => {
+  const { store, clock, explain, status } = await setUp();
+  const at = clock.now();
+  const attempt = async (text: string) => {
+    const { owed } = await oweText(store, { instance: 'a', text, asOf: clock.now(), job: 'orders' });
+    return (await store.outbox.attempt(owed.state === 'owed' ? owed.id : 0))!;
+  };
+  await store.outbox.delivered(await attempt('id\n1\n'));
+  expect(await explain()).toMatchObject({ shows_as_of: at });
+  expect(await explain()).not.toHaveProperty('in_doubt');
+  clock.advance(60_000);
+  await attempt('id\n2\n');
+  expect(await explain()).toMatchObject({ shows_as_of: at, in_doubt: true });
+  expect((await status()).jobs[0]).toMatchObject({ last_delivered_at: at });
 });
 
 it('says of a run that failed what its own problem says that mends it', async () => {

@@ -33,11 +33,15 @@ async function run(asked: string, { config: file, json }: Flags): Promise<void> 
   }
 }
 
-function textOf({ job, instance, shows_as_of, verdict, because, next, mend }: Explanation, now: number): string {
-  const shown =
+function textOf(
+  { job, instance, shows_as_of, in_doubt, verdict, because, next, mend }: Explanation,
+  now: number,
+): string {
+  const age =
     shows_as_of === undefined
       ? 'nothing that this state knows of'
       : `data as of ${instantText(shows_as_of)}, ${durationText(Math.max(0, now - shows_as_of))} old`;
+  const shown = `${age}${in_doubt === true ? ', unless a request since then arrived that had no answer' : ''}`;
   const line = (title: string, text: string): string => `  ${title.padEnd(9)}${printable(text)}`;
   return [
     `${job}: ${verdict}`,

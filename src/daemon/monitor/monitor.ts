@@ -88,7 +88,7 @@ export class Monitor {
     const { runtime, config } = this.#given;
     const overview = await readOverview(config(), runtime.store, runtime.clock);
     for (const job of config().jobs.values()) {
-      const at = overview.shownAsOf(job);
+      const at = overview.publishedAsOf(job);
       if (at !== undefined) this.#counters.remember(job.name, at);
     }
   }

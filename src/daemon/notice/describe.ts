@@ -29,8 +29,13 @@ export async function describe(
   }
   const job = config.jobs.get(name);
   if (job === undefined) return undefined;
-  const { shows_as_of, next, mend } = await explainJob(job, { config, store, clock });
+  const { shows_as_of, in_doubt, next, mend } = await explainJob(job, { config, store, clock });
+  const doubt = in_doubt === undefined ? {} : { in_doubt };
   const shown =
-    job.extract === undefined ? {} : shows_as_of === undefined ? { shows_nothing: true as const } : { shows_as_of };
+    job.extract === undefined
+      ? {}
+      : shows_as_of === undefined
+        ? { shows_nothing: true as const }
+        : { shows_as_of, ...doubt };
   return { ...shown, ...(next === undefined ? {} : { next }), ...(mend === undefined ? {} : { mend }) };
 }
