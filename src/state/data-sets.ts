@@ -2,7 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import type { Manifest, Staged } from '../sets/manifest.ts';
-import { Backfills } from './backfills.ts';
+import { type Backfill, Backfills } from './backfills.ts';
 import { type Lease, Leases } from './leases.ts';
 import { atomically, type Ground } from './part.ts';
 import { filesBelow, removeIfEmpty, touchedAt } from './run-files.ts';
@@ -25,6 +25,9 @@ export interface PresentSet extends Generation {
   /** The whole of it became a payload. False after a restore: what the instance shows is not known then. */
   readonly isShown: boolean;
 }
+
+/** As the store keeps it: with the backfill that brought the ranges, which ends with it. */
+type KeptManifest = Manifest & { readonly backfill?: Backfill };
 
 /** Nothing younger than this is swept, whatever the store knows of it. */
 const youngMs = 10 * 60_000;
@@ -97,19 +100,22 @@ export class DataSets {
     const present = await this.#present(job);
     const before = present?.run === run ? present.before : (present?.run ?? null);
     await this.#set(job, { run, before });
-    const { filled } = JSON.parse((await this.ofRun(run))?.manifest ?? '{}') as Partial<Manifest>;
-    if (filled !== undefined) await this.#endBackfill(job, filled);
+    await this.#endBackfill(job, run);
   }
 
   /**
    * The payload of a run will not be delivered: back to the generation before, unless a later run has gone on from it.
-   * Nobody knows whether that one was ever shown: its payload may have given way to this one.
+   * Nobody knows whether that one was ever shown: its payload may have given way to this one. A range that was read again
+   * for this run is read, and not among the rows: the same backfill can be finished once more.
    */
   async takeBack(run: string): Promise<void> {
     const row = await this.#ground.db.selectFrom('sets').selectAll().where('run', '=', run).executeTakeFirst();
     if (row === undefined) return;
     if (row.before === null) return this.forget(row.job);
     await this.#set(row.job, { run: row.before, before: null, shown: 0 });
+    const backfills = new Backfills(this.#ground);
+    const ended = (await this.#manifestOf(run)).backfill;
+    if (ended !== undefined && (await backfills.find(row.job)) === undefined) await backfills.set(ended);
   }
 
   /** A person puts the payload of a former run back: the set is what it was then. Nothing else is left to go back to. */
@@ -205,10 +211,22 @@ export class DataSets {
       .execute();
   }
 
-  /** The ranges are among the rows now. */
-  async #endBackfill(job: string, id: string): Promise<void> {
+  async #manifestOf(run: string): Promise<Partial<KeptManifest>> {
+    return JSON.parse((await this.ofRun(run))?.manifest ?? '{}') as Partial<KeptManifest>;
+  }
+
+  /** The ranges are among the rows now; what was known of them stands beside, should the payload never be delivered. */
+  async #endBackfill(job: string, run: string): Promise<void> {
+    const manifest = await this.#manifestOf(run);
     const backfills = new Backfills(this.#ground);
-    if ((await backfills.find(job))?.staged?.id === id) await backfills.end(job);
+    const backfill = manifest.filled === undefined ? undefined : await backfills.find(job);
+    if (backfill === undefined || backfill.staged?.id !== manifest.filled) return;
+    await this.#ground.db
+      .updateTable('generations')
+      .set({ manifest: JSON.stringify({ ...manifest, backfill }) })
+      .where('run', '=', run)
+      .execute();
+    await backfills.end(job);
   }
 
   #remove(file: string): void {

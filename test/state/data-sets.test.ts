@@ -124,6 +124,24 @@ it('a job that keeps its rows no longer forgets them with its next payload', asy
   expect(await present(store)).toEqual({ set: undefined, watermark: plain.run });
 });
 
+it('a range that was read again can be put among the rows once more, when the payload that brought it is dead', async () => {
+  const store = await newStore({ clock: new VirtualClock() });
+  await store.outbox.owe((await owe(store)).owing);
+  const staged = { id: 'range', columns: [], next: 0, segments: [] };
+  const read = { job: 'orders', reading, lower: '1', upper: '9', chunk: '', reached: '9', begunAt: noon, staged };
+  await store.backfills.set(read);
+  const { owing } = await owe(store);
+  const generation = { ...owing.generation, manifest: { ...owing.generation.manifest, filled: 'range' } };
+  const owed = await store.outbox.owe({ ...owing, generation });
+  const id = 'id' in owed ? owed.id : 0;
+  expect(await store.backfills.find('orders')).toBeUndefined();
+  await store.outbox.bury(id, { code: 'X', message: 'dead' });
+  expect(await store.backfills.find('orders')).toEqual(read);
+  await store.outbox.revive(id);
+  expect(await store.backfills.find('orders')).toBeUndefined();
+  expect(await present(store)).toMatchObject({ set: owing.run });
+});
+
 it('who forgets the watermark forgets the rows, and what was read of a range', async () => {
   const store = await newStore({ clock: new VirtualClock() });
   const first = await owe(store);
