@@ -32,6 +32,7 @@ export interface Config {
   readonly jobs: ReadonlyMap<string, Job>;
 }
 
+/** What a destination is shown with each request. */
 export type Credentials =
   | { readonly kind: 'api_key'; readonly key: string }
   | { readonly kind: 'basic'; readonly user: string; readonly password: string };
@@ -65,6 +66,7 @@ export interface Destination {
   readonly attempts: number;
 }
 
+/** Where rows live, and the connector that reads them there. */
 export interface Source {
   readonly name: string;
   readonly connector: Connector;
@@ -122,6 +124,7 @@ export type Target =
   /** A bulk refresh: no rows are pulled. */
   | { readonly kind: 'refresh'; readonly datasources: readonly string[]; readonly clientId?: string };
 
+/** A data source of the service as a job wants it to be. */
 export interface DatasourceDeclaration {
   readonly name: string;
   readonly description: string;
@@ -129,10 +132,12 @@ export interface DatasourceDeclaration {
   readonly shares: readonly Share[];
 }
 
+/** Somebody who is to see a declared data source. */
 export type Share =
   | { readonly group: string; readonly canEdit: boolean }
   | { readonly user: string; readonly canEdit: boolean };
 
+/** One entry of `jobs`, with all that it names looked up and every default filled in. */
 export interface Job {
   readonly name: string;
   /** 1-based line of the job in the config, for messages. */
@@ -174,6 +179,7 @@ export interface Guards {
   readonly bytes?: Bounds;
 }
 
+/** What a job pulls, and what becomes of the rows on their way into the payload. */
 export interface Extract {
   readonly source: Source;
   readonly query: OptionValues<OptionSet>;

@@ -15,6 +15,7 @@ export type Action = { readonly declared: Declared; readonly say: string } & (
   | { readonly kind: 'unchanged'; readonly datasource: string }
 );
 
+/** What `apply` would do at one service, in this order. */
 export interface Plan {
   readonly actions: readonly Action[];
   /** Whether carrying it out changes anything. */

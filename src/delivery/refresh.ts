@@ -6,12 +6,14 @@ import type { Gate } from './gate.ts';
 import type { Gateway } from './gateway.ts';
 import type { Priority } from './pacing.ts';
 
+/** One data source that the service did not take into its queue, and why. */
 export interface RefreshFailure {
   readonly id: string;
   readonly error: string;
   readonly status: number;
 }
 
+/** What the service said to one request for refreshes. */
 export interface RefreshResult {
   readonly requested: number;
   /** Instances that the service has put into its queue. */

@@ -14,8 +14,10 @@ import type { Answer } from './answer.ts';
  */
 export type Action = 'settle' | 'retry' | 'pause' | 'away' | 'wait_for_day' | 'login' | 'dead';
 
+/** How one request ended: with an answer, or without. */
 export type Outcome = { readonly answer: Answer } | { readonly error: unknown };
 
+/** What follows from an outcome. */
 export interface Decision {
   readonly action: Action;
   /** Absent when settled. */

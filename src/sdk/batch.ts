@@ -27,6 +27,7 @@ export interface ValueCells {
   readonly values: readonly Value[];
 }
 
+/** The cells of one column, in the order in which they were stored. */
 export type Cells = ByteCells | ValueCells;
 
 /**

@@ -18,6 +18,7 @@ export interface Option<T> {
   readonly default?: T;
 }
 
+/** Options by the names that people write in the config. */
 export type OptionSet = { readonly [name: string]: Option<unknown> };
 
 /** What the code gets for a set of options: optional ones without a default may be undefined. */

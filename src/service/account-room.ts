@@ -3,8 +3,9 @@ import { dashboardsLeft, privateLinksLeft } from './store/client-limits.ts';
 import { featuresOff } from './store/clients.ts';
 import type { Database } from './store/database.ts';
 
-/** What an account may still make. Called in the transaction that makes it, so that two at once do not share a place. */
+// What an account may still make. Called in the transaction that makes it, so that two at once do not share a place.
 
+/** For a dashboard that is new; 403 where the account has all that it may. */
 export function requireDashboardRoom(db: Database, accountId: string): void {
   if (dashboardsLeft(db, accountId) === 0) throw forbidden('The account has as many dashboards as it may');
 }

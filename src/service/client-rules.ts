@@ -12,6 +12,7 @@ export function findClient({ parts, caller, params }: Call): Client {
   return client;
 }
 
+/** What may be said of a client; absent: as it is. */
 export interface ClientChange {
   readonly name?: string;
   readonly description?: string;
@@ -35,6 +36,7 @@ export function addClient({ parts, caller, body }: Call<unknown, ClientChange & 
   return id;
 }
 
+/** Changes what is given, and nothing else; 400 for a status that a client cannot go back to. */
 export function changeClient({ parts, body }: Call<unknown, ClientChange>, client: Client): void {
   const { db, clock } = parts;
   const { status } = body;

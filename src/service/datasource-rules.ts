@@ -63,12 +63,14 @@ export function findEditable(call: Call): Datasource {
   return editable(call, findDatasource(call));
 }
 
+/** The source, where the caller may change it; else 403. */
 export function editable({ parts, caller }: Call, source: Datasource): Datasource {
   if (!canEdit(parts.db, asShared(source), caller))
     throw forbidden('The data source is shared with you to see, not to change');
   return source;
 }
 
+/** An instance, and the source that it belongs to. */
 export interface Found {
   readonly instance: Instance;
   readonly source: Datasource;
@@ -89,6 +91,7 @@ export function findInstance(call: Call): Found {
   return { instance, source };
 }
 
+/** The same, for callers who are about to change it. */
 export function findEditableInstance(call: Call): Found {
   const found = findInstance(call);
   editable(call, found.source);

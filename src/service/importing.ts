@@ -13,6 +13,7 @@ export function requireImportable({ parts, caller }: Call, asset: SharedAsset, w
   }
 }
 
+/** The refusal of an import of something that one does not see. */
 export function notShared(what: string): Refusal {
   return new Refusal('permission_denied', `${what} is not shared with you`);
 }

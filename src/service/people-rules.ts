@@ -24,22 +24,26 @@ export const tabInstanceSchema = Type.Object({
   context: Type.String(),
 });
 
+/** A group or a role as lists show it. */
 export function describeNamed({ id, name, description }: Group | Role): object {
   return { id, name, description };
 }
 
+/** A group of the account, by the id in the path unless another is given; else 404. */
 export function findGroup({ parts, account, params }: Call, id = params.id!): Group {
   const group = groupById(parts.db, id);
   if (group?.accountId !== account.id) throw notFound(`Group not found: ${id}`);
   return group;
 }
 
+/** A role of the account, found likewise. */
 export function findRole({ parts, account, params }: Call, id = params.id!): Role {
   const role = roleById(parts.db, id);
   if (role?.accountId !== account.id) throw notFound(`Role not found: ${id}`);
   return role;
 }
 
+/** A user of the account, found likewise. */
 export function findUser({ parts, account, params }: Call, id = params.id!): User {
   const user = userById(parts.db, id);
   if (user?.accountId !== account.id) throw notFound(`User not found: ${id}`);
@@ -78,6 +82,7 @@ export function keepAnAdmin({ parts }: Call, user: User): void {
   }
 }
 
+/** Gives a user a role in the place of the one before; 403 where they have it already, or no admin would be left. */
 export function assignRole(call: Call, user: User, role: Role): void {
   const { db } = call.parts;
   if (user.roleId === role.id) throw forbidden(`The user already has the role ${role.name}`);
@@ -87,6 +92,7 @@ export function assignRole(call: Call, user: User, role: Role): void {
   });
 }
 
+/** Takes the role away; 403 where the user has another, or no admin would be left. */
 export function withdrawRole(call: Call, user: User, role: Role): void {
   const { db } = call.parts;
   if (user.roleId !== role.id) throw forbidden(`The user does not have the role ${role.name}`);
@@ -107,6 +113,7 @@ export function joinGroup({ parts }: Call, { group, user }: Membership): void {
   parts.db.durably(() => addMember(parts.db, group.id, user.id));
 }
 
+/** 404 for somebody who is not in the group. */
 export function leaveGroup({ parts }: Call, { group, user }: Membership): void {
   const left = parts.db.durably(() => removeMember(parts.db, group.id, user.id));
   if (!left) throw notFound(`The user ${user.id} is not in the group ${group.id}`);

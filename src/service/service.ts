@@ -31,6 +31,7 @@ import { FolderBlobs } from './uploads/folder-blobs.ts';
 import { MemoryBlobs } from './uploads/memory-blobs.ts';
 import { UsageDays } from './usage/days.ts';
 
+/** How the service is to be started. */
 export interface ServiceOptions {
   /** Address to listen on; 127.0.0.1 unless told. */
   readonly host?: string;
@@ -63,6 +64,7 @@ export interface ServiceOptions {
   readonly log?: Log;
 }
 
+/** The service once it listens. `close` ends it: no connection, timer or process is left. */
 export interface RunningService {
   /** Base URL with the version segment, without a trailing slash. */
   readonly url: string;

@@ -20,6 +20,7 @@ const columnLayouts = [
   '100_30_30_30_100',
 ] as const;
 
+/** The layouts that a dashboard can have: by columns and regions, or as a grid. */
 export const layoutTypes = [...columnLayouts, 'grid'] as const;
 export type LayoutType = (typeof layoutTypes)[number];
 
@@ -43,14 +44,17 @@ export interface Placed {
   readonly height: number | null;
 }
 
+/** What a layout is made of. */
 export interface Layout {
   readonly type: LayoutType;
   /** How many columns a grid has. */
   readonly cols: number;
 }
 
+/** The layout of a dashboard that nobody has said anything about. */
 export const emptyLayout = { layoutType: 'grid', cols: usualColumns } as const;
 
+/** The layout as it is stored, ready to be reckoned with. */
 export function layoutOf({ layoutType, cols }: { layoutType: LayoutType; cols: number }): Layout {
   return { type: layoutType, cols };
 }

@@ -71,6 +71,7 @@ export interface Store extends Parts {
   close(): Promise<void>;
 }
 
+/** How a state folder is opened. */
 export interface StoreOptions {
   readonly clock: Clock;
   /** How many delivered payloads stay on the disk; none where nothing is said. */

@@ -1,6 +1,7 @@
 import type { Ground } from './part.ts';
 import type { TargetRow } from './tables.ts';
 
+/** What the ids of a declared data source are remembered by. */
 export interface TargetKey {
   /** The destination's base URL: the same name at another service is another data source. */
   readonly url: string;

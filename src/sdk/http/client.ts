@@ -6,6 +6,7 @@ import { type HttpRequest, withUrl } from './request.ts';
 import { retryAfterMs } from './retry.ts';
 import { unpacked } from './unpack.ts';
 
+/** What bounds the requests of one run. */
 export interface ClientInit {
   /** Longest wait for a connection, for the first byte and between two. */
   readonly timeoutMs: number;

@@ -58,6 +58,7 @@ function timeout(place: string, cause: unknown): Problem {
   });
 }
 
+/** An answer whose status says no. */
 export interface Refusal {
   readonly url: URL;
   readonly status: number;

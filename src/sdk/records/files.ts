@@ -8,6 +8,7 @@ import { formatOfName } from './options.ts';
 import { readRecords } from './reader.ts';
 import { unpackFiles } from './unpack-files.ts';
 
+/** What people wrote for `fileOptions`, defaults filled in. */
 export type FileQuery = OptionValues<typeof fileOptions>;
 
 /** Reads whole files as one table. Their endings tell what they are, unless the query does. */

@@ -74,6 +74,7 @@ export function digitsEnd(bytes: Buffer, pos: number): number {
   }
 }
 
+/** Whether a byte is a hexadecimal digit in ASCII, in either case; the end of the text is none. */
 export function isHex(byte: number | undefined): boolean {
   return byte !== undefined && /[\da-f]/i.test(String.fromCharCode(byte));
 }

@@ -66,6 +66,7 @@ export const recordOptions = {
   }),
 };
 
+/** What people wrote for `recordOptions`, defaults filled in. */
 export type RecordQuery = OptionValues<typeof recordOptions>;
 
 /** What a reader needs: the options, with the format decided, and the columns that tell about the input, if any. */

@@ -16,6 +16,7 @@ export interface RecordReader {
   extraction(): Extraction;
 }
 
+/** What is wanted of an input before, or instead of, its records. */
 export interface SurveyAsk {
   /** The number of records is wanted, even if that costs a pass over the data. */
   readonly count?: boolean;
@@ -23,6 +24,7 @@ export interface SurveyAsk {
   readonly values?: readonly string[];
 }
 
+/** What a survey of one input found. */
 export interface Surveyed {
   /** Records of this input; undefined when nobody asked and nothing had to be read. */
   readonly records: number | undefined;

@@ -3,6 +3,7 @@ import { canonicalText } from './canonical.ts';
 /** What a cell of a sheet can be. */
 export type CellKind = 'integer' | 'decimal' | 'boolean' | 'date' | 'time' | 'timestamp' | 'text';
 
+/** A cell of a sheet, read. */
 export interface SheetCell {
   readonly kind: CellKind;
   /** Canonical for the kind. */

@@ -16,6 +16,7 @@ import type { ErrorRule } from './rules.ts';
 import { answerProblem, Ignored, PlaceLost, strangeLink, tooLarge, unreadable } from './service-problems.ts';
 import type { Scope } from './template.ts';
 
+/** What one run calls a service with. */
 export interface CallerInit {
   readonly service: Pick<ServiceDescription, 'title' | 'base' | 'headers' | 'query' | 'errors'>;
   readonly login: LoginData;

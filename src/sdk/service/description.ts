@@ -52,6 +52,7 @@ interface Placed {
   readonly query?: Readonly<Record<string, Template>>;
 }
 
+/** How requests show who asks. */
 export type LoginData = Placed &
   (
     | { readonly kind: 'none' }
@@ -88,6 +89,7 @@ export interface RequestData {
   readonly xml?: Template;
 }
 
+/** One kind of record that a service has: how it is asked for, and what becomes of the answer. */
 export interface StreamData {
   /** One sentence for the reference page. */
   readonly about: string;
@@ -116,6 +118,7 @@ export interface StreamData {
   readonly errors?: readonly ErrorRule[];
 }
 
+/** How the body of an answer is read. */
 export type Decoding =
   /** Records that the service's own code reads out of the answer as it lies on the disk, a piece at a time. */
   | { readonly as: 'stream'; readonly read: (input: RecordInput, scope: Scope) => AsyncIterable<Fields> }
@@ -133,6 +136,7 @@ export type Decoding =
 /** One record: a JSON object, a row of a csv, an element of XML. */
 export type Fields = Readonly<Record<string, unknown>>;
 
+/** Where the records stand in an answer. */
 export type RecordsAt =
   /** A list, or a single record, at that path. `*` goes through lists: `*.results`. */
   | Path
@@ -149,6 +153,7 @@ export type Columns =
   | 'discovered'
   | Discovery;
 
+/** One column of a stream: its type, and where its value comes from. */
 export interface ColumnData {
   readonly type: ColumnType;
   /** Where it stands in the record; at its name unless said otherwise. */
@@ -198,6 +203,7 @@ export interface Stop {
   readonly repeated?: 'refuse' | 'end';
 }
 
+/** How the next page is asked for, and when there is none. */
 export type Paging = Stop &
   (
     | { readonly by: 'page'; readonly first?: number }
@@ -209,6 +215,7 @@ export type Paging = Stop &
     | { readonly by: 'link'; readonly at?: Where }
   );
 
+/** What a stream is asked for one by one. */
 export type Partition =
   /** Each item of a list option (a text is split at commas). */
   | { readonly option: string }
@@ -237,6 +244,7 @@ export interface Window {
   readonly look_back?: string;
 }
 
+/** How a stream is asked only for what the last run has not seen. */
 export type Incremental =
   /** Records that changed since; `since` is what the last run had got to, less `look_back`. */
   | {

@@ -16,6 +16,7 @@ import { cappedInstant, Ignored, PlaceLost, placeLost, repeatedPage, tooManyPage
 import type { Scope } from './template.ts';
 import { boundOf, endOf, spansOf } from './windows.ts';
 
+/** What one reading of a stream needs, from the first request to the last. */
 export interface ReadingInit {
   readonly service: Pick<ServiceDescription, 'title' | 'streams'>;
   readonly caller: Caller;

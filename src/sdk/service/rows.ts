@@ -7,6 +7,7 @@ import { type DateFormat, Moment, readMoment } from './moment.ts';
 import { valueAt } from './path.ts';
 import type { Scope } from './template.ts';
 
+/** Columns that are declared one by one. */
 export type ColumnMap = Exclude<Columns, string | { readonly request: unknown } | ((scope: Scope) => unknown)>;
 
 /** Turns records into batches of declared columns. */

@@ -25,6 +25,7 @@ export type Verdict =
   /** Only for polls: not ready yet. */
   | 'pending';
 
+/** Which answers it is about, and what they mean. The first rule that fits decides. */
 export interface ErrorRule {
   /** Any of these; absent: every status, 200 included. */
   readonly status?: number | readonly number[];
@@ -41,8 +42,10 @@ export interface ErrorRule {
   readonly next?: string;
 }
 
+/** What a value is held against: it is equal, matches, is among these, or (`true`) is there at all. */
 export type Match = string | number | boolean | RegExp | readonly (string | number)[];
 
+/** A span such as `30s`, or where the answer says how long or until when. */
 export type WaitTime =
   | string
   | { readonly at: Where; readonly unit: 'seconds' | 'minutes' | 'milliseconds' | 'epoch' | 'epoch_ms' };

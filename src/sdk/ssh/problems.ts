@@ -2,6 +2,7 @@ import { Problem, type ProblemInit } from '../../lib/problem.ts';
 import { networkWords } from '../network.ts';
 import type { SshLogin } from './login.ts';
 
+/** A problem of an SSH connection, its code headed by that of the connector: `DB_SSH` makes `DB_SSH_LOST`. */
 export function make(
   { codes }: SshLogin,
   code: string,

@@ -8,6 +8,7 @@ import { connectSsh } from './connect.ts';
 import type { SshLogin } from './login.ts';
 import { make } from './problems.ts';
 
+/** Which way a tunnel goes, and for how long. */
 export interface TunnelGiven {
   readonly login: SshLogin;
   /** Where the SSH server connects to. */

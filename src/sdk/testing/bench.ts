@@ -11,6 +11,7 @@ import { withDefaults } from '../option.ts';
 import { fail } from './check.ts';
 import type { Options, Place, Reading } from './world.ts';
 
+/** A whole extract as a test looks at it: cells in canonical text. */
 export interface Table {
   readonly columns: readonly Column[];
   readonly rows: (string | null)[][];

@@ -17,6 +17,7 @@ export interface Kit {
   close(): Promise<void>;
 }
 
+/** What the suite cannot see from the connector itself. */
 export interface KitOptions {
   /** The file of the connector, as path or URL (`import.meta.resolve('./acme.ts')`); its name has to be the id. */
   readonly file?: string;

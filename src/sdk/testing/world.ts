@@ -27,6 +27,7 @@ export interface World {
   open(): Promise<Place>;
 }
 
+/** A source that answers, and what it holds. */
 export interface Place {
   /** Options that work; with them the connector gives exactly `columns` and `rows`, every time. */
   readonly source: Options;
@@ -60,6 +61,7 @@ export interface Place {
   close?(): Promise<void>;
 }
 
+/** For connectors that go on where the last run ended. */
 export interface Resume extends Reading {
   /** Adds rows behind the watermark and returns those that the next extract has to give. */
   grow(): Promise<Rows>;

@@ -6,6 +6,7 @@ export const pageQuery = {
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 25, description: 'items at most' }),
 };
 
+/** Which part of a list is asked for. */
 export interface Page {
   readonly offset: number;
   readonly limit: number;
@@ -22,6 +23,7 @@ export function pageOf<T>(all: readonly T[], { offset, limit }: Page): Listed<T>
   return { items: all.slice(offset, offset + limit), total: all.length };
 }
 
+/** What the envelope of a list says of it. */
 export function listMeta(listed: Listed<unknown>): { count: number; total: number } {
   return { count: listed.items.length, total: listed.total };
 }

@@ -1,5 +1,6 @@
 import type { Account } from '../store/accounts.ts';
 
+/** The plans that an account can have, the smallest first. */
 export const plans = ['starter', 'team', 'grow', 'enterprise'] as const;
 export type Plan = (typeof plans)[number];
 
@@ -11,10 +12,12 @@ const requestsPerDay: Readonly<Record<Plan, number>> = {
 };
 const requestsPerSecond = 5;
 
+/** Requests that an account may make in a day of New York: its own number, else that of its plan. */
 export function dailyAllowance(account: Account): number {
   return account.requestsPerDay ?? requestsPerDay[account.plan];
 }
 
+/** Requests that an account may make in any second. */
 export function secondAllowance(account: Account): number {
   return account.requestsPerSecond ?? requestsPerSecond;
 }

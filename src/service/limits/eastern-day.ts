@@ -10,6 +10,7 @@ export interface EasternDay {
 
 const zone = 'America/New_York';
 
+/** The day that an instant (epoch milliseconds) lies in. */
 export function easternDay(now: number): EasternDay {
   const midnight = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(zone).startOfDay();
   const next = midnight.add({ days: 1 }).startOfDay();

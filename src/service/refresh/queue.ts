@@ -1,5 +1,6 @@
 import type { Database } from '../store/database.ts';
 
+/** A refresh that waits or runs. */
 export interface Queued {
   readonly position: number;
   readonly instanceId: string;
@@ -35,6 +36,7 @@ export function takeNext(db: Database, busy: Busy): Queued | undefined {
   return { ...next, ...db.get<Pick<Queued, 'instanceId'>>(sql, next.position)! };
 }
 
+/** Takes a refresh out of the queue, however it ended. */
 export function settle(db: Database, position: number): void {
   db.run('delete from refresh_queue where position = ?', position);
 }
