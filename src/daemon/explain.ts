@@ -179,7 +179,9 @@ function owed({ waiting, daemonSince, now, quotaUntil, ...facts }: Facts): Judge
   const at = Math.max(spent ?? row.next_attempt_at ?? now, now);
   const verdict = waitText(row, { spent, now });
   if (daemonSince === undefined) {
-    const mend = `no daemon runs on this state: sluice run, or sluice sync ${facts.job.name}`;
+    const later = 'sluice run sends it then; sluice plan shows who asks for how much';
+    const now = `sluice run, or sluice sync ${facts.job.name}`;
+    const mend = `no daemon runs on this state: ${spent === undefined ? now : later}`;
     return { verdict: `${verdict}, with nobody to send it`, because, mend };
   }
   const mend =

@@ -1,13 +1,17 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
+import { Problem } from '../lib/problem.ts';
 import { migrations } from './migrations/index.ts';
 import { placedPath } from './placed-paths.ts';
+import { stateProblem } from './state-problem.ts';
 
 /** What a look at a state's database found; nothing was written, migrated or mended. */
 export interface Inspection {
   /** `ok`, or what SQLite's quick_check said first. */
   readonly integrity: string;
+  /** Set where it could not be looked into, which need not be its fault: a full disk, a folder of somebody else. */
+  readonly unread?: Problem;
   readonly schema: number;
   /** The newest schema that this Sluice knows. */
   readonly newest: number;
@@ -46,7 +50,10 @@ export function inspectState(folder: string): Inspection | undefined {
       largest: one('select max(bytes) from outbox'),
     };
   } catch (thrown) {
-    return { integrity: (thrown as Error).message, newest, schema: 0, owed: 0, largest: 0, missing: [], known: [] };
+    const integrity = (thrown as Error).message;
+    const problem = stateProblem(thrown, file);
+    const unread = problem instanceof Problem && problem.code !== 'STATE_DAMAGED' ? { unread: problem } : {};
+    return { integrity, ...unread, newest, schema: 0, owed: 0, largest: 0, missing: [], known: [] };
   } finally {
     database?.close();
   }

@@ -128,6 +128,11 @@ describe('a disk that is really full', () => {
     expect(code).toBe(1);
     expect(stderr + stdout).toMatch(/STATE_FULL|DISK_FULL/);
     expect(stderr).not.toContain('SqliteError');
+    const { findings } = JSON.parse((await home.sluice(['doctor', '--json'])).stdout) as { findings: object[] };
+    // A backup put over a sound database, on a disk that has no room for it, would be the worst advice.
+    expect(findings).toContainEqual(
+      expect.objectContaining({ check: 'database', ok: false, mend: expect.stringContaining('free some space') }),
+    );
     await rm(filler(stage));
     expect(await oracle.look()).toBe(2);
   }

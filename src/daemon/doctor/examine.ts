@@ -86,7 +86,9 @@ function examineState(config: Config, now: number): Finding[] {
   ];
 }
 
-function storeFinding({ integrity, schema, newest }: NonNullable<ReturnType<typeof inspectState>>): Finding {
+function storeFinding({ integrity, unread, schema, newest }: NonNullable<ReturnType<typeof inspectState>>): Finding {
+  if (unread !== undefined)
+    return bad('database', `it cannot be looked into: ${unread.message}`, unread.next ?? unread.code);
   if (integrity !== 'ok')
     return bad('database', `it is damaged: ${integrity}`, 'sluice restore FOLDER --replace, from a backup');
   if (schema > newest)
