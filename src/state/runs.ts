@@ -40,6 +40,10 @@ const ends: readonly RunState[] = [
   'discarded',
 ];
 
+/** Runs that were ended from outside and not by a person or the daemon's own end. */
+const cutShort = ['RUN_INTERRUPTED', 'RUN_CANCELLED'];
+const mostCancelled = 3;
+
 /** So many of its newest runs each job keeps, however many others have run since. */
 const ofEachJob = 5;
 
@@ -153,7 +157,8 @@ export class Runs {
 
   /**
    * The jobs whose newest runs failed, one after the other: how many, since when, and the last of them. A process that
-   * was killed counts; one that was told to stop does not, nor does what became of a payload later.
+   * was killed counts; one that was told to stop does not, nor does what became of a payload later. Those that newer
+   * firings took the place of count when there are {@link mostCancelled} of them: by then none has come to its end.
    */
   async streaks(): Promise<Streak[]> {
     const { db } = this.#ground;
@@ -178,7 +183,7 @@ export class Runs {
       .where((where) =>
         where.or([
           where('runs.state', '=', 'failed'),
-          where.and([where('runs.state', '=', 'interrupted'), where('runs.code', '=', 'RUN_INTERRUPTED')]),
+          where.and([where('runs.state', '=', 'interrupted'), where('runs.code', 'in', cutShort)]),
         ]),
       )
       .where((where) =>
@@ -188,6 +193,10 @@ export class Runs {
         ]),
       )
       .groupBy('runs.job')
+      .having(({ eb, fn, or }) => {
+        const cancelled = fn.count<number>('runs.sequence').filterWhere('runs.code', '=', 'RUN_CANCELLED');
+        return or([eb(cancelled, '>=', mostCancelled), eb(cancelled, '<', fn.count<number>('runs.sequence'))]);
+      })
       .execute();
     if (rows.length === 0) return [];
     const all = await db.selectFrom('runs').selectAll().where('state', 'in', ['failed', 'interrupted']).execute();

@@ -53,6 +53,22 @@ describe('runs', () => {
     expect((await store.runs.streaks()).map(({ job }) => job)).toEqual(['killed']);
   });
 
+  it('that newer firings took the place of are no failures, until three in a row have come to nothing', async () => {
+    const { store, begin, end, fail } = await setUp();
+    const cancel = async () => {
+      const problem = { code: 'RUN_CANCELLED', message: 'a newer firing took its place' };
+      await store.runs.finish(await begin('slow'), { state: 'interrupted', problem });
+    };
+    for (let run = 0; run < 2; run++) await cancel();
+    expect(await store.runs.streaks()).toEqual([]);
+    await cancel();
+    expect(await store.runs.streaks()).toMatchObject([{ failures: 3, last: { code: 'RUN_CANCELLED' } }]);
+    await end('slow', 'unchanged');
+    await cancel();
+    await fail('slow');
+    expect(await store.runs.streaks()).toMatchObject([{ failures: 2, last: { code: 'DB_UNREACHABLE' } }]);
+  });
+
   it('are told by job, the newest of each, and the newest in a state', async () => {
     const { store, fail, end } = await setUp();
     await end('orders', 'refreshed');
