@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Bench, bench, keys, scratch } from './service.ts';
+import { type Bench, bench, keys, scratch, until } from './service.ts';
 
 interface Line {
   readonly socket: Socket;
@@ -66,6 +66,25 @@ describe('a client that takes its time', () => {
     },
   );
 
+  it.each([
+    ['is too large', keys.acmeAdmin, 400],
+    ['comes with a wrong key', 'wrong', 401],
+  ])('to read is told why an upload that %s is refused, though it wants no reuse', async (_why, key, status) => {
+    const given = await bench();
+    const id = await given.source();
+    const { socket, answered, ended } = lineTo(given);
+    const failed: Error[] = [];
+    socket.on('error', (error) => failed.push(error));
+    const body = Buffer.alloc(20_000_000, ' ');
+    const lines = ['connection: close', `content-length: ${body.length}`];
+    socket.pause().write(head('PUT', `/datasource-instances/${id}/data`, ...lines).replace(keys.acmeAdmin, key));
+    await new Promise((resolve) => socket.write(body, resolve));
+    socket.resume();
+    await ended;
+    expect(failed).toEqual([]);
+    expect(answered()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [^]*\r\nconnection: close\r\n`, 'i'));
+  });
+
   it('with a JSON body is refused', async () => {
     const given = await bench({ bodyIdleMs: 300 });
     const line = lineTo(given);
@@ -103,16 +122,16 @@ describe('a client that takes its time', () => {
   });
 
   it('between two pieces that are large enough is waited for', async () => {
-    const given = await bench({ bodyIdleMs: 200 });
+    const given = await bench({ bodyIdleMs: 1_000 });
     const id = await given.source();
     const line = lineTo(given);
     line.socket.write(`${head('PUT', `/datasource-instances/${id}/data`, 'content-length: 60002')}[`);
     for (let i = 0; i < 6; i++) {
       line.socket.write(' '.repeat(10_000));
-      await wait(60);
+      await wait(220);
     }
     line.socket.write(']');
-    for (let i = 0; i < 500 && line.answered() === ''; i++) await wait(10);
+    await until(() => line.answered() !== '');
     expect(line.answered()).toMatch(/^HTTP\/1\.1 200 /);
   });
 });

@@ -11,6 +11,7 @@ import { noteSignIn } from '../store/users.ts';
 import { IncomingBody } from './body.ts';
 import { refusalBody, successBody } from './envelope.ts';
 import { notFound, Refusal } from './refusal.ts';
+import { type Rest, readRest } from './slow-client.ts';
 
 /** What stands behind a path. */
 export type Answer =
@@ -28,13 +29,23 @@ interface Exchange {
 /** One request from its first byte to its answer: authenticate, count, then the endpoint's own steps. */
 export async function exchange(given: Exchange): Promise<void> {
   const done = await perform(given);
+  const { parts, request, reply } = given;
   try {
-    await given.parts.limits.kept();
+    await parts.limits.kept();
+    if (!request.raw.complete) await readRest(request.raw, restOf(given));
     if ('thrown' in done) refuse(given, done.thrown);
-    else send(given.reply, done);
+    else send(reply, done);
   } catch (thrown) {
     refuse(given, thrown);
   }
+}
+
+function restOf({ parts, request, reply }: Exchange): Rest {
+  return {
+    willStay: reply.raw.shouldKeepAlive,
+    bytesRead: request.entry.bytes_in,
+    withinMs: parts.bodyIdleMs * 2,
+  };
 }
 
 type Done = { readonly endpoint: Endpoint; readonly outcome: Outcome } | { readonly thrown: unknown };

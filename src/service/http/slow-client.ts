@@ -37,6 +37,30 @@ export async function* withPatience(reader: AsyncIterator<Buffer>, idleMs: numbe
 const silent = (idleMs: number): string => `The body stopped arriving for ${idleMs / 1000} seconds`;
 const tooSlow = `The body arrives too slowly, at less than ${leastBytesPerSecond} bytes a second`;
 
+export interface Rest {
+  /** Whether the connection is kept for more requests. */
+  readonly willStay: boolean;
+  /** Of the body. */
+  readonly bytesRead: number;
+  readonly withinMs: number;
+}
+
+/**
+ * To be waited for before a request is answered. Where the connection ends with the answer, what is left of the body is
+ * read first: a connection that ends with bytes unread is reset, and a client that reads only when it has sent all would
+ * never see why. Not for longer than this, and not where the client waits to be told that it may send.
+ */
+export function readRest(request: IncomingMessage, { willStay, bytesRead, withinMs }: Rest): Promise<void> | undefined {
+  const isAsking = request.headers.expect !== undefined && bytesRead === 0;
+  if (willStay || isAsking || request.complete || request.destroyed) return undefined;
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, withinMs);
+    for (const event of ['end', 'close'] as const) request.once(event, resolve);
+    request.once('close', () => clearTimeout(timer));
+    request.resume();
+  });
+}
+
 /**
  * To be called once a request is answered. What its client still sends is read and dropped, since some read only when
  * they have sent all; but not for ever: the connection ends when that takes longer.
