@@ -43,6 +43,19 @@ describe('sluice plan', () => {
     expect(stdout).toContain('a guess: stock has no history yet, so each firing counts as one request that is sent');
   });
 
+  it('lists every firing when asked to, and says how when there are many', async () => {
+    const home = await homeWith({ jobs: { stock: { ...job, schedule: '* * * * *' } } });
+    const lines = async (...flags: string[]) => {
+      const { stdout } = await home.sluice(['plan', ...flags], atNoon);
+      return { first: stdout.split('\n')[0], firings: stdout.match(/ E[SD]T {2}stock /g)?.length ?? 0 };
+    };
+    const short = await lines();
+    expect(short).toEqual({ first: expect.stringContaining('"sluice plan --firings" lists them.'), firings: 0 });
+    const whole = await lines('--firings');
+    expect(whole.firings).toBe(Number(whole.first!.split(' firings')[0]!.replaceAll(/\D/g, '')));
+    expect(whole.firings).toBeGreaterThan(600);
+  });
+
   it('names the least important alone as what the daemon stretches, and nobody where it is first come', async () => {
     const jobs = {
       vip: { ...job, schedule: '* * * * *', priority: 'high' },

@@ -11,6 +11,7 @@ import { renderTable } from '../table.ts';
 interface Flags {
   readonly config: string;
   readonly until?: number;
+  readonly firings?: true;
   readonly json?: true;
 }
 
@@ -21,7 +22,7 @@ const mostNamed = 10;
 const right = { align: 'right' as const };
 let clockFormat: Intl.DateTimeFormat | undefined;
 
-async function run({ config: file, until, json }: Flags): Promise<void> {
+async function run({ config: file, until, firings, json }: Flags): Promise<void> {
   const { config, problems } = await openConfig(file);
   showProblems(problems);
   const [{ openExisting }, { reportPlan }] = await Promise.all([
@@ -32,7 +33,9 @@ async function run({ config: file, until, json }: Flags): Promise<void> {
   const store = await openExisting(config);
   try {
     const report = await reportPlan({ config, store, now, ...(until === undefined ? {} : { until }) });
-    process.stdout.write(`${redact(json === true ? forMachines(report) : textOf(report))}\n`);
+    process.stdout.write(
+      `${redact(json === true ? forMachines(report) : textOf(report, firings ? Number.POSITIVE_INFINITY : mostLines))}\n`,
+    );
     if (problems.length > 0) process.exitCode = exit.usage;
     else if (!report.fits) process.exitCode = exit.failed;
   } finally {
@@ -40,11 +43,13 @@ async function run({ config: file, until, json }: Flags): Promise<void> {
   }
 }
 
-function textOf(report: PlanReport): string {
+/** `most`: more firings than this are not listed one by one. */
+function textOf(report: PlanReport, most: number): string {
   const { firings = [], firings_in_all: all, until, accounts } = report;
   if (accounts.length === 0) return 'No destination of this config can be used, so there is nothing to reckon with.';
-  const listed = all === 0 || all > mostLines ? [] : [firingsTable(firings), ''];
-  const title = `${countText(all)} ${all === 1 ? 'firing' : 'firings'} until ${timeText(until)}.`;
+  const listed = firings.length === 0 || all > most ? [] : [firingsTable(firings), ''];
+  const more = firings.length > most ? ' "sluice plan --firings" lists them.' : '';
+  const title = `${countText(all)} ${all === 1 ? 'firing' : 'firings'} until ${timeText(until)}.${more}`;
   return [title, '', ...listed, ...accounts.map((account) => accountText(account)).flatMap((text) => [text, ''])]
     .join('\n')
     .trimEnd();
@@ -159,6 +164,7 @@ const command: CliCommand = {
       )
       .option(...configFlag)
       .option('--until <instant>', 'until when, ISO 8601 with a zone; else the next midnight in New York', instant)
+      .option('--firings', `lists every firing, also where there are more than ${mostLines}`)
       .option('--json', 'for machines; lists every firing')
       .addHelpText(
         'after',
