@@ -1,10 +1,10 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, rm } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from 'ssh2';
 import { Problem } from '../../lib/problem.ts';
 import { connectSsh } from './connect.ts';
+import { makeSocketFolder } from './left-behind.ts';
 import type { SshLogin } from './login.ts';
 import { make } from './problems.ts';
 
@@ -50,7 +50,7 @@ export async function openTunnelBySsh({ login, to, name, signal }: TunnelGiven):
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   };
   try {
-    folder = await mkdtemp(join(tmpdir(), 'sluice-ssh-'));
+    folder = await makeSocketFolder();
     await chmod(folder, 0o700);
     const path = join(folder, name);
     await new Promise<void>((resolve, reject) => {

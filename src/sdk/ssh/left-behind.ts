@@ -1,0 +1,32 @@
+import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** No extract takes so long: whatever is older belongs to nobody, also where another container counts its processes anew. */
+const oldMs = 24 * 3_600_000;
+
+/** An empty folder for the socket of a tunnel, named after this process, so that another can tell when nobody needs it. */
+export async function makeSocketFolder(): Promise<string> {
+  await sweepSocketFolders().catch(() => undefined);
+  return mkdtemp(join(tmpdir(), `sluice-ssh-${process.pid}-`));
+}
+
+/** Removes what a process left that was killed more than a day ago: our user's alone, and never one of a process that lives. */
+async function sweepSocketFolders(): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    const pid = Number(/^sluice-ssh-(\d+)-/.exec(name)?.[1]);
+    if (!(pid > 0) || isAlive(pid)) continue;
+    const path = join(tmpdir(), name);
+    const { uid, mtimeMs } = await lstat(path);
+    if (uid !== process.getuid?.() || Date.now() - mtimeMs < oldMs) continue;
+    await rm(path, { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}
