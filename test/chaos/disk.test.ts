@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -21,8 +21,8 @@ function brokenDisk({ home }: Stage, ...faults: object[]): Start {
 }
 
 /** A stage whose instance shows version 1, and whose source has version 2, of several pieces. */
-async function secondVersion(): Promise<Stage> {
-  const stage = await setStage(theatre, { top: { keep: { payloads: 0 } } });
+async function secondVersion(job: object = {}): Promise<Stage> {
+  const stage = await setStage(theatre, { top: { keep: { payloads: 0 } }, job });
   stage.upstream.advance();
   await stage.oracle.ended(await stage.home.sync());
   stage.upstream.advance({ large: true });
@@ -48,6 +48,29 @@ describe('a disk that, in the middle of an extract,', () => {
     await oracle.rest();
     expect(await oracle.look()).toBe(2);
   });
+});
+
+describe('a disk that, while a job writes the rows that it keeps,', () => {
+  it.for([
+    { does: 'is full', fault: { what: 'write', on: '.rows', fails: 'ENOSPC' }, code: 'DISK_FULL' },
+    { does: 'fails to sync', fault: { what: 'sync', on: '.rows', fails: 'EIO' }, code: 'SPOOL_FAILED' },
+    { does: 'fails to sync the folder', fault: { what: 'sync', on: 'sets', fails: 'EIO' }, code: 'SPOOL_FAILED' },
+  ])(
+    '$does lets the run fail in words, leaves nothing half, and the old rows shown and kept',
+    async ({ fault, code }) => {
+      const stage = await secondVersion({ write: { disposition: 'merge', key: 'id' } });
+      const { home, oracle } = stage;
+      const kept = () => readdirSync(join(home.folder, 'state', 'sets'), { recursive: true });
+      const before = kept();
+      const ended = await home.sync(brokenDisk(stage, fault));
+      expect(ended.jobs).toMatchObject([{ state: 'failed', requests: 0, problem: { code } }]);
+      expect(await oracle.ended(ended)).toBe(1);
+      expect(kept()).toEqual(before);
+      expect(home.payloads()).toEqual([]);
+      await oracle.rest();
+      expect(await oracle.look()).toBe(2);
+    },
+  );
 });
 
 it('a disk that takes only half of every write gets the other half too', async () => {
