@@ -1,8 +1,8 @@
 import { dirname, resolve } from 'node:path';
 import { readDocument } from '../config/document.ts';
 import { Faults } from '../config/faults.ts';
-import { readText } from '../config/load.ts';
 import { isMap } from '../config/load-top.ts';
+import { readText } from '../config/read-text.ts';
 import { topOptions } from '../config/settings.ts';
 import { validatePart } from '../config/validate.ts';
 import { resolvePart } from '../config/variables.ts';

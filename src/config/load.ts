@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Format } from '../formats/format.ts';
 import { formats as ownFormats } from '../formats/index.ts';
@@ -15,6 +14,7 @@ import { loadJob } from './load-job.ts';
 import { loadSource } from './load-source.ts';
 import { readTop, type Top } from './load-top.ts';
 import type { Member } from './member.ts';
+import { readText } from './read-text.ts';
 import { refuseSharedTargets } from './shared-targets.ts';
 import type { Environment } from './variables.ts';
 
@@ -72,25 +72,6 @@ export async function loadConfig(file: string, options: LoadOptions = {}): Promi
   const document = readDocument(file, text);
   if (document.value === undefined) return { problems: document.problems, warnings: [], refused: new Map() };
   return loadDocument(document, options);
-}
-
-export async function readText(file: string): Promise<string | Problem> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    const isAbsent = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    return new Problem({
-      code: 'CONFIG_UNREADABLE',
-      family: 'config',
-      message: isAbsent ? `There is no config at ${file}` : `The config ${file} cannot be read`,
-      where: { file },
-      ...(isAbsent ? {} : { seen: (error as Error).message }),
-      next: isAbsent
-        ? 'Write a first one with "sluice init", or name yours with --config FILE'
-        : 'Mend the permissions of the file',
-      cause: error,
-    });
-  }
 }
 
 async function loadDocument(document: Document, options: LoadOptions): Promise<Loaded> {

@@ -4,8 +4,8 @@ import type { Problem } from '../lib/problem.ts';
 import type { Places } from './catalogue.ts';
 import { readDocument } from './document.ts';
 import { Faults } from './faults.ts';
-import { readText } from './load.ts';
 import { readTop } from './load-top.ts';
+import { readText } from './read-text.ts';
 
 /**
  * Where a config looks for connectors, whatever else is wrong with it. Without a file of that name: nowhere but among

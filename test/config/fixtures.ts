@@ -15,7 +15,7 @@ afterEach(async () => {
 });
 
 /** A private folder with these files; gone after the test. */
-export async function folderWith(files: Record<string, string>): Promise<string> {
+export async function folderWith(files: Record<string, string | Buffer>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-config-'));
   folders.push(folder);
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);

@@ -1,7 +1,7 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { variable } from '../../src/config/settings.ts';
-import { configWith, goodJob, id, lines, load } from './fixtures.ts';
+import { configWith, folderWith, goodJob, id, lines, load } from './fixtures.ts';
 
 describe('a config without a fault', () => {
   it('loads with every default filled in', async () => {
@@ -160,6 +160,24 @@ describe('what cannot be a config at all', () => {
     const { loadConfig } = await import('../../src/config/load.ts');
     const [absent] = (await loadConfig('/nowhere/sluice.yaml')).problems;
     expect(absent).toMatchObject({ code: 'CONFIG_UNREADABLE', next: expect.stringContaining('sluice init') });
+  });
+
+  it('is refused with its line when it is no UTF-8, instead of sending names with question marks', async () => {
+    const { loadConfig } = await import('../../src/config/load.ts');
+    const text = configWith(goodJob.replace('orders', 'über'));
+    const refusal = async (encoding: 'latin1' | 'utf16le') => {
+      const folder = await folderWith({ 'sluice.yaml': Buffer.from(text, encoding) });
+      return (await loadConfig(join(folder, 'sluice.yaml'))).problems;
+    };
+    const line = text.split('\n').findIndex((words) => words.includes('über')) + 1;
+    expect(await refusal('latin1')).toMatchObject([{ code: 'CONFIG_NOT_UTF8', where: { line } }]);
+    expect(await refusal('utf16le')).toMatchObject([{ code: 'CONFIG_NOT_UTF8', seen: 'zero bytes, as in UTF-16' }]);
+  });
+
+  it('tells a folder from a file without permissions', async () => {
+    const { loadConfig } = await import('../../src/config/load.ts');
+    const { problems } = await loadConfig(await folderWith({}));
+    expect(problems).toMatchObject([{ code: 'CONFIG_UNREADABLE', next: 'Name a file in this folder with --config' }]);
   });
 
   it('reports duplicate keys with both lines', async () => {
