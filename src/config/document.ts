@@ -155,7 +155,8 @@ class Reader {
   #isTooMuch(node: Node): boolean {
     if (++this.#nodes < mostNodes && !this.#open.has(node)) return false;
     if (this.#problems.every((problem) => problem.code !== 'CONFIG_ALIASES')) {
-      this.#report('CONFIG_ALIASES', 'An alias (*name) repeats itself without end', node.range?.[0] ?? 0);
+      const message = 'Aliases (*name) contain themselves, or one another so often that there is no end to it';
+      this.#report('CONFIG_ALIASES', message, node.range?.[0] ?? 0);
     }
     return true;
   }

@@ -85,7 +85,9 @@ function loadQuery(
     typeof at.value === 'string' ? fromShorthand(at, { connector, faults }) : { ...at, value: at.value ?? {} };
   if (query === undefined || !isMap(query.value)) return undefined;
   registerSecrets(query, connector.query);
-  validatePart(query, { schema: schemaOf(connector.query), noun: `query (connector ${connector.id})`, faults });
+  const elsewhere = { options: Object.keys(connector.source), place: 'the source' };
+  const noun = `query (connector ${connector.id})`;
+  validatePart(query, { schema: schemaOf(connector.query), noun, faults, elsewhere });
   if (faults.problems.length > before) return undefined;
   const values = withDefaults(connector.query, query.value as Record<string, unknown>);
   if (source !== undefined)

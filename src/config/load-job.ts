@@ -10,6 +10,7 @@ import type { SourceOutcome } from './load-source.ts';
 import { loadTarget } from './load-target.ts';
 import { isMap } from './load-top.ts';
 import { type Member, memberPath, openMember, partAt } from './member.ts';
+import { scheduleOptions } from './schedule-options.ts';
 import { jobOptions } from './settings.ts';
 import { validatePart } from './validate.ts';
 
@@ -22,7 +23,8 @@ export interface JobContext extends LoadContext {
 export async function loadJob(member: Member, context: JobContext): Promise<Outcome<Job>> {
   const { name, faults } = member;
   const part = await openMember(member, { env: context.env, ...context.top });
-  validatePart(part, { schema: schemaOf(jobOptions), noun: 'job', faults });
+  const elsewhere = { options: Object.keys(scheduleOptions), place: 'the schedule: {cron: …, …}' };
+  validatePart(part, { schema: schemaOf(jobOptions), noun: 'job', faults, elsewhere });
   if (!isMap(part.value)) return { problems: faults.problems };
 
   const draft: Draft = { part, given: part.value, faults, blamed: [] };

@@ -27,7 +27,8 @@ export async function loadSource(member: Member, context: LoadContext): Promise<
 
   const options = optionsOfSource(connector);
   registerSecrets(part, options);
-  validatePart(part, { schema: schemaOf(options), noun: `source (connector ${connector.id})`, faults });
+  const elsewhere = { options: Object.keys(connector.query), place: 'the query of a job' };
+  validatePart(part, { schema: schemaOf(options), noun: `source (connector ${connector.id})`, faults, elsewhere });
   if (faults.problems.length > 0) return { problems: faults.problems, connector };
 
   const values: OptionValues<OptionSet> = withDefaults(connector.source, part.value as Record<string, unknown>);

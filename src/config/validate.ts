@@ -19,20 +19,32 @@ interface SchemaError {
   readonly params: object;
 }
 
+/** Options of a neighbour, which people write here by mistake. */
+export interface Elsewhere {
+  readonly options: readonly string[];
+  /** Where they belong: "the query of a job". */
+  readonly place: string;
+}
+
+interface Rules {
+  readonly schema: JsonSchema;
+  readonly noun: string;
+  readonly faults: Faults;
+  readonly elsewhere?: Elsewhere;
+}
+
 /**
  * Checks a part of the config against a JSON Schema and reports every fault with its place. Values that were one
  * variable and nothing else become numbers or booleans in `part.value` where the schema wants that. `noun` is what
  * messages call the thing: "source", "job", "destination".
  */
-export function validatePart(
-  part: Part,
-  { schema, noun, faults }: { schema: JsonSchema; noun: string; faults: Faults },
-): void {
+export function validatePart(part: Part, { schema, noun, faults, elsewhere }: Rules): void {
   convertVariables(part, schema);
   for (const error of distinct(errorsOf(schema, part.value))) {
     const path = part.path + error.instancePath;
     if (isBroken(part, path)) continue;
-    for (const fault of faultsOf(error, { part, schema, noun, written: (at) => faults.written(at) })) faults.add(fault);
+    const around = { part, schema, noun, written: (at: Path) => faults.written(at), elsewhere };
+    for (const fault of faultsOf(error, around)) faults.add(fault);
   }
 }
 
@@ -118,6 +130,7 @@ interface Around {
   readonly schema: JsonSchema;
   readonly noun: string;
   readonly written: (path: Path) => string;
+  readonly elsewhere: Elsewhere | undefined;
 }
 
 function faultsOf(error: SchemaError, around: Around): Fault[] {
@@ -141,7 +154,7 @@ function wrongName(error: SchemaError, path: Path, { schema }: Around): Fault {
   };
 }
 
-function unknownOption(error: SchemaError, path: Path, { schema, noun }: Around): Fault {
+function unknownOption(error: SchemaError, path: Path, { schema, noun, elsewhere }: Around): Fault {
   const cut = error.instancePath.lastIndexOf('/');
   const name = error.instancePath
     .slice(cut + 1)
@@ -149,7 +162,7 @@ function unknownOption(error: SchemaError, path: Path, { schema, noun }: Around)
     .replaceAll('~0', '~');
   const owner = nodeAt(schema, error.schemaPath.replace(/\/(additionalProperties|unevaluatedProperties)$/, ''));
   const known = Object.keys((owner?.properties as object | undefined) ?? {});
-  const meant = nearest(name, known);
+  const next = cut <= 0 && elsewhere?.options.includes(name) ? `Write it in ${elsewhere.place}` : guess(name, known);
   const inside = cut <= 0 ? noun : `"${error.instancePath.slice(1, cut).split('/').at(-1)}"`;
   return {
     code: 'CONFIG_UNKNOWN_OPTION',
@@ -157,8 +170,13 @@ function unknownOption(error: SchemaError, path: Path, { schema, noun }: Around)
     path,
     on: 'key',
     allowed: known.join(', ') || 'none',
-    ...(meant === undefined ? {} : { next: `Did you mean "${meant}"?` }),
+    ...(next === undefined ? {} : { next }),
   };
+}
+
+function guess(name: string, known: readonly string[]): string | undefined {
+  const meant = nearest(name, known);
+  return meant === undefined ? undefined : `Did you mean "${meant}"?`;
 }
 
 function missing({
@@ -229,8 +247,7 @@ function mendOf(
   if (typeof value !== 'string') return undefined;
   if (node?.type === 'boolean' && /^(yes|on|y)$/i.test(value)) return 'Write true';
   if (node?.type === 'boolean' && /^(no|off|n)$/i.test(value)) return 'Write false';
-  const meant = nearest(value, ((node?.enum as unknown[] | undefined) ?? []).map(String));
-  return meant === undefined ? undefined : `Did you mean "${meant}"?`;
+  return guess(value, ((node?.enum as unknown[] | undefined) ?? []).map(String));
 }
 
 /** The pointer of an option of a part. */

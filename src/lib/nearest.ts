@@ -8,9 +8,16 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
   for (const candidate of known) {
     const slips = slipsBetween(wanted, plain(candidate));
     if (slips > Math.max(1, Math.floor(Math.max(word.length, candidate.length) / 3))) continue;
+    if (isOtherShortWord(wanted, plain(candidate))) continue;
     if (best === undefined || slips < best.slips) best = { word: candidate, slips };
   }
   return best?.word;
+}
+
+/** `ssl` is no slip for `ssh`: of three letters or fewer, one that is replaced makes another word. */
+function isOtherShortWord(a: string, b: string): boolean {
+  if (a.length > 3 || a.length !== b.length || a === b) return false;
+  return [...a].sort().join() !== [...b].sort().join();
 }
 
 /** camelCase, kebab-case and snake_case of one name are the same word to the person who typed it. */

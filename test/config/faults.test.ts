@@ -128,6 +128,22 @@ jobs:
     });
   });
 
+  it('says where an option belongs that a neighbour has', async () => {
+    const source = (line: string) => configWith(goodJob).replace('host: db', `${line}\n    host: db`);
+    expect(await only(source('limit: 5'))).toMatchObject({ next: 'Write it in the query of a job' });
+    const query = goodJob.replace('select 1', '{sql: select 1, port: 5432}');
+    expect(await only(configWith(query))).toMatchObject({ next: 'Write it in the source' });
+    expect(await only(job('    timezone: Europe/Warsaw\n'))).toMatchObject({
+      next: 'Write it in the schedule: {cron: …, …}',
+    });
+  });
+
+  it('takes no word of three letters for a slip of another', async () => {
+    const { nearest } = await import('../../src/lib/nearest.ts');
+    expect(nearest('ssl', ['tls', 'ssh'])).toBeUndefined();
+    expect([nearest('cvs', ['csv']), nearest('sssh', ['ssh']), nearest('lts', ['tls'])]).toEqual(['csv', 'ssh', 'tls']);
+  });
+
   it('quotes ids that YAML takes for numbers as they were written', async () => {
     const target = (value: string) => configWith(goodJob.replace(id('a'), value));
     const exponent = `${'0'.repeat(28)}1e10`;
