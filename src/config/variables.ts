@@ -203,5 +203,5 @@ class Scan {
 }
 
 function withoutLastNewlines(text: string): string {
-  return text.replace(/[\r\n]+$/, '');
+  return text.replace(/^\uFEFF/, '').replace(/[\r\n]+$/, '');
 }

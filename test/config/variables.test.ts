@@ -25,6 +25,7 @@ describe('a variable', () => {
     expect((await host(`${$}{env:H:-}y`)).host).toBe('y');
     expect((await host(`${$}{env:H:-${$}{env:G}}`, { G: 'inner' })).host).toBe('inner');
     expect((await host(`${$}{file:host.txt}`, {}, { 'host.txt': 'from a file\r\n\n' })).host).toBe('from a file');
+    expect((await host(`${$}{file:host.txt}`, {}, { 'host.txt': '\uFEFFmarked\r\n' })).host).toBe('marked');
   });
 
   it('cannot change the structure of the config, whatever is in it', async () => {
