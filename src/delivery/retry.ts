@@ -191,6 +191,7 @@ function unanswered(error: unknown): Decision {
     message: `No answer came from the service: ${redact(message)}`,
     where: { stage: 'deliver' },
     ...(code === '' ? {} : { seen: code }),
+    next: "check the destination's url, and that this machine can reach it; sluice check --connect tries again",
     cause: error,
   });
   if (unreached.has(code)) return { action: 'away', problem, ambiguous: false };

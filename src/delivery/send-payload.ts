@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs';
 import { Problem } from '../lib/problem.ts';
 import { verifyPayload } from '../pipeline/verify-payload.ts';
-import { dueAt, keyOf, triesOf } from '../state/outbox.ts';
+import { triesOf } from '../state/attempts.ts';
+import { dueAt, keyOf } from '../state/outbox.ts';
 import type { InstanceKey } from '../state/receipts.ts';
 import type { OutboxRow } from '../state/tables.ts';
 import { type Closed, closedProblem } from './closed.ts';
@@ -161,7 +162,8 @@ async function interrupt(row: OutboxRow, { gateway }: SendGiven): Promise<Fate> 
 }
 
 async function waitAtGate(row: OutboxRow, closed: Closed, { gateway, gate }: SendGiven): Promise<Fate> {
-  const problem = closedProblem(closed, gate.destination.name, gateway.clock.now());
+  const where = { job: row.job, destination: row.destination };
+  const problem = closedProblem(closed, gate.destination.name, gateway.clock.now()).at(where);
   const { code, message } = problem;
   const noted = await gateway.store.outbox.note(row.id, { code, message });
   const until = closed.why === 'login' ? {} : { until: closed.until };

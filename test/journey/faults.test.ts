@@ -182,7 +182,8 @@ describe('an upload that is not going to succeed', () => {
     const one = await stage({ faults: [{ answer: 401, words: 'Unknown key' }], ownAccount: true });
     const { code, rows, sent } = await syncBoth(one);
     expect({ code, sent }).toEqual({ code: 3, sent: 1 });
-    expect(rows).toMatchObject({ state: 'waiting_login', problem: { code: 'LOGIN_NEEDED' } });
+    const where = { job: 'rows', destination: 'main' };
+    expect(rows).toMatchObject({ state: 'waiting_login', problem: { code: 'LOGIN_NEEDED', where } });
     expect(one.home.state().outbox.filter(({ state }) => state === 'owed')).toHaveLength(1);
     expect((await one.home.sync()).code).toBe(0);
     expect(await world.data(one.instance)).toBe(small);

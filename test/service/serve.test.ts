@@ -65,6 +65,11 @@ describe('sluice serve', () => {
     expect(JSON.parse(await readFile(requests, 'utf8'))).toMatchObject({ path: '/api/1.0/profile', status: 200 });
   });
 
+  it('refuses a folder to keep everything in, together with a memory that keeps nothing', async () => {
+    const { code, err } = await start('--memory', '--data', await scratch(), '--port', '0').ended;
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining("'--data <folder>'") });
+  });
+
   it("shows the first admin's key once, on standard output alone", async () => {
     const folder = await scratch();
     const outs: string[] = [];

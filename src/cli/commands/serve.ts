@@ -1,6 +1,6 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Log } from '../../lib/log.ts';
 import { Problem } from '../../lib/problem.ts';
 import type { Pull } from '../../service/refresh/pull.ts';
@@ -210,7 +210,7 @@ const command: CliCommand = {
       .option('--host <address>', 'address to listen on', '127.0.0.1')
       .option('--port <number>', 'port to listen on; 0 takes a free one', '8080')
       .option('--data <folder>', 'where everything is kept', 'sluice-service')
-      .option('--memory', 'keep everything in memory and leave nothing behind')
+      .addOption(new Option('--memory', 'keep everything in memory and leave nothing behind').conflicts('data'))
       .option('--fixtures <file>', 'companies, users and keys to start with (YAML or JSON)')
       .option('--ready-file <file>', 'gets {"url", "pid"} once the service listens')
       .option('--upload-limit <bytes>', 'largest document that a data source takes (default: 10485760)')
