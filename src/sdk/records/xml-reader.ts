@@ -1,16 +1,16 @@
-import type { Batch, Cells, Value } from '../batch.ts';
+import { type Batch, type ByteCells, type Cells, cellText, type Value } from '../batch.ts';
 import type { Column } from '../column.ts';
 import type { Extraction } from '../connector.ts';
 import { columnsOf, declaredColumns, unknownColumn } from './columns.ts';
-import { openUtf8 } from './encoding.ts';
 import { faultIn, type RecordInput } from './input.ts';
 import { inputCells, withInputColumns } from './input-columns.ts';
 import type { RecordSettings } from './options.ts';
 import type { RecordReader, SurveyAsk, Surveyed } from './reader.ts';
 import { retype } from './retype.ts';
-import { type XmlRecord, XmlRecords } from './xml-records.ts';
+import { XmlParts } from './xml-parts.ts';
+import type { XmlRecord } from './xml-records.ts';
+import { XmlWalk } from './xml-walk.ts';
 
-const mostRows = 1024;
 const mostColumns = 16_384;
 
 /** Reads the repeated elements of XML documents: once for the union of their parts, once for the rows. */
@@ -28,10 +28,8 @@ export class XmlReader implements RecordReader {
     this.#inputs.push(input);
     if (this.#settings.columns.length > 0 && !ask.count) return { records: undefined, values: new Map() };
     let records = 0;
-    for await (const held of this.#read(input)) {
-      records += held.records.length;
-      for (const record of held.records) this.#meet(input, record);
-    }
+    const walk = this.#walk(input, [], (path, isRepeated) => this.#meet(input, path, isRepeated));
+    for await (const _ of walk.rows()) records += walk.scanner.rows;
     return { records, values: new Map() };
   }
 
@@ -41,11 +39,9 @@ export class XmlReader implements RecordReader {
     return { columns: all, batches: this.#batches(all, columns) };
   }
 
-  #meet(input: RecordInput, record: XmlRecord): void {
-    for (const [path, value] of record) {
-      if (Array.isArray(value)) this.#paths.set(path, true);
-      else if (!this.#paths.has(path)) this.#paths.set(path, false);
-    }
+  #meet(input: RecordInput, path: string, isRepeated: boolean): void {
+    if (isRepeated) this.#paths.set(path, true);
+    else if (!this.#paths.has(path)) this.#paths.set(path, false);
     if (this.#paths.size > mostColumns) throw tooManyColumns(input);
   }
 
@@ -56,73 +52,63 @@ export class XmlReader implements RecordReader {
     return columnsOf(found, { types, strict: false });
   }
 
-  async *#read(input: RecordInput): AsyncGenerator<XmlRecords> {
-    const parser = new XmlRecords(input, this.#settings.records);
-    for await (const chunk of openUtf8(input, this.#settings.encoding ?? declaredEncoding)) {
-      // In pieces, so that what is held between two yields stays small whatever the chunks are.
-      for (let at = 0, end = 0; at < chunk.length; at = end) {
-        end = pieceEnd(chunk, at + 65_536);
-        parser.write(chunk.toString('utf8', at, end));
-        if (parser.records.length < mostRows) continue;
-        yield parser;
-        parser.records = [];
-        parser.lines = [];
-      }
-    }
-    parser.end();
-    if (parser.records.length > 0) yield parser;
+  #walk(input: RecordInput, columns: readonly Column[], meet: (path: string, isRepeated: boolean) => void): XmlWalk {
+    const { encoding, blockBytes, records } = this.#settings;
+    const parts = new XmlParts(new Map(columns.map(({ name }, slot) => [name, slot])));
+    return new XmlWalk({ input, encoding, blockBytes, wanted: records, parts, width: columns.length, meet });
   }
 
   async *#batches(all: readonly Column[], columns: readonly Column[]): AsyncGenerator<Batch> {
     let before = 0;
     for (const input of this.#inputs) {
-      for await (const held of this.#read(input)) {
-        this.#refuseUnknown(input, held, columns);
-        const { records, lines } = held;
-        const lead = inputCells(this.#settings, input, records.length);
-        const cells = columns.map((column) => cellsOf({ input, column, records, lines, before }));
-        before += records.length;
-        yield { columns: all, cells: [...lead, ...cells], length: records.length };
+      const walk = this.#walk(input, columns, this.#refusal(input, columns));
+      for await (const _ of walk.rows()) {
+        const { rows } = walk.scanner;
+        const lead = inputCells(this.#settings, input, rows);
+        const cells = columns.map((column, slot) => cellsOf({ input, column, slot, walk, before }));
+        before += rows;
+        yield { columns: all, cells: [...lead, ...cells], length: rows };
       }
     }
   }
 
-  #refuseUnknown(input: RecordInput, { records }: XmlRecords, columns: readonly Column[]): void {
-    if (this.#settings.columns.length === 0 || this.#settings.ignore_unknown) return;
+  /** What to do about each path that may be new, once there are columns. */
+  #refusal(input: RecordInput, columns: readonly Column[]): (path: string) => void {
+    if (this.#settings.columns.length === 0 || this.#settings.ignore_unknown) return () => undefined;
     const names = new Set(columns.map(({ name }) => name));
-    for (const record of records) {
-      for (const path of record.keys()) if (!names.has(path)) throw unknownColumn(input, path, columns);
-    }
+    return (path) => {
+      if (!names.has(path)) throw unknownColumn(input, path, columns);
+    };
   }
-}
-
-/** The encoding that an XML declaration names (XML 1.0, 4.3.3). UTF-16 can only be told by its byte-order mark. */
-function declaredEncoding(head: Buffer): string | undefined {
-  const name = /^<\?xml[^>]*?\sencoding\s*=\s*["']([A-Za-z][\w.-]*)["']/.exec(head.toString('latin1'))?.[1];
-  return name === undefined || /^(?:utf-?16|ucs|iso-10646-ucs)/i.test(name) ? undefined : name;
-}
-
-/** The end of a piece that is not inside a character. */
-function pieceEnd(chunk: Buffer, wanted: number): number {
-  let end = Math.min(wanted, chunk.length);
-  while (end < chunk.length && (chunk[end]! & 0xc0) === 0x80) end--;
-  return end;
 }
 
 interface Part {
   readonly input: RecordInput;
   readonly column: Column;
-  readonly records: readonly XmlRecord[];
-  readonly lines: readonly number[];
+  readonly slot: number;
+  readonly walk: XmlWalk;
   readonly before: number;
 }
 
-function cellsOf({ input, column, records, lines, before }: Part): Cells {
-  const values = records.map((record) => cellOf(record.get(column.name) ?? null, column));
-  const cells: Cells = { kind: 'values', values };
+function cellsOf({ input, column, slot, walk, before }: Part): Cells {
+  const { bytes, spans, rows } = walk.scanner;
+  const plain: ByteCells = { kind: 'bytes', bytes, spans, stride: walk.width, slot };
+  const isPlain = walk.parsed.size === 0 && column.type !== 'json';
+  const cells = isPlain ? plain : valuesOf(plain, walk.parsed, column, rows);
   if (column.type === 'text' || column.type === 'json') return cells;
+  const { lines } = walk;
   const spotOf = (r: number) => ({ line: lines[r]!, row: before + r + 1 });
-  return retype({ input, column, cells, rows: records.length, spotOf });
+  return retype({ input, column, cells, rows, spotOf });
+}
+
+/** The cells as values, where the parser read some of the records. */
+function valuesOf(plain: ByteCells, parsed: ReadonlyMap<number, XmlRecord>, column: Column, rows: number): Cells {
+  const values = Array.from({ length: rows }, (_, r) => {
+    const record = parsed.get(r);
+    const value = record === undefined ? cellText(plain, 'text', r) : (record.get(column.name) ?? null);
+    return cellOf(value, column);
+  });
+  return { kind: 'values', values };
 }
 
 /** A path that stands more than once somewhere is a json array everywhere, also where it stands once. */

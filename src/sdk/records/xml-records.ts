@@ -14,16 +14,14 @@ interface Open {
 const mostDepth = 256;
 
 /**
- * Cuts records out of XML as its text comes in. Elements inside a record become values named after their path, names
+ * Cuts records out of XML as its text comes in, by the strict parser. Elements inside a record become values named after their path, names
  * joined by dots; attributes are `@name` behind it; text beside child elements is `#text`. Entities beyond XML's own
  * five are refused, so nothing expands and nothing is fetched.
  */
 export class XmlRecords {
-  /** Complete records that nobody took yet. */
-  records: XmlRecord[] = [];
-  /** Line on which each of them ended. */
-  lines: number[] = [];
   found = false;
+  /** Line feeds of the document that this was not shown. */
+  lineFeedsPassed = 0;
   /** Element paths met outside of records, for the error that lists them. */
   readonly met = new Set<string>();
   readonly #input: RecordInput;
@@ -33,10 +31,19 @@ export class XmlRecords {
   #record: XmlRecord | undefined;
   #inner: Open[] = [];
   #name: string | undefined;
+  readonly #take: (record: XmlRecord) => void;
+  #last = '';
+  /** Characters up to the end of the last record, and those written in all. */
+  #lastEnd = -1;
+  #written = 0;
 
-  /** `wanted` is the path of the records' element or its name alone; without it they are the root's children. */
-  constructor(input: RecordInput, wanted: string | undefined) {
+  /**
+   * `wanted` is the path of the records' element or its name alone; without it they are the root's children. Each record
+   * is handed to `take` as soon as it is complete.
+   */
+  constructor(input: RecordInput, wanted: string | undefined, take: (record: XmlRecord) => void) {
     this.#input = input;
+    this.#take = take;
     this.#wanted = wanted?.replace(/^\/+/, '').replaceAll('/', '.');
     const parser = this.#parser;
     parser.on('error', (error) => {
@@ -49,7 +56,22 @@ export class XmlRecords {
   }
 
   write(text: string): void {
+    this.#written += text.length;
     this.#parser.write(text);
+  }
+
+  /** The line at which this stands. */
+  get line(): number {
+    return this.#parser.line + this.lineFeedsPassed;
+  }
+
+  /**
+   * The name of the records' element, where the last text ended with the last byte of one: elements of that name that
+   * follow are records too, and may be read by others. Undefined elsewhere, and for XML 1.1, whose rules are other ones.
+   */
+  get next(): string | undefined {
+    const isBehind = this.#lastEnd === this.#written && this.#outer.length < mostDepth / 2;
+    return isBehind && this.#parser.xmlDecl.version !== '1.1' ? this.#last : undefined;
   }
 
   /** The document has ended: refuses one that was cut off. */
@@ -115,10 +137,11 @@ export class XmlRecords {
     const open = this.#inner.pop()!;
     this.#settle(open);
     if (this.#inner.length > 0) return;
-    this.records.push(this.#record);
-    this.lines.push(this.#parser.line);
+    const record = this.#record;
     this.#record = undefined;
-    this.#outer.pop();
+    this.#last = this.#outer.pop()!;
+    this.#lastEnd = this.#parser.position;
+    this.#take(record);
   }
 
   #settle({ path, text, hasChildren, isNil }: Open): void {
@@ -134,7 +157,7 @@ export class XmlRecords {
   }
 
   #syntax(message: string) {
-    const { line } = this.#parser;
+    const { line } = this;
     const what = message.replace(/^(?:undefined:)?\d+:\d+: /, '');
     return faultIn(this.#input, { code: 'XML_SYNTAX', message: what, spot: { line } });
   }
@@ -143,7 +166,7 @@ export class XmlRecords {
     return faultIn(this.#input, {
       code: 'RECORDS_NOT_FOUND',
       message: 'the elements below the root have different names, so it is not clear which are the records',
-      spot: { line: this.#parser.line },
+      spot: { line: this.line },
       seen: `${this.#name}, ${name}`,
       next: 'set `records` to the name or the path of the repeated element',
     });

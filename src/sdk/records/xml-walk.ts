@@ -1,0 +1,176 @@
+import { Blocks } from './blocks.ts';
+import { openUtf8 } from './encoding.ts';
+import type { RecordInput } from './input.ts';
+import type { XmlParts } from './xml-parts.ts';
+import { type XmlRecord, XmlRecords } from './xml-records.ts';
+import { cut, doubt, XmlScanner, type XmlTag } from './xml-scanner.ts';
+
+interface WalkInit {
+  readonly input: RecordInput;
+  readonly encoding: string | undefined;
+  readonly blockBytes: number | undefined;
+  readonly wanted: string | undefined;
+  readonly parts: XmlParts;
+  /** Cells of a row; 0 only surveys. */
+  readonly width: number;
+  /** Called for each path of a record that may be new, in order of appearance; a list stands where a part is repeated. */
+  meet(path: string, isRepeated: boolean): void;
+}
+
+const mostRows = 4096;
+/** Text that the parser is given at once. */
+const pieceBytes = 65_536;
+/** A record that is larger is the parser's, which need not hold its bytes. */
+const mostHeld = 1024 * 1024;
+
+/**
+ * One pass over an XML document. The parser reads it up to the end of the first record; from there on the scanner reads
+ * records from their bytes. Where it is in doubt, the parser goes on until a record ends again. Yields whenever rows must be taken
+ * before their block is left.
+ */
+export class XmlWalk {
+  readonly scanner: XmlScanner;
+  /** Records of this batch that the parser read, by row. */
+  readonly parsed = new Map<number, XmlRecord>();
+  /** Line on which each record of this batch ended. */
+  readonly lines: number[] = [];
+  readonly #init: WalkInit;
+  readonly #blocks: Blocks;
+  readonly #parser: XmlRecords;
+  #tag: XmlTag | undefined;
+  #capacity = 256;
+  #pos = 0;
+  /** Tags to hand to the parser at the next doubt: the more, the longer the scanner has been of no use. */
+  #patience = 1;
+  /** The records' element, also while the parser reads. */
+  #lastTag: XmlTag | undefined;
+  #strides = 0;
+
+  constructor(init: WalkInit) {
+    const { input, encoding, blockBytes } = init;
+    this.#init = init;
+    this.scanner = new XmlScanner(init.parts, init.width);
+    this.#blocks = new Blocks(input, openUtf8(input, encoding ?? declaredEncoding), blockBytes);
+    this.#parser = new XmlRecords(input, init.wanted, (record) => this.#take(record));
+  }
+
+  /** Cells of a row. */
+  get width(): number {
+    return this.#init.width;
+  }
+
+  async *rows(): AsyncGenerator<void> {
+    try {
+      this.#begin();
+      while (await this.#blocks.refill(this.#pos)) {
+        this.#pos = 0;
+        this.scanner.bytes = this.#blocks.bytes;
+        while (this.#read()) yield* this.#hand();
+        yield* this.#hand();
+      }
+      this.#parser.end();
+    } finally {
+      await this.#blocks.close();
+    }
+  }
+
+  /** Reads on in the block; true when the batch is full, false when the block is at its end. */
+  #read(): boolean {
+    const { bytes } = this.scanner;
+    while (this.#pos < bytes.length) {
+      if (this.scanner.rows >= this.#capacity) return true;
+      const end = this.#tag === undefined ? doubt : this.scanner.record(this.#tag, this.#pos);
+      if (end >= 0) this.#scanned(end);
+      else if (end === cut && !this.#blocks.last && bytes.length - this.#pos < mostHeld) return false;
+      else this.#parse();
+    }
+    return false;
+  }
+
+  #scanned(end: number): void {
+    this.#pos = end;
+    this.#patience = 1;
+    this.#parser.lineFeedsPassed = this.scanner.lineFeeds;
+    this.lines.push(this.#parser.line);
+    for (const part of this.scanner.fresh) {
+      part.isTold = true;
+      this.#init.meet(part.path, false);
+    }
+  }
+
+  /** Gives the parser some text, so that it ends with a record where that can be had. */
+  #parse(): void {
+    const end = this.#tag === undefined ? this.#likelyEnd() : this.#afterTags(this.#patience);
+    if (this.#tag !== undefined) this.#patience = Math.min(2 * this.#patience, mostRows);
+    this.#parser.write(this.scanner.bytes.toString('utf8', this.#pos, end));
+    this.#pos = end;
+    this.#tag = tagOf(this.#parser.next, this.#tag ?? this.#lastTag);
+    if (this.#tag === undefined) return;
+    this.#lastTag = this.#tag;
+    this.#strides = 0;
+  }
+
+  /** Behind the next end tag of a record, or just behind the next tag as long as no record is known. */
+  #likelyEnd(): number {
+    const { bytes } = this.scanner;
+    const close = this.#lastTag === undefined ? -1 : bytes.indexOf(this.#lastTag.close, this.#pos);
+    const end = close + (this.#lastTag?.close.length ?? 0);
+    // Far from any record, ever longer strides are taken.
+    return close > 0 && end - this.#pos < pieceBytes ? end : this.#afterTags(1 + (this.#strides++ >> 6));
+  }
+
+  #afterTags(tags: number): number {
+    const { bytes } = this.scanner;
+    let at = this.#pos;
+    for (let i = 0; i < tags && at >= 0 && at - this.#pos < pieceBytes; i++) {
+      const next = bytes.indexOf(62, at);
+      at = next < 0 ? bytes.length : next + 1;
+    }
+    return at - this.#pos < pieceBytes ? at : wholeCharacters(bytes, this.#pos + pieceBytes);
+  }
+
+  #take(record: XmlRecord): void {
+    for (const [path, value] of record) this.#init.meet(path, Array.isArray(value));
+    if (this.#init.width > 0) this.parsed.set(this.scanner.rows, record);
+    this.lines.push(this.#parser.line);
+    this.scanner.rows++;
+  }
+
+  *#hand(): Generator<void> {
+    if (this.scanner.rows === 0) return;
+    const isFull = this.scanner.rows >= this.#capacity;
+    yield;
+    if (isFull) this.#capacity = Math.min(this.#capacity * 2, this.#mostRows());
+    this.#begin();
+  }
+
+  #begin(): void {
+    this.scanner.begin(this.#capacity);
+    this.parsed.clear();
+    this.lines.length = 0;
+  }
+
+  /** A wide table has fewer rows in a batch, so that the batch stays small. */
+  #mostRows(): number {
+    return Math.max(256, Math.min(mostRows, Math.floor(262_144 / Math.max(1, this.#init.width))));
+  }
+}
+
+function tagOf(name: string | undefined, known: XmlTag | undefined): XmlTag | undefined {
+  if (name === undefined) return undefined;
+  const bytes = Buffer.from(name);
+  return known?.name.equals(bytes) ? known : { name: bytes, close: Buffer.from(`${name}>`) };
+}
+
+/** The encoding that an XML declaration names (XML 1.0, 4.3.3). UTF-16 can only be told by its byte-order mark. */
+function declaredEncoding(head: Buffer): string | undefined {
+  const name = /^<\?xml[^>]*?\sencoding\s*=\s*["']([A-Za-z][\w.-]*)["']/.exec(head.toString('latin1'))?.[1];
+  return name === undefined || /^(?:utf-?16|ucs|iso-10646-ucs)/i.test(name) ? undefined : name;
+}
+
+/** The end of a piece that is not inside a character. */
+function wholeCharacters(bytes: Buffer, wanted: number): number {
+  let end = Math.min(wanted, bytes.length);
+  while (end < bytes.length && (bytes[end]! & 0xc0) === 0x80) end--;
+  return end;
+}

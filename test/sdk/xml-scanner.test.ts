@@ -1,0 +1,139 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { declared, inputOf, readTable } from './inputs.ts';
+
+/** Documents of XML 1.1 are read by the parser alone; what is written here means the same in both versions. */
+const versions = ['1.0', '1.1'].map((version) => `<?xml version="${version}"?>\n`);
+
+const outcome = (text: string, given: object) =>
+  readTable(inputOf(text, 997), 'xml', { ...given }).then(
+    (table) => ({ columns: declared(table), rows: table.rows }),
+    ({ code, message, where }) => ({ code, message, where }),
+  );
+
+async function same(text: string, given: object = {}): Promise<unknown> {
+  const [scanned, parsed] = await Promise.all(versions.map((version) => outcome(version + text, given)));
+  expect(scanned).toEqual(parsed);
+  return scanned;
+}
+
+const text = fc.oneof(
+  {
+    weight: 120,
+    arbitrary: fc.constantFrom('x', 'a b', '42', '', ' y ', '\n', 'é漢😀', '2\n3', '] >', ' \r\n', 'a\r\nb'),
+  },
+  {
+    weight: 30,
+    arbitrary: fc.constantFrom(
+      '&lt;',
+      '&#x1F600;&amp;',
+      '&#65;',
+      '<![CDATA[<a>]]>',
+      'x<![CDATA[]]]]>y',
+      '&quot;&apos;&gt;',
+    ),
+  },
+  {
+    weight: 12,
+    arbitrary: fc.constantFrom(
+      '<!-- c -->',
+      '<?p i?>',
+      '\r',
+      '<![CDATA[\r\n]]>',
+      '\u{a0}',
+      '\u{ff5e}',
+      '\u{fffd}',
+      ']]',
+    ),
+  },
+  { weight: 1, arbitrary: fc.constantFrom(']]>', '&nope;', '&#0;', '\u{fffe}', '<', '&', '<b', '</x>', '\u{1}') },
+);
+const name = fc.constantFrom('a', 'b', 'ab', 'c', 'x:y', 'd.e', 'ä', 'r');
+const space = fc.constantFrom('', '', '', ' ', '\n', '\t', '\r\n');
+const attribute = fc
+  .tuple(
+    fc.constantFrom('id', 'i', 'xsi:nil', 'xmlns', 'xmlns:q', 'k.l'),
+    fc.constantFrom('"', "'"),
+    fc.oneof(
+      { weight: 40, arbitrary: fc.constantFrom('', 'true', '1', 'v&lt;', 'false', 'a\nb', ']]>') },
+      fc.constantFrom('&x;', '<'),
+    ),
+  )
+  .map(([key, quote, value]) => ` ${key}=${quote}${value}${quote}`);
+const { element } = fc.letrec<{ element: string; content: string }>((tie) => ({
+  element: fc
+    .tuple(name, fc.array(attribute, { maxLength: 2 }), space, fc.option(tie('content')))
+    .map(([tag, attributes, gap, content]) =>
+      content === null
+        ? `<${tag}${attributes.join('')}${gap}/>`
+        : `<${tag}${attributes.join('')}${gap}>${content}</${tag}>`,
+    ),
+  content: fc.oneof(
+    { maxDepth: 3 },
+    text,
+    fc.array(tie('element'), { maxLength: 4 }).map((all) => all.join('')),
+  ),
+}));
+const record = fc.oneof(
+  { weight: 4, arbitrary: fc.tuple(text, text).map(([a, b]) => `<r k="${a.length}"><a>${a}</a><b>${b}</b></r>`) },
+  fc
+    .tuple(fc.array(attribute, { maxLength: 2 }), fc.array(element, { maxLength: 5 }))
+    .map(([attributes, all]) => `<r${attributes.join('')}>${all.join('')}</r>`),
+  { weight: 2, arbitrary: fc.constantFrom('<r/>', '<r k="1"/>', '<r>t</r>', '<r> </r >', '<!-- between -->') },
+);
+
+test('whatever the documents, records read from bytes are those that the parser reads', {
+  timeout: 60_000,
+}, async () => {
+  const documents = fc.tuple(
+    fc.array(fc.tuple(record, space), { minLength: 1, maxLength: 12 }),
+    fc.constantFrom(...Array(8).fill('</all>'), '</all>\n<!-- end -->', '<other/></all>', '', '</al>'),
+    fc.constantFrom(
+      {},
+      { records: 'r' },
+      { blockBytes: 64 },
+      { blockBytes: 17, records: 'all/r' },
+      { types: { a: 'integer' } },
+      { columns: [{ name: 'a' }, { name: 'b' }] },
+      { columns: [{ name: 'a' }], ignore_unknown: true },
+    ),
+  );
+  await fc.assert(
+    fc.asyncProperty(documents, async ([records, end, given]) => {
+      await same(`<all>${records.flat().join('')}${end}`, given);
+    }),
+    { numRuns: 600 },
+  );
+});
+
+test('a fault far behind is told with the line that it has in the document', async () => {
+  const lines = Array.from({ length: 20_000 }, (_, i) => `<r><n>${i}</n><t>two\nlines</t></r>\n`).join('');
+  const types = { n: 'integer' };
+  expect(await same(`<all>${lines}<r><n>x</n></r></all>`, { types })).toMatchObject({
+    where: { line: 40_002, row: 20_001 },
+  });
+  expect(await same(`<all>${lines}<r><n>1</m></r></all>`, { types })).toMatchObject({
+    code: 'XML_SYNTAX',
+    where: { line: 40_002 },
+  });
+});
+
+test('records of every kind may follow one another', async () => {
+  const kinds = [
+    '<r k="1"/>',
+    '<r><a>x</a></r>',
+    '<r><a>x</a><!-- c --><b>y</b></r>',
+    '<r><a>1</a><a>2</a></r>',
+    '<r>\r\n<b>z&#33;</b></r>',
+  ];
+  const all = Array.from({ length: 9000 }, (_, i) => kinds[(i * i + (i >> 3)) % kinds.length]).join('\n');
+  expect(await same(`<all>${all}</all>`)).toMatchObject({ columns: '@k:text a:json b:text' });
+});
+
+test('a record may be larger than anything that is held of it', async () => {
+  const long = 'long '.repeat(500_000);
+  const { rows } = (await same(`<all><r><a>1</a></r><r><a>${long}</a></r><r><a>2</a></r></all>`)) as {
+    rows: string[][];
+  };
+  expect(rows.map(([cell]) => cell!.length)).toEqual([1, long.length, 1]);
+});
