@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { type Bench, bench, fixtures, keys } from './service.ts';
+import { type Bench, bench, fixtures, keys, until } from './service.ts';
 
 const controlled = (options: Parameters<typeof bench>[0] = {}): Promise<Bench> =>
   bench({ control: {}, tickMs: 3_600_000, ...options });
@@ -15,11 +15,6 @@ const rows = async (given: Bench, name: string, from: string, to: string): Promi
   const path = `/usage-overview/${name}?start_date=${unix(from)}&end_date=${unix(to)}`;
   return (await given.call('GET', path)).body.data.overview as Record<string, string>[];
 };
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (let i = 0; i < 1000 && !(await condition()); i++) await wait(5);
-  expect(await condition()).toBe(true);
-}
 
 describe('the clock of the control interface', () => {
   it('is the real one until it is set; then stands, goes on, is sent ahead, and goes back', async () => {

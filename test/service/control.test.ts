@@ -5,7 +5,7 @@ import { request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { LoggedRequest } from '../../src/service/http/request-log.ts';
 import { startService } from '../../src/service/service.ts';
-import { Bench, bench, fixtures, keys, scratch } from './service.ts';
+import { Bench, bench, fixtures, keys, scratch, until } from './service.ts';
 
 const token = 'a token of the test'.replaceAll(' ', '-');
 const controlled = (options: Parameters<typeof bench>[0] = {}): Promise<Bench> =>
@@ -15,11 +15,6 @@ const requestsOf = async (given: Bench, query = ''): Promise<LoggedRequest[]> =>
   (await given.control('GET', `/requests${query}`)).data.requests as LoggedRequest[];
 
 const errorOf = (data: Record<string, unknown>): Record<string, unknown> => data.error as Record<string, unknown>;
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (let i = 0; i < 1000 && !(await condition()); i++) await wait(5);
-  expect(await condition()).toBe(true);
-}
 
 describe('the control interface', () => {
   it('is not there unless asked for', async () => {

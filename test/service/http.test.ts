@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { type Answer, type Bench, bench, keys, scratch } from './service.ts';
+import { type Answer, type Bench, bench, keys, scratch, until } from './service.ts';
 
 const errorOf = ({ status, body }: Answer): unknown => [status, body.meta.error_code];
 
@@ -184,8 +184,7 @@ describe('the end of the service', () => {
     socket.write(
       `PUT /api/1/datasources/${id}/data HTTP/1.1\r\nhost: x\r\nkf-api-key: ${keys.acmeAdmin}\r\ncontent-length: 9\r\n\r\n[`,
     );
-    for (let i = 0; i < 100 && given.service.requestLog.entries.length < 2; i++)
-      await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => given.service.requestLog.entries.length === 2);
     await given.service.close();
     await closed;
   });

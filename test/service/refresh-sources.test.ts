@@ -10,7 +10,7 @@ import type { ServiceOptions } from '../../src/service/service.ts';
 import { Vendor } from '../connectors/doubles/vendor.ts';
 import { describeWithServer } from '../servers/describe.ts';
 import { describeWithFileServer } from '../servers/describe-file-servers.ts';
-import { type Bench, bench, StillClock, scratch } from './service.ts';
+import { type Bench, bench, StillClock, scratch, until } from './service.ts';
 
 interface Seen {
   readonly fails: number;
@@ -87,7 +87,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a data source of the connector db
     });
     await given.call('PUT', `/datasource-instances/${id}/data`, { body: 'old\n1\n' });
     await given.call('POST', `/datasource-instances/${id}/@/refresh`);
-    for (let i = 0; i < 2000 && (await settled(given, id)).fails === 0; i++) await wait(10);
+    await until(async () => (await settled(given, id)).fails > 0);
     const seen = await settled(given, id);
     expect(seen).toMatchObject({ fails: 1, document: 'old\n1\n' });
     expect(seen.error).toContain('nothing');
@@ -232,9 +232,7 @@ describe('what a refresh may reach', () => {
     await again.promise;
     expect(await processesIn(folder)).toHaveLength(1);
     killed.kill('SIGKILL');
-    const isLeft = async () => [...(await readdir(folder)), ...(await processesIn(folder))].length > 0;
-    for (let i = 0; i < 1000 && (await isLeft()); i++) await wait(10);
-    expect([await readdir(folder), await processesIn(folder)]).toEqual([[], []]);
+    await until(async () => [...(await readdir(folder)), ...(await processesIn(folder))].length === 0);
   });
 });
 
@@ -282,7 +280,7 @@ describe('a data source of a service that is logged in to', () => {
     const changed = { properties: { oauth_user_token: 'tok-2' } };
     await given.call('PUT', `/datasource-instances/${id}/properties`, { body: changed });
     await given.call('POST', `/datasource-instances/${id}/@/refresh`);
-    for (let i = 0; i < 2000 && (await settled(given, id)).fails > 0; i++) await wait(10);
+    await until(async () => (await settled(given, id)).fails === 0);
     expect(await settled(given, id)).toMatchObject({ fails: 0, error: null });
   });
 
@@ -368,7 +366,6 @@ it('is refreshed by its schedule, over and over', async () => {
   for (const document of ['[1]', '[2]']) {
     clock.pass(60_000);
     const shown = async () => (await given.call('GET', `/datasource-instances/${id}/data`)).text;
-    for (let i = 0; i < 2000 && (await shown()) !== document; i++) await wait(10);
-    expect(await shown()).toBe(document);
+    await until(async () => (await shown()) === document);
   }
 });

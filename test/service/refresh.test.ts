@@ -1,9 +1,8 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Problem } from '../../src/lib/problem.ts';
 import type { Pull, PullRequest } from '../../src/service/refresh/pull.ts';
 import { startService } from '../../src/service/service.ts';
-import { Bench, bench, keys, scratch } from './service.ts';
+import { Bench, bench, keys, scratch, until } from './service.ts';
 
 interface Instance {
   readonly refresh_fail_count: number;
@@ -19,11 +18,6 @@ const dataOf = async (given: Bench, id: string): Promise<string> =>
   (await given.call('GET', `/datasource-instances/${id}/data`)).text;
 
 const refresh = (given: Bench, id: string) => given.call('POST', `/datasource-instances/${id}/@/refresh`);
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (let i = 0; i < 500 && !(await condition()); i++) await wait(10);
-  expect(await condition()).toBe(true);
-}
 
 /** A pull that yields these texts, and what it was asked for. */
 function pulling(texts: (request: PullRequest) => readonly string[]): { pull: Pull; asked: PullRequest[] } {

@@ -3,11 +3,10 @@ import { once } from 'node:events';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startService } from '../../src/service/service.ts';
-import { Bench, fixtures, keys, scratch } from './service.ts';
+import { Bench, fixtures, keys, scratch, until } from './service.ts';
 
 const headers = { 'kf-api-key': keys.acmeAdmin };
 
@@ -58,8 +57,7 @@ describe('a service that is killed', () => {
       `PUT /api/1/datasources/${id}/data HTTP/1.1\r\nhost: x\r\nkf-api-key: ${keys.acmeAdmin}\r\ncontent-length: 9\r\n\r\n["new",`,
     );
     const documents = join(folder, 'data', 'documents');
-    for (let i = 0; i < 500 && (await readdir(documents)).length < 2; i++) await wait(10);
-    expect(await readdir(documents)).toHaveLength(2);
+    await until(async () => (await readdir(documents)).length === 2);
     await kill(child);
     socket.destroy();
     expect(await afterRestart(join(folder, 'data'), id)).toEqual({ text: '["old"]', documents: 1 });

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Pull } from '../../src/service/refresh/pull.ts';
 import { startService } from '../../src/service/service.ts';
-import { Bench, bench, StillClock, scratch } from './service.ts';
+import { Bench, bench, StillClock, scratch, until } from './service.ts';
 
 const noon = '2026-03-02T12:00:00Z';
 const minute = 60_000;
@@ -20,11 +20,6 @@ function noting(fails: (name: string) => boolean = () => false): { pull: Pull; t
       yield Buffer.from(`["${name} ${turns.length}"]`);
     },
   };
-}
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (let i = 0; i < 1000 && !(await condition()); i++) await wait(5);
-  expect(await condition()).toBe(true);
 }
 
 /** Long enough for several looks at the clock: what is not due must have had its chance. */

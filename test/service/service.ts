@@ -68,6 +68,11 @@ export const fixtures = {
   ],
 };
 
+/** Waits until something is so. The half minute measures nothing: it only keeps a test that has failed from waiting for ever. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  await expect.poll(condition, { interval: 5, timeout: 30_000 }).toBe(true);
+}
+
 /** A folder that goes when the test ends. */
 export async function scratch(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-service-'));

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { deflateRawSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Answer, type Bench, bench, keys, scratch } from './service.ts';
+import { type Answer, type Bench, bench, keys, scratch, until } from './service.ts';
 
 const dataOf = async (given: Bench, id: string): Promise<string> =>
   (await given.call('GET', `/datasource-instances/${id}/data`)).text;
@@ -42,11 +42,6 @@ const head = (id: string, ...lines: string[]): string =>
     '',
     '',
   ].join('\r\n');
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (let i = 0; i < 500 && !(await condition()); i++) await wait(10);
-  expect(await condition()).toBe(true);
-}
 
 describe('an upload', () => {
   it('can be read back byte for byte, with its size, its hash and the time it came', async () => {
