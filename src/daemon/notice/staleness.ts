@@ -46,6 +46,8 @@ export class Staleness {
   #staleAt(job: Job, published: number, { ground, pace }: { ground: Ground; pace: Pace }): number | undefined {
     const { staleAfterMs } = limitsOf(job, ground.alerts);
     if (typeof staleAfterMs === 'number') return published + staleAfterMs;
+    // Nothing is late within the hour, so no calendar is asked: the first look at thousands of jobs would take seconds.
+    if (ground.overview.now < published + leastMs) return undefined;
     const { name, schedule } = job;
     const known = this.#known.get(name);
     const words = `${pace.every} ${pace.from}`;
