@@ -1,0 +1,36 @@
+import type { Generated } from 'kysely';
+
+export interface RunsTable {
+  sequence: Generated<number>;
+  id: string;
+  job: string;
+  origin: 'person' | 'schedule';
+  owner: string;
+  state: RunState;
+  started_at: number;
+  ended_at: number | null;
+  row_count: number | null;
+  bytes: number | null;
+  requests: number;
+  code: string | null;
+  message: string | null;
+  /** What a person can do about it, in the words of the problem that ended it. */
+  next: string | null;
+}
+
+/**
+ * `running` until its payload is owed or it ends; `owed` until the payload is settled; the rest are results.
+ * `interrupted`: its process died under it. `quarantined`: a guard held its payload back; `discarded`: a person put that away.
+ */
+export type RunState =
+  | 'running'
+  | 'owed'
+  | 'delivered'
+  | 'unchanged'
+  | 'superseded'
+  | 'refreshed'
+  | 'dead'
+  | 'quarantined'
+  | 'discarded'
+  | 'failed'
+  | 'interrupted';

@@ -1,0 +1,20 @@
+import type { Generated } from 'kysely';
+
+export interface SchedulesTable {
+  job: string;
+  /** The words that `next_at` was reckoned from: when they change, so must it. */
+  schedule: string;
+  next_at: number;
+}
+
+/** Firings of a job that came to nothing for one reason, one after the other. */
+export interface SkipsTable {
+  sequence: Generated<number>;
+  job: string;
+  reason: string;
+  /** Planned instants of the first and the last of them. */
+  first_at: number;
+  last_at: number;
+  firings: number;
+  noted_at: number;
+}
