@@ -161,9 +161,15 @@ function refused({ waiting, runs, ...facts }: Facts): Judgement | undefined {
 
 function running({ runningSince, runs }: Facts): Judgement | undefined {
   if (runningSince === undefined) return undefined;
-  const before = runs.find(({ state }) => state !== 'running');
-  const because = [{ at: runningSince, says: 'a run is under way' }, ...(before === undefined ? [] : [ended(before)])];
-  return { verdict: 'running', because, next: { says: 'its result is sent when it ends' } };
+  const former = runs.filter(({ state }) => state !== 'running');
+  const because = [{ at: runningSince, says: 'a run is under way' }, ...former.slice(0, 1).map(ended)];
+  const next = { says: 'its result is sent when it ends' };
+  const whole = former.findIndex(({ code }) => code !== 'RUN_CANCELLED');
+  const cancelled = whole === -1 ? former.length : whole;
+  if (cancelled < 2) return { verdict: 'running', because, next };
+  const says = `newer firings have taken the place of ${cancelled} runs in a row: none came to its end`;
+  const mend = former[0]?.next ?? 'choose another overlap for the schedule';
+  return { verdict: 'running, again and again', because: [...because, { says }], next, mend };
 }
 
 function owed({ waiting, daemonSince, now, quotaUntil, ...facts }: Facts): Judgement | undefined {

@@ -89,3 +89,15 @@ it('sends who has no better advice to a look at the connections', async () => {
   const { explain } = await setUp({ ended: { state: 'failed', problem: { code: 'X', message: 'x' } } });
   expect((await explain()).mend).toBe('sluice check --connect; then sluice sync orders');
 });
+
+it('says of a job whose runs newer firings take the place of that none comes to its end, and what mends it', async () => {
+  const next = 'choose another overlap';
+  const problem = { code: 'RUN_CANCELLED', message: 'A newer firing took the place of this run', next };
+  const { store, run, explain } = await setUp({ ended: { state: 'interrupted', problem } });
+  await store.leases.take('job:orders');
+  expect((await explain()).verdict).toBe('running');
+  await run();
+  const { verdict, because, mend } = await explain();
+  expect({ verdict, mend }).toEqual({ verdict: 'running, again and again', mend: next });
+  expect(because.at(-1)?.says).toMatch(/^newer firings have taken the place of 2 runs in a row/);
+});
