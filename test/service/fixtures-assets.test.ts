@@ -231,7 +231,7 @@ describe('fixtures with what people have made', () => {
     dashboards: [{name: D, klips: [{klip: L}]}]
 `;
     expect(faultsOf(references)).toEqual([
-      '7: datasource in companies.0 A is there twice',
+      '7: datasource in companies.1 A is there twice',
       '7: there is no user b@a.test in this account',
       '7: there is no group G in this account',
       '7: it needs a group or a user',

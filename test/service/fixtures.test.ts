@@ -75,12 +75,12 @@ extra: 1
   - {name: Acme, plan: team}
 `;
     expect(await faultsOf(text)).toEqual([
-      '5: role in companies.0 Admin is there twice',
+      '5: every company has a role Admin from the start',
       '7: there is no role Admn in this account',
       '8: user a@x.test is there twice',
       '8: this api key is there twice',
       '10: there is no user b@x.test in this account',
-      '11: group in companies.0 G is there twice',
+      '11: group in companies.1 G is there twice',
       '12: id a is there twice',
       '13: company Acme is there twice',
     ]);
@@ -153,6 +153,22 @@ extra: 1
     expect(profiles[0]).toMatchObject({ data: { groups: [{ name: 'G' }] } });
   });
 
+  it('gives a role the id that it names, by which it is found again under another name', async () => {
+    const folder = await scratch();
+    const key = 'ee'.repeat(20);
+    const load = async (name: string): Promise<Bench> => {
+      const roles = `[{id: pusher, name: ${name}, permissions: [user.manage]}]`;
+      const users = `[{email: a@a.test, role: ${name}, api_keys: [${key}]}]`;
+      const file = await fileOf(`companies: [{id: a, name: A, plan: grow, roles: ${roles}, users: ${users}}]`);
+      const started = new Bench(await startService({ data: { folder }, fixtures: file }));
+      onTestFinished(() => started.close());
+      return started;
+    };
+    await (await load('Pusher')).close();
+    const { body } = await (await load('Shover')).call('GET', '/roles/pusher', { key });
+    expect(body.data).toMatchObject({ id: 'pusher', name: 'Shover', company: 'a' });
+  });
+
   it('loaded again finds an e-mail with capitals beyond ASCII again', async () => {
     const folder = await scratch();
     const file = await fileOf('companies: [{name: A, plan: team, users: [{email: Ümit@a.test, role: Admin}]}]');
@@ -163,13 +179,17 @@ extra: 1
   it('that does not fit what the folder holds is refused, and nothing of it is loaded', async () => {
     const folder = await scratch();
     const file = await fileOf(JSON.stringify(fixtures));
-    await (await startService({ data: { folder }, fixtures: file })).close();
+    const first = new Bench(await startService({ data: { folder }, fixtures: file }));
+    const { id: builtIn } = (await first.call('GET', '/users/acme-admin/roles')).body.data as { id: string };
+    await first.close();
     const stolen = [
       `{name: New, plan: grow, users: [{email: admin@acme.test, role: Admin}]}`,
       `{name: New, plan: grow, users: [{email: x@new.test, role: Admin, api_keys: [${keys.acmeAdmin}]}]}`,
       `{id: acme, name: Acme, plan: grow, users: [{id: fresh, email: admin@acme.test, role: Admin}]}`,
       `{name: New, plan: grow, groups: [{id: acme-team, name: Mine, members: []}]}`,
       `{name: New, plan: grow, clients: [{id: bakery, name: Mine}]}`,
+      `{name: New, plan: grow, roles: [{id: ${builtIn}, name: Mine, permissions: []}]}`,
+      `{id: acme, name: Acme, plan: grow, roles: [{id: ${builtIn}, name: Mine, permissions: []}]}`,
       `{id: bakery, name: New, plan: grow}`,
     ];
     for (const company of stolen) {
