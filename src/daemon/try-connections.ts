@@ -46,7 +46,8 @@ async function tryDestination(
   const query = { limit: 1, ...(destination.clientId === undefined ? {} : { client_id: destination.clientId }) };
   return look('destination', destination.name, async () => {
     const { meta } = await client.call('GET', '/datasources', { query, attempts: 2 });
-    return `${destination.url} knows us; ${String(meta.total ?? 'some')} data sources`;
+    const { total = 'some' } = meta;
+    return `${destination.url} knows us; ${String(total)} data ${total === 1 ? 'source' : 'sources'}`;
   });
 }
 

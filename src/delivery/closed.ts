@@ -14,7 +14,8 @@ export function closedProblem(closed: Closed, destination: string, now: number):
   const rest = { where: { destination, stage: 'deliver' }, retryAfterMs: Math.max(0, closed.until - now) };
   if (closed.why === 'quota') {
     const message = `Today's requests are used up; what is owed waits until ${at}`;
-    return new Problem({ code: 'QUOTA_SPENT', family: 'quota', message, ...rest });
+    const next = 'nothing is lost; "sluice plan" shows who asks for how much, and what would make it fit';
+    return new Problem({ code: 'QUOTA_SPENT', family: 'quota', message, next, ...rest });
   }
   const message = `The service asked for quiet until ${at}`;
   return new Problem({ code: 'ACCOUNT_HELD', family: 'try_later', message, ...rest });

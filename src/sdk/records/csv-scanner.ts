@@ -198,7 +198,7 @@ export class CsvScanner {
 export function raggedRow(input: RecordInput, { line, width, seen }: { line: number; width: number; seen: number }) {
   return faultIn(input, {
     code: 'CSV_RAGGED',
-    message: `a row has ${seen} cells where the header has ${width}`,
+    message: `a row has ${seen} ${seen === 1 ? 'cell' : 'cells'} where the header has ${width}`,
     spot: { line },
     seen: String(seen),
     allowed: String(width),
