@@ -167,7 +167,8 @@ function shownLines(detail: Detail | undefined, now: number): string[] {
   if (detail?.shows_nothing === true) return [line('dashboard', 'shows nothing that came from here')];
   const asOf = detail?.shows_as_of;
   if (asOf === undefined) return [];
-  const doubt = detail?.in_doubt === true ? ', unless a request since then arrived that had no answer' : '';
+  const doubt =
+    detail?.in_doubt === true ? ', possibly newer: whether what was sent since has arrived is not known' : '';
   const age = `${durationText(Math.max(0, now - asOf))} old`;
   return [line('dashboard', `shows data as of ${instantText(asOf)}, ${age}${doubt}`)];
 }

@@ -41,7 +41,7 @@ function textOf(
     shows_as_of === undefined
       ? 'nothing that this state knows of'
       : `data as of ${instantText(shows_as_of)}, ${durationText(Math.max(0, now - shows_as_of))} old`;
-  const shown = `${age}${in_doubt === true ? ', unless a request since then arrived that had no answer' : ''}`;
+  const shown = `${age}${in_doubt === true ? ', possibly newer: whether what was sent since has arrived is not known' : ''}`;
   const line = (title: string, text: string): string => `  ${title.padEnd(9)}${printable(text)}`;
   return [
     `${job}: ${verdict}`,

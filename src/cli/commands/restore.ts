@@ -20,8 +20,8 @@ async function run(from: string, { config: file, replace, moved }: Flags): Promi
   if (done.former !== undefined) lines.push(`The former state is in ${done.former}; delete it when all is well.`);
   if (moved !== true) {
     const parked = `${countText(done.parked)} ${done.parked === 1 ? 'payload that was' : 'payloads that were'}`;
+    if (done.parked > 0) lines.push(`${parked} owed then will not be sent: newer data may have gone out since.`);
     lines.push(
-      `${parked} owed then will not be sent: newer data may have gone out since.`,
       'Every job sends afresh at its next firing, or now with "sluice sync".',
       'Requests made since the backup are not in its count of the day.',
     );
