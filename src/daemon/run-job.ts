@@ -1,12 +1,12 @@
 import type { Config, Job } from '../config/config.ts';
 import { addressOf } from '../delivery/address.ts';
-import { commitPayload } from '../delivery/commit-payload.ts';
+import { commitPayload, passPayload } from '../delivery/commit-payload.ts';
 import { deliverOwed } from '../delivery/deliver.ts';
 import type { Priority } from '../delivery/pacing.ts';
 import type { Seat } from '../delivery/refresh-desk.ts';
 import { Watch } from '../guards/watch.ts';
 import { Problem, toProblem } from '../lib/problem.ts';
-import { resumePipeline } from '../pipeline/run-pipeline.ts';
+import { resumePipeline, type Whole } from '../pipeline/run-pipeline.ts';
 import type { Staged } from '../sets/manifest.ts';
 import { processText } from '../state/processes.ts';
 import type { Parts } from '../state/store.ts';
@@ -107,6 +107,14 @@ async function runStages(given: RunGiven, run: string): Promise<Stage> {
     ...(given.staged === undefined ? {} : { staged: given.staged }),
   });
   const watch = Watch.of(job, clock.now());
+  const readTo = (text: string | undefined) => (text === undefined ? {} : { watermark: { reading, text } });
+  const judged = {
+    ...(watch === undefined ? {} : { watch }),
+    ...(given.logicalAt === undefined ? {} : { logicalAt: given.logicalAt }),
+  };
+  // Kept rows move on with their files, which have to be safe.
+  const isShown = (whole: Whole) =>
+    passPayload(gateway, { job, run, payload: whole, ...readTo(whole.watermark), ...judged });
   const payload = await resumePipeline({
     extract: job.extract,
     folder: config.folder,
@@ -120,21 +128,20 @@ async function runStages(given: RunGiven, run: string): Promise<Stage> {
     ...(login === undefined ? {} : { login }),
     ...(given.logicalAt === undefined ? {} : { logicalAt: given.logicalAt }),
     ...(watermark === undefined ? {} : { watermark }),
-    ...(keeping === undefined ? {} : { keeping }),
+    ...(keeping === undefined ? { isShown } : { keeping }),
     ...(watch === undefined ? {} : { onBatch: (batch) => watch.take(batch) }),
   });
   if ('unchanged' in payload) return settleUnchanged(given, run, { reading, text: payload.watermark });
-  const read = payload.watermark === undefined ? {} : { watermark: { reading, text: payload.watermark } };
+  if ('shown' in payload) return { state: 'unchanged' };
   const committed = await commitPayload(gateway, {
     job,
     run,
     payload,
-    ...read,
+    ...readTo(payload.watermark),
     ...(shape === undefined || payload.manifest === undefined
       ? {}
       : { generation: { reading, shape, manifest: payload.manifest } }),
-    ...(watch === undefined ? {} : { watch }),
-    ...(given.logicalAt === undefined ? {} : { logicalAt: given.logicalAt }),
+    ...judged,
   });
   if (committed.state === 'refused') return { state: 'failed', problem: committed.problem.at(placeOf(given)) };
   if (committed.state === 'quarantined') return { state: 'quarantined', problem: committed.problem.at(placeOf(given)) };

@@ -4,7 +4,7 @@ import type { Payload } from '../pipeline/payload.ts';
 import type { Generation } from '../state/data-sets.ts';
 import { instanceOf, type Owing } from '../state/owing.ts';
 import type { Store } from '../state/store.ts';
-import { addressOf } from './address.ts';
+import { type Address, addressOf } from './address.ts';
 import { factsOf } from './facts.ts';
 import type { Gateway } from './gateway.ts';
 import { type Judged, objectionOf } from './object.ts';
@@ -17,27 +17,56 @@ export type Committed =
   | { readonly state: 'quarantined'; readonly problem: Problem }
   | { readonly state: 'refused'; readonly problem: Problem };
 
+/** A finished result, and what goes with it. */
+interface Finished<P> extends Judged {
+  readonly run: string;
+  readonly payload: P & Judged['payload'];
+  /** How far the source was read, for a job that goes on from there. */
+  readonly watermark?: { readonly reading: string; readonly text: string };
+  /** The data set that the payload was made of, for a job that keeps its rows. */
+  readonly generation?: Generation;
+}
+
+type Whole = Omit<Payload, 'path'>;
+
+/**
+ * Settles a run by a result that the instance is known to show, byte for byte, before its file is safe on the disk: what
+ * is not to be sent need not outlive the power. False where it has to go the whole way, and then nothing has happened.
+ */
+export async function passPayload(gateway: Gateway, given: Finished<Whole>): Promise<boolean> {
+  const { store, emit } = gateway;
+  const { job, payload } = given;
+  if (refusalOf(job, payload) !== undefined) return false;
+  const owing = owingOf(given, await addressOf(store, job));
+  if ((await objectionOf(given, { store, key: instanceOf(owing) })) !== undefined) return false;
+  if (!(await store.outbox.pass(owing))) return false;
+  emit('payload.unchanged', plainFacts({ ...given, instance: owing.instance }));
+  return true;
+}
+
 /**
  * Hands a finished payload over to delivery: refused (empty where the job does not allow it, or too large), held
  * back by a guard, unchanged, superseded by newer data, or owed from now on. Call it once per run, with the run that the store began.
  */
-export async function commitPayload(
-  gateway: Gateway,
-  given: Judged & {
-    readonly run: string;
-    readonly payload: Payload;
-    /** How far the source was read, for a job that goes on from there. */
-    readonly watermark?: { readonly reading: string; readonly text: string };
-    /** The data set that the payload was made of, for a job that keeps its rows. */
-    readonly generation?: Generation;
-  },
-): Promise<Committed> {
+export async function commitPayload(gateway: Gateway, given: Finished<Payload>): Promise<Committed> {
   const { store } = gateway;
-  const { job, run, payload, watermark, generation } = given;
+  const { job, payload } = given;
   const refusal = refusalOf(job, payload);
   if (refusal !== undefined) return refuse(gateway, { ...given, problem: refusal });
   const address = await addressOf(store, job);
-  const owing = {
+  const owing = owingOf(given, address);
+  const quarantined = await quarantine(gateway, { ...given, owing });
+  if (quarantined !== undefined) return quarantined;
+  const owed = await store.outbox.owe(owing);
+  await announce(gateway, { ...given, instance: address.instance, owed });
+  return owed.state === 'unchanged' ? { state: 'unchanged' } : { state: owed.state, id: owed.id };
+}
+
+function owingOf<P>(
+  { job, run, payload, watermark, generation }: Finished<P>,
+  address: Address,
+): Omit<Owing, 'payload'> & { readonly payload: P & Judged['payload'] } {
+  return {
     run,
     job: job.name,
     destination: job.destination,
@@ -48,11 +77,6 @@ export async function commitPayload(
     ...(watermark === undefined ? {} : { watermark }),
     ...(generation === undefined ? {} : { generation }),
   };
-  const quarantined = await quarantine(gateway, { ...given, owing });
-  if (quarantined !== undefined) return quarantined;
-  const owed = await store.outbox.owe(owing);
-  await announce(gateway, { ...given, instance: address.instance, owed });
-  return owed.state === 'unchanged' ? { state: 'unchanged' } : { state: owed.state, id: owed.id };
 }
 
 /** Zero rows and too many bytes never come near the outbox: no request is spent on either. Undefined when it may go. */
@@ -138,7 +162,7 @@ async function announce(
   if (owed.state !== 'owed') await store.payloads.release(payload.path);
 }
 
-function plainFacts(given: { job: Job; run: string; payload: Payload; instance: string }) {
+function plainFacts(given: { job: Job; run: string; payload: Pick<Payload, 'bytes' | 'rows'>; instance: string }) {
   const { job, run, payload, instance } = given;
   const { bytes, rows } = payload;
   return { job: job.name, run, destination: job.destination.name, instance, bytes, rows };

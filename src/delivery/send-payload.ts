@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs';
 import { Problem } from '../lib/problem.ts';
 import { verifyPayload } from '../pipeline/verify-payload.ts';
-import { dueAt, keyOf, triesOf } from '../state/outbox.ts';
+import { triesOf } from '../state/attempts.ts';
+import { dueAt, keyOf } from '../state/outbox.ts';
 import type { InstanceKey } from '../state/receipts.ts';
 import type { OutboxRow } from '../state/tables.ts';
 import { type Closed, closedProblem } from './closed.ts';

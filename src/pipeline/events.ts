@@ -15,8 +15,8 @@ interface Progress {
   readonly bytes: number;
 }
 
-/** What the pipeline says while it works. Every extract that started ends in `payload.spooled`, `extract.unchanged` or
- * `extract.failed`. */
+/** What the pipeline says while it works. Every extract that started ends in `payload.spooled`, `payload.shown`, `extract.unchanged`
+ * or `extract.failed`. */
 export type PipelineEvents = {
   'extract.started': OfRun & { readonly source: string; readonly connector: string; readonly at: number };
   /** At most four times a second, and once at the end of every extract that succeeds. */
@@ -28,6 +28,8 @@ export type PipelineEvents = {
     readonly milliseconds: number;
     readonly reused: boolean;
   };
+  /** The instance shows these very bytes: nothing was kept of them. */
+  'payload.shown': OfRun & Progress & { readonly milliseconds: number };
   /** The source says that nothing has changed since the last run: there is no payload. */
   'extract.unchanged': OfRun & { readonly milliseconds: number };
   'extract.failed': OfRun &

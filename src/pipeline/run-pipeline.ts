@@ -41,6 +41,11 @@ export interface ResumeGiven extends PipelineGiven {
   readonly watermark?: string;
   /** For a job that keeps its rows: what the source gives is put to them, and the payload is made of the whole. */
   readonly keeping?: Keeping;
+  /**
+   * Asked when the whole is encoded and hashed, before it is made safe: true where the instance shows these bytes already
+   * and the run has been settled by that. Nothing is kept then.
+   */
+  readonly isShown?: (whole: Whole) => Promise<boolean>;
 }
 
 /** A payload fresh from the pipeline, with the columns that its rows have, and how far the source was read for it. */
@@ -50,6 +55,14 @@ export type FreshPayload = Payload & {
   /** The data set that it was made of, on the disk: nothing refers to its files yet. */
   readonly manifest?: Manifest;
 };
+
+/** The same before it is safe on the disk. */
+export type Whole = Omit<FreshPayload, 'path' | 'manifest'>;
+
+/** What was read is what the instance shows: no payload was kept. */
+export interface Shown {
+  readonly shown: Carried;
+}
 
 /** Nothing has changed at the source since the watermark: no payload was made. The watermark may have moved all the same. */
 export interface Unchanged {
@@ -68,8 +81,8 @@ export async function runPipeline(given: PipelineGiven): Promise<FreshPayload> {
   return (await resumePipeline(given)) as FreshPayload;
 }
 
-/** The same from a watermark on; without a payload where the source says that nothing has changed since. */
-export async function resumePipeline(given: ResumeGiven): Promise<FreshPayload | Unchanged> {
+/** The same from a watermark on; without a payload where nothing has changed. */
+export async function resumePipeline(given: ResumeGiven): Promise<FreshPayload | Unchanged | Shown> {
   const { extract, clock, emit, job, run } = given;
   const asOf = clock.now();
   const began = clock.monotonic();
@@ -84,6 +97,12 @@ export async function resumePipeline(given: ResumeGiven): Promise<FreshPayload |
     const spool = await spooled({ ...given, asOf, onProgress });
     if ('unchanged' in spool) {
       emit('extract.unchanged', { job, run, milliseconds: clock.monotonic() - began });
+      return spool;
+    }
+    if ('shown' in spool) {
+      report(spool.shown, true);
+      const { rowsRead: rows, bytes } = spool.shown;
+      emit('payload.shown', { job, run, rows, bytes, milliseconds: clock.monotonic() - began });
       return spool;
     }
     const { payload, rowsRead, reused } = spool;
@@ -108,7 +127,7 @@ interface Spooled {
 
 async function spooled(
   given: ResumeGiven & { readonly asOf: number; readonly onProgress: (carried: Carried) => void },
-): Promise<Spooled | Unchanged> {
+): Promise<Spooled | Unchanged | Shown> {
   const { extract, asOf } = given;
   const file = await SpoolFile.open(given.spool);
   try {
@@ -119,9 +138,14 @@ async function spooled(
       await file.discard();
       return { unchanged: true, ...watermark };
     }
+    const whole = { ...(await file.weigh()), rows, format: extract.format.id, asOf, columns, ...watermark };
+    if ((await given.isShown?.(whole)) === true) {
+      await file.discard();
+      return { shown: { columns, rowsRead, rows, bytes: whole.bytes } };
+    }
     const set = manifest === undefined ? {} : { manifest };
     const { reused, ...sealed } = await file.seal(extract.format.fileEnding);
-    const payload = { ...sealed, rows, format: extract.format.id, asOf, columns, ...watermark, ...set };
+    const payload = { ...whole, ...sealed, ...set };
     return { payload, rowsRead, reused };
   } catch (thrown) {
     await file.discard();

@@ -33,6 +33,7 @@ export class SpoolFile {
   #inFlight = 0;
   #unsynced = 0;
   #sync: Promise<void> | undefined;
+  #digest: string | undefined;
   #failure: unknown;
   #wake: (() => void) | undefined;
 
@@ -63,12 +64,19 @@ export class SpoolFile {
     return this.#inFlight > inFlightLimit ? this.#drain(inFlightLimit) : undefined;
   }
 
+  /** Hash and size, when everything has been written. What comes of a loss of power is not said yet. */
+  async weigh(): Promise<Pick<Sealed, 'sha256' | 'bytes'>> {
+    await this.#drain(0);
+    this.#throwFailure();
+    this.#digest ??= this.#hash.digest('hex');
+    return { sha256: this.#digest, bytes: this.#bytes };
+  }
+
   /** Everything written and synced, the file renamed to its hash, the folder synced: from here on a crash cannot lose it. */
   async seal(ending: string): Promise<Sealed> {
-    await this.#drain(0);
+    const { sha256 } = await this.weigh();
     await this.#sync;
     this.#throwFailure();
-    const sha256 = this.#hash.digest('hex');
     const path = join(this.#folder, sha256 + ending);
     try {
       await this.#handle.sync();

@@ -1,13 +1,13 @@
-import type { ExpressionBuilder } from 'kysely';
 import { redact } from '../lib/redact.ts';
 import { assertWhole } from './assert-whole.ts';
+import { cutsIn, failuresIn, oneLess } from './attempts.ts';
 import { outstanding } from './outstanding.ts';
-import { instanceOf, type Owing, record } from './owing.ts';
+import { instanceOf, type Owing, record, standing, type Weighed } from './owing.ts';
 import { atomically, type Ground } from './part.ts';
 import { moveBack, moveOn, moveOnAgain } from './place.ts';
 import { type InstanceKey, newest, Receipts } from './receipts.ts';
 import { Runs } from './runs.ts';
-import type { OutboxRow, OutboxState, Tables } from './tables.ts';
+import type { OutboxRow, OutboxState } from './tables.ts';
 
 export type Owed =
   | { readonly state: 'owed'; readonly id: number; readonly superseded: readonly OutboxRow[] }
@@ -37,26 +37,43 @@ export class Outbox {
   owe(owing: Owing): Promise<Owed> {
     return atomically(this.#ground, async (inside) => {
       assertWhole(owing.payload);
-      const key = instanceOf(owing);
-      const receipt = await new Receipts(inside).find(key);
-      const waiting = await outstanding(inside, key);
-      const owed = waiting.filter(({ state }) => state === 'owed');
-      const dates = owed.map(({ as_of }) => as_of);
-      if (newest(inside.clock.now(), [...dates, receipt?.tried_as_of]) > owing.payload.asOf) {
-        return { state: 'superseded', id: await record(inside, owing, 'superseded'), superseded: [] };
-      }
-      const { payload } = owing;
+      const { waiting, owed, isOld } = await standing(inside, owing);
+      if (isOld) return { state: 'superseded', id: await record(inside, owing, 'superseded'), superseded: [] };
       const outbox = new Outbox(inside);
       for (const row of waiting) await outbox.supersede(row);
       await moveOn(inside, owing);
-      if (!owing.always && (await new Receipts(inside).holds(key, payload))) {
-        await new Receipts(inside).renew(key, payload.asOf);
-        await new Runs(inside).settle(owing.run, { state: 'unchanged', rows: payload.rows, bytes: payload.bytes });
+      if (await outbox.#isShown(owing)) {
+        await outbox.#settleUnchanged(owing);
         return { state: 'unchanged', superseded: waiting };
       }
       const since = Math.min(...owed.map(({ waiting_since }) => waiting_since));
       return { state: 'owed', id: await record(inside, owing, 'owed', since), superseded: waiting };
     });
+  }
+
+  /**
+   * Does what {@link owe} does with a payload that the instance is known to hold, without a file of it: true where it is so
+   * and nothing else waits for the instance. Else nothing has happened.
+   */
+  async pass(owing: Weighed): Promise<boolean> {
+    if (!(await this.#isShown(owing))) return false;
+    return atomically(this.#ground, async (inside) => {
+      const outbox = new Outbox(inside);
+      const { waiting, isOld } = await standing(inside, owing);
+      if (isOld || waiting.length > 0 || !(await outbox.#isShown(owing))) return false;
+      await moveOn(inside, owing);
+      await outbox.#settleUnchanged(owing);
+      return true;
+    });
+  }
+
+  async #isShown(owing: Weighed): Promise<boolean> {
+    return !owing.always && (await new Receipts(this.#ground).holds(instanceOf(owing), owing.payload));
+  }
+
+  async #settleUnchanged({ payload, ...owing }: Weighed): Promise<void> {
+    await new Receipts(this.#ground).renew(instanceOf(owing), payload.asOf);
+    await new Runs(this.#ground).settle(owing.run, { state: 'unchanged', rows: payload.rows, bytes: payload.bytes });
   }
 
   /**
@@ -240,44 +257,6 @@ export class Outbox {
       .executeTakeFirst();
     return row !== undefined;
   }
-}
-
-/** Attempts that came to an end and failed, and those in a row that had none. */
-export function triesOf({ attempts, cuts, code }: Pick<OutboxRow, 'attempts' | 'cuts' | 'code'>) {
-  const open = code === null && attempts > 0;
-  return { failures: open ? attempts - 1 : attempts, cuts: open ? cuts + 1 : 0 };
-}
-
-function cutsIn(column: ExpressionBuilder<Tables, 'outbox'>) {
-  return column
-    .case()
-    .when(isOpen(column))
-    .then(column('cuts', '+', 1))
-    .else(0)
-    .end();
-}
-
-/** The last attempt has had no end: the end of each writes down why it failed, its beginning wipes that out. */
-function isOpen(column: ExpressionBuilder<Tables, 'outbox'>) {
-  return column.and([column('code', 'is', null), column('attempts', '>', 0)]);
-}
-
-function failuresIn(column: ExpressionBuilder<Tables, 'outbox'>) {
-  return column
-    .case()
-    .when(isOpen(column))
-    .then(column('attempts', '-', 1))
-    .else(column.ref('attempts'))
-    .end();
-}
-
-function oneLess(column: ExpressionBuilder<Tables, 'outbox'>) {
-  return column
-    .case()
-    .when('attempts', '>', 0)
-    .then(column('attempts', '-', 1))
-    .else(0)
-    .end();
 }
 
 /** Where a payload goes, as receipts and leases name it. */

@@ -1,8 +1,9 @@
 import type { Payload } from '../pipeline/payload.ts';
 import type { Generation } from './data-sets.ts';
+import { outstanding } from './outstanding.ts';
 import type { Ground } from './part.ts';
 import { storedPath } from './placed-paths.ts';
-import type { InstanceKey } from './receipts.ts';
+import { type InstanceKey, newest, Receipts } from './receipts.ts';
 import { Runs } from './runs.ts';
 import type { Mark } from './watermarks.ts';
 
@@ -24,6 +25,9 @@ export interface Owing {
   readonly generation?: Generation;
 }
 
+/** The same before its file is safe. */
+export type Weighed = Omit<Owing, 'payload'> & { readonly payload: Omit<Payload, 'path'> };
+
 /** Where it goes, as receipts and leases name it. */
 export function instanceOf({
   destination,
@@ -31,6 +35,17 @@ export function instanceOf({
   instance,
 }: Pick<Owing, 'destination' | 'clientId' | 'instance'>): InstanceKey {
   return { url: destination.url, instance, ...(clientId === undefined ? {} : { clientId }) };
+}
+
+/** What the instance waits for already, and whether newer data than this has been owed or tried. */
+export async function standing(inside: Ground, owing: Weighed) {
+  const key = instanceOf(owing);
+  const receipt = await new Receipts(inside).find(key);
+  const waiting = await outstanding(inside, key);
+  const owed = waiting.filter(({ state }) => state === 'owed');
+  const dates = owed.map(({ as_of }) => as_of);
+  const isOld = newest(inside.clock.now(), [...dates, receipt?.tried_as_of]) > owing.payload.asOf;
+  return { waiting, owed, isOld };
 }
 
 /**

@@ -128,6 +128,7 @@ const matrix: { readonly [S in Step]: Case } = {
   'payload.refused': { reads: 'id,name\n', requests: [1] },
   'payload.quarantined': { reads: 'no,name\n1,a\n', requests: [1] },
   'payload.unchanged': { before: deliverNewer, requests: [1] },
+  'payload.shown': { before: deliverNewer, requests: [1] },
   'payload.superseded': { before: oweOlder, requests: [2, 3] },
   'request.sent': { before: deliverOlder, requests: [2, 3] },
   'upload.started': { before: deliverOlder, requests: [2, 3] },

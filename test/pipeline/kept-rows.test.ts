@@ -54,7 +54,7 @@ function job(more: Partial<Extract> = {}) {
     given,
     run: async (rows: readonly Row[], keeping: Partial<Keeping> = {}) => {
       const result = await resumePipeline(given(rows, keeping));
-      if ('unchanged' in result) return result;
+      if ('unchanged' in result || 'shown' in result) return result;
       last = result;
       return { text: await readFile(result.path, 'utf8'), rows: result.rows, watermark: result.watermark };
     },

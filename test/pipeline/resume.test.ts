@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { resumePipeline, runPipeline } from '../../src/pipeline/run-pipeline.ts';
+import { resumePipeline, runPipeline, type Whole } from '../../src/pipeline/run-pipeline.ts';
 import { batchOf } from '../../src/sdk/batch.ts';
 import type { Connector } from '../../src/sdk/connector.ts';
 import { transformById } from '../../src/transforms/index.ts';
@@ -37,6 +37,37 @@ it('makes no payload of what has not changed since the watermark', async () => {
   expect(await resumePipeline({ ...given, watermark: '3' })).toEqual({ unchanged: true, watermark: '3' });
   expect(heard.map(({ name }) => name)).toEqual(['extract.started', 'extract.unchanged']);
   expect(await readdir(given.spool)).toEqual([]);
+});
+
+it('keeps nothing of what the instance shows already, and says so once the run is settled', async () => {
+  const { given, heard } = rig(extractOf(counting(3)));
+  const asked: Whole[] = [];
+  const isShown = async (whole: Whole) => {
+    asked.push(whole);
+    return true;
+  };
+  expect(await resumePipeline({ ...given, isShown })).toMatchObject({ shown: { rows: 3 } });
+  const [{ sha256, bytes } = { sha256: '', bytes: 0 }] = asked;
+  expect(asked).toMatchObject([{ rows: 3, watermark: '3', format: 'csv' }]);
+  expect(heard.map(({ name }) => name)).toEqual(['extract.started', 'extract.progressed', 'payload.shown']);
+  expect(heard.at(-1)?.facts).toMatchObject({ rows: 3, bytes });
+  expect(await readdir(given.spool)).toEqual([]);
+  const kept = await runPipeline(given);
+  expect(kept).toMatchObject({ sha256, bytes });
+});
+
+it('keeps what the instance does not show, and what it cannot be asked about fails and leaves nothing', async () => {
+  const { given, heard } = rig(extractOf(counting(3)));
+  const kept = await resumePipeline({ ...given, isShown: async () => false });
+  expect(kept).toMatchObject({ rows: 3, path: expect.stringContaining(given.spool) });
+  expect(heard.at(-1)?.name).toBe('payload.spooled');
+  const broken = resumePipeline({
+    ...given,
+    spool: `${given.spool}-2`,
+    isShown: () => Promise.reject(new Error('no')),
+  });
+  await expect(broken).rejects.toMatchObject({ code: 'PIPELINE_THREW' });
+  expect(await readdir(`${given.spool}-2`)).toEqual([]);
 });
 
 it('takes a source without a watermark for changed, whatever it says', async () => {

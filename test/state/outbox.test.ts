@@ -41,6 +41,31 @@ describe('the outbox', () => {
     expect(await store.runs.find(old.run)).toMatchObject({ state: 'superseded' });
   });
 
+  it('lets a result pass that the instance shows, before it has a file, and nothing else', async () => {
+    const store = await newStore({ clock: new VirtualClock() });
+    const first = await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 });
+    const again = async (text: string, more: { asOf?: number; always?: boolean } = {}) => {
+      const run = await store.runs.begin({ job: 'job-i', origin: 'schedule' });
+      const { path, ...payload } = spool(store, { run, text, asOf: more.asOf ?? noon - 20 });
+      rmSync(path);
+      const owing = { run, job: 'job-i', destination: place, instance: 'i', mediaType: 'text/csv', always: false };
+      const passed = await store.outbox.pass({ ...owing, always: more.always ?? false, payload });
+      return { passed, state: (await store.runs.find(run))?.state };
+    };
+    expect(await again('a'), 'nobody knows yet what it shows').toEqual({ passed: false, state: 'running' });
+    await deliver(store, idOf(first));
+    expect(await again('a')).toEqual({ passed: true, state: 'unchanged' });
+    expect((await store.receipts.all())[0]).toMatchObject({ as_of: noon - 20, certain: 1 });
+    expect(await again('b')).toEqual({ passed: false, state: 'running' });
+    expect(await again('a', { always: true })).toEqual({ passed: false, state: 'running' });
+    expect(await again('a', { asOf: noon - 25 }), 'older than what is known').toEqual({
+      passed: false,
+      state: 'running',
+    });
+    await oweText(store, { instance: 'i', text: 'b', asOf: noon - 10 });
+    expect(await again('a', { asOf: noon - 5 }), 'other data is owed').toEqual({ passed: false, state: 'running' });
+  });
+
   it('never goes back: an extract that began earlier and ends later is superseded at once', async () => {
     const store = await newStore({ clock: new VirtualClock() });
     const young = await oweText(store, { instance: 'i', text: 'young', asOf: noon - 10 });
