@@ -1,17 +1,16 @@
-import type { Format } from '../formats/format.ts';
 import { nearest } from '../lib/nearest.ts';
 import type { Problem } from '../lib/problem.ts';
 import type { Connector } from '../sdk/connector.ts';
 import { type OptionSet, type OptionValues, schemaOf, withDefaults } from '../sdk/option.ts';
 import type { Extract, Source, Target, TransformStep } from './config.ts';
 import type { Faults } from './faults.ts';
+import { loadFormat } from './load-format.ts';
 import { findNamed, type JobContext } from './load-job.ts';
 import { reportRules, type SourceOutcome } from './load-source.ts';
 import { isMap } from './load-top.ts';
 import { loadWrite } from './load-write.ts';
 import { partAt } from './member.ts';
 import { registerSecrets } from './secrets.ts';
-import { showValue } from './seen.ts';
 import { jobOptions } from './settings.ts';
 import { validatePart } from './validate.ts';
 import type { Part } from './variables.ts';
@@ -30,7 +29,7 @@ export function loadExtract(draft: Draft, target: Target | undefined, context: J
   const source = findSource(draft, context);
   const query = source?.connector === undefined ? undefined : loadQuery(draft, source.connector, source.value);
   const transforms = loadTransforms(draft, context);
-  const format = loadFormat(draft, target, context);
+  const format = loadFormat(draft, target, context.formats);
   const write = loadWrite(draft.part, draft.faults);
   if (source?.value === undefined || query === undefined || format === undefined) return undefined;
   const { stall_timeout_seconds } = withDefaults(jobOptions, draft.given);
@@ -181,67 +180,4 @@ function loadTransform(
     faults.add({ code: 'CONFIG_TRANSFORM', message, path: given.path });
   }
   return { transform, given: given.value };
-}
-
-interface ChosenFormat {
-  readonly format: Format;
-  readonly options: OptionValues<OptionSet>;
-}
-
-function loadFormat(
-  { part, given, faults }: Draft,
-  target: Target | undefined,
-  context: JobContext,
-): ChosenFormat | undefined {
-  const written = given.format;
-  const declared = target?.kind === 'datasource' ? target.declaration.format : undefined;
-  const at = partAt(part, 'format');
-  const known = context.formats.map(({ id }) => id);
-  const id = written === undefined ? declared : isMap(written) ? (written.type ?? declared) : written;
-  if (id === undefined) {
-    const isDeclared = isMap(given.target) && given.target.datasource !== undefined;
-    if (written !== undefined || !isDeclared) {
-      const message =
-        written === undefined ? 'This job does not say which format it writes' : 'This format does not say its type';
-      const next = written === undefined ? 'Add a line: format: csv' : 'Add a line: type: csv';
-      faults.add({
-        code: 'CONFIG_MISSING_OPTION',
-        message,
-        path: written === undefined ? part.path : at.path,
-        on: 'key',
-        allowed: known.join(', '),
-        next,
-      });
-    }
-    return undefined;
-  }
-  const typeAt = isMap(written) ? partAt(at, 'type') : at;
-  if (at.broken.has(typeAt.path)) return undefined;
-  const format = context.formats.find((one) => one.id === id);
-  if (format === undefined) {
-    if (typeof id !== 'string' && !isMap(written)) return undefined;
-    const meant = nearest(String(id), known);
-    faults.add({
-      code: 'CONFIG_UNKNOWN_FORMAT',
-      message: `There is no format ${typeof id === 'string' ? `"${id}"` : showValue(id)}`,
-      path: typeAt.path,
-      allowed: known.join(', '),
-      ...(meant === undefined ? {} : { next: `Did you mean "${meant}"?` }),
-    });
-    return undefined;
-  }
-  if (declared !== undefined && declared !== format.id) {
-    faults.add({
-      code: 'CONFIG_TARGET',
-      message: `The job writes ${format.id}, but its data source is declared as ${declared}`,
-      path: typeAt.path,
-      next: `Leave out "format", or declare the data source as ${format.id}`,
-    });
-  }
-  const { type: _, ...options } = isMap(written) ? written : {};
-  const own: Part = { ...at, value: options };
-  const before = faults.problems.length;
-  validatePart(own, { schema: schemaOf(format.options), noun: `format (${format.id})`, faults });
-  if (faults.problems.length > before) return undefined;
-  return { format, options: withDefaults(format.options, own.value as Record<string, unknown>) };
 }
