@@ -93,20 +93,20 @@ export function insertKey(db: Database, { hash, userId, now }: { hash: Buffer; u
   db.run(sql, hash, userId, now);
 }
 
-/** Creates a role, or gives the one with this name these permissions. */
-export function insertRole(
-  db: Database,
-  {
-    accountId,
-    name,
-    permissions,
-    now,
-  }: { accountId: string; name: string; permissions: readonly string[]; now: number },
-): void {
+interface RoleGiven {
+  readonly id: string;
+  readonly accountId: string;
+  readonly name: string;
+  readonly permissions: readonly string[];
+  readonly now: number;
+}
+
+/** Creates a role, or gives the one with this id this name and these permissions. */
+export function insertRole(db: Database, { id, accountId, name, permissions, now }: RoleGiven): void {
   db.run(
     `insert into roles (id, account_id, name, permissions, created_at) values (?, ?, ?, ?, ?)
-     on conflict (account_id, name) do update set permissions = excluded.permissions`,
-    newId(),
+     on conflict (id) do update set name = excluded.name, permissions = excluded.permissions`,
+    id,
     accountId,
     name,
     JSON.stringify(permissions),
