@@ -74,6 +74,7 @@ export default defineService({
           limit: '10000',
           offset: '{{ page.offset | text }}',
           keepEmptyRows: false,
+          returnPropertyQuota: true,
         },
       },
       records: {
@@ -131,6 +132,15 @@ export default defineService({
       },
     },
   },
+  budget: {
+    // A request seldom costs more than ten tokens. With few left we go slowly: at this pace an hour brings more than it takes.
+    gauges: ['tokensPerHour', 'tokensPerProjectPerHour', 'tokensPerDay'].map((name) => ({
+      at: `propertyQuota.${name}.remaining`,
+      means: 'left' as const,
+      threshold: 100,
+      pause: '60s',
+    })),
+  },
   errors: [
     {
       body: { 'error.status': 'RESOURCE_EXHAUSTED', 'error.message': /\bday|daily\b/i },
@@ -157,7 +167,7 @@ export default defineService({
   },
   limits: [
     'Figures of the last days are restated: an incremental run reads the last three days again.',
-    'Quotas are counted in tokens for each property, by hour and by day. That the message of a refusal tells a day from an hour is not confirmed.',
+    'Quotas are counted in tokens for each property, by hour and by day. Each report tells how many are left: below a hundred, a minute is kept between requests, and the log says so. That the message of a refusal tells a day from an hour is not confirmed.',
     'Google may leave out rows of few people, and put what is too much into a row called (other).',
   ],
   example: `sources:

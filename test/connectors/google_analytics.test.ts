@@ -53,7 +53,7 @@ const visits: ServiceCase = {
 const rows = (property: string, country: string) =>
   [0, 1, 2].map((i) => [property, `2026-01-0${i + 1}`, country, `${9007199254740993n + BigInt(i)}`, '12.50']);
 const asked = (property: string, offset: number, from = '2026-01-01') =>
-  `POST /v1beta/properties/${property}:runReport {"dateRanges":[{"startDate":"${from}","endDate":"2026-01-03"}],"dimensions":[{"name":"date"},{"name":"country"}],"metrics":[{"name":"sessions"},{"name":"totalRevenue"}],"orderBys":[{"dimension":{"dimensionName":"date"}},{"dimension":{"dimensionName":"country"}}],"limit":"10000","offset":"${offset}","keepEmptyRows":false}`;
+  `POST /v1beta/properties/${property}:runReport {"dateRanges":[{"startDate":"${from}","endDate":"2026-01-03"}],"dimensions":[{"name":"date"},{"name":"country"}],"metrics":[{"name":"sessions"},{"name":"totalRevenue"}],"orderBys":[{"dimension":{"dimensionName":"date"}},{"dimension":{"dimensionName":"country"}}],"limit":"10000","offset":"${offset}","keepEmptyRows":false,"returnPropertyQuota":true}`;
 
 describeStream(
   'a report of Google Analytics',
@@ -88,6 +88,23 @@ describeStream(
     },
   ],
 );
+
+it('says in the log, once, when little is left of the tokens of the property', async () => {
+  const said: unknown[] = [];
+  const note = (...words: unknown[]) => void said.push(words);
+  const log = { debug: () => undefined, info: () => undefined, warn: note };
+  const left = (remaining: number) => ({ consumed: 7, remaining });
+  const answer = (hour: number) => ({
+    'POST /v1beta/properties/{property}:runReport': {
+      json: { rowCount: 0, propertyQuota: { tokensPerDay: left(24_000), tokensPerHour: left(hour) } },
+    },
+  });
+  await runService({ ...visits, routes: answer(100), log });
+  expect(said).toEqual([]);
+  await runService({ ...visits, routes: answer(41), log });
+  const low = { at: 'propertyQuota.tokensPerHour.remaining', said: '41', pauseMs: 60_000 };
+  expect(said).toEqual([['the service says that little of its allowance is left: requests wait', low]]);
+});
 
 it('reads several properties as one table', async () => {
   const outcome = await runService({ ...visits, query: { ...visits.query, property: '11, 22' } });

@@ -60,6 +60,7 @@ const signEveryMs = 10_000;
 export class Caller {
   readonly #init: CallerInit;
   readonly #keyring: Keyring;
+  #hasTold = false;
 
   constructor(init: CallerInit) {
     this.#init = init;
@@ -109,7 +110,7 @@ export class Caller {
         mostBytes,
         tooLarge: () => tooLarge(service.title, mostBytes),
       });
-      pacer.learn(reply.answer);
+      this.#tell(pacer.learn(reply.answer));
       return await this.#judged(call, reply, as);
     } catch (error) {
       if (error !== again) throw error;
@@ -117,6 +118,13 @@ export class Caller {
       release();
     }
     return this.#attempt(call, as);
+  }
+
+  /** Once a run: whoever wonders why it is slow reads it in the log. */
+  #tell(low: ReturnType<Pacer['learn']>): void {
+    if (low === undefined || this.#hasTold) return;
+    this.#hasTold = true;
+    this.#init.log.warn('the service says that little of its allowance is left: requests wait', low);
   }
 
   async #request({ request, link, scope }: Call, as: 'known' | 'bare'): Promise<HttpRequest> {

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Answer } from './answer.ts';
+import type { Answer, Where } from './answer.ts';
 import { pickAll } from './answer.ts';
 import { textOf } from './exact-json.ts';
 import { waitOf } from './judge.ts';
@@ -8,6 +8,13 @@ import type { Budget, Gauge } from './rules.ts';
 
 /** However much a gauge asks for: after this long we look again. */
 const longestHoldMs = 5 * 60_000;
+
+/** A gauge that stands low: where it stands in the answer, what it says, how long the next request waits. */
+interface Low {
+  readonly at: string;
+  readonly said: string;
+  readonly pauseMs: number;
+}
 
 /** Keeps all runs of one source in this process inside what its vendor allows. */
 export class Pacer {
@@ -42,13 +49,17 @@ export class Pacer {
     return () => this.#leave();
   }
 
-  /** Looks at what an answer says about what is left. */
-  learn(answer: Answer): void {
+  /** Looks at what an answer says about what is left; gives what said too little, and for how many milliseconds we hold on. */
+  learn(answer: Answer): Low | undefined {
+    let low: Low | undefined;
     for (const gauge of this.#budget.gauges ?? []) {
-      if (!isLow(gauge, answer)) continue;
-      const pause = waitOf(gauge.pause, answer, Date.now()) ?? 1000;
-      this.#heldUntil = Math.max(this.#heldUntil, performance.now() + Math.min(pause, longestHoldMs));
+      const said = lowValue(gauge, answer);
+      if (said === undefined) continue;
+      const pauseMs = Math.min(waitOf(gauge.pause, answer, Date.now()) ?? 1000, longestHoldMs);
+      this.#heldUntil = Math.max(this.#heldUntil, performance.now() + pauseMs);
+      if (low === undefined || pauseMs > low.pauseMs) low = { at: nameOf(gauge.at), said, pauseMs };
     }
+    return low;
   }
 
   #pauseFor({ requests, milliseconds }: { requests: number; milliseconds: number }, now: number): number {
@@ -91,9 +102,16 @@ export function pacerFor(key: string, budget: Budget = {}): Pacer {
   return pacer;
 }
 
-/** Whether any of the values there says that too little is left. */
-function isLow(gauge: Gauge, answer: Answer): boolean {
-  return pickAll(answer, gauge.at).some((value) => saysLow(gauge, textOf(value)));
+/** The first value there that says that too little is left. */
+function lowValue(gauge: Gauge, answer: Answer): string | undefined {
+  return pickAll(answer, gauge.at)
+    .map(textOf)
+    .find((text) => saysLow(gauge, text));
+}
+
+function nameOf(at: Where): string {
+  if (typeof at === 'string') return at;
+  return 'header' in at ? `header ${at.header}` : at.join('.');
 }
 
 function saysLow({ means, threshold }: Gauge, text: string | undefined): boolean {

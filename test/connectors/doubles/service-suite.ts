@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Problem } from '../../../src/lib/problem.ts';
-import { batchText, type Connector, type Extraction, type Range } from '../../../src/sdk/index.ts';
+import { batchText, type Connector, type ConnectorLog, type Extraction, type Range } from '../../../src/sdk/index.ts';
 import { contextOf } from '../harness.ts';
 import { TestLogin } from './logins.ts';
 import { type Asked, type Fault, type Reply, type Routes, Vendor } from './vendor.ts';
@@ -23,6 +23,7 @@ export interface ServiceCase {
   readonly faults?: readonly Fault[];
   readonly guard?: (asked: Asked) => Reply | undefined;
   readonly signal?: AbortSignal;
+  readonly log?: ConnectorLog;
 }
 
 export interface Outcome {
@@ -74,7 +75,7 @@ export async function checkServiceCase(given: ServiceCase): Promise<string> {
 }
 
 async function setUp(given: ServiceCase) {
-  const { service, source = {}, query, routes, kept, watermark, timezone, range, faults, guard, signal } = given;
+  const { service, source = {}, query, routes, kept, watermark, timezone, range, faults, guard, signal, log } = given;
   const vendor = await new Vendor({ routes, ...(faults && { faults }), ...(guard && { guard }) }).start();
   const folder = await mkdtemp(join(tmpdir(), 'sluice-service-'));
   onTestFinished(async () => {
@@ -86,6 +87,7 @@ async function setUp(given: ServiceCase) {
   const context = {
     ...contextOf(service, run),
     login,
+    ...(log && { log }),
     ...(watermark === undefined ? {} : { watermark }),
     ...(timezone === undefined ? {} : { timezone }),
     ...(range === undefined ? {} : { range }),
