@@ -332,6 +332,12 @@ describe('a data source of a service that is logged in to', () => {
     const given = await start();
     expect((await refreshed(given, { connector: 'dropbox', properties })).error).toMatch(message);
   });
+
+  it('says what is missing: what the vendor gave together with the token', async () => {
+    const properties = { oauth_user_token: 'tok-1', stream: 'records', object: 'Account' };
+    const { error } = await refreshed(await start(), { connector: 'salesforce', properties });
+    expect(error).toMatch(/comes with the token as instance_url.*needs the property instance_url beside it/);
+  });
 });
 
 describe('a wrong property', () => {

@@ -106,6 +106,8 @@ function bodyOf(data: RequestData, scope: Scope): { body: string | undefined; ty
 
 function unfilled(template: Template, scope: Scope): Problem {
   const text = typeof template === 'string' ? template : 'a function';
+  const kept = /\{\{\s*login\.kept\.(\w+)/.exec(text)?.[1];
+  if (kept !== undefined) return cameWithout(kept);
   const { now: _, ...rest } = scope;
   return new Problem({
     code: 'SERVICE_ADDRESS',
@@ -116,6 +118,16 @@ function unfilled(template: Template, scope: Scope): Problem {
       .filter((name) => rest[name] !== undefined)
       .join(', ')}`,
     next: 'set the option that stands between {{ and }}',
+  });
+}
+
+/** The vendor tells the address when it gives the token: a field of the token's answer, or of whoever brought the token. */
+function cameWithout(name: string): Problem {
+  return new Problem({
+    code: 'SERVICE_ADDRESS',
+    family: 'config',
+    message: `the address to ask is not known: it comes with the token as ${name}, and this token came without it`,
+    next: `Log in again; a data source that has a token in oauth_user_token needs the property ${name} beside it, such as https://acme.example.com`,
   });
 }
 
