@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { makeHome } from './home.ts';
-import { forTest } from './process.ts';
-import { adminKey, makeWorld } from './world.ts';
+import { fileJob, plannedHome } from './planned-home.ts';
+import { makeWorld } from './world.ts';
 
-const destination = { url: 'http://127.0.0.1:9/api/1.0', api_key: adminKey };
-const job = { source: 'files', query: 'orders.csv', format: 'csv', target: 'ab'.repeat(16) };
 /** Noon in New York: the day that the plan is for has twelve hours left. */
 const atNoon = {
   preload: ['shifted-clock'],
@@ -12,19 +9,9 @@ const atNoon = {
 };
 const inTwoHours = () => new Date(Date.now() + 2 * 3_600_000).toISOString();
 
-async function homeWith(given: { destination?: object; jobs: object }) {
-  const home = await makeHome(forTest);
-  await home.config({
-    destinations: { main: { ...destination, ...given.destination } },
-    sources: { files: { connector: 'file' } },
-    jobs: given.jobs,
-  });
-  return home;
-}
-
 describe('sluice plan', () => {
   it('works without a state, leaves none behind, and ends with 0 when all fits', async () => {
-    const home = await homeWith({ jobs: { orders: { ...job, schedule: '*/15 * * * *' } } });
+    const home = await plannedHome({ jobs: { orders: { ...fileJob, schedule: '*/15 * * * *' } } });
     const { code, stdout } = await home.sluice(['plan', '--until', inTwoHours()]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^8 firings until /);
@@ -33,8 +20,8 @@ describe('sluice plan', () => {
   });
 
   it('ends with 1 when it does not fit, and says who goes short and what would mend it', async () => {
-    const jobs = { stock: { ...job, schedule: '* * * * *' } };
-    const home = await homeWith({ destination: { requests_per_day: 10 }, jobs });
+    const jobs = { stock: { ...fileJob, schedule: '* * * * *' } };
+    const home = await plannedHome({ destination: { requests_per_day: 10 }, jobs });
     const { code, stdout } = await home.sluice(['plan'], atNoon);
     expect(code).toBe(1);
     expect(stdout).toMatch(/does not fit: from .* E[SD]T on, .* of stock go(es)? short at worst/);
@@ -44,7 +31,7 @@ describe('sluice plan', () => {
   });
 
   it('lists every firing when asked to, and says how when there are many', async () => {
-    const home = await homeWith({ jobs: { stock: { ...job, schedule: '* * * * *' } } });
+    const home = await plannedHome({ jobs: { stock: { ...fileJob, schedule: '* * * * *' } } });
     const lines = async (...flags: string[]) => {
       const { stdout } = await home.sluice(['plan', ...flags], atNoon);
       return { first: stdout.split('\n')[0], firings: stdout.match(/ E[SD]T {2}stock /g)?.length ?? 0 };
@@ -58,12 +45,12 @@ describe('sluice plan', () => {
 
   it('names the least important alone as what the daemon stretches, and nobody where it is first come', async () => {
     const jobs = {
-      vip: { ...job, schedule: '* * * * *', priority: 'high' },
-      usual: { ...job, schedule: '* * * * *', target: 'ac'.repeat(16) },
-      later: { ...job, schedule: '* * * * *', target: 'ad'.repeat(16), priority: 'low' },
+      vip: { ...fileJob, schedule: '* * * * *', priority: 'high' },
+      usual: { ...fileJob, schedule: '* * * * *', target: 'ac'.repeat(16) },
+      later: { ...fileJob, schedule: '* * * * *', target: 'ad'.repeat(16), priority: 'low' },
     };
     const read = async (destination: object) => {
-      const home = await homeWith({ destination, jobs });
+      const home = await plannedHome({ destination, jobs });
       const { code, stdout } = await home.sluice(['plan', '--json'], atNoon);
       expect(code).toBe(1);
       return JSON.parse(stdout) as { accounts: { stretched: { job: string; every: number }[]; guessed: string[] }[] };
@@ -76,15 +63,15 @@ describe('sluice plan', () => {
   });
 
   it('ends with 2 when the config has a fault', async () => {
-    const home = await homeWith({ jobs: { orders: { ...job, schedule: '61 * * * *' } } });
+    const home = await plannedHome({ jobs: { orders: { ...fileJob, schedule: '61 * * * *' } } });
     expect((await home.sluice(['plan'])).code).toBe(2);
   });
 
   it('reckons with what was used today and what runs have cost', async () => {
     const world = await makeWorld({ serve: ['--no-limits'] });
-    const home = await homeWith({
+    const home = await plannedHome({
       destination: { url: world.url },
-      jobs: { orders: { ...job, target: world.instances.csv, schedule: '*/15 * * * *' } },
+      jobs: { orders: { ...fileJob, target: world.instances.csv, schedule: '*/15 * * * *' } },
     });
     await home.write('orders.csv', 'id\n1\n');
     await home.sync();

@@ -1,25 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { makeHome } from '../journey/home.ts';
-import { forTest } from '../journey/process.ts';
-import { adminKey, makeWorld } from '../journey/world.ts';
-
-const destination = { url: 'http://127.0.0.1:9/api/1.0', api_key: adminKey };
-const job = { source: 'files', query: 'orders.csv', format: 'csv', target: 'ab'.repeat(16) };
-
-async function homeWith(given: { destination?: object; jobs: object }) {
-  const home = await makeHome(forTest);
-  await home.config({
-    destinations: { main: { ...destination, ...given.destination } },
-    sources: { files: { connector: 'file' } },
-    jobs: given.jobs,
-  });
-  return home;
-}
+import { fileJob, plannedHome } from '../journey/planned-home.ts';
+import { makeWorld } from '../journey/world.ts';
 
 describe('sluice simulate', () => {
   it('shows what would become of each job and each day, and ends with 0 when all fits', async () => {
-    const home = await homeWith({
-      jobs: { orders: { ...job, schedule: '5 * * * *' }, aside: { ...job, target: 'cd'.repeat(16) } },
+    const home = await plannedHome({
+      jobs: { orders: { ...fileJob, schedule: '5 * * * *' }, aside: { ...fileJob, target: 'cd'.repeat(16) } },
     });
     const { code, stdout, stderr } = await home.sluice(['simulate', '--days', '1', '--from', '2026-11-01']);
     expect(stderr).toBe('');
@@ -33,9 +19,9 @@ describe('sluice simulate', () => {
   });
 
   it('ends with 1 when the allowance ends, and says so for machines as well', async () => {
-    const home = await homeWith({
+    const home = await plannedHome({
       destination: { requests_per_day: 5, when_short: 'first_come' },
-      jobs: { orders: { ...job, schedule: '5 * * * *' } },
+      jobs: { orders: { ...fileJob, schedule: '5 * * * *' } },
     });
     const { code, stdout } = await home.sluice(['simulate', '--days', '1', '--from', '2026-06-01', '--json']);
     expect(JSON.parse(stdout)).toMatchObject({
@@ -49,13 +35,13 @@ describe('sluice simulate', () => {
 
   it('ends with 2 where the config or the command line has a fault, or nothing fires', async () => {
     const [faulty, still] = [
-      await homeWith({
+      await plannedHome({
         jobs: {
-          orders: { ...job, schedule: '61 * * * *' },
-          hourly: { ...job, target: 'cd'.repeat(16), schedule: '5 * * * *' },
+          orders: { ...fileJob, schedule: '61 * * * *' },
+          hourly: { ...fileJob, target: 'cd'.repeat(16), schedule: '5 * * * *' },
         },
       }),
-      await homeWith({ jobs: { orders: job } }),
+      await plannedHome({ jobs: { orders: fileJob } }),
     ];
     expect((await faulty.sluice(['simulate', '--days', '1'])).code).toBe(2);
     const nothing = await still.sluice(['simulate']);
@@ -73,9 +59,9 @@ describe('sluice simulate', () => {
 
   it('knows the past of the jobs from the state folder and changes nothing in it', async () => {
     const world = await makeWorld({ serve: ['--no-limits'] });
-    const home = await homeWith({
+    const home = await plannedHome({
       destination: { url: world.url },
-      jobs: { orders: { ...job, target: world.instances.csv, schedule: '5 * * * *' } },
+      jobs: { orders: { ...fileJob, target: world.instances.csv, schedule: '5 * * * *' } },
     });
     await home.write('orders.csv', 'id\n1\n');
     await home.sync();
