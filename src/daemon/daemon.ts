@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts';
 import { concurrencyDefault } from '../config/schedule-options.ts';
 import type { Timer } from '../schedule/timer.ts';
+import { giveBackCutOff } from './cut-off.ts';
 import { InForce } from './in-force.ts';
 import { Line, type Place } from './line.ts';
 import type { Outcome } from './outcome.ts';
@@ -63,6 +64,7 @@ export class Daemon {
   /** Resumes the schedules, sends what is owed, fires what was missed. */
   async start(): Promise<void> {
     const { config } = this.#now;
+    await giveBackCutOff(config.jobs, this.#runtime);
     await this.#scheduler.adopt(config.jobs.values());
     const scheduled = this.#scheduler.next().length;
     const owed = (await this.#runtime.store.outbox.inState('owed')).length;

@@ -28,6 +28,9 @@ export const graceMs = 5 * 60_000;
 /** Nobody needs the exact figure of a minute schedule that slept for a year. */
 export const mostCounted = 1000;
 
+/** A run that was cut off longer ago is nothing to go on with. */
+const furthestBackMs = 400 * 86_400_000;
+
 export interface Standing {
   /** The firing that is due: epoch milliseconds, not after `now`. */
   readonly nextAt: number;
@@ -41,6 +44,18 @@ export function takeTurn(schedule: Schedule, standing: Standing): Turn {
   const { policy } = schedule.misfire ?? { policy: 'run_once' };
   if (policy === 'run_all') return takeNext(schedule, standing);
   return policy === 'skip' ? takeFresh(schedule, standing) : takeOnce(schedule, standing);
+}
+
+/**
+ * The last firing before the one that is due at `nextAt`: that of a run which was cut off. Undefined where the misfire policy
+ * makes nothing good that is so old by now.
+ */
+export function firingBefore(
+  schedule: Schedule,
+  { nextAt, now }: Pick<Standing, 'nextAt' | 'now'>,
+): number | undefined {
+  const window = schedule.misfire?.policy === 'skip' ? graceMs : Math.min(windowOf(schedule), furthestBackMs);
+  return newest(schedule, { from: now - window, now: Math.min(now, nextAt - 1), most: 1 })[0];
 }
 
 /** How many runs make good what is due: those that would begin one after the other, from `now` on. At most {@link mostCounted}. */

@@ -170,6 +170,50 @@ describe('firings that were missed', () => {
   });
 });
 
+describe('a run whose process died', () => {
+  /** The state as it was left by a process that died in so many runs of the job, one after the other. */
+  const dead =
+    (job: Job, { runs, nextAt }: { runs: number; nextAt: number }) =>
+    async (runtime: Runtime): Promise<void> => {
+      await dueAt([job, nextAt])(runtime);
+      const problem = { code: 'RUN_INTERRUPTED', message: 'The process ended before the run did' };
+      for (let run = 0; run < runs; run++) {
+        const id = await runtime.store.runs.begin({ job: job.name, origin: 'schedule' });
+        await runtime.store.runs.finish(id, { state: 'interrupted', problem });
+      }
+    };
+
+  it.for([
+    ['run_once', undefined],
+    ['run_all', 0],
+  ] as const)('is begun anew at the next start, for the same instant, with %s', async ([policy, standsFor]) => {
+    const misfire = policy === 'run_all' ? { policy, within: 24 * hour, atMost: 24 } : { policy };
+    const { job, config, source } = await setUp({ ...hourly, misfire });
+    const { clock, begun } = halfPast();
+    const { hear, runtime } = await startDaemon(config, {
+      clock,
+      before: dead(job, { runs: 1, nextAt: begun + hour }),
+    });
+    await hear('run.finished', { job: 'orders' });
+    expect(source.stoodFor).toEqual([standsFor === undefined ? undefined : begun]);
+    expect((await runtime.store.schedules.find('orders'))?.next_at).toBe(begun + hour);
+  });
+
+  it('waits for the next firing where the process died in the run before it, too', async () => {
+    const { job, config } = await setUp(hourly);
+    const { clock, begun } = halfPast();
+    const { runtime } = await startDaemon(config, { clock, before: dead(job, { runs: 2, nextAt: begun + hour }) });
+    expect((await runtime.store.schedules.find('orders'))?.next_at).toBe(begun + hour);
+  });
+
+  it('is let be with skip, where nothing else would make good what is so old', async () => {
+    const { job, config } = await setUp({ ...hourly, misfire: { policy: 'skip' } });
+    const { clock, begun } = halfPast();
+    const { runtime } = await startDaemon(config, { clock, before: dead(job, { runs: 1, nextAt: begun + hour }) });
+    expect((await runtime.store.schedules.find('orders'))?.next_at).toBe(begun + hour);
+  });
+});
+
 describe('what is due at one moment', () => {
   it('runs as many at a time as the config says, in the order of the planned instants, and wider after a reload', async () => {
     const { folder, service, destination } = await setUp(hourly);
