@@ -6,6 +6,7 @@ import { needsPerson, reportLogins } from '../oauth/report.ts';
 import { processText } from '../state/processes.ts';
 import type { Store } from '../state/store.ts';
 import type { OutboxRow, RunRow, StretchRow } from '../state/tables.ts';
+import { readNote } from './config-note.ts';
 import { type Overview, readOverview } from './overview.ts';
 import type { AccountStatus } from './report-accounts.ts';
 
@@ -63,7 +64,13 @@ export interface NeedyLogin {
 
 export interface Status {
   /** `stopped`: what is wrong with its schedules, where they fire nothing. */
-  readonly daemon?: { readonly owner: string; readonly since: number; readonly stopped?: string };
+  readonly daemon?: {
+    readonly owner: string;
+    readonly since: number;
+    readonly stopped?: string;
+    /** When it took the config that is asked about, and whether the file says something else by now. */
+    readonly config?: { readonly at: number; readonly differs: boolean };
+  };
   readonly jobs: readonly JobStatus[];
   readonly stranded: readonly StrandedStatus[];
   readonly accounts: readonly AccountStatus[];
@@ -83,7 +90,9 @@ export async function reportStatus(config: Config, store: Store | undefined, clo
   const owed = waiting.filter(({ state }) => state === 'owed');
   const logins = await needyLogins(config, store, clock);
   return {
-    ...(daemon === undefined ? {} : { daemon: daemonStatus(daemon) }),
+    ...(daemon === undefined || store === undefined
+      ? {}
+      : { daemon: daemonStatus(daemon, await readNote(store, { owner: daemon.owner, file: config.file })) }),
     jobs,
     stranded: strandedIn(owed, config),
     accounts,
@@ -92,8 +101,16 @@ export async function reportStatus(config: Config, store: Store | undefined, clo
   };
 }
 
-function daemonStatus({ owner, takenAt, stopped }: NonNullable<Overview['daemon']>): NonNullable<Status['daemon']> {
-  return { owner: processText(owner), since: takenAt, ...(stopped === undefined ? {} : { stopped }) };
+function daemonStatus(
+  { owner, takenAt, stopped }: NonNullable<Overview['daemon']>,
+  config: NonNullable<Status['daemon']>['config'],
+): NonNullable<Status['daemon']> {
+  return {
+    owner: processText(owner),
+    since: takenAt,
+    ...(stopped === undefined ? {} : { stopped }),
+    ...(config === undefined ? {} : { config }),
+  };
 }
 
 async function alertStatus({ alerts }: Config, store: Store | undefined): Promise<Pick<Status, 'alerts'>> {

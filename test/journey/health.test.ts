@@ -3,13 +3,21 @@ import { expect, it } from 'vitest';
 import { until } from './process.ts';
 import { adminKey, makeWorld } from './world.ts';
 
-it('sluice health speaks of the daemon, not of a config that somebody has broken while it runs', async () => {
+it('status tells a config that is not in force yet, and sluice health speaks of the daemon, not of a config that somebody has broken while it runs', async () => {
   const world = await makeWorld();
   const home = await world.home();
   const config = { version: 1, destinations: { main: { url: world.url, api_key: adminKey } }, jobs: {} };
   await home.config(config);
   const daemon = home.start(['run']);
   await until('the daemon', async () => (await home.sluice(['health'])).code === 0);
+  const status = async () => (await home.sluice(['status'])).stdout;
+  expect(await status()).not.toContain('edited since');
+  await home.config({ ...config, timezone: 'Europe/Berlin' });
+  expect(await status()).toMatch(
+    /It goes by the config of \S+ \S+Z, which was edited since: "sluice check", then SIGHUP/,
+  );
+  daemon.child.kill('SIGHUP');
+  await until('the reload', async () => !(await status()).includes('edited since'));
   await home.config({ ...config, alerts: { channels: { ops: { type: 'nonsense' } } }, nonsense: true });
   expect(await home.sluice(['check'])).toMatchObject({ code: 2 });
   expect(await home.sluice(['health'])).toMatchObject({ code: 0, stdout: expect.stringContaining('schedules tick') });

@@ -26,6 +26,8 @@ async function run({ config: file, log: level, monitor: asked, second }: Flags):
   const stop = onStop();
   const started = Promise.withResolvers<Reloading>();
   const reloads = listenForReload(started.promise);
+  const { noteOf, keepNote } = await import('../../daemon/config-note.ts');
+  const note = await noteOf(file);
   const { config, problems } = await openConfig(file);
   showProblems(problems);
   const [{ openLogOn }, { wire }, { beTheOnlyOne }, { Daemon }, { Watchers }, { Systemd }] = await Promise.all([
@@ -50,6 +52,7 @@ async function run({ config: file, log: level, monitor: asked, second }: Flags):
     const watch = { daemon, runtime, log, systemd, version, ...(monitor === undefined ? {} : { monitor }) };
     watchers = await Watchers.open(watch);
     await daemon.start();
+    await keepNote(note, runtime);
     await watchers.started();
     started.resolve({ file, daemon, watchers, runtime, config, log });
     await aborted(stop.signal);
@@ -109,7 +112,11 @@ async function reloadSafely(given: Reloading): Promise<void> {
 }
 
 async function reload({ file, daemon, runtime, config, log }: Reloading): Promise<void> {
-  const { loadConfig } = await import('../../config/load.ts');
+  const [{ loadConfig }, { noteOf, keepNote }] = await Promise.all([
+    import('../../config/load.ts'),
+    import('../../daemon/config-note.ts'),
+  ]);
+  const note = await noteOf(file);
   const loaded = await loadConfig(file);
   for (const problem of loaded.problems) {
     log.error('config.fault', { code: problem.code, place: placeOf(problem.where), fault: renderProblem(problem) });
@@ -128,6 +135,7 @@ async function reload({ file, daemon, runtime, config, log }: Reloading): Promis
     return;
   }
   await daemon.adopt(next);
+  await keepNote(note, runtime);
 }
 
 const secondFlag = new Option('--second <what>', 'where another daemon has the state folder: end, or wait in reserve')

@@ -73,9 +73,14 @@ function daemonText(daemon: Status['daemon'], jobs: readonly JobStatus[]): strin
     return `No daemon is running on this state folder.${waits ? ' "sluice run" starts one.' : ''}`;
   }
   const running = `The daemon (${daemon.owner}) is running since ${instantText(daemon.since)}`;
-  if (daemon.stopped === undefined) return `${running}.`;
-  return `${running}, but its schedules have stopped: ${daemon.stopped}. Restart it.`;
+  const stopped =
+    daemon.stopped === undefined ? '' : `, but its schedules have stopped: ${printable(daemon.stopped)}. Restart it`;
+  const config = daemon.config?.differs === true ? ` ${changedText(daemon.config.at)}` : '';
+  return `${running}${stopped}.${config}`;
 }
+
+const changedText = (at: number): string =>
+  `It goes by the config of ${instantText(at)}, which was edited since: "sluice check", then SIGHUP (systemctl reload) puts it in force.`;
 
 /** States that ask nobody for anything. */
 const fine = /^(delivered|unchanged|superseded|refreshed|running|owed|never ran|waiting for the quota .*)$/;
