@@ -14,18 +14,25 @@ export const configFlag = [
   process.env.SLUICE_CONFIG ?? defaultConfig,
 ] as const;
 
+/** What a command that is shown for copying needs behind it to mean this config: ` --config FILE`, or nothing. */
+export function configWords(file: string): string {
+  return file === configFlag[2] ? '' : ` --config ${file}`;
+}
+
 /** Loads a config that a command cannot do without: where the file as a whole is unusable, all its faults are shown. */
 export async function openConfig(file: string): Promise<Loaded & { config: Config }> {
   const { loadConfig } = await import('../config/load.ts');
   const loaded = await loadConfig(file);
   showProblems(loaded.warnings);
   if (loaded.config !== undefined) return { ...loaded, config: loaded.config };
+  const [first, ...others] = loaded.problems;
+  if (first !== undefined && others.length === 0) throw first;
   showProblems(loaded.problems);
   throw new Problem({
     code: 'CONFIG_UNUSABLE',
     family: 'config',
-    message: `Nothing can be done with ${file} until ${loaded.problems.length === 1 ? 'this is' : 'these are'} mended`,
-    next: loaded.problems[0]?.next ?? `sluice check --config ${file}`,
+    message: `Nothing can be done with ${file} until these are mended`,
+    next: `sluice check${configWords(file)}`,
   });
 }
 

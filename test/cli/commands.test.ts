@@ -55,6 +55,13 @@ describe('sluice demo', () => {
 });
 
 describe('sluice init', () => {
+  it('prints lines that mean the file that it wrote, as apply does', async () => {
+    const cwd = await makeFolder();
+    const init = await sluice(['init', 'sub/mine.yaml'], { cwd });
+    const which = '--config sub/mine.yaml';
+    expect(init.stdout).toContain(`check --connect ${which}\n  sluice apply --yes ${which} && sluice sync ${which}\n`);
+  });
+
   it('leads to a first delivery by exactly the lines that it prints', async () => {
     const cwd = await makeFolder();
     const [file, ready] = [join(cwd, 'sluice.yaml'), join(cwd, 'ready.json')];
@@ -312,3 +319,8 @@ function outputOf(command: string, args: readonly string[]): Promise<{ code: num
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => (text += piece));
   return new Promise((resolve) => child.on('close', (code) => resolve({ code, text })));
 }
+
+it('says once, not twice, what is wrong with a config of which nothing can be used', async () => {
+  const { code, stderr } = await sluice(['sync'], { cwd: await makeFolder() });
+  expect({ code, nexts: stderr.match(/^ {2}next /gm) }).toEqual({ code: 2, nexts: ['  next '] });
+});

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { redact } from '../../lib/redact.ts';
 import type { CliCommand } from '../command.ts';
-import { configFlag, openConfig, showProblems } from '../config-file.ts';
+import { configFlag, configWords, openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
 import { onStop } from '../signals.ts';
 
@@ -34,7 +34,8 @@ async function run({ config: file, yes, json }: Flags): Promise<void> {
       );
     else for (const { say } of said) process.stdout.write(`  ${redact(say)}\n`);
     if (yes === true) await carryOut(plan, { store, clientOf });
-    if (json !== true) process.stdout.write(`${verdict(plan, { done: yes === true, faults: problems.length })}\n`);
+    if (json !== true)
+      process.stdout.write(`${verdict(plan, { file, done: yes === true, faults: problems.length })}\n`);
     if (problems.length > 0) process.exitCode = exit.usage;
   } finally {
     await runtime.close();
@@ -45,12 +46,12 @@ async function run({ config: file, yes, json }: Flags): Promise<void> {
 
 function verdict(
   { actions, changes }: { actions: readonly unknown[]; changes: boolean },
-  { done, faults }: { done: boolean; faults: number },
+  { file, done, faults }: { file: string; done: boolean; faults: number },
 ): string {
   if (actions.length === 0 && faults > 0) return 'No job without a fault declares a data source.';
   if (actions.length === 0) return 'No job declares a data source; there is nothing to apply.';
   if (!changes) return 'Everything is as declared.';
-  return done ? 'Done.' : 'Nothing was changed yet. To do it: sluice apply --yes';
+  return done ? 'Done.' : `Nothing was changed yet. To do it: sluice apply --yes${configWords(file)}`;
 }
 
 const command: CliCommand = {

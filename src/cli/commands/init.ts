@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import type { CliCommand } from '../command.ts';
-import { defaultConfig } from '../config-file.ts';
+import { configWords, defaultConfig } from '../config-file.ts';
 
 async function run(path: string, { force }: { force?: true }): Promise<void> {
   const { initConfig } = await import('../../config/init.ts');
   const written = await initConfig({ path, force: force === true });
+  const which = configWords(path);
   process.stdout.write(
     `Wrote ${written.config}
       ${written.sample}   a few rows to begin with
@@ -13,8 +14,8 @@ async function run(path: string, { force }: { force?: true }): Promise<void> {
 Next:
   sluice serve                    in another terminal; it prints an API key the first time
   export SLUICE_API_KEY=…         that key
-  sluice check --connect
-  sluice apply --yes && sluice sync
+  sluice check --connect${which}
+  sluice apply --yes${which} && sluice sync${which}
 `,
   );
 }
