@@ -36,6 +36,17 @@ const words: Readonly<Record<RunRow['state'], string>> = {
   interrupted: 'was interrupted',
 };
 
+/** Runs that nobody is at any more have ended with their process, though no start has written that down yet. */
+export function asTheyAre(
+  runs: readonly RunRow[],
+  { runningSince }: { runningSince(job: string): number | undefined },
+): readonly RunRow[] {
+  const problem = { code: 'RUN_INTERRUPTED', message: 'The process ended before the run did' };
+  return runs.map((run) =>
+    run.state === 'running' && runningSince(run.job) === undefined ? { ...run, state: 'interrupted', ...problem } : run,
+  );
+}
+
 /** How a run ended. */
 export function ended({ id, state, started_at, ended_at, message, code, row_count }: RunRow): Link {
   const rows = row_count === null ? '' : ` (${row_count} rows)`;

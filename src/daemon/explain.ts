@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import { easternText } from '../lib/time-text.ts';
 import type { Store } from '../state/store.ts';
 import type { OutboxRow, RunRow, SkipRow, StretchRow } from '../state/tables.ts';
-import { ended, extracted, type Link, troubleOf } from './explain-links.ts';
+import { asTheyAre, ended, extracted, type Link, troubleOf } from './explain-links.ts';
 import { type Overview, readOverview } from './overview.ts';
 
 /** Why an instance shows what it shows. */
@@ -69,7 +69,7 @@ export async function explainInstance(instance: string, given: ExplainGiven): Pr
 async function explainOne(job: Job, { store }: ExplainGiven, overview: Overview): Promise<Explanation> {
   const address = overview.addressOf(job);
   const shown = overview.publishedAsOf(job);
-  const runs = (await store?.runs.history({ job: job.name, limit: runsLookedAt })) ?? [];
+  const runs = asTheyAre((await store?.runs.history({ job: job.name, limit: runsLookedAt })) ?? [], overview);
   const skip = (await store?.skips.history({ job: job.name, limit: 1 }))?.[0];
   const isMissing = address === undefined && job.extract !== undefined;
   const judgement = judge(factsOf(job, { overview, runs, isMissing }));

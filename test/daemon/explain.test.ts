@@ -101,3 +101,11 @@ it('says of a job whose runs newer firings take the place of that none comes to 
   expect({ verdict, mend }).toEqual({ verdict: 'running, again and again', mend: next });
   expect(because.at(-1)?.says).toMatch(/^newer firings have taken the place of 2 runs in a row/);
 });
+
+it('does not call a job up to date whose process died in the middle of a run', async () => {
+  const { store, explain } = await setUp();
+  await store.runs.begin({ job: 'orders', origin: 'schedule' });
+  const { verdict, because } = await explain();
+  expect(verdict).toBe('failing');
+  expect(because[0]).toMatchObject({ code: 'RUN_INTERRUPTED' });
+});
