@@ -127,6 +127,17 @@ export class Alerts {
       .execute();
   }
 
+  /** The channel takes messages again: what waits for it is due now. Returns how many. */
+  async hurry(channel: string): Promise<number> {
+    const { numUpdatedRows } = await this.#ground.db
+      .updateTable('alert_messages')
+      .set({ next_at: Math.round(this.#ground.clock.now()) })
+      .where('channel', '=', channel)
+      .where('state', '=', 'waiting')
+      .executeTakeFirst();
+    return Number(numUpdatedRows);
+  }
+
   /** Newest first. */
   async messages(limit: number): Promise<AlertMessageRow[]> {
     return this.#ground.db.selectFrom('alert_messages').selectAll().orderBy('sequence', 'desc').limit(limit).execute();

@@ -58,7 +58,9 @@ describe('alerts of one-shot syncs', () => {
     const status = (await home.sluice(['status'])).stdout;
     expect(status).toContain('"sluice explain orders" says why, and how to mend it; the same for stock.');
     expect(status).toContain('Wrong now: 2; "sluice alerts" lists it.');
-    expect(status).toContain('The alert channel ops does not take messages: answered 500: not now; 1 message waits.');
+    expect(status).toContain(
+      'The alert channel ops does not take messages: answered 500: not now; 1 message waits. Once it is mended: sluice alerts test ops',
+    );
     const listed = JSON.parse((await home.sluice(['alerts', '--json'])).stdout) as Record<string, unknown[]>;
     expect(listed).toMatchObject({
       open: [{ subject: 'job:orders' }, { subject: 'job:stock' }],
@@ -69,6 +71,10 @@ describe('alerts of one-shot syncs', () => {
     expect(stdout).toMatch(/What mends it:\n {2}failed orders: .*then sluice sync orders\n {2}failed stock: /);
     expect((await home.sluice(['alerts', 'test', 'ops'])).code).toBe(1);
     expect((await home.sluice(['alerts', 'test', 'opps'])).stderr).toContain('did you mean "ops"?');
+    receiver.answer(200);
+    expect((await home.sluice(['alerts', 'test'])).stdout).toContain('one message that waited goes out');
+    await home.sync();
+    expect(JSON.parse((await home.sluice(['alerts', '--json'])).stdout)).toMatchObject({ channels: [{ waiting: 0 }] });
   });
 
   it('beat after each good result of a job that is named, and not after others', async () => {

@@ -14,6 +14,8 @@ interface Tested {
   readonly type: string;
   readonly ok: boolean;
   readonly said: string;
+  /** Messages that waited for the channel and go out now that it takes them; told where there are any. */
+  readonly due?: number;
 }
 
 /** Sends a test to one channel or to all, one after the other, and prints what each answered. */
@@ -39,7 +41,8 @@ export async function testChannels(
   process.exitCode = stop.code() ?? (tested.every(({ ok }) => ok) ? exit.ok : exit.failed);
 }
 
-async function testOne(channel: AlertChannel, { folder, file }: Config, signal: AbortSignal): Promise<Tested> {
+async function testOne(channel: AlertChannel, config: Config, signal: AbortSignal): Promise<Tested> {
+  const { folder, file } = config;
   const [{ composeTest }, { sendTo }, { ping }] = await Promise.all([
     import('../../alerts/compose.ts'),
     import('../../alerts/channels/index.ts'),
@@ -50,11 +53,25 @@ async function testOne(channel: AlertChannel, { folder, file }: Config, signal: 
   const around = { signal, now, folder };
   const post = { id: event.data.id, event, body: JSON.stringify(event) };
   const { ok, said } = await (channel.type === 'heartbeat' ? ping(channel, around) : sendTo(channel, post, around));
-  return { channel: channel.name, type: channel.type, ok, said };
+  const due = ok ? await hurry(channel.name, config) : 0;
+  return { channel: channel.name, type: channel.type, ok, said, ...(due === 0 ? {} : { due }) };
 }
 
-function lineOf({ channel, type, ok, said }: Tested): string {
-  return `${ok ? 'ok ' : 'BAD'}  ${channel} (${type}): ${said}`;
+/** A channel that has been broken for long is asked once an hour; who has mended it need not wait for that. */
+async function hurry(channel: string, config: Config): Promise<number> {
+  const { openExisting } = await import('../existing-store.ts');
+  const store = await openExisting(config);
+  try {
+    return (await store?.alerts.hurry(channel)) ?? 0;
+  } finally {
+    await store?.close();
+  }
+}
+
+function lineOf({ channel, type, ok, said, due }: Tested): string {
+  const waited = due === 1 ? 'one message that waited goes' : `${due} messages that waited go`;
+  const more = due === undefined ? '' : `; ${waited} out within a minute, or with the next "sluice sync"`;
+  return `${ok ? 'ok ' : 'BAD'}  ${channel} (${type}): ${said}${more}`;
 }
 
 function chooseChannels(name: string | undefined, { alerts, file }: Config): AlertChannel[] {

@@ -129,7 +129,7 @@ function alertsText(alerts: Status['alerts']): string[] {
   const open = alerts.open === 0 ? [] : [`Wrong now: ${countText(alerts.open)}; "sluice alerts" lists it.`];
   const failing = alerts.failing.map(({ channel, problem, waiting }) => {
     const messages = `${countText(waiting)} ${waiting === 1 ? 'message waits' : 'messages wait'}`;
-    return `The alert channel ${channel} does not take messages: ${printable(problem)}; ${messages}.`;
+    return `The alert channel ${channel} does not take messages: ${printable(problem)}; ${messages}. Once it is mended: sluice alerts test ${channel}`;
   });
   return [...open, ...failing];
 }
