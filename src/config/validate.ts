@@ -1,4 +1,4 @@
-import { Check, Errors } from 'typebox/schema';
+import { Check, Compile, Errors } from 'typebox/schema';
 import { Settings } from 'typebox/system';
 import { nearest } from '../lib/nearest.ts';
 import { redact } from '../lib/redact.ts';
@@ -50,7 +50,23 @@ export function validatePart(part: Part, { schema, noun, faults, elsewhere }: Ru
 
 /** To look for errors takes several times as long as to see that there are none, and nearly always there are none. */
 function errorsOf(schema: JsonSchema, value: unknown): SchemaError[] {
-  return Check(schema, value) ? [] : Errors(schema, value)[1];
+  return fits(schema, value) ? [] : Errors(schema, value)[1];
+}
+
+/** By schema: how often it was asked for, and what answers faster once it is asked for often. */
+const uses = new WeakMap<JsonSchema, { times: number; check?: (value: unknown) => boolean }>();
+/** To compile a schema costs as much as so many checks without that. */
+const worthCompiling = 20;
+
+function fits(schema: JsonSchema, value: unknown): boolean {
+  const use = uses.get(schema) ?? { times: 0 };
+  uses.set(schema, use);
+  use.times += 1;
+  if (use.times === worthCompiling) {
+    const compiled = Compile(schema);
+    use.check = (it) => compiled.Check(it);
+  }
+  return use.check === undefined ? Check(schema, value) : use.check(value);
 }
 
 function isBroken(part: Part, path: Path): boolean {

@@ -108,8 +108,16 @@ export const option = {
     declare<T>(schema, given),
 };
 
-/** The JSON Schema of a whole set: an object that refuses unknown keys. */
+const schemas = new WeakMap<OptionSet, JsonSchema>();
+
+/** The JSON Schema of a whole set: an object that refuses unknown keys. The same object each time: sets never change. */
 export function schemaOf(set: OptionSet): JsonSchema {
+  const known = schemas.get(set) ?? schemaMadeOf(set);
+  schemas.set(set, known);
+  return known;
+}
+
+function schemaMadeOf(set: OptionSet): JsonSchema {
   const names = Object.keys(set);
   const required = names.filter((name) => set[name]!.required);
   return {
