@@ -10,8 +10,3 @@ import type { Transform } from './transform.ts';
 
 /** All transforms, in the order in which they are listed to people. */
 export const transforms: readonly Transform[] = [select, rename, cast, filter, compute, sort, limit, distinct];
-
-/** The transform with this id, if there is one. */
-export function transformById(id: string): Transform | undefined {
-  return transforms.find((transform) => transform.id === id);
-}

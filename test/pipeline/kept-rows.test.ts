@@ -8,7 +8,7 @@ import { previewPipeline } from '../../src/pipeline/preview-pipeline.ts';
 import { type FreshPayload, resumePipeline } from '../../src/pipeline/run-pipeline.ts';
 import { batchOf } from '../../src/sdk/batch.ts';
 import type { Connector } from '../../src/sdk/connector.ts';
-import { transformById } from '../../src/transforms/index.ts';
+import { transformById } from '../transforms/rig.ts';
 import { columns, connectorOf, extractOf, rig, temporaryFolder } from './rig.ts';
 
 type Row = readonly [number, string];
@@ -80,7 +80,7 @@ it('makes one where nothing came, if what is kept has to be sent all the same', 
 });
 
 it('takes all rows in, also where the transforms want only the first of the whole', async () => {
-  const limit = { transform: transformById('limit')!, given: 1 };
+  const limit = { transform: transformById('limit'), given: 1 };
   const orders = job({ transforms: [limit] });
   const rows: Row[] = [
     [3, 'three'],

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { resumePipeline, runPipeline, type Whole } from '../../src/pipeline/run-pipeline.ts';
 import { batchOf } from '../../src/sdk/batch.ts';
 import type { Connector } from '../../src/sdk/connector.ts';
-import { transformById } from '../../src/transforms/index.ts';
+import { transformById } from '../transforms/rig.ts';
 import { columns, extractOf, rig, rowsConnector } from './rig.ts';
 
 /** Counts on from its watermark: as many rows as `there` are beyond it. */
@@ -76,7 +76,7 @@ it('takes a source without a watermark for changed, whatever it says', async () 
 });
 
 it('leaves the watermark where it is when not all rows were wanted', async () => {
-  const limit = transformById('limit')!;
+  const limit = transformById('limit');
   const { given } = rig(extractOf(counting(3), { transforms: [{ transform: limit, given: 1 }] }));
   expect(await runPipeline(given)).not.toHaveProperty('watermark');
 });

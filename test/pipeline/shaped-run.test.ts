@@ -9,11 +9,11 @@ import { previewPipeline } from '../../src/pipeline/preview-pipeline.ts';
 import { runPipeline } from '../../src/pipeline/run-pipeline.ts';
 import { batchOf } from '../../src/sdk/batch.ts';
 import { withDefaults } from '../../src/sdk/option.ts';
-import { transformById } from '../../src/transforms/index.ts';
+import { transformById } from '../transforms/rig.ts';
 import { columns, connectorOf, extractOf, rig, rowsConnector } from './rig.ts';
 
 const steps = (...list: readonly (readonly [string, unknown])[]) =>
-  list.map(([id, given]) => ({ transform: transformById(id)!, given }));
+  list.map(([id, given]) => ({ transform: transformById(id), given }));
 
 /** An endless source that counts what was asked of it and knows whether it was closed. */
 function endless() {

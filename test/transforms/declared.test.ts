@@ -4,11 +4,11 @@ import { Environment } from '@marcbachmann/cel-js';
 import { Compile } from 'typebox/schema';
 import { describe, expect, it } from 'vitest';
 import { language } from '../../src/transforms/expression/environment.ts';
-import { transformById, transforms } from '../../src/transforms/index.ts';
-import { columnsOf, prepare } from './rig.ts';
+import { transforms } from '../../src/transforms/index.ts';
+import { columnsOf, prepare, transformById } from './rig.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/transforms.md'), 'utf8');
-const accepts = (id: string, given: unknown) => Compile(transformById(id)!.schema).Check(given);
+const accepts = (id: string, given: unknown) => Compile(transformById(id).schema).Check(given);
 
 describe('the schema of a transform', () => {
   it.each([

@@ -2,8 +2,8 @@ import { expect } from 'vitest';
 import { Problem } from '../../src/lib/problem.ts';
 import { type Batch, type ByteCells, batchText, type Value, valueText } from '../../src/sdk/batch.ts';
 import type { Column, ColumnType } from '../../src/sdk/column.ts';
-import { transformById } from '../../src/transforms/index.ts';
-import type { Prepared } from '../../src/transforms/transform.ts';
+import { transforms } from '../../src/transforms/index.ts';
+import type { Prepared, Transform } from '../../src/transforms/transform.ts';
 
 export const columnsOf = (types: Readonly<Record<string, ColumnType>>): Column[] =>
   Object.entries(types).map(([name, type]) => ({ name, type }));
@@ -29,8 +29,12 @@ export function bytesBatch(columns: readonly Column[], rows: readonly (readonly 
   return { columns, cells, length: rows.length };
 }
 
+export function transformById(id: string): Transform {
+  return transforms.find((transform) => transform.id === id)!;
+}
+
 export function prepare(id: string, given: unknown, columns: readonly Column[]): Prepared {
-  return transformById(id)!.prepare(given, columns);
+  return transformById(id).prepare(given, columns);
 }
 
 /** What comes out of a transform, as text, for batches of these rows. */
