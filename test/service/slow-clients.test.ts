@@ -69,9 +69,11 @@ describe('a client that takes its time', () => {
   it.each([
     ['is too large', keys.acmeAdmin, 400],
     ['comes with a wrong key', 'wrong', 401],
+    ['meets a made-up answer', keys.acmeViewer, 503],
   ])('to read is told why an upload that %s is refused, though it wants no reuse', async (_why, key, status) => {
-    const given = await bench();
+    const given = await bench({ control: {} });
     const id = await given.source();
+    if (status === 503) await given.control('POST', '/faults', { path: '/**', answer: { status } });
     const { socket, answered, ended } = lineTo(given);
     const failed: Error[] = [];
     socket.on('error', (error) => failed.push(error));

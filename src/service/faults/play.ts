@@ -4,6 +4,7 @@ import { newId } from '../../lib/ids.ts';
 import { IncomingBody } from '../http/body.ts';
 import { credentialsShown } from '../http/exchange.ts';
 import { refusals } from '../http/refusal.ts';
+import { readRest } from '../http/slow-client.ts';
 import { type RuleGiven, takesEffect } from './fault.ts';
 import type { Fault } from './faults.ts';
 
@@ -55,12 +56,16 @@ async function swallow({ request, reply, bodyIdleMs }: Scene): Promise<void> {
   }
 }
 
-function answerBy(answer: NonNullable<RuleGiven['answer']>, { request, reply }: Scene): void {
+async function answerBy(
+  answer: NonNullable<RuleGiven['answer']>,
+  { request, reply, bodyIdleMs }: Scene,
+): Promise<void> {
   const { status, headers = {}, body } = answer;
   const text = body === undefined ? usualBody(status) : typeof body === 'string' ? body : JSON.stringify(body);
   const type = typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json; charset=utf-8';
   // A client that writes all it has before it reads would wait for ever.
   request.raw.resume();
+  await readRest(request.raw, reply.raw, { idleMs: bodyIdleMs, entry: request.entry });
   void reply
     .code(status)
     .headers({ 'content-type': type, ...lowerCase(headers) })

@@ -1,16 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { badRequest } from './refusal.ts';
-import { withPatience } from './slow-client.ts';
+import { type Reading, withPatience } from './slow-client.ts';
 
 const jsonLimit = 1024 * 1024;
 const poison = new Set(['__proto__', 'constructor', 'prototype']);
-
-interface Reading {
-  /** The client's longest silence. */
-  readonly idleMs: number;
-  /** Where the bytes that were read are counted. */
-  readonly entry?: { bytes_in: number };
-}
 
 /** A request's body, not read until somebody asks for it. */
 export class IncomingBody {

@@ -11,7 +11,7 @@ import { noteSignIn } from '../store/users.ts';
 import { IncomingBody } from './body.ts';
 import { refusalBody, successBody } from './envelope.ts';
 import { notFound, Refusal } from './refusal.ts';
-import { type Rest, readRest } from './slow-client.ts';
+import { readRest } from './slow-client.ts';
 
 /** What stands behind a path. */
 export type Answer =
@@ -32,20 +32,13 @@ export async function exchange(given: Exchange): Promise<void> {
   const { parts, request, reply } = given;
   try {
     await parts.limits.kept();
-    if (!request.raw.complete) await readRest(request.raw, restOf(given));
+    if (!request.raw.complete)
+      await readRest(request.raw, reply.raw, { idleMs: parts.bodyIdleMs, entry: request.entry });
     if ('thrown' in done) refuse(given, done.thrown);
     else send(reply, done);
   } catch (thrown) {
     refuse(given, thrown);
   }
-}
-
-function restOf({ parts, request, reply }: Exchange): Rest {
-  return {
-    willStay: reply.raw.shouldKeepAlive,
-    bytesRead: request.entry.bytes_in,
-    withinMs: parts.bodyIdleMs * 2,
-  };
 }
 
 type Done = { readonly endpoint: Endpoint; readonly outcome: Outcome } | { readonly thrown: unknown };

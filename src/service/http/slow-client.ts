@@ -1,5 +1,13 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { badRequest } from './refusal.ts';
+
+/** How the body of a request is read. */
+export interface Reading {
+  /** The client's longest silence. */
+  readonly idleMs: number;
+  /** Where the bytes that were read are counted. */
+  readonly entry?: { bytes_in: number };
+}
 
 /** A client that keeps below this, counted over the time that it was waited for, holds a connection and sends nothing. */
 const leastBytesPerSecond = 1024;
@@ -37,25 +45,17 @@ export async function* withPatience(reader: AsyncIterator<Buffer>, idleMs: numbe
 const silent = (idleMs: number): string => `The body stopped arriving for ${idleMs / 1000} seconds`;
 const tooSlow = `The body arrives too slowly, at less than ${leastBytesPerSecond} bytes a second`;
 
-export interface Rest {
-  /** Whether the connection is kept for more requests. */
-  readonly willStay: boolean;
-  /** Of the body. */
-  readonly bytesRead: number;
-  readonly withinMs: number;
-}
-
 /**
  * To be waited for before a request is answered. Where the connection ends with the answer, what is left of the body is
  * read first: a connection that ends with bytes unread is reset, and a client that reads only when it has sent all would
- * never see why. Not for longer than this, and not where the client waits to be told that it may send.
+ * never see why. Not for longer than twice its silence, and not where the client waits to be told that it may send.
  */
-export function readRest(request: IncomingMessage, { willStay, bytesRead, withinMs }: Rest): Promise<void> | undefined {
-  const isAsking = request.headers.expect !== undefined && bytesRead === 0;
-  if (willStay || isAsking || request.complete || request.destroyed) return undefined;
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, withinMs);
-    for (const event of ['end', 'close'] as const) request.once(event, resolve);
+export async function readRest(request: IncomingMessage, response: ServerResponse, reading: Reading): Promise<void> {
+  const isAsking = request.headers.expect !== undefined && reading.entry?.bytes_in === 0;
+  if (response.shouldKeepAlive || isAsking || request.complete || request.destroyed) return;
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, reading.idleMs * 2);
+    for (const event of ['end', 'close'] as const) request.once(event, () => resolve());
     request.once('close', () => clearTimeout(timer));
     request.resume();
   });
