@@ -77,6 +77,8 @@ export type DeliveryEvents = {
     readonly path: string;
     readonly status?: number;
     readonly milliseconds: number;
+    /** The limit of the account that the service says is reached. */
+    readonly limit?: 'second' | 'day';
   };
   'refresh.queued': { readonly destination: string; readonly requested: number; readonly queued: number };
   'refresh.failed': {

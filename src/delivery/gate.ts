@@ -10,7 +10,7 @@ import type { Closed } from './closed.ts';
 import type { DeliveryEvents } from './events.ts';
 import type { Line, Priority } from './pacing.ts';
 import { closing, daysOf, limitOf, resumeAfter } from './quota.ts';
-import { backoffMs, type Decision, type Outcome } from './retry.ts';
+import { backoffMs, type Decision, limitReached, type Outcome } from './retry.ts';
 
 export interface Passage<T> {
   readonly priority: Priority;
@@ -180,8 +180,17 @@ export class Gate {
     const outcome = await send(prepared).catch((error: unknown) => ({ error }));
     await this.#arrived(ticket, days);
     const milliseconds = clock.monotonic() - began;
-    const status = 'answer' in outcome ? { status: outcome.answer.status } : {};
-    emit('request.answered', { account: this.destination.account, method, path, milliseconds, ...status });
+    const answered = 'answer' in outcome ? { status: outcome.answer.status } : {};
+    const limit = 'answer' in outcome ? limitReached(outcome.answer) : undefined;
+    const reached = limit === undefined ? {} : { limit };
+    emit('request.answered', {
+      account: this.destination.account,
+      method,
+      path,
+      milliseconds,
+      ...answered,
+      ...reached,
+    });
     return outcome;
   }
 

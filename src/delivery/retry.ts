@@ -49,6 +49,12 @@ const is =
 const isDaily = ({ status, errorCode, retryAfterMs }: Answer) =>
   status === 429 && (errorCode === 'daily_limit_reached' || (retryAfterMs ?? 0) > dailyRetryAfterMs);
 
+/** Which of the two limits of an account an answer says is reached; undefined where it speaks of none. */
+export function limitReached(answer: Answer): 'second' | 'day' | undefined {
+  if (answer.status !== 429) return undefined;
+  return isDaily(answer) ? 'day' : 'second';
+}
+
 /** The one table from answers to actions; the first row that fits decides. */
 const rules: readonly Rule[] = [
   {

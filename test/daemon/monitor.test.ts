@@ -96,7 +96,7 @@ describe('the monitor', () => {
     await started.hear('payload.delivered');
     const request = { account: 'account', method: 'PUT', path: '/' };
     started.runtime.events.emit('request.sent', { ...request, milliseconds: 2_500 });
-    started.runtime.events.emit('request.answered', { ...request, milliseconds: 1, status: 429 });
+    started.runtime.events.emit('request.answered', { ...request, milliseconds: 1, status: 429, limit: 'day' });
     const { status, type, text } = await get(`${url}/metrics`);
     expect(status).toBe(200);
     expect(type).toMatch(/^text\/plain; version=0\.0\.4/);
@@ -111,7 +111,8 @@ describe('the monitor', () => {
     expect(find(text, 'sluice_last_publish_timestamp_seconds', { job_name })).toBeGreaterThan(1.7e9);
     expect(find(text, 'sluice_requests_total', { account: 'main', status_class: '2xx' })).toBe(1);
     expect(find(text, 'sluice_waits_total', { account: 'main', reason: 'quota' })).toBe(1);
-    expect(find(text, 'sluice_throttled_requests_total', { account: 'main' })).toBe(1);
+    const throttled = (limit: string) => find(text, 'sluice_throttled_requests_total', { account: 'main', limit });
+    expect([throttled('second'), throttled('day')]).toEqual([0, 1]);
     expect(find(text, 'sluice_pacing_seconds_total', { account: 'main' })).toBeGreaterThanOrEqual(2.5);
     expect(find(text, 'sluice_outbox_payloads', { destination: 'main' })).toBe(0);
     expect(find(text, 'sluice_quota_left_requests', { account: 'main' })).toBe(999);

@@ -496,6 +496,7 @@ describe('the daily allowance', () => {
     const results = await deliver(gateway, patient());
     expect(results.map(({ state }) => state)).toEqual(['waiting_quota', 'waiting_quota']);
     expect(stage.seen).toHaveLength(1);
+    expect(heard.events).toContainEqual({ name: 'request.answered', facts: expect.objectContaining({ limit: 'day' }) });
     expect(await store.outbox.inState('owed')).toMatchObject([{ attempts: 0 }, { attempts: 0 }]);
     const elsewhere = openGateway({ store, destinations: [destination] });
     expect((await deliver(elsewhere)).map(({ state }) => state)).toEqual(['waiting_quota', 'waiting_quota']);
@@ -510,6 +511,8 @@ describe('the daily allowance', () => {
     expect(new Set(results.map(({ state }) => state))).toEqual(new Set(['waiting_retry']));
     expect(stage.seen.length).toBeLessThanOrEqual(5);
     const seen = stage.seen.length;
+    const limit = { name: 'request.answered', facts: expect.objectContaining({ limit: 'second' }) };
+    expect(heard.events).toContainEqual(limit);
     await deliver(gateway);
     expect(stage.seen).toHaveLength(seen);
   });

@@ -54,7 +54,12 @@ export class Counters {
     this.#payloads = counter('payloads', 'Payloads by job and by what became of them.', jobLabel, 'result');
     this.#sentBytes = counter('delivered_bytes', 'Bytes that the service took.', jobLabel);
     this.#requests = counter('requests', 'Requests to the service, by class of the answer.', 'account', 'status_class');
-    this.#throttled = counter('throttled_requests', 'Requests that the service answered with 429.', 'account');
+    this.#throttled = counter(
+      'throttled_requests',
+      'Requests that the service answered with 429, by the limit.',
+      'account',
+      'limit',
+    );
     this.#lineSeconds = counter('pacing_seconds', 'Seconds that requests stood in line for their turn.', 'account');
     this.#waits = counter('waits', 'Times that sending came to a halt, by reason.', 'account', 'reason');
     this.#skipped = counter('firings_skipped', 'Firings that came to nothing.', jobLabel);
@@ -153,10 +158,10 @@ export class Counters {
     if (outcome === 'unchanged' || outcome === 'refreshed') this.#publish(job);
   }
 
-  #request({ account, status, milliseconds }: Facts<'request.answered'>): void {
+  #request({ account, status, milliseconds, limit: reached }: Facts<'request.answered'>): void {
     const label = { account: this.#account(account) };
     this.#requests.inc({ ...label, status_class: classOf(status) });
-    this.#throttled.inc(label, status === 429 ? 1 : 0);
+    for (const limit of ['second', 'day']) this.#throttled.inc({ ...label, limit }, reached === limit ? 1 : 0);
     this.#requestSeconds.observe(milliseconds / 1000);
   }
 
