@@ -1,3 +1,4 @@
+import { rmdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Extract } from '../config/config.ts';
@@ -74,6 +75,15 @@ export async function carry(given: CarryGiven): Promise<Carried> {
   } finally {
     await carrier.close();
     await source.close();
+    await clearScratch(scratch);
+  }
+}
+
+/** Few sources leave anything in it. */
+async function clearScratch(scratch: string): Promise<void> {
+  try {
+    rmdirSync(scratch);
+  } catch {
     await rm(scratch, { recursive: true, force: true });
   }
 }

@@ -48,7 +48,7 @@ export class Patience {
 
   end(): void {
     this.#given.signal.removeEventListener('abort', this.#onAbort);
-    this.#over.abort();
+    this.#over.abort('over');
   }
 
   async #watch(): Promise<void> {

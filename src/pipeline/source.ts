@@ -173,7 +173,7 @@ export class Source {
       log.warn('The source did not close cleanly', { source: extract.source.name, error: String(error) }),
     );
     await Promise.race([returned, late]);
-    enough.abort();
+    enough.abort('closed');
   }
 
   #blamed(thrown: unknown): unknown {

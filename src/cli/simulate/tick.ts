@@ -18,7 +18,7 @@ export function tickOf(clock: VirtualClock): StartTick {
     let aimed = new AbortController();
     return {
       aim(milliseconds) {
-        aimed.abort();
+        aimed.abort('aimed anew');
         aimed = new AbortController();
         clock.sleep(milliseconds, aimed.signal).then(look, () => undefined);
       },

@@ -77,11 +77,11 @@ export class Database {
    */
   durably<T>(work: () => T): T {
     if (this.#db.inTransaction) return this.transaction(work);
-    this.#db.pragma('synchronous = FULL');
+    this.#db.exec('pragma synchronous = FULL');
     try {
       return this.transaction(work);
     } finally {
-      this.#db.pragma('synchronous = NORMAL');
+      this.#db.exec('pragma synchronous = NORMAL');
     }
   }
 
