@@ -46,7 +46,7 @@ const columns: readonly Column[] = [
 export default defineConnector({
   id: 'acme',
   title: 'Acme',
-  summary: 'Reads the tickets of an Acme account.',
+  summary: 'Reads the tickets of an account at Acme.',
   source,
   query,
   resumes: 'By the version of the last ticket that was read: every change gives a ticket a new, higher one.',
