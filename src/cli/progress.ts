@@ -15,6 +15,7 @@ export interface JobView {
 
 /** Where progress is drawn; a slice of a TTY stream. */
 export interface Screen extends Canvas {
+  /** Both are 0 where the terminal does not know its size, as in a container or under `script`. */
   readonly columns?: number;
   readonly rows?: number;
   write(text: string): unknown;
@@ -79,7 +80,7 @@ export class Progress {
 
   /** One line less than the terminal has: where the cursor cannot go up to the first line, drawing again would scroll. */
   #lines(): string[] {
-    const room = Math.max(2, (this.#screen.rows ?? 24) - 1);
+    const room = Math.max(2, (this.#screen.rows || 24) - 1);
     const views = [...this.#views.values()];
     if (views.length <= room) return views.map((view) => this.#lineOf(view));
     const active = views.filter(({ startedAt, endedAt }) => startedAt !== undefined && endedAt === undefined);
@@ -96,7 +97,7 @@ export class Progress {
   }
 
   #clip(text: string): string {
-    return clip(text, (this.#screen.columns ?? 80) - 1);
+    return clip(text, (this.#screen.columns || 80) - 1);
   }
 
   #textOf({ job, state, rows, bytes, startedAt, endedAt }: JobView): string {

@@ -54,6 +54,15 @@ describe('progress', () => {
     return { progress: new Progress(screen, () => 2000), text: () => text };
   }
 
+  it('draws every job on a terminal that does not know its size', () => {
+    let text = '';
+    const screen = { isTTY: true, columns: 0, rows: 0, write: (piece: string) => (text += piece) };
+    const progress = new Progress(screen, () => 2000);
+    for (const job of ['orders', 'stock', 'visits']) progress.refresh(job, { state: 'reading', startedAt: 1000 });
+    progress.stop();
+    expect(['orders', 'stock', 'visits'].filter((job) => !text.includes(job))).toEqual([]);
+  });
+
   it('writes plain lines and only changes of state where the output is piped', () => {
     const { progress, text } = piped(false);
     progress.refresh('orders', { state: 'reading', startedAt: 1000 });
