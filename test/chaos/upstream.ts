@@ -4,8 +4,8 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Scope } from '../journey/process.ts';
 
-/** Rows of a version where nothing is said: always as many, so that no guard minds. */
-const usualRows = 40;
+/** Rows of a version where nothing is said, before the last one: always as many, so that no guard minds. */
+export const usualRows = 40;
 
 /**
  * A source whose truth is known: it shows one version of its rows after the other, and remembers which of them it has
@@ -46,8 +46,8 @@ export class Upstream {
   advance({ large = false, rows = usualRows }: { large?: boolean; rows?: number } = {}): string {
     this.version += 1;
     const fill = 'x'.repeat(large ? 40_000 : 10);
-    const lines = Array.from({ length: rows }, (_, i) => `${i},${this.version},${fill}\n`);
-    this.#text = `id,version,fill\n${lines.join('')}${rows},${this.version},${'y'.repeat(this.version)}\n`;
+    const lines = Array.from({ length: rows }, (_, i) => `${idOf(i)},${this.version},${fill}\n`);
+    this.#text = `id,version,fill\n${lines.join('')}${idOf(rows)},${this.version},${'y'.repeat(this.version)}\n`;
     this.#texts.set(hashOf(this.#text), this.version);
     this.#sizes.set(this.#text.length, this.version);
     this.has = true;
@@ -81,6 +81,11 @@ export class Upstream {
       if (prunes && this.version === version) this.has = false;
     });
   }
+}
+
+/** Of one length, so that rows in the order of their ids are in the order of their text. */
+function idOf(row: number): string {
+  return `r${String(row).padStart(3, '0')}`;
 }
 
 function hashOf(text: string): string {
