@@ -93,7 +93,7 @@ export function renderTable(
 /** On a terminal that is too narrow the widest column gives way, again and again, until all fits or none can. */
 function fitted(natural: readonly number[], paper: Paper | undefined): number[] {
   const widths = [...natural];
-  const room = paper?.isTTY === true ? (paper.columns ?? 80) : Number.POSITIVE_INFINITY;
+  const room = paper?.isTTY === true ? paper.columns || 80 : Number.POSITIVE_INFINITY;
   for (let over = total(widths) - room; over > 0; over = total(widths) - room) {
     const most = Math.max(...widths);
     if (most <= narrowest) break;

@@ -15,6 +15,13 @@ describe('a table', () => {
     expect(text).toBe('job      rows\n──────  ─────\n売上        5\norders  1 000');
   });
 
+  it('is not cut to nothing on a terminal that does not know its size', () => {
+    const text = renderTable([{ title: 'job' }, { title: 'result' }], [['orders', 'delivered']], {
+      paper: { isTTY: true, columns: 0 },
+    });
+    expect(text).toContain('orders  delivered');
+  });
+
   it('shows control characters instead of obeying them', () => {
     expect(renderTable([{ title: 'x' }], [['a\u001b[2Jb\nc']])).toContain('a␛[2Jb␊c');
   });
