@@ -1,5 +1,11 @@
 import { Problem, seenIn } from '#sdk';
-import { connectionLost, connectTimeout, networkProblem, serverProblem } from './network-problems.ts';
+import {
+  connectionLost,
+  connectTimeout,
+  type ErrorNumbers,
+  networkProblem,
+  serverProblem,
+} from './network-problems.ts';
 
 interface ServerError {
   readonly code?: string;
@@ -8,18 +14,11 @@ interface ServerError {
   readonly sqlMessage?: string;
 }
 
-interface Rule {
-  readonly errors: readonly number[];
-  readonly family: 'config' | 'login' | 'try_later' | 'job';
-  readonly code: string;
-  readonly next: string;
-}
-
 /**
  * One table from error number to what happens next. https://mariadb.com/kb/en/mariadb-error-codes/ and
  * https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html
  */
-const rules: readonly Rule[] = [
+const rules: readonly ErrorNumbers[] = [
   {
     errors: [1044, 1045, 1251, 1396, 1524, 1698, 1820, 1862, 3118, 3955, 4151],
     family: 'login',

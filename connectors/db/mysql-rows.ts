@@ -1,9 +1,8 @@
 import type { Duplex } from 'node:stream';
 import type { Connection, QueryOptions } from 'mysql2';
-import { Problem } from '#sdk';
 import { MysqlTap } from './mysql-tap.ts';
 import type { Field } from './mysql-types.ts';
-import { noRows } from './no-rows.ts';
+import { manyResults, noRows } from './result-problems.ts';
 import type { SpanBlock } from './span-block.ts';
 import { wireOf } from './tap.ts';
 
@@ -69,13 +68,4 @@ export function readRows(connection: Connection, { sql, begin, end, fail }: Rows
       end();
     }),
   );
-}
-
-function manyResults(): Problem {
-  return new Problem({
-    code: 'DB_MANY_RESULTS',
-    family: 'job',
-    message: 'the statement returns more than one result',
-    next: 'call a procedure that has one result, or write a select',
-  });
 }

@@ -62,6 +62,14 @@ export function connectionLost(place: string, cause: unknown): Problem {
   });
 }
 
+/** What errors of a server mean that it tells by numbers: one row of its table. */
+export interface ErrorNumbers {
+  readonly errors: readonly number[];
+  readonly family: 'config' | 'login' | 'try_later' | 'job';
+  readonly code: string;
+  readonly next: string;
+}
+
 /** What a server said about a statement, as a problem of the family given. */
 export function serverProblem(init: Omit<ProblemInit, 'message'> & { place: string; said: string }): Problem {
   const { place, said, ...rest } = init;

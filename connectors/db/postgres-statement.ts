@@ -1,6 +1,6 @@
 import type { Connection, FieldDef, Submittable } from 'pg';
-import { noRows } from './no-rows.ts';
 import type { Parameter } from './options.ts';
+import { noRows } from './result-problems.ts';
 
 /**
  * The messages that pg hands to a Submittable, the documented way to speak the extended protocol through it.

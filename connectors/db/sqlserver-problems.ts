@@ -1,5 +1,12 @@
 import { Problem, seenIn } from '#sdk';
-import { connectionLost, connectTimeout, networkProblem, serverProblem, tlsRefused } from './network-problems.ts';
+import {
+  connectionLost,
+  connectTimeout,
+  type ErrorNumbers,
+  networkProblem,
+  serverProblem,
+  tlsRefused,
+} from './network-problems.ts';
 
 interface ServerError {
   readonly code?: string;
@@ -7,15 +14,8 @@ interface ServerError {
   readonly cause?: unknown;
 }
 
-interface Rule {
-  readonly errors: readonly number[];
-  readonly family: 'config' | 'login' | 'try_later' | 'job';
-  readonly code: string;
-  readonly next: string;
-}
-
 /** One table from error number to what happens next. https://learn.microsoft.com/sql/relational-databases/errors-events/ */
-const rules: readonly Rule[] = [
+const rules: readonly ErrorNumbers[] = [
   {
     errors: [18401, 18450, 18452, 18456, 18461, 18470, 18486, 18487, 18488],
     family: 'login',

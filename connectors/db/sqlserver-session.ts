@@ -7,8 +7,8 @@ import { BatchQueue, batchesOf } from './batch-queue.ts';
 import { Breakable } from './breakable.ts';
 import { refuseDuplicates } from './cells.ts';
 import type { Door } from './driver.ts';
-import { noRows } from './no-rows.ts';
 import type { Parameter, QueryValues } from './options.ts';
+import { manyResults, noRows } from './result-problems.ts';
 import { driverChanged, loadTedious } from './sqlserver-driver.ts';
 import { sqlserverProblem } from './sqlserver-problems.ts';
 import { sqlserverType } from './sqlserver-values.ts';
@@ -197,15 +197,6 @@ function variant(column: string): Problem {
     message: `column ${JSON.stringify(column)} is of type sql_variant, in which every value has a type of its own`,
     where: { column },
     next: `say in the query what it shall be: cast(${column} as nvarchar(max)) as ${column}`,
-  });
-}
-
-function manyResults(): Problem {
-  return new Problem({
-    code: 'DB_MANY_RESULTS',
-    family: 'job',
-    message: 'the statement returns more than one result',
-    next: 'call a procedure that has one result, or write a select',
   });
 }
 

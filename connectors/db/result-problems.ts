@@ -9,3 +9,13 @@ export function noRows(): Problem {
     next: 'write a select, or another statement that has a result',
   });
 }
+
+/** More than one result came, and nobody can say which one is meant. */
+export function manyResults(): Problem {
+  return new Problem({
+    code: 'DB_MANY_RESULTS',
+    family: 'job',
+    message: 'the statement returns more than one result',
+    next: 'call a procedure that has one result, or write a select',
+  });
+}
