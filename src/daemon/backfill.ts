@@ -119,7 +119,10 @@ function ableOf({ name, extract, line }: Job): Extract {
     where,
     seen: `connector ${connector.id}`,
     allowed: 'db with a cursor; services, for streams with dates (start_date, end_date) or with incremental: true',
-    next: `let the job read everything anew: sluice state clear ${name}`,
+    next:
+      extract.write.disposition === 'append'
+        ? `what the source still gives, "sluice state clear ${name}" reads anew; rows that it no longer gives are lost then: sluice backup FOLDER first`
+        : `let the job read everything anew: sluice state clear ${name}`,
   });
 }
 

@@ -64,6 +64,18 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a past range that is read again',
     expect((await shop.shown())!.trim().split('\n').at(-1)).toBe('50,after,50.50');
   });
 
+  it('is safer than state clear where rows are only added: that warns, and a rollback has the rows again', async () => {
+    const shop = await open({ job: { write: 'append' } });
+    await fourMonths(shop);
+    await shop.run('delete from orders where id > 30');
+    const cleared = await shop.home.sluice(['state', 'clear', 'orders']);
+    expect(cleared).toMatchObject({ code: 0, stdout: expect.stringContaining('sluice rollback orders') });
+    expect((await shop.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 30 }]);
+    for (const command of ['rollback', 'resume']) await shop.home.sluice([command, 'orders']);
+    await shop.put([50, 'after']);
+    expect((await shop.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 41 }]);
+  });
+
   it('goes on where a kill ended it, though runs went on meanwhile', async () => {
     const shop = await open();
     await fourMonths(shop);

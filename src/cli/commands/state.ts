@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { Job } from '../../config/config.ts';
 import { Problem } from '../../lib/problem.ts';
 import { bytesOf } from '../../sets/manifest.ts';
 import type { Store } from '../../state/store.ts';
@@ -84,16 +85,22 @@ async function decide(job: string, text: string | undefined, flags: Flags): Prom
     import('../payloads/with-runtime.ts'),
     import('../payloads/who.ts'),
   ]);
-  await withStore(flags, async (store) => {
+  await withStore(flags, async (store, config) => {
     const result = (await store?.watermarks.decide(job, text, deciderOf(flags.why))) ?? 'unknown';
     if (result === 'busy') throw busy(job);
     if (result === 'unknown') throw unknown(job);
     const said =
       text === undefined
-        ? `Forgotten. The next run of ${job} reads everything.`
+        ? `Forgotten. The next run of ${job} reads everything.${lostWith(config.jobs.get(job))}`
         : `The next run of ${job} goes on from there. A text that its connector cannot read is told by that run.`;
     show(flags, { text: said, data: { job, watermark: text ?? null } });
   });
+}
+
+/** Rows that were only ever added may be nowhere else. */
+function lostWith(job: Job | undefined): string {
+  if (job?.extract?.write?.disposition !== 'append') return '';
+  return `\nRows that it had added and the source no longer gives will be missing then. To have them again after that run: sluice rollback ${job.name}`;
 }
 
 function busy(job: string): Problem {
