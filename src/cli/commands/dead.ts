@@ -78,7 +78,7 @@ function oneText(row: OutboxRow): string {
   return [
     `Job ${job}, run ${run}: dead since ${instantText(row.settled_at ?? row.owed_at)}`,
     `For instance ${instance} at ${destination}, data as of ${instantText(as_of)}`,
-    `${countText(row_count)} rows, ${bytesText(bytes)}, ${attempts} attempts`,
+    `${countText(row_count)} rows, ${bytesText(bytes)}, ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`,
     `${code}: ${message}`,
     `File: ${path}`,
     '',
