@@ -187,7 +187,8 @@ class Scan {
     }
     const ran = await runCommand(line, { cwd: this.#settings.folder, env: this.#settings.env });
     if (ran.ok) return this.#piece(line, withoutLastNewlines(ran.output));
-    return this.#fault({ code: 'CONFIG_VARIABLE_COMMAND', message: ran.reason, within });
+    const next = "Run it by hand, from the config's folder: what it writes on standard error says more";
+    return this.#fault({ code: 'CONFIG_VARIABLE_COMMAND', message: ran.reason, within, next });
   }
 
   #piece(name: string, text: string): string {
