@@ -9,6 +9,16 @@ export interface By {
   readonly why: string;
 }
 
+interface Decision {
+  readonly by: By;
+  readonly action: AuditAction;
+  readonly job: string;
+  readonly run?: string;
+  /** What it found and what it left, where it changed a value. */
+  readonly former?: string | null;
+  readonly latter?: string | null;
+}
+
 /** What people decided, for ever: who, when, why. Written in the transaction of the decision itself. */
 export class Audit {
   readonly #ground: Ground;
@@ -17,12 +27,12 @@ export class Audit {
     this.#ground = ground;
   }
 
-  async write({ by, ...decision }: { by: By; action: AuditAction; job: string; run?: string }): Promise<void> {
+  async write({ by, former = null, latter = null, ...decision }: Decision): Promise<void> {
     const at = Math.round(this.#ground.clock.now());
     const said = { at, who: by.who, why: redact(by.why) };
     await this.#ground.db
       .insertInto('audit')
-      .values({ run: null, ...said, ...decision })
+      .values({ run: null, ...said, ...decision, former: former && redact(former), latter: latter && redact(latter) })
       .execute();
   }
 

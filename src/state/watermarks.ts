@@ -82,8 +82,8 @@ export class Watermarks {
       if ((await new Leases(inside).holder(`job:${job}`)) !== undefined) return 'busy';
       const watermarks = new Watermarks(inside);
       const sets = new DataSets(inside);
-      const isKnown = (await watermarks.#row(job)) !== undefined;
-      if (!isKnown && (text !== undefined || (await sets.all(job)).length === 0)) return 'unknown';
+      const known = await watermarks.#row(job);
+      if (known === undefined && (text !== undefined || (await sets.all(job)).length === 0)) return 'unknown';
       if (text === undefined) {
         await watermarks.forget(job);
         await sets.forget(job);
@@ -91,7 +91,8 @@ export class Watermarks {
       }
       if (text !== undefined)
         await inside.db.updateTable('watermarks').set({ text, before: null }).where('job', '=', job).execute();
-      await new Audit(inside).write({ by, action: text === undefined ? 'clear' : 'set', job });
+      const change = { former: known?.text ?? null, latter: text ?? null };
+      await new Audit(inside).write({ by, action: text === undefined ? 'clear' : 'set', job, ...change });
       return 'done';
     });
   }

@@ -19,5 +19,14 @@ it('nobody changes a watermark while a run holds the job, and whoever does is wr
   await store.watermarks.takeBack('r1');
   expect(await store.watermarks.find('orders', 'x'), 'nothing from before a decision comes back').toBeUndefined();
   expect(await store.watermarks.decide('orders', undefined, by)).toBe('unknown');
-  expect(await store.audit.history({ limit: 5 })).toMatchObject([{ action: 'set', job: 'orders', ...by }]);
+  expect(await store.audit.history({ limit: 5 })).toMatchObject([
+    { action: 'set', job: 'orders', ...by, former: '1', latter: '9' },
+  ]);
+});
+
+it('whoever lets a job begin anew can see how far it had read', async () => {
+  const store = await newStore({ clock: systemClock });
+  await store.watermarks.set(mark);
+  expect(await store.watermarks.decide('orders', undefined, by)).toBe('done');
+  expect(await store.audit.history({ limit: 5 })).toMatchObject([{ action: 'clear', former: '1', latter: null }]);
 });

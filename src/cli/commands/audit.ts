@@ -4,7 +4,7 @@ import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
 import { instantText } from '../figures.ts';
 import type { Flags } from '../payloads/with-runtime.ts';
-import { renderTable } from '../table.ts';
+import { printable, renderTable } from '../table.ts';
 
 /** More than a person reads; machines that want all of it ask again by job. */
 const limit = 1000;
@@ -21,11 +21,16 @@ function textOf(rows: readonly AuditRow[]): string {
   if (rows.length === 0) return 'Nobody has decided anything yet.';
   const columns = ['when', 'who', 'what', 'job', 'run', 'why'].map((title) => ({ title }));
   const cells = rows.map(({ at, who, action, job, run, why }) => [instantText(at), who, action, job, run ?? '–', why]);
-  return renderTable(columns, cells, { widest: 70, paper: process.stdout });
+  const table = renderTable(columns, cells, { widest: 70, paper: process.stdout });
+  return [table, ...rows.filter(({ former, latter }) => former !== latter).map(changeText)].join('\n');
 }
 
-function forMachines({ at, who, why, action, job, run }: AuditRow): object {
-  return { at: new Date(at).toISOString(), who, action, job, run, why };
+/** A watermark is too long for a cell, and the one thing that is needed whole to put it back. */
+const changeText = ({ at, job, former, latter }: AuditRow): string =>
+  printable(`${instantText(at)} ${job}: from ${former ?? 'nothing'} to ${latter ?? 'nothing'}`);
+
+function forMachines({ at, who, why, action, job, run, former, latter }: AuditRow): object {
+  return { at: new Date(at).toISOString(), who, action, job, run, why, former, latter };
 }
 
 const command: CliCommand = {

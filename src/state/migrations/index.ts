@@ -12,6 +12,7 @@ import { up as cuts } from './010-cuts.ts';
 import { up as nextSteps } from './011-next-steps.ts';
 import { up as movedPayloads } from './012-moved-payloads.ts';
 import { up as blames } from './013-blames.ts';
+import { up as auditValues } from './014-audit-values.ts';
 
 /** One numbered step of the schema. A step that has been released is never changed; a new one is added. */
 export interface Migration {
@@ -34,4 +35,5 @@ export const migrations: readonly Migration[] = [
   { number: 11, name: 'next-steps', up: nextSteps },
   { number: 12, name: 'moved-payloads', up: movedPayloads },
   { number: 13, name: 'blames', up: blames },
+  { number: 14, name: 'audit-values', up: auditValues },
 ];

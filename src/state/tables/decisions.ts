@@ -15,6 +15,9 @@ export interface AuditTable {
   action: AuditAction;
   job: string;
   run: string | null;
+  /** Of a decision that changed a value: how far the job had read, and from where it goes on. */
+  former: string | null;
+  latter: string | null;
 }
 
 /** What people decide about payloads and jobs. */
