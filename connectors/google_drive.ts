@@ -49,7 +49,12 @@ const bytes = {
 
 const fields = { id: 'id', name: 'name', type: 'mimeType', modified: 'modifiedTime' };
 
-/** Google Drive API v3: what lies there, and what stands in the files. */
+/**
+ * Google Drive API v3: what lies there, and what stands in the files. Its feed of changes is not used: it tells of the
+ * whole drive, so that a job on one folder would page through everybody's changes, and its place in the feed can neither be
+ * reckoned back by a look-back nor asked for a range of the past. A search by time of change costs one small request when
+ * nothing is new.
+ */
 export default defineService({
   id: 'google_drive',
   title: 'Google Drive',
