@@ -22,12 +22,13 @@ function textOf(rows: readonly AuditRow[]): string {
   const columns = ['when', 'who', 'what', 'job', 'run', 'why'].map((title) => ({ title }));
   const cells = rows.map(({ at, who, action, job, run, why }) => [instantText(at), who, action, job, run ?? '–', why]);
   const table = renderTable(columns, cells, { widest: 70, paper: process.stdout });
-  return [table, ...rows.filter(({ former, latter }) => former !== latter).map(changeText)].join('\n');
+  const changes = rows.filter(({ former, latter }) => former !== latter).map(changeText);
+  return [table, ...(changes.length === 0 ? [] : ['', 'Watermarks that were changed:', ...changes])].join('\n');
 }
 
 /** A watermark is too long for a cell, and the one thing that is needed whole to put it back. */
 const changeText = ({ at, job, former, latter }: AuditRow): string =>
-  printable(`${instantText(at)} ${job}: from ${former ?? 'nothing'} to ${latter ?? 'nothing'}`);
+  printable(`  ${instantText(at)} ${job}: from ${former ?? 'nothing'} to ${latter ?? 'nothing'}`);
 
 function forMachines({ at, who, why, action, job, run, former, latter }: AuditRow): object {
   return { at: new Date(at).toISOString(), who, action, job, run, why, former, latter };
