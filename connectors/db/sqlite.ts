@@ -1,71 +1,96 @@
 import { resolve } from 'node:path';
 import { setImmediate as breathe } from 'node:timers/promises';
-import Database from 'better-sqlite3';
 import { type Batch, type Column, type Extraction, Problem, type Value } from '#sdk';
 import { refuseDuplicates } from './cells.ts';
 import { sqliteDialect } from './dialects.ts';
 import type { Door, Driver } from './driver.ts';
-import type { Parameter, QueryValues } from './options.ts';
+import type { QueryValues } from './options.ts';
+import { openSqlite, SqliteFile, type SqliteOrder, type SqliteReader, type SqliteStatement } from './sqlite-file.ts';
 import { sqliteProblem } from './sqlite-problems.ts';
+import { SqliteProcess } from './sqlite-process.ts';
 import { type SqliteValue, sqliteType, sqliteValue } from './sqlite-types.ts';
-
-/** SQLite works inside our own process: after so many rows everybody else gets a turn. */
-const rowsPerTurn = 1000;
 
 /** SQLite files, opened for reading alone. */
 export const sqlite: Driver = {
   dialect: sqliteDialect,
   async check(door) {
-    const { db, path } = open(door);
-    try {
-      // Reading the schema is what tells a database from any other file.
-      db.prepare('select count(*) from sqlite_schema').get();
-      return `SQLite ${db.prepare('select sqlite_version()').pluck().get()} on ${path}`;
-    } catch (thrown) {
-      throw sqliteProblem(thrown, path);
-    } finally {
-      db.close();
-    }
+    const { path, timeoutMs } = placeOf(door);
+    return guarded(path, async () => {
+      const db = openSqlite({ path, timeoutMs });
+      try {
+        // Reading the schema is what tells a database from any other file.
+        db.prepare('select count(*) from sqlite_schema').get();
+        return `SQLite ${db.prepare('select sqlite_version()').pluck().get()} on ${path}`;
+      } finally {
+        db.close();
+      }
+    });
   },
 
   async extract(door, query) {
-    const { db, path } = open(door);
+    const { path } = placeOf(door);
+    const reader = readerFor(door);
     try {
-      return read({ db, path, door, query });
+      return await guarded(path, () => read(reader, door, query));
     } catch (thrown) {
-      db.close();
-      throw sqliteProblem(thrown, path);
+      await reader.close();
+      throw door.signal.aborted ? door.signal.reason : thrown;
     }
   },
 };
 
-interface Reading {
-  readonly db: Database.Database;
-  readonly path: string;
-  readonly door: Door;
-  readonly query: QueryValues;
+function placeOf({ source, folder, signal }: Door): Pick<SqliteOrder, 'path' | 'timeoutMs'> {
+  signal.throwIfAborted();
+  return { path: resolve(folder, source.file ?? ''), timeoutMs: Math.ceil(source.connect_timeout_seconds * 1000) };
 }
 
-function open({ source, folder, signal }: Door): { db: Database.Database; path: string } {
-  signal.throwIfAborted();
-  const path = resolve(folder, source.file ?? '');
+async function guarded<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
-    const timeout = Math.ceil(source.connect_timeout_seconds * 1000);
-    return { db: new Database(path, { readonly: true, fileMustExist: true, timeout }), path };
+    return await work();
   } catch (thrown) {
     throw sqliteProblem(thrown, path);
   }
 }
 
-function read({ db, path, door, query }: Reading): Extraction {
-  const statement = db.prepare<SqliteValue[], SqliteValue[]>(query.sql);
+/** A process that may start no other is one for this query alone already. */
+function readerFor({ source, signal }: Door): SqliteReader {
+  if (process.permission?.has('child') === false) return new SqliteHere(signal);
+  return new SqliteProcess({ signal, timeoutMs: source.statement_timeout_seconds * 1000 });
+}
+
+class SqliteHere implements SqliteReader {
+  readonly #signal: AbortSignal;
+  #file: SqliteFile | undefined;
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+  }
+
+  async open(order: SqliteOrder): Promise<SqliteStatement> {
+    this.#file = new SqliteFile(order);
+    return this.#file.describe();
+  }
+
+  async rows(): Promise<SqliteValue[][]> {
+    await breathe();
+    this.#signal.throwIfAborted();
+    return this.#file!.take();
+  }
+
+  async close(): Promise<void> {
+    this.#file?.close();
+    this.#file = undefined;
+  }
+}
+
+async function read(reader: SqliteReader, door: Door, query: QueryValues): Promise<Extraction> {
+  const { path, timeoutMs } = placeOf(door);
+  const { signal } = door;
+  const statement = await reader.open({ path, timeoutMs, sql: query.sql, parameters: query.parameters });
   refuseWrites(statement);
-  const declarations = statement.raw(true).safeIntegers(true).columns();
-  const names = declarations.map(({ name }) => ({ name, type: 'text' as const }));
-  refuseDuplicates(names);
-  const rows = statement.iterate(...query.parameters.map(bound));
-  const first = take(rows);
-  const columns = declarations.map(
+  refuseDuplicates(statement.columns.map(({ name }) => ({ name, type: 'text' as const })));
+  const first = await reader.rows();
+  const columns = statement.columns.map(
     ({ name, type }, c): Column => ({
       name,
       type: sqliteType(
@@ -74,12 +99,12 @@ function read({ db, path, door, query }: Reading): Extraction {
       ),
     }),
   );
-  return { columns, batches: batches({ db, path, signal: door.signal, rows, first, columns }) };
+  return { columns, batches: new Batches(reader, { path, signal, first, columns }) };
 }
 
 /** SQLite refuses to write to a file opened for reading; other files and temporary tables are no better. */
-function refuseWrites({ reader, readonly }: Database.Statement<SqliteValue[], SqliteValue[]>): void {
-  if (!readonly) {
+function refuseWrites({ isReader, isReadonly }: SqliteStatement): void {
+  if (!isReadonly) {
     throw new Problem({
       code: 'DB_WRITE_REFUSED',
       family: 'job',
@@ -87,7 +112,7 @@ function refuseWrites({ reader, readonly }: Database.Statement<SqliteValue[], Sq
       next: 'a source is only read: write a query that changes nothing',
     });
   }
-  if (!reader) {
+  if (!isReader) {
     throw new Problem({
       code: 'DB_NO_RESULT',
       family: 'job',
@@ -97,45 +122,52 @@ function refuseWrites({ reader, readonly }: Database.Statement<SqliteValue[], Sq
   }
 }
 
-/** Whole numbers are bound as integers, which JavaScript does not tell from floats; booleans as SQLite keeps them. */
-function bound(value: Parameter): SqliteValue {
-  if (typeof value === 'boolean') return value ? 1n : 0n;
-  return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : value;
-}
-
-function take(rows: Iterator<SqliteValue[]>): SqliteValue[][] {
-  const taken: SqliteValue[][] = [];
-  while (taken.length < rowsPerTurn) {
-    const { done, value } = rows.next();
-    if (done) break;
-    taken.push(value);
-  }
-  return taken;
-}
-
 interface Result {
-  readonly db: Database.Database;
   readonly path: string;
   readonly signal: AbortSignal;
-  readonly rows: IterableIterator<SqliteValue[]>;
   readonly first: SqliteValue[][];
   readonly columns: readonly Column[];
 }
 
-async function* batches({ db, path, signal, rows, first, columns }: Result): AsyncGenerator<Batch, void, void> {
-  try {
-    let before = 0;
-    for (let taken = first; taken.length > 0; taken = take(rows)) {
-      yield batch(columns, taken, before);
-      before += taken.length;
-      await breathe();
+/** Closes the reader at the end, on a failure, and when it is left, be it before the first batch. */
+class Batches implements AsyncIterableIterator<Batch, void, void> {
+  readonly #reader: SqliteReader;
+  readonly #result: Result;
+  /** Asked for while the ones before are used. */
+  #next: Promise<SqliteValue[][]>;
+  #before = 0;
+
+  constructor(reader: SqliteReader, result: Result) {
+    this.#reader = reader;
+    this.#result = result;
+    this.#next = Promise.resolve(result.first);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<Batch, void>> {
+    const { path, signal, columns } = this.#result;
+    try {
       signal.throwIfAborted();
+      const taken = await this.#next;
+      if (taken.length === 0) return await this.return();
+      const made = batch(columns, taken, this.#before);
+      this.#before += taken.length;
+      this.#next = this.#reader.rows();
+      this.#next.catch(() => {});
+      return { done: false, value: made };
+    } catch (thrown) {
+      await this.return();
+      throw signal.aborted ? signal.reason : sqliteProblem(thrown, path);
     }
-  } catch (thrown) {
-    throw signal.aborted ? signal.reason : sqliteProblem(thrown, path);
-  } finally {
-    rows.return?.();
-    db.close();
+  }
+
+  async return(): Promise<{ done: true; value: undefined }> {
+    this.#next = Promise.resolve([]);
+    await this.#reader.close();
+    return { done: true, value: undefined };
   }
 }
 

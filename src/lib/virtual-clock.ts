@@ -7,8 +7,17 @@ interface Sleeper {
   wake(): void;
 }
 
-/** What the event loop holds while it waits for the disk, or puts something off to its next turn: time must not pass meanwhile. */
-const unfinished: ReadonlySet<string> = new Set(['FSReqPromise', 'FSReqCallback', 'CloseReq', 'Immediate']);
+/**
+ * What the event loop holds while it waits for the disk or for another process, or puts something off to its next turn: time must
+ * not pass meanwhile.
+ */
+const unfinished: ReadonlySet<string> = new Set([
+  'FSReqPromise',
+  'FSReqCallback',
+  'CloseReq',
+  'Immediate',
+  'ProcessWrap',
+]);
 /** As of a machine that has been up for a while: a monotonic clock near zero would look like one that has just started. */
 const upMs = 1_000_000;
 

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -135,11 +135,45 @@ describe('reading SQLite', () => {
     expect(turns).toBeGreaterThan(1);
   });
 
+  /** Computes for minutes before its first row. */
+  const heavy =
+    'with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000000000) select count(*) as n from n';
+
+  it('leaves others their turns while a query computes, and ends it when the run is stopped', async () => {
+    let turns = 0;
+    const stop = new AbortController();
+    const timer = setInterval(() => {
+      turns++;
+      if (turns === 50) stop.abort(new Error('enough'));
+    }, 10);
+    await expect(extract(source, heavy, { folder, signal: stop.signal })).rejects.toThrow('enough');
+    clearInterval(timer);
+    expect(turns).toBeGreaterThanOrEqual(50);
+    expect(await readFile(`/proc/self/task/${process.pid}/children`, 'utf8')).toBe('');
+  });
+
+  it('ends a query that takes longer than the source allows', async () => {
+    const limited = { ...source, statement_timeout_seconds: 0.3 };
+    expect(await problemOf(read(limited, heavy, { folder }))).toMatchObject({
+      code: 'DB_STATEMENT_CANCELLED',
+      family: 'job',
+      seen: '0.3 s',
+    });
+  });
+
   it('stops when the run is stopped, and throws the reason', async () => {
     const stop = new AbortController();
     const iterator = await firstOf(await extract(source, numbers, { folder, signal: stop.signal }));
     stop.abort(new Error('enough'));
     await expect(iterator.next()).rejects.toThrow('enough');
+  });
+
+  it('lets go of the file when the reader leaves before the first row', async () => {
+    const { batches } = await extract(source, numbers, { folder });
+    await batches[Symbol.asyncIterator]().return?.();
+    const writer = new Database(join(folder, 'shop.sqlite'), { timeout: 0 });
+    expect(() => writer.exec('begin exclusive; rollback')).not.toThrow();
+    writer.close();
   });
 
   it('lets go of the file when the reader leaves early', async () => {

@@ -1,0 +1,25 @@
+import { SqliteFile, type SqliteOrder } from './sqlite-file.ts';
+import type { SqliteAnswer, SqliteRequest } from './sqlite-process.ts';
+
+/**
+ * The process that reads one SQLite file: it answers each request, in order, and is over when its parent is. It is ended by
+ * being killed, as nothing else stops a query that is computing.
+ */
+let file: SqliteFile | undefined;
+
+process.on('message', (request: SqliteRequest) => process.send?.(answerTo(request)));
+
+function answerTo(request: SqliteRequest): SqliteAnswer {
+  try {
+    if (request.kind === 'open') return { kind: 'opened', statement: opened(request.order).describe() };
+    return { kind: 'rows', rows: file!.take() };
+  } catch (thrown) {
+    const { code, message } = thrown as { code?: string; message: string };
+    return { kind: 'failed', ...(code === undefined ? {} : { code }), message };
+  }
+}
+
+function opened(order: SqliteOrder): SqliteFile {
+  file = new SqliteFile(order);
+  return file;
+}

@@ -1,0 +1,131 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { Problem } from '#sdk';
+import type { SqliteOrder, SqliteReader, SqliteStatement } from './sqlite-file.ts';
+import type { SqliteValue } from './sqlite-types.ts';
+
+export type SqliteRequest = { readonly kind: 'open'; readonly order: SqliteOrder } | { readonly kind: 'rows' };
+
+export type SqliteAnswer =
+  | { readonly kind: 'opened'; readonly statement: SqliteStatement }
+  | { readonly kind: 'rows'; readonly rows: SqliteValue[][] }
+  | { readonly kind: 'failed'; readonly code?: string; readonly message: string };
+
+const ending = import.meta.url.endsWith('.js') ? 'js' : 'ts';
+const entry = fileURLToPath(new URL(`./sqlite-child.${ending}`, import.meta.url));
+
+/**
+ * A SQLite query in a process of its own. SQLite computes without ever giving others a turn, and cannot be interrupted: in
+ * our process, one heavy query would hold up every other job, and the end of the daemon.
+ */
+export class SqliteProcess implements SqliteReader {
+  readonly #child: ChildProcess;
+  readonly #signal: AbortSignal;
+  readonly #timeoutMs: number;
+  #stopped: Error | undefined;
+  #fail: ((reason: unknown) => void) | undefined;
+
+  /** `timeoutMs`: how long one step may take; 0 is no limit. The signal ends the process. */
+  constructor({ signal, timeoutMs }: { readonly signal: AbortSignal; readonly timeoutMs: number }) {
+    this.#signal = signal;
+    this.#timeoutMs = timeoutMs;
+    this.#child = spawn(process.execPath, [entry], {
+      // The zone is SQLite's for 'localtime'; whatever else stands there may be secret.
+      env: process.env.TZ === undefined ? {} : { TZ: process.env.TZ },
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      serialization: 'advanced',
+    });
+    this.#child.on('error', (error) => this.#end(lost(error.message)));
+    this.#child.on('exit', (code, by) => this.#end(lost(`it ended with ${by ?? code}`)));
+    signal.addEventListener('abort', this.#abort, { once: true });
+    this.#hold(false);
+  }
+
+  /** Throws what better-sqlite3 threw, as an error with its `code`. */
+  async open(order: SqliteOrder): Promise<SqliteStatement> {
+    const answer = await this.#ask({ kind: 'open', order });
+    return answer.kind === 'opened' ? answer.statement : unexpected(answer);
+  }
+
+  /** Throws as `open` does, or the signal's reason. One request at a time. */
+  async rows(): Promise<SqliteValue[][]> {
+    const answer = await this.#ask({ kind: 'rows' });
+    return answer.kind === 'rows' ? answer.rows : unexpected(answer);
+  }
+
+  /** Whatever it is doing; returns when the process is gone. */
+  async close(): Promise<void> {
+    this.#signal.removeEventListener('abort', this.#abort);
+    const { exitCode, signalCode, pid } = this.#child;
+    if (pid === undefined || exitCode !== null || signalCode !== null) return;
+    this.#hold(true);
+    const gone = once(this.#child, 'exit');
+    this.#child.kill('SIGKILL');
+    await gone;
+  }
+
+  readonly #abort = (): void => {
+    this.#end(this.#signal.reason);
+    this.#child.kill('SIGKILL');
+  };
+
+  async #ask(request: SqliteRequest): Promise<SqliteAnswer> {
+    this.#signal.throwIfAborted();
+    if (this.#stopped !== undefined) throw this.#stopped;
+    this.#hold(true);
+    let timer: NodeJS.Timeout | undefined;
+    try {
+      return await new Promise<SqliteAnswer>((resolve, reject) => {
+        this.#fail = reject;
+        this.#child.once('message', (answer: SqliteAnswer) => resolve(answer));
+        this.#child.send(request, (error) => error && this.#end(lost(error.message)));
+        if (this.#timeoutMs > 0) timer = setTimeout(() => this.#end(tooSlow(this.#timeoutMs)), this.#timeoutMs);
+      });
+    } finally {
+      clearTimeout(timer);
+      this.#hold(false);
+    }
+  }
+
+  #end(reason: Error): void {
+    this.#stopped ??= reason;
+    this.#fail?.(this.#stopped);
+  }
+
+  /** While nobody waits for an answer, the process must not keep ours from ending; it is over when ours is. */
+  #hold(isWaiting: boolean): void {
+    const { channel } = this.#child;
+    if (isWaiting) {
+      this.#child.ref();
+      channel?.ref();
+    } else {
+      this.#child.unref();
+      channel?.unref();
+    }
+  }
+}
+
+function unexpected(answer: SqliteAnswer): never {
+  if (answer.kind !== 'failed') throw new Error(`the process that reads SQLite answered ${answer.kind}`);
+  throw Object.assign(new Error(answer.message), answer.code === undefined ? {} : { code: answer.code });
+}
+
+function lost(how: string): Problem {
+  return new Problem({
+    code: 'DB_CONNECTION_LOST',
+    family: 'try_later',
+    message: `the process that read the SQLite file is gone: ${how}`,
+    next: 'the run is tried again',
+  });
+}
+
+function tooSlow(milliseconds: number): Problem {
+  return new Problem({
+    code: 'DB_STATEMENT_CANCELLED',
+    family: 'job',
+    message: 'the query took longer than the source allows',
+    seen: `${milliseconds / 1000} s`,
+    next: 'raise statement_timeout_seconds or make the query faster',
+  });
+}
