@@ -4,7 +4,6 @@ import { type Batch, type Column, type Extraction, Problem, type Value } from '#
 import { refuseDuplicates } from './cells.ts';
 import { sqliteDialect } from './dialects.ts';
 import type { Door, Driver } from './driver.ts';
-import type { QueryValues } from './options.ts';
 import { openSqlite, SqliteFile, type SqliteOrder, type SqliteReader, type SqliteStatement } from './sqlite-file.ts';
 import { sqliteProblem } from './sqlite-problems.ts';
 import { SqliteProcess } from './sqlite-process.ts';
@@ -28,10 +27,11 @@ export const sqlite: Driver = {
   },
 
   async extract(door, query) {
-    const { path } = placeOf(door);
+    const place = placeOf(door);
     const reader = readerFor(door);
+    const { sql, parameters } = query;
     try {
-      return await guarded(path, () => read(reader, door, query));
+      return await guarded(place.path, () => read(reader, { ...place, sql, parameters }, door.signal));
     } catch (thrown) {
       await reader.close();
       throw door.signal.aborted ? door.signal.reason : thrown;
@@ -83,10 +83,8 @@ class SqliteHere implements SqliteReader {
   }
 }
 
-async function read(reader: SqliteReader, door: Door, query: QueryValues): Promise<Extraction> {
-  const { path, timeoutMs } = placeOf(door);
-  const { signal } = door;
-  const statement = await reader.open({ path, timeoutMs, sql: query.sql, parameters: query.parameters });
+async function read(reader: SqliteReader, order: SqliteOrder, signal: AbortSignal): Promise<Extraction> {
+  const statement = await reader.open(order);
   refuseWrites(statement);
   refuseDuplicates(statement.columns.map(({ name }) => ({ name, type: 'text' as const })));
   const first = await reader.rows();
@@ -99,7 +97,7 @@ async function read(reader: SqliteReader, door: Door, query: QueryValues): Promi
       ),
     }),
   );
-  return { columns, batches: new Batches(reader, { path, signal, first, columns }) };
+  return { columns, batches: new Batches(reader, { path: order.path, signal, first, columns }) };
 }
 
 /** SQLite refuses to write to a file opened for reading; other files and temporary tables are no better. */
