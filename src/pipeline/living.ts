@@ -1,4 +1,5 @@
 import { readFileSync, readlinkSync } from 'node:fs';
+import { processExists } from '../lib/process-exists.ts';
 
 /**
  * Leftovers of a dead process are told from the work of a living one by their names: boot, process-id namespace,
@@ -39,18 +40,9 @@ export function ownerOf(name: string): Owner | undefined {
 export function stateOf(owner: Owner): 'alive' | 'dead' | 'unknown' {
   if (owner.boot !== ourselves.boot) return 'dead';
   if (owner.namespace !== ourselves.namespace) return 'unknown';
-  if (!exists(owner.pid)) return 'dead';
+  if (!processExists(owner.pid)) return 'dead';
   const start = startOf(owner.pid);
   return start === undefined || owner.start === '0' || start === owner.start ? 'alive' : 'dead';
-}
-
-function exists(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }
 
 /** Field 22 of /proc/PID/stat, counted after the command name, which may itself hold spaces and brackets. */

@@ -1,5 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { processExists } from '../lib/process-exists.ts';
 
 /** What is known of the process that took something: surely alive, surely dead, or not to be seen from here. */
 export type Fate = 'alive' | 'dead' | 'unknown';
@@ -55,18 +56,10 @@ function fateOf(owner: Identity | undefined, me: Identity): Fate {
 }
 
 function isAlive({ pid, start }: Identity): boolean {
-  if (start === '') return answersSignals(pid);
+  // Where there is no /proc.
+  if (start === '') return processExists(pid);
   const status = statusOf(pid);
   return status !== undefined && status.start === start && !['Z', 'X'].includes(status.state);
-}
-
-/** Where there is no /proc: a process that can be signalled, or that belongs to somebody else, is there. */
-function answersSignals(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }
 
 /** State letter and start time (clock ticks since boot), see proc(5). The name in parentheses may hold anything. */

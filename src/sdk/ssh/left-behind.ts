@@ -1,6 +1,7 @@
 import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { processExists } from '../../lib/process-exists.ts';
 
 /** No extract takes so long: whatever is older belongs to nobody, also where another container counts its processes anew. */
 const oldMs = 24 * 3_600_000;
@@ -15,18 +16,10 @@ export async function makeSocketFolder(): Promise<string> {
 async function sweepSocketFolders(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const pid = Number(/^sluice-ssh-(\d+)-/.exec(name)?.[1]);
-    if (!(pid > 0) || isAlive(pid)) continue;
+    if (!(pid > 0) || processExists(pid)) continue;
     const path = join(tmpdir(), name);
     const { uid, mtimeMs } = await lstat(path);
     if (uid !== process.getuid?.() || Date.now() - mtimeMs < oldMs) continue;
     await rm(path, { recursive: true, force: true });
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
 }
