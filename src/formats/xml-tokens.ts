@@ -1,3 +1,4 @@
+import { isXmlCharacter } from '../lib/xml-character.ts';
 import { equal, first, topBits } from './four-bytes.ts';
 import { isName } from './xml-names.ts';
 
@@ -68,11 +69,7 @@ export function endOfReference(bytes: Buffer, start: number): number {
 function endOfNumbered(bytes: Buffer, at: number): number {
   const [text, decimal, hex] = numbered.exec(bytes.toString('latin1', at, at + 9)) ?? [];
   if (text === undefined) return unsure;
-  return isCharacter(decimal === undefined ? Number.parseInt(hex!, 16) : Number(decimal)) ? at + text.length : unsure;
-}
-
-/** Char of XML 1.0. */
-function isCharacter(code: number): boolean {
-  if (code < 0x20) return code === 0x09 || code === 0x0a || code === 0x0d;
-  return code < 0xd800 || (code > 0xdfff && code < 0xfffe) || (code > 0xffff && code <= 0x10ffff);
+  return isXmlCharacter(decimal === undefined ? Number.parseInt(hex!, 16) : Number(decimal))
+    ? at + text.length
+    : unsure;
 }

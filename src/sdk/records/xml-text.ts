@@ -1,3 +1,5 @@
+import { isXmlCharacter } from '../../lib/xml-character.ts';
+
 /** Bytes of text that need no second look. */
 export const isPlain = new Uint8Array(256).fill(1, 0x20);
 for (const byte of Buffer.from('<&]\xef', 'latin1')) isPlain[byte] = 0;
@@ -28,13 +30,7 @@ function pointOf(bytes: Buffer, at: number, end: number): number | undefined {
   const [, hex, digits] = /^#(?:x([\da-fA-F]+)|(\d+))$/.exec(text) ?? [];
   if (hex === undefined && digits === undefined) return Object.hasOwn(named, text) ? named[text] : undefined;
   const point = hex === undefined ? Number(digits) : Number.parseInt(hex, 16);
-  return isCharacter(point) ? point : undefined;
-}
-
-/** What may stand in a document (XML 1.0, 2.2). */
-function isCharacter(point: number): boolean {
-  if (point < 0x20) return point === 9 || point === 10 || point === 13;
-  return point < 0xd800 || (point > 0xdfff && point < 0xfffe) || (point > 0xffff && point < 0x110000);
+  return isXmlCharacter(point) ? point : undefined;
 }
 
 /** Behind `<![CDATA[` at `at`; -1 when the bytes end before, -2 when something else stands there. */
