@@ -1,16 +1,16 @@
-import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import type { Config, MonitorAddress } from '../../config/config.ts';
+import type { MonitorAddress } from '../../config/config.ts';
 import type { Daemon } from '../../daemon/daemon.ts';
+import type { Pages } from '../../daemon/monitor/monitor.ts';
 import type { Second } from '../../daemon/only-one.ts';
 import type { Watchers } from '../../daemon/watchers.ts';
 import type { Runtime } from '../../daemon/wire.ts';
-import type { Level, Log } from '../../lib/log.ts';
-import { placeOf, renderProblem } from '../../lib/problem.ts';
+import type { Level } from '../../lib/log.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, openConfig, showProblems } from '../config-file.ts';
 import { logFlag } from '../log-flag.ts';
 import { monitorAddress } from '../monitor-flag.ts';
+import { listenForReload, type Reloading } from '../reloads.ts';
 import { onStop } from '../signals.ts';
 import { traceWhereAsked } from '../trace.ts';
 import { version } from '../version.ts';
@@ -49,8 +49,8 @@ async function run({ config: file, log: level, monitor: asked, second }: Flags):
     if (lease === undefined) return await systemd.stopping();
     const daemon = new Daemon({ runtime, config });
     const monitor = asked ?? config.monitor;
-    const watch = { daemon, runtime, log, systemd, version, ...(monitor === undefined ? {} : { monitor }) };
-    watchers = await Watchers.open(watch);
+    const asking = monitor === undefined ? {} : { monitor, pages: await pagesOf(daemon, runtime) };
+    watchers = await Watchers.open({ daemon, runtime, log, systemd, version, ...asking });
     await daemon.start();
     await keepNote(note, runtime);
     await watchers.started();
@@ -69,73 +69,18 @@ async function run({ config: file, log: level, monitor: asked, second }: Flags):
   }
 }
 
+async function pagesOf(daemon: Daemon, { store, clock }: Runtime): Promise<Pages> {
+  const { Console } = await import('../../console/console.ts');
+  const pages = new Console({ config: () => daemon.config, store, clock, version });
+  return (url) => pages.answer(url);
+}
+
 function aborted(signal: AbortSignal): Promise<void> {
   // A listener alone keeps no process alive; the timer of the schedule does.
   return new Promise((done) => {
     if (signal.aborted) done();
     signal.addEventListener('abort', () => done(), { once: true });
   });
-}
-
-interface Reloading {
-  readonly file: string;
-  readonly daemon: Daemon;
-  readonly watchers: Watchers;
-  readonly runtime: Runtime;
-  readonly config: Config;
-  readonly log: Log;
-}
-
-/**
- * SIGHUP takes the config anew: whole, or not at all. One reload at a time, in the order of the signals; one that comes
- * before the daemon has started waits for it, instead of ending the process.
- */
-function listenForReload(started: Promise<Reloading>): { end(): Promise<void> } {
-  let last = Promise.resolve();
-  const onHup = (): void => {
-    last = last.then(async () => reloadSafely(await started));
-  };
-  process.on('SIGHUP', onHup);
-  const end = (): Promise<void> => {
-    process.off('SIGHUP', onHup);
-    return last;
-  };
-  return { end };
-}
-
-async function reloadSafely(given: Reloading): Promise<void> {
-  try {
-    await given.watchers.reload(() => reload(given));
-  } catch (error) {
-    given.log.error('the reload met a fault', { error: String(error) });
-  }
-}
-
-async function reload({ file, daemon, runtime, config, log }: Reloading): Promise<void> {
-  const [{ loadConfig }, { noteOf, keepNote }] = await Promise.all([
-    import('../../config/load.ts'),
-    import('../../daemon/config-note.ts'),
-  ]);
-  const note = await noteOf(file);
-  const loaded = await loadConfig(file);
-  for (const problem of loaded.problems) {
-    log.error('config.fault', { code: problem.code, place: placeOf(problem.where), fault: renderProblem(problem) });
-  }
-  const next = loaded.config;
-  if (loaded.problems.length > 0 || next === undefined) {
-    runtime.events.emit('config.refused', { file, faults: loaded.problems.length });
-    return;
-  }
-  if (resolve(next.state) !== resolve(config.state)) {
-    log.error('the state folder cannot be changed while running; restart to use it', {
-      now: config.state,
-      asked: next.state,
-    });
-    runtime.events.emit('config.refused', { file, faults: 1 });
-    return;
-  }
-  await daemon.adopt(next);
-  await keepNote(note, runtime);
 }
 
 const secondFlag = new Option('--second <what>', 'where another daemon has the state folder: end, or wait in reserve')
@@ -150,7 +95,7 @@ const command: CliCommand = {
       .option(...configFlag)
       .option(
         '--monitor <host:port>',
-        'answer /healthz, /readyz and /metrics there (default: not at all)',
+        'the page of all jobs, /healthz, /readyz and /metrics there (default: not at all)',
         monitorAddress,
       )
       .addOption(secondFlag)

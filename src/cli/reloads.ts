@@ -1,0 +1,80 @@
+import { resolve } from 'node:path';
+import type { Config } from '../config/config.ts';
+import type { Daemon } from '../daemon/daemon.ts';
+import type { Watchers } from '../daemon/watchers.ts';
+import type { Runtime } from '../daemon/wire.ts';
+import type { Log } from '../lib/log.ts';
+import { placeOf, renderProblem } from '../lib/problem.ts';
+
+/** A daemon that has started, and the config that it started with. */
+export interface Reloading {
+  readonly file: string;
+  readonly daemon: Daemon;
+  readonly watchers: Watchers;
+  readonly runtime: Runtime;
+  readonly config: Config;
+  readonly log: Log;
+}
+
+/**
+ * SIGHUP takes the config anew: whole, or not at all. One that comes before the daemon has started waits for it, instead of
+ * ending the process. However many come during one reload, one more follows it: it reads what stood there after the last
+ * of them.
+ */
+export function listenForReload(started: Promise<Reloading>): { end(): Promise<void> } {
+  let last = Promise.resolve();
+  let isWaiting = false;
+  let isOver = false;
+  const onHup = (): void => {
+    if (isWaiting) return;
+    isWaiting = true;
+    last = last.then(async () => {
+      const given = await started;
+      isWaiting = false;
+      if (!isOver) await reloadSafely(given);
+    });
+  };
+  process.on('SIGHUP', onHup);
+  /** Nothing is taken anew from now on; resolves when what has begun is over. */
+  const end = (): Promise<void> => {
+    isOver = true;
+    process.off('SIGHUP', onHup);
+    return last;
+  };
+  return { end };
+}
+
+async function reloadSafely(given: Reloading): Promise<void> {
+  try {
+    await given.watchers.reload(() => reload(given));
+  } catch (error) {
+    given.log.error('the reload met a fault', { error: String(error) });
+  }
+}
+
+async function reload({ file, daemon, runtime, config, log }: Reloading): Promise<void> {
+  const [{ loadConfig }, { noteOf, keepNote }] = await Promise.all([
+    import('../config/load.ts'),
+    import('../daemon/config-note.ts'),
+  ]);
+  const note = await noteOf(file);
+  const loaded = await loadConfig(file);
+  for (const problem of loaded.problems) {
+    log.error('config.fault', { code: problem.code, place: placeOf(problem.where), fault: renderProblem(problem) });
+  }
+  const next = loaded.config;
+  if (loaded.problems.length > 0 || next === undefined) {
+    runtime.events.emit('config.refused', { file, faults: loaded.problems.length });
+    return;
+  }
+  if (resolve(next.state) !== resolve(config.state)) {
+    log.error('the state folder cannot be changed while running; restart to use it', {
+      now: config.state,
+      asked: next.state,
+    });
+    runtime.events.emit('config.refused', { file, faults: 1 });
+    return;
+  }
+  await daemon.adopt(next);
+  await keepNote(note, runtime);
+}
