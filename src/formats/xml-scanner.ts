@@ -1,9 +1,10 @@
+import { referenceEnd } from '../lib/xml-reference.ts';
 import { same } from './four-bytes.ts';
 import { inCdata, inComment, inDoubleQuotes, inInstruction, inSingleQuotes, inSpace } from './xml-bytes.ts';
 import { OpenElements } from './xml-open-elements.ts';
 import { Refrain } from './xml-refrain.ts';
 import { XmlText } from './xml-text.ts';
-import { endOfName, endOfReference, unsure } from './xml-tokens.ts';
+import { endOfName, unsure } from './xml-tokens.ts';
 
 const declaration =
   /^<\?xml[ \t\n]+version=(["'])1\.0\1(?:[ \t\n]+encoding=(["'])[Uu][Tt][Ff]-?8\2)?(?:[ \t\n]+standalone=(["'])(?:yes|no)\3)?[ \t\n]*\?>/;
@@ -235,8 +236,8 @@ export class XmlScanner {
       if (at === unsure) return unsure;
       if (bytes[at] === quote) return at + 1;
       if (bytes[at] !== 0x26) return unsure;
-      at = endOfReference(bytes, at);
-      if (at === unsure) return unsure;
+      at = referenceEnd(bytes, at);
+      if (at < 0) return unsure;
     }
   }
 

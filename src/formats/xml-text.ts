@@ -1,5 +1,6 @@
+import { referenceEnd } from '../lib/xml-reference.ts';
 import { carriageReturn, doubtful, inText, lineFeed, ordinary } from './xml-bytes.ts';
-import { endOfReference, endOfRun, unsure } from './xml-tokens.ts';
+import { endOfRun, unsure } from './xml-tokens.ts';
 
 /** Passes what stands between markup and inside it, and counts lines. */
 export class XmlText {
@@ -26,7 +27,7 @@ export class XmlText {
 
   /** Behind a byte of text that is not ordinary, or at it when it ends the text or cannot be judged yet. */
   #pastInText(bytes: Buffer, at: number): number {
-    if (bytes[at] === 0x26) return Math.max(at, endOfReference(bytes, at));
+    if (bytes[at] === 0x26) return Math.max(at, referenceEnd(bytes, at));
     if (bytes[at] !== 0x5d) return this.#past(bytes, at, inText);
     if (at + 2 >= bytes.length) return at;
     return bytes[at + 1] === 0x5d && bytes[at + 2] === 0x3e ? at : at + 1;

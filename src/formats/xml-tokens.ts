@@ -1,4 +1,3 @@
-import { isXmlCharacter } from '../lib/xml-character.ts';
 import { equal, first, topBits } from './four-bytes.ts';
 import { isName } from './xml-names.ts';
 
@@ -48,28 +47,4 @@ export function endOfName(bytes: Buffer, start: number): number {
   }
   if (at === start || at === length) return unsure;
   return seen < notAscii || isName(bytes.toString('utf8', start, at)) ? at : unsure;
-}
-
-const [amp, quot, apos, lt, gt] = ['amp;', 'quot', 'apos', 'lt;\0', 'gt;\0'].map((text) =>
-  Buffer.from(text).readInt32LE(),
-);
-const numbered = /^#(?:([0-9]{1,7})|x([0-9A-Fa-f]{1,6}));/;
-
-/** Where the reference that begins here ends. There are five entities, and characters by their numbers. */
-export function endOfReference(bytes: Buffer, start: number): number {
-  const at = start + 1;
-  const four = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
-  if (four === amp) return at + 4;
-  if (four === quot || four === apos) return bytes[at + 4] === 0x3b ? at + 5 : unsure;
-  const three = four & 0xffffff;
-  if (three === lt || three === gt) return at + 3;
-  return bytes[at] === 0x23 ? endOfNumbered(bytes, at) : unsure;
-}
-
-function endOfNumbered(bytes: Buffer, at: number): number {
-  const [text, decimal, hex] = numbered.exec(bytes.toString('latin1', at, at + 9)) ?? [];
-  if (text === undefined) return unsure;
-  return isXmlCharacter(decimal === undefined ? Number.parseInt(hex!, 16) : Number(decimal))
-    ? at + text.length
-    : unsure;
 }

@@ -1,10 +1,7 @@
+import { referenceEnd } from '../../lib/xml-reference.ts';
 import type { XmlPart, XmlParts } from './xml-parts.ts';
-import { cdataStart, inName, isPlain, referenceEnd, resolveInPlace } from './xml-text.ts';
+import { cdataStart, cut, doubt, inName, isPlain, resolveInPlace } from './xml-text.ts';
 
-/** The bytes end before the record does. */
-export const cut = -1;
-/** Nothing is known but that this is for the parser to read. */
-export const doubt = -2;
 const mostDepth = 100;
 
 /** The element of the records: its name, and the name with `>`. */

@@ -1,4 +1,4 @@
-import { isXmlCharacter } from '../../lib/xml-character.ts';
+import { cut, noReference, referredCharacter } from '../../lib/xml-reference.ts';
 
 /** Bytes of text that need no second look. */
 export const isPlain = new Uint8Array(256).fill(1, 0x20);
@@ -10,34 +10,18 @@ export const inName = new Uint8Array(256);
 for (const byte of Buffer.from('0123456789-')) inName[byte] = 1;
 for (const byte of Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_:')) inName[byte] = 2;
 
-const named: Readonly<Record<string, number>> = { amp: 38, lt: 60, gt: 62, quot: 34, apos: 39 };
-/** `&#x10FFFF;` */
-const longestReference = 10;
 const cdataBegin = Buffer.from('<![CDATA[');
 
-/** Behind the reference at `at`; -1 when the bytes end before, -2 when it is none of XML's own (XML 1.0, 4.1 and 4.6). */
-export function referenceEnd(bytes: Buffer, at: number): number {
-  const last = at + longestReference;
-  let end = at + 1;
-  while (end < last && bytes[end] !== undefined && bytes[end] !== 59) end++;
-  if (end >= bytes.length) return -1;
-  return bytes[end] === 59 && pointOf(bytes, at, end) !== undefined ? end + 1 : -2;
-}
+/** The bytes end before the record does. */
+export { cut };
+/** Nothing is known but that this is for the parser to read. */
+export const doubt = noReference;
 
-/** The character that the reference from `at` to its `;` at `end` stands for. */
-function pointOf(bytes: Buffer, at: number, end: number): number | undefined {
-  const text = bytes.toString('latin1', at + 1, end);
-  const [, hex, digits] = /^#(?:x([\da-fA-F]+)|(\d+))$/.exec(text) ?? [];
-  if (hex === undefined && digits === undefined) return Object.hasOwn(named, text) ? named[text] : undefined;
-  const point = hex === undefined ? Number(digits) : Number.parseInt(hex, 16);
-  return isXmlCharacter(point) ? point : undefined;
-}
-
-/** Behind `<![CDATA[` at `at`; -1 when the bytes end before, -2 when something else stands there. */
+/** Behind `<![CDATA[` at `at`; {@link cut} when the bytes end before, {@link doubt} when something else stands there. */
 export function cdataStart(bytes: Buffer, at: number): number {
   for (let i = 0; i < cdataBegin.length; i++) {
-    if (at + i >= bytes.length) return -1;
-    if (bytes[at + i] !== cdataBegin[i]) return -2;
+    if (at + i >= bytes.length) return cut;
+    if (bytes[at + i] !== cdataBegin[i]) return doubt;
   }
   return at + cdataBegin.length;
 }
@@ -49,7 +33,7 @@ export function resolveInPlace(bytes: Buffer, start: number, end: number): numbe
     const byte = bytes[from]!;
     if (byte === 38) {
       const semicolon = bytes.indexOf(59, from);
-      to += bytes.write(String.fromCodePoint(pointOf(bytes, from, semicolon)!), to, 'utf8');
+      to += bytes.write(String.fromCodePoint(referredCharacter(bytes, from, semicolon)!), to, 'utf8');
       from = semicolon + 1;
     } else if (byte === 60) {
       const content = from + cdataBegin.length;

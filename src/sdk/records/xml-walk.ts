@@ -3,7 +3,8 @@ import { openUtf8 } from './encoding.ts';
 import type { RecordInput } from './input.ts';
 import type { XmlParts } from './xml-parts.ts';
 import { type XmlRecord, XmlRecords } from './xml-records.ts';
-import { cut, doubt, XmlScanner, type XmlTag } from './xml-scanner.ts';
+import { XmlScanner, type XmlTag } from './xml-scanner.ts';
+import { cut, doubt } from './xml-text.ts';
 
 interface WalkInit {
   readonly input: RecordInput;
