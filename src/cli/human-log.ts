@@ -65,5 +65,5 @@ function numberText(name: string, value: number): string {
   if (name === 'at' || name === 'until') return instantText(value).replace(' ', 'T');
   if (name === 'milliseconds') return durationText(value).replaceAll(' ', '');
   if (name === 'bytes') return bytesText(value).replace(' ', '');
-  return name === 'rows' ? countText(value).replaceAll(' ', '') : String(value);
+  return name === 'rows' ? countText(value) : String(value);
 }

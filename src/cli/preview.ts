@@ -12,7 +12,7 @@ import type { InstanceKey } from '../state/receipts.ts';
 import type { Store } from '../state/store.ts';
 import { openExisting } from './existing-store.ts';
 import { exit } from './exit.ts';
-import { bytesText, countText } from './figures.ts';
+import { bytesText, countOf, countText } from './figures.ts';
 import { renderTable } from './table.ts';
 
 const rowsShown = 10;
@@ -170,7 +170,7 @@ function textOf({ job, target, preview, problem, would }: Shown): string {
       );
     const rest = preview.rows - preview.firstRows.length;
     if (rest > 0) lines.push(`… and ${countText(rest)} more`);
-    lines.push(`${countText(preview.rows)} rows, ${bytesText(preview.bytes)} of ${preview.format}; ${would}`);
+    lines.push(`${countOf(preview.rows, 'row')}, ${bytesText(preview.bytes)} of ${preview.format}; ${would}`);
   } else lines.push(would);
   if (problem !== undefined) lines.push(renderProblem(problem));
   return `${lines.join('\n')}\n`;

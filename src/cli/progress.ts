@@ -1,4 +1,4 @@
-import { bytesText, countText, durationText } from './figures.ts';
+import { bytesText, countOf, countText, durationText } from './figures.ts';
 import { type Canvas, paint, toneOf } from './paint.ts';
 import { cellsOf, clip, printable } from './table.ts';
 
@@ -103,7 +103,7 @@ export class Progress {
   #textOf({ job, state, rows, bytes, startedAt, endedAt }: JobView): string {
     const elapsed = startedAt === undefined ? 0 : (endedAt ?? this.#now()) - startedAt;
     const speed = elapsed > 0 && rows > 0 ? `${countText((rows * 1000) / elapsed)} rows/s` : '';
-    const facts = [`${countText(rows)} rows`, bytesText(bytes), speed, elapsed > 0 ? durationText(elapsed) : ''];
+    const facts = [countOf(rows, 'row'), bytesText(bytes), speed, elapsed > 0 ? durationText(elapsed) : ''];
     const name = printable(job);
     const padded = name + ' '.repeat(Math.max(0, nameCells - cellsOf(name)));
     const shown = rows === 0 ? '' : facts.filter((fact) => fact !== '').join(', ');

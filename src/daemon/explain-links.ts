@@ -1,3 +1,4 @@
+import { countOf } from '../lib/count-text.ts';
 import type { OutboxRow, RunRow } from '../state/tables.ts';
 
 /** One link of the chain from the dashboard back to what holds it up. Instants are epoch milliseconds. */
@@ -19,7 +20,7 @@ export function troubleOf({ last_attempt_at, owed_at, message, code }: OutboxRow
 /** Where a payload came from. */
 export const extracted = ({ as_of, run, row_count }: OutboxRow): Link => ({
   at: as_of,
-  says: `run ${run} read ${row_count} rows from the source`,
+  says: `run ${run} read ${countOf(row_count, 'row')} from the source`,
 });
 
 const words: Readonly<Record<RunRow['state'], string>> = {
@@ -49,7 +50,7 @@ export function asTheyAre(
 
 /** How a run ended. */
 export function ended({ id, state, started_at, ended_at, message, code, row_count }: RunRow): Link {
-  const rows = row_count === null ? '' : ` (${row_count} rows)`;
+  const rows = row_count === null ? '' : ` (${countOf(row_count, 'row')})`;
   const why = message === null ? '' : `: ${message}`;
   return {
     at: ended_at ?? started_at,

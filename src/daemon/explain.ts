@@ -1,5 +1,6 @@
 import type { Config, Job } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
+import { countText } from '../lib/count-text.ts';
 import { easternText } from '../lib/time-text.ts';
 import type { Store } from '../state/store.ts';
 import type { OutboxRow, RunRow, SkipRow, StretchRow } from '../state/tables.ts';
@@ -59,6 +60,12 @@ export async function explainJob(job: Job, given: ExplainGiven): Promise<Explana
   return explainOne(job, given, await readOverview(given.config, given.store, given.clock));
 }
 
+/** The same of several jobs, which are looked at together. */
+export async function explainJobs(jobs: readonly Job[], given: ExplainGiven): Promise<Explanation[]> {
+  const overview = await readOverview(given.config, given.store, given.clock);
+  return Promise.all(jobs.map((job) => explainOne(job, given, overview)));
+}
+
 /** The same of every job that writes to an instance; empty where none does. */
 export async function explainInstance(instance: string, given: ExplainGiven): Promise<Explanation[]> {
   const overview = await readOverview(given.config, given.store, given.clock);
@@ -86,7 +93,7 @@ async function explainOne(job: Job, { store }: ExplainGiven, overview: Overview)
 function withSkip(judgement: Judgement, skip: SkipRow | undefined): Judgement {
   if (skip === undefined) return judgement;
   const { first_at: at, firings, reason } = skip;
-  const many = firings === 1 ? 'a firing came' : `${firings} firings since then came`;
+  const many = firings === 1 ? 'a firing came' : `${countText(firings)} firings since then came`;
   return { ...judgement, because: [{ at, says: `${many} to nothing: ${reason}` }, ...judgement.because] };
 }
 
@@ -167,7 +174,7 @@ function running({ runningSince, runs }: Facts): Judgement | undefined {
   const whole = former.findIndex(({ code }) => code !== 'RUN_CANCELLED');
   const cancelled = whole === -1 ? former.length : whole;
   if (cancelled < 2) return { verdict: 'running', because, next };
-  const says = `newer firings have taken the place of ${cancelled} runs in a row: none came to its end`;
+  const says = `newer firings have taken the place of ${countText(cancelled)} runs in a row: none came to its end`;
   const mend = former[0]?.next ?? 'choose another overlap for the schedule';
   return { verdict: 'running, again and again', because: [...because, { says }], next, mend };
 }

@@ -1,4 +1,5 @@
 import type { Job } from '../config/config.ts';
+import { countOf } from '../lib/count-text.ts';
 import { Problem } from '../lib/problem.ts';
 import type { Payload } from '../pipeline/payload.ts';
 import type { Generation } from '../state/data-sets.ts';
@@ -99,8 +100,8 @@ export function refusalOf(job: Job, payload: Pick<Payload, 'rows' | 'bytes'>): P
     family: 'job',
     message: 'The payload is larger than the destination takes; nothing was cut and nothing was sent',
     where,
-    seen: `${payload.bytes} bytes, ${payload.rows} rows`,
-    allowed: `${limit} bytes`,
+    seen: `${countOf(payload.bytes, 'byte')}, ${countOf(payload.rows, 'row')}`,
+    allowed: `${countOf(limit, 'byte')}`,
     next: 'select fewer rows or columns, or raise upload_limit_bytes of the destination if the service takes more',
   });
 }

@@ -1,4 +1,5 @@
 import type { Guards } from '../config/config.ts';
+import { countOf, countText } from '../lib/count-text.ts';
 import type { Finding } from './finding.ts';
 import type { Counted } from './watch.ts';
 
@@ -39,11 +40,12 @@ function bounds(unit: 'rows' | 'bytes', allowed: Guards['rows'], seen: number): 
   const { minimum = 0, maximum = Number.POSITIVE_INFINITY } = allowed ?? {};
   if (seen >= minimum && seen <= maximum) return undefined;
   const few = seen < minimum;
+  const noun = unit === 'rows' ? 'row' : 'byte';
   return {
     guard: unit,
     message: `${few ? 'Fewer' : 'More'} ${unit} than a result ${few ? 'must' : 'may'} have`,
-    seen: `${seen} ${unit}`,
-    allowed: few ? `at least ${minimum} ${unit}` : `at most ${maximum} ${unit}`,
+    seen: countOf(seen, noun),
+    allowed: few ? `at least ${countOf(minimum, noun)}` : `at most ${countOf(maximum, noun)}`,
   };
 }
 
@@ -59,10 +61,10 @@ function change({ rowChange }: Guards, { rows }: Result, last: Last | undefined)
   return {
     guard: 'row_change',
     message: `The number of rows ${lost ? 'fell' : 'grew'} by ${part} against the last good result`,
-    seen: `${rows} rows; ${last.rows} in run ${last.run}`,
+    seen: `${countOf(rows, 'row')}; ${countText(last.rows)} in run ${last.run}`,
     allowed: lost
-      ? `a loss of ${percentText(down)}: at least ${fewest} rows`
-      : `a gain of ${percentText(up)}: at most ${most} rows`,
+      ? `a loss of ${percentText(down)}: at least ${countOf(fewest, 'row')}`
+      : `a gain of ${percentText(up)}: at most ${countOf(most, 'row')}`,
   };
 }
 
@@ -86,7 +88,7 @@ function nulls({ nulls: allowed = new Map() }: Guards, { rows, columns, counted 
       {
         guard: 'nulls',
         message: `Too many cells of column ${name} are missing`,
-        seen: `${missing} of ${rows} (${percentText(missing / rows)})`,
+        seen: `${countText(missing)} of ${countText(rows)} (${percentText(missing / rows)})`,
         allowed: `at most ${percentText(most)}`,
       },
     ];

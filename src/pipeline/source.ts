@@ -1,13 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Extract } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
+import { countOf } from '../lib/count-text.ts';
 import { Problem, toProblem } from '../lib/problem.ts';
+import type { Room } from '../lib/room.ts';
 import type { Batch } from '../sdk/batch.ts';
 import { checkBatch, checkColumns } from '../sdk/batch-contract.ts';
 import type { Column } from '../sdk/column.ts';
 import type { ConnectorLog, Extraction, Range } from '../sdk/connector.ts';
 import type { Login } from '../sdk/oauth.ts';
 import { Patience } from './patience.ts';
+import { ScratchWatch } from './scratch-watch.ts';
 import { scratchProblem } from './spool-problem.ts';
 
 /** How long a source may take to close after it was told to stop; afterwards it is left behind. */
@@ -32,6 +35,8 @@ export interface SourceGiven {
   readonly watermark?: string;
   /** Read this, and not what is new. */
   readonly range?: Range;
+  /** What may be written into the folder of this run; absent: anything. */
+  readonly room?: Room;
 }
 
 /** What a source says of itself when its last batch has been taken. */
@@ -49,6 +54,7 @@ export interface Ending {
 export class Source {
   readonly #given: SourceGiven;
   readonly #patience: Patience;
+  readonly #watch: ScratchWatch | undefined;
   readonly #stop = new AbortController();
   readonly #onAbort = () => this.#stop.abort(this.#given.signal.reason);
   #columns: readonly Column[] = [];
@@ -69,6 +75,8 @@ export class Source {
       limitMs: extract.stallTimeoutMs,
       exhausted: (waited) => this.#stalled(waited),
     });
+    const { scratch, room } = given;
+    if (room !== undefined) this.#watch = new ScratchWatch({ scratch, room, full: (why) => this.#refuse(why) });
   }
 
   /** Rows handed on so far. */
@@ -102,6 +110,7 @@ export class Source {
     try {
       for (;;) {
         await this.#takeTurn();
+        if (this.#watch?.refusal !== undefined) throw this.#watch.refusal;
         const step = await this.#patience.wait(Promise.resolve(this.#iterator!.next()));
         if (step.done === true) return this.#ended();
         checkBatch(step.value, this.#columns);
@@ -127,11 +136,18 @@ export class Source {
   /** Lets go of the source: connection and files are free when this resolves, or it was left behind and said so. */
   async close(): Promise<void> {
     this.#patience.end();
+    this.#watch?.end();
     this.#given.signal.removeEventListener('abort', this.#onAbort);
     const iterator = this.#iterator;
     this.#iterator = undefined;
     if (iterator?.return !== undefined) await this.#return(iterator);
     this.#stop.abort();
+  }
+
+  /** There is no room for what the source writes: whatever it does now is over. */
+  #refuse(why: unknown): void {
+    this.#stop.abort(why);
+    this.#patience.giveUp(why);
   }
 
   #start(): Promise<Extraction> {
@@ -179,6 +195,10 @@ export class Source {
   #blamed(thrown: unknown): unknown {
     const { signal, extract, scratch } = this.#given;
     if (signal.aborted) return signal.reason;
+    const full = this.#watch?.refusal;
+    if (full !== undefined) {
+      return toProblem(full, { code: 'SPOOL_FAILED', family: 'try_later' }).at({ source: extract.source.name });
+    }
     if (!this.#stop.signal.aborted) this.#stop.abort(thrown);
     const problem = scratchProblem(thrown, scratch) ?? toProblem(thrown, { code: 'CONNECTOR_THREW', family: 'bug' });
     return problem.at({ source: extract.source.name, stage: 'extract' });
@@ -191,7 +211,7 @@ export class Source {
       code: 'SOURCE_STALLED',
       family: 'try_later',
       message: `The source was silent for ${seconds} s ${asking}`,
-      seen: `${this.#rows} rows so far`,
+      seen: `${countOf(this.#rows, 'row')} so far`,
       allowed: `at most ${this.#given.extract.stallTimeoutMs / 1000} s of silence`,
       next: 'Look for a lock or a slow plan at the source; where such pauses are normal, raise stall_timeout_seconds',
     });

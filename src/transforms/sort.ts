@@ -1,3 +1,4 @@
+import { countText } from '../lib/count-text.ts';
 import { Problem } from '../lib/problem.ts';
 import { type Batch, type Cells, cellText } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
@@ -117,7 +118,7 @@ function tooMany(most: number): Problem {
   return new Problem({
     code: 'SORT_TOO_MANY_ROWS',
     family: 'job',
-    message: `More than ${most} rows reached sort`,
+    message: `More than ${countText(most)} rows reached sort`,
     allowed: `max_rows: ${most}`,
     next: 'Sort at the source (ORDER BY), filter or limit before sorting, or raise max_rows: the rows are held in memory',
   });

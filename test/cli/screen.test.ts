@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bytesText, countText, durationText, instantText } from '../../src/cli/figures.ts';
+import { bytesText, countOf, countText, durationText, instantText } from '../../src/cli/figures.ts';
 import { Progress } from '../../src/cli/progress.ts';
 import { cellsOf, clip, renderTable } from '../../src/cli/table.ts';
 
@@ -9,10 +9,10 @@ describe('a table', () => {
       [{ title: 'job' }, { title: 'rows', align: 'right' }],
       [
         ['売上', '5'],
-        ['orders', '1 000'],
+        ['orders', '1,000'],
       ],
     );
-    expect(text).toBe('job      rows\n──────  ─────\n売上        5\norders  1 000');
+    expect(text).toBe('job      rows\n──────  ─────\n売上        5\norders  1,000');
   });
 
   it('is not cut to nothing on a terminal that does not know its size', () => {
@@ -43,7 +43,8 @@ describe('figures', () => {
   ])('%d bytes read %s', (bytes, text) => expect(bytesText(bytes)).toBe(text));
 
   it('group thousands and name spans of time', () => {
-    expect(countText(1_000_000)).toBe('1 000 000');
+    expect(countText(1_000_000)).toBe('1,000,000');
+    expect([0, 1, 2000].map((count) => countOf(count, 'row'))).toEqual(['0 rows', '1 row', '2,000 rows']);
     expect([340, 12_400, 185_000, 7_800_000].map(durationText)).toEqual([
       '340 ms',
       '12.4 s',

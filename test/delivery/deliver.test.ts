@@ -207,7 +207,7 @@ describe('a payload that must not be sent', () => {
     });
     const refused = await commitText(gateway, { job: jobFor(destination, 'k'), text: '0123456789x' });
     expect(refused).toMatchObject({
-      problem: { code: 'PAYLOAD_TOO_LARGE', seen: '11 bytes, 1 rows', allowed: '10 bytes' },
+      problem: { code: 'PAYLOAD_TOO_LARGE', seen: '11 bytes, 1 row', allowed: '10 bytes' },
     });
     await deliver(gateway);
     expect(stage.seen).toHaveLength(1);

@@ -24,7 +24,7 @@ describe('the numbers of rows and bytes', () => {
       ['rows', '9 rows'],
       ['rows', '21 rows'],
     ]);
-    expect(found({ bytes: { maximum: 4999 } }, {})).toEqual([['bytes', '5000 bytes']]);
+    expect(found({ bytes: { maximum: 4999 } }, {})).toEqual([['bytes', '5,000 bytes']]);
   });
 });
 
@@ -34,7 +34,7 @@ describe('a change of the number of rows', () => {
 
   it('is allowed up to its limits, which are whole rows and not a rounding', () => {
     expect([700, 1000, 2000].flatMap((rows) => found({ rowChange }, { rows }, last))).toEqual([]);
-    expect(found({ rowChange }, { rows: 699 }, last)).toEqual([['row_change', '699 rows; 1000 in run r1']]);
+    expect(found({ rowChange }, { rows: 699 }, last)).toEqual([['row_change', '699 rows; 1,000 in run r1']]);
     expect(found({ rowChange }, { rows: 2001 }, last)).toHaveLength(1);
   });
 

@@ -51,7 +51,7 @@ describe('sluice explain', () => {
     await home.sync();
     const delivered = await explain();
     expect(delivered).toMatchObject({ verdict: 'up to date', instance: world.instances.csv });
-    expect(delivered.because[0]?.says).toMatch(/^run \S+ was delivered \(1 rows\)$/);
+    expect(delivered.because[0]?.says).toMatch(/^run \S+ was delivered \(1 row\)$/);
     expect(delivered.next?.says).toContain('no schedule');
     await home.sync();
     expect((await explain(world.instances.csv)).verdict).toBe('up to date, nothing new at the source');

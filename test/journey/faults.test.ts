@@ -214,9 +214,9 @@ describe('a payload that must not be sent', () => {
     expect(rows).toMatchObject({
       state: 'failed',
       requests: 0,
-      problem: { code: 'PAYLOAD_TOO_LARGE', allowed: '100000 bytes' },
+      problem: { code: 'PAYLOAD_TOO_LARGE', allowed: '100,000 bytes' },
     });
-    expect(rows.problem!.seen).toBe(`${newer.length} bytes, 150000 rows`);
+    expect(rows.problem!.seen).toBe(`${newer.length.toLocaleString('en-US')} bytes, 150,000 rows`);
     expect(await world.data(one.instance)).toBe(older);
     expect(one.home.payloads()).toEqual([]);
   });

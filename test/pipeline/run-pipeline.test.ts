@@ -211,7 +211,7 @@ describe('a source that falls silent', () => {
     });
     const { given } = rig(extractOf(connector, { stallTimeoutMs: 50 }));
     const problem = await problemOf(runPipeline(given));
-    expect(problem).toMatchObject({ code: 'SOURCE_STALLED', family: 'try_later', seen: '1 rows so far' });
+    expect(problem).toMatchObject({ code: 'SOURCE_STALLED', family: 'try_later', seen: '1 row so far' });
     expect(problem.where).toMatchObject({ job: 'orders', source: 'shop', stage: 'extract' });
     expect(told).toMatchObject({ code: 'SOURCE_STALLED' });
     expect(readdirSync(given.spool)).toEqual([]);

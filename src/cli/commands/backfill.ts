@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Range } from '../../sdk/connector.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
-import { countText } from '../figures.ts';
+import { countOf } from '../figures.ts';
 import { whyFlag } from '../payloads/who.ts';
 import type { Flags } from '../payloads/with-runtime.ts';
 import { onStop } from '../signals.ts';
@@ -35,8 +35,7 @@ async function run(name: string, flags: BackfillFlags): Promise<void> {
         origin: 'person',
         signal: stop.signal,
         deliverUntil: runtime.clock.now() + deliverForMs,
-        onChunk: ({ from, to, rows }) =>
-          process.stderr.write(`${from} to ${to}: ${countText(rows)} ${rows === 1 ? 'row' : 'rows'}\n`),
+        onChunk: ({ from, to, rows }) => process.stderr.write(`${from} to ${to}: ${countOf(rows, 'row')}\n`),
       });
       showSummary({ outcomes: [outcome], refused: [], json });
       process.exitCode = stop.code() ?? exitCodeOf([outcome], []);

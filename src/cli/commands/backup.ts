@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
-import { bytesText, countText } from '../figures.ts';
+import { bytesText, countOf } from '../figures.ts';
 
 async function run(folder: string, { config: file }: { readonly config: string }): Promise<void> {
   const [{ stateFolderOf }, { backUp }] = await Promise.all([
@@ -9,7 +9,7 @@ async function run(folder: string, { config: file }: { readonly config: string }
     import('../../state/backup.ts'),
   ]);
   const done = await backUp(await stateFolderOf(file), folder, Date.now());
-  const payloads = `${countText(done.payloads)} ${done.payloads === 1 ? 'payload' : 'payloads'}`;
+  const payloads = countOf(done.payloads, 'payload');
   process.stdout.write(`Backed up to ${done.folder}: the database and ${payloads}, ${bytesText(done.bytes)}.\n`);
 }
 

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { OutboxRow } from '../../state/tables.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
-import { bytesText, countText, instantText } from '../figures.ts';
+import { bytesText, countOf, countText, instantText } from '../figures.ts';
 import { whyFlag } from '../payloads/who.ts';
 import type { Flags } from '../payloads/with-runtime.ts';
 import { renderTable } from '../table.ts';
@@ -78,7 +78,7 @@ function oneText(row: OutboxRow): string {
   return [
     `Job ${job}, run ${run}: dead since ${instantText(row.settled_at ?? row.owed_at)}`,
     `For instance ${instance} at ${destination}, data as of ${instantText(as_of)}`,
-    `${countText(row_count)} rows, ${bytesText(bytes)}, ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`,
+    `${countOf(row_count, 'row')}, ${bytesText(bytes)}, ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`,
     `${code}: ${message}`,
     `File: ${path}`,
     '',
@@ -98,7 +98,7 @@ async function sendOne(ref: string, _: unknown, command: Command): Promise<void>
   await withRuntime(flags, async (runtime, config) => {
     const dead = findPayload(await runtime.store.outbox.inState('dead'), ref, 'dead');
     const row = await revive(runtime.gateway, dead, deciderOf(flags.why));
-    const done = `Sent again: ${countText(row.row_count)} rows of job ${row.job}, run ${row.run}.`;
+    const done = `Sent again: ${countOf(row.row_count, 'row')} of job ${row.job}, run ${row.run}.`;
     await sendNow(row, { runtime, config, flags, done });
   });
 }

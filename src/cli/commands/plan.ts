@@ -4,7 +4,7 @@ import { redact } from '../../lib/redact.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
-import { countText } from '../figures.ts';
+import { countOf, countText } from '../figures.ts';
 import { forMachines } from '../for-machines.ts';
 import { renderTable } from '../table.ts';
 
@@ -49,7 +49,7 @@ function textOf(report: PlanReport, most: number): string {
   if (accounts.length === 0) return 'No destination of this config can be used, so there is nothing to reckon with.';
   const listed = firings.length === 0 || all > most ? [] : [firingsTable(firings), ''];
   const more = firings.length > most ? ' "sluice plan --firings" lists them.' : '';
-  const title = `${countText(all)} ${all === 1 ? 'firing' : 'firings'} until ${timeText(until)}.${more}`;
+  const title = `${countOf(all, 'firing')} until ${timeText(until)}.${more}`;
   return [title, '', ...listed, ...accounts.map((account) => accountText(account)).flatMap((text) => [text, ''])]
     .join('\n')
     .trimEnd();
@@ -130,7 +130,7 @@ function verdictOf({ worst, expected, limit, spent_until, next }: AccountPlan): 
   const said =
     spent_until === undefined ? '' : `; the service says that nothing is left until ${timeText(spent_until)}`;
   return [
-    `does not fit: from ${timeText(worst.ends_at!)} on, ${countText(firings)} ${firings === 1 ? 'send' : 'sends'} of ${names.join(', ')}${more} ${firings === 1 ? 'goes' : 'go'} short at worst${hope}${said}`,
+    `does not fit: from ${timeText(worst.ends_at!)} on, ${countOf(firings, 'send')} of ${names.join(', ')}${more} ${firings === 1 ? 'goes' : 'go'} short at worst${hope}${said}`,
     `next: ${next.join('; or ')}`,
   ].join('\n');
 }

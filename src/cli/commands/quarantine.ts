@@ -3,7 +3,7 @@ import type { Quarantined } from '../../state/quarantine.ts';
 import type { AuditRow } from '../../state/tables.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
-import { bytesText, countText, instantText } from '../figures.ts';
+import { bytesText, countOf, countText, instantText } from '../figures.ts';
 import { whyFlag } from '../payloads/who.ts';
 import type { Flags } from '../payloads/with-runtime.ts';
 import { renderTable } from '../table.ts';
@@ -118,7 +118,7 @@ async function approveOne(ref: string, _: unknown, command: Command): Promise<vo
       import('../payloads/send-now.ts'),
     ]);
     const owed = await approve(runtime.gateway, row, by);
-    const done = `Approved: ${countText(row.row_count)} rows of job ${row.job}, run ${row.run}.`;
+    const done = `Approved: ${countOf(row.row_count, 'row')} of job ${row.job}, run ${row.run}.`;
     await sendNow(owed, { runtime, config, flags, done });
   });
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
-import { countText, instantText } from '../figures.ts';
+import { countOf, instantText } from '../figures.ts';
 
 interface Flags {
   readonly config: string;
@@ -19,7 +19,7 @@ async function run(from: string, { config: file, replace, moved }: Flags): Promi
   const lines = [`Restored ${state} as it was at ${instantText(Date.parse(done.madeAt))}.`];
   if (done.former !== undefined) lines.push(`The former state is in ${done.former}; delete it when all is well.`);
   if (moved !== true) {
-    const parked = `${countText(done.parked)} ${done.parked === 1 ? 'payload that was' : 'payloads that were'}`;
+    const parked = countOf(done.parked, 'payload that was', 'payloads that were');
     if (done.parked > 0) lines.push(`${parked} owed then will not be sent: newer data may have gone out since.`);
     lines.push(
       'Every job sends afresh at its next firing, or now with "sluice sync".',

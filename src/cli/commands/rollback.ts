@@ -5,7 +5,7 @@ import type { Good } from '../../state/good-payloads.ts';
 import type { Store } from '../../state/store.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
-import { bytesText, countText, instantText } from '../figures.ts';
+import { bytesText, countOf, countText, instantText } from '../figures.ts';
 import { whyFlag } from '../payloads/who.ts';
 import type { Flags } from '../payloads/with-runtime.ts';
 import { renderTable } from '../table.ts';
@@ -75,7 +75,7 @@ async function putBackOne(name: string, flags: RollbackFlags): Promise<void> {
   await withRuntime(flags, async (runtime, config) => {
     const former = choose(name, await formerOf(chooseJob(config, name), runtime.store), flags.to);
     const row = await putBack(runtime.gateway, former, { job: name, by: deciderOf(flags.why) });
-    const what = `${countText(row.row_count)} rows of run ${former.run}, data as of ${instantText(row.as_of)}`;
+    const what = `${countOf(row.row_count, 'row')} of run ${former.run}, data as of ${instantText(row.as_of)}`;
     const held = `The job is held: nothing runs it until "sluice resume ${name}".`;
     await sendNow(row, { runtime, config, flags, done: `Put back: ${what}.\n${held}` });
   });

@@ -5,7 +5,7 @@ import { redact } from '../../lib/redact.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
-import { countText, durationText, instantText } from '../figures.ts';
+import { countOf, countText, durationText, instantText } from '../figures.ts';
 import { forMachines } from '../for-machines.ts';
 import { toneOf } from '../paint.ts';
 import { printable, renderTable } from '../table.ts';
@@ -113,7 +113,7 @@ function rowOf(
 }
 
 function strandedText({ job, destination, deliverable, payloads }: StrandedStatus): string {
-  const what = `${countText(payloads)} ${payloads === 1 ? 'payload is' : 'payloads are'} owed by job ${job}`;
+  const what = `${countOf(payloads, 'payload is', 'payloads are')} owed by job ${job}`;
   return deliverable
     ? `${what}, which the config does not have any more; "sluice run" delivers to ${destination}.`
     : `${what} to destination ${destination}, which the config does not have: owed until it is there again.`;
@@ -128,7 +128,7 @@ function alertsText(alerts: Status['alerts']): string[] {
   if (alerts === undefined) return [];
   const open = alerts.open === 0 ? [] : [`Wrong now: ${countText(alerts.open)}; "sluice alerts" lists it.`];
   const failing = alerts.failing.map(({ channel, problem, waiting }) => {
-    const messages = `${countText(waiting)} ${waiting === 1 ? 'message waits' : 'messages wait'}`;
+    const messages = countOf(waiting, 'message waits', 'messages wait');
     return `The alert channel ${channel} does not take messages: ${printable(problem)}; ${messages}. Once it is mended: sluice alerts test ${channel}`;
   });
   return [...open, ...failing];

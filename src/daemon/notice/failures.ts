@@ -1,4 +1,5 @@
 import type { Job } from '../../config/config.ts';
+import { countText } from '../../lib/count-text.ts';
 import type { Streak } from '../../state/runs.ts';
 import type { Found, Ground } from './look.ts';
 import { limitsOf } from './route.ts';
@@ -31,7 +32,10 @@ function foundOf(job: Job, { failures, since, last }: Streak, goesOn: boolean): 
     level: goesOn ? 2 : 1,
     cause: `${last.code ?? ''} ${job.extract?.source.name ?? job.destination.name}`,
     since,
-    what: failures === 1 ? `run ${last.id} failed: ${why}` : `${failures} runs in a row failed, the last with: ${why}`,
+    what:
+      failures === 1
+        ? `run ${last.id} failed: ${why}`
+        : `${countText(failures)} runs in a row failed, the last with: ${why}`,
     ...(last.code === null ? {} : { code: last.code }),
   };
 }

@@ -1,4 +1,5 @@
 import { limitOf } from '../../delivery/quota.ts';
+import { countText } from '../../lib/count-text.ts';
 import { easternText } from '../../lib/time-text.ts';
 import { budgetsOfDay } from '../day-budget.ts';
 import type { AccountStatus } from '../report-accounts.ts';
@@ -57,8 +58,8 @@ function shortOf(
   const { now } = ground.overview;
   const { used, limit: whole, day, turns_at, spent_until } = account;
   const limit = scheduledLimit(account, ground);
-  const reserve = limit < whole ? `, ${whole - limit} of them are kept for people` : '';
-  const said = `${used} of ${whole} requests are used on ${day}${reserve}`;
+  const reserve = limit < whole ? `, ${countText(whole - limit)} of them are kept for people` : '';
+  const said = `${countText(used)} of ${countText(whole)} requests are used on ${day}${reserve}`;
   const turns = `the day turns at ${easternText(turns_at, now)}`;
   const short = (level: 1 | 2, what: string): Found[] => [
     { subject: `account:${account.destinations[0] ?? ''}`, occasion: 'quota', cause: '', since: now, level, what },
@@ -72,7 +73,7 @@ function shortOf(
     return short(1, `${said}; at this pace they end at about ${easternText(endsAt, now)}, ${turns}`);
   }
   if (stretched > 0) {
-    const who = stretched === 1 ? 'a job runs' : `${stretched} jobs run`;
+    const who = stretched === 1 ? 'a job runs' : `${countText(stretched)} jobs run`;
     return short(1, `${said}; they do not reach for all, so ${who} less often until ${easternText(turns_at, now)}`);
   }
   return limit - used < limit * ground.alerts.quotaLeft ? short(1, `${said}; ${turns}`) : [];
