@@ -1,20 +1,41 @@
-import { mkdirSync, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
  * Makes a folder and those above it that are missing, as `mkdir -p` does; one that is there stays as it is. Throws the
  * system's error. Node's own `recursive` never comes back where a folder exists but refuses new ones with "no such
- * file", as those of /proc do.
+ * file", as those of /proc do. `lasting`: what is made is there after a power cut, too.
  */
-export function makeFolder(path: string, mode = 0o777): void {
+export function makeFolder(path: string, mode = 0o777, { lasting = false }: { lasting?: boolean } = {}): void {
   if (isFolder(path)) return;
   const above = dirname(path);
-  if (above !== path) makeFolder(above, mode);
+  if (above !== path) makeFolder(above, mode, { lasting });
   try {
     mkdirSync(path, { mode });
+    if (lasting) syncList(above);
   } catch (thrown) {
     // Somebody else may have been faster.
     if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST' || !isFolder(path)) throw thrown;
+  }
+}
+
+/** A new entry survives a power cut only once the folder that lists it is synced. One that we may not read we cannot sync. */
+function syncList(folder: string): void {
+  if (!isReadable(folder)) return;
+  const descriptor = openSync(folder, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function isReadable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.R_OK);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type FileHandle, open, rename, rm, stat, utimes } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { makeFolder } from '../lib/make-folder.ts';
+import type { Room } from '../lib/room.ts';
 import { syncFolder } from '../lib/sync-folder.ts';
 import { ownedPrefix } from './living.ts';
 import { spoolProblem } from './spool-problem.ts';
@@ -28,6 +29,7 @@ export class SpoolFile {
   readonly #folder: string;
   readonly #temporary: string;
   readonly #handle: FileHandle;
+  readonly #room: Room | undefined;
   readonly #hash = createHash('sha256');
   #bytes = 0;
   #inFlight = 0;
@@ -37,18 +39,19 @@ export class SpoolFile {
   #failure: unknown;
   #wake: (() => void) | undefined;
 
-  private constructor(folder: string, temporary: string, handle: FileHandle) {
+  private constructor(folder: string, opened: { temporary: string; handle: FileHandle; room: Room | undefined }) {
     this.#folder = folder;
-    this.#temporary = temporary;
-    this.#handle = handle;
+    this.#temporary = opened.temporary;
+    this.#handle = opened.handle;
+    this.#room = opened.room;
   }
 
-  /** Opens a new temporary file in the folder, which is made where it is missing. */
-  static async open(folder: string): Promise<SpoolFile> {
+  /** Opens a new temporary file in the folder, which is made where it is missing. `room`: what may be written there. */
+  static async open(folder: string, room?: Room): Promise<SpoolFile> {
     const temporary = join(folder, `${ownedPrefix()}${randomBytes(4).toString('hex')}.part`);
     try {
       makeFolder(folder, 0o700);
-      return new SpoolFile(folder, temporary, await open(temporary, 'wx', 0o600));
+      return new SpoolFile(folder, { temporary, handle: await open(temporary, 'wx', 0o600), room });
     } catch (error) {
       throw spoolProblem(error, folder);
     }
@@ -59,6 +62,12 @@ export class SpoolFile {
    * there is one, must be awaited before more is written: it is how the disk slows the encoder down.
    */
   write(pieces: readonly Buffer[], recycle: (piece: Buffer) => void): Promise<void> | undefined {
+    const bytes = pieces.reduce((sum, { length }) => sum + length, 0);
+    const asked = this.#room?.claim(bytes);
+    return asked === undefined ? this.#begin(pieces, recycle) : asked.then(() => this.#begin(pieces, recycle));
+  }
+
+  #begin(pieces: readonly Buffer[], recycle: (piece: Buffer) => void): Promise<void> | undefined {
     for (const piece of pieces) this.#start(piece, recycle);
     this.#throwFailure();
     return this.#inFlight > inFlightLimit ? this.#drain(inFlightLimit) : undefined;
@@ -72,7 +81,10 @@ export class SpoolFile {
     return { sha256: this.#digest, bytes: this.#bytes };
   }
 
-  /** Everything written and synced, the file renamed to its hash, the folder synced: from here on a crash cannot lose it. */
+  /**
+   * Everything written and synced, the file renamed to its hash, its folder and the one above synced: from here on a crash
+   * cannot lose it.
+   */
   async seal(ending: string): Promise<Sealed> {
     const { sha256 } = await this.weigh();
     await this.#sync;
@@ -83,7 +95,8 @@ export class SpoolFile {
       await this.#handle.close();
       const reused = (await sizeOf(path)) === this.#bytes;
       await (reused ? this.#keep(path) : rename(this.#temporary, path));
-      await syncFolder(this.#folder);
+      // The run's folder is as new as its file: it has to be found again, too.
+      await Promise.all([syncFolder(this.#folder), syncFolder(dirname(this.#folder))]);
       return { sha256, path, bytes: this.#bytes, reused };
     } catch (error) {
       throw spoolProblem(error, this.#folder);

@@ -147,7 +147,7 @@ function partsOf(ground: Ground): Parts {
 function prepareFile(folder: string): string {
   const file = join(folder, 'sluice.db');
   try {
-    makeFolder(join(folder, 'payloads'), 0o700);
+    makeFolder(join(folder, 'payloads'), 0o700, { lasting: true });
     chmodSync(folder, 0o700);
     closeSync(openSync(file, 'a', 0o600));
     chmodSync(file, 0o600);

@@ -40,6 +40,11 @@ export class Oracle {
     return this.#owed;
   }
 
+  /** Somebody was told that this version is owed. */
+  promised(version: number): void {
+    this.#owed = Math.max(this.#owed, version);
+  }
+
   /** A person put an older version back: from now on it is not "older than before". */
   wentBack(version: number): void {
     this.#shown = version;

@@ -45,6 +45,8 @@ export interface Start {
   readonly cwd?: string;
   /** Flags of Node itself: a heap limit. */
   readonly node?: readonly string[];
+  /** A program, with its flags, that starts the process in its own place. */
+  readonly under?: readonly string[];
   /** Modules of preloads/ that are loaded first. */
   readonly preload?: readonly string[];
   readonly scope?: Scope;
@@ -63,9 +65,10 @@ export interface Running {
 
 /** Starts the real command line in a process of its own. */
 export function start(args: readonly string[], how: Start = {}): Running {
-  const { env = {}, cwd, node = [], preload = [], scope = forTest, serves = false, input = false } = how;
+  const { env = {}, cwd, under = [], node = [], preload = [], scope = forTest, serves = false, input = false } = how;
   const imports = preload.flatMap((name) => ['--import', new URL(`${name}.ts`, preloads).href]);
-  const child = spawn(process.execPath, [...node, ...imports, door, ...args], {
+  const [program, ...flags] = [...under, process.execPath, ...node, ...imports, door, ...args];
+  const child = spawn(program!, flags, {
     env: { ...process.env, NO_COLOR: '1', XDG_CACHE_HOME: cache, ...env },
     stdio: [input ? 'pipe' : 'ignore', 'pipe', 'pipe'],
     ...(cwd === undefined ? {} : { cwd }),

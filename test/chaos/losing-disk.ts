@@ -1,0 +1,160 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative, sep } from 'node:path';
+import type { Home } from '../journey/home.ts';
+import type { Start } from '../journey/process.ts';
+import { type DiskStep, logged, readDiskLog } from './disk-log.ts';
+
+/** What was done and not made safe: it is there now, and may be gone when the power is. */
+interface Unsafe<T> {
+  readonly to: number;
+  readonly change: (content: T) => T;
+}
+
+class Kept<T> {
+  #safe: T;
+  #unsafe: Unsafe<T>[] = [];
+
+  constructor(safe: T) {
+    this.#safe = safe;
+  }
+
+  /** What everybody sees as long as there is power. */
+  get present(): T {
+    return this.after(() => true);
+  }
+
+  do(to: number, change: (content: T) => T): void {
+    this.#unsafe.push({ to, change });
+  }
+
+  /** What had happened before `from` cannot be lost any more. */
+  sync(from: number): void {
+    for (const { to, change } of this.#unsafe) if (to < from) this.#safe = change(this.#safe);
+    this.#unsafe = this.#unsafe.filter(({ to }) => to >= from);
+  }
+
+  /** What is there when of all that was not made safe only this survives. */
+  after(survives: () => boolean): T {
+    return this.#unsafe.filter(survives).reduce((content, { change }) => change(content), this.#safe);
+  }
+}
+
+class File extends Kept<Buffer> {
+  constructor(bytes: Buffer = Buffer.alloc(0)) {
+    super(bytes);
+  }
+}
+
+class Folder extends Kept<ReadonlyMap<string, Node>> {
+  constructor(entries: ReadonlyMap<string, Node> = new Map()) {
+    super(entries);
+  }
+}
+
+type Node = File | Folder;
+
+/**
+ * A disk that keeps what it was told to keep and nothing else: what a file has been given is safe once the file was
+ * synced, that it is there under its name once its folder was, and both separately (fsync(2)). What is there before is
+ * safe; what one process does below a home is followed, and {@link lose} takes the power away.
+ */
+export class LosingDisk {
+  readonly #home: string;
+  readonly #log: string;
+  #root = new Folder();
+
+  constructor({ folder }: Pick<Home, 'folder'>) {
+    this.#home = folder;
+    this.#log = join(folder, 'disk.log');
+  }
+
+  /** The same start, with the disk looking on. */
+  watch(how: Start = {}): Start {
+    const state = join(this.#home, 'state');
+    this.#root = new Folder(existsSync(state) ? new Map([['state', read(state)]]) : new Map());
+    return { ...how, ...logged(this.#log) };
+  }
+
+  /** The power goes, now that the process has ended. Of what was not safe, `survives` says what is there all the same. */
+  lose(survives: () => boolean = () => false): void {
+    for (const step of readDiskLog(this.#log, this.#home)) {
+      if (/^(state(\/|$)|$)/.test(relative(this.#home, step.path))) this.#take(step);
+    }
+    rmSync(this.#log);
+    rmSync(join(this.#home, 'state'), { recursive: true, force: true });
+    write(this.#root, this.#home, survives);
+  }
+
+  #take(step: DiskStep): void {
+    const { path, from, to } = step;
+    if (step.what === 'sync') {
+      this.#find(path)?.sync(from);
+      return;
+    }
+    const folder = this.#find(dirname(path)) as Folder;
+    const [name, node] = [basename(path), this.#find(path)];
+    const enter = (entry: Node) => folder.do(to, (entries) => new Map([...entries, [name, entry]]));
+    if (step.what === 'mkdir') enter(new Folder());
+    else if (step.what === 'create') {
+      if (node === undefined) enter(new File());
+      else if (step.empties) (node as File).do(to, () => Buffer.alloc(0));
+    } else if (step.what === 'remove') {
+      folder.do(to, (entries) => new Map([...entries].filter(([key]) => key !== name)));
+    } else if (step.what === 'rename') rename(folder, step, node!);
+    else if (node instanceof File) change(node, step);
+  }
+
+  #find(path: string): Node | undefined {
+    let node: Node | undefined = this.#root;
+    for (const name of relative(this.#home, path).split(sep)) {
+      if (name !== '') node = (node as Folder | undefined)?.present.get(name);
+    }
+    return node;
+  }
+}
+
+function rename(folder: Folder, { path, onto, to }: DiskStep & { what: 'rename' }, node: Node): void {
+  if (dirname(onto) !== dirname(path)) throw new Error(`nobody has said what comes of moving ${path} to ${onto}`);
+  folder.do(to, (entries) => {
+    const others = [...entries].filter(([key]) => key !== basename(path));
+    return new Map([...others, [basename(onto), node]]);
+  });
+}
+
+function change(file: File, step: DiskStep): void {
+  const { to } = step;
+  if (step.what === 'cut') file.do(to, (bytes) => sized(bytes, step.size).subarray(0, step.size));
+  if (step.what !== 'write') return;
+  const at = step.at ?? file.present.length;
+  file.do(to, (bytes) => {
+    const whole = Buffer.from(sized(bytes, at + step.bytes.length));
+    step.bytes.copy(whole, at);
+    return whole;
+  });
+}
+
+/** At least so many bytes; what nobody wrote is zeros. */
+function sized(bytes: Buffer, size: number): Buffer {
+  return bytes.length >= size ? bytes : Buffer.concat([bytes, Buffer.alloc(size - bytes.length)]);
+}
+
+function read(path: string): Folder {
+  const entries = readdirSync(path, { withFileTypes: true }).map((entry): [string, Node] => {
+    const at = join(path, entry.name);
+    return [entry.name, entry.isDirectory() ? read(at) : new File(readFileSync(at))];
+  });
+  return new Folder(new Map(entries));
+}
+
+/** What SQLite's processes share beside the database is memory: nobody finds it again after a power cut. */
+const isMemory = (name: string) => name.endsWith('-shm');
+
+function write(folder: Folder, path: string, survives: () => boolean): void {
+  for (const [name, node] of folder.after(survives)) {
+    const at = join(path, name);
+    if (node instanceof Folder) {
+      mkdirSync(at, { mode: 0o700 });
+      write(node, at, survives);
+    } else if (!isMemory(name)) writeFileSync(at, node.after(survives), { mode: 0o600 });
+  }
+}

@@ -1,0 +1,67 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { forSuite } from '../journey/world.ts';
+import { LosingDisk } from './losing-disk.ts';
+import { handOf, randomOf, seeds } from './seeds.ts';
+import { dieAt, openTheatre, type Stage, setStage, stepsOf, type Theatre } from './stage.ts';
+
+const scope = forSuite();
+let theatre: Theatre;
+
+beforeAll(async () => {
+  theatre = await openTheatre(scope);
+});
+
+/** After each of these the disk holds something else than before, or somebody was told something. */
+const isOfInterest = (step: string) => /^(commit|sync|rename|rm|say|mkdir) /.test(step) && !/progressed/.test(step);
+/** It is owed, and nobody else has it: what is lost then is lost. */
+const dearest = 'say upload.started #1';
+
+/** A power cut before a step; what the process had said by then has to be true of what the disk still holds. */
+async function cut(stage: Stage, disk: LosingDisk, step: string, survives: () => boolean): Promise<void> {
+  const { home, oracle, upstream } = stage;
+  const before = (await stepsOf(stage).catch(() => [])).length;
+  const ended = await home.sync(disk.watch(dieAt(stage, step)));
+  const said = (await stepsOf(stage)).slice(before);
+  disk.lose(survives);
+  if (said.includes('say payload.owed #1')) oracle.promised(upstream.version);
+  await oracle.ended(ended);
+}
+
+/** Ways to carry rows: whole, and by keeping them. */
+const jobs = [{}, { write: { disposition: 'merge', key: 'id' } }];
+
+describe.each(jobs)('a disk that loses with the power all that was not synced (job: %j)', (job) => {
+  let steps: readonly string[];
+  const own = seeds.filter((seed) => job === jobs[seed % jobs.length]);
+
+  beforeAll(async () => {
+    const stage = await setStage(theatre, { scope, job });
+    for (const how of [{}, dieAt(stage, '')]) {
+      stage.upstream.advance();
+      await stage.oracle.ended(await stage.home.sync(how));
+    }
+    steps = (await stepsOf(stage)).filter(isOfInterest);
+  });
+
+  it.for(own)('still holds what was owed, and a sound database (seed %i)', async (seed) => {
+    const random = randomOf(7000 + seed);
+    const stage = await setStage(theatre, { job });
+    const { upstream, oracle, home } = stage;
+    const disk = new LosingDisk(home);
+    upstream.prunes = true;
+    upstream.advance();
+    const first = await home.sync(disk.watch());
+    disk.lose();
+    expect(await oracle.ended(first), 'a folder that was made is there').toBe(1);
+    for (const step of [dearest, ...handOf(seed, steps).slice(0, 4)]) {
+      upstream.advance();
+      const isMerciless = step === dearest || random() < 0.5;
+      await cut(stage, disk, step, () => !isMerciless && random() < 0.5);
+      const next = await home.sync(disk.watch());
+      disk.lose();
+      expect(await oracle.ended(next), `${step}: what was owed is shown`).toBeGreaterThanOrEqual(oracle.owed);
+    }
+    upstream.advance();
+    await oracle.rest();
+  });
+});
