@@ -1,6 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
-import { Problem, registerSecret } from '#sdk';
+import { Problem, readTlsFiles, registerSecret, type TlsTexts, tlsFileFaults } from '#sdk';
 import type { DriverName, QueryValues, SourceValues, TlsOptions } from './options.ts';
 
 /** What a driver needs to connect, wherever in the options it stood. */
@@ -193,47 +191,32 @@ function tlsFaults(tls: TlsOptions): Fault[] {
   const files = [tls.ca_file, tls.cert_file, tls.key_file, tls.servername].some((given) => given !== undefined);
   return [
     ...(tls.mode === 'off' && files ? [{ option: 'tls', message: 'is off, yet names files; set mode to verify' }] : []),
-    ...((tls.cert_file === undefined) === (tls.key_file === undefined)
-      ? []
-      : [{ option: 'tls', message: 'needs cert_file and key_file together' }]),
+    ...tlsFileFaults(tls).map((message) => ({ option: 'tls', message })),
   ];
 }
 
 /** TLS settings with the files read; undefined when TLS is off. */
-export interface Tls {
+export interface Tls extends TlsTexts {
   readonly rejectUnauthorized: boolean;
-  readonly ca?: string;
-  readonly cert?: string;
-  readonly key?: string;
   readonly servername?: string;
 }
 
+/** What the drivers are to secure the connection with; relative paths are meant from `folder`. Throws `DB_TLS_FILE`. */
 export async function readTls(tls: TlsOptions, folder: string): Promise<Tls | undefined> {
   if (tls.mode === 'off') return undefined;
-  const [ca, cert, key] = await Promise.all(
-    [tls.ca_file, tls.cert_file, tls.key_file].map((name) =>
-      name === undefined ? undefined : readPem(resolve(folder, name)),
-    ),
-  );
   return {
     rejectUnauthorized: tls.mode === 'verify',
-    ...(ca === undefined ? {} : { ca }),
-    ...(cert === undefined ? {} : { cert }),
-    ...(key === undefined ? {} : { key }),
+    ...(await readTlsFiles(tls, folder, badFile)),
     ...(tls.servername === undefined ? {} : { servername: tls.servername }),
   };
 }
 
-async function readPem(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (cause) {
-    throw new Problem({
-      code: 'DB_TLS_FILE',
-      family: 'config',
-      message: `a file of the tls options cannot be read: ${path}`,
-      next: 'mend the path or the rights of the file',
-      cause,
-    });
-  }
+function badFile(_option: string, path: string, cause: unknown): Problem {
+  return new Problem({
+    code: 'DB_TLS_FILE',
+    family: 'config',
+    message: `a file of the tls options cannot be read: ${path}`,
+    next: 'mend the path or the rights of the file',
+    cause,
+  });
 }

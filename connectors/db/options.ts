@@ -1,15 +1,11 @@
-import { type OptionValues, option } from '#sdk';
+import { type OptionValues, option, type TlsFiles, tlsFileSchemas } from '#sdk';
 
 export const drivers = ['postgres', 'mysql', 'mariadb', 'sqlite', 'sqlserver'] as const;
 export type DriverName = (typeof drivers)[number];
 
 /** TLS towards the server. `require` encrypts and checks nothing; `verify` also checks certificate and name. */
-export interface TlsOptions {
+export interface TlsOptions extends TlsFiles {
   readonly mode: 'off' | 'require' | 'verify';
-  readonly ca_file?: string;
-  readonly cert_file?: string;
-  readonly key_file?: string;
-  readonly servername?: string;
 }
 
 const tlsSchema = {
@@ -21,10 +17,7 @@ const tlsSchema = {
       enum: ['off', 'require', 'verify'],
       description: 'require encrypts but believes any server; verify also checks its certificate and name.',
     },
-    ca_file: { type: 'string', description: 'PEM file of the authority that signed the server certificate.' },
-    cert_file: { type: 'string', description: 'PEM file of our own certificate, where the server wants one.' },
-    key_file: { type: 'string', description: 'PEM file of the key to our own certificate.' },
-    servername: { type: 'string', description: 'The name that the certificate must carry, when it is not the host.' },
+    ...tlsFileSchemas,
   },
 };
 

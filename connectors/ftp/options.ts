@@ -1,14 +1,10 @@
-import { fileOptions, type OptionValues, option } from '#sdk';
+import { fileOptions, type OptionValues, option, type TlsFiles, tlsFileSchemas } from '#sdk';
 
 export const protocols = ['sftp', 'ftps', 'ftps_implicit', 'ftp'] as const;
 
 /** TLS towards the server. `verify` checks certificate and name; `require` encrypts and checks nothing. */
-export interface TlsOptions {
+export interface TlsOptions extends TlsFiles {
   readonly mode: 'verify' | 'require';
-  readonly ca_file?: string;
-  readonly cert_file?: string;
-  readonly key_file?: string;
-  readonly servername?: string;
 }
 
 const tlsSchema = {
@@ -20,10 +16,7 @@ const tlsSchema = {
       enum: ['verify', 'require'],
       description: 'verify checks certificate and name of the server; require encrypts but believes any server.',
     },
-    ca_file: { type: 'string', description: 'PEM file of the authority that signed the server certificate.' },
-    cert_file: { type: 'string', description: 'PEM file of our own certificate, where the server wants one.' },
-    key_file: { type: 'string', description: 'PEM file of the key to our own certificate.' },
-    servername: { type: 'string', description: 'The name that the certificate must carry, when it is not the host.' },
+    ...tlsFileSchemas,
   },
 };
 

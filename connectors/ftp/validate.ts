@@ -1,3 +1,4 @@
+import { tlsFileFaults } from '#sdk';
 import type { QueryValues, SourceValues } from './options.ts';
 
 interface Fault {
@@ -40,9 +41,7 @@ function ftpFaults(source: SourceValues): Fault[] {
       ? [{ option: 'password', message: `is missing for ${user}` }]
       : []),
     ...(protocol === 'ftp' && hasFiles ? [{ option: 'tls', message: 'needs protocol ftps or ftps_implicit' }] : []),
-    ...((tls.cert_file === undefined) === (tls.key_file === undefined)
-      ? []
-      : [{ option: 'tls', message: 'needs cert_file and key_file together' }]),
+    ...tlsFileFaults(tls).map((message) => ({ option: 'tls', message })),
     ...((active?.last_port ?? 65_535) < (active?.first_port ?? 0)
       ? [{ option: 'active', message: 'has a last_port below its first_port' }]
       : []),

@@ -53,3 +53,5 @@ export { type XmlPart, xmlParts } from './service/xml-tree.ts';
 export type { SshLogin } from './ssh/login.ts';
 export { openSsh, openTunnel } from './ssh/open.ts';
 export type { Tunnel } from './ssh/tunnel.ts';
+export type { TlsFiles, TlsTexts } from './tls.ts';
+export { readTlsFiles, tlsFileFaults, tlsFileSchemas } from './tls.ts';
