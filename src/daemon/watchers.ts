@@ -1,7 +1,7 @@
 import type { MonitorAddress } from '../config/config.ts';
 import type { Log } from '../lib/log.ts';
 import type { Daemon } from './daemon.ts';
-import type { Monitor } from './monitor/monitor.ts';
+import type { Monitor, Pages } from './monitor/monitor.ts';
 import type { Alarm } from './notice/alarm.ts';
 import { type Beat, Pulse } from './pulse.ts';
 import type { Systemd } from './systemd.ts';
@@ -15,6 +15,8 @@ export interface WatchersGiven {
   readonly version: string;
   /** Absent: nobody listens. */
   readonly monitor?: MonitorAddress;
+  /** What the monitor shows to people; absent: nothing. */
+  readonly pages?: Pages;
 }
 
 /** Everything that tells others how the daemon is: the pulse in the store, systemd, the monitor. */
@@ -88,10 +90,11 @@ export class Watchers {
   }
 
   async #listen(address: MonitorAddress): Promise<void> {
-    const { daemon, runtime, version, log } = this.#given;
+    const { daemon, runtime, version, log, pages = async () => undefined } = this.#given;
     const { Monitor } = await import('./monitor/monitor.ts');
     const config = () => daemon.config;
-    this.#monitor = new Monitor({ runtime, pulse: this.#pulse, config, ticking: () => daemon.ticking(), version });
+    const ticking = () => daemon.ticking();
+    this.#monitor = new Monitor({ runtime, pulse: this.#pulse, config, ticking, version, pages });
     const { url } = await this.#monitor.listen(address);
     log.info('monitor.listening', { url });
   }

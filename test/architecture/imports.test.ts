@@ -35,10 +35,12 @@ const allowed: Record<string, readonly string[]> = {
     'transforms',
     'lib',
   ],
+  console: ['daemon', 'config', 'state', 'lib'],
   service: ['formats', 'sdk', 'lib'],
   cli: [
     'alerts',
     'config',
+    'console',
     'daemon',
     'delivery',
     'formats',

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, isIP } from 'node:net';
+import { hostname } from 'node:os';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Config, MonitorAddress } from '../../config/config.ts';
 import { Problem } from '../../lib/problem.ts';
@@ -25,16 +26,20 @@ export interface MonitorGiven {
   readonly config: () => Config;
   readonly ticking: () => Ticking;
   readonly version: string;
+  readonly pages: Pages;
 }
 
 interface Answer {
   readonly status: number;
-  readonly type: string;
+  readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
 }
 
+/** Pages for people, at paths that are not the monitor's own; undefined where there is none. */
+export type Pages = (path: URL) => Promise<Answer | undefined>;
+
 /**
- * `/healthz`, `/readyz` and `/metrics`, for machines that watch. It listens only where it was told to, only reads, and
+ * `/healthz`, `/readyz` and `/metrics`, for machines that watch, and the pages for people. It listens only where it was told to, only reads, and
  * what it says goes through the same redaction as every log line.
  */
 export class Monitor {
@@ -94,30 +99,48 @@ export class Monitor {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { status, type, text } = await this.#answer(request).catch((error: unknown) => plain(500, String(error)));
-    response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' });
+    const { status, headers, text } = await this.#answer(request).catch((error: unknown) => plain(500, String(error)));
+    response.writeHead(status, { ...headers, 'cache-control': 'no-store' });
     response.end(request.method === 'HEAD' ? undefined : redact(text));
   }
 
-  async #answer({ method, url = '' }: IncomingMessage): Promise<Answer> {
+  async #answer({ method, url = '', headers }: IncomingMessage): Promise<Answer> {
     if (method !== 'GET' && method !== 'HEAD') return plain(405, 'Only GET and HEAD.');
     const path = url.split('?', 1)[0];
     if (path === '/healthz') return looked(this.#readiness.alive());
     if (path === '/readyz') return looked(await this.#readiness.ready());
-    if (path !== '/metrics') return plain(404, 'Here are /healthz, /readyz and /metrics.');
+    if (path !== '/metrics') return this.#page(url, headers.host);
     await this.#gauges.read();
-    return { status: 200, type: this.#registry.contentType, text: await this.#registry.metrics() };
+    const type = this.#registry.contentType;
+    return { status: 200, headers: { 'content-type': type }, text: await this.#registry.metrics() };
+  }
+
+  async #page(url: string, host: string | undefined): Promise<Answer> {
+    if (!isOurs(host))
+      return plain(421, `This page is not to be had under the name ${host}: see "monitor" in the docs.`);
+    const asked = URL.parse(url, 'http://monitor');
+    const page = asked === null ? undefined : await this.#given.pages(asked);
+    return page ?? plain(404, 'Here are /, /healthz, /readyz and /metrics.');
   }
 }
 
 function looked(looks: readonly Look[]): Answer {
   const ok = looks.every((look) => look.ok);
   const text = `${JSON.stringify({ ok, checks: looks }, undefined, 2)}\n`;
-  return { status: ok ? 200 : 503, type: 'application/json', text };
+  return { status: ok ? 200 : 503, headers: { 'content-type': 'application/json' }, text };
 }
 
 function plain(status: number, text: string): Answer {
-  return { status, type: 'text/plain; charset=utf-8', text: `${text}\n` };
+  return { status, headers: { 'content-type': 'text/plain; charset=utf-8' }, text: `${text}\n` };
+}
+
+/**
+ * A page elsewhere can make its own name point to this machine and have a browser read us (DNS rebinding). Such a name is one
+ * of the public tree, with a dot in it; whoever puts a proxy before us lets it ask for `localhost`.
+ */
+function isOurs(host: string | undefined): boolean {
+  const name = URL.parse(`http://${host ?? 'localhost'}`)?.hostname ?? '';
+  return isIP(name.replace(/^\[|\]$/g, '')) !== 0 || !name.includes('.') || name === hostname().toLowerCase();
 }
 
 function cannotListen(error: Error, { host, port }: MonitorAddress): Problem {

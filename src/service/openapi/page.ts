@@ -1,3 +1,4 @@
+import { escapeHtml as escaped } from '../../lib/html.ts';
 import type { OpenApi } from './document.ts';
 import { curlOf } from './example.ts';
 import type { Operation, Parameter } from './operation.ts';
@@ -129,8 +130,4 @@ function typeOf(schema: JsonSchema): string {
   if ('const' in schema) return JSON.stringify(schema.const);
   if (schema.type === 'array') return `list of ${typeOf(schema.items ?? {})}`;
   return schema.format === 'date-time' ? 'time' : (schema.type ?? 'any');
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

@@ -1,3 +1,4 @@
+import { escapeHtml as escaped } from '../../lib/html.ts';
 import type { KlipInstance } from '../store/klip-instances.ts';
 import type { PublishedLink } from '../store/published-links.ts';
 import type { Tab } from '../store/tabs.ts';
@@ -28,16 +29,4 @@ export function refusalHtml(text: string): string {
 function html(theme: 'light' | 'dark', title: string, body: string): string {
   const head = `<meta charset="utf-8"><meta name="color-scheme" content="${theme}"><title>${escaped(title)}</title>`;
   return `<!doctype html><html lang="en"><head>${head}</head><body>${body}</body></html>`;
-}
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-function escaped(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (mark) => entities[mark]!);
 }

@@ -1,0 +1,81 @@
+import type { Explanation } from '../daemon/explain.ts';
+import type { Link } from '../daemon/explain-links.ts';
+import { countText } from '../lib/count-text.ts';
+import { type Html, html } from '../lib/html.ts';
+import { durationText } from '../lib/time-text.ts';
+import type { OutboxRow, RunRow } from '../state/tables.ts';
+import { command, instant, mending, standing } from './figures.ts';
+import type { Standing } from './standing.ts';
+
+export interface JobPageGiven {
+  readonly explanation: Explanation;
+  /** The newest first. */
+  readonly runs: readonly RunRow[];
+  /** What of the job is owed, held back or dead. */
+  readonly waiting: readonly OutboxRow[];
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+/** One job: why its target shows what it shows, what waits, and how its last runs ended. */
+export function jobBody({ explanation, runs, waiting, now }: JobPageGiven): Html {
+  const { job, instance, shows_as_of, in_doubt, verdict, because, next, mend } = explanation;
+  const shows =
+    shows_as_of === undefined ? html`nothing that this state knows of` : html`data as of ${instant(shows_as_of, now)}`;
+  const doubt = in_doubt === true ? ', possibly newer: whether what was sent since has arrived is not known' : '';
+  return html`<h1>${job}: ${verdict}</h1>
+<dl>${mend === undefined ? undefined : html`<dt>mend</dt><dd>${mending(mend)}</dd>`}
+${instance === undefined ? undefined : html`<dt>target</dt><dd>instance ${command(instance)}</dd><dt>shows</dt><dd>${shows}${doubt}</dd>`}
+<dt>because</dt><dd><ol class="chain">${because.map((link) => html`<li>${linkWords(link, now)}</li>`)}</ol></dd>
+${next === undefined ? undefined : html`<dt>next</dt><dd>${linkWords(next, now)}</dd>`}</dl>
+${waiting.length === 0 ? undefined : html`<h2>On its way</h2>${waiting.map((row) => waitingCard(row, now))}`}
+<h2>Runs</h2>
+${runs.length === 0 ? html`<p>None yet.</p>` : runTable(runs, now)}
+<p class="soft">More: ${command(`sluice history ${job}`)}, ${command(`sluice rollback ${job} --list`)}</p>`;
+}
+
+const linkWords = ({ at, says, code }: Link, now: number): Html =>
+  html`${says}${code === undefined ? undefined : html` <span class="soft">${code}</span>`}${at === undefined ? undefined : html` <span class="soft">(${instant(at, now)})</span>`}`;
+
+const commands: Readonly<Record<string, readonly string[]>> = {
+  quarantined: ['sluice quarantine show', 'sluice quarantine approve', 'sluice quarantine discard'],
+  dead: ['sluice dead show', 'sluice dead send'],
+};
+
+function waitingCard(
+  { state, job, row_count, bytes, as_of, attempts, message, next_attempt_at }: OutboxRow,
+  now: number,
+): Html {
+  const kind: Standing = state === 'owed' ? 'wait' : 'bad';
+  const words = { owed: 'owed', quarantined: 'held back by a guard', dead: 'the service does not take it' }[
+    state as 'owed'
+  ];
+  return html`<section class="card"><p>${standing(kind, words)}: ${countText(row_count)} rows, ${countText(bytes)} bytes, as of ${instant(as_of, now)}${attempts === 0 ? '' : `, tried ${countText(attempts)} ×`}</p>
+${message === null ? undefined : html`<p>${message}</p>`}
+${state !== 'owed' || next_attempt_at === null ? undefined : html`<p>Next try ${instant(next_attempt_at, now)}.</p>`}
+${(commands[state] ?? []).map((one) => html`<p>${command(`${one} ${job}`)}</p>`)}</section>`;
+}
+
+const kinds: Partial<Record<RunRow['state'], Standing>> = {
+  running: 'wait',
+  owed: 'wait',
+  superseded: 'idle',
+  discarded: 'idle',
+  failed: 'bad',
+  interrupted: 'bad',
+  dead: 'bad',
+  quarantined: 'bad',
+};
+
+function runTable(runs: readonly RunRow[], now: number): Html {
+  return html`<div class="wide"><table><thead><tr><th>started</th><th>result</th><th>rows</th><th class="later">took</th><th>problem</th><th class="later">run</th></tr></thead>
+<tbody>${runs.map((run) => runRow(run, now))}</tbody></table></div>`;
+}
+
+function runRow({ id, state, started_at, ended_at, row_count, message, next }: RunRow, now: number): Html {
+  const took = ended_at === null ? '–' : durationText(ended_at - started_at);
+  return html`<tr><td class="time">${instant(started_at, now)}</td><td>${standing(kinds[state] ?? 'good', state)}</td>
+<td class="number">${row_count === null ? '–' : countText(row_count)}</td><td class="number later">${took}</td>
+<td class="words">${message ?? ''}${next === null ? undefined : html`<br><span class="soft">${next}</span>`}</td><td class="later soft name">${id}</td></tr>
+`;
+}
