@@ -1,11 +1,6 @@
 import { Problem, seenIn } from '#sdk';
-import {
-  connectionLost,
-  connectTimeout,
-  type ErrorNumbers,
-  networkProblem,
-  serverProblem,
-} from './network-problems.ts';
+import { connectionLost, connectTimeout, networkProblem } from './network-problems.ts';
+import { type Circumstances, type ErrorNumbers, queryFailed, serverProblem } from './server-problems.ts';
 
 interface ServerError {
   readonly code?: string;
@@ -61,12 +56,6 @@ const rules: readonly ErrorNumbers[] = [
     next: 'the run is tried again',
   },
 ];
-const otherwise = { family: 'job', code: 'DB_QUERY_FAILED', next: 'mend the query; the server says where' } as const;
-
-interface Circumstances {
-  readonly place: string;
-  readonly connectSeconds: number;
-}
 
 /** Whatever mysql2 threw, as a problem. */
 export function mysqlProblem(thrown: unknown, { place, connectSeconds }: Circumstances): Problem {
@@ -77,7 +66,7 @@ export function mysqlProblem(thrown: unknown, { place, connectSeconds }: Circums
     if (seenIn(thrown).message === 'connect ETIMEDOUT') return connectTimeout(place, connectSeconds);
     return networkProblem(thrown, place) ?? connectionLost(place, thrown);
   }
-  const { family, code, next } = rules.find(({ errors }) => errors.includes(errno)) ?? otherwise;
+  const { family, code, next } = rules.find(({ errors }) => errors.includes(errno)) ?? queryFailed;
   const seen = `error ${errno}${sqlState ? `, SQLSTATE ${sqlState}` : ''}`;
   return serverProblem({ place, said: sqlMessage, family, code, next, seen, cause: thrown });
 }

@@ -1,4 +1,4 @@
-import { networkWords, Problem, type ProblemInit, seenIn } from '#sdk';
+import { networkWords, Problem, seenIn } from '#sdk';
 
 /** The problem behind an error of the network or of TLS, or undefined when it is of another kind. */
 export function networkProblem(thrown: unknown, place: string): Problem | undefined {
@@ -19,7 +19,7 @@ interface Seen {
   readonly cause: unknown;
 }
 
-export function unreachable({ place, because, seen, cause }: Seen & { readonly because: string }): Problem {
+function unreachable({ place, because, seen, cause }: Seen & { readonly because: string }): Problem {
   return new Problem({
     code: 'DB_UNREACHABLE',
     family: 'try_later',
@@ -30,6 +30,7 @@ export function unreachable({ place, because, seen, cause }: Seen & { readonly b
   });
 }
 
+/** Encryption was wanted and did not come about, or the server's certificate is not believed. */
 export function tlsRefused({ place, seen, cause }: Seen): Problem {
   return new Problem({
     code: 'DB_TLS_REFUSED',
@@ -41,6 +42,7 @@ export function tlsRefused({ place, seen, cause }: Seen): Problem {
   });
 }
 
+/** Nobody answered, or nobody let us in, within the time that the source allows. */
 export function connectTimeout(place: string, seconds: number): Problem {
   return new Problem({
     code: 'DB_CONNECT_TIMEOUT',
@@ -60,18 +62,4 @@ export function connectionLost(place: string, cause: unknown): Problem {
     next: 'the run starts anew; when it happens again, look into the server log',
     cause,
   });
-}
-
-/** What errors of a server mean that it tells by numbers: one row of its table. */
-export interface ErrorNumbers {
-  readonly errors: readonly number[];
-  readonly family: 'config' | 'login' | 'try_later' | 'job';
-  readonly code: string;
-  readonly next: string;
-}
-
-/** What a server said about a statement, as a problem of the family given. */
-export function serverProblem(init: Omit<ProblemInit, 'message'> & { place: string; said: string }): Problem {
-  const { place, said, ...rest } = init;
-  return new Problem({ ...rest, message: `the database at ${place} answered: ${said}` });
 }

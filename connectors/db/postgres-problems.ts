@@ -1,5 +1,6 @@
 import { type ConnectorLog, Problem, seenIn } from '#sdk';
-import { connectionLost, networkProblem, serverProblem } from './network-problems.ts';
+import { connectionLost, networkProblem } from './network-problems.ts';
+import { queryFailed, serverProblem, type Verdict } from './server-problems.ts';
 
 /** The fields of an ErrorResponse that we read. https://www.postgresql.org/docs/current/protocol-error-fields.html */
 interface ServerError {
@@ -11,12 +12,8 @@ interface ServerError {
   readonly routine?: string;
 }
 
-type Family = 'config' | 'login' | 'try_later' | 'job';
-interface Rule {
+interface Rule extends Verdict {
   readonly sqlstate: RegExp;
-  readonly family: Family;
-  readonly code: string;
-  readonly next: string;
 }
 
 /** One table from SQLSTATE to what happens next; the first match counts. Appendix A of the PostgreSQL manual. */
@@ -43,7 +40,6 @@ const rules: readonly Rule[] = [
     next: 'the run is tried again',
   },
 ];
-const otherwise = { family: 'job', code: 'DB_QUERY_FAILED', next: 'mend the query; the server says where' } as const;
 
 /** Whatever pg threw, as a problem. */
 export function postgresProblem(thrown: unknown, place: string): Problem {
@@ -55,16 +51,16 @@ export function postgresProblem(thrown: unknown, place: string): Problem {
   return serverProblem({ place, said, family, code, next, seen: stateOf(error), cause: thrown });
 }
 
-const tlsRequired = {
+const tlsRequired: Verdict = {
   family: 'config',
   code: 'DB_TLS_REQUIRED',
   next: 'set tls: { mode: verify } on the source',
-} as const;
+};
 
 /** A server that lets nobody in without TLS says so only in its words, which may be of another language. */
-function ruleFor(state: string, message: string): Omit<Rule, 'sqlstate'> {
+function ruleFor(state: string, message: string): Verdict {
   if (/^28/.test(state) && /no encryption|SSL off/.test(message)) return tlsRequired;
-  return rules.find(({ sqlstate }) => sqlstate.test(state)) ?? otherwise;
+  return rules.find(({ sqlstate }) => sqlstate.test(state)) ?? queryFailed;
 }
 
 function stateOf({ code, position }: ServerError): string {

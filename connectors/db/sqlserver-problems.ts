@@ -1,12 +1,6 @@
 import { Problem, seenIn } from '#sdk';
-import {
-  connectionLost,
-  connectTimeout,
-  type ErrorNumbers,
-  networkProblem,
-  serverProblem,
-  tlsRefused,
-} from './network-problems.ts';
+import { connectionLost, connectTimeout, networkProblem, tlsRefused } from './network-problems.ts';
+import { type Circumstances, type ErrorNumbers, queryFailed, serverProblem } from './server-problems.ts';
 
 interface ServerError {
   readonly code?: string;
@@ -39,12 +33,6 @@ const rules: readonly ErrorNumbers[] = [
     next: 'with cursor or chunks the query stands in brackets: leave out order by, and write subqueries instead of with',
   },
 ];
-const otherwise = { family: 'job', code: 'DB_QUERY_FAILED', next: 'mend the query; the server says where' } as const;
-
-interface Circumstances {
-  readonly place: string;
-  readonly connectSeconds: number;
-}
 
 /** Whatever tedious threw, as a problem. */
 export function sqlserverProblem(thrown: unknown, { place, connectSeconds }: Circumstances): Problem {
@@ -52,7 +40,7 @@ export function sqlserverProblem(thrown: unknown, { place, connectSeconds }: Cir
   const { code, number, cause } = (thrown ?? {}) as ServerError;
   const { message } = seenIn(thrown);
   if (number !== undefined) {
-    const { family, code: name, next } = rules.find(({ errors }) => errors.includes(number)) ?? otherwise;
+    const { family, code: name, next } = rules.find(({ errors }) => errors.includes(number)) ?? queryFailed;
     return serverProblem({ place, said: message, family, code: name, next, seen: `error ${number}`, cause: thrown });
   }
   if (code === 'ETIMEOUT' && /^Timeout: Request/.test(message)) return timedOut(place, thrown);
