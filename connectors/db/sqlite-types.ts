@@ -1,4 +1,4 @@
-import type { ColumnType, Value } from '#sdk';
+import { type ColumnType, canonicalText, type Value } from '#sdk';
 
 /** What better-sqlite3 hands out when integers are kept exact. */
 export type SqliteValue = bigint | number | string | Uint8Array | null;
@@ -31,7 +31,7 @@ const converters: Readonly<Record<ColumnType, Convert>> = {
     const text = like(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i)(value);
     return typeof text === 'string' ? text.toLowerCase() : undefined;
   },
-  json: (value) => (typeof value === 'string' && isJson(value) ? value : undefined),
+  json: (value) => (typeof value === 'string' ? canonicalText(value, 'json') : undefined),
   text: (value) => (value instanceof Uint8Array ? undefined : String(value)),
   binary: (value) => (value instanceof Uint8Array ? value : undefined),
 };
@@ -42,15 +42,6 @@ function joined(value: Exclude<SqliteValue, null>, shape: RegExp): string | unde
   if (match === null) return undefined;
   const [, day, clock, zone = ''] = match;
   return `${day}T${clock!.length === 5 ? `${clock}:00` : clock}${zone.toUpperCase()}`;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** The shortest digits of the number, without an exponent. */
