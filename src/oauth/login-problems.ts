@@ -34,7 +34,7 @@ export function tokenEnded({ name }: Login, { expires_at, renewed_at }: LoginRow
 }
 
 /** The grant is over. Where a renewal before this one never got its answer, that is the likely reason. */
-export function endedByVendor(login: Login, { error, message: said }: Refusal, row: LoginRow | undefined): Problem {
+export function endedByVendor(login: Login, refusal: Refusal, row: LoginRow | undefined): Problem {
   const alone = login.grant !== 'authorization_code';
   const lost = row !== undefined && row.asked_at !== null && login.description.refresh === 'rotating';
   return new Problem({
@@ -43,7 +43,7 @@ export function endedByVendor(login: Login, { error, message: said }: Refusal, r
     message: lost
       ? `The refresh token of "${login.name}" was used up at ${instant(row.asked_at!)} by a renewal whose answer never reached the disk`
       : `The vendor does not accept the login "${login.name}" any more`,
-    seen: said === error ? error : `${error}: ${said}`,
+    seen: seenOf(refusal),
     next: alone
       ? 'Look at the credentials of the login in the config, and at the clock of this machine'
       : loginCommand(login.name),
@@ -51,23 +51,28 @@ export function endedByVendor(login: Login, { error, message: said }: Refusal, r
 }
 
 /** The app is refused, not the person: the grant is kept, and good again once the config is. */
-export function clientRefused({ name }: Login, { error, message: said }: Refusal): Problem {
+export function clientRefused({ name }: Login, refusal: Refusal): Problem {
   return new Problem({
     code: 'LOGIN_CLIENT',
     family: 'login',
     message: `The vendor refuses the app of the login "${name}"; the login itself is kept`,
-    seen: said === error ? error : `${error}: ${said}`,
+    seen: seenOf(refusal),
     next: 'Compare client_id, client_secret, scopes and grant of "login" with the app at the vendor',
   });
 }
 
 /** A "no" of an unknown kind never costs a login. */
-export function oddRefusal({ name }: Login, { error, message: said }: Refusal): Problem {
+export function oddRefusal({ name }: Login, refusal: Refusal): Problem {
   return new Problem({
     code: 'LOGIN_REFUSED',
     family: 'job',
     message: `The vendor gave no token for the login "${name}"; the login itself is kept`,
-    seen: said === error ? error : `${error}: ${said}`,
+    seen: seenOf(refusal),
     next: 'The next run asks again; if it stays, look at the app at the vendor',
   });
+}
+
+/** The vendor's word for it, and its sentence where it has one. */
+function seenOf({ error, message }: Refusal): string {
+  return message === error ? error : `${error}: ${message}`;
 }
