@@ -1,0 +1,17 @@
+import { afterEach, expect, it } from 'vitest';
+import { html } from '../../src/lib/html.ts';
+import { forgetSecrets, registerSecret } from '../../src/lib/redact.ts';
+
+afterEach(forgetSecrets);
+
+it('escapes every value of a template but markup, and joins lists', () => {
+  const inner = html`<i>${'a&b'}</i>`;
+  expect(html`<p title="${`"'`}">${[inner, '<', 5, undefined]}</p>`.text).toBe(
+    '<p title="&quot;&#39;"><i>a&amp;b</i>&lt;5</p>',
+  );
+});
+
+it('takes a secret out before it is escaped, when nobody could find it any more', () => {
+  registerSecret('p<ss&word');
+  expect(html`<p>${'is p<ss&word'}</p>`.text).toBe('<p>is [redacted]</p>');
+});
