@@ -36,6 +36,7 @@ export async function extractChanges({ query, dialect, watermark, ask }: Given):
       return after === undefined ? undefined : watermarkText(after);
     },
     unchanged: () => counted.fresh === 0,
+    comesAgain: () => edge.isOverfull,
   };
 }
 

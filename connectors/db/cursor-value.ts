@@ -110,19 +110,32 @@ function earlier(text: string, seconds: number): string {
   return `${kept.replace('T', between!)}${zone}`;
 }
 
+/** Said in the terms of the column: what such a lag would look like there. */
 function noLag(column: string, type: ColumnType, lag: Lag): Problem {
-  const allowed =
-    type === 'text'
-      ? 'no lag'
-      : type === 'integer' || type === 'decimal'
-        ? 'a number such as 1000'
-        : '30s, 10m, 2h, 1d';
+  const { allowed, next } = lagFor(type, lag);
   return new Problem({
     code: 'DB_CURSOR_LAG',
     family: 'job',
     message: `a lag of ${lag} cannot be taken from column ${JSON.stringify(column)}: it is ${type}`,
     where: { column },
+    seen: `lag: ${lag}`,
     allowed,
-    next: 'mend the option lag',
+    next,
   });
+}
+
+function lagFor(type: ColumnType, lag: Lag): { allowed: string; next: string } {
+  if (type === 'text') {
+    return {
+      allowed: 'no lag',
+      next: 'delete lag; or read on by a column of numbers or times, where rows are committed late',
+    };
+  }
+  if (type === 'integer' || type === 'decimal') {
+    return {
+      allowed: 'a number such as 1000',
+      next: 'write how many numbers back, as in "lag: 1000"; or read on by a column of times',
+    };
+  }
+  return { allowed: '30s, 10m, 2h, 1d', next: `write a span of time: lag: ${lag}s, where seconds were meant` };
 }

@@ -4,7 +4,7 @@ import { isBefore, type Lag, lagged, refuseCursorValue } from './cursor-value.ts
 import type { Bound } from './dialect.ts';
 import type { Watermark } from './watermark.ts';
 
-/** So many rows are told again; of more that share the edge, the first ones come twice. */
+/** So many rows are told again; of more that share the edge, the first ones come once more with each run. */
 export const mostSeen = 10_000;
 
 interface Seen {
@@ -32,6 +32,8 @@ export class Edge {
   /** Rows of the last run that may come again, and how often. */
   readonly #expected = new Map<string, number>();
   #seen: Seen[] = [];
+  /** Value of the last row that there was no room to remember. */
+  #forgotten: Bound | undefined;
   #value: Bound | undefined;
 
   constructor(reading: Reading) {
@@ -78,13 +80,23 @@ export class Edge {
     this.#value = value;
     const from = lagged(column, value, lag);
     const added: Seen[] = [];
-    for (let i = batch.length - 1; i >= 0 && added.length < mostSeen; i--) {
+    let i = batch.length - 1;
+    for (; i >= 0 && added.length < mostSeen; i--) {
       const cursor = this.#valueOf(batch, i);
       if (isBefore(cursor, from)) break;
       added.push({ value: cursor, row: this.#rowOf(batch, i) });
     }
     const kept = added.length < batch.length ? [] : this.#seen.filter((old) => !isBefore(old.value, from));
-    this.#seen = [...kept, ...added.reverse()].slice(-mostSeen);
+    const all = [...kept, ...added.reverse()];
+    if (added.length === mostSeen && i >= 0) this.#forgotten = this.#valueOf(batch, i);
+    else if (all.length > mostSeen) this.#forgotten = all.at(-mostSeen - 1)!.value;
+    this.#seen = all.slice(-mostSeen);
+    if (this.#forgotten !== undefined && isBefore(this.#forgotten, from)) this.#forgotten = undefined;
+  }
+
+  /** Whether the next run meets rows that are not remembered. */
+  get isOverfull(): boolean {
+    return this.#forgotten !== undefined;
   }
 
   #valueOf(batch: Batch, i: number): Bound {

@@ -1,3 +1,4 @@
+import { Problem } from '../lib/problem.ts';
 import type { Batch } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
 import type { Manifest } from '../sets/manifest.ts';
@@ -58,6 +59,8 @@ export class FoldedSource implements Rows {
       await this.#guarded(() => this.#set.take(taken));
       this.#onBatch();
     }
+    const { cursor, comesAgain } = this.#source.said;
+    if (this.#given.rule.disposition === 'append' && comesAgain?.() === true) throw cannotAppend(cursor);
     if (this.isIdle) return columns;
     await this.#guarded(() => this.#set.fold());
     return this.#set.columns;
@@ -90,4 +93,15 @@ export class FoldedSource implements Rows {
       throw isOfDisk ? spoolProblem(thrown, this.#given.folder) : thrown;
     }
   }
+}
+
+function cannotAppend(cursor: string | undefined): Problem {
+  return new Problem({
+    code: 'SET_ROWS_AGAIN',
+    family: 'job',
+    message:
+      'more rows share the newest value of the cursor, or lie within its lag, than can be told from new ones next time: appended, they would be there twice',
+    where: cursor === undefined ? {} : { column: cursor },
+    next: 'merge by a key (write: {disposition: merge, key: [id]}), make the lag shorter, or read on by a column with finer values',
+  });
 }

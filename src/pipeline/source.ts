@@ -85,7 +85,7 @@ export class Source {
   }
 
   /** What it says of the rows to come, once it is open. */
-  get said(): Pick<Extraction, 'cursor' | 'covers'> {
+  get said(): Pick<Extraction, 'cursor' | 'covers' | 'comesAgain'> {
     return this.#extraction ?? {};
   }
 

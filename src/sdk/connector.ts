@@ -86,6 +86,11 @@ export interface Extraction {
    * run delivered still holds, so this one makes no payload and ends as unchanged. Asked once, after the last batch.
    */
   readonly unchanged?: () => boolean;
+  /**
+   * True when the next run will be given rows of this one once more, because more of them lie at the edge than the watermark
+   * can remember: jobs that add what comes to what they have cannot be built on that. Asked once, after the last batch.
+   */
+  readonly comesAgain?: () => boolean;
 }
 
 /**

@@ -6,7 +6,7 @@ import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeWithServer } from '../servers/describe.ts';
-import { problemOf, readOn, readRange } from './db-reader.ts';
+import { countRows, extract, problemOf, readOn, readRange } from './db-reader.ts';
 
 /** A place with tables that a test writes to while a job reads on. */
 interface Place {
@@ -233,11 +233,42 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading on in PostgreSQL', (serve
     expect(uuid.next).toContain('UUIDv7');
   });
 
+  it.each([
+    ['1', 'at', '10m', 'a number such as 1000', /"lag: 1000"; or read on by a column of times/],
+    ["timestamptz '2026-01-01 00:00+00'", 'at', 90, '30s, 10m, 2h, 1d', /lag: 90s/],
+    ["'a'::text", 'at', '10m', 'no lag', /delete lag/],
+  ])('says of a lag what it would have to be for %s', async (value, cursor, lag, allowed, next) => {
+    const problem = await problemOf(readOn(source(), { sql: `select ${value} as at`, cursor, lag }));
+    expect(problem).toMatchObject({ code: 'DB_CURSOR_LAG', seen: `lag: ${lag}`, allowed });
+    expect(problem.next).toMatch(next);
+  });
+
+  it('finds what is written in the hour that local clocks show twice, where the lag is longer than it', async () => {
+    await run(`create table autumn (id integer, at timestamp)`);
+    await run(`insert into autumn values (1, '2026-10-25 02:10:00.000001'), (2, '2026-10-25 02:59:59.999999')`);
+    const local = { sql: 'select id, at from autumn', cursor: 'at', lag: '2h' };
+    const first = await readOn(source(), local);
+    expect(JSON.parse(first.watermark!).value).toBe('2026-10-25T02:59:59.999999');
+    await run(`insert into autumn values (3, '2026-10-25 02:10:00.000001')`);
+    expect((await readOn(source(), local, first.watermark)).rows.map(([id]) => id)).toEqual(['3']);
+  });
+
   it('remembers a bounded number of rows, however many share the edge', async () => {
     const query = { sql: 'select i, 1 as at from generate_series(1, 12000) i', cursor: 'at' };
     const first = await readOn(source(), query);
     expect(JSON.parse(first.watermark!).seen).toHaveLength(10_000);
     expect((await readOn(source(), query, first.watermark)).rows).toHaveLength(2000);
+  });
+
+  it.each([
+    ['share the edge', 'select i, 1 as at from generate_series(1, 12000) i', {}, true],
+    ['lie within the lag', 'select i, i as at from generate_series(1, 12000) i', { lag: 11_000 }, true],
+    ['lie behind it', 'select i, i as at from generate_series(1, 12000) i', { lag: 9000 }, false],
+    ['shared an edge that was left', 'select i, i / 11000 as at from generate_series(1, 12000) i', {}, false],
+  ])('tells whether rows come again, where more than it remembers %s', async (_, sql, more, isSo) => {
+    const extraction = await extract(source(), { sql, cursor: 'at', ...more });
+    expect(await countRows(extraction.batches)).toBe(12_000);
+    expect(extraction.comesAgain!()).toBe(isSo);
   });
 
   it('reckons the days of a range in the zone of the job', async () => {

@@ -7,14 +7,14 @@ import type { Keeping } from '../../src/pipeline/folded-source.ts';
 import { previewPipeline } from '../../src/pipeline/preview-pipeline.ts';
 import { type FreshPayload, resumePipeline } from '../../src/pipeline/run-pipeline.ts';
 import { batchOf } from '../../src/sdk/batch.ts';
-import type { Connector } from '../../src/sdk/connector.ts';
+import type { Connector, Extraction } from '../../src/sdk/connector.ts';
 import { transformById } from '../transforms/rig.ts';
 import { columns, connectorOf, extractOf, rig, temporaryFolder } from './rig.ts';
 
 type Row = readonly [number, string];
 
 /** Gives the rows that are there, once: the watermark is how many that were. */
-function source(rows: readonly Row[]): Connector {
+function source(rows: readonly Row[], more: Partial<Extraction> = {}): Connector {
   return {
     ...connectorOf(async function* () {}),
     extract: async ({ watermark = '0' }) => {
@@ -26,18 +26,19 @@ function source(rows: readonly Row[]): Connector {
         })(),
         watermark: () => String(rows.length),
         unchanged: () => fresh.length === 0,
+        ...more,
       };
     },
   };
 }
 
 /** Runs of a job one after another, as the daemon would make them. */
-function job(more: Partial<Extract> = {}) {
+function job(more: Partial<Extract> = {}, said: Partial<Extraction> = {}) {
   const folder = join(temporaryFolder(), 'sets');
   let runs = 0;
   let last: { manifest?: FreshPayload['manifest']; watermark?: string } = {};
   const given = (rows: readonly Row[], keeping: Partial<Keeping> = {}) => {
-    const extract = extractOf(source(rows), { write: { disposition: 'merge', key: ['id'] }, ...more });
+    const extract = extractOf(source(rows, said), { write: { disposition: 'merge', key: ['id'] }, ...more });
     const { manifest, watermark } = last;
     return {
       ...rig(extract, { run: `r${++runs}` }).given,
@@ -71,6 +72,13 @@ it('makes the payload of all rows that are kept, and none where nothing came', a
   expect(await orders.run(rows)).toEqual({ unchanged: true, watermark: '2' });
   rows.push([2, 'TWO']);
   expect(await orders.run(rows)).toMatchObject({ text: 'id|name\n1|one\n2|TWO\n.\n', watermark: '3' });
+});
+
+it('refuses to append what the source will give once more, and merges it', async () => {
+  const again = { cursor: 'id', comesAgain: () => true };
+  const appended = job({ write: { disposition: 'append', key: [] } }, again);
+  await expect(appended.run([[1, 'one']])).rejects.toMatchObject({ code: 'SET_ROWS_AGAIN', where: { column: 'id' } });
+  expect(await job({}, again).run([[1, 'one']])).toMatchObject({ rows: 1 });
 });
 
 it('makes one where nothing came, if what is kept has to be sent all the same', async () => {
