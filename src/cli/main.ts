@@ -15,6 +15,7 @@ const order = [
   'demo',
   'init',
   'check',
+  'config',
   'login',
   'logins',
   'sync',

@@ -4,7 +4,7 @@ import type { Daemon } from '../daemon/daemon.ts';
 import type { Watchers } from '../daemon/watchers.ts';
 import type { Runtime } from '../daemon/wire.ts';
 import type { Log } from '../lib/log.ts';
-import { placeOf, renderProblem } from '../lib/problem.ts';
+import { Problem, placeOf, renderProblem } from '../lib/problem.ts';
 
 /** A daemon that has started, and the config that it started with. */
 export interface Reloading {
@@ -53,7 +53,7 @@ async function reloadSafely(given: Reloading): Promise<void> {
 }
 
 async function reload({ file, daemon, runtime, config, log }: Reloading): Promise<void> {
-  const [{ loadConfig }, { noteOf, keepNote }] = await Promise.all([
+  const [{ loadConfig }, { noteOf, readyNote, keepNote, keepRefusal }] = await Promise.all([
     import('../config/load.ts'),
     import('../daemon/config-note.ts'),
   ]);
@@ -62,19 +62,31 @@ async function reload({ file, daemon, runtime, config, log }: Reloading): Promis
   for (const problem of loaded.problems) {
     log.error('config.fault', { code: problem.code, place: placeOf(problem.where), fault: renderProblem(problem) });
   }
+  const refuse = async (problems: readonly Problem[]): Promise<void> => {
+    await keepRefusal(note, runtime, problems);
+    runtime.events.emit('config.refused', { file, faults: problems.length });
+  };
   const next = loaded.config;
-  if (loaded.problems.length > 0 || next === undefined) {
-    runtime.events.emit('config.refused', { file, faults: loaded.problems.length });
-    return;
-  }
+  if (loaded.problems.length > 0 || next === undefined) return refuse(loaded.problems);
   if (resolve(next.state) !== resolve(config.state)) {
     log.error('the state folder cannot be changed while running; restart to use it', {
       now: config.state,
       asked: next.state,
     });
-    runtime.events.emit('config.refused', { file, faults: 1 });
-    return;
+    return refuse([stateMoved(file, next.state)]);
   }
+  const ready = await readyNote(note, loaded);
   await daemon.adopt(next);
-  await keepNote(note, runtime);
+  await keepNote(ready, runtime);
+}
+
+function stateMoved(file: string, asked: string): Problem {
+  return new Problem({
+    code: 'CONFIG_STATE_MOVED',
+    family: 'config',
+    message: 'The state folder cannot be changed while the daemon runs',
+    where: { file },
+    seen: asked,
+    next: 'restart the daemon to use it',
+  });
 }

@@ -30,3 +30,15 @@ export async function stateFolderOf(file: string): Promise<string> {
   if (fault !== undefined) throw fault;
   return resolve(folder, String(withDefaults({ state }, part.value as Record<string, unknown>).state));
 }
+
+/**
+ * The same where a daemon may run: a slip of the pen in the file does no harm to it, and where units and images say the folder
+ * ($SLUICE_STATE) it is known all the same.
+ */
+export async function findStateFolder(file: string): Promise<string> {
+  return stateFolderOf(file).catch((thrown: unknown) => {
+    const { SLUICE_STATE: folder } = process.env;
+    if (folder === undefined || folder === '') throw thrown;
+    return folder;
+  });
+}

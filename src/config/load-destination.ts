@@ -16,7 +16,7 @@ type Values = OptionValues<typeof destinationOptions>;
 
 export async function loadDestination(member: Member, context: LoadContext): Promise<Outcome<Destination>> {
   const { name, faults } = member;
-  const part = await openMember(member, { env: context.env, ...context.top });
+  const part = await openMember(member, context);
   registerSecrets(part, destinationOptions);
   validatePart(part, { schema: schemaOf(destinationOptions), noun: 'destination', faults });
   if (!isMap(part.value)) return { problems: faults.problems };

@@ -22,7 +22,7 @@ export interface JobContext extends LoadContext {
 /** Loads one job. Every option is looked at even when another has a fault already. */
 export async function loadJob(member: Member, context: JobContext): Promise<Outcome<Job>> {
   const { name, faults } = member;
-  const part = await openMember(member, { env: context.env, ...context.top });
+  const part = await openMember(member, context);
   const elsewhere = { options: Object.keys(scheduleOptions), place: 'the schedule: {cron: …, …}' };
   validatePart(part, { schema: schemaOf(jobOptions), noun: 'job', faults, elsewhere });
   if (!isMap(part.value)) return { problems: faults.problems };

@@ -20,7 +20,7 @@ export interface SourceOutcome extends Outcome<Source> {
 export async function loadSource(member: Member, context: LoadContext): Promise<SourceOutcome> {
   const { name, faults } = member;
   const path = memberPath(member);
-  const part = await openMember(member, { env: context.env, ...context.top });
+  const part = await openMember(member, context);
   const connector = await findConnector(part.value, { path, faults, context });
   if (connector === undefined) return { problems: faults.problems };
   if (connector.retired !== undefined) return refuseRetired(connector, { path, faults });

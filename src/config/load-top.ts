@@ -22,6 +22,8 @@ type Keep = NonNullable<Config['keep']>;
 
 /** The top level of the file, its three maps not yet looked into. */
 export interface Top {
+  /** As written, variables resolved. */
+  readonly part: Part;
   readonly folder: string;
   /** Absolute. */
   readonly state: string;
@@ -88,6 +90,7 @@ export async function readTop(
   const alerts = loadAlerts(part, { allowCommands, faults });
   const timezone = checkTimezone(values.timezone, { path: '/timezone', faults });
   return {
+    part,
     folder,
     state: resolve(folder, String(values.state)),
     timezone: timezone ?? 'UTC',

@@ -16,7 +16,7 @@ import { readTop, type Top } from './load-top.ts';
 import type { Member } from './member.ts';
 import { readText } from './read-text.ts';
 import { refuseSharedTargets } from './shared-targets.ts';
-import type { Environment } from './variables.ts';
+import type { Environment, Part } from './variables.ts';
 
 export interface LoadOptions {
   /** Where `${env:…}` looks; the process's own by default. */
@@ -44,6 +44,14 @@ export interface Loaded {
    * and destination that it names.
    */
   readonly refused: ReadonlyMap<string, readonly Problem[]>;
+  /** What it was made of; absent when the file as a whole cannot be used. */
+  readonly made?: Making;
+}
+
+/** A config's text with its places, and its parts with their variables resolved: the top level, then every member. */
+export interface Making {
+  readonly document: Document;
+  readonly parts: readonly Part[];
 }
 
 /** What one name of the config came to: the thing, or what is wrong with it. */
@@ -57,6 +65,8 @@ export interface LoadContext {
   readonly document: Document;
   readonly top: Top;
   readonly env: Environment;
+  /** Takes each member that is opened. */
+  readonly parts: Part[];
   readonly catalogue: Catalogue;
   readonly formats: readonly Format[];
   readonly transforms: readonly Transform[];
@@ -84,7 +94,8 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
   if (options.everyConnector) await loadForeign(catalogue);
   const formats = options.formats ?? ownFormats;
   const transforms = options.transforms ?? ownTransforms;
-  const context: LoadContext = { document, top, env, catalogue, formats, transforms };
+  const parts: Part[] = [top.part];
+  const context: LoadContext = { document, top, env, parts, catalogue, formats, transforms };
 
   const destinations = await loadAll('destinations', (member) => loadDestination(member, context));
   const sources = await loadAll('sources', (member) => loadSource(member, context));
@@ -111,7 +122,8 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
     sources: good<Source>(logins.outcomes),
     jobs: good<Job>(jobs.outcomes, refused),
   };
-  return { ...(isUsable ? { config } : {}), problems: byLine(unique(problems)), warnings: byLine(warnings), refused };
+  const usable = isUsable ? { config, made: { document, parts } } : {};
+  return { ...usable, problems: byLine(unique(problems)), warnings: byLine(warnings), refused };
 
   /** Loads every member of a map, each with its own faults. */
   async function loadAll<O>(map: Member['map'], load: (member: Member) => Promise<O>): Promise<Group<O>> {

@@ -1,7 +1,8 @@
 import { below, type Path } from './document.ts';
 import type { Faults } from './faults.ts';
+import type { LoadContext } from './load.ts';
 import { nameSchema } from './settings.ts';
-import { type Part, resolvePart, type VariableSettings } from './variables.ts';
+import { type Part, resolvePart } from './variables.ts';
 
 /** One named member of `destinations`, `sources` or `jobs`, as written. */
 export interface Member {
@@ -16,13 +17,15 @@ export function memberPath({ map, name }: Member): Path {
 }
 
 /** The member with its variables resolved, its name checked. */
-export function openMember(member: Member, settings: VariableSettings): Promise<Part> {
+export async function openMember(member: Member, { env, top, parts }: LoadContext): Promise<Part> {
   const path = memberPath(member);
   if (!new RegExp(String(nameSchema.pattern), 'u').test(member.name)) {
     const allowed = String(nameSchema.description);
     member.faults.add({ code: 'CONFIG_NAME', message: `"${member.name}" cannot be a name`, path, on: 'key', allowed });
   }
-  return resolvePart({ path, value: member.value }, settings, member.faults);
+  const part = await resolvePart({ path, value: member.value }, { env, ...top }, member.faults);
+  parts.push(part);
+  return part;
 }
 
 /** One option of a part as a part of its own. */

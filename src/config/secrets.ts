@@ -19,21 +19,30 @@ export function registerSecrets(part: Part, options: OptionSet): void {
   }
 }
 
-interface Around {
-  readonly part: Part;
+/** What is known of a value before it is looked at. */
+export interface Nature {
   readonly schema: JsonSchema | undefined;
   readonly secret: boolean;
+}
+
+interface Around extends Nature {
+  readonly part: Part;
+}
+
+/** The nature of a member of a map or list. */
+export function memberOf({ schema, secret }: Nature, name: string): Nature {
+  const inside = memberSchemas(schema, name);
+  // Of a map that is secret as a whole, plain words ("basic", "application/json") are not: hiding them would blot out logs.
+  const isSecret = inside.some((node) => node.writeOnly === true) || (secret && secretName.test(name));
+  return { schema: inside[0], secret: isSecret };
 }
 
 function registerBelow(value: unknown, path: Path, { part, schema, secret }: Around): void {
   const isSecret = secret || schema?.writeOnly === true;
   if (typeof value === 'object' && value !== null) {
     for (const [name, member] of Object.entries(value)) {
-      const inside = memberSchemas(schema, name);
-      // Of a map that is secret as a whole, plain words ("basic", "application/json") are not: hiding them would blot out logs.
-      const memberSecret = inside.some((node) => node.writeOnly === true) || (isSecret && secretName.test(name));
       registerPieces(below(path, name), part, isSecret);
-      registerBelow(member, below(path, name), { part, schema: inside[0], secret: memberSecret });
+      registerBelow(member, below(path, name), { part, ...memberOf({ schema, secret: isSecret }, name) });
     }
     return;
   }

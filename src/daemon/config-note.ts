@@ -1,10 +1,21 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { promisify } from 'node:util';
+import zlib from 'node:zlib';
+import type { Loaded } from '../config/load.ts';
+import { type ShownConfig, showConfig } from '../config/show-config.ts';
 import type { Clock } from '../lib/clock.ts';
+import { type Problem, placeOf } from '../lib/problem.ts';
+import { redact } from '../lib/redact.ts';
 import type { Store } from '../state/store.ts';
 
-const settingName = 'daemon.config';
+const deflate = promisify(zlib.deflate);
+const inflate = promisify(zlib.inflate);
+
+const takenName = 'daemon.config';
+const refusedName = 'daemon.config.refused';
+const shownName = 'daemon.config.shown';
 
 /** Which text of which file a daemon has in force. */
 export interface ConfigNote {
@@ -12,11 +23,36 @@ export interface ConfigNote {
   readonly sha256: string;
 }
 
-interface Written extends ConfigNote {
-  readonly owner: string;
-  /** Epoch milliseconds. */
-  readonly at: number;
+/** A fault as far as it says what to mend. */
+export interface ToldFault {
+  readonly code: string;
+  readonly place: string;
+  readonly says: string;
+  readonly next?: string;
 }
+
+/** A text of the config that was not taken, with why. `at`: epoch milliseconds. */
+export interface Refusal extends ConfigNote {
+  readonly at: number;
+  readonly faults: readonly ToldFault[];
+}
+
+/** What a daemon has in force. */
+export interface Taken {
+  readonly file: string;
+  readonly sha256: string;
+  /** When it took it, epoch milliseconds. */
+  readonly at: number;
+  /** Whether the file says something else by now. */
+  readonly differs: boolean;
+  /** What kept parts out when it was taken; a reload takes the whole or nothing. */
+  readonly faults: readonly ToldFault[];
+  /** A later text that it was told to take and did not. */
+  readonly refused?: Refusal;
+}
+
+type Owned<T> = T & { readonly owner: string };
+type Around = { readonly store: Store; readonly clock: Clock };
 
 /** The text of a config as it stands on the disk; to be taken before it is loaded, so that no later edit is missed. */
 export async function noteOf(file: string): Promise<ConfigNote> {
@@ -24,19 +60,70 @@ export async function noteOf(file: string): Promise<ConfigNote> {
   return { file: resolve(file), sha256: createHash('sha256').update(text).digest('hex') };
 }
 
-/** Writes down what this process has put in force, for `sluice status` in another. */
-export async function keepNote(note: ConfigNote, { store, clock }: { store: Store; clock: Clock }): Promise<void> {
-  const written: Written = { ...note, owner: store.processes.self, at: clock.now() };
-  await store.settings.set(settingName, JSON.stringify(written));
+/** A config that is about to be taken, ready to be written down. Small, whatever it was loaded from. */
+export interface Ready extends ConfigNote {
+  readonly faults: readonly ToldFault[];
+  readonly shown: string;
 }
 
-/** When the daemon took this file, and whether it stands there differently now; undefined where that is not known. */
-export async function readNote(
+/** Makes ready what {@link keepNote} writes down: the whole of the config as it will be in force, secrets out. */
+export async function readyNote(note: ConfigNote, { config, made, problems }: Loaded): Promise<Ready> {
+  const shown = config === undefined || made === undefined ? { values: {}, from: {} } : showConfig(config, made);
+  const packed = await deflate(redact(JSON.stringify(shown)));
+  return { ...note, faults: problems.map(toldFault), shown: packed.toString('base64') };
+}
+
+/** Writes down what this process has put in force, for commands in others. */
+export async function keepNote({ shown, ...note }: Ready, { store, clock }: Around): Promise<void> {
+  const { self: owner } = store.processes;
+  const taken: Owned<Omit<Taken, 'differs'>> = { ...note, owner, at: clock.now() };
+  await store.transaction(async ({ settings }) => {
+    await settings.set(takenName, redact(JSON.stringify(taken)));
+    await settings.set(shownName, JSON.stringify({ owner, packed: shown }));
+  });
+}
+
+/** Writes down that this process was told to take a config and did not. */
+export async function keepRefusal(
+  note: ConfigNote,
+  { store, clock }: Around,
+  problems: readonly Problem[],
+): Promise<void> {
+  const { self: owner } = store.processes;
+  const refusal: Owned<Refusal> = { ...note, owner, at: clock.now(), faults: problems.map(toldFault) };
+  await store.settings.set(refusedName, redact(JSON.stringify(refusal)));
+}
+
+function toldFault({ code, message, where, next }: Problem): ToldFault {
+  return { code, place: placeOf(where), says: message, ...(next === undefined ? {} : { next }) };
+}
+
+/** What the daemon that is called `owner` has in force; undefined where that is not known. */
+export async function readNote(store: Store, owner: string): Promise<Taken | undefined> {
+  const taken = await findOwned<Omit<Taken, 'differs'>>(store, { name: takenName, owner });
+  if (taken === undefined) return undefined;
+  const refused = await findOwned<Refusal>(store, { name: refusedName, owner });
+  return {
+    ...taken,
+    differs: (await noteOf(taken.file)).sha256 !== taken.sha256,
+    ...(refused === undefined || refused.at < taken.at ? {} : { refused }),
+  };
+}
+
+/** The whole of it. */
+export async function readShown(store: Store, owner: string): Promise<ShownConfig | undefined> {
+  const found = await findOwned<{ readonly packed: string }>(store, { name: shownName, owner });
+  if (found === undefined) return undefined;
+  const text = await inflate(Buffer.from(found.packed, 'base64'));
+  return JSON.parse(text.toString('utf8')) as ShownConfig;
+}
+
+async function findOwned<T extends object>(
   store: Store,
-  { owner, file }: { owner: string; file: string },
-): Promise<{ readonly at: number; readonly differs: boolean } | undefined> {
-  const text = await store.settings.find(settingName);
-  const written = text === undefined ? undefined : (JSON.parse(text) as Written);
-  if (written?.owner !== owner || written.file !== resolve(file)) return undefined;
-  return { at: written.at, differs: (await noteOf(file)).sha256 !== written.sha256 };
+  { name, owner }: { name: string; owner: string },
+): Promise<T | undefined> {
+  const text = await store.settings.find(name);
+  if (text === undefined) return undefined;
+  const { owner: author, ...kept } = JSON.parse(text) as Owned<T>;
+  return author === owner ? (kept as unknown as T) : undefined;
 }

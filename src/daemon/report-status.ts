@@ -1,3 +1,4 @@
+import type { AlertChannel } from '../config/alerts.ts';
 import type { Config, Job } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
 import { easternText, instantText } from '../lib/time-text.ts';
@@ -6,9 +7,10 @@ import { needsPerson, reportLogins } from '../oauth/report.ts';
 import { processText } from '../state/processes.ts';
 import type { Store } from '../state/store.ts';
 import type { OutboxRow, RunRow, StretchRow } from '../state/tables.ts';
-import { readNote } from './config-note.ts';
+import { readNote, type Taken } from './config-note.ts';
 import { type Overview, readOverview } from './overview.ts';
 import type { AccountStatus } from './report-accounts.ts';
+import { type DiskStatus, reportDisk } from './report-disk.ts';
 
 /** Where a job stands. Instants are epoch milliseconds. */
 export interface JobStatus {
@@ -62,23 +64,34 @@ export interface NeedyLogin {
   readonly next: string;
 }
 
+/** A channel for alerts whose last attempt came to nothing. */
+interface FailingChannel {
+  readonly channel: string;
+  readonly type: AlertChannel['type'];
+  readonly problem: string;
+  /** Messages that are owed to it; a heartbeat owes none. */
+  readonly waiting: number;
+}
+
 export interface Status {
   /** `stopped`: what is wrong with its schedules, where they fire nothing. */
   readonly daemon?: {
     readonly owner: string;
     readonly since: number;
     readonly stopped?: string;
-    /** When it took the config that is asked about, and whether the file says something else by now. */
-    readonly config?: { readonly at: number; readonly differs: boolean };
+    /** What it goes by, where that is the config that is asked about. */
+    readonly config?: Taken;
   };
   readonly jobs: readonly JobStatus[];
   readonly stranded: readonly StrandedStatus[];
   readonly accounts: readonly AccountStatus[];
   readonly logins: readonly NeedyLogin[];
+  /** How full the state folder is. */
+  readonly disk?: DiskStatus;
   /** Where the config has alerts: what is wrong now, and channels that do not take messages. */
   readonly alerts?: {
     readonly open: number;
-    readonly failing: readonly { readonly channel: string; readonly problem: string; readonly waiting: number }[];
+    readonly failing: readonly FailingChannel[];
   };
 }
 
@@ -89,16 +102,23 @@ export async function reportStatus(config: Config, store: Store | undefined, clo
   const jobs = [...config.jobs.values()].map((job) => jobStatus(job, overview));
   const owed = waiting.filter(({ state }) => state === 'owed');
   const logins = await needyLogins(config, store, clock);
+  const disk = store === undefined ? undefined : await reportDisk(config, store);
   return {
     ...(daemon === undefined || store === undefined
       ? {}
-      : { daemon: daemonStatus(daemon, await readNote(store, { owner: daemon.owner, file: config.file })) }),
+      : { daemon: daemonStatus(daemon, await takenOf(config, store, daemon.owner)) }),
     jobs,
     stranded: strandedIn(owed, config),
     accounts,
     logins,
+    ...(disk === undefined ? {} : { disk }),
     ...(await alertStatus(config, store)),
   };
+}
+
+async function takenOf({ file }: Config, store: Store, owner: string): Promise<Taken | undefined> {
+  const taken = await readNote(store, owner);
+  return taken?.file === file ? taken : undefined;
 }
 
 function daemonStatus(
@@ -117,9 +137,10 @@ async function alertStatus({ alerts }: Config, store: Store | undefined): Promis
   if (alerts === undefined) return {};
   const open = ((await store?.alerts.all()) ?? []).filter(({ cleared_at }) => cleared_at === null).length;
   const records = (await store?.alerts.channels()) ?? [];
-  const failing = records.flatMap(({ channel, problem, waiting }) =>
-    problem === undefined || !alerts.channels.has(channel) ? [] : [{ channel, problem, waiting }],
-  );
+  const failing = records.flatMap(({ channel, problem, waiting }) => {
+    const type = alerts.channels.get(channel)?.type;
+    return problem === undefined || type === undefined ? [] : [{ channel, type, problem, waiting }];
+  });
   return { alerts: { open, failing } };
 }
 

@@ -31,13 +31,13 @@ async function run({ config: file, json }: Flags): Promise<void> {
 }
 
 async function look(file: string): Promise<Health> {
-  const [{ stateFolderOf }, { openExisting }, { reportHealth }, { systemClock }] = await Promise.all([
+  const [{ findStateFolder }, { openExisting }, { reportHealth }, { systemClock }] = await Promise.all([
     import('../state-folder.ts'),
     import('../existing-store.ts'),
     import('../../daemon/report-health.ts'),
     import('../../lib/clock.ts'),
   ]);
-  const state = await stateFolderOf(file).catch((thrown: unknown) => inForce(thrown));
+  const state = await findStateFolder(file);
   const store = await openExisting({ state });
   if (store === undefined)
     return { ok: false, checks: [{ name: 'state', ok: false, said: `there is none in ${state}` }] };
@@ -46,13 +46,6 @@ async function look(file: string): Promise<Health> {
   } finally {
     await store.close();
   }
-}
-
-/** A slip of the pen in the file does no harm to a daemon that runs: where units and images say the folder, it is known all the same. */
-function inForce(thrown: unknown): string {
-  const { SLUICE_STATE: folder } = process.env;
-  if (folder === undefined || folder === '') throw thrown;
-  return folder;
 }
 
 function textOf({ ok, checks }: Health): string {

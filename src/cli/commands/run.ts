@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
-import type { MonitorAddress } from '../../config/config.ts';
+import type { Config, MonitorAddress } from '../../config/config.ts';
+import type { Ready } from '../../daemon/config-note.ts';
 import type { Daemon } from '../../daemon/daemon.ts';
 import type { Pages } from '../../daemon/monitor/monitor.ts';
 import type { Second } from '../../daemon/only-one.ts';
@@ -26,18 +27,17 @@ async function run({ config: file, log: level, monitor: asked, second }: Flags):
   const stop = onStop();
   const started = Promise.withResolvers<Reloading>();
   const reloads = listenForReload(started.promise);
-  const { noteOf, keepNote } = await import('../../daemon/config-note.ts');
-  const note = await noteOf(file);
-  const { config, problems } = await openConfig(file);
-  showProblems(problems);
-  const [{ openLogOn }, { wire }, { beTheOnlyOne }, { Daemon }, { Watchers }, { Systemd }] = await Promise.all([
-    import('../human-log.ts'),
-    import('../../daemon/wire.ts'),
-    import('../../daemon/only-one.ts'),
-    import('../../daemon/daemon.ts'),
-    import('../../daemon/watchers.ts'),
-    import('../../daemon/systemd.ts'),
-  ]);
+  const { config, note } = await takeConfig(file);
+  const [{ openLogOn }, { wire }, { beTheOnlyOne }, { Daemon }, { Watchers }, { Systemd }, { keepNote }] =
+    await Promise.all([
+      import('../human-log.ts'),
+      import('../../daemon/wire.ts'),
+      import('../../daemon/only-one.ts'),
+      import('../../daemon/daemon.ts'),
+      import('../../daemon/watchers.ts'),
+      import('../../daemon/systemd.ts'),
+      import('../../daemon/config-note.ts'),
+    ]);
   const log = openLogOn(process.stdout, level);
   const runtime = await wire({ config, log });
   const flushTraces = await traceWhereAsked({ events: runtime.events, log });
@@ -73,6 +73,15 @@ async function pagesOf(daemon: Daemon, { store, clock }: Runtime): Promise<Pages
   const { Console } = await import('../../console/console.ts');
   const pages = new Console({ config: () => daemon.config, store, clock, version });
   return (url) => pages.answer(url);
+}
+
+/** What the config was loaded from is much larger than itself, and is let go with the end of this. */
+async function takeConfig(file: string): Promise<{ config: Config; note: Ready }> {
+  const { noteOf, readyNote } = await import('../../daemon/config-note.ts');
+  const note = await noteOf(file);
+  const loaded = await openConfig(file);
+  showProblems(loaded.problems);
+  return { config: loaded.config, note: await readyNote(note, loaded) };
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

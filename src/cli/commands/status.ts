@@ -2,10 +2,11 @@ import type { Command } from 'commander';
 import type { AccountStatus } from '../../daemon/report-accounts.ts';
 import type { JobStatus, NeedyLogin, Status, StrandedStatus } from '../../daemon/report-status.ts';
 import { redact } from '../../lib/redact.ts';
+import { holdingsText, roomAdvice } from '../../state/disk-problems.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
-import { countOf, countText, durationText, instantText } from '../figures.ts';
+import { bytesText, countOf, countText, durationText, instantText } from '../figures.ts';
 import { forMachines } from '../for-machines.ts';
 import { toneOf } from '../paint.ts';
 import { printable, renderTable } from '../table.ts';
@@ -36,7 +37,7 @@ async function run({ config: file, json }: Flags): Promise<void> {
 }
 
 function textOf(
-  { daemon, jobs, stranded, accounts, logins, alerts }: Status,
+  { daemon, jobs, stranded, accounts, logins, disk, alerts }: Status,
   { refused, now }: { refused: readonly string[]; now: number },
 ): string {
   const fires = daemon !== undefined && daemon.stopped === undefined;
@@ -62,6 +63,7 @@ function textOf(
     ...troubleText(jobs.filter(({ state }) => !fine.test(state))),
     ...stranded.map(strandedText),
     ...logins.map(loginText),
+    ...diskText(disk),
     ...alertsText(alerts),
     ...(accounts.length === 0 ? [] : ['', ...accounts.map(accountText)]),
   ].join('\n');
@@ -75,12 +77,20 @@ function daemonText(daemon: Status['daemon'], jobs: readonly JobStatus[]): strin
   const running = `The daemon (${daemon.owner}) is running since ${instantText(daemon.since)}`;
   const stopped =
     daemon.stopped === undefined ? '' : `, but its schedules have stopped: ${printable(daemon.stopped)}. Restart it`;
-  const config = daemon.config?.differs === true ? ` ${changedText(daemon.config.at)}` : '';
+  const config = configText(daemon.config);
   return `${running}${stopped}.${config}`;
 }
 
-const changedText = (at: number): string =>
-  `It goes by the config of ${instantText(at)}, which was edited since: "sluice check", then SIGHUP (systemctl reload) puts it in force.`;
+function configText(config: NonNullable<Status['daemon']>['config']): string {
+  if (config === undefined) return '';
+  const { at, differs, refused } = config;
+  if (refused !== undefined) {
+    const faults = countOf(refused.faults.length, 'fault', 'faults');
+    return ` It goes by the config of ${instantText(at)}: a reload was refused at ${instantText(refused.at)} for ${faults}, "sluice config show" lists them.`;
+  }
+  if (!differs) return '';
+  return ` It goes by the config of ${instantText(at)}, which was edited since: "sluice check", then SIGHUP (systemctl reload) puts it in force.`;
+}
 
 /** States that ask nobody for anything. */
 const fine = /^(delivered|unchanged|superseded|refreshed|running|owed|never ran|waiting for the quota .*)$/;
@@ -124,10 +134,21 @@ function loginText({ sources, message, next }: NeedyLogin): string {
   return `Needs a login: ${sources.join(', ')}.${why} Run: ${next}`;
 }
 
+function diskText(disk: Status['disk']): string[] {
+  if (disk === undefined || disk.level === 0) return [];
+  const { bytes, limit_bytes, room_bytes, holds, level } = disk;
+  const room = level === 2 ? 'no room is left for another result' : `room for ${bytesText(room_bytes)} is left`;
+  const said = `The state folder holds ${bytesText(bytes)} of ${bytesText(limit_bytes)}, ${room}: ${holdingsText(holds)}.`;
+  const advice = roomAdvice(holds);
+  return [advice === undefined ? said : `${said} To make some: ${advice}.`];
+}
+
 function alertsText(alerts: Status['alerts']): string[] {
   if (alerts === undefined) return [];
   const open = alerts.open === 0 ? [] : [`Wrong now: ${countText(alerts.open)}; "sluice alerts" lists it.`];
-  const failing = alerts.failing.map(({ channel, problem, waiting }) => {
+  const failing = alerts.failing.map(({ channel, type, problem, waiting }) => {
+    if (type === 'heartbeat')
+      return `The heartbeat ${channel} does not get through: ${printable(problem)}. Try it: sluice alerts test ${channel}`;
     const messages = countOf(waiting, 'message waits', 'messages wait');
     return `The alert channel ${channel} does not take messages: ${printable(problem)}; ${messages}. Once it is mended: sluice alerts test ${channel}`;
   });

@@ -1,0 +1,38 @@
+import { below } from '../../config/document.ts';
+import type { ShownConfig } from '../../config/show-config.ts';
+import { nearest } from '../../lib/nearest.ts';
+import { Problem } from '../../lib/problem.ts';
+
+/** One part of a config, `jobs/orders`, with the maps around it; all of it where none is named. */
+export function partOf({ values, from }: ShownConfig, asked: string | undefined): ShownConfig {
+  if (asked === undefined) return { values, from };
+  const keys = asked.split('/').filter((key) => key !== '');
+  const path = keys.reduce(below, '');
+  const inside = Object.entries(from).filter(([place]) => place === path || place.startsWith(`${path}/`));
+  return { values: pick(values, keys, asked), from: Object.fromEntries(inside) };
+}
+
+function pick(
+  values: Readonly<Record<string, unknown>>,
+  [key, ...rest]: string[],
+  asked: string,
+): Record<string, unknown> {
+  if (key === undefined) return values;
+  const value = Object.hasOwn(values, key) ? values[key] : undefined;
+  if (value === undefined) throw unknownPart(key, Object.keys(values), asked);
+  const isMap = typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (!isMap && rest.length > 0) throw unknownPart(rest[0]!, [], asked);
+  return { [key]: rest.length === 0 ? value : pick(value as Record<string, unknown>, rest, asked) };
+}
+
+function unknownPart(key: string, known: readonly string[], asked: string): Problem {
+  const guess = nearest(key, known);
+  return new Problem({
+    code: 'CLI_UNKNOWN_PART',
+    family: 'config',
+    message: `There is no "${key}" in the config that is shown`,
+    seen: asked,
+    ...(known.length === 0 ? {} : { allowed: known.join(', ') }),
+    ...(guess === undefined ? {} : { next: `did you mean "${guess}"?` }),
+  });
+}

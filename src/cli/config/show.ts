@@ -1,0 +1,83 @@
+import type { Loaded } from '../../config/load.ts';
+import type { ShownConfig } from '../../config/show-config.ts';
+import type { Taken } from '../../daemon/config-note.ts';
+import { redact } from '../../lib/redact.ts';
+import type { Store } from '../../state/store.ts';
+import { openConfig, showProblems } from '../config-file.ts';
+import { exit } from '../exit.ts';
+import { forMachines } from '../for-machines.ts';
+import { configHead } from './head.ts';
+import { partOf } from './part-of.ts';
+import { yamlLines } from './yaml-lines.ts';
+
+interface Flags {
+  readonly config: string;
+  readonly fileOnDisk?: true;
+  readonly json?: true;
+}
+
+/** A config with who goes by it. */
+export interface Found extends ShownConfig {
+  /** Absent: nobody does, it is what the file says. */
+  readonly daemon?: string;
+  readonly file: string;
+  readonly sha256: string;
+  /** Where a daemon has it in force. */
+  readonly taken?: Omit<Taken, 'file' | 'sha256'>;
+  /** Jobs of the file that cannot run for their faults. */
+  readonly left_out?: readonly string[];
+}
+
+/** Prints what is in force, or one part of it. */
+export async function showConfigInForce(part: string | undefined, flags: Flags): Promise<void> {
+  const inForce = flags.fileOnDisk === true ? undefined : await inForceBy(flags.config);
+  const found = inForce ?? (await onDisk(flags.config));
+  const { values, from, ...head } = found;
+  const shown = partOf({ values, from }, part);
+  const text =
+    flags.json === true
+      ? forMachines({ ...head, ...shown })
+      : [configHead(found, { asked: flags.fileOnDisk === true }), '', ...yamlLines(shown)].join('\n');
+  process.stdout.write(`${redact(text)}\n`);
+}
+
+/** What the daemon of this state folder goes by; undefined where none runs, or one that has not written it down. */
+async function inForceBy(file: string): Promise<Found | undefined> {
+  const [{ findStateFolder }, { openExisting }] = await Promise.all([
+    import('../state-folder.ts'),
+    import('../existing-store.ts'),
+  ]);
+  const store = await openExisting({ state: await findStateFolder(file) });
+  try {
+    return store === undefined ? undefined : await readInForce(store);
+  } finally {
+    await store?.close();
+  }
+}
+
+async function readInForce(store: Store): Promise<Found | undefined> {
+  const holder = await store.leases.holder('daemon');
+  if (holder === undefined) return undefined;
+  const [{ readNote, readShown }, { processText }] = await Promise.all([
+    import('../../daemon/config-note.ts'),
+    import('../../state/processes.ts'),
+  ]);
+  const note = await readNote(store, holder.owner);
+  const shown = await readShown(store, holder.owner);
+  if (note === undefined || shown === undefined) return undefined;
+  const { file, sha256, ...taken } = note;
+  return { daemon: processText(holder.owner), file, sha256, taken, ...shown };
+}
+
+async function onDisk(file: string): Promise<Found> {
+  const [{ noteOf }, { showConfig }] = await Promise.all([
+    import('../../daemon/config-note.ts'),
+    import('../../config/show-config.ts'),
+  ]);
+  const note = await noteOf(file);
+  const loaded: Loaded & { config: NonNullable<Loaded['config']> } = await openConfig(file);
+  showProblems(loaded.problems);
+  if (loaded.problems.length > 0) process.exitCode = exit.usage;
+  const shown = showConfig(loaded.config, loaded.made!);
+  return { ...note, ...shown, ...(loaded.refused.size === 0 ? {} : { left_out: [...loaded.refused.keys()] }) };
+}

@@ -1,0 +1,61 @@
+import { stringify } from 'yaml';
+import { below } from '../../config/document.ts';
+import type { ShownConfig } from '../../config/show-config.ts';
+import { cellsOf } from '../table.ts';
+
+/** Remarks begin in this column, or two behind a longer line. */
+const remarkColumn = 52;
+
+/** A config as YAML, each value with the remark where it comes from. */
+export function yamlLines({ values, from }: ShownConfig): string[] {
+  return Object.entries(values).flatMap(([key, value]) =>
+    linesOf(key, value, { path: below('', key), from, depth: 0, isTold: false }),
+  );
+}
+
+interface Around {
+  readonly path: string;
+  readonly from: ShownConfig['from'];
+  readonly depth: number;
+  /** Where it comes from stands beside the map that it is in. */
+  readonly isTold: boolean;
+}
+
+function linesOf(key: string, value: unknown, { path, from, depth, isTold }: Around): string[] {
+  const indent = '  '.repeat(depth);
+  if (isFullMap(value)) {
+    const remark = from[path];
+    return [
+      remarked(`${indent}${keyText(key)}:`, remark),
+      ...Object.entries(value).flatMap(([name, member]) =>
+        linesOf(name, member, {
+          path: below(path, name),
+          from,
+          depth: depth + 1,
+          isTold: isTold || remark !== undefined,
+        }),
+      ),
+    ];
+  }
+  const [first = '', ...rest] = memberText(key, value)
+    .split('\n')
+    .map((line) => indent + line);
+  return [remarked(first, from[path] ?? (isTold ? undefined : 'default')), ...rest];
+}
+
+function isFullMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length > 0;
+}
+
+const keyText = (key: string): string => stringify(key, { lineWidth: 0 }).trimEnd();
+
+/** Lists on one line; texts of several lines as a block. */
+function memberText(key: string, value: unknown): string {
+  if (typeof value === 'object') return `${keyText(key)}: ${JSON.stringify(value)}`;
+  return stringify({ [key]: value }, { lineWidth: 0, blockQuote: 'literal' }).trimEnd();
+}
+
+function remarked(line: string, remark: string | undefined): string {
+  if (remark === undefined) return line;
+  return `${line}${' '.repeat(Math.max(2, remarkColumn - cellsOf(line)))}# ${remark}`;
+}
