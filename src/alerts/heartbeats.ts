@@ -3,6 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Emit } from '../lib/events.ts';
 import { redact } from '../lib/redact.ts';
 import { spanOf } from '../lib/span.ts';
+import type { Store } from '../state/store.ts';
 import { ping } from './channels/heartbeat.ts';
 import type { AlertEvents } from './events.ts';
 
@@ -10,6 +11,7 @@ type Heartbeat = ChannelNamed<'heartbeat'>;
 
 export interface HeartbeatsGiven {
   readonly alerts: Alerts;
+  readonly store: Store;
   readonly clock: Clock;
   readonly emit: Emit<AlertEvents>;
   readonly folder: string;
@@ -61,11 +63,22 @@ export class Heartbeats {
 
   #ping(channel: Heartbeat): void {
     if (this.#underway.has(channel.name)) return;
-    const { clock, folder, signal, emit } = this.#given;
-    const pinged = ping(channel, { signal, folder, now: clock.now() }).then(({ ok, said }) => {
-      this.#underway.delete(channel.name);
-      if (!ok && !signal.aborted) emit('heartbeat.failed', { channel: channel.name, problem: redact(said) });
-    });
+    const { signal, emit } = this.#given;
+    const pinged = this.#beat(channel)
+      .catch((error: unknown) => ({ problem: redact(String(error)) }))
+      .then(({ problem }) => {
+        this.#underway.delete(channel.name);
+        if (problem !== undefined && !signal.aborted) emit('heartbeat.failed', { channel: channel.name, problem });
+      });
     this.#underway.set(channel.name, pinged);
+  }
+
+  /** How it went is kept, so that whoever looks at the channels sees it; one that we broke off ourselves went no way. */
+  async #beat(channel: Heartbeat): Promise<{ problem?: string }> {
+    const { clock, folder, signal, store } = this.#given;
+    const { ok, said } = await ping(channel, { signal, folder, now: clock.now() });
+    const problem = ok ? {} : { problem: redact(said) };
+    if (!signal.aborted) await store.alerts.beaten(channel.name, problem);
+    return problem;
   }
 }

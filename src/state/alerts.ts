@@ -1,4 +1,5 @@
 import { atomically, type Ground } from './part.ts';
+import { Settings } from './settings.ts';
 import type { AlertGroupRow, AlertMessageRow, AlertRow } from './tables.ts';
 
 /** A message as it is owed to one channel. */
@@ -25,7 +26,7 @@ export interface ChannelRecord {
   readonly waiting: number;
   readonly given_up: number;
   readonly sent_at?: number;
-  /** What was said to the last attempt of the oldest message that waits. */
+  /** What was said to the last attempt of the oldest message that waits, or to the last sign of life. */
   readonly problem?: string;
 }
 
@@ -143,8 +144,22 @@ export class Alerts {
     return this.#ground.db.selectFrom('alert_messages').selectAll().orderBy('sequence', 'desc').limit(limit).execute();
   }
 
-  /** How each channel that was ever used has been doing, as far as messages are kept. */
+  /** A sign of life went to a channel, or did not get there. */
+  beaten(channel: string, { problem }: Pick<ChannelRecord, 'problem'>): Promise<void> {
+    return atomically(this.#ground, async (inside) => {
+      const settings = new Settings(inside);
+      const last = problem === undefined ? { sent_at: Math.round(inside.clock.now()) } : await beatOf(inside, channel);
+      await settings.set(`${beatName}${channel}`, JSON.stringify({ ...last, problem }));
+    });
+  }
+
+  /** How each channel that was ever used has been doing, as far as messages and signs of life are kept. */
   async channels(): Promise<ChannelRecord[]> {
+    return [...(await this.#spoken()), ...(await beats(this.#ground))];
+  }
+
+  /** The channels that messages went to. */
+  async #spoken(): Promise<ChannelRecord[]> {
     const rows = await this.#ground.db.selectFrom('alert_messages').selectAll().orderBy('sequence').execute();
     return [...Map.groupBy(rows, ({ channel }) => channel)].map(([channel, own]) => {
       const waiting = own.filter(({ state }) => state === 'waiting');
@@ -193,6 +208,24 @@ export class Alerts {
       .where('state', '=', 'waiting')
       .execute();
   }
+}
+
+const beatName = 'heartbeat.';
+type Beat = Pick<ChannelRecord, 'sent_at' | 'problem'>;
+
+async function beatOf(ground: Ground, channel: string): Promise<Beat> {
+  const kept = await new Settings(ground).find(`${beatName}${channel}`);
+  return kept === undefined ? {} : (JSON.parse(kept) as Beat);
+}
+
+async function beats({ db }: Ground): Promise<ChannelRecord[]> {
+  const rows = await db.selectFrom('settings').selectAll().where('name', 'like', `${beatName}%`).execute();
+  return rows.map(({ name, value }) => ({
+    channel: name.slice(beatName.length),
+    waiting: 0,
+    given_up: 0,
+    ...(JSON.parse(value) as Beat),
+  }));
 }
 
 /** The last message was given up: that is what the channel is like now. */

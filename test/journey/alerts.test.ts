@@ -88,5 +88,14 @@ describe('alerts of one-shot syncs', () => {
     await home.sync();
     await home.sync();
     expect(beats.got.map(({ method }) => method)).toEqual(['GET', 'GET']);
+    beats.answer(410);
+    await home.sync();
+    expect(JSON.parse((await home.sluice(['alerts', '--json'])).stdout)).toMatchObject({
+      channels: [{ channel: 'alive', waiting: 0, sent_at: expect.any(String), problem: expect.stringMatching('410') }],
+    });
+    expect((await home.sluice(['status'])).stdout).toContain('The heartbeat alive does not get through: ');
+    beats.answer(200);
+    await home.sync();
+    expect((await home.sluice(['status'])).stdout).not.toContain('heartbeat');
   });
 });

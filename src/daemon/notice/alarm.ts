@@ -152,8 +152,8 @@ export class Alarm {
     const { alerts, folder } = config();
     if (alerts === undefined || this.#stop.signal.aborted) return undefined;
     if (this.#heartbeats?.alerts !== alerts) {
-      const { clock, events } = runtime;
-      const beats = new Heartbeats({ alerts, clock, emit: events.emit, folder, signal: this.#stop.signal });
+      const { clock, events, store } = runtime;
+      const beats = new Heartbeats({ alerts, store, clock, emit: events.emit, folder, signal: this.#stop.signal });
       this.#heartbeats = { alerts, beats };
     }
     return this.#heartbeats.beats;

@@ -50,8 +50,8 @@ export async function tellAfter({
     seen,
   );
   for (const bulletin of bulletins) events.emit('alert.raised', raisedFacts(bulletin));
-  const around = { alerts, clock, emit: events.emit, folder };
+  const around = { alerts, store, clock, emit: events.emit, folder };
   const beats = new Heartbeats({ ...around, signal });
   for (const { job, state } of outcomes) if (good.includes(state)) beats.good(job);
-  await Promise.all([new Messenger({ ...around, store }).sendDue(signal), beats.settled()]);
+  await Promise.all([new Messenger(around).sendDue(signal), beats.settled()]);
 }
