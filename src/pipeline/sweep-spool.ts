@@ -1,6 +1,6 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ownerOf, stateOf } from './living.ts';
+import { fateOfMaker } from './living.ts';
 import { spoolProblem } from './spool-problem.ts';
 
 /** Where the maker cannot be asked (another container on the same volume), a day without a write counts as dead. */
@@ -31,10 +31,8 @@ async function namesIn(folder: string): Promise<string[]> {
 }
 
 async function isLeftover(path: string, name: string, now: number): Promise<boolean> {
-  const owner = ownerOf(name);
-  if (owner === undefined) return false;
-  const state = stateOf(owner);
-  if (state !== 'unknown') return state === 'dead';
+  const fate = fateOfMaker(name);
+  if (fate !== 'unknown') return fate === 'dead';
   const found = await stat(path).catch(() => undefined);
   return found !== undefined && now - found.mtimeMs > silentMs;
 }

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, truncateSync, utimesSync, writeFile
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ourselves, ownedPrefix } from '../../src/pipeline/living.ts';
+import { ourselvesInNames as ourselves, ownedPrefix } from '../../src/pipeline/living.ts';
 import { runPipeline } from '../../src/pipeline/run-pipeline.ts';
 import { SpoolFile } from '../../src/pipeline/spool-file.ts';
 import { spoolProblem } from '../../src/pipeline/spool-problem.ts';
@@ -19,19 +19,21 @@ describe('sweeping the payload folder', () => {
   it('removes what dead processes left, and nothing else', async () => {
     const folder = temporaryFolder();
     const dead = [
-      `${ownedPrefix({ ...ourselves, boot: 'anotherboot1' })}aa.part`,
+      `${ownedPrefix({ ...ourselves, boot: 'anotherboot1', start: '1' })}aa.part`,
       `${ownedPrefix({ ...ourselves, pid: 2 ** 22 + 1 })}bb.part`,
       // The process id is in use, by us, but not since then.
       `${ownedPrefix({ ...ourselves, start: '1' })}cc.part`,
+      // As an earlier version named them.
+      `.tmp-${ourselves.boot}-${ourselves.space}-${ourselves.pid}-1-gg.part`,
     ];
     const kept = [
       `${ownedPrefix()}dd.part`,
       `${'0'.repeat(64)}.csv`,
       'notes.txt',
-      `${ownedPrefix({ ...ourselves, namespace: '1' })}ee.part`,
+      `${ownedPrefix({ ...ourselves, space: '1' })}ee.part`,
     ];
     for (const name of [...dead, ...kept]) writeFileSync(join(folder, name), 'x');
-    const scratch = `${ownedPrefix({ ...ourselves, boot: 'anotherboot1' })}run.scratch`;
+    const scratch = `${ownedPrefix({ ...ourselves, boot: 'anotherboot1', start: '1' })}run.scratch`;
     mkdirSync(join(folder, scratch, 'deep'), { recursive: true });
     expect((await sweepSpool(folder)).sort()).toEqual([...dead, scratch].sort());
     expect(readdirSync(folder).sort()).toEqual(kept.sort());
@@ -39,7 +41,7 @@ describe('sweeping the payload folder', () => {
 
   it('takes a day of silence for death where it cannot see the maker', async () => {
     const folder = temporaryFolder();
-    const name = `${ownedPrefix({ ...ourselves, namespace: '1' })}ee.part`;
+    const name = `${ownedPrefix({ ...ourselves, space: '1' })}ee.part`;
     writeFileSync(join(folder, name), 'x');
     const yesterday = Date.now() / 1000 - 25 * 3600;
     utimesSync(join(folder, name), yesterday, yesterday);

@@ -150,17 +150,6 @@ describe('a process', () => {
     await once(child, 'exit');
     expect(processes.fate(owner)).toBe('dead');
   });
-
-  it('is not mistaken for another one that got its pid, nor for one of an earlier boot', () => {
-    const processes = systemProcesses();
-    const [host, boot, space, pid, start] = JSON.parse(processes.self) as [string, string, string, number, string];
-    expect(processes.fate(processes.self)).toBe('alive');
-    expect(processes.fate(JSON.stringify([host, boot, space, pid, `${start}1`]))).toBe('dead');
-    expect(processes.fate(JSON.stringify([host, 'earlier', space, pid, start]))).toBe('dead');
-    expect(processes.fate(JSON.stringify([host, boot, 'container', pid, start]))).toBe('unknown');
-    expect(processes.fate(JSON.stringify(['elsewhere', boot, space, pid, start]))).toBe('unknown');
-    expect(processes.fate('rubbish')).toBe('unknown');
-  });
 });
 
 describe('runs', () => {

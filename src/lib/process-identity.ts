@@ -1,0 +1,66 @@
+import { readFileSync, readlinkSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { lookUpProcess } from './process-table.ts';
+
+/** A process among all that ever ran. A process id alone means another one after a restart, or in another container. */
+export interface Identity {
+  readonly host: string;
+  /** The boot of the machine. systemd-nspawn shows some of its processes one of its own making. */
+  readonly boot: string;
+  /** The process-id namespace: in each of two containers on one volume, process 1 is somebody else. */
+  readonly space: string;
+  readonly pid: number;
+  /** In clock ticks since boot, by which a process is told from a former one of its number; empty where the system does not tell. */
+  readonly start: string;
+}
+
+/** What is known of a process: surely alive, surely dead, or not to be seen from here. */
+export type Fate = 'alive' | 'dead' | 'unknown';
+
+/** The process that we are. */
+export const ourselves: Identity = {
+  host: hostname(),
+  boot: fileOr('/proc/sys/kernel/random/boot_id', hostname()),
+  space: linkOr('/proc/self/ns/pid', 'one'),
+  pid: process.pid,
+  start: startOfOurs(),
+};
+
+/**
+ * What became of a process, as far as `me` can tell. The process table says so where both see the same one; else only
+ * that a machine was started anew since then does. Who gets `unknown` has to go by signs of life.
+ */
+export function fateOf(owner: Identity, me: Identity = ourselves): Fate {
+  if (owner.boot === me.boot) return owner.space === me.space ? fateInTable(owner) : 'unknown';
+  if (owner.host !== me.host) return 'unknown';
+  // Not a freak of numbers but one boot under two names, as in systemd-nspawn: what is there may be alive.
+  return owner.space === me.space && fateInTable(owner) !== 'dead' ? 'unknown' : 'dead';
+}
+
+function fateInTable({ pid, start }: Identity): Fate {
+  const entry = lookUpProcess(pid);
+  if (entry === 'none') return 'dead';
+  if (entry === 'hidden' || start === '') return 'unknown';
+  return entry.start === start && !entry.isOver ? 'alive' : 'dead';
+}
+
+function startOfOurs(): string {
+  const entry = lookUpProcess(process.pid);
+  return typeof entry === 'string' ? '' : entry.start;
+}
+
+function fileOr(path: string, otherwise: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch {
+    return otherwise;
+  }
+}
+
+function linkOr(path: string, otherwise: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return otherwise;
+  }
+}

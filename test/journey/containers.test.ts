@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { until } from './process.ts';
+import { adminKey, makeWorld } from './world.ts';
+
+/** A process-id namespace of its own, as each container has: Sluice is process 1 in it. */
+const container = ['unshare', '--user', '--map-root-user', '--pid', '--fork', '--mount-proc', '--kill-child'];
+
+describe('two containers on one state folder, in each of which Sluice is process 1', () => {
+  it('see each other live, refuse to be a second daemon, and do not touch what the other is at work on', async () => {
+    const world = await makeWorld();
+    const home = await world.home();
+    await home.write('rows.csv', 'id\n1\n');
+    await home.config({
+      destinations: { main: { url: world.url, api_key: adminKey } },
+      sources: { files: { connector: 'file' } },
+      jobs: { orders: { source: 'files', query: 'rows.csv', format: 'csv', target: world.instances.csv } },
+    });
+    const first = home.start(['run'], { under: container });
+    await until('the first daemon', async () => (await home.sluice(['health'])).code === 0);
+    const health = ['health', '--json'];
+    for (const how of [{}, { under: container }]) {
+      const seen = JSON.parse((await home.sluice(health, how)).stdout) as { findings: unknown };
+      expect(JSON.stringify(seen)).toMatch(/process 1\b.*the schedules tick/);
+    }
+    const sync = await home.sync({ under: container });
+    expect(sync.jobs).toMatchObject([{ state: 'delivered' }]);
+    const second = await home.sluice(['run'], { under: container });
+    expect(second).toMatchObject({ code: 2, stderr: expect.stringMatching(/DAEMON_RUNNING[\s\S]*process 1 /) });
+    expect(first.child.exitCode).toBeNull();
+    expect((await home.sluice(['health'], { under: container })).code).toBe(0);
+  });
+});
