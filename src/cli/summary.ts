@@ -77,13 +77,13 @@ function tableOf(outcomes: readonly Outcome[]): string {
   return renderTable(columns, rows, { widest: 100, paper: process.stdout });
 }
 
-function resultText({ state, problem, until }: Outcome): string {
+function resultText({ job, state, problem, until }: Outcome): string {
   const at = until === undefined ? '' : instantText(until);
   if (state === 'waiting_quota') return `owed, waits for the daily quota until ${at}`;
   if (state === 'waiting_retry') return `owed, next try ${at}${problem === undefined ? '' : `: ${problem.code}`}`;
   if (state === 'waiting_login') return 'owed, the destination refuses our credentials';
   if (state === 'busy') return 'another run of this job is under way';
-  if (state === 'held') return 'held: run "sluice resume" when it may run again';
+  if (state === 'held') return `held: "sluice resume ${job}" lets it run again`;
   if (state === 'quarantined') return 'quarantined: the instance keeps what it has';
   return problem === undefined ? state : `${state}: ${problem.code}`;
 }

@@ -80,6 +80,7 @@ export function refusalProblem({ url, status, text, retryAfterMs }: Refusal): Pr
   if (repeatable.has(status)) {
     return make('REST_BUSY', 'try_later', `${place} cannot answer at the moment`, {
       seen,
+      next: '`sluice check --connect` tries again; if it stays so, ask those who run it',
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     });
   }
