@@ -67,6 +67,13 @@ const words: Readonly<Record<Occasion, Words>> = {
     over: 'the schedules tick again',
     overMany: 'the schedules tick again',
   },
+  disk: {
+    one: 'the state folder fills up',
+    worse: 'the state folder is full',
+    many: 'the state folder fills up',
+    over: 'the state folder has room again',
+    overMany: 'the state folder has room again',
+  },
 };
 
 export interface Said {

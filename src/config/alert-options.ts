@@ -17,6 +17,7 @@ export const occasions = [
   'credentials',
   'unsent',
   'scheduler',
+  'disk',
 ] as const;
 
 export const alertDefaults = {

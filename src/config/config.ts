@@ -23,6 +23,8 @@ export interface Config {
   readonly monitor?: MonitorAddress;
   /** How many delivered payloads stay on the disk; absent: none. */
   readonly keep?: { readonly payloads: number; readonly milliseconds: number };
+  /** How much of its disk the state folder may take; absent: all. */
+  readonly disk?: DiskSettings;
   /** Whom to tell of what goes wrong; absent: nobody. */
   readonly alerts?: Alerts;
   /** How many extracts run at a time; absent: four. */
@@ -30,6 +32,12 @@ export interface Config {
   readonly destinations: ReadonlyMap<string, Destination>;
   readonly sources: ReadonlyMap<string, Source>;
   readonly jobs: ReadonlyMap<string, Job>;
+}
+
+export interface DiskSettings {
+  readonly mostBytes: number;
+  /** What stays free of the disk; absent: a twentieth of it, 100 MB at most. */
+  readonly freeBytes?: number;
 }
 
 /** What a destination is shown with each request. */

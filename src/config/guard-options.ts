@@ -84,3 +84,23 @@ export const keepSchema: JsonSchema = {
     days: { type: 'integer', minimum: 1, maximum: 3650, default: keepDefaults.days, description: 'For so many days.' },
   },
 };
+
+/** How much of its disk the state folder may take: 10 GB, and a twentieth of the disk, 100 MB at most, stays free. */
+export const diskDefaults = { limit_megabytes: 10_000 };
+
+export const diskSchema: JsonSchema = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    limit_megabytes: {
+      type: 'integer',
+      minimum: 1,
+      default: diskDefaults.limit_megabytes,
+      description: 'So much may be in the folder, whatever it is for.',
+    },
+    free_megabytes: {
+      ...count,
+      description: 'So much of its disk stays free. By default a twentieth of the disk, 100 MB at most.',
+    },
+  },
+};

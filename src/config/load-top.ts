@@ -6,10 +6,10 @@ import type { Rules } from '../schedule/schedule.ts';
 import { type OptionValues, option, schemaOf, withDefaults } from '../sdk/option.ts';
 import type { Alerts } from './alerts.ts';
 import type { Places } from './catalogue.ts';
-import type { Config, MonitorAddress, SealKeys } from './config.ts';
+import type { Config, DiskSettings, MonitorAddress, SealKeys } from './config.ts';
 import type { Document } from './document.ts';
 import type { Faults } from './faults.ts';
-import { keepDefaults } from './guard-options.ts';
+import { diskDefaults, keepDefaults } from './guard-options.ts';
 import { loadAlerts } from './load-alerts.ts';
 import { loadRules, type Spread } from './load-schedule-rules.ts';
 import { partAt } from './member.ts';
@@ -34,6 +34,7 @@ export interface Top {
   /** The guards of all jobs, as written. */
   readonly guards: unknown;
   readonly keep: Keep;
+  readonly disk: DiskSettings;
   /** What goes for all schedules that do not say otherwise. */
   readonly scheduleRules: Rules & Spread;
   readonly concurrency: number;
@@ -99,6 +100,7 @@ export async function readTop(
     ...monitorOf(values),
     guards: (part.value as Record<string, unknown>).guards,
     keep: keepOf(values),
+    disk: diskOf(values),
     scheduleRules: rulesOf(part, faults),
     concurrency: values.concurrency,
     ...(alerts === undefined ? {} : { alerts }),
@@ -129,6 +131,14 @@ function monitorOf({ monitor }: OptionValues<typeof topOptions>): { monitor?: Mo
 function keepOf({ keep }: OptionValues<typeof topOptions>): Keep {
   const { payloads, days } = { ...keepDefaults, ...(isMap(keep) ? keep : {}) } as typeof keepDefaults;
   return { payloads, milliseconds: days * 86_400_000 };
+}
+
+function diskOf({ disk }: OptionValues<typeof topOptions>): DiskSettings {
+  const written = { ...diskDefaults, ...(isMap(disk) ? disk : {}) } as typeof diskDefaults & {
+    free_megabytes?: number;
+  };
+  const { limit_megabytes: limit, free_megabytes: free } = written;
+  return { mostBytes: limit * 1_000_000, ...(free === undefined ? {} : { freeBytes: free * 1_000_000 }) };
 }
 
 function rulesOf(part: Part, faults: Faults): Rules & Spread {

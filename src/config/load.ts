@@ -116,6 +116,7 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
     sealKeys: top.sealKeys,
     ...(top.monitor === undefined ? {} : { monitor: top.monitor }),
     keep: top.keep,
+    disk: top.disk,
     concurrency: top.concurrency,
     ...(top.alerts === undefined ? {} : { alerts: top.alerts }),
     destinations: good<Destination>(destinations.outcomes),

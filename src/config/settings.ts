@@ -1,7 +1,7 @@
 import { type JsonSchema, type OptionSet, option } from '../sdk/option.ts';
 import { alertsSchema, ownAlertsSchema } from './alert-options.ts';
 import { budgetDestinationOptions, budgetJobOptions } from './budget-options.ts';
-import { guardsSchema, keepDefaults, keepSchema } from './guard-options.ts';
+import { diskDefaults, diskSchema, guardsSchema, keepDefaults, keepSchema } from './guard-options.ts';
 import { jobScheduleOptions, topScheduleOptions } from './schedule-options.ts';
 import { writeSchema } from './write-options.ts';
 
@@ -69,7 +69,7 @@ export const topOptions = {
     },
     {
       about:
-        'Where `sluice run` answers /healthz, /readyz and /metrics, over plain HTTP and to whoever asks. Without it, nowhere. Read at the start alone.',
+        'Where `sluice run` shows the page of all jobs and answers /healthz, /readyz and /metrics, over plain HTTP and to whoever asks. Without it, nowhere. Read at the start alone.',
       example: { host: '127.0.0.1', port: 9464 },
     },
   ),
@@ -87,6 +87,11 @@ export const topOptions = {
     about:
       'Delivered payloads that stay on the disk, so that `sluice rollback` can put one back. Read at the start alone.',
     default: keepDefaults,
+  }),
+  disk: option.schema<{ limit_megabytes?: number; free_megabytes?: number }>(diskSchema, {
+    about:
+      'How much of its disk the state folder may take. A run whose result has no room fails before it is written; what is owed stays, and payloads that are only kept for `sluice rollback` go first. Read at the start alone.',
+    default: diskDefaults,
   }),
   connectors: option.text({
     about:
@@ -134,7 +139,7 @@ export const destinationOptions = {
   }),
   account: option.text({
     about:
-      'Name of the purse that requests are paid from. Destinations with the same name share their limits; by default those with the same address and credentials do.',
+      'Name of the purse that requests are paid from. Destinations with the same name share their limits; by default those with the same address and the same key or user do. Where the key of a destination is exchanged, what it has used of the day counts on.',
     example: 'agency',
   }),
   ...budgetDestinationOptions,

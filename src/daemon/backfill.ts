@@ -42,7 +42,7 @@ export async function backfillJob(given: BackfillGiven): Promise<Outcome> {
 
 async function stageAll(given: BackfillGiven, extract: Extract): Promise<Backfill['staged']> {
   const { runtime, job, chunk, range, onChunk } = given;
-  const { store, clock, log, logins } = runtime;
+  const { store, clock, log, logins, room } = runtime;
   const { reading, watermark, keeping } = await lookUpPlace(store, { job, run: newId() });
   const current = keeping?.current;
   if (keeping === undefined || current === undefined) throw nothingKept(job);
@@ -57,6 +57,7 @@ async function stageAll(given: BackfillGiven, extract: Extract): Promise<Backfil
         ...{ extract, folder: given.config.folder, signal: given.signal, clock, range: one },
         log: log.with({ job: job.name }),
         ...(login === undefined ? {} : { login }),
+        ...(room === undefined ? {} : { room }),
         ...(watermark === undefined ? {} : { watermark }),
         set: { ...keeping, run, current, ...(backfill.staged === undefined ? {} : { staged: backfill.staged }) },
       });

@@ -44,6 +44,8 @@ export type RunEvents = {
   };
   /** Owed to a destination that the config does not have: it stays owed until one of that name is there again. */
   'config.stranded': { readonly destination: string; readonly payloads: number };
+  /** There was no room for something new: files of delivered payloads that were kept for a rollback are gone, the oldest first. */
+  'payloads.forgotten': { readonly payloads: number; readonly bytes: number };
   'config.reloaded': { readonly file: string; readonly jobs: number };
   /** The new config has a fault as a whole: the old one stays in force. */
   'config.refused': { readonly file: string; readonly faults: number };

@@ -19,6 +19,7 @@ const levelOf: Partial<Record<keyof SluiceEvents & string, Exclude<Level, 'silen
   'payload.revived': 'info',
   'payload.waiting': 'warn',
   'config.stranded': 'warn',
+  'payloads.forgotten': 'warn',
   'payload.dead': 'error',
   'upload.failed': 'warn',
   'quota.spent': 'warn',

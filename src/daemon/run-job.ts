@@ -127,6 +127,7 @@ async function runStages(given: RunGiven, run: string): Promise<Stage> {
     run,
     ...(login === undefined ? {} : { login }),
     ...(given.logicalAt === undefined ? {} : { logicalAt: given.logicalAt }),
+    ...(runtime.room === undefined ? {} : { room: runtime.room }),
     ...(watermark === undefined ? {} : { watermark }),
     ...(keeping === undefined ? { isShown } : { keeping }),
     ...(watch === undefined ? {} : { onBatch: (batch) => watch.take(batch) }),

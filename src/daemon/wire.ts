@@ -5,8 +5,10 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 import { Events } from '../lib/events.ts';
 import { loadHttp } from '../lib/http.ts';
 import { type Log, quietLog } from '../lib/log.ts';
+import type { Room } from '../lib/room.ts';
 import type { LoginBook } from '../oauth/book.ts';
 import { sweepSpool } from '../pipeline/sweep-spool.ts';
+import { Disk } from '../state/disk.ts';
 import { type Healed, heal } from '../state/heal.ts';
 import { openStore, type Store } from '../state/store.ts';
 import type { SluiceEvents } from './events.ts';
@@ -20,6 +22,8 @@ export interface Runtime {
   readonly events: Events<SluiceEvents>;
   readonly clock: Clock;
   readonly log: Log;
+  /** What may be written into the state folder; absent: anything. */
+  readonly room?: Room;
   /** What start-up found and mended. */
   readonly healed: Healed;
   /** Closes connections and files. What is owed stays owed. */
@@ -55,11 +59,19 @@ export async function wire(given: WireGiven): Promise<Runtime> {
       await gateway.close();
       await store.close();
     };
-    return { store, gateway, logins, events, clock, log, healed, close };
+    return { store, gateway, logins, events, clock, log, healed, close, ...roomIn(store, { config, events }) };
   } catch (thrown) {
     await store.close();
     throw thrown;
   }
+}
+
+function roomIn(
+  store: Store,
+  { config: { disk: limits }, events }: { config: Config; events: Events<SluiceEvents> },
+): Pick<Runtime, 'room'> {
+  if (limits === undefined) return {};
+  return { room: new Disk({ store, limits, forgot: (what) => events.emit('payloads.forgotten', what) }) };
 }
 
 /** The gates to a config's destinations, over a store that is open. */

@@ -7,6 +7,7 @@ import { Output } from '../formats/output.ts';
 import type { Clock } from '../lib/clock.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 import { toProblem } from '../lib/problem.ts';
+import type { Room } from '../lib/room.ts';
 import type { Batch } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
 import type { ConnectorLog } from '../sdk/connector.ts';
@@ -38,6 +39,8 @@ export interface CarryGiven {
   /** Tokens, for a source that logs in by OAuth. */
   readonly login?: Login;
   readonly sink: Sink;
+  /** What may be written beside it; absent: anything. */
+  readonly room?: Room;
   /** Where the last run had got to. */
   readonly watermark?: string;
   /** For a job that keeps its rows. */
@@ -109,10 +112,14 @@ class Carrier {
   constructor(given: CarryGiven, { source, scratch }: { source: Source; scratch: string }) {
     this.#given = given;
     this.#source = source;
-    const { extract, keeping, clock, asOf = clock.now() } = given;
+    const { extract, keeping, clock, asOf = clock.now(), room } = given;
     const { write: rule, timezone: zone = 'UTC' } = extract;
     if (keeping === undefined || rule === undefined) return;
-    this.#folded = new FoldedSource(source, { ...keeping, rule, scratch, asOf, zone }, () => this.#report());
+    this.#folded = new FoldedSource(
+      source,
+      { ...keeping, rule, scratch, asOf, zone, ...(room === undefined ? {} : { room }) },
+      () => this.#report(),
+    );
   }
 
   async run(): Promise<Carried> {

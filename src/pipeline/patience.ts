@@ -46,6 +46,11 @@ export class Patience {
     this.#since = this.#given.clock.monotonic();
   }
 
+  /** What is waited for will not come to a good end: the wait is over, for this reason. */
+  giveUp(reason: unknown): void {
+    this.#giveUp?.(reason);
+  }
+
   end(): void {
     this.#given.signal.removeEventListener('abort', this.#onAbort);
     this.#over.abort('over');

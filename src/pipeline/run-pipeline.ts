@@ -2,6 +2,7 @@ import type { Extract } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Emit } from '../lib/events.ts';
 import { toProblem } from '../lib/problem.ts';
+import type { Room } from '../lib/room.ts';
 import type { Batch } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
 import type { ConnectorLog } from '../sdk/connector.ts';
@@ -29,6 +30,8 @@ export interface PipelineGiven {
   readonly login?: Login;
   /** The instant that the run stands for, epoch milliseconds; absent: the present. */
   readonly logicalAt?: number;
+  /** What may be written into the folder; absent: anything. */
+  readonly room?: Room;
   /** Sees every batch as it is encoded. */
   readonly onBatch?: (batch: Batch) => void;
   /** Names of the job and of this firing of it, for events, problems and the scratch folder. */
@@ -129,7 +132,7 @@ async function spooled(
   given: ResumeGiven & { readonly asOf: number; readonly onProgress: (carried: Carried) => void },
 ): Promise<Spooled | Unchanged | Shown> {
   const { extract, asOf } = given;
-  const file = await SpoolFile.open(given.spool);
+  const file = await SpoolFile.open(given.spool, given.room);
   try {
     const { columns, rows, rowsRead, ending, manifest } = await carry({ ...given, sink: file });
     given.signal.throwIfAborted();

@@ -29,7 +29,11 @@ export async function stageRange(given: StageGiven): Promise<{ readonly staged: 
   const { columns, next } = set.current;
   const { staged = { id: set.run, columns, next: next + farAhead, segments: [] } } = set;
   const source = new Source({ ...given, scratch });
-  const run = new SetRun({ ...set, staged, rule, scratch, zone, asOf: clock.now() });
+  const { room } = given;
+  const run = new SetRun({
+    ...{ ...set, staged, rule, scratch, zone, asOf: clock.now() },
+    ...(room === undefined ? {} : { room }),
+  });
   try {
     const come = await source.open();
     const { covers } = source.said;

@@ -1,4 +1,5 @@
 import { Problem } from '../lib/problem.ts';
+import type { Room } from '../lib/room.ts';
 import type { Column } from '../sdk/column.ts';
 import { Arena } from './arena.ts';
 import { Merge } from './merge.ts';
@@ -79,17 +80,24 @@ class Ranking {
   }
 }
 
+interface Sorting {
+  readonly rows: number;
+  /** For files that are gone afterwards, and what may be written there. */
+  readonly folder: string;
+  readonly room: Room | undefined;
+}
+
 /**
  * Looks through all rows to find which are the newest; undefined where there are no more than so many. `read` gives the rows
  * as they will be read again.
  */
 export async function findNewest(
   reader: SetReader,
-  { column, rows, folder, merge }: { column?: string; rows: number; folder: string; merge: Merge },
+  { column, merge, ...sorting }: { column?: string; merge: Merge } & Sorting,
 ): Promise<Newest | undefined> {
   const at = column === undefined ? -1 : reader.columns.findIndex(({ name }) => name === column);
   try {
-    return at < 0 ? await countRows(reader, rows) : await rankRows(reader, { at, rows, folder });
+    return at < 0 ? await countRows(reader, sorting.rows) : await rankRows(reader, { at, ...sorting });
   } finally {
     await merge.close();
   }
@@ -102,10 +110,10 @@ async function countRows(reader: SetReader, rows: number): Promise<Newest | unde
 
 async function rankRows(
   reader: SetReader,
-  { at, rows, folder }: { at: number; rows: number; folder: string },
+  { at, rows, folder, room }: { at: number } & Sorting,
 ): Promise<Newest | undefined> {
   const write = writerFor(reader.columns[at]!);
-  const sorter = new Sorter(folder);
+  const sorter = new Sorter(folder, { room });
   const ranking = new Ranking(write, sorter.arena);
   try {
     for (let batch = await reader.next(noteRow); batch !== undefined; batch = await reader.next(noteRow));

@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
+import type { Room } from '../lib/room.ts';
 import type { Segment } from './manifest.ts';
 
 const pieceBytes = 512 * 1024;
@@ -7,6 +8,7 @@ const pieceBytes = 512 * 1024;
 /** Writes records into a new file, one piece behind the one that is being filled. */
 export class SegmentWriter {
   readonly #handle: FileHandle;
+  readonly #room: Room | undefined;
   #piece: Buffer = Buffer.allocUnsafeSlow(pieceBytes);
   #spare: Buffer | undefined = Buffer.allocUnsafeSlow(pieceBytes);
   #used = 0;
@@ -15,12 +17,14 @@ export class SegmentWriter {
   #crc = 0;
   #writing: Promise<void> = Promise.resolve();
 
-  private constructor(handle: FileHandle) {
+  private constructor(handle: FileHandle, room: Room | undefined) {
     this.#handle = handle;
+    this.#room = room;
   }
 
-  static async create(path: string): Promise<SegmentWriter> {
-    return new SegmentWriter(await open(path, 'wx', 0o600));
+  /** `room`: what may be written; absent where somebody else has an eye on that. */
+  static async create(path: string, room?: Room): Promise<SegmentWriter> {
+    return new SegmentWriter(await open(path, 'wx', 0o600), room);
   }
 
   get bytes(): number {
@@ -62,6 +66,7 @@ export class SegmentWriter {
 
   async #flush(): Promise<void> {
     const piece = this.#piece.subarray(0, this.#used);
+    await this.#room?.claim(piece.length);
     await this.#writing;
     this.#crc = crc32(piece, this.#crc);
     const at = this.#written;

@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import { makeFolder } from '../lib/make-folder.ts';
+import type { Room } from '../lib/room.ts';
 import { syncFolder } from '../lib/sync-folder.ts';
 import type { Batch } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
@@ -45,6 +46,8 @@ export interface SetRunGiven {
   readonly asOf: number;
   /** IANA zone of the job. */
   readonly zone: string;
+  /** What may be written; absent: anything. */
+  readonly room?: Room;
   /** For tests: so much is sorted in memory at a time. */
   readonly arenaBytes?: number;
 }
@@ -78,7 +81,10 @@ export class SetRun {
 
   constructor(given: SetRunGiven) {
     this.#given = given;
-    this.#sorter = new Sorter(given.scratch, given.arenaBytes);
+    this.#sorter = new Sorter(given.scratch, {
+      room: given.room,
+      ...(given.arenaBytes === undefined ? {} : { mostBytes: given.arenaBytes }),
+    });
   }
 
   /** The columns of what {@link next} gives. Known after {@link fold}. */
@@ -152,7 +158,7 @@ export class SetRun {
     this.#merge = this.#sources(isWhole);
     const gates = { ...this.#gates(), ...(newest === undefined ? {} : { newest }) };
     this.#reader = new SetReader(this.#merge, { columns, gates });
-    if (isWhole) this.#whole = await SegmentWriter.create(this.#pathOf(this.#nextFile()));
+    if (isWhole) this.#whole = await SegmentWriter.create(this.#pathOf(this.#nextFile()), this.#given.room);
   }
 
   /** The next batch of the whole; undefined at the end. Good until the next call. */
@@ -232,21 +238,21 @@ export class SetRun {
   }
 
   async #newest(columns: readonly Column[], isWhole: boolean): Promise<Gates['newest']> {
-    const { rule, scratch } = this.#given;
+    const { rule, scratch, room } = this.#given;
     const { rows, column } = rule.retain ?? {};
     const most = this.#segments.reduce((sum, segment) => sum + segment.rows, isWhole ? this.taken : 0);
     if (rows === undefined || most <= rows) return undefined;
     if (column !== undefined) namedColumn(columns, column, 'retain.column');
     const merge = this.#sources(isWhole);
     const reader = new SetReader(merge, { columns, gates: this.#gates() });
-    return findNewest(reader, { rows, folder: scratch, merge, ...(column === undefined ? {} : { column }) });
+    return findNewest(reader, { rows, folder: scratch, merge, room, ...(column === undefined ? {} : { column }) });
   }
 
   async #writeTaken(merge: Merge): Promise<Segment> {
     const { asOf } = this.#given;
     const { covers } = this.#incoming;
     const file = this.#nextFile();
-    const writer = await SegmentWriter.create(this.#pathOf(file));
+    const writer = await SegmentWriter.create(this.#pathOf(file), this.#given.room);
     try {
       await merge.copyTo(writer);
       const sealed = await writer.seal();

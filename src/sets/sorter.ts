@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Room } from '../lib/room.ts';
 import { Arena, ArenaSource } from './arena.ts';
 import type { Segment } from './manifest.ts';
 import { Merge } from './merge.ts';
@@ -21,13 +22,15 @@ export class Sorter {
   readonly arena: Arena;
   readonly #folder: string;
   readonly #mostBytes: number;
+  readonly #room: Room | undefined;
   #files: SortedFile[] = [];
   #made = 0;
 
-  /** `folder` is for files that are gone when the sorter is closed. */
-  constructor(folder: string, mostBytes: number = arenaBytes) {
+  /** `folder` is for files that are gone when the sorter is closed; `room`: what may be written there. */
+  constructor(folder: string, { mostBytes = arenaBytes, room }: { mostBytes?: number; room?: Room | undefined } = {}) {
     this.#folder = folder;
     this.#mostBytes = mostBytes;
+    this.#room = room;
     // The row that makes it full has to fit in as well.
     this.arena = new Arena(mostBytes + 256 * 1024);
   }
@@ -85,7 +88,7 @@ export class Sorter {
 
   async #write(work: (writer: SegmentWriter) => Promise<void>): Promise<SortedFile> {
     const path = join(this.#folder, `sort-${this.#made++}`);
-    const writer = await SegmentWriter.create(path);
+    const writer = await SegmentWriter.create(path, this.#room);
     try {
       await work(writer);
       return { path, ...(await writer.seal()) };

@@ -5,6 +5,7 @@ import { Problem } from '../lib/problem.ts';
 import { migrations } from './migrations/index.ts';
 import { placedPath } from './placed-paths.ts';
 import { stateProblem } from './state-problem.ts';
+import type { OutboxState } from './tables.ts';
 
 /** What a look at a state's database found; nothing was written, migrated or mended. */
 export interface Inspection {
@@ -20,8 +21,8 @@ export interface Inspection {
   readonly largest: number;
   /** Paths of owed payloads that are gone or not of their size. */
   readonly missing: readonly string[];
-  /** Paths of all payloads that the database knows. */
-  readonly known: readonly string[];
+  /** The files of all payloads that the database knows, and what became of those. */
+  readonly payloads: readonly { readonly path: string; readonly state: OutboxState }[];
 }
 
 /** Looks into the database of a state folder; undefined when there is none. A file that cannot be read at all is told as its integrity. */
@@ -41,8 +42,8 @@ export function inspectState(folder: string): Inspection | undefined {
     return {
       integrity,
       missing: lost.map(({ path }) => placedPath(folder, path)),
-      known: (database.prepare('select path from outbox').pluck().all() as string[]).map((path) =>
-        placedPath(folder, path),
+      payloads: (database.prepare('select path, state from outbox').all() as Inspection['payloads']).map(
+        ({ path, state }) => ({ path: placedPath(folder, path), state }),
       ),
       newest,
       schema: one('select max(number) from migrations'),
@@ -53,7 +54,7 @@ export function inspectState(folder: string): Inspection | undefined {
     const integrity = (thrown as Error).message;
     const problem = stateProblem(thrown, file);
     const unread = problem instanceof Problem && problem.code !== 'STATE_DAMAGED' ? { unread: problem } : {};
-    return { integrity, ...unread, newest, schema: 0, owed: 0, largest: 0, missing: [], known: [] };
+    return { integrity, ...unread, newest, schema: 0, owed: 0, largest: 0, missing: [], payloads: [] };
   } finally {
     database?.close();
   }

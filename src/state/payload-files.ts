@@ -15,6 +15,12 @@ const kept: readonly OutboxState[] = ['owed', 'quarantined', 'dead'];
 /** Nothing younger than this is swept, whatever the store knows of it. */
 const youngMs = 10 * 60_000;
 
+/** Delivered payloads whose files went though they were kept. */
+export interface Forgotten {
+  readonly payloads: number;
+  readonly bytes: number;
+}
+
 /** The files of payloads: each run writes into a folder of its own, so no two runs ever share or lose a file. */
 export class PayloadFiles {
   readonly #ground: Ground;
@@ -74,6 +80,26 @@ export class PayloadFiles {
   }
 
   /**
+   * Deletes delivered payloads that are only kept to go back to, until so many bytes are free: the oldest first, and the one
+   * that an instance shows after all that it showed before.
+   */
+  async forget(bytes: number): Promise<Forgotten> {
+    const forgotten = { payloads: 0, bytes: 0 };
+    await atomically(this.#ground, async (inside) => {
+      for (const path of await forgettable(inside)) {
+        if (forgotten.bytes >= bytes) return;
+        const size = statSync(path, { throwIfNoEntry: false })?.size;
+        if (size === undefined) continue;
+        rmSync(path, { force: true });
+        removeIfEmpty(dirname(path), this.root);
+        forgotten.payloads += 1;
+        forgotten.bytes += size;
+      }
+    });
+    return forgotten;
+  }
+
+  /**
    * Deletes what no payload and no living run can want: files of dead runs, half-written ones. What stands in the folder
    * of a living run stays whatever its age, which a clock that was set would falsify.
    */
@@ -98,6 +124,21 @@ export class PayloadFiles {
     const touched = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
     return touched !== undefined && touched < this.#ground.clock.now() - youngMs;
   }
+}
+
+/** Files that only delivered payloads have, in the order in which they may go. */
+async function forgettable({ db }: Ground): Promise<Set<string>> {
+  const wanted = await db.selectFrom('outbox').select('path').where('state', 'in', kept).execute();
+  const needed = new Set(wanted.map(({ path }) => path));
+  const rows = await db
+    .selectFrom(rankedPayloads({ db }).as('ranked'))
+    .select(['path', 'rank'])
+    .orderBy((order) => order.case().when('rank', '=', 1).then(1).else(0).end())
+    .orderBy('settled_at')
+    .execute();
+  const shown = new Set(rows.filter(({ rank }) => rank === 1).map(({ path }) => path));
+  const former = rows.filter(({ path, rank }) => !needed.has(path) && (rank === 1 || !shown.has(path)));
+  return new Set(former.map(({ path }) => path));
 }
 
 /** What {@link isWanted} would say of each payload there is. */

@@ -113,6 +113,7 @@ type Elsewhere =
   | 'extract.unchanged'
   | `payload.${'approved' | 'discarded' | 'restored' | 'revived'}`
   | `config.${string}`
+  | `payloads.${string}`
   | `daemon.${string}`
   | `schedules.${string}`;
 type Step = Exclude<keyof (PipelineEvents & DeliveryEvents & RunEvents), Elsewhere>;

@@ -4,6 +4,7 @@ import type { Config } from '../../config/config.ts';
 import { redact } from '../../lib/redact.ts';
 import { inspectState } from '../../state/inspect.ts';
 import { bad, type Finding, good } from './finding.ts';
+import { examineFullness } from './fullness.ts';
 import { examineLeftovers } from './leftovers.ts';
 import { examineVersions } from './versions.ts';
 import { examineZones } from './zones.ts';
@@ -82,7 +83,8 @@ function examineState(config: Config, now: number): Finding[] {
     ...(look === undefined ? [good('state', `none yet in ${state}`)] : [storeFinding(look)]),
     ...examinePayloads(missing),
     roomFinding(state, owed + 2 * largest),
-    ...(look?.integrity === 'ok' ? examineLeftovers(config, new Set(look.known), now) : []),
+    ...(look?.integrity === 'ok' ? examineFullness(config, look.payloads) : []),
+    ...(look?.integrity === 'ok' ? examineLeftovers(config, new Set(look.payloads.map(({ path }) => path)), now) : []),
   ];
 }
 

@@ -41,6 +41,8 @@ export class Counters {
   readonly #reloads;
   readonly #tokens;
   readonly #alerts;
+  readonly #refusedRoom;
+  readonly #forgotten;
 
   constructor({ registry, events, config, now }: CountersGiven) {
     this.#config = config;
@@ -71,6 +73,8 @@ export class Counters {
       'channel',
       'result',
     );
+    this.#refusedRoom = counter('disk_refusals', 'Results that were not written because there was no room for them.');
+    this.#forgotten = counter('forgotten_payloads', 'Payloads kept for a rollback that went to make room.');
     this.#runSeconds = new Histogram({
       name: 'sluice_run_duration_seconds',
       help: 'How long runs took, from the firing to the payload on disk (or to the end of a bulk refresh).',
@@ -136,6 +140,10 @@ export class Counters {
     'login.refused': ({ account }) => this.#waits.inc({ account: this.#account(account), reason: 'login' }),
     'firing.stretched': ({ job }) => this.#skipped.inc({ [jobLabel]: this.#jobs.of(job) }),
     'firing.skipped': ({ job, firings }) => this.#skipped.inc({ [jobLabel]: this.#jobs.of(job) }, firings),
+    'extract.failed': ({ code }) => {
+      if (code === 'DISK_LIMIT' || code === 'DISK_FULL') this.#refusedRoom.inc();
+    },
+    'payloads.forgotten': ({ payloads }) => this.#forgotten.inc(payloads),
     'config.reloaded': () => {
       this.#reloads.inc({ result: 'reloaded' });
       this.#begin();

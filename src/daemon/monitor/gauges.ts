@@ -3,9 +3,11 @@ import { occasions } from '../../config/alert-options.ts';
 import type { Config } from '../../config/config.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { bytesOf } from '../../sets/manifest.ts';
+import { holdingKinds } from '../../state/holdings.ts';
 import type { Store } from '../../state/store.ts';
 import type { Pulse } from '../pulse.ts';
 import { reportAccounts } from '../report-accounts.ts';
+import { DiskWatch } from '../report-disk.ts';
 import type { Ticking } from '../scheduler.ts';
 import { Names } from './labels.ts';
 
@@ -33,6 +35,10 @@ export class Gauges {
   readonly #turn;
   readonly #kept;
   readonly #keptBytes;
+  readonly #disk = new DiskWatch();
+  readonly #state;
+  readonly #stateLimit;
+  readonly #stateRoom;
   readonly #overdue;
   readonly #scheduled;
   readonly #inLine;
@@ -56,6 +62,9 @@ export class Gauges {
     this.#turn = gauge('quota_turn_timestamp_seconds', 'When the day of the quota turns.', 'account');
     this.#kept = gauge('kept_rows', 'Rows that the job keeps.', 'job_name');
     this.#keptBytes = gauge('kept_bytes', 'Bytes on the disk of the rows that the job keeps.', 'job_name');
+    this.#state = gauge('state_bytes', 'Bytes in the state folder, by what they are for.', 'kind');
+    this.#stateLimit = gauge('state_limit_bytes', 'Bytes that the state folder may hold.');
+    this.#stateRoom = gauge('state_room_bytes', 'Bytes that may still be written into the state folder.');
     this.#overdue = gauge('next_firing_overdue_seconds', 'How late the firing is that should have been first.');
     this.#scheduled = gauge('scheduled_jobs', 'Jobs that have a next firing.');
     this.#inLine = gauge(
@@ -79,7 +88,17 @@ export class Gauges {
     this.#scheduled.set(scheduled);
     this.#ticking.set(pulse.check().ticking ? 1 : 0);
     this.#stretched.set((await this.#given.store.stretches.now()).length);
-    await Promise.all([this.#readOutbox(), this.#readQuota(), this.#readAlerts(), this.#readKept()]);
+    await Promise.all([this.#readOutbox(), this.#readQuota(), this.#readAlerts(), this.#readKept(), this.#readDisk()]);
+  }
+
+  async #readDisk(): Promise<void> {
+    const { store, clock, config } = this.#given;
+    const disk = await this.#disk.look(config(), { store, clock });
+    if (disk === undefined) return;
+    const bytes = new Map(disk.holds.map((one) => [one.kind, one.bytes]));
+    for (const kind of holdingKinds) this.#state.set({ kind }, bytes.get(kind) ?? 0);
+    this.#stateLimit.set(disk.limit_bytes);
+    this.#stateRoom.set(disk.room_bytes);
   }
 
   async #readKept(): Promise<void> {

@@ -3,8 +3,10 @@ import type { Occasion } from '../../config/alerts.ts';
 import type { Config } from '../../config/config.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { loginCommand } from '../../oauth/login-problems.ts';
+import { roomAdvice } from '../../state/disk-problems.ts';
 import type { Store } from '../../state/store.ts';
 import { explainJob } from '../explain.ts';
+import { reportDisk } from '../report-disk.ts';
 
 /** What somebody who is told of a subject wants to know next: what is shown, what happens by itself, how to mend it. */
 export async function describe(
@@ -16,6 +18,11 @@ export async function describe(
   if (kind === 'scheduler') {
     const next = { says: 'nothing is fetched until the daemon is started anew' };
     return { next, mend: 'sluice health, then restart the daemon' };
+  }
+  if (kind === 'disk') {
+    const holds = (await reportDisk(config, store))?.holds ?? [];
+    const next = { says: 'what is owed is sent all the same; what fails for want of room runs again by its schedule' };
+    return { next, mend: roomAdvice(holds) ?? 'sluice doctor' };
   }
   if (kind === 'account') return { mend: 'sluice plan shows who asks for how much, and what would make it fit' };
   if (occasion === 'unsent') {

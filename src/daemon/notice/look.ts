@@ -10,7 +10,9 @@ import type { Store } from '../../state/store.ts';
 import type { Overview } from '../overview.ts';
 import { readOverview } from '../overview.ts';
 import type { Beat } from '../pulse.ts';
+import { DiskWatch } from '../report-disk.ts';
 import { failures } from './failures.ts';
+import { fillingOf } from './filling.ts';
 import { refusals } from './refusals.ts';
 import { limitsOf, routeOf } from './route.ts';
 import type { Shortages } from './shortages.ts';
@@ -47,6 +49,7 @@ export interface LookGiven {
 export class Lookout {
   readonly #staleness = new Staleness();
   readonly #shortages: Shortages;
+  readonly #disk = new DiskWatch();
 
   constructor(shortages: Shortages) {
     this.#shortages = shortages;
@@ -64,6 +67,7 @@ export class Lookout {
       ...(await this.#shortages.find(ground)),
       ...loginsOf(ground),
       ...silenceOf(beat, overview.now),
+      ...fillingOf(await this.#disk.look(config, { store, clock }), overview.now),
     ];
     return { conditions: found.map((one) => routed(one, alerts)), standing: standingIn(ground, beat !== undefined) };
   }
@@ -106,6 +110,7 @@ function standingIn({ config, alerts }: Ground, hasBeat: boolean): Seen['standin
   return ({ subject, occasion }) => {
     const [kind = '', name = ''] = split(subject);
     if (kind === 'scheduler') return hasBeat ? 'judged' : 'unknown';
+    if (kind === 'disk') return config.disk === undefined ? 'unknown' : 'judged';
     if (kind === 'login') return logins.has(name) ? 'judged' : 'unknown';
     if (kind !== 'job') return config.destinations.has(name) ? 'judged' : 'unknown';
     const job = config.jobs.get(name);

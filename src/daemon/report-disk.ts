@@ -1,0 +1,59 @@
+import type { Config } from '../config/config.ts';
+import type { Clock } from '../lib/clock.ts';
+import { roomOf } from '../state/disk.ts';
+import { type Holding, holdingsIn } from '../state/holdings.ts';
+import type { Store } from '../state/store.ts';
+
+/** How full a state folder is. */
+export interface DiskStatus {
+  readonly bytes: number;
+  /** What it may hold. */
+  readonly limit_bytes: number;
+  /** What may still be written: what the limit and the disk leave; never below 0. */
+  readonly room_bytes: number;
+  /** What fills it, the largest first. */
+  readonly holds: readonly Holding[];
+  /** 1: it fills up; 2: nothing more can be written. */
+  readonly level: 0 | 1 | 2;
+}
+
+/** From this part of the limit on somebody should know. */
+const warnedPart = 0.9;
+/** With less than this the next result may be one too many. */
+const littleBytes = 1_000_000;
+/** A look goes over all files. */
+const lookEveryMs = 60_000;
+
+/** Looks at the folder of the store; undefined where the config sets no limit. */
+export async function reportDisk(
+  { disk: limits }: Pick<Config, 'disk'>,
+  store: Pick<Store, 'folder' | 'outbox'>,
+): Promise<DiskStatus | undefined> {
+  if (limits === undefined) return undefined;
+  const holds = holdingsIn(store.folder, await store.outbox.inState('owed', 'quarantined', 'dead', 'delivered'));
+  const { bytes: room, used, free, keptFree } = roomOf({ store, limits });
+  const isFilling = used >= limits.mostBytes * warnedPart || free < 2 * keptFree;
+  return {
+    bytes: used,
+    limit_bytes: limits.mostBytes,
+    room_bytes: Math.max(0, Math.floor(room)),
+    holds,
+    level: room < littleBytes ? 2 : isFilling ? 1 : 0,
+  };
+}
+
+/** {@link reportDisk} for who asks again and again: looks once a minute at most. */
+export class DiskWatch {
+  #last: { readonly at: number; readonly status: DiskStatus | undefined } | undefined;
+
+  async look(
+    config: Pick<Config, 'disk'>,
+    { store, clock }: { store: Pick<Store, 'folder' | 'outbox'>; clock: Clock },
+  ): Promise<DiskStatus | undefined> {
+    const at = clock.monotonic();
+    if (this.#last === undefined || at - this.#last.at >= lookEveryMs) {
+      this.#last = { at, status: await reportDisk(config, store) };
+    }
+    return this.#last.status;
+  }
+}

@@ -1,0 +1,58 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Room } from '../lib/room.ts';
+
+/** A connector writes into its folder by itself, at the speed of its network: this often somebody looks how much it is. */
+const lookEveryMs = 200;
+
+/** Asks for the room that a connector's own files take, while it writes them. */
+export class ScratchWatch {
+  readonly #given: { readonly scratch: string; readonly room: Room; readonly full: (why: unknown) => void };
+  readonly #timer: NodeJS.Timeout;
+  #seen = 0;
+  #refusal: unknown;
+
+  /** `full`: there is no more room, and why; told once. */
+  constructor(given: { scratch: string; room: Room; full: (why: unknown) => void }) {
+    this.#given = given;
+    this.#timer = setInterval(() => this.#look(), lookEveryMs);
+    this.#timer.unref();
+  }
+
+  /** Why there was no more room, once there was none. */
+  get refusal(): unknown {
+    return this.#refusal;
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+  }
+
+  #look(): void {
+    const { scratch, room, full } = this.#given;
+    const bytes = bytesOf(scratch);
+    const more = bytes - this.#seen;
+    this.#seen = Math.max(bytes, this.#seen);
+    if (more <= 0) return;
+    room.claim(more)?.catch((why: unknown) => {
+      this.end();
+      this.#refusal ??= why;
+      full(why);
+    });
+  }
+}
+
+function bytesOf(folder: string): number {
+  try {
+    const names = readdirSync(folder, { recursive: true }) as string[];
+    return names.reduce((sum, name) => sum + sizeOf(join(folder, name)), 0);
+  } catch {
+    // Made or gone meanwhile: the next look sees.
+    return 0;
+  }
+}
+
+function sizeOf(path: string): number {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat?.isFile() === true ? stat.size : 0;
+}

@@ -1,0 +1,106 @@
+import { statfsSync } from 'node:fs';
+import type { Room } from '../lib/room.ts';
+import { diskFull, diskLimit } from './disk-problems.ts';
+import { bytesIn, holdingsIn } from './holdings.ts';
+import type { Forgotten } from './payload-files.ts';
+import type { Store } from './store.ts';
+
+/** How much of a disk a state folder may take. */
+export interface DiskLimits {
+  readonly mostBytes: number;
+  /** What stays free for others, whatever the folder holds; absent: a twentieth of the disk, and no more than is usual. */
+  readonly freeBytes?: number;
+}
+
+export interface DiskGiven {
+  readonly store: Pick<Store, 'folder' | 'outbox' | 'payloads' | 'sets'>;
+  readonly limits: DiskLimits;
+  /** Kept payloads had to go, because there was no room for new ones. */
+  readonly forgot: (what: Forgotten) => void;
+}
+
+/** Nobody looks at the disk for less. */
+const leastGrantBytes = 1_000_000;
+/** Other processes may fill the folder as well: of the room that there is, each takes a part before it looks again. */
+const grantedPart = 4;
+const usualFreeBytes = 100_000_000;
+const freePart = 20;
+/** Where payloads have to go, some more go with them, so that it is not the same again with the next piece. */
+const moreBytes = 16_000_000;
+
+/**
+ * The room that a state folder has: what its limit and its disk leave. Whoever writes what may grow asks first. Where there
+ * is none, delivered payloads go that are only kept to go back to, the oldest first; then whoever asks is refused, and
+ * nothing else ever goes. Several processes may pass the limit together by what each of them has asked for, a
+ * fourth of the room at most.
+ */
+export class Disk implements Room {
+  readonly #given: DiskGiven;
+  /** What may still be written before somebody looks. */
+  #left = 0;
+  #looking: Promise<void> = Promise.resolve();
+
+  constructor(given: DiskGiven) {
+    this.#given = given;
+  }
+
+  claim(bytes: number): Promise<void> | undefined {
+    if (bytes <= this.#left) {
+      this.#left -= bytes;
+      return undefined;
+    }
+    const looked = this.#looking.then(() => this.#look(bytes));
+    this.#looking = looked.catch(() => undefined);
+    return looked;
+  }
+
+  async #look(bytes: number): Promise<void> {
+    if (bytes <= this.#left) {
+      this.#left -= bytes;
+      return;
+    }
+    this.#left = 0;
+    let room = roomOf(this.#given);
+    if (room.bytes < bytes && (await this.#forget(bytes - room.bytes + moreBytes))) room = roomOf(this.#given);
+    if (room.bytes < bytes) throw await this.#refusal(room);
+    const granted = Math.min(room.bytes, Math.max(bytes, leastGrantBytes, room.bytes / grantedPart));
+    this.#left = granted - bytes;
+  }
+
+  async #forget(bytes: number): Promise<boolean> {
+    const { store, forgot } = this.#given;
+    const forgotten = await store.payloads.forget(bytes);
+    if (forgotten.payloads === 0) return false;
+    await store.sets.prune();
+    forgot(forgotten);
+    return true;
+  }
+
+  async #refusal({ used, free, keptFree }: RoomOnDisk): Promise<Error> {
+    const { store, limits } = this.#given;
+    const { folder } = store;
+    const holdings = holdingsIn(folder, await store.outbox.inState('owed', 'quarantined', 'dead', 'delivered'));
+    return limits.mostBytes - used < free - keptFree
+      ? diskLimit({ folder, used, holdings, mostBytes: limits.mostBytes })
+      : diskFull({ folder, free, keptFree, holdings });
+  }
+}
+
+interface RoomOnDisk {
+  /** What may be written; below 0 where there is already too much. */
+  readonly bytes: number;
+  /** What the folder holds. */
+  readonly used: number;
+  readonly free: number;
+  /** What has to stay free. */
+  readonly keptFree: number;
+}
+
+/** Looks at the folder and at its disk. */
+export function roomOf({ store, limits }: { store: Pick<Store, 'folder'>; limits: DiskLimits }): RoomOnDisk {
+  const { bavail, blocks, bsize } = statfsSync(store.folder);
+  const free = bavail * bsize;
+  const keptFree = limits.freeBytes ?? Math.min(usualFreeBytes, (blocks * bsize) / freePart);
+  const used = bytesIn(store.folder);
+  return { bytes: Math.min(limits.mostBytes - used, free - keptFree), used, free, keptFree };
+}

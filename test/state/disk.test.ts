@@ -1,0 +1,162 @@
+import { existsSync, statfsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { Disk } from '../../src/state/disk.ts';
+import { bytesIn, holdingsIn } from '../../src/state/holdings.ts';
+import type { Forgotten } from '../../src/state/payload-files.ts';
+import type { Store } from '../../src/state/store.ts';
+import { cleanUp, newStore, oweText, place, VirtualClock } from './fixtures.ts';
+
+afterEach(cleanUp);
+
+const keep = { payloads: 10, milliseconds: 86_400_000 };
+const megabyte = 1_000_000;
+const clock = new VirtualClock();
+
+/** A store, and how much its folder holds without payloads. */
+async function open(): Promise<{ store: Store; empty: number }> {
+  const store = await newStore({ clock, keep });
+  return { store, empty: bytesIn(store.folder) };
+}
+
+const payload = (letter: string, bytes = megabyte) => letter.repeat(bytes);
+
+async function deliver(store: Store, given: { instance: string; text: string; asOf: number }) {
+  const { owed, payload, run } = await oweText(store, given);
+  if (owed.state !== 'owed') throw new Error(owed.state);
+  const row = await store.outbox.attempt(owed.id);
+  await store.outbox.delivered(row!);
+  clock.advance(1000);
+  return { ...payload, run };
+}
+
+function diskOf(store: Store, limits: { mostBytes: number; freeBytes?: number }) {
+  const forgotten: Forgotten[] = [];
+  return { disk: new Disk({ store, limits, forgot: (what) => forgotten.push(what) }), forgotten };
+}
+
+/** Writes as a run does: asks first. */
+async function write(store: Store, disk: Disk, bytes: number, name = 'draft'): Promise<void> {
+  await disk.claim(bytes);
+  writeFileSync(join(store.payloads.folderOf('a-run'), name), Buffer.alloc(bytes));
+}
+
+describe('a state folder with a limit', () => {
+  it('takes what fits, and nothing beyond, however small the pieces are', async () => {
+    const { store, empty } = await open();
+    const limit = empty + 5 * megabyte;
+    const { disk } = diskOf(store, { mostBytes: limit });
+    let pieces = 0;
+    const refused = async () => {
+      for (; ; pieces++) await write(store, disk, 10_000, `piece-${pieces}`);
+    };
+    await expect(refused()).rejects.toMatchObject({ code: 'DISK_LIMIT', family: 'try_later' });
+    const used = bytesIn(store.folder);
+    expect(used).toBeLessThanOrEqual(limit + 100_000);
+    expect(used).toBeGreaterThan(limit - megabyte);
+    expect(pieces).toBeGreaterThan(400);
+  });
+
+  it('says what fills it, kind by kind, what it may hold, and what makes room', async () => {
+    const { store, empty } = await open();
+    await oweText(store, { instance: 'i', text: payload('a', 3 * megabyte), asOf: 1 });
+    const { disk } = diskOf(store, { mostBytes: empty + 3 * megabyte });
+    await expect(disk.claim(megabyte)).rejects.toMatchObject({
+      code: 'DISK_LIMIT',
+      message: expect.stringContaining(store.folder),
+      seen: expect.stringContaining('owed 3.00 MB in 1 file, history '),
+      allowed: expect.stringContaining('disk.limit_megabytes'),
+      next: expect.stringContaining('sluice sync'),
+    });
+  });
+
+  it('lets kept payloads go for a new one, the oldest first, and says so', async () => {
+    const { store, empty } = await open();
+    const first = await deliver(store, { instance: 'i', text: payload('a'), asOf: 1 });
+    const second = await deliver(store, { instance: 'i', text: payload('b'), asOf: 2 });
+    const third = await deliver(store, { instance: 'i', text: payload('c', 30 * megabyte), asOf: 3 });
+    const { disk, forgotten } = diskOf(store, { mostBytes: empty + 33 * megabyte });
+    await disk.claim(2 * megabyte);
+    expect([first, second, third].map(({ path }) => existsSync(path))).toEqual([false, false, false]);
+    expect(forgotten).toEqual([{ payloads: 3, bytes: 32 * megabyte }]);
+  });
+
+  it('keeps of several instances what each of them shows, as long as older ones are enough', async () => {
+    const { store, empty } = await open();
+    const rare = await deliver(store, { instance: 'rare', text: payload('r'), asOf: 1 });
+    const old = await deliver(store, { instance: 'busy', text: payload('a', 20 * megabyte), asOf: 2 });
+    const shown = await deliver(store, { instance: 'busy', text: payload('b'), asOf: 3 });
+    const { disk, forgotten } = diskOf(store, { mostBytes: empty + 22 * megabyte });
+    await disk.claim(megabyte);
+    expect([rare, old, shown].map(({ path }) => existsSync(path))).toEqual([true, false, true]);
+    expect(forgotten).toEqual([{ payloads: 1, bytes: 20 * megabyte }]);
+  });
+
+  it('never lets go of what is owed, held back or dead, nor of what a payload put back shares with a kept one', async () => {
+    const { store, empty } = await open();
+    const by = { who: 'a person', why: '' };
+    await deliver(store, { instance: 'back', text: payload('a'), asOf: 1 });
+    await deliver(store, { instance: 'back', text: payload('b'), asOf: 2 });
+    const [former] = await store.good.former({ url: place.url, instance: 'back' });
+    await store.good.putBack(former!, { job: 'job-back', by });
+    await oweText(store, { instance: 'owed', text: payload('o'), asOf: 1 });
+    const dead = await oweText(store, { instance: 'dead', text: payload('d'), asOf: 1 });
+    await store.outbox.bury((dead.owed as { id: number }).id, { code: 'REFUSED', message: 'no' });
+    const { disk } = diskOf(store, { mostBytes: empty + megabyte });
+    await expect(disk.claim(megabyte)).rejects.toMatchObject({ code: 'DISK_LIMIT' });
+    const waiting = await store.outbox.inState('owed', 'dead');
+    expect(waiting.length).toBe(3);
+    for (const { path } of waiting) expect(existsSync(path)).toBe(true);
+  });
+
+  it('has room again once something has gone', async () => {
+    const { store, empty } = await open();
+    const { owed, payload: made } = await oweText(store, { instance: 'i', text: payload('a'), asOf: 1 });
+    const { disk } = diskOf(store, { mostBytes: empty + 1.5 * megabyte });
+    await expect(disk.claim(megabyte)).rejects.toMatchObject({ code: 'DISK_LIMIT' });
+    await store.outbox.delivered((await store.outbox.find((owed as { id: number }).id))!);
+    await store.payloads.forget(megabyte);
+    await disk.claim(megabyte);
+    expect(existsSync(made.path)).toBe(false);
+  });
+
+  it('leaves some of the disk to others, whatever the limit', async () => {
+    const { store } = await open();
+    const { bavail, bsize } = statfsSync(store.folder);
+    const { disk } = diskOf(store, { mostBytes: Number.MAX_SAFE_INTEGER, freeBytes: bavail * bsize * 2 });
+    await expect(disk.claim(1)).rejects.toMatchObject({
+      code: 'DISK_FULL',
+      allowed: expect.stringContaining('disk.free_megabytes'),
+    });
+  });
+
+  it('counts what two processes write, whoever of them asks', async () => {
+    const { store, empty } = await open();
+    const limits = { mostBytes: empty + 8 * megabyte };
+    const [one, other] = [diskOf(store, limits).disk, diskOf(store, limits).disk];
+    let written = 0;
+    const fill = async () => {
+      for (; ; written++) await write(store, written % 2 === 0 ? one : other, 50_000, `piece-${written}`);
+    };
+    await expect(fill()).rejects.toMatchObject({ code: 'DISK_LIMIT' });
+    expect(bytesIn(store.folder)).toBeLessThanOrEqual(limits.mostBytes + 2 * megabyte);
+  });
+});
+
+it('tells the kinds of files in a state folder apart', async () => {
+  const { store } = await open();
+  await deliver(store, { instance: 'i', text: payload('k', 10), asOf: 1 });
+  await oweText(store, { instance: 'i', text: payload('o', 20), asOf: 2 });
+  writeFileSync(join(store.payloads.folderOf('r'), 'x.part'), Buffer.alloc(30));
+  writeFileSync(join(store.folder, 'before-1'), Buffer.alloc(40));
+  writeFileSync(join(store.folder, 'login.key'), Buffer.alloc(50));
+  const rows = await store.outbox.inState('owed', 'delivered');
+  const held = holdingsIn(store.folder, rows).filter(({ kind }) => kind !== 'history');
+  expect(held).toEqual([
+    { kind: 'other', files: 1, bytes: 50 },
+    { kind: 'former', files: 1, bytes: 40 },
+    { kind: 'spooling', files: 1, bytes: 30 },
+    { kind: 'owed', files: 1, bytes: 20 },
+    { kind: 'kept', files: 1, bytes: 10 },
+  ]);
+});
