@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import rest from '../../../connectors/simple_rest/index.ts';
+import { type Problem, renderProblem } from '../../../src/lib/problem.ts';
+import { TestLogin } from '../doubles/logins.ts';
+import { contextOf } from '../harness.ts';
+import { sendJson } from '../http-server.ts';
+import { ids, numbers, restBench } from './rig.ts';
+
+const { server, folder, extract, askedInFull } = restBench();
+
+test('a token from the runner is sent, and asked for anew when it is refused', async () => {
+  server.answer = (_, response) => {
+    const { authorization } = server.requests.at(-1)!.headers;
+    if (authorization === 'Bearer token-2') sendJson(response, ids(0, 1));
+    else response.writeHead(401).end();
+  };
+  const auth = {
+    kind: 'client_credentials',
+    token_url: 'https://id.example/token',
+    scopes: ['read'],
+    client_authentication: 'basic',
+  };
+  const login = new TestLogin();
+  expect((await extract({}, { auth }, { login })).rows).toEqual(numbers(0, 1));
+  expect(login.refusals).toEqual(['token-1']);
+  expect(rest.oauth?.(contextOf(rest, { source: { auth }, query: {}, folder }).source)).toEqual({
+    grants: ['client_credentials'],
+    token_url: 'https://id.example/token',
+    refresh: 'none',
+    scopes: ['read'],
+    client_authentication: 'basic',
+  });
+  expect(rest.oauth?.(contextOf(rest, { source: {}, query: {}, folder }).source)).toBeUndefined();
+});
+
+test('a login call gives the token, a session that ends is opened again, and closed at the end', async () => {
+  let sessions = 0;
+  server.answer = ({ pathname, searchParams }, response) => {
+    const { body, headers } = server.requests.at(-1)!;
+    if (pathname === '/login')
+      return sendJson(response, { data: { token: `session-${++sessions}-${JSON.parse(body).password.length}` } });
+    if (pathname === '/logout') return void response.writeHead(204).end();
+    if (headers['x-session'] !== `session-${sessions}-8` || (sessions === 1 && searchParams.get('page') === '2')) {
+      return void response.writeHead(401).end();
+    }
+    return sendJson(
+      response,
+      searchParams.get('page') === '3'
+        ? []
+        : ids(Number(searchParams.get('page')), Number(searchParams.get('page')) + 1),
+    );
+  };
+  const auth = {
+    kind: 'login_call',
+    call: { path: '/login', body: { user: 'ann', password: 'hunter22' } },
+    token_path: 'data.token',
+    name: 'X-Session',
+    logout: { path: '/logout', method: 'POST' },
+  };
+  expect((await extract({ paging: { kind: 'page' } }, { auth })).rows).toEqual(numbers(1, 3));
+  expect(sessions).toBe(2);
+  expect(askedInFull().at(-1)).toBe('POST /logout');
+  server.answer = (_, response) => void response.writeHead(400).end('hunter22 is no password');
+  const problem = await extract({}, { auth }).catch((error: unknown) => error as Problem);
+  expect(renderProblem(problem as Problem)).not.toContain('hunter22');
+});

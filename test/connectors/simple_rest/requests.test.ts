@@ -1,0 +1,133 @@
+import { execFileSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import rest, { fetchDatasource } from '../../../connectors/simple_rest/index.ts';
+import { contextOf } from '../harness.ts';
+import { sendJson } from '../http-server.ts';
+import { ids, numbers, restBench } from './rig.ts';
+
+const { server, folder, extract, failure, asked } = restBench();
+
+test('the path stands behind the base address, parameters go into the query, those of type header into headers', async () => {
+  server.answer = (_, response) => sendJson(response, [{ id: 1 }]);
+  const parameters = [
+    { name: 'since', value: '2026-01-01 & more', type: 'query' },
+    { name: 'limit', value: 5 },
+    { name: 'X-Team', value: 'blue', type: 'header' },
+  ];
+  for (const given of [parameters, JSON.stringify(parameters)]) {
+    await extract({ path: '/orders?status=open', parameters: given }, { url: `${server.url}/v2/?v=1` });
+  }
+  expect(asked()).toEqual(Array(2).fill('/v2/orders?v=1&status=open&since=2026-01-01+%26+more&limit=5'));
+  expect(server.requests.map(({ headers }) => headers['x-team'])).toEqual(['blue', 'blue']);
+  await expect(extract({ parameters: 'a=1' })).rejects.toMatchObject({ code: 'REST_PARAMETERS', family: 'config' });
+});
+
+test('a body that is no text is sent as JSON, a text as it is, with the method as it is meant', async () => {
+  server.answer = (_, response) => sendJson(response, [{ id: 1 }]);
+  await extract({ method: 'post', body: { q: 'ü' } });
+  await extract({
+    method: 'POST',
+    body: 'plain',
+    parameters: [{ name: 'Content-Type', value: 'text/x', type: 'header' }],
+  });
+  expect(server.requests).toMatchObject([
+    { method: 'POST', body: '{"q":"ü"}', headers: { 'content-type': 'application/json' } },
+    { method: 'POST', body: 'plain', headers: { 'content-type': 'text/x' } },
+  ]);
+});
+
+test.each([
+  [
+    { kind: 'basic', user: 'ann', password: 'pä:ss' },
+    { authorization: `Basic ${Buffer.from('ann:pä:ss').toString('base64')}` },
+    '/',
+  ],
+  [{ kind: 'bearer', token: 'tok-12345' }, { authorization: 'Bearer tok-12345' }, '/'],
+  [{ kind: 'key', name: 'X-Key', value: 'key-12345' }, { 'x-key': 'key-12345' }, '/'],
+  [{ kind: 'key', name: 'key', value: 'key-12345', in: 'query' }, {}, '/?key=key-12345'],
+])('credentials of kind %j arrive', async (auth, headers, url) => {
+  server.answer = (_, response) => sendJson(response, [{ id: 1 }]);
+  await extract({}, { auth });
+  expect(server.requests).toMatchObject([{ url, headers }]);
+});
+
+test('redirects are followed at home, and refused abroad', async () => {
+  server.answer = ({ pathname }, response) => {
+    if (pathname === '/new') return sendJson(response, ids(0, 1));
+    response
+      .writeHead(302, {
+        location: pathname === '/old' ? '/new' : pathname === '/loop' ? '/loop' : 'http://localhost:1/x',
+      })
+      .end();
+  };
+  expect((await extract({ path: 'old' })).rows).toEqual(numbers(0, 1));
+  expect(await failure({ path: 'away' })).toMatchObject({ code: 'REST_ORIGIN' });
+  expect(await failure({ path: 'loop' })).toMatchObject({ code: 'REST_REDIRECTS' });
+});
+
+test('a certificate is trusted through ca_file alone', async () => {
+  const args = [
+    'req',
+    '-x509',
+    '-newkey',
+    'rsa:2048',
+    '-nodes',
+    '-days',
+    '2',
+    '-subj',
+    '/CN=localhost',
+    '-addext',
+    'subjectAltName=IP:127.0.0.1',
+  ];
+  execFileSync('openssl', [...args, '-keyout', join(folder, 'key.pem'), '-out', join(folder, 'ca.pem')], {
+    stdio: 'ignore',
+  });
+  const [key, cert] = await Promise.all(['key.pem', 'ca.pem'].map((name) => readFile(join(folder, name))));
+  const secure = createServer({ key, cert }, (_, response) => sendJson(response, ids(0, 1)));
+  await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
+  try {
+    const url = `https://127.0.0.1:${(secure.address() as AddressInfo).port}`;
+    expect(await failure({}, { url })).toMatchObject({ code: 'REST_TLS', family: 'job' });
+    expect((await extract({}, { url, ca_file: 'ca.pem' })).rows).toEqual(numbers(0, 1));
+    expect(await failure({}, { url, ca_file: 'none.pem' })).toMatchObject({ code: 'REST_CA_FILE', family: 'config' });
+  } finally {
+    secure.closeAllConnections();
+    await new Promise((resolve) => secure.close(resolve));
+  }
+});
+
+test('check says what answers at the base address, and what does not', async () => {
+  const check = (source: Record<string, unknown>) => rest.check(contextOf(rest, { source, query: {}, folder }));
+  server.answer = (_, response) => sendJson(response, {});
+  expect(await check({ url: server.url })).toBe(`${server.url}/ answers with status 200 and application/json`);
+  server.answer = (_, response) => void response.writeHead(404).end();
+  expect(await check({ url: server.url })).toContain('is reached');
+  server.answer = (_, response) => void response.writeHead(401).end();
+  await expect(check({ url: server.url })).rejects.toMatchObject({ family: 'login' });
+  expect(await check({})).toContain('no base address');
+  expect(server.requests.length).toBe(3);
+});
+
+test('a data source as the service stores it is fetched raw', async () => {
+  server.answer = (_, response) => {
+    response.writeHead(200, { 'content-encoding': 'gzip' });
+    response.end(gzipSync('any \u0000 bytes'));
+  };
+  const limits = { signal: new AbortController().signal, timeoutMs: 5000, maxBytes: 1000 };
+  const parameters = '[{"name":"a","value":"1","type":"query"},{"name":"X-A","value":"2","type":"header"}]';
+  const properties = { endpoint_url: `${server.url}/x?b=0`, method: 'get', parameters };
+  const bytes = async (given = limits) =>
+    Buffer.concat(await Array.fromAsync(fetchDatasource(properties, given))).toString();
+  expect(await bytes()).toBe('any \u0000 bytes');
+  expect(server.requests).toMatchObject([{ method: 'GET', url: '/x?b=0&a=1', headers: { 'x-a': '2' } }]);
+  await expect(bytes({ ...limits, maxBytes: 5 })).rejects.toMatchObject({ code: 'REST_TOO_LARGE' });
+  server.answer = (_, response) => void response.writeHead(500).end();
+  await expect(bytes()).rejects.toMatchObject({ code: 'REST_BUSY' });
+  const nowhere = fetchDatasource({ endpoint_url: 'file:///etc/passwd' }, limits);
+  await expect(nowhere.next()).rejects.toMatchObject({ code: 'REST_ADDRESS' });
+});

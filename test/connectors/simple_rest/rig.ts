@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach } from 'vitest';
+import rest from '../../../connectors/simple_rest/index.ts';
+import type { Problem } from '../../../src/lib/problem.ts';
+import { forgetSecrets } from '../../../src/lib/redact.ts';
+import { batchText } from '../../../src/sdk/index.ts';
+import type { TestLogin } from '../doubles/logins.ts';
+import { contextOf } from '../harness.ts';
+import { TestServer } from '../http-server.ts';
+
+type Options = Record<string, unknown>;
+
+/** What the runner hands in beside the options. */
+interface Run {
+  readonly watermark?: string;
+  readonly timezone?: string;
+  readonly logicalAt?: number;
+  readonly login?: TestLogin;
+}
+
+/** A server and an empty folder for each test of the file that calls this, and the connector between them. */
+export function restBench() {
+  const server = new TestServer();
+  const folder = join(tmpdir(), `sluice-rest-${randomUUID()}`);
+  beforeEach(async () => {
+    await server.start();
+    await mkdir(folder);
+  });
+  afterEach(async () => {
+    await server.stop();
+    await rm(folder, { recursive: true });
+    forgetSecrets();
+  });
+
+  async function extract(query: Options, source: Options = {}, run: Run = {}) {
+    const context = { ...contextOf(rest, { source: { url: server.url, ...source }, query, folder }), ...run };
+    const { columns, batches, watermark, unchanged } = await rest.extract(context);
+    const rows: (string | null)[][] = [];
+    for await (const batch of batches) rows.push(...batchText(batch));
+    return { columns, rows, watermark: watermark?.(), unchanged: unchanged?.() ?? false };
+  }
+
+  const failure = (query: Options, source: Options = {}): Promise<Problem> =>
+    extract(query, source).then(
+      () => {
+        throw new Error('nothing was refused');
+      },
+      (error: Problem) => error,
+    );
+
+  return {
+    server,
+    folder,
+    extract,
+    failure,
+    /** The addresses that were asked for. */
+    asked: () => server.requests.map(({ url }) => url),
+    /** The same behind their methods, with the bodies behind them. */
+    askedInFull: () =>
+      server.requests.map(({ method, url, body }) => [method, url, body].filter((one) => one !== '').join(' ')),
+  };
+}
+
+/** The options that the connector has something against before anything is sent. */
+export function faults(query: Options, source: Options = { url: 'https://h/' }): string[] {
+  const context = contextOf(rest, { source, query, folder: '/' });
+  return (rest.validate?.({ source: context.source, query: context.query }) ?? []).map(({ option }) => option);
+}
+
+/** Records with ids from `from` to before `to`, and the rows that become of them. */
+export const ids = (from: number, to: number): { id: number }[] =>
+  Array.from({ length: Math.max(0, to - from) }, (_, i) => ({ id: from + i }));
+export const numbers = (from: number, to: number): string[][] => ids(from, to).map(({ id }) => [String(id)]);

@@ -1,0 +1,183 @@
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import rest from '../../../connectors/simple_rest/index.ts';
+import { renderProblem } from '../../../src/lib/problem.ts';
+import { retryAfterMs } from '../../../src/sdk/http/retry.ts';
+import { contextOf } from '../harness.ts';
+import { sendJson, TestServer } from '../http-server.ts';
+import { ids, numbers, restBench } from './rig.ts';
+
+const { server, folder, extract, failure } = restBench();
+
+test.each([429, 500, 502, 503, 504])(
+  'status %d is asked again, after the pause that the server names',
+  async (status) => {
+    server.answer = (_, response, number) => {
+      if (number > 1) return sendJson(response, ids(0, 1));
+      response.writeHead(status, { 'retry-after': '0' }).end('busy');
+    };
+    expect((await extract({})).rows).toEqual(numbers(0, 1));
+    expect(server.requests.length).toBe(2);
+  },
+);
+
+test('retries end, and what the server asked for is handed on', async () => {
+  server.answer = (_, response) => void response.writeHead(503, { 'retry-after': '0' }).end('maintenance until noon');
+  expect(await failure({}, { retries: 2 })).toMatchObject({
+    code: 'REST_BUSY',
+    family: 'try_later',
+    seen: 'status 503: maintenance until noon',
+    next: expect.stringContaining('`sluice check --connect` tries again'),
+  });
+  expect(server.requests.length).toBe(3);
+  server.answer = (_, response) => void response.writeHead(429, { 'retry-after': '3600' }).end();
+  expect(await failure({})).toMatchObject({ family: 'try_later', retryAfterMs: 3_600_000 });
+  expect(server.requests.length).toBe(4);
+});
+
+test('Retry-After is read as seconds and as an HTTP date', () => {
+  const now = Date.parse('2026-01-01T00:00:00Z');
+  expect(retryAfterMs('120', now)).toBe(120_000);
+  expect(retryAfterMs('Thu, 01 Jan 2026 00:00:30 GMT', now)).toBe(30_000);
+  expect(retryAfterMs('Wed, 31 Dec 2025 00:00:00 GMT', now)).toBe(0);
+  expect([retryAfterMs('soon', now), retryAfterMs(undefined, now)]).toEqual([undefined, undefined]);
+});
+
+const cuts: Record<string, (response: import('node:http').ServerResponse) => void> = {
+  'announces more bytes than it sends': (response) => {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100', connection: 'close' });
+    response.write('[{"id":1}]', () => response.socket?.end());
+  },
+  'resets the connection': (response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.write('[{"id":1}]', () => response.socket?.resetAndDestroy());
+  },
+  'ends its chunks without the last one': (response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.write('[{"id":1}]', () => response.socket?.end());
+  },
+  'cuts the packed stream': (response) => {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
+    response.end(gzipSync('[{"id":1}]').subarray(0, -4));
+  },
+};
+
+test.each(Object.entries(cuts))('an answer that %s is never an end: it is asked for again', async (_, cut) => {
+  server.answer = (_url, response, number) => (number === 1 ? cut(response) : sendJson(response, ids(5, 7)));
+  expect((await extract({})).rows).toEqual(numbers(5, 7));
+  server.answer = (_url, response) => cut(response);
+  expect(await failure({}, { retries: 0 })).toMatchObject({
+    code: 'REST_UNREACHABLE',
+    family: 'try_later',
+    next: expect.stringContaining('asked again by itself'),
+  });
+});
+
+test('JSON that ends too early inside a complete answer is refused', async () => {
+  server.answer = (_, response) => sendJson(response, '[{"id":1},');
+  expect(await failure({})).toMatchObject({ code: 'JSON_TRUNCATED', message: expect.stringContaining('page 1') });
+});
+
+test('an answer that stalls, and one that drips for ever, run out of time', async () => {
+  server.answer = (_, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.write('[');
+  };
+  expect(await failure({}, { retries: 0, timeout_seconds: 0.2 })).toMatchObject({
+    code: 'REST_UNREACHABLE',
+    seen: 'UND_ERR_BODY_TIMEOUT',
+  });
+  server.answer = (_, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    const drip = setInterval(() => response.write(' '), 20);
+    response.on('close', () => clearInterval(drip));
+  };
+  expect(await failure({}, { retries: 0, answer_seconds: 0.3 })).toMatchObject({
+    code: 'REST_UNREACHABLE',
+    message: expect.stringContaining('too long'),
+  });
+});
+
+test('a server that is not there is a reason to try later', async () => {
+  const gone = await new TestServer().start();
+  const { url } = gone;
+  await gone.stop();
+  expect(await failure({}, { url, retries: 0 })).toMatchObject({
+    code: 'REST_UNREACHABLE',
+    family: 'try_later',
+    seen: 'ECONNREFUSED',
+  });
+});
+
+test.each([
+  [401, 'REST_LOGIN', 'login'],
+  [403, 'REST_LOGIN', 'login'],
+  [404, 'REST_NOT_FOUND', 'job'],
+  [400, 'REST_REFUSED', 'job'],
+  [422, 'REST_REFUSED', 'job'],
+  [501, 'REST_REFUSED', 'job'],
+])('status %d is %s and is not asked again', async (status, code, family) => {
+  server.answer = (_, response) => void response.writeHead(status).end('{"error": "no\n such thing"}');
+  expect(await failure({ path: 'x' })).toMatchObject({
+    code,
+    family,
+    seen: `status ${status}: {"error": "no such thing"}`,
+  });
+  expect(server.requests.length).toBe(1);
+});
+
+test('no credential stands in an error, even where the server repeats it', async () => {
+  server.answer = ({ href }, response) =>
+    void response.writeHead(400).end(`you sent ${href} with ${server.requests.at(-1)!.headers.authorization}`);
+  const password = 'hunter2-hunter2';
+  const first = await failure({}, { auth: { kind: 'basic', user: 'ann', password } });
+  const key = 'key-0123456789';
+  const second = await failure({}, { auth: { kind: 'key', name: 'k', value: key, in: 'query' } });
+  server.answer = (_, response) => void response.writeHead(400).end(JSON.stringify(server.requests.at(-1)));
+  const hidden = ['header-secret-1', 'parameter-secret-2', 'query-secret-3'];
+  const parameters = [
+    { name: 'X-Api-Key', value: hidden[1]!, type: 'header' },
+    { name: 'access_token', value: hidden[2]!, type: 'query' },
+  ];
+  const third = await failure({ parameters }, { headers: { 'x-session': hidden[0]! } });
+  for (const secret of hidden) expect(renderProblem(third)).not.toContain(secret);
+  const shown = [first, second].map((problem) => renderProblem(problem) + problem.message).join();
+  expect(shown).not.toContain(password);
+  expect(shown).not.toContain(Buffer.from(`ann:${password}`).toString('base64'));
+  expect(shown).not.toContain(key);
+  expect(shown).toContain('[redacted]');
+});
+
+test('a page that a server shows instead of data is told by its words', async () => {
+  const page =
+    '<!DOCTYPE html><html><head><style>p{color:red}</style><title>No such page</title></head><p>Ask <b>Ann</b>.</p>';
+  server.answer = (_, response) => void response.writeHead(404, { 'content-type': 'text/html' }).end(page);
+  await expect(extract({})).rejects.toMatchObject({
+    code: 'REST_NOT_FOUND',
+    seen: 'status 404: a page: No such page Ask Ann .',
+    next: 'look at `path` or `endpoint_url`, and at `url` of the source',
+  });
+});
+
+test('a run that is stopped throws the reason, also in the pause before a retry', async () => {
+  const stop = new AbortController();
+  const reason = new Error('stopped by the test');
+  server.answer = (_, response) => {
+    response.writeHead(503, { 'retry-after': '30' }).end();
+    setTimeout(() => stop.abort(reason), 50);
+  };
+  const context = contextOf(rest, { source: { url: server.url }, query: {}, folder, signal: stop.signal });
+  await expect(rest.extract(context)).rejects.toBe(reason);
+});
+
+test('a run that is stopped while it reads its rows throws the reason', async () => {
+  server.answer = (_, response) => sendJson(response, ids(0, 200_000));
+  const stop = new AbortController();
+  const reason = new Error('stopped by the test');
+  const context = contextOf(rest, { source: { url: server.url }, query: {}, folder, signal: stop.signal });
+  const { batches } = await rest.extract(context);
+  const reading = (async () => {
+    for await (const _ of batches) stop.abort(reason);
+  })();
+  await expect(reading).rejects.toBe(reason);
+});
