@@ -114,7 +114,9 @@ function wordsOf(message: string): string {
 
 /** The two lines that everybody writes once: a cron expression and a variable, each without the quotes it needs. */
 function mendOf(line: string): string {
-  const cron = /^\s*(?:-\s*)?(\w+):\s*([*@][^"'#]*?)\s*$/.exec(line);
+  const cron =
+    /^\s*(?:-\s*)?(\w+):\s*([*@][^"'#]*?)\s*$/.exec(line) ??
+    /[{,]\s*(\w+):\s*([*@][^"'#{}]*?)\s*(?:[}]|,\s*\w+:)/.exec(line);
   if (cron) return `Put the value in quotes: ${cron[1]}: "${cron[2]}"`;
   const variable = /[{[].*?(\$\{[^}]*\})/.exec(line);
   if (variable) return `Inside of braces a variable has to stand in quotes: "${variable[1]}"`;

@@ -244,7 +244,7 @@ function wrongValue(error: SchemaError, path: Path, { part, schema, written }: A
     message: isItem ? `Item ${Number(name) + 1} of this list does not fit` : `The value of "${name}" does not fit`,
     path,
     seen: variable === undefined ? shown : `${shown}, from ${variable.written}`,
-    allowed: allowedBy(error, node),
+    allowed: lacksUnit(value, node) ? allowedBy({ ...error, keyword: 'pattern' }, node) : allowedBy(error, node),
     ...(mend === undefined ? {} : { next: mend }),
   };
 }
@@ -255,11 +255,21 @@ function isInsideSecret(schema: JsonSchema, schemaPath: string): boolean {
   return keys.some((_, i) => nodeAt(schema, keys.slice(0, i + 1).join('/'))?.writeOnly === true);
 }
 
+/** A bare number where the example has a unit behind one: quotes alone would not help. */
+function lacksUnit(value: unknown, node: JsonSchema | undefined): boolean {
+  const example = (node?.examples as unknown[] | undefined)?.[0];
+  return /^\d+(\.\d+)?$/.test(String(value)) && typeof example === 'string' && /^\d+[a-z%]$/.test(example);
+}
+
 function mendOf(
   value: unknown,
   { node, quoted }: { node: JsonSchema | undefined; quoted: string },
 ): string | undefined {
   const wantsText = [node?.type].flat().includes('string');
+  const example = (node?.examples as unknown[] | undefined)?.[0];
+  if (lacksUnit(value, node)) return `Write it with its unit, as in ${example}`;
+  if (node?.type === 'array' && typeof value === 'string' && Array.isArray(example) && quoted !== '')
+    return `Write a list, as in ${JSON.stringify(example)}`;
   if (wantsText && (typeof value === 'number' || typeof value === 'boolean')) return `Put it in quotes${quoted}`;
   if (typeof value !== 'string') return undefined;
   if (node?.type === 'boolean' && /^(yes|on|y)$/i.test(value)) return 'Write true';

@@ -128,6 +128,22 @@ jobs:
     });
   });
 
+  it('advises what would pass: a unit where one is wanted, and a list where there is text', async () => {
+    const alerts = (line: string) =>
+      `alerts:\n  channels: { ops: { type: slack, url: "https://x.example" } }\n  ${line}\n${configWith(goodJob)}`;
+    expect(await only(alerts('settle: 30'))).toMatchObject({
+      allowed: 'text like "24h"',
+      next: 'Write it with its unit, as in 24h',
+    });
+    expect(await only(alerts('quota_left: "10"'))).toMatchObject({ next: 'Write it with its unit, as in 10%' });
+    expect(await only(alerts('stale_after: 26'))).toMatchObject({ next: 'Write it with its unit, as in 26h' });
+    const mail = 'email, server: "smtp://mail.example.com", from: a@example.com, to: me@example.com }';
+    expect(await only(alerts('settle: 30s').replace(/slack.*\}(?= \})/, mail))).toMatchObject({
+      allowed: 'a list',
+      next: 'Write a list, as in ["me@example.com"]',
+    });
+  });
+
   it('says where an option belongs that a neighbour has', async () => {
     const source = (line: string) => configWith(goodJob).replace('host: db', `${line}\n    host: db`);
     expect(await only(source('limit: 5'))).toMatchObject({ next: 'Write it in the query of a job' });

@@ -144,6 +144,9 @@ describe('what cannot be a config at all', () => {
     const { problems } = await load(configWith(`${goodJob}    schedule: */15 * * * *\n`));
     expect(problems[0]).toMatchObject({ code: 'CONFIG_SYNTAX', where: { line: 17 } });
     expect(problems[0]!.next).toContain('schedule: "*/15 * * * *"');
+    const braces = 'jobs:\n  a: { source: shop, schedule: */5 6-18 * * MON-FRI, format: csv }\n';
+    expect((await load(braces)).problems[0]!.next).toContain('schedule: "*/5 6-18 * * MON-FRI"');
+    expect((await load('jobs: { a: { schedule: @daily } }\n')).problems[0]!.next).toContain('schedule: "@daily"');
   });
 
   it('names the quotes that a variable needs inside braces', async () => {
