@@ -1,7 +1,7 @@
 import { type Batch, batchText, type Extraction, Problem, type Range, withDefaults } from '#sdk';
 import db from '../../connectors/db/index.ts';
 
-const log = { debug() {}, info() {}, warn() {} };
+const log = { debug() {}, info() {} };
 
 export type Options = Readonly<Record<string, unknown>>;
 
@@ -12,10 +12,13 @@ interface Setting {
   readonly watermark?: string | undefined;
   readonly range?: Range;
   readonly timezone?: string;
+  /** Gets every warning. */
+  readonly warn?: () => void;
 }
 
-function contextOf(source: Options, { signal = new AbortController().signal, folder = '/nowhere' }: Setting) {
-  return { source: withDefaults(db.source, source), folder, signal, log };
+function contextOf(source: Options, setting: Setting) {
+  const { signal = new AbortController().signal, folder = '/nowhere', warn = () => {} } = setting;
+  return { source: withDefaults(db.source, source), folder, signal, log: { ...log, warn } };
 }
 
 /** Starts an extract by the connector as the pipeline would. */

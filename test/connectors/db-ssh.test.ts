@@ -143,10 +143,12 @@ for (const [kind, isInstalled, start] of [
         const stop = new AbortController();
         const { batches } = await extract(source(), 'select pg_sleep(60)', { folder, signal: stop.signal });
         const reading = countRows(batches);
-        setTimeout(() => stop.abort(new Error('stopped')), 200);
+        const ours = "select count(*)::int as n from pg_stat_activity where application_name = 'sluice'";
+        const count = (where: string) => async () => (await admin.query(`${ours} ${where}`)).rows[0].n;
+        await expect.poll(count("and wait_event = 'PgSleep'"), { timeout: 10_000 }).toBe(1);
+        stop.abort(new Error('stopped'));
         await expect(reading).rejects.toThrow('stopped');
-        const left = "select count(*)::int as n from pg_stat_activity where application_name = 'sluice'";
-        await expect.poll(async () => (await admin.query(left)).rows[0].n, { timeout: 3000 }).toBe(0);
+        await expect.poll(count(''), { timeout: 10_000 }).toBe(0);
         await admin.end();
       });
   });

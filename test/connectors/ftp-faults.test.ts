@@ -99,10 +99,10 @@ for (const server of ['ProFTPD', 'sshd'] as const) {
     it('ends at once when the run is stopped, with the reason of the stop', async () => {
       await putFile(running(), 'a.csv', csv);
       const stop = new AbortController();
-      await through([{ afterBytes: 1_000_000, how: 'silence' }], async (source) => {
+      const done = () => stop.abort(new Error('enough'));
+      await through([{ afterBytes: 1_000_000, how: 'silence', done }], async (source) => {
         const long = { ...source, idle_timeout_seconds: 60 };
         const reading = readFtp({ source: long, query: { path: 'a.csv' }, signal: stop.signal });
-        setTimeout(() => stop.abort(new Error('enough')), 600);
         await expect(reading).rejects.toThrow('enough');
       });
     });

@@ -8,6 +8,8 @@ const here = '127.0.0.1';
 export interface Cut {
   readonly afterBytes: number;
   readonly how: 'reset' | 'end' | 'silence';
+  /** Called when it has happened. */
+  readonly done?: () => void;
 }
 
 export interface TcpProxy {
@@ -135,6 +137,7 @@ function carry({ client, upstream, sockets, cut }: Carrying): void {
     client.write(chunk.subarray(0, room), () => {
       if (told?.how === 'reset') client.resetAndDestroy();
       if (told?.how === 'end') client.end();
+      told?.done?.();
     });
     upstream.pause();
   });

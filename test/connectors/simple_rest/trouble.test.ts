@@ -164,10 +164,11 @@ test('a run that is stopped throws the reason, also in the pause before a retry'
   const reason = new Error('stopped by the test');
   server.answer = (_, response) => {
     response.writeHead(503, { 'retry-after': '30' }).end();
-    setTimeout(() => stop.abort(reason), 50);
   };
   const context = contextOf(rest, { source: { url: server.url }, query: {}, folder, signal: stop.signal });
-  await expect(rest.extract(context)).rejects.toBe(reason);
+  // Told when the pause begins.
+  const log = { ...context.log, warn: () => void setImmediate(() => stop.abort(reason)) };
+  await expect(rest.extract({ ...context, log })).rejects.toBe(reason);
 });
 
 test('a run that is stopped while it reads its rows throws the reason', async () => {
