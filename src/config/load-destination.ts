@@ -53,10 +53,9 @@ function destinationOf(
   };
 }
 
-/** Stands in the state, so it must not give the credentials away. */
+/** Stands in the state and in logs, so it must not give the credentials away: a password could be guessed by its hash. */
 function accountOf(url: string, credentials: Credentials): string {
-  const who =
-    credentials.kind === 'api_key' ? ['key', credentials.key] : ['basic', credentials.user, credentials.password];
+  const who = credentials.kind === 'api_key' ? ['key', credentials.key] : ['basic', credentials.user];
   return createHash('sha256')
     .update(JSON.stringify([url, ...who]))
     .digest('hex')

@@ -9,7 +9,7 @@ import { runJob } from './run-job.ts';
 import { type Firing, type PassedOver, Scheduler, type Ticking } from './scheduler.ts';
 import { Stretcher } from './stretcher.ts';
 import { keepTidy } from './tidy.ts';
-import { openGateway, openLogins, type Runtime } from './wire.ts';
+import { followPurses, openGateway, openLogins, type Runtime } from './wire.ts';
 
 export interface DaemonGiven {
   readonly runtime: Runtime;
@@ -107,19 +107,20 @@ export class Daemon {
   }
 
   async #adopt(config: Config): Promise<void> {
-    const { store, events, clock } = this.#runtime;
+    const { events } = this.#runtime;
     const old = this.#now;
     await old.pause();
     if (this.#stop.signal.aborted) return;
+    let next: InForce | undefined;
     try {
+      next = await this.#open(config);
       await this.#scheduler.adopt(config.jobs.values());
     } catch (error) {
+      await next?.retire();
       old.deliver();
       throw error;
     }
-    const gateway = openGateway({ store, events, clock, config });
-    const logins = await openLogins({ store, events, clock, config });
-    this.#now = new InForce({ config, gateway, logins });
+    this.#now = next;
     this.#line.widen(config.concurrency ?? concurrencyDefault);
     this.#retire(old);
     if (this.#stop.signal.aborted) return;
@@ -127,6 +128,14 @@ export class Daemon {
     events.emit('config.reloaded', { file: config.file, jobs: config.jobs.size });
     await this.#sayStranded();
     this.#scheduler.look();
+  }
+
+  async #open(config: Config): Promise<InForce> {
+    const { store, events, clock } = this.#runtime;
+    // Another process may have taken the new keys up already; what was sent since with the old ones counts as well.
+    await followPurses(this.#runtime, this.#now.config);
+    const gateway = await openGateway({ store, events, clock, config });
+    return new InForce({ config, gateway, logins: await openLogins({ store, events, clock, config }) });
   }
 
   #retire(old: InForce): void {

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts';
 import type { Network } from '../delivery/gate.ts';
 import { Gateway } from '../delivery/gateway.ts';
+import { daysOf } from '../delivery/quota.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { Events } from '../lib/events.ts';
 import { loadHttp } from '../lib/http.ts';
@@ -52,7 +53,7 @@ export async function wire(given: WireGiven): Promise<Runtime> {
     for (const folder of store.payloads.folders()) await sweepSpool(folder);
     const healed = await heal(store);
     sayHealed(log, healed);
-    const gateway = openGateway({ store, events, clock, config, ...around });
+    const gateway = await openGateway({ store, events, clock, config, ...around });
     const logins = await openLogins({ store, events, clock, config });
     const close = async (): Promise<void> => {
       await logins.close();
@@ -74,17 +75,26 @@ function roomIn(
   return { room: new Disk({ store, limits, forgot: (what) => events.emit('payloads.forgotten', what) }) };
 }
 
-/** The gates to a config's destinations, over a store that is open. */
-export function openGateway(given: {
+/** The gates to a config's destinations, over a store that is open. A destination with another key goes on with its day. */
+export async function openGateway(given: {
   store: Store;
   events: Events<SluiceEvents>;
   clock: Clock;
   config: Pick<Config, 'destinations' | 'jobs'>;
   network?: Network;
-}): Gateway {
+}): Promise<Gateway> {
   const { events, config, ...rest } = given;
+  await followPurses(given, config);
   const priorityOf = (job: string) => config.jobs.get(job)?.priority;
   return new Gateway({ ...rest, destinations: config.destinations.values(), emit: events.emit, priorityOf });
+}
+
+/** Writes down which account each destination of a config pays from. */
+export function followPurses(
+  { store, clock }: Pick<Runtime, 'store' | 'clock'>,
+  { destinations }: Pick<Config, 'destinations'>,
+): Promise<void> {
+  return store.purses.follow([...destinations.values()], daysOf(clock.now()));
 }
 
 /** What a run asks for the tokens of its source. */

@@ -7,7 +7,7 @@ import { Quota } from './quota.ts';
  * How long a slot rests after the answer to its request. An answer comes after the arrival, so two requests of one
  * slot arrive at least this far apart; the part above a second is for receivers that count in whole milliseconds.
  */
-const restMs = 1_012;
+export const restMs = 1_012;
 
 /** The right to send one request now. Give it back when the answer is there, or when it is sure that none will come. */
 export interface Ticket {

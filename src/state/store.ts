@@ -1,6 +1,7 @@
 import { chmodSync, closeSync, openSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
+import { giveToOwner } from '../lib/give-to-owner.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 import { Problem } from '../lib/problem.ts';
 import { Accounts } from './accounts.ts';
@@ -19,6 +20,7 @@ import { Owners } from './owners.ts';
 import { atomically, type Ground, type Keep } from './part.ts';
 import { PayloadFiles } from './payload-files.ts';
 import { type Processes, systemProcesses } from './processes.ts';
+import { Purses } from './purses.ts';
 import { Quarantine } from './quarantine.ts';
 import { Quota } from './quota.ts';
 import { Receipts } from './receipts.ts';
@@ -47,6 +49,7 @@ export interface Parts {
   readonly owners: Owners;
   readonly payloads: PayloadFiles;
   readonly quarantine: Quarantine;
+  readonly purses: Purses;
   readonly quota: Quota;
   readonly receipts: Receipts;
   readonly runs: Runs;
@@ -128,6 +131,7 @@ function partsOf(ground: Ground): Parts {
     owners: new Owners(ground),
     payloads: new PayloadFiles(ground),
     quarantine: new Quarantine(ground),
+    purses: new Purses(ground),
     quota: new Quota(ground),
     receipts: new Receipts(ground),
     runs: new Runs(ground),
@@ -149,7 +153,7 @@ function prepareFile(folder: string): string {
   try {
     makeFolder(join(folder, 'payloads'), 0o700, { lasting: true });
     chmodSync(folder, 0o700);
-    closeSync(openSync(file, 'a', 0o600));
+    touch(file);
     chmodSync(file, 0o600);
   } catch (error) {
     throw new Problem({
@@ -163,6 +167,16 @@ function prepareFile(folder: string): string {
     });
   }
   return file;
+}
+
+/** Makes the file where it is missing. */
+function touch(file: string): void {
+  const descriptor = openSync(file, 'a', 0o600);
+  try {
+    giveToOwner(descriptor, dirname(file));
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 function keepBeating(owners: Owners): () => void {

@@ -256,6 +256,17 @@ describe('a new config', () => {
     expect(await service.data(instance)).toBe('value\nhello\n');
   });
 
+  it('leaves the old one at work, deliveries and all, where it cannot be put in force', async () => {
+    const { folder, config, service, instance, destination } = await setUp();
+    const clock = new SetClock();
+    const { daemon, hear, runtime } = await startDaemon(config, { clock });
+    vi.spyOn(runtime.store.purses, 'follow').mockRejectedValueOnce(new Error('disk I/O error'));
+    await expect(daemon.adopt(configOf(folder, [], [destination]))).rejects.toThrow('disk I/O error');
+    clock.forward(hour);
+    await hear('payload.delivered');
+    expect(await service.data(instance)).toBe('value\nhello\n');
+  });
+
   it('comes to nothing when the daemon is being stopped, and the daemon ends all the same', async () => {
     const silence = await openSilence();
     const { folder, config, source, instance } = await setUp();

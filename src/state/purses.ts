@@ -1,0 +1,102 @@
+import { atomically, type Ground } from './part.ts';
+import { restMs } from './sends.ts';
+import { Settings } from './settings.ts';
+
+const settingName = 'delivery.purses';
+
+/** Where a destination leads, and the account that its requests were paid from. */
+interface Purse {
+  readonly url: string;
+  readonly account: string;
+}
+
+export interface Payer extends Purse {
+  /** Name of the destination. */
+  readonly name: string;
+}
+
+/**
+ * Which account each destination paid from last. Without a name of their own accounts are told apart by their credentials, but
+ * the service counts what a company sends, by whatever key: where a key is exchanged, what was used of the day has to come
+ * along, or the day would be spent twice.
+ */
+export class Purses {
+  readonly #ground: Ground;
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
+  }
+
+  /** Takes up who pays from where now; `days` are those that run at this moment. */
+  async follow(payers: readonly Payer[], days: readonly string[]): Promise<void> {
+    const known = await this.#known();
+    if (payers.every((payer) => isSame(known[payer.name], payer))) return;
+    await atomically(this.#ground, async (inside) => new Purses(inside).#take(payers, days));
+  }
+
+  async #take(payers: readonly Payer[], days: readonly string[]): Promise<void> {
+    const known = await this.#known();
+    for (const { name, url, account } of payers) {
+      const { url: former, account: from = account } = known[name] ?? {};
+      known[name] = { url, account };
+      if (from === account || former !== url) continue;
+      await this.#carryDays(from, account, days);
+      await this.#carrySlots(from, account);
+    }
+    await new Settings(this.#ground).set(settingName, JSON.stringify(known));
+  }
+
+  async #known(): Promise<Record<string, Purse>> {
+    const text = await new Settings(this.#ground).find(settingName);
+    return text === undefined ? {} : (JSON.parse(text) as Record<string, Purse>);
+  }
+
+  /** The higher of two counts is believed: an exchange that is taken back must not count anything twice. */
+  async #carryDays(from: string, to: string, days: readonly string[]): Promise<void> {
+    const { db } = this.#ground;
+    const rows = await db
+      .selectFrom('quota')
+      .selectAll()
+      .where('account', '=', from)
+      .where('day', 'in', [...days])
+      .execute();
+    for (const { account: _, ...row } of rows) {
+      await db
+        .insertInto('quota')
+        .values({ ...row, account: to })
+        .onConflict((conflict) =>
+          conflict.columns(['account', 'day']).doUpdateSet(({ fn, ref, val }) => ({
+            used: fn<number>('max', [ref('quota.used'), val(row.used)]),
+            others: fn<number>('max', [ref('quota.others'), val(row.others)]),
+            allowance: fn.coalesce(ref('quota.allowance'), val(row.allowance)),
+            spent_at: fn.coalesce(ref('quota.spent_at'), val(row.spent_at)),
+            spent_until: fn.coalesce(ref('quota.spent_until'), val(row.spent_until)),
+          })),
+        )
+        .execute();
+    }
+  }
+
+  /** Requests of the last second still count in this one. Those under way may be answered yet: they rest from now on. */
+  async #carrySlots(from: string, to: string): Promise<void> {
+    const { db, clock } = this.#ground;
+    const rows = await db.selectFrom('sends').selectAll().where('account', '=', from).execute();
+    for (const row of rows) {
+      const free_at = row.free_at ?? clock.monotonic() + restMs;
+      await db
+        .insertInto('sends')
+        .values({ ...row, account: to, free_at })
+        .onConflict((conflict) =>
+          conflict
+            .columns(['account', 'slot'])
+            .doUpdateSet({ free_at, boot: row.boot })
+            .where('sends.free_at', '<', free_at),
+        )
+        .execute();
+    }
+  }
+}
+
+function isSame(known: Purse | undefined, { url, account }: Payer): boolean {
+  return known?.url === url && known.account === account;
+}
