@@ -1,5 +1,6 @@
 import { accessSync, closeSync, constants, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { giveEntryToOwner } from './give-to-owner.ts';
 
 /**
  * Makes a folder and those above it that are missing, as `mkdir -p` does; one that is there stays as it is. Throws the
@@ -12,6 +13,7 @@ export function makeFolder(path: string, mode = 0o777, { lasting = false }: { la
   if (above !== path) makeFolder(above, mode, { lasting });
   try {
     mkdirSync(path, { mode });
+    giveEntryToOwner(path);
     if (lasting) syncList(above);
   } catch (thrown) {
     // Somebody else may have been faster.

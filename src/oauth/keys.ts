@@ -10,8 +10,9 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { SealKeys } from '../config/config.ts';
+import { giveToOwner } from '../lib/give-to-owner.ts';
 import { Problem } from '../lib/problem.ts';
 import { registerSecret } from '../lib/redact.ts';
 
@@ -78,6 +79,7 @@ function makeKeyFile(file: string): string {
   try {
     const descriptor = openSync(draft, 'wx', 0o600);
     try {
+      giveToOwner(descriptor, dirname(file));
       writeSync(descriptor, `${text}\n`);
       fsyncSync(descriptor);
     } finally {

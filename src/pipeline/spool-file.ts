@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type FileHandle, open, rename, rm, stat, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { giveToOwner } from '../lib/give-to-owner.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 import type { Room } from '../lib/room.ts';
 import { syncFolder } from '../lib/sync-folder.ts';
@@ -51,7 +52,9 @@ export class SpoolFile {
     const temporary = join(folder, `${ownedPrefix()}${randomBytes(4).toString('hex')}.part`);
     try {
       makeFolder(folder, 0o700);
-      return new SpoolFile(folder, { temporary, handle: await open(temporary, 'wx', 0o600), room });
+      const handle = await open(temporary, 'wx', 0o600);
+      giveToOwner(handle.fd, folder);
+      return new SpoolFile(folder, { temporary, handle, room });
     } catch (error) {
       throw spoolProblem(error, folder);
     }

@@ -1,5 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { giveToOwner } from '../lib/give-to-owner.ts';
 import type { Room } from '../lib/room.ts';
 import type { Segment } from './manifest.ts';
 
@@ -24,7 +26,9 @@ export class SegmentWriter {
 
   /** `room`: what may be written; absent where somebody else has an eye on that. */
   static async create(path: string, room?: Room): Promise<SegmentWriter> {
-    return new SegmentWriter(await open(path, 'wx', 0o600), room);
+    const handle = await open(path, 'wx', 0o600);
+    giveToOwner(handle.fd, dirname(path));
+    return new SegmentWriter(handle, room);
   }
 
   get bytes(): number {

@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { type Clock, systemClock } from '../lib/clock.ts';
+import { giveTreeToOwner } from '../lib/give-to-owner.ts';
+import { makeFolder } from '../lib/make-folder.ts';
 import { Problem } from '../lib/problem.ts';
 import { syncFolder } from '../lib/sync-folder.ts';
 import { databaseName, keyName, type Manifest, namesIn, verifyBackup } from './backup-files.ts';
@@ -49,6 +51,7 @@ export async function restore(given: RestoreGiven): Promise<Restored> {
   try {
     for (const { file } of manifest.files) await copyIn(join(from, file), join(stage, file));
     const parked = await makeReady(stage, { moved: given.moved, manifest, clock });
+    giveTreeToOwner(stage);
     const former = await putAside(state, clock);
     await moveIn(stage, state);
     const payloads = manifest.files.filter(({ file }) => file.startsWith('payloads')).length;
@@ -115,7 +118,7 @@ async function putAside(state: string, clock: Clock): Promise<string | undefined
   const there = parts.filter((name) => existsSync(join(state, name)));
   if (there.length === 0) return undefined;
   const former = join(state, `before-${new Date(clock.now()).toISOString().replaceAll(/[:.]/g, '-')}`);
-  await mkdir(former, { mode: 0o700 });
+  makeFolder(former, 0o700);
   for (const name of there) await rename(join(state, name), join(former, name));
   return former;
 }
