@@ -5,10 +5,13 @@ import { alertDefaults, alertOptions, type ChannelType, channelOptions, channelT
 import type { AlertChannel, AlertLimits, Alerts, Occasion, OwnAlerts } from './alerts.ts';
 import { below, type Path } from './document.ts';
 import type { Faults } from './faults.ts';
+import { fitsJob } from './job-pattern.ts';
 import { isMap } from './load-top.ts';
 import { partAt } from './member.ts';
 import { validatePart } from './validate.ts';
 import type { Part } from './variables.ts';
+
+const mostJobsNamed = 20;
 
 type Written = Readonly<Record<string, unknown>>;
 
@@ -28,11 +31,14 @@ export function loadAlerts(
     const loaded = channelOf(name, { part, faults });
     if (loaded === undefined) continue;
     channels.set(name, loaded);
+    if (loaded.type === 'heartbeat') checkJobs(loaded.jobs, { top, path: below(part.path, 'jobs'), faults });
     if (loaded.type === 'command' && !allowCommands) refuseCommand(part.path, faults);
   }
   const rules = (Array.isArray(written.rules) ? written.rules : []).filter(isMap);
-  for (const [i, { to }] of rules.entries()) {
-    checkChannels(to, { channels, path: below(below(below(path, 'rules'), i), 'to'), faults });
+  for (const [i, { to, jobs }] of rules.entries()) {
+    const rule = below(below(path, 'rules'), i);
+    checkChannels(to, { channels, path: below(rule, 'to'), faults });
+    checkJobs(jobs, { top, path: below(rule, 'jobs'), faults });
   }
   const values = withDefaults(alertOptions, written);
   return {
@@ -125,6 +131,24 @@ function checkChannels(
       path: below(path, i),
       allowed: known.join(', ') || 'none: "alerts" names no channel',
       ...(meant === undefined || isHeartbeat ? {} : { next: `Did you mean "${meant}"?` }),
+    });
+  }
+}
+
+/** A name that fits no job is no fault, since the job may be taken out for a while; but it is a slip more often. */
+function checkJobs(jobs: unknown, { top, path, faults }: { top: Part; path: Path; faults: Faults }): void {
+  const { jobs: written } = top.value as { jobs?: unknown };
+  const known = isMap(written) ? Object.keys(written) : [];
+  for (const [i, name] of (Array.isArray(jobs) ? jobs : []).entries()) {
+    if (typeof name !== 'string' || known.some((job) => fitsJob(name, job))) continue;
+    const meant = nearest(name, known);
+    faults.warn({
+      code: 'CONFIG_NO_SUCH_JOB',
+      message: 'No job has such a name, so nothing comes of this',
+      path: below(path, i),
+      seen: name,
+      allowed: known.slice(0, mostJobsNamed).join(', ') + (known.length > mostJobsNamed ? ' …' : ''),
+      ...(meant === undefined ? {} : { next: `Did you mean "${meant}"?` }),
     });
   }
 }

@@ -1,5 +1,6 @@
 import { nearest } from '../lib/nearest.ts';
 import { schemaOf, withDefaults } from '../sdk/option.ts';
+import { checkGuards } from './check-guards.ts';
 import type { Destination, Job } from './config.ts';
 import type { LoadContext, Outcome } from './load.ts';
 import { loadOwnAlerts } from './load-alerts.ts';
@@ -38,6 +39,7 @@ export async function loadJob(member: Member, context: JobContext): Promise<Outc
     path: partAt(part, 'alerts').path,
     faults,
   });
+  checkGuards(partAt(part, 'guards'), faults);
   const problems = [...draft.blamed, ...faults.problems];
   if (problems.length > 0 || destination === undefined || target === undefined) return { problems };
 

@@ -10,6 +10,7 @@ import type { Config, DiskSettings, MonitorAddress, SealKeys } from './config.ts
 import type { Document } from './document.ts';
 import type { Faults } from './faults.ts';
 import { diskDefaults, keepDefaults } from './guard-options.ts';
+import { checkGuards } from './check-guards.ts';
 import { loadAlerts } from './load-alerts.ts';
 import { loadRules, type Spread } from './load-schedule-rules.ts';
 import { partAt } from './member.ts';
@@ -89,6 +90,7 @@ export async function readTop(
     validatePart(part, { schema: schemaOf({ ...topOptions, ...topMaps }), noun: 'config', faults });
   const values = withDefaults(topOptions, part.value as Record<string, unknown>);
   const alerts = loadAlerts(part, { allowCommands, faults });
+  checkGuards(partAt(part, 'guards'), faults);
   const timezone = checkTimezone(values.timezone, { path: '/timezone', faults });
   return {
     part,

@@ -95,6 +95,21 @@ describe('alerts in the config', () => {
     expect(faults.join('\n')).not.toContain('short');
   });
 
+  it('say of a name that fits no job that nothing will ever come of it', async () => {
+    const alive = { type: 'heartbeat', url: 'https://hc.example.com/x', jobs: ['orders', 'order'] };
+    const rules = [
+      { jobs: ['orders', 'ord*'], to: ['ops'] },
+      { jobs: ['oders', 'stock*'], to: ['ops'] },
+    ];
+    const { warnings, problems } = await load({ channels: { ops: webhook, alive }, rules });
+    expect(problems).toEqual([]);
+    expect(warnings).toMatchObject([
+      { code: 'CONFIG_NO_SUCH_JOB', seen: 'order', allowed: 'orders', next: 'Did you mean "orders"?' },
+      { code: 'CONFIG_NO_SUCH_JOB', seen: 'oders', next: 'Did you mean "orders"?' },
+      { code: 'CONFIG_NO_SUCH_JOB', seen: 'stock*', allowed: 'orders' },
+    ]);
+  });
+
   it('run no command unless commands may be run', async () => {
     const channels = { pager: { type: 'command', command: ['./page'] } };
     expect(await codes({ channels })).toEqual(['CONFIG_COMMANDS_REFUSED: This config may not run commands']);

@@ -144,6 +144,18 @@ jobs:
     });
   });
 
+  it('refuses a guard that no result could pass, in a job and for all', async () => {
+    const guards = 'guards: { rows: { minimum: 10, maximum: 5 }, bytes: { minimum: 5, maximum: 5 } }\n';
+    const told = {
+      code: 'CONFIG_GUARDS',
+      message: 'No result can pass: the minimum of "rows" is above its maximum',
+      seen: 'minimum 10, maximum 5',
+      next: 'Let the minimum be 5 or less, or delete one of them',
+    };
+    expect(await only(job(`    ${guards}`))).toMatchObject(told);
+    expect(await only(`${guards}${configWith(goodJob)}`)).toMatchObject(told);
+  });
+
   it('says where an option belongs that a neighbour has', async () => {
     const source = (line: string) => configWith(goodJob).replace('host: db', `${line}\n    host: db`);
     expect(await only(source('limit: 5'))).toMatchObject({ next: 'Write it in the query of a job' });

@@ -1,5 +1,6 @@
 import type { AlertLimits, Alerts, Occasion } from '../../config/alerts.ts';
 import type { Job } from '../../config/config.ts';
+import { fitsJob } from '../../config/job-pattern.ts';
 
 /** What holds for a job, or for what concerns no single one. */
 export function limitsOf(job: Job | undefined, alerts: Alerts): AlertLimits {
@@ -21,9 +22,5 @@ export function routeOf({ occasion, job }: { occasion: Occasion; job?: Job }, al
 }
 
 function isNamed(job: Job | undefined, patterns: readonly string[]): boolean {
-  return job !== undefined && patterns.some((pattern) => asExpression(pattern).test(job.name));
-}
-
-function asExpression(pattern: string): RegExp {
-  return new RegExp(`^${pattern.split('*').map(RegExp.escape).join('.*')}$`, 'u');
+  return job !== undefined && patterns.some((pattern) => fitsJob(pattern, job.name));
 }
