@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import writeXlsxFile from 'write-excel-file/node';
-import { defineService, fileOptions, option, type StreamData, withDefaults } from '../../src/sdk/index.ts';
-import { zipOf } from '../sdk/archives.ts';
-import { failService, runService } from './doubles/service-suite.ts';
-import type { Reply, Routes } from './doubles/vendor.ts';
+import { defineService, fileOptions, option, type StreamData, withDefaults } from '../../../src/sdk/index.ts';
+import { zipOf } from '../../sdk/archives.ts';
+import { failService, runService } from '../doubles/service-suite.ts';
+import type { Reply, Routes } from '../doubles/vendor.ts';
 
 const content: StreamData = {
   about: 'What stands in files.',

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { caseOf, fail, run } from './doubles/acme.ts';
-import type { Routes } from './doubles/vendor.ts';
+import { caseOf, fail, run } from '../doubles/acme.ts';
+import type { Routes } from '../doubles/vendor.ts';
 
 /** Things by the time of their change; the vendor takes a beginning and knows no end. */
 const changes = {

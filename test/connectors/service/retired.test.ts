@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { defineRetiredService } from '../../src/sdk/index.ts';
-import { contextOf } from './harness.ts';
+import { defineRetiredService } from '../../../src/sdk/index.ts';
+import { contextOf } from '../harness.ts';
 
 it('says of a service that is no more since when, why, and what there is instead', async () => {
   const gone = defineRetiredService({

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { option, type StreamData } from '../../../src/sdk/index.ts';
+import { fail, run } from '../doubles/acme.ts';
+import type { Routes } from '../doubles/vendor.ts';
+
+describe('a stream that goes on where the last run ended', () => {
+  it('goes on from the highest change, without those at the edge, and restarts where the vendor stops counting', async () => {
+    const all = [1, 2, 2, 3, 4, 4, 5].map((day, i) => ({ id: i, changed: `2026-01-0${day}T00:00:00Z` }));
+    const routes: Routes = {
+      'POST /v1/things': ({ body }) => ({
+        json: { data: all.filter(({ changed }) => changed >= (body.since ?? '')).slice(0, 3) },
+      }),
+    };
+    const stream: Partial<StreamData> = {
+      request: { path: '/things', json: { since: '{{ since | iso }}' } },
+      columns: { id: 'integer', changed: 'timestamptz' },
+      incremental: { column: 'changed', key: 'id', cap: 3 },
+    };
+    const query = { incremental: true };
+    const first = await run(stream, { routes, query });
+    expect(first.rows.map(([id]) => id)).toEqual(['0', '1', '2', '3', '4', '5', '6']);
+    expect(first.watermark).toBe('{"since":"2026-01-05T00:00:00Z","edge":["6"]}');
+    const none = await run(stream, { routes, query, watermark: first.watermark! });
+    expect(none).toMatchObject({ rows: [], unchanged: true, watermark: first.watermark });
+    all.push({ id: 7, changed: '2026-01-05T00:00:00Z' });
+    const next = await run(stream, { routes, query, watermark: none.watermark! });
+    expect(next).toMatchObject({ rows: [['7', '2026-01-05T00:00:00Z']], unchanged: false });
+    expect(next.watermark).toBe('{"since":"2026-01-05T00:00:00Z","edge":["6","7"]}');
+  });
+
+  it('keeps the watermark behind what may still show up late, and goes on from the exact edge where all is old', async () => {
+    const now = Temporal.Now.instant();
+    const fresh = now.toString({ smallestUnit: 'second' });
+    const all = [
+      { id: 1, changed: '2026-01-05T00:00:00Z' },
+      { id: 2, changed: fresh },
+    ];
+    const routes: Routes = { 'GET /v1/things': () => ({ json: { data: all } }) };
+    const stream: Partial<StreamData> = {
+      columns: { id: 'integer', changed: 'timestamptz' },
+      incremental: { column: 'changed', key: 'id', settles: '10m' },
+    };
+    const query = { incremental: true };
+    const first = await run(stream, { routes, query });
+    const { since, edge } = JSON.parse(first.watermark!) as { since: string; edge?: string[] };
+    const behind = now.since(Temporal.Instant.from(since)).total('minutes');
+    expect([Math.round(behind), edge]).toEqual([10, undefined]);
+    // Changed before the one that was read, and to be seen only now.
+    all.push({ id: 3, changed: now.subtract({ minutes: 1 }).toString({ smallestUnit: 'second' }) });
+    const second = await run(stream, { routes, query, watermark: first.watermark! });
+    expect(second.rows.map(([id]) => id)).toEqual(['2', '3']);
+    all.splice(1);
+    const old = await run(stream, { routes, query });
+    expect(old.watermark).toBe('{"since":"2026-01-05T00:00:00Z","edge":["1"]}');
+    expect(await run(stream, { routes, query, watermark: old.watermark! })).toMatchObject({
+      rows: [],
+      unchanged: true,
+    });
+  });
+
+  it('loses nothing where the vendor stops counting: neither behind known records nor in one instant that holds too many', async () => {
+    const all = [1, 2, 3, 4, 5].map((id) => ({ id, changed: `2026-01-0${id}T00:00:00Z` }));
+    const routes: Routes = {
+      'POST /v1/things': ({ body }) => ({
+        json: { data: all.filter(({ changed }) => changed >= (body.since ?? '')).slice(0, 3) },
+      }),
+    };
+    const stream: Partial<StreamData> = {
+      request: { path: '/things', json: { since: '{{ since | iso }}' } },
+      columns: { id: 'integer', changed: 'timestamptz' },
+      incremental: { column: 'changed', key: 'id', cap: 3 },
+    };
+    const query = { incremental: true };
+    const watermark = '{"since":"2026-01-01T00:00:00Z","edge":["1"]}';
+    expect((await run(stream, { routes, query, watermark })).rows.map(([id]) => id)).toEqual(['2', '3', '4', '5']);
+    for (const one of all) one.changed = '2026-01-09T00:00:00Z';
+    expect(await fail(stream, { routes, query })).toMatchObject({ code: 'SERVICE_CAP', family: 'job' });
+  });
+
+  it('resumes by the column that the user names', async () => {
+    const stream: Partial<StreamData> = {
+      options: { by: option.text({ about: 'Which time.', default: 'changed', example: 'made' }) },
+      columns: { id: 'integer', made: 'timestamptz', changed: 'timestamptz' },
+      incremental: { column: '{{ by }}', key: 'id' },
+    };
+    const all = [{ id: 1, made: '2026-01-01T00:00:00Z', changed: '2026-01-09T00:00:00Z' }];
+    const routes: Routes = { 'GET /v1/things': { json: { data: all } } };
+    const watermark = async (query: object) =>
+      (await run(stream, { routes, query: { incremental: true, ...query } })).watermark;
+    expect(await watermark({})).toBe('{"since":"2026-01-09T00:00:00Z","edge":["1"]}');
+    expect(await watermark({ by: 'made' })).toBe('{"since":"2026-01-01T00:00:00Z","edge":["1"]}');
+  });
+});

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import { option, type ServiceDescription } from '../../../src/sdk/index.ts';
+import { caseOf, fail, type Given, ids, numbers, run } from '../doubles/acme.ts';
+import type { Routes } from '../doubles/vendor.ts';
+
+describe('what a service refuses, and how fast it wants to be asked', () => {
+  it('finds errors inside good answers, and tells the user what they mean', async () => {
+    const rules = {
+      errors: [
+        { status: 200, body: { 'errors.*.code': ['601', '602'] }, verdict: 'login' as const },
+        { status: 200, body: { 'errors.*.code': '606' }, verdict: 'wait' as const, wait: '0s' },
+        { status: 200, body: { 'errors.*.code': '607' }, verdict: 'daily' as const },
+        { status: 200, body: { success: false }, verdict: 'fail' as const, say: 'says no', next: 'ask somebody' },
+      ],
+      login: {
+        kind: 'oauth',
+        oauth: { grants: ['client_credentials'], token_url: 'https://x.example/t', refresh: 'none' },
+      },
+    } satisfies Partial<ServiceDescription>;
+    const answer = (code: string) => ({ json: { success: false, errors: [{ code }] } });
+    const given = (reply: object, times = 1): Given => ({
+      service: rules,
+      routes: { 'GET /v1/things': { json: { success: true, data: ids(0, 1) } } },
+      faults: [{ at: 1, times, reply }],
+    });
+    for (const code of ['601', '606']) expect((await run({}, given(answer(code)))).rows).toEqual(numbers(0, 1));
+    expect(await fail({}, given(answer('602'), 2))).toMatchObject({ code: 'SERVICE_LOGIN', family: 'login' });
+    expect(await fail({}, given(answer('607')))).toMatchObject({ code: 'SERVICE_DAILY_LIMIT', family: 'try_later' });
+    expect(await fail({}, given(answer('999')))).toMatchObject({
+      code: 'SERVICE_FAILED',
+      family: 'job',
+      message: expect.stringContaining('says no'),
+      next: 'ask somebody',
+    });
+  });
+
+  it("shows the vendor's own words from where they stand", async () => {
+    const text = `<Envelope ${'x'.repeat(300)}=""><Body><Fault><faultstring>No such cube</faultstring></Fault></Body></Envelope>`;
+    const errors = [
+      { body: { 'Envelope.Body.Fault': true }, said: 'Envelope.Body.Fault.faultstring', verdict: 'config' },
+    ];
+    const problem = await fail({ decode: 'xml', errors: errors as never }, { routes: { 'GET /v1/things': { text } } });
+    expect(problem).toMatchObject({ code: 'SERVICE_REFUSED', family: 'config', seen: 'status 200: No such cube' });
+  });
+
+  it('keeps to a budget and pauses when little is left', async () => {
+    const paging = { by: 'page', pages: 'pages' } as const;
+    const request = { path: '/things', query: { p: '{{ page.number }}' } };
+    const begun: number[] = [];
+    const routes = (headers: Record<string, string>): Routes => ({
+      'GET /v1/things': ({ query }) => {
+        begun.push(performance.now());
+        return { json: { data: ids(Number(query.get('p')), 99), pages: 4 }, headers };
+      },
+    });
+    await run(
+      { paging, request },
+      { routes: routes({}), service: { budget: { rates: [{ requests: 2, within: '1s' }] } } },
+    );
+    // A bound from below is no measurement: a slow machine only adds to it.
+    expect(begun[2]! - begun[0]!).toBeGreaterThan(950);
+    begun.length = 0;
+    const gauges = [
+      {
+        at: { header: 'usage', at: 'app.percent' },
+        means: 'percent_used' as const,
+        pause: { at: { header: 'usage', at: 'app.wait' }, unit: 'milliseconds' as const },
+      },
+    ];
+    await run(
+      { paging, request },
+      {
+        routes: routes({ usage: '{"app":{"percent":95,"wait":300}}' }),
+        service: { budget: { gauges } },
+        source: { timezone: 'UTC' },
+      },
+    );
+    expect(begun[1]! - begun[0]!).toBeGreaterThan(280);
+  });
+
+  it('looks at all values inside a header to see whether little is left and how long to wait', async () => {
+    const usage = (percent: number, minutes: number) => ({
+      headers: {
+        'x-usage': JSON.stringify({ a: [{ calls: 1, wait: 0 }], b: [{ calls: percent, wait: minutes, ms: 300 }] }),
+      },
+    });
+    const at = (path: string) => ({ header: 'x-usage', at: path });
+    let calls = 0;
+    const routes: Routes = {
+      'GET /v1/things': () => ({ ...usage(++calls === 1 ? 99 : 2, 0), json: { data: ids(calls, 2) } }),
+    };
+    const stream = { paging: { by: 'page' } } as const;
+    const budget = {
+      gauges: [{ at: at('*.*.calls'), means: 'percent_used', pause: { at: at('*.*.ms'), unit: 'milliseconds' } }],
+    } as const;
+    const began = performance.now();
+    expect((await run(stream, { routes, service: { budget } })).rows).toEqual(numbers(1, 2));
+    // A bound from below is no measurement.
+    expect(performance.now() - began).toBeGreaterThan(280);
+    const errors = [{ status: 400, verdict: 'wait', wait: { at: at('*.*.wait'), unit: 'minutes' } }] as const;
+    const busy: Routes = { 'GET /v1/things': { status: 400, ...usage(2, 5), json: {} } };
+    expect(await fail({}, { routes: busy, service: { errors } })).toMatchObject({
+      family: 'try_later',
+      retryAfterMs: 300_000,
+    });
+  });
+
+  it('waits as long as the answer says, or as the rule does where it says nothing', async () => {
+    const errors = [{ status: 429, verdict: 'wait', wait: '20s' }] as const;
+    const waited = async (headers: Record<string, string>) => {
+      const given = { routes: { 'GET /v1/things': { status: 429, headers } }, source: { retries: 0 } };
+      return (await fail({ errors }, given)).retryAfterMs;
+    };
+    expect([await waited({ 'retry-after': '3' }), await waited({})]).toEqual([3000, 20_000]);
+  });
+
+  it('refuses a description in which an option has the name of something else', () => {
+    expect(() => caseOf({ options: { page: option.text({ about: 'No.' }) } }, { routes: {} })).toThrow(
+      'cannot be called "page"',
+    );
+  });
+});
