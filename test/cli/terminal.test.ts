@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { humanLog } from '../../src/cli/human-log.ts';
 import { paint, toneOf } from '../../src/cli/paint.ts';
 import { Progress } from '../../src/cli/progress.ts';
@@ -54,15 +54,17 @@ describe('progress on a terminal', () => {
     expect(terminal.lines).toEqual(['a                     reading', 'b                     in line', '']);
   });
 
-  it('scrolls nothing away when there are more jobs than lines: shows those at work and counts the rest', async () => {
+  it('scrolls nothing away when there are more jobs than lines: shows those at work and counts the rest', () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
     const terminal = new Terminal(24);
     const progress = new Progress(terminal, () => 0);
     const names = Array.from({ length: 50 }, (_, i) => `job-${i}`);
     progress.expect(names);
     for (const name of names.slice(0, 40)) progress.refresh(name, { state: 'reading', startedAt: 0 });
-    await new Promise((resolve) => setTimeout(resolve, 250));
+    vi.advanceTimersByTime(250);
     for (const name of names.slice(0, 36)) progress.refresh(name, { state: 'delivered', endedAt: 0 });
-    await new Promise((resolve) => setTimeout(resolve, 250));
+    vi.advanceTimersByTime(250);
     progress.stop();
     expect(terminal.scrolled).toBe(0);
     expect(terminal.lines.map((line) => line.split(' ')[0])).toEqual([
