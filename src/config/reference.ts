@@ -93,7 +93,7 @@ Any value (never a key) may hold variables. They are replaced after the file was
 |---|---|
 | \`\${env:NAME}\` | the environment variable; a fault when it is not set |
 | \`\${env:NAME:-value}\` | the same, or \`value\` when it is not set or empty |
-| \`\${file:PATH}\` | what stands in the file, without line breaks at its end; the path is meant from the config's folder |
+| \`\${file:PATH}\` | what stands in the file, without line breaks at its end; the path is meant from the config's folder, and may hold variables |
 | \`\${cmd:program arguments}\` | what the program writes, without line breaks at its end; only with \`allow_commands: true\`, without a shell, within 10 seconds |
 | \`$\${\` | the two characters \`\${\` themselves |
 

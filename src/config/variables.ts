@@ -42,7 +42,7 @@ export interface Part {
 
 /**
  * Replaces the variables in every text value (never in a key) below `value`: `${env:NAME}`, `${env:NAME:-default}`,
- * `${file:PATH}` without its last newlines, `${cmd:program arguments}` without its last newlines; `$${` stands for `${`.
+ * `${file:PATH}` without its last newlines (the path may hold variables), `${cmd:program arguments}` without its last newlines; `$${` stands for `${`.
  * Works on parsed data, so nothing in a resolved value can change the structure of the config.
  */
 export async function resolvePart(
@@ -161,7 +161,14 @@ class Scan {
     });
   }
 
-  async #file(path: string, within: string): Promise<string> {
+  /** The path may hold variables; what they stand for is no secret. */
+  async #file(written: string, within: string): Promise<string> {
+    let isWhole = true;
+    const path = await new Scan(this.#settings, (fault) => {
+      isWhole = false;
+      this.#report(fault);
+    }).replace(written);
+    if (!isWhole) return within;
     try {
       return this.#piece(path, withoutLastNewlines(await readFile(resolve(this.#settings.folder, path), 'utf8')));
     } catch (error) {

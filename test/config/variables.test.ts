@@ -25,6 +25,10 @@ describe('a variable', () => {
     expect((await host(`${$}{env:H:-}y`)).host).toBe('y');
     expect((await host(`${$}{env:H:-${$}{env:G}}`, { G: 'inner' })).host).toBe('inner');
     expect((await host(`${$}{file:host.txt}`, {}, { 'host.txt': 'from a file\r\n\n' })).host).toBe('from a file');
+    const inFolder = `${$}{file:${$}{env:FOLDER:-here}/${$}{env:NAME}.txt}`;
+    expect((await host(inFolder, { FOLDER: '.', NAME: 'host' }, { 'host.txt': 'there' })).host).toBe('there');
+    expect((await host(inFolder, { NAME: 'host' })).problems[0]?.message).toBe('The file here/host.txt does not exist');
+    expect((await host(inFolder)).codes).toEqual(['CONFIG_VARIABLE_UNDEFINED']);
     expect((await host(`${$}{file:host.txt}`, {}, { 'host.txt': '\uFEFFmarked\r\n' })).host).toBe('marked');
   });
 
