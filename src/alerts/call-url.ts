@@ -1,4 +1,5 @@
 import { HttpAgent, retryAfterOf, sendRequest } from '../lib/http.ts';
+import { excerpt } from '../lib/redact.ts';
 import { networkWords, seenIn } from '../sdk/network.ts';
 import type { Sent, Surroundings } from './channel.ts';
 
@@ -34,6 +35,6 @@ export async function callUrl({ url, timeout_seconds, ...call }: Call, { signal,
 }
 
 function shown(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim();
-  return line === '' ? '' : `: ${line.slice(0, mostShown)}`;
+  const line = excerpt(text, mostShown);
+  return line === '' ? '' : `: ${line}`;
 }

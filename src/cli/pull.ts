@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Problem } from '../lib/problem.ts';
+import { excerpt } from '../lib/redact.ts';
 import type { Pull, PullRequest } from '../service/refresh/pull.ts';
 import { bytesFd, type Order, type Outcome } from './refresh/order.ts';
 import { startChild } from './refresh/start-child.ts';
@@ -73,7 +74,7 @@ function died(how: string, said: string): Extract<Outcome, { kind: 'failed' }>['
     code: 'REFRESH_DIED',
     family: 'bug',
     message: `The process of the refresh ended without a word (${how})`,
-    seen: /^.*(?:Error|FATAL).*$/m.exec(said)?.[0] ?? said.slice(0, 200),
+    seen: /^.*(?:Error|FATAL).*$/m.exec(said)?.[0] ?? excerpt(said, 200),
     next: 'refresh again; if it stays like this, report it with the connector and the names of the properties',
   };
 }

@@ -1,5 +1,5 @@
 import { type HttpAnswer, retryAfterOf } from '../lib/http.ts';
-import { redact } from '../lib/redact.ts';
+import { excerpt } from '../lib/redact.ts';
 
 /** The service's envelope: `{meta: {success, status, …}, data}`. */
 export interface Answer {
@@ -35,7 +35,7 @@ export function readAnswer(http: HttpAnswer, now: number): Answer {
     recognised: meta !== undefined || empty,
     complete: http.complete,
     errorCode,
-    words: redact(wordsOf(meta, http.text)),
+    words: wordsOf(meta, http.text),
     retryAfterMs: retryAfterOf(http.headers, now),
     ...(Number.isNaN(date) ? {} : { date }),
     meta: meta ?? {},
@@ -45,8 +45,7 @@ export function readAnswer(http: HttpAnswer, now: number): Answer {
 
 function wordsOf(meta: Record<string, unknown> | undefined, text: string): string {
   const said = typeof meta?.error_desc === 'string' ? meta.error_desc : meta === undefined ? text : '';
-  const line = said.replaceAll(/\s+/g, ' ').trim();
-  return line.length > shownCharacters ? `${line.slice(0, shownCharacters)}…` : line;
+  return excerpt(said, shownCharacters);
 }
 
 function parseObject(text: string): Record<string, unknown> | undefined {

@@ -6,16 +6,22 @@
 const mark = '[redacted]';
 /** Shorter values would blot out ordinary text ("a", "1") and hide nothing worth hiding. */
 const shortestSecret = 4;
+/** Of shapes that only show a part of a secret, shorter ones are likely to be found by chance. */
+const shortestPart = 8;
+/** A line of a secret of several lines that is as long as this tells something by itself. */
+const shortestLine = 16;
 const forms = new Set<string>();
-let ordered: string[] = [];
+/** Longest first; undefined while it has to be put in order anew. */
+let ordered: readonly string[] | undefined;
 
 /**
- * Remembers a secret for the life of the process, in every shape in which it may surface: as it is, URL-encoded,
- * base64 (also without padding and in the URL alphabet), and as it stands inside a JSON string.
+ * Remembers a secret for the life of the process, in every shape in which it may surface: as it is, URL-encoded, as it
+ * stands in JSON, XML and HTML, in base64 (by itself, and as a part of something longer) and in hexadecimal digits. Of
+ * one with several lines, each line is one as well.
  */
 export function registerSecret(value: string): void {
   for (const shape of shapesOf(value)) forms.add(shape);
-  ordered = [...forms].sort((a, b) => b.length - a.length);
+  ordered = undefined;
 }
 
 /**
@@ -24,33 +30,85 @@ export function registerSecret(value: string): void {
  */
 export function retireSecret(value: string): void {
   for (const shape of shapesOf(value)) forms.delete(shape);
-  ordered = [...forms].sort((a, b) => b.length - a.length);
+  ordered = undefined;
 }
 
 function shapesOf(value: string): string[] {
   if (value.length < shortestSecret) return [];
-  const base64 = Buffer.from(value, 'utf8').toString('base64');
-  return [
-    value,
-    encodeURIComponent(value),
-    encodeURI(value),
-    new URLSearchParams({ '': value }).toString().slice(1),
-    base64,
-    base64.replace(/=+$/, ''),
-    Buffer.from(value, 'utf8').toString('base64url'),
-    JSON.stringify(value).slice(1, -1),
-  ].filter((shape) => shape.length >= shortestSecret);
+  const lines = value.split(/\r?\n/);
+  const alone =
+    lines.length === 1 ? [] : lines.filter((line) => line.length >= shortestLine && !line.startsWith('-----'));
+  const whole = [value, value.replaceAll(/\s+/g, ' ').trim(), value.replaceAll(/\r?\n/g, '\r\n')];
+  const texts = [...new Set([...whole, ...alone])].filter((text) => text.length >= shortestSecret);
+  return texts.flatMap((text) => [...writtenShapes(text), ...encodedShapes(text)]);
 }
+
+/** As texts of several kinds spell it. */
+function writtenShapes(text: string): string[] {
+  const quoted = JSON.stringify(text).slice(1, -1);
+  const percent = [
+    encodeURIComponent(text),
+    encodeURI(text),
+    encodeURIComponent(text).replaceAll(/[!'()*]/g, (sign) => `%${hexOf(sign)}`),
+    new URLSearchParams({ '': text }).toString().slice(1),
+  ];
+  const markup = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+  const full = markup.replaceAll('>', '&gt;');
+  const quotes = full.replaceAll('"', '&quot;');
+  return [
+    text,
+    ...percent,
+    ...percent.map((one) => one.replaceAll(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())),
+    encodeURIComponent(encodeURIComponent(text)),
+    quoted,
+    JSON.stringify(quoted).slice(1, -1),
+    quoted.replaceAll('/', '\\/'),
+    quoted.replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+    text.replaceAll('\\', '\\\\').replaceAll("'", "\\'"),
+    markup,
+    full,
+    quotes,
+    quotes.replaceAll("'", '&apos;'),
+    quotes.replaceAll("'", '&#39;'),
+    full.replaceAll('"', '&#34;').replaceAll("'", '&#39;'),
+    full.replaceAll('"', '&#x22;').replaceAll("'", '&#x27;'),
+  ];
+}
+
+/** As bytes in letters. */
+function encodedShapes(text: string): string[] {
+  const bytes = Buffer.from(text, 'utf8');
+  const parts = [0, 1, 2].map((before) => innerBase64(bytes, before)).filter(({ length }) => length >= shortestPart);
+  const base64 = [bytes.toString('base64'), bytes.toString('base64').replace(/=+$/, ''), ...parts];
+  const url = base64.map((one) => one.replaceAll('+', '-').replaceAll('/', '_'));
+  const hex = bytes.toString('hex');
+  return [...base64, ...url, hex, hex.toUpperCase()];
+}
+
+/** What base64 of something longer shows of these bytes for sure, where so many stand before them (modulo three). */
+function innerBase64(bytes: Buffer, before: number): string {
+  const all = Buffer.concat([Buffer.alloc(before), bytes]);
+  return all.toString('base64').slice(Math.ceil((before * 8) / 6), Math.floor((all.length * 8) / 6));
+}
+
+const hexOf = (sign: string): string => sign.charCodeAt(0).toString(16).toUpperCase();
 
 /** The text with every registered secret replaced. Longest first, so that a secret inside a longer one leaves no tail. */
 export function redact(text: string): string {
+  ordered ??= [...forms].sort((a, b) => b.length - a.length);
   let clean = text;
   for (const form of ordered) if (clean.includes(form)) clean = clean.replaceAll(form, mark);
   return clean;
 }
 
+/** The beginning of what others say, in one line. Secrets go before it is cut: half of one would not be known any more. */
+export function excerpt(text: string, most: number): string {
+  const line = redact(redact(text).replaceAll(/\s+/g, ' ').trim());
+  return line.length > most ? `${line.slice(0, most)}…` : line;
+}
+
 /** Forgets every secret. For tests alone: the process never unlearns one. */
 export function forgetSecrets(): void {
   forms.clear();
-  ordered = [];
+  ordered = undefined;
 }

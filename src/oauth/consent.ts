@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Login } from '../config/config.ts';
 import { Problem } from '../lib/problem.ts';
-import { registerSecret } from '../lib/redact.ts';
+import { excerpt, registerSecret } from '../lib/redact.ts';
 import type { Granted } from './granted.ts';
 import type { Vendor } from './vendor.ts';
 
@@ -110,7 +110,7 @@ function denied(address: URL, cause: unknown): Problem {
     code: 'LOGIN_DENIED',
     family: 'login',
     message: error === 'access_denied' ? 'The consent was refused in the browser' : 'The vendor refused the login',
-    seen: said.slice(0, 300),
+    seen: excerpt(said, 300),
     next: 'Run the command again; where the vendor names a scope or the redirect_uri, mend it in the app at the vendor or in "login"',
     cause,
   });

@@ -1,4 +1,5 @@
 import { Problem } from '../lib/problem.ts';
+import { excerpt } from '../lib/redact.ts';
 import type { OAuthDescription } from '../sdk/oauth.ts';
 
 /** What a refusal of a token request means for the grant: it has ended, we asked wrongly, or nothing is known. */
@@ -53,7 +54,7 @@ function meaningOf(code: string, { ended_codes: own = [] }: OAuthDescription): M
 
 function firstText(...values: readonly unknown[]): string | undefined {
   const found = values.find((value) => (typeof value === 'string' && value !== '') || typeof value === 'number');
-  return found === undefined ? undefined : String(found).slice(0, 300);
+  return found === undefined ? undefined : excerpt(String(found), 300);
 }
 
 /** The vendor is away, busy or answers with something else than it should: it is asked again later. */

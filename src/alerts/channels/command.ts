@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
+import { excerpt } from '../../lib/redact.ts';
 import type { Send, Sent } from '../channel.ts';
 
 /** More of what a program says is not worth showing. */
 const mostShown = 200;
+const mostKept = 16_384;
 const lastWordsMs = 250;
 
 /**
@@ -38,7 +40,7 @@ export const send: Send<'command'> = ({ command, timeout_seconds }, { id, event,
       resolve(sent);
     };
     child.stderr.setEncoding('utf8').on('data', (piece: string) => {
-      said = `${said}${piece}`.slice(0, mostShown);
+      said = `${said}${piece}`.slice(0, mostKept);
     });
     child.stdin.on('error', () => undefined);
     child.stdin.end(body);
@@ -69,7 +71,7 @@ interface End {
 }
 
 function endOf({ code, by, said, late }: End): Sent {
-  const words = said.replace(/\s+/g, ' ').trim();
+  const words = excerpt(said, mostShown);
   const shown = words === '' ? '' : `: ${words}`;
   if (code === 0) return { ok: true, said: `ended with 0${shown}` };
   const how = late !== '' ? late : code === null ? `was ended by ${by}` : `ended with ${code}`;

@@ -1,4 +1,4 @@
-import { redact } from '../../lib/redact.ts';
+import { excerpt, redact } from '../../lib/redact.ts';
 
 /** So much of what a server says fits into a problem. */
 const mostCharacters = 200;
@@ -8,7 +8,7 @@ export function saidIn(text: string): string {
   // Before the tags go as well: a secret with such signs in it would be taken apart, and then not be known any more.
   const clean = redact(text);
   const words = /^\s*<(?:!doctype html|html)/i.test(clean) ? `a page: ${withoutTags(clean)}` : clean;
-  return redact(words.replaceAll(/\s+/g, ' ').trim()).slice(0, mostCharacters);
+  return excerpt(words, mostCharacters);
 }
 
 /** Styles and scripts are no words; of a head, the title says what the page says. */

@@ -1,0 +1,87 @@
+import { inspect } from 'node:util';
+import { afterEach, describe, expect, it } from 'vitest';
+import { excerpt, forgetSecrets, redact, registerSecret, retireSecret } from '../../src/lib/redact.ts';
+
+afterEach(forgetSecrets);
+
+const odd = `p@ss'w/"ör<d>&%+ \\ 93!`;
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+const xml = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+
+/** How texts of many kinds spell what stands in them. */
+const spellings: Readonly<Record<string, (text: string) => string>> = {
+  'as it is': (text) => text,
+  'in an address': encodeURIComponent,
+  'in an address, in small letters': (text) =>
+    encodeURIComponent(text).replaceAll(/%../g, (code) => code.toLowerCase()),
+  'in an address, twice': (text) => encodeURIComponent(encodeURIComponent(text)),
+  'in an address, by the newer rules': (text) => encodeURIComponent(text).replaceAll("'", '%27').replaceAll('!', '%21'),
+  'in a form': (text) => String(new URLSearchParams({ password: text })),
+  'in JSON': (text) => JSON.stringify({ text }),
+  'in JSON within JSON': (text) => JSON.stringify({ text: JSON.stringify({ text }) }),
+  'in JSON of plain ASCII': (text) => JSON.stringify(text).replaceAll('ö', '\\u00f6'),
+  'in JSON that masks slashes': (text) => JSON.stringify(text).replaceAll('/', '\\/'),
+  'in XML': xml,
+  'in an attribute of XML': (text) => xml(text).replaceAll("'", '&apos;'),
+  'in a page': (text) => xml(text).replaceAll("'", '&#39;'),
+  'in a page, by numbers': (text) => xml(text).replaceAll('&quot;', '&#x22;').replaceAll("'", '&#x27;'),
+  'in a dump of an object': (text) => inspect({ text: `${text}"\`` }),
+  'in base64': base64,
+  'in base64 behind a name': (text) => base64(`somebody:${text}`),
+  'in base64 behind another name': (text) => base64(`someone:${text}`),
+  'in base64 amid other things': (text) => base64(`a:${text} and more`),
+  'in base64 of an address': (text) => Buffer.from(`ab${text}c`).toString('base64url'),
+  'in hexadecimal': (text) => Buffer.from(text).toString('hex'),
+};
+
+describe('a secret', () => {
+  it.each(Object.keys(spellings))('is known %s', (kind) => {
+    for (const secret of ['simple-secret-31', odd]) {
+      registerSecret(secret);
+      const text = spellings[kind]!(secret);
+      const clean = redact(`before ${text} after`);
+      expect(clean).toContain('[redacted]');
+      expect(clean).toMatch(/^before .* after$/s);
+      const shown = clean.replaceAll('[redacted]', '');
+      const middle = text.slice(Math.floor(text.length / 2), Math.floor(text.length / 2) + 6);
+      expect(shown).not.toContain(middle);
+    }
+  });
+
+  it('of several lines is known by each of them, and as one line', () => {
+    const key = ['-----BEGIN KEY-----', 'MIIEvQIBADANBgkqhkiG9w0', 'BAQEFAASCBKcwggSjAgEAAo', '-----END KEY-----'].join(
+      '\n',
+    );
+    registerSecret(key);
+    for (const line of key.split('\n').slice(1, 3)) expect(redact(`see ${line}!`)).toBe('see [redacted]!');
+    expect(redact(`see ${key.replaceAll('\n', ' ')}!`)).toBe('see [redacted]!');
+    expect(redact(`see ${key.replaceAll('\n', '\r\n')}!`)).toBe('see [redacted]!');
+    expect(redact('must begin with -----BEGIN KEY-----')).toContain('-----BEGIN KEY-----');
+  });
+
+  it('is no part of what is shown of a long text, wherever that is cut', () => {
+    registerSecret('a-rather-long-secret-0123456789');
+    for (let before = 0; before < 60; before++) {
+      const shown = excerpt(`${'x'.repeat(before)}a-rather-long-secret-0123456789 ${'y'.repeat(50)}`, 40);
+      expect(shown).not.toMatch(/a-r|secret/);
+    }
+  });
+
+  it('is known in a text whose blanks were put together', () => {
+    registerSecret('two  blanks\tand a tab');
+    expect(excerpt('no: two  blanks\tand a tab', 100)).toBe('no: [redacted]');
+    expect(redact('no: two blanks and a tab')).toBe('no: [redacted]');
+  });
+
+  it('that has ended is not looked for any more, in no spelling', () => {
+    registerSecret(odd);
+    retireSecret(odd);
+    for (const spell of Object.values(spellings)) expect(redact(spell(odd))).toBe(spell(odd));
+  });
+
+  it('too short to be one hides nothing', () => {
+    registerSecret('a');
+    expect(redact('a b c')).toBe('a b c');
+  });
+});
