@@ -10,25 +10,15 @@ import {
   gate,
   jobOf,
   newFolder,
-  openService,
   overdue,
   SetClock,
   Source,
+  setUp,
   startDaemon,
   until,
 } from './rig.ts';
 
 const hour = 3_600_000;
-
-/** A service with an instance, a source, and a job that carries one to the other. */
-async function setUp() {
-  const [folder, service] = await Promise.all([newFolder(), openService()]);
-  const destination = destinationOf(service.url);
-  const source = new Source();
-  const instance = await service.instance();
-  const job = jobOf({ name: 'orders', destination, instance, source });
-  return { folder, service, destination, source, instance, job, config: configOf(folder, [job]) };
-}
 
 /** Takes connections and never answers; counts the requests that came. */
 async function openSilence() {

@@ -1,30 +1,15 @@
 import { expect, it } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import { approve } from '../../src/delivery/decide.ts';
-import {
-  configOf,
-  destinationOf,
-  jobOf,
-  newFolder,
-  openService,
-  SetClock,
-  Source,
-  type Started,
-  startDaemon,
-  until,
-} from './rig.ts';
+import { configOf, SetClock, type Started, setUp, startDaemon, until } from './rig.ts';
 
 const hour = 3_600_000;
 const by = { who: 'ada@desk', why: 'the shop was closed' };
 
-/** A job of one row at each hour, whose guard wants two. */
-async function setUp() {
-  const [folder, service] = await Promise.all([newFolder(), openService()]);
-  const source = new Source();
-  const instance = await service.instance();
-  const given = { name: 'orders', destination: destinationOf(service.url), instance, source };
-  const guarded = jobOf({ ...given, guards: { rows: { minimum: 2 } } });
-  return { service, source, instance, guarded: configOf(folder, [guarded]), free: configOf(folder, [jobOf(given)]) };
+/** A job of one row at each hour: with a guard that wants two, and without. */
+async function setUpBoth() {
+  const { job, folder, config: free, ...rest } = await setUp();
+  return { ...rest, guarded: configOf(folder, [{ ...job, guards: { rows: { minimum: 2 } } }]), free };
 }
 
 /** The clock turns an hour, and the daemon looks at it now: its timer would within five seconds. */
@@ -39,7 +24,7 @@ async function theOnlyOneHeldBack({ runtime }: Started) {
 }
 
 it('a scheduled run that a guard holds back is said, sends nothing, and goes on with its schedule', async () => {
-  const { guarded, source, service, instance } = await setUp();
+  const { guarded, source, service, instance } = await setUpBoth();
   const clock = new SetClock();
   const started = await startDaemon(guarded, { clock });
   await anHourLater(started, guarded, clock);
@@ -52,7 +37,7 @@ it('a scheduled run that a guard holds back is said, sends nothing, and goes on 
 });
 
 it('what a person approves while the daemon runs is sent by whoever is first, and once', async () => {
-  const { guarded, service, instance } = await setUp();
+  const { guarded, service, instance } = await setUpBoth();
   const clock = new SetClock();
   const started = await startDaemon(guarded, { clock });
   await anHourLater(started, guarded, clock);
@@ -65,7 +50,7 @@ it('what a person approves while the daemon runs is sent by whoever is first, an
 });
 
 it('a job that is held does not run: its firings are skipped and said, until it is let go', async () => {
-  const { free, source, service, instance } = await setUp();
+  const { free, source, service, instance } = await setUpBoth();
   const clock = new SetClock();
   const before: NonNullable<Parameters<typeof startDaemon>[1]>['before'] = ({ store }) => store.holds.set('orders', by);
   const started = await startDaemon(free, { clock, before });

@@ -14,18 +14,7 @@ import { Events } from '../../src/lib/events.ts';
 import { type Log, quietLog } from '../../src/lib/log.ts';
 import { registerSecret } from '../../src/lib/redact.ts';
 import { lintExposition, parseExposition } from './exposition.ts';
-import {
-  configOf,
-  destinationOf,
-  gate,
-  jobOf,
-  newFolder,
-  openService,
-  overdue,
-  Source,
-  type Started,
-  startDaemon,
-} from './rig.ts';
+import { configOf, destinationOf, gate, overdue, type Started, setUp, startDaemon } from './rig.ts';
 
 /** Watchers over a daemon, with the address that they listen on. */
 async function watch({ daemon, runtime }: Started): Promise<string> {
@@ -54,15 +43,11 @@ async function get(url: string): Promise<{ status: number; type: string; text: s
 }
 
 /** One job, whose source speaks when it is let. */
-async function setUp() {
-  const folder = await newFolder();
-  const service = await openService();
-  const source = new Source();
+async function setUpGated() {
+  const { config, job, source } = await setUp({ name: 'orders "1"' });
   const { says, open } = gate();
   source.says = says;
-  const destination = destinationOf(service.url);
-  const job = jobOf({ name: 'orders "1"', destination, instance: await service.instance(), source });
-  return { config: configOf(folder, [job]), job, speak: () => open('hello') };
+  return { config, job, speak: () => open('hello') };
 }
 
 /** What Prometheus's own checker says of all that is shown, those of the process and of Node too. */
@@ -88,7 +73,7 @@ const find = (text: string, name: string, labels: Record<string, string> = {}): 
 
 describe('the monitor', () => {
   it('counts what happened, under names and units that a linter of metrics has nothing against', async () => {
-    const { config, job, speak } = await setUp();
+    const { config, job, speak } = await setUpGated();
     const started = await startDaemon(config, { before: overdue(job) });
     const url = await watch(started);
     speak();
@@ -125,7 +110,7 @@ describe('the monitor', () => {
   });
 
   it('knows after a restart what was published before it', async () => {
-    const { config, job, speak } = await setUp();
+    const { config, job, speak } = await setUpGated();
     speak();
     const first = await startDaemon(config, { before: overdue(job) });
     await first.hear('payload.delivered');
@@ -135,7 +120,7 @@ describe('the monitor', () => {
   });
 
   it('shows how many rows a job keeps, and what they take on the disk', async () => {
-    const started = await startDaemon((await setUp()).config);
+    const started = await startDaemon((await setUpGated()).config);
     const segment = { file: 'r1/1.rows', rows: 5, bytes: 700, crc: 0, asOf: 0 };
     const manifest = { version: 1 as const, columns: [], next: 0, rows: 3, segments: [segment] };
     await started.runtime.store.transaction(async ({ sets }) => {
@@ -148,7 +133,7 @@ describe('the monitor', () => {
   });
 
   it('shows what is owed, and is not ready while a destination refuses the credentials', async () => {
-    const { config, job, speak } = await setUp();
+    const { config, job, speak } = await setUpGated();
     const refused = destinationOf(job.destination.url, { credentials: { kind: 'api_key', key: 'be'.repeat(20) } });
     const started = await startDaemon(configOf(config.folder, [{ ...job, destination: refused }]), {
       before: overdue(job),
@@ -169,7 +154,7 @@ describe('the monitor', () => {
   });
 
   it('is alive to the end, but not ready any more once the daemon stops', async () => {
-    const { config } = await setUp();
+    const { config } = await setUpGated();
     const started = await startDaemon(config);
     const url = await watch(started);
     expect((await get(`${url}/readyz`)).status).toBe(200);
@@ -180,7 +165,7 @@ describe('the monitor', () => {
 
   it('answers nothing else, and lets no secret out', async () => {
     registerSecret('hunter-of-secrets');
-    const { config, job } = await setUp();
+    const { config, job } = await setUpGated();
     const named = { ...config, jobs: new Map([['hunter-of-secrets', { ...job, name: 'hunter-of-secrets' }]]) };
     const url = await watch(await startDaemon(named));
     expect((await get(`${url}/`)).status).toBe(404);
@@ -195,7 +180,7 @@ describe('the monitor', () => {
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void taken.close());
     const { port } = taken.address() as { port: number };
-    const { daemon, runtime } = await startDaemon((await setUp()).config);
+    const { daemon, runtime } = await startDaemon((await setUpGated()).config);
     const monitor = { host: '127.0.0.1', port };
     const opened = Watchers.open({
       daemon,
@@ -211,7 +196,7 @@ describe('the monitor', () => {
 
 describe('docs/operate.md', () => {
   it('tells every metric of ours, and none that there is not', async () => {
-    const { config } = await setUp();
+    const { config } = await setUpGated();
     const { text } = await get(`${await watch(await startDaemon(config))}/metrics`);
     const ours = parseExposition(text).map(({ name }) => name);
     const page = await readFile(new URL('../../docs/operate.md', import.meta.url), 'utf8');

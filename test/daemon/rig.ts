@@ -182,6 +182,16 @@ export function configOf(folder: string, jobs: readonly Job[], more: readonly De
   };
 }
 
+/** The service, an instance there, a source, and the job `orders` that carries one to the other; with the config of that job. */
+export async function setUp(more: Partial<JobGiven> = {}) {
+  const [folder, service] = await Promise.all([newFolder(), openService()]);
+  const destination = destinationOf(service.url);
+  const source = new Source();
+  const instance = await service.instance();
+  const job = jobOf({ name: 'orders', destination, instance, source, ...more });
+  return { folder, service, destination, source, instance, job, config: configOf(folder, [job]) };
+}
+
 export interface Event {
   readonly name: keyof SluiceEvents;
   readonly facts: Record<string, unknown>;

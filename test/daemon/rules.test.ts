@@ -3,32 +3,14 @@ import type { Job } from '../../src/config/config.ts';
 import { explainJob } from '../../src/daemon/explain.ts';
 import type { Runtime } from '../../src/daemon/wire.ts';
 import { type Schedule, scheduleKey } from '../../src/schedule/schedule.ts';
-import {
-  configOf,
-  destinationOf,
-  gate,
-  jobOf,
-  newFolder,
-  openService,
-  overdue,
-  SetClock,
-  Source,
-  startDaemon,
-  until,
-} from './rig.ts';
+import { configOf, destinationOf, gate, jobOf, overdue, SetClock, Source, setUp, startDaemon, until } from './rig.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
 const hourly: Schedule = { every: hour, from: 0, timezone: 'UTC' };
 
-/** A service, a source, and a job with this schedule that carries one to the other. */
-async function setUp(schedule: Schedule) {
-  const [folder, service] = await Promise.all([newFolder(), openService()]);
-  const destination = destinationOf(service.url);
-  const source = new Source();
-  const job = jobOf({ name: 'orders', destination, instance: await service.instance(), source, schedule });
-  return { folder, service, destination, source, job, config: configOf(folder, [job]) };
-}
+/** The usual stage with another schedule. */
+const setUpWith = (schedule: Schedule) => setUp({ schedule });
 
 /** The state as a daemon left it that was to fire these next. */
 const dueAt =
@@ -49,7 +31,7 @@ function halfPast() {
 
 describe('a firing while the job is still at its last run', () => {
   it('waits for the end of that run with buffer_one, and one more is skipped', async () => {
-    const { config, job, source } = await setUp({ ...hourly, overlap: 'buffer_one' });
+    const { config, job, source } = await setUpWith({ ...hourly, overlap: 'buffer_one' });
     const slow = gate();
     source.says = slow.says;
     const clock = new SetClock();
@@ -71,7 +53,7 @@ describe('a firing while the job is still at its last run', () => {
   });
 
   it('takes the place of that run with cancel_other, and what was owed stays owed', async () => {
-    const { folder, source, job } = await setUp({ ...hourly, overlap: 'cancel_other' });
+    const { folder, source, job } = await setUpWith({ ...hourly, overlap: 'cancel_other' });
     const gone = { ...job, destination: destinationOf('http://127.0.0.1:1/api/1.0') };
     const config = configOf(folder, [gone]);
     const clock = new SetClock();
@@ -98,7 +80,7 @@ describe('a firing while the job is still at its last run', () => {
 
 describe('firings that were missed', () => {
   it('run one after the other with run_all, each for its own instant', async () => {
-    const { job, config, source } = await setUp({
+    const { job, config, source } = await setUpWith({
       ...hourly,
       misfire: { policy: 'run_all', within: 24 * hour, atMost: 24 },
     });
@@ -112,7 +94,7 @@ describe('firings that were missed', () => {
   });
 
   it('are guarded with run_all by the instant that each stands for, not by the present', async () => {
-    const { folder, job, source } = await setUp({
+    const { folder, job, source } = await setUpWith({
       ...hourly,
       misfire: { policy: 'run_all', within: 24 * hour, atMost: 24 },
     });
@@ -128,7 +110,7 @@ describe('firings that were missed', () => {
   });
 
   it('go on with run_all at the next start where a stop left them', async () => {
-    const { folder, job, config, source } = await setUp({
+    const { folder, job, config, source } = await setUpWith({
       ...hourly,
       misfire: { policy: 'run_all', within: 24 * hour, atMost: 24 },
     });
@@ -149,7 +131,7 @@ describe('firings that were missed', () => {
   });
 
   it('are passed over with skip, and that is kept', async () => {
-    const { job, config, source } = await setUp({ ...hourly, from: 30 * minute, misfire: { policy: 'skip' } });
+    const { job, config, source } = await setUpWith({ ...hourly, from: 30 * minute, misfire: { policy: 'skip' } });
     const { clock, begun } = halfPast();
     const first = begun - 10 * hour - 30 * minute;
     clock.forward(20 * minute);
@@ -188,7 +170,7 @@ describe('a run whose process died', () => {
     ['run_all', 0],
   ] as const)('is begun anew at the next start, for the same instant, with %s', async ([policy, standsFor]) => {
     const misfire = policy === 'run_all' ? { policy, within: 24 * hour, atMost: 24 } : { policy };
-    const { job, config, source } = await setUp({ ...hourly, misfire });
+    const { job, config, source } = await setUpWith({ ...hourly, misfire });
     const { clock, begun } = halfPast();
     const { hear, runtime } = await startDaemon(config, {
       clock,
@@ -200,14 +182,14 @@ describe('a run whose process died', () => {
   });
 
   it('waits for the next firing where the process died in the run before it, too', async () => {
-    const { job, config } = await setUp(hourly);
+    const { job, config } = await setUpWith(hourly);
     const { clock, begun } = halfPast();
     const { runtime } = await startDaemon(config, { clock, before: dead(job, { runs: 2, nextAt: begun + hour }) });
     expect((await runtime.store.schedules.find('orders'))?.next_at).toBe(begun + hour);
   });
 
   it('is let be with skip, where nothing else would make good what is so old', async () => {
-    const { job, config } = await setUp({ ...hourly, misfire: { policy: 'skip' } });
+    const { job, config } = await setUpWith({ ...hourly, misfire: { policy: 'skip' } });
     const { clock, begun } = halfPast();
     const { runtime } = await startDaemon(config, { clock, before: dead(job, { runs: 1, nextAt: begun + hour }) });
     expect((await runtime.store.schedules.find('orders'))?.next_at).toBe(begun + hour);
@@ -216,7 +198,7 @@ describe('a run whose process died', () => {
 
 describe('what is due at one moment', () => {
   it('runs as many at a time as the config says, in the order of the planned instants, and wider after a reload', async () => {
-    const { folder, service, destination } = await setUp(hourly);
+    const { folder, service, destination } = await setUpWith(hourly);
     const order: string[] = [];
     const gates = new Map<string, ReturnType<typeof gate>>();
     const jobs = await Promise.all(
@@ -250,7 +232,7 @@ describe('what is due at one moment', () => {
 
 describe('an edit', () => {
   it('neither wedges a job that runs nor lets it fire twice, however many come in a row', async () => {
-    const { folder, config, job, source } = await setUp(hourly);
+    const { folder, config, job, source } = await setUpWith(hourly);
     const slow = gate();
     source.says = slow.says;
     const clock = new SetClock();
@@ -280,7 +262,7 @@ describe('an edit', () => {
   });
 
   it('lets a job with a new name begin afresh while the run under the old one ends', async () => {
-    const { folder, config, job, source } = await setUp(hourly);
+    const { folder, config, job, source } = await setUpWith(hourly);
     const slow = gate();
     source.says = slow.says;
     const clock = new SetClock();
@@ -298,7 +280,7 @@ describe('an edit', () => {
   });
 
   it('lets a firing that stands in line stay there, once', async () => {
-    const { folder, service, destination, job } = await setUp(hourly);
+    const { folder, service, destination, job } = await setUpWith(hourly);
     const [busy, slow] = [new Source(), gate()];
     busy.says = slow.says;
     const first = jobOf({

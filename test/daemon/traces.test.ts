@@ -6,7 +6,7 @@ import { traceEvents } from '../../src/daemon/traces.ts';
 import type { Runtime } from '../../src/daemon/wire.ts';
 import { type Log, quietLog } from '../../src/lib/log.ts';
 import { registerSecret } from '../../src/lib/redact.ts';
-import { configOf, destinationOf, jobOf, newFolder, openService, overdue, Source, startDaemon } from './rig.ts';
+import { overdue, type Source, setUp, startDaemon } from './rig.ts';
 
 /** A real kit, whose exporter keeps what it gets. */
 function loadKit(): InMemorySpanExporter {
@@ -20,17 +20,14 @@ function loadKit(): InMemorySpanExporter {
 }
 
 /** One job that fires at once, its events traced from the start. */
-async function setUp(says: Source['says'] = async () => 'hello', log = quietLog) {
-  const source = new Source();
+async function startTraced(says: Source['says'] = async () => 'hello', log = quietLog) {
+  const { source, job, config } = await setUp();
   source.says = says;
-  const service = await openService();
-  const instance = await service.instance();
-  const job = jobOf({ name: 'orders', destination: destinationOf(service.url), instance, source });
   const before = async (runtime: Runtime) => {
     await overdue(job)(runtime);
     traceEvents({ events: runtime.events, log, version: '1.2.3' });
   };
-  return startDaemon(configOf(await newFolder(), [job]), { before });
+  return startDaemon(config, { before });
 }
 
 describe('traces', () => {
@@ -46,7 +43,7 @@ describe('traces', () => {
 
   it('hold a run, its extract and its upload together, though the upload ends after the run', async () => {
     const exporter = loadKit();
-    const started = await setUp();
+    const started = await startTraced();
     await started.hear('payload.delivered');
     const spans = exporter.getFinishedSpans();
     expect(spans.map(({ name }) => name)).toEqual(['sluice.extract', 'sluice.run', 'sluice.upload']);
@@ -59,7 +56,7 @@ describe('traces', () => {
   it('tell what failed, and no secret', async () => {
     registerSecret('hunter-of-secrets');
     const exporter = loadKit();
-    const started = await setUp(() => Promise.reject(new Error('no entry for hunter-of-secrets')));
+    const started = await startTraced(() => Promise.reject(new Error('no entry for hunter-of-secrets')));
     await started.hear('run.finished');
     const [extract, run] = exporter.getFinishedSpans();
     for (const span of [extract, run])
@@ -70,7 +67,7 @@ describe('traces', () => {
   it('are missed aloud where no kit is loaded', async () => {
     const lines: string[] = [];
     const log: Log = { ...quietLog, warn: (message) => void lines.push(message) };
-    await setUp(undefined, log);
+    await startTraced(undefined, log);
     expect(lines).toEqual([expect.stringContaining('load a kit')]);
   });
 });
