@@ -106,10 +106,11 @@ describe('the deliverer', () => {
   });
 
   it('stops at once when there is nothing to do, and when it was never started', async () => {
-    const { deliverer } = await setUp();
-    await deliverer.stop();
-    const other = await setUp();
-    other.deliverer.start();
-    await other.deliverer.stop();
+    const never = await setUp();
+    await expect(never.deliverer.stop()).resolves.toBeUndefined();
+    const idle = await setUp();
+    idle.deliverer.start();
+    await expect(idle.deliverer.stop()).resolves.toBeUndefined();
+    expect(idle.stage.seen).toEqual([]);
   });
 });

@@ -171,9 +171,13 @@ extra: 1
 
   it('loaded again finds an e-mail with capitals beyond ASCII again', async () => {
     const folder = await scratch();
-    const file = await fileOf('companies: [{name: A, plan: team, users: [{email: Ümit@a.test, role: Admin}]}]');
+    const key = 'ab'.repeat(20);
+    const user = `{email: Ümit@a.test, role: Admin, api_keys: [${key}]}`;
+    const file = await fileOf(`companies: [{id: a, name: A, plan: team, users: [${user}]}]`);
     await (await startService({ data: { folder }, fixtures: file })).close();
-    await (await startService({ data: { folder }, fixtures: file })).close();
+    const again = new Bench(await startService({ data: { folder }, fixtures: file }));
+    onTestFinished(() => again.close());
+    expect((await again.call('GET', '/users', { key })).body.meta.total).toBe(1);
   });
 
   it('that does not fit what the folder holds is refused, and nothing of it is loaded', async () => {

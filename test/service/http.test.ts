@@ -187,5 +187,6 @@ describe('the end of the service', () => {
     await until(() => given.service.requestLog.entries.length === 2);
     await given.service.close();
     await closed;
+    expect(socket.destroyed).toBe(true);
   });
 });

@@ -374,4 +374,5 @@ it('is refreshed by its schedule, over and over', async () => {
     const shown = async () => (await given.call('GET', `/datasource-instances/${id}/data`)).text;
     await until(async () => (await shown()) === document);
   }
+  expect(calls).toBe(2);
 });
