@@ -33,6 +33,8 @@ describe('a disk that, in the middle of an extract,', () => {
   it.for([
     { does: 'is full', fault: { what: 'write', fails: 'ENOSPC', after: 3 }, code: 'DISK_FULL' },
     { does: 'fails to write', fault: { what: 'write', fails: 'EIO', after: 3 }, code: 'SPOOL_FAILED' },
+    { does: 'has no room for the payload', fault: { what: 'write', on: '.part', fails: 'ENOSPC' }, code: 'DISK_FULL' },
+    { does: 'fails to write the payload', fault: { what: 'write', on: '.part', fails: 'EIO' }, code: 'SPOOL_FAILED' },
     { does: 'fails to sync', fault: { what: 'sync', on: '.part', fails: 'EIO' }, code: 'SPOOL_FAILED' },
     { does: 'fails to rename', fault: { what: 'rename', fails: 'EIO' }, code: 'SPOOL_FAILED' },
     { does: 'forbids to rename', fault: { what: 'rename', fails: 'EACCES' }, code: 'SPOOL_REFUSED' },
@@ -73,13 +75,16 @@ describe('a disk that, while a job writes the rows that it keeps,', () => {
   );
 });
 
-it('a disk that takes only half of every write gets the other half too', async () => {
-  const stage = await secondVersion();
-  const ended = await stage.home.sync(brokenDisk(stage, { what: 'write', fails: 'short', times: 200 }));
-  expect(ended.jobs).toMatchObject([{ state: 'delivered' }]);
-  expect(await stage.oracle.ended(ended)).toBe(2);
-  await stage.oracle.rest();
-});
+it.for(['.part', '.spool', '.rows'])(
+  'a disk that takes only half of every write gets the other half too (%s)',
+  async (on) => {
+    const stage = await secondVersion(on === '.rows' ? { write: { disposition: 'merge', key: 'id' } } : {});
+    const ended = await stage.home.sync(brokenDisk(stage, { what: 'write', on, fails: 'short', times: 200 }));
+    expect(ended.jobs).toMatchObject([{ state: 'delivered' }]);
+    expect(await stage.oracle.ended(ended)).toBe(2);
+    await stage.oracle.rest();
+  },
+);
 
 it.for([
   { does: 'cannot be read back', fails: 'EIO' },
