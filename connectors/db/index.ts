@@ -4,6 +4,7 @@ import type { Driver } from './driver.ts';
 import { checkBy, extractBy } from './extract.ts';
 import { type DriverName, query, type SourceValues, source } from './options.ts';
 import { reference } from './reference.ts';
+import { meantWatermark } from './watermark.ts';
 
 const mysql = async (): Promise<Driver> => (await import('./mysql.ts')).mysql;
 
@@ -38,6 +39,7 @@ export default defineConnector({
   shorthand: 'sql',
   givesOnlyNewBy: ({ cursor }) => (cursor === undefined ? undefined : 'cursor'),
   rangesBy: ({ cursor }) => cursor,
+  readsOnFrom: (text, { former, query: { cursor } }) => meantWatermark(text, { former, cursor }),
   validate: faultsOf,
   check: async (context) => checkBy(await driverFor(context.source), context),
   extract: async (context) => extractBy(await driverFor(context.source), context),

@@ -1,4 +1,5 @@
-import { type ColumnType, columnTypes, Problem } from '#sdk';
+import { type ColumnType, canonicalText, columnTypes, Problem } from '#sdk';
+import { refuseCursorValue } from './cursor-value.ts';
 import type { Bound } from './dialect.ts';
 
 /** How far a job has read: up to this value of its cursor; of the rows at the edge, what tells them again. */
@@ -28,6 +29,33 @@ export function parseWatermark(text: string | undefined): Watermark | undefined 
       cause,
     });
   }
+}
+
+/**
+ * What a person means who lets a job read on from elsewhere: a whole watermark of the same cursor, or a value of it.
+ * Throws a Problem for anything else.
+ */
+export function meantWatermark(
+  text: string,
+  { former, cursor }: { readonly former: string; readonly cursor: string | undefined },
+): string {
+  const last = parseWatermark(former)!;
+  const { column, value, seen } = text.startsWith('{')
+    ? parseWatermark(text)!
+    : { ...last, value: { ...last.value, text }, seen: [] };
+  const canonical = canonicalText(value.text, value.type);
+  if (canonical === undefined || column !== (cursor ?? last.column)) {
+    throw new Problem({
+      code: 'DB_WATERMARK',
+      family: 'config',
+      message: `the job reads on by its cursor ${JSON.stringify(cursor ?? last.column)}, and this is no value of that`,
+      seen: text.slice(0, 80),
+      allowed: `a value of type ${last.value.type}, such as ${last.value.text}`,
+      next: '`sluice state show JOB` shows how far it has read',
+    });
+  }
+  refuseCursorValue(column, { ...value, text: canonical });
+  return watermarkText({ column, value: { ...value, text: canonical }, seen });
 }
 
 /** The watermark's text: the same watermark is always the same text. */

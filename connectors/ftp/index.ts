@@ -30,6 +30,7 @@ export default defineConnector({
   ...reference,
   shorthand: 'path',
   givesOnlyNewBy: ({ files }) => (files === 'changed' ? 'files' : undefined),
+  readsOnFrom: (text) => watermarkText(parseWatermark(text)),
 
   validate: ({ source: given, query: asked }) => [
     ...faultsOf(given, asked),

@@ -78,7 +78,7 @@ export class Problem extends Error {
       where: { ...where, ...this.where },
       ...(seen === undefined ? {} : { seen }),
       ...(allowed === undefined ? {} : { allowed }),
-      ...(next === undefined ? {} : { next }),
+      ...(next === undefined ? {} : { next: named(next, where.job) }),
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
       ...(cause === undefined ? {} : { cause }),
     };
@@ -86,6 +86,11 @@ export class Problem extends Error {
     if (this.stack !== undefined) problem.stack = this.stack;
     return problem;
   }
+}
+
+/** The command as it is to be typed: whoever wrote the advice need not have known of which job it would be told. */
+function named(next: string, job: string | undefined): string {
+  return job === undefined ? next : next.replaceAll(/\bJOB\b/g, () => job);
 }
 
 /** Any thrown thing as a Problem: a Problem stays itself, the rest becomes family `bug` (or the family given). */

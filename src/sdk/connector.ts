@@ -120,6 +120,12 @@ export interface Connector<S extends OptionSet = OptionSet, Q extends OptionSet 
    * Undefined where it cannot.
    */
   rangesBy?(query: OptionValues<Q>): string | undefined;
+  /**
+   * The watermark that a person means who lets a job read on from elsewhere (`sluice state set`): the whole text, or as much
+   * of it as tells it beside the former one. Throws a Problem for what is none. Without this any text is taken, and the next
+   * run tells whether it can be read.
+   */
+  readsOnFrom?(text: string, given: { readonly former: string; readonly query: OptionValues<Q> }): string;
   /** For the reference page, as Markdown: which columns there are, or how they come about. */
   readonly columns?: string;
   /** For the reference page, a sentence each: what it cannot do, the vendor's limits, what a user should know beforehand. */

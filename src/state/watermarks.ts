@@ -73,17 +73,19 @@ export class Watermarks {
   }
 
   /**
-   * A person decides where the job's next run goes on: from a text of the connector's own making, or from the start; then
-   * the rows that the job keeps are forgotten with it.
+   * A person decides where the job's next run goes on: from what `meant` makes of the former text, or without it from the
+   * start; then the rows that the job keeps are forgotten, too.
    * Written down in the same transaction; `busy` while a run holds the job, `unknown` where there is nothing to change.
+   * What `meant` throws changes nothing.
    */
-  decide(job: string, text: string | undefined, by: By): Promise<'done' | 'busy' | 'unknown'> {
+  decide(job: string, meant: ((former: string) => string) | undefined, by: By): Promise<'done' | 'busy' | 'unknown'> {
     return atomically(this.#ground, async (inside) => {
       if ((await new Leases(inside).holder(`job:${job}`)) !== undefined) return 'busy';
       const watermarks = new Watermarks(inside);
       const sets = new DataSets(inside);
       const known = await watermarks.#row(job);
-      if (known === undefined && (text !== undefined || (await sets.all(job)).length === 0)) return 'unknown';
+      if (known === undefined && (meant !== undefined || (await sets.all(job)).length === 0)) return 'unknown';
+      const text = known && meant?.(known.text);
       if (text === undefined) {
         await watermarks.forget(job);
         await sets.forget(job);

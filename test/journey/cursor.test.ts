@@ -86,11 +86,21 @@ it('a person can see how far a job has read, forget it or set it, which is writt
   expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 2 }]);
   expect(await state('set', 'orders', known!.watermark)).toMatchObject({ code: 0 });
   expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 1 }]);
-  await state('set', 'orders', 'nonsense');
-  const broken = await home.sync();
-  expect(broken.jobs[0]?.problem?.next).toContain('sluice state clear JOB');
+  for (const wrong of ['nonsense', '1.5', '{}', known!.watermark.replace('"id"', '"at"')]) {
+    expect(await state('set', 'orders', wrong)).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/DB_WATERMARK: [\s\S]*allowed {2}[\s\S]*next +sluice state show orders/),
+    });
+  }
+  expect(await state('set', 'orders', '1')).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('goes on from {"column":"id","type":"integer","value":"1","seen":[]}'),
+  });
+  expect((await home.sync()).jobs).toMatchObject([{ rows: 2 }]);
   await state('clear', 'orders');
+  shop.run("insert into orders values (3, '2026-03-01 10:00:00')");
   const stopped = await home.sync({ preload: ['kill-at'], env: { KILL_AT: 'payload.spooled' } });
   expect(stopped).toMatchObject({ signal: 'SIGKILL' });
-  expect((await home.sync()).jobs).toMatchObject([{ rows: 2 }]);
+  expect((await home.sync()).jobs).toMatchObject([{ rows: 3 }]);
 });

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { Job } from '../../config/config.ts';
-import { Problem } from '../../lib/problem.ts';
+import type { Extract, Job } from '../../config/config.ts';
+import { Problem, toProblem } from '../../lib/problem.ts';
 import { bytesOf } from '../../sets/manifest.ts';
 import type { Store } from '../../state/store.ts';
 import type { CliCommand } from '../command.ts';
@@ -86,15 +86,42 @@ async function decide(job: string, text: string | undefined, flags: Flags): Prom
     import('../payloads/who.ts'),
   ]);
   await withStore(flags, async (store, config) => {
-    const result = (await store?.watermarks.decide(job, text, deciderOf(flags.why))) ?? 'unknown';
+    let latter = text;
+    const meant = (former: string): string => {
+      latter = meantOf(text!, { job, former, extract: config.jobs.get(job)?.extract });
+      return latter;
+    };
+    const decision = store?.watermarks.decide(job, text === undefined ? undefined : meant, deciderOf(flags.why));
+    const result = (await decision) ?? 'unknown';
     if (result === 'busy') throw busy(job);
     if (result === 'unknown') throw unknown(job);
     const said =
       text === undefined
         ? `Forgotten. The next run of ${job} reads everything.${lostWith(config.jobs.get(job))}`
-        : `The next run of ${job} goes on from there. A text that its connector cannot read is told by that run.`;
-    show(flags, { text: said, data: { job, watermark: text ?? null } });
+        : `The next run of ${job} goes on from ${latter}`;
+    show(flags, { text: said, data: { job, watermark: latter ?? null } });
   });
+}
+
+/** As its connector understands it; a job that the config has no more keeps the text as it is. Throws a Problem for one that is none. */
+function meantOf(
+  text: string,
+  { job, former, extract }: { readonly job: string; readonly former: string; readonly extract: Extract | undefined },
+): string {
+  try {
+    return extract?.source.connector.readsOnFrom?.(text, { former, query: extract.query }) ?? text;
+  } catch (thrown) {
+    const { code, family, message, seen, allowed } = toProblem(thrown, { code: 'STATE_WATERMARK', family: 'config' });
+    throw new Problem({
+      code,
+      family,
+      message: `${message}; nothing was changed`,
+      where: { job },
+      ...(seen === undefined ? {} : { seen }),
+      ...(allowed === undefined ? {} : { allowed }),
+      next: `sluice state show ${job}`,
+    });
+  }
 }
 
 /** Rows that were only ever added may be nowhere else. */
@@ -149,9 +176,11 @@ const command: CliCommand = {
       .action((job: string, flags: Flags) => decide(job, undefined, flags));
     state
       .command('set')
-      .description('Lets the next run go on from elsewhere; takes a text as "state show JOB" shows it.')
+      .description(
+        'Lets the next run go on from elsewhere: a value of the cursor, or a text as "state show JOB" shows it.',
+      )
       .argument('<job>', 'name of the job')
-      .argument('<watermark>', "the connector's own text")
+      .argument('<watermark>', 'such as 2026-11-21T06:00:00Z, or the whole text')
       .option(...configFlag)
       .option(...whyFlag)
       .option('--json', 'for machines')
