@@ -102,8 +102,21 @@ function forReaders({ open, channels, messages }: Listed) {
 }
 
 function textOf({ open, mends, channels, messages }: Listed, now: number): string {
-  const paper = { widest: 70, paper: process.stdout };
-  const wrong = renderTable(
+  return [
+    open.length === 0 ? 'Nothing is wrong that anybody wants to hear of.' : tableOfWrongs(open, now),
+    ...(mends.length === 0 ? [] : ['', 'What mends it:', ...mends.map((mend) => `  ${mend}`)]),
+    '',
+    channels.length === 0
+      ? 'The config names no channel for alerts; docs/alerts.md shows one of each kind.'
+      : tableOfChannels(channels),
+    ...(messages.length === 0 ? [] : ['', tableOfMessages(messages)]),
+  ].join('\n');
+}
+
+const paper = { widest: 70, paper: process.stdout };
+
+function tableOfWrongs(open: Listed['open'], now: number): string {
+  return renderTable(
     [{ title: 'what' }, { title: 'who' }, { title: 'since' }, { title: 'for' }, { title: 'told' }, { title: 'why' }],
     open.map(({ subject, occasion, level, since, told, what }) => [
       occasion,
@@ -116,7 +129,10 @@ function textOf({ open, mends, channels, messages }: Listed, now: number): strin
     ]),
     paper,
   );
-  const ways = renderTable(
+}
+
+function tableOfChannels(channels: Listed['channels']): string {
+  return renderTable(
     [
       { title: 'channel' },
       { title: 'type' },
@@ -135,7 +151,10 @@ function textOf({ open, mends, channels, messages }: Listed, now: number): strin
     ]),
     paper,
   );
-  const told = renderTable(
+}
+
+function tableOfMessages(messages: Listed['messages']): string {
+  return renderTable(
     [{ title: 'made' }, { title: 'channel' }, { title: 'state', tone: toneOf }, { title: 'message' }],
     messages.map(({ made_at, channel, state, title }) => [
       instantText(made_at),
@@ -145,11 +164,4 @@ function textOf({ open, mends, channels, messages }: Listed, now: number): strin
     ]),
     paper,
   );
-  return [
-    open.length === 0 ? 'Nothing is wrong that anybody wants to hear of.' : wrong,
-    ...(mends.length === 0 ? [] : ['', 'What mends it:', ...mends.map((mend) => `  ${mend}`)]),
-    '',
-    channels.length === 0 ? 'The config names no channel for alerts; docs/alerts.md shows one of each kind.' : ways,
-    ...(messages.length === 0 ? [] : ['', told]),
-  ].join('\n');
 }
