@@ -18,15 +18,8 @@ export function* firingsOf<J extends Firing>(
   for (const job of jobs) for (let n = 0; n < job.overdue; n++) yield { at: now, job };
   const groups = groupsOf(jobs, now, until);
   for (let from = now; from < until; from += sliceMs) {
-    const due: { at: number; order: number; job: J }[] = [];
-    for (const group of groups) {
-      for (; group.next < group.nominal.length; group.next++) {
-        const at = group.nominal[group.next]! + group.offset;
-        if (at > from + sliceMs || at >= until) break;
-        if (at > now) for (const { job, order } of group.jobs) due.push({ at, order, job });
-      }
-    }
-    yield* due.sort((a, b) => a.at - b.at || a.order - b.order);
+    const due = groups.flatMap((group) => take(group, Math.min(from + sliceMs, until - 1)));
+    yield* due.filter(({ at }) => at > now).sort((a, b) => a.at - b.at || a.order - b.order);
   }
 }
 
@@ -37,6 +30,17 @@ interface Group<J> {
   readonly jobs: { readonly job: J; readonly order: number }[];
   /** The first instant that was not yielded yet. */
   next: number;
+}
+
+/** The firings of a group up to and with an instant that were not yielded yet. */
+function take<J>(group: Group<J>, last: number): { at: number; order: number; job: J }[] {
+  const due: { at: number; order: number; job: J }[] = [];
+  for (; group.next < group.nominal.length; group.next++) {
+    const at = group.nominal[group.next]! + group.offset;
+    if (at > last) break;
+    for (const { job, order } of group.jobs) due.push({ at, order, job });
+  }
+  return due;
 }
 
 /** Jobs that fire at the same instants; each calendar is reckoned once, however its jobs are spread. */

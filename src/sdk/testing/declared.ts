@@ -56,14 +56,12 @@ function lacksUnit(name: string, { type }: JsonSchema): boolean {
   return (type === 'integer' || type === 'number') && duration.test(name);
 }
 
-function takesItsOwn({ source, query }: Connector): void {
-  for (const set of [source, query]) {
-    for (const [name, option] of Object.entries(set)) {
-      for (const value of [option.example, option.default]) {
-        if (value === undefined || holdsVariable(value)) continue;
-        const faults = Errors(option.schema, value)[1].map(({ message }) => message);
-        assert.deepEqual(faults, [], `option ${name}: ${JSON.stringify(value)} does not pass its own declaration`);
-      }
+function takesItsOwn(connector: Connector): void {
+  for (const [name, { schema, example, default: fallback }] of optionsOf(connector)) {
+    for (const value of [example, fallback]) {
+      if (value === undefined || holdsVariable(value)) continue;
+      const faults = Errors(schema, value)[1].map(({ message }) => message);
+      assert.deepEqual(faults, [], `option ${name}: ${JSON.stringify(value)} does not pass its own declaration`);
     }
   }
 }
