@@ -39,23 +39,24 @@ export function meantWatermark(
   text: string,
   { former, cursor }: { readonly former: string; readonly cursor: string | undefined },
 ): string {
-  const last = parseWatermark(former)!;
-  const { column, value, seen } = text.startsWith('{')
-    ? parseWatermark(text)!
-    : { ...last, value: { ...last.value, text }, seen: [] };
+  const { column, value, seen } = text.startsWith('{') ? parseWatermark(text)! : valueOf(text, parseWatermark(former)!);
   const canonical = canonicalText(value.text, value.type);
-  if (canonical === undefined || column !== (cursor ?? last.column)) {
+  if (canonical === undefined || column !== (cursor ?? column)) {
     throw new Problem({
       code: 'DB_WATERMARK',
       family: 'config',
-      message: `the job reads on by its cursor ${JSON.stringify(cursor ?? last.column)}, and this is no value of that`,
+      message: `the job reads on by its cursor ${JSON.stringify(cursor ?? column)}, and this is no value of that`,
       seen: text.slice(0, 80),
-      allowed: `a value of type ${last.value.type}, such as ${last.value.text}`,
-      next: '`sluice state show JOB` shows how far it has read',
+      allowed: `a value of type ${value.type}, written as \`sluice state show JOB\` shows it`,
     });
   }
   refuseCursorValue(column, { ...value, text: canonical });
   return watermarkText({ column, value: { ...value, text: canonical }, seen });
+}
+
+/** Another value of the same cursor. No row at it is known, so all of them come. */
+function valueOf(text: string, { column, value: { type } }: Watermark): Watermark {
+  return { column, value: { type, text }, seen: [] };
 }
 
 /** The watermark's text: the same watermark is always the same text. */
