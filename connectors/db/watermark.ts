@@ -39,7 +39,7 @@ export function meantWatermark(
   text: string,
   { former, cursor }: { readonly former: string; readonly cursor: string | undefined },
 ): string {
-  const { column, value, seen } = text.startsWith('{') ? parseWatermark(text)! : valueOf(text, parseWatermark(former)!);
+  const { column, value, seen } = text.startsWith('{') ? parseWatermark(text)! : atValue(text, parseWatermark(former)!);
   const canonical = canonicalText(value.text, value.type);
   if (canonical === undefined || column !== (cursor ?? column)) {
     throw new Problem({
@@ -55,7 +55,7 @@ export function meantWatermark(
 }
 
 /** Another value of the same cursor. No row at it is known, so all of them come. */
-function valueOf(text: string, { column, value: { type } }: Watermark): Watermark {
+function atValue(text: string, { column, value: { type } }: Watermark): Watermark {
   return { column, value: { type, text }, seen: [] };
 }
 
