@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { VirtualClock } from '../../src/lib/virtual-clock.ts';
 
 const day = 86_400_000;
@@ -43,6 +43,16 @@ describe('a clock whose time passes when nothing is left to do', () => {
     };
     await clock.drive(Promise.all([work(), clock.sleep(1_000)]));
     expect(seen).toEqual([0, 0, 0, 1]);
+  });
+
+  it('asks nothing again and again while somebody holds it', async () => {
+    const clock = new VirtualClock(start);
+    const asked = vi.spyOn(process, 'getActiveResourcesInfo');
+    onTestFinished(() => asked.mockRestore());
+    const letGo = clock.hold();
+    const holding = wait(20).then(letGo);
+    await clock.drive(Promise.all([holding, clock.sleep(1)]));
+    expect(asked.mock.calls.length).toBeLessThan(10);
   });
 
   it('lets nobody sleep who is told not to, and ends a sleep early with the reason', async () => {
