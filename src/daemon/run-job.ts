@@ -119,6 +119,7 @@ async function runStages(given: RunGiven, run: string): Promise<Stage> {
     extract: job.extract,
     folder: config.folder,
     spool: store.payloads.folderOf(run),
+    durable: store.durable,
     signal,
     clock,
     emit: events.emit,

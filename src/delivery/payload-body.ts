@@ -1,8 +1,11 @@
+import { closeSync, openSync, readSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 
 /** Larger pieces cost memory, smaller ones time. */
 const pieceBytes = 512 * 1024;
+/** So little is read without another thread, which would take longer than the reading. */
+const smallBytes = 64 * 1024;
 /** One is with the socket, one waits in the stream, one is being filled. */
 const buffers = 3;
 
@@ -15,9 +18,30 @@ interface PayloadFile {
  * A payload's file as the body of one request; a small one is read here and now. The request has to know its end as soon
  * as it has its last byte: where the answer comes before that, the connection is thrown away instead of being used again.
  */
-export function payloadBody(file: PayloadFile): Promise<Buffer> | Readable {
+export function payloadBody(file: PayloadFile): Buffer | Promise<Buffer> | Readable {
+  if (file.bytes <= smallBytes) return smallOf(file);
   if (file.bytes <= pieceBytes) return wholeOf(file);
   return Readable.from(piecesOf(file), { objectMode: false, highWaterMark: pieceBytes });
+}
+
+/** Throws where the file is not as long as it was. */
+function smallOf({ path, bytes }: PayloadFile): Buffer {
+  const file = openSync(path, 'r');
+  try {
+    const room = Buffer.allocUnsafe(bytes + 1);
+    let length = 0;
+    for (let got = 1; got > 0 && length < room.length; length += got) {
+      got = readSync(file, room, length, room.length - length, null);
+    }
+    return wholeIn(room, length, bytes);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function wholeIn(room: Buffer, length: number, bytes: number): Buffer {
+  if (length !== bytes) throw new Error(`the payload has ${length} bytes or more, not ${bytes}`);
+  return room.subarray(0, length);
 }
 
 /** Throws where the file is not as long as it was: it must not be taken for whole. */
@@ -29,8 +53,7 @@ async function wholeOf({ path, bytes }: PayloadFile): Promise<Buffer> {
     for (let got = 1; got > 0 && length < room.length; length += got) {
       got = (await file.read(room, length, room.length - length, null)).bytesRead;
     }
-    if (length !== bytes) throw new Error(`the payload has ${length} bytes or more, not ${bytes}`);
-    return room.subarray(0, length);
+    return wholeIn(room, length, bytes);
   } finally {
     await file.close();
   }

@@ -13,7 +13,7 @@ import type { PipelineEvents } from './events.ts';
 import type { Keeping } from './folded-source.ts';
 import type { Payload } from './payload.ts';
 import { progressReporter } from './progress.ts';
-import { SpoolFile } from './spool-file.ts';
+import { Spool } from './spool.ts';
 
 export interface PipelineGiven {
   readonly extract: Extract;
@@ -32,6 +32,8 @@ export interface PipelineGiven {
   readonly logicalAt?: number;
   /** What may be written into the folder; absent: anything. */
   readonly room?: Room;
+  /** False: the payload need not outlive the power. */
+  readonly durable?: boolean;
   /** Sees every batch as it is encoded. */
   readonly onBatch?: (batch: Batch) => void;
   /** Names of the job and of this firing of it, for events, problems and the scratch folder. */
@@ -132,7 +134,7 @@ async function spooled(
   given: ResumeGiven & { readonly asOf: number; readonly onProgress: (carried: Carried) => void },
 ): Promise<Spooled | Unchanged | Shown> {
   const { extract, asOf } = given;
-  const file = await SpoolFile.open(given.spool, given.room);
+  const file = new Spool(given.spool, given);
   try {
     const { columns, rows, rowsRead, ending, manifest } = await carry({ ...given, sink: file });
     given.signal.throwIfAborted();

@@ -1,10 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { type FileHandle, open, rename, rm, stat, utimes } from 'node:fs/promises';
+import { renameSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { type FileHandle, open, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { giveToOwner } from '../lib/give-to-owner.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 import type { Room } from '../lib/room.ts';
-import { syncFolder } from '../lib/sync-folder.ts';
+import { syncPath } from '../lib/sync-path.ts';
 import { ownedPrefix } from './living.ts';
 import { spoolProblem } from './spool-problem.ts';
 
@@ -22,6 +23,14 @@ export interface Sealed {
   readonly reused: boolean;
 }
 
+/** How a payload is written. */
+export interface SpoolOptions {
+  /** What may be written into the folder; absent: anything. */
+  readonly room?: Room;
+  /** False: it need not outlive the power. */
+  readonly durable?: boolean;
+}
+
 /**
  * A payload on its way to the disk: hashed as it is written, under a temporary name until {@link seal}. Writes overlap
  * with encoding. All methods throw Problems that name the folder. After a failure only {@link discard} may be called.
@@ -30,7 +39,7 @@ export class SpoolFile {
   readonly #folder: string;
   readonly #temporary: string;
   readonly #handle: FileHandle;
-  readonly #room: Room | undefined;
+  readonly #options: SpoolOptions;
   readonly #hash = createHash('sha256');
   #bytes = 0;
   #inFlight = 0;
@@ -40,21 +49,21 @@ export class SpoolFile {
   #failure: unknown;
   #wake: (() => void) | undefined;
 
-  private constructor(folder: string, opened: { temporary: string; handle: FileHandle; room: Room | undefined }) {
-    this.#folder = folder;
+  private constructor(opened: { folder: string; temporary: string; handle: FileHandle }, options: SpoolOptions) {
+    this.#folder = opened.folder;
     this.#temporary = opened.temporary;
     this.#handle = opened.handle;
-    this.#room = opened.room;
+    this.#options = options;
   }
 
-  /** Opens a new temporary file in the folder, which is made where it is missing. `room`: what may be written there. */
-  static async open(folder: string, room?: Room): Promise<SpoolFile> {
-    const temporary = join(folder, `${ownedPrefix()}${randomBytes(4).toString('hex')}.part`);
+  /** Opens a new temporary file in the folder, which is made where it is missing. */
+  static async open(folder: string, options: SpoolOptions = {}): Promise<SpoolFile> {
+    const temporary = temporaryIn(folder);
     try {
       makeFolder(folder, 0o700);
       const handle = await open(temporary, 'wx', 0o600);
       giveToOwner(handle.fd, folder);
-      return new SpoolFile(folder, { temporary, handle, room });
+      return new SpoolFile({ folder, temporary, handle }, options);
     } catch (error) {
       throw spoolProblem(error, folder);
     }
@@ -66,7 +75,7 @@ export class SpoolFile {
    */
   write(pieces: readonly Buffer[], recycle: (piece: Buffer) => void): Promise<void> | undefined {
     const bytes = pieces.reduce((sum, { length }) => sum + length, 0);
-    const asked = this.#room?.claim(bytes);
+    const asked = this.#options.room?.claim(bytes);
     return asked === undefined ? this.#begin(pieces, recycle) : asked.then(() => this.#begin(pieces, recycle));
   }
 
@@ -89,18 +98,14 @@ export class SpoolFile {
    * cannot lose it.
    */
   async seal(ending: string): Promise<Sealed> {
-    const { sha256 } = await this.weigh();
+    const weighed = await this.weigh();
     await this.#sync;
     this.#throwFailure();
-    const path = join(this.#folder, sha256 + ending);
+    const { durable = true } = this.#options;
     try {
-      await this.#handle.sync();
+      if (durable) await this.#handle.sync();
       await this.#handle.close();
-      const reused = (await sizeOf(path)) === this.#bytes;
-      await (reused ? this.#keep(path) : rename(this.#temporary, path));
-      // The run's folder is as new as its file: it has to be found again, too.
-      await Promise.all([syncFolder(this.#folder), syncFolder(dirname(this.#folder))]);
-      return { sha256, path, bytes: this.#bytes, reused };
+      return await settle(this.#temporary, { ...weighed, ending, durable });
     } catch (error) {
       throw spoolProblem(error, this.#folder);
     }
@@ -110,13 +115,6 @@ export class SpoolFile {
   async discard(): Promise<void> {
     await this.#handle.close().catch(() => {});
     await rm(this.#temporary, { force: true }).catch(() => {});
-  }
-
-  /** The file that is there counts as new from now on, for whoever clears away old ones. */
-  async #keep(path: string): Promise<void> {
-    const now = new Date();
-    await utimes(path, now, now);
-    await rm(this.#temporary);
   }
 
   #start(piece: Buffer, recycle: (piece: Buffer) => void): void {
@@ -175,11 +173,29 @@ async function writeAll(handle: FileHandle, piece: Buffer, position: number): Pr
   }
 }
 
-async function sizeOf(path: string): Promise<number | undefined> {
-  try {
-    return (await stat(path)).size;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+/** A name for a file of the folder that is not whole yet. */
+export function temporaryIn(folder: string): string {
+  return join(folder, `${ownedPrefix()}${randomBytes(4).toString('hex')}.part`);
+}
+
+/** Gives a file that is whole the name of its hash, and makes that safe. */
+export async function settle(
+  temporary: string,
+  { sha256, bytes, ending, durable }: { sha256: string; bytes: number; ending: string; durable: boolean },
+): Promise<Sealed> {
+  const folder = dirname(temporary);
+  const path = join(folder, sha256 + ending);
+  const reused = statSync(path, { throwIfNoEntry: false })?.size === bytes;
+  if (reused) renew(path, temporary);
+  else renameSync(temporary, path);
+  // The run's folder is as new as its file: it has to be found again, too.
+  if (durable) await Promise.all([syncPath(folder), syncPath(dirname(folder))]);
+  return { sha256, path, bytes, reused };
+}
+
+/** The file that is there counts as new from now on, for whoever clears away old ones. */
+function renew(path: string, temporary: string): void {
+  const now = new Date();
+  utimesSync(path, now, now);
+  rmSync(temporary);
 }

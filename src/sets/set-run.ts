@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { makeFolder } from '../lib/make-folder.ts';
 import type { Room } from '../lib/room.ts';
-import { syncFolder } from '../lib/sync-folder.ts';
+import { syncPath } from '../lib/sync-path.ts';
 import type { Batch } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
 import { Age } from './age.ts';
@@ -138,7 +138,7 @@ export class SetRun {
     this.#settle();
     const { staged, folder, run } = this.#given;
     const segment = await this.#writeTaken(new Merge(this.#sorter.sources(0)));
-    for (const made of [join(folder, run), folder, dirname(folder)]) await syncFolder(made);
+    for (const made of [join(folder, run), folder, dirname(folder)]) await syncPath(made);
     const { id = run, segments = [] } = staged ?? {};
     return { id, columns: this.#columns, next: this.#writer!.next, segments: [...segments, segment] };
   }
@@ -178,7 +178,7 @@ export class SetRun {
       this.#whole = undefined;
     }
     if (this.#files > 0) {
-      for (const made of [join(aside, run), aside, dirname(aside)]) await syncFolder(made);
+      for (const made of [join(aside, run), aside, dirname(aside)]) await syncPath(made);
     }
     const { rows, oldest = '' } = this.#reader!;
     const columns = this.#columns;

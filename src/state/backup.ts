@@ -3,7 +3,7 @@ import { chmod, copyFile, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/pr
 import { dirname, join, relative, resolve } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { Problem } from '../lib/problem.ts';
-import { syncFolder } from '../lib/sync-folder.ts';
+import { syncPath } from '../lib/sync-path.ts';
 import { databaseName, keyName, type Manifest, manifestName, measure, namesIn } from './backup-files.ts';
 import { placedPath } from './placed-paths.ts';
 import { emptied, stateProblem } from './state-problem.ts';
@@ -128,7 +128,7 @@ async function seal(
     mode: 0o600,
     flush: true,
   });
-  await syncFolder(folder);
+  await syncPath(folder);
   return files.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 import { giveTreeToOwner } from '../lib/give-to-owner.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 import { Problem } from '../lib/problem.ts';
-import { syncFolder } from '../lib/sync-folder.ts';
+import { syncPath } from '../lib/sync-path.ts';
 import { databaseName, keyName, type Manifest, namesIn, verifyBackup } from './backup-files.ts';
 import { useDatabase } from './database.ts';
 import { processText } from './processes.ts';
@@ -128,7 +128,7 @@ async function moveIn(stage: string, state: string): Promise<void> {
   for (const name of [...names.filter((one) => one !== databaseName), databaseName]) {
     await rename(join(stage, name), join(state, name));
   }
-  await syncFolder(state);
+  await syncPath(state);
 }
 
 function stateThere(state: string): Problem {

@@ -69,6 +69,8 @@ export interface Store extends Parts {
   /** Absolute path of the state folder. */
   readonly folder: string;
   readonly processes: Processes;
+  /** False: nothing in it need outlive this process. */
+  readonly durable: boolean;
   /** All of `work` happens, or none of it. Inside, use the parts handed in and no others. */
   transaction<T>(work: (parts: Parts) => Promise<T>): Promise<T>;
   close(): Promise<void>;
@@ -109,6 +111,7 @@ export async function openStore(folder: string, options: StoreOptions): Promise<
     ...parts,
     folder: at,
     processes: ground.processes,
+    durable: options.durable ?? true,
     transaction: (work) => atomically(ground, (inside) => work(partsOf(inside))),
     async close() {
       stopBeating();

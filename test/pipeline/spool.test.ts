@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ourselvesInNames as ourselves, ownedPrefix } from '../../src/pipeline/living.ts';
 import { runPipeline } from '../../src/pipeline/run-pipeline.ts';
+import { Spool } from '../../src/pipeline/spool.ts';
 import { SpoolFile } from '../../src/pipeline/spool-file.ts';
 import { spoolProblem } from '../../src/pipeline/spool-problem.ts';
 import { sweepSpool } from '../../src/pipeline/sweep-spool.ts';
@@ -126,6 +127,51 @@ describe('a disk that takes no more', () => {
     await expect(file.seal('.csv')).rejects.toMatchObject({ code: 'SPOOL_FAILED' });
     await file.discard();
     expect(existsSync(folder)).toBe(false);
+  });
+});
+
+describe('a small payload', () => {
+  const piece = Buffer.alloc(30_000, 'a');
+
+  it('is not written before it is sealed, and is then whole under its hash', async () => {
+    const folder = temporaryFolder();
+    const spool = new Spool(folder);
+    let back = 0;
+    await spool.write([piece, piece], () => back++);
+    const weighed = await spool.weigh();
+    expect([back, readdirSync(folder)]).toEqual([2, []]);
+    const sealed = await spool.seal('.csv');
+    expect(sealed).toMatchObject({ ...weighed, bytes: 60_000, reused: false });
+    expect(readdirSync(folder)).toEqual([`${sealed.sha256}.csv`]);
+    expect(await verifyPayload(sealed)).toBe('whole');
+  });
+
+  it('leaves nothing where it turns out to be nothing new', async () => {
+    const folder = temporaryFolder();
+    const spool = new Spool(folder);
+    await spool.write([piece], () => undefined);
+    await spool.discard();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('that becomes a large one is written from its first byte on', async () => {
+    const folder = temporaryFolder();
+    const spool = new Spool(folder);
+    const pieces = ['a', 'b', 'c', 'd'].map((letter) => Buffer.alloc(30_000, letter));
+    for (const one of pieces) await spool.write([one], () => undefined);
+    expect(readdirSync(folder)).toHaveLength(1);
+    const { path } = await spool.seal('.csv');
+    expect(readFileSync(path).equals(Buffer.concat(pieces))).toBe(true);
+  });
+
+  it('asks for room before it is written, and is refused where there is none', async () => {
+    const folder = temporaryFolder();
+    const full = spoolProblem(Object.assign(new Error('no'), { code: 'ENOSPC' }), folder);
+    const spool = new Spool(folder, { room: { claim: () => Promise.reject(full) } });
+    await spool.write([piece], () => undefined);
+    await expect(spool.seal('.csv')).rejects.toBe(full);
+    await spool.discard();
+    expect(readdirSync(folder)).toEqual([]);
   });
 });
 

@@ -2,7 +2,7 @@ import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { newId } from '../../lib/ids.ts';
-import { syncFolder } from '../../lib/sync-folder.ts';
+import { syncPath } from '../../lib/sync-path.ts';
 import type { Blobs, BlobWriter } from './blobs.ts';
 
 const batchBytes = 512 * 1024;
@@ -28,7 +28,7 @@ export class FolderBlobs implements Blobs {
     const name = newId();
     const path = join(this.#folder, name);
     const handle = await open(path, 'wx', 0o600);
-    return new FileWriter({ name, path, handle, entered: syncFolder(this.#folder), spare: this.#spare });
+    return new FileWriter({ name, path, handle, entered: syncPath(this.#folder), spare: this.#spare });
   }
 
   async open(name: string): Promise<Readable> {

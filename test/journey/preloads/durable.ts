@@ -23,6 +23,7 @@ export function aroundDurable(folder: string, around: Around): void {
   const isOurs = (path: unknown): boolean => String(path).startsWith(folder);
   aroundFiles(isOurs, around);
   aroundHandles(isOurs, around);
+  aroundDescriptors(isOurs, around);
   aroundCommits(isOurs, around);
   syncBuiltinESMExports();
 }
@@ -37,7 +38,7 @@ function aroundFiles(isOurs: (path: unknown) => boolean, around: Around): void {
       };
     }
   };
-  wrap(fs as Any, ['mkdirSync', 'rmSync', 'rmdirSync', 'renameSync', 'unlinkSync', 'writeFileSync']);
+  wrap(fs as Any, ['mkdirSync', 'rmSync', 'rmdirSync', 'renameSync', 'unlinkSync', 'writeFileSync', 'utimesSync']);
   wrap(promises as Any, ['mkdir', 'rm', 'rename', 'unlink', 'writeFile', 'copyFile', 'utimes']);
 }
 
@@ -54,6 +55,33 @@ function aroundHandles(isOurs: (path: unknown) => boolean, around: Around): void
     wrapped = true;
     return handle;
   };
+}
+
+function aroundDescriptors(isOurs: (path: unknown) => boolean, around: Around): void {
+  const files = fs as Any;
+  const paths = new Map<number, string>();
+  const { openSync, closeSync } = files;
+  files.openSync = (...given: Any[]) => {
+    if (!isOurs(given[0])) return openSync(...given);
+    const descriptor =
+      given[1] === 'wx' ? around({ what: 'create', on: given[0] }, openSync, given) : openSync(...given);
+    paths.set(descriptor, given[0]);
+    return descriptor;
+  };
+  files.closeSync = (descriptor: number) => {
+    paths.delete(descriptor);
+    return closeSync(descriptor);
+  };
+  for (const [name, what] of [
+    ['fsync', 'sync'],
+    ['writeFileSync', 'write'],
+  ] as const) {
+    const real = files[name] as Go;
+    files[name] = (...given: Any[]) => {
+      const on = paths.get(given[0]);
+      return on === undefined ? real(...given) : around({ what, on }, real, given);
+    };
+  }
 }
 
 function wrapHandles(prototype: Any, paths: WeakMap<object, string>, around: Around): void {

@@ -1,0 +1,18 @@
+import { closeSync, fsync, openSync } from 'node:fs';
+import { promisify } from 'node:util';
+
+/** Waits until the bytes of an open file survive a power cut. */
+export const syncDescriptor: (descriptor: number) => Promise<void> = promisify(fsync);
+
+/**
+ * Waits until a file's bytes, or a folder's list, survive a power cut. A rename does so only once the folder that lists the
+ * file is synced. Opening takes no disk, so only the sync itself is handed to another thread.
+ */
+export async function syncPath(path: string): Promise<void> {
+  const descriptor = openSync(path, 'r');
+  try {
+    await syncDescriptor(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { giveToOwner } from '../lib/give-to-owner.ts';
+import { makeFolder } from '../lib/make-folder.ts';
+import { syncDescriptor } from '../lib/sync-path.ts';
+import type { Sink } from './carry.ts';
+import { type Sealed, SpoolFile, type SpoolOptions, settle, temporaryIn } from './spool-file.ts';
+import { spoolProblem } from './spool-problem.ts';
+
+/** Most payloads are smaller, and most of them bring nothing new: they never need a file. */
+const smallBytes = 64 * 1024;
+
+/**
+ * A payload on its way to the disk. As long as it is small it is held back until {@link seal}; a larger one goes out while
+ * it is made ({@link SpoolFile}). All methods throw Problems that name the folder. After a failure only {@link discard} may
+ * be called.
+ */
+export class Spool implements Sink {
+  readonly #folder: string;
+  readonly #options: SpoolOptions;
+  readonly #held: Buffer[] = [];
+  #bytes = 0;
+  /** The small one's, once it is written. */
+  #temporary: string | undefined;
+  #file: SpoolFile | undefined;
+
+  /** `folder`: made where it is missing. */
+  constructor(folder: string, options: SpoolOptions = {}) {
+    this.#folder = folder;
+    this.#options = options;
+    try {
+      makeFolder(folder, 0o700);
+    } catch (error) {
+      throw spoolProblem(error, folder);
+    }
+  }
+
+  /** {@link SpoolFile.write}. */
+  write(pieces: readonly Buffer[], recycle: (piece: Buffer) => void): Promise<void> | undefined {
+    if (this.#file !== undefined) return this.#file.write(pieces, recycle);
+    const bytes = pieces.reduce((sum, { length }) => sum + length, this.#bytes);
+    if (bytes > smallBytes) return this.#letGo(pieces, recycle);
+    this.#bytes = bytes;
+    for (const piece of pieces) {
+      this.#held.push(Buffer.from(piece));
+      recycle(piece);
+    }
+    return undefined;
+  }
+
+  /** Hash and size, when everything has been written. What comes of a loss of power is not said yet. */
+  async weigh(): Promise<Pick<Sealed, 'sha256' | 'bytes'>> {
+    if (this.#file !== undefined) return this.#file.weigh();
+    const hash = createHash('sha256');
+    for (const piece of this.#held) hash.update(piece);
+    return { sha256: hash.digest('hex'), bytes: this.#bytes };
+  }
+
+  /** Written, under its hash, and safe: from here on a crash cannot lose it. */
+  async seal(ending: string): Promise<Sealed> {
+    if (this.#file !== undefined) return this.#file.seal(ending);
+    const { durable = true, room } = this.#options;
+    const weighed = await this.weigh();
+    await room?.claim(this.#bytes);
+    this.#temporary = temporaryIn(this.#folder);
+    try {
+      await this.#store(this.#temporary, durable);
+      return await settle(this.#temporary, { ...weighed, ending, durable });
+    } catch (error) {
+      throw spoolProblem(error, this.#folder);
+    }
+  }
+
+  /** Removes what was written. Never throws: it runs when something has already gone wrong. */
+  async discard(): Promise<void> {
+    await this.#file?.discard();
+    if (this.#temporary !== undefined) await rm(this.#temporary, { force: true }).catch(() => {});
+  }
+
+  async #store(path: string, durable: boolean): Promise<void> {
+    const file = openSync(path, 'wx', 0o600);
+    try {
+      giveToOwner(file, this.#folder);
+      writeFileSync(file, Buffer.concat(this.#held));
+      if (durable) await syncDescriptor(file);
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  /** It is no small one. */
+  async #letGo(pieces: readonly Buffer[], recycle: (piece: Buffer) => void): Promise<void> {
+    this.#file = await SpoolFile.open(this.#folder, this.#options);
+    await this.#file.write(this.#held.splice(0), () => undefined);
+    await this.#file.write(pieces, recycle);
+  }
+}
