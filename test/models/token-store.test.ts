@@ -1,0 +1,318 @@
+import type { IncomingMessage } from 'node:http';
+import fc from 'fast-check';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Login } from '../../src/config/config.ts';
+import { LoginBook } from '../../src/oauth/book.ts';
+import { obtain } from '../../src/oauth/obtain.ts';
+import type { Token } from '../../src/sdk/oauth.ts';
+import type { Store } from '../../src/state/store.ts';
+import { personLogin } from '../oauth/rig.ts';
+import { cleanUp, newFolder, newStore, Population, VirtualClock } from '../state/fixtures.ts';
+import { TokenVendor, type Weather } from './token-vendor.ts';
+
+afterEach(cleanUp);
+
+/**
+ * A login whose refresh tokens are good for one use, in several processes that crash, at a vendor that is away, that takes
+ * a token and is not heard, or that ends the grant. The model knows no store: only what the vendor was asked and told us.
+ */
+
+const second = 1000;
+const minute = 60 * second;
+/** A token is handed out as long as it has this left, or is renewed; less is made do with while the vendor is away. */
+const fresh = 5 * minute;
+/** After a failure the vendor is left alone. */
+const rest = 15 * second;
+
+interface Model {
+  /** A person has agreed, and nobody has told us yet that it is over. */
+  agreed: boolean;
+  /** The vendor has used up the token that is kept, and nobody heard what it gave instead. */
+  lost: boolean;
+  /** The last request had no answer that told what became of it. */
+  unheard: boolean;
+}
+
+interface Member {
+  readonly name: string;
+  readonly store: Store;
+  readonly book: LoginBook;
+  readonly entry: NonNullable<ReturnType<LoginBook['entry']>>;
+  readonly login: Login;
+  /** The token that it was given last. */
+  token: Token | undefined;
+  /** Until when it leaves the vendor alone, monotonic. */
+  restsUntil: number;
+  /** What it was told to use no more. */
+  readonly refused: Set<string>;
+}
+
+interface Real {
+  readonly clock: VirtualClock;
+  readonly vendor: TokenVendor;
+  readonly forgives: boolean;
+  readonly people: Population;
+  readonly members: Member[];
+  readonly hung: Promise<unknown>[];
+  /** Nobody sets the clock: what is handed out is good for as long as it says. */
+  readonly isTrue: boolean;
+  open(): Promise<Member>;
+}
+
+type Command = fc.AsyncCommand<Model, Real>;
+
+const memberOf = ({ members }: Real, which: number): Member => members[which % members.length]!;
+
+/** Some of the processes ask, each as often as it says, all together. */
+class Ask implements Command {
+  readonly #which: readonly number[];
+
+  constructor(which: readonly number[]) {
+    this.#which = which;
+  }
+
+  check = () => true;
+  toString = () => `ask(${this.#which})`;
+
+  async run(model: Model, real: Real): Promise<void> {
+    const { vendor, clock } = real;
+    const before = { asked: vendor.asked, refused: vendor.refused, present: vendor.present };
+    const rests = new Set(this.#which.map((one) => memberOf(real, one)).filter((one) => one.restsUntil > clock.ticks));
+    const asking = this.#which.map((one) => memberOf(real, one));
+    const asks = await Promise.allSettled(asking.map(({ entry }) => entry.keeper.token()));
+    const [asked, refused] = [vendor.asked - before.asked, vendor.refused - before.refused];
+    const wasLost = model.lost;
+    if (asked > refused) model.unheard = vendor.weather !== 'well';
+    if (vendor.present !== before.present) model.lost = vendor.weather === 'unanswered';
+    const isOver = vendor.ended || model.lost || wasLost;
+    if (refused > 0) expect(isOver, 'nothing but a lost answer or the vendor ends a grant').toBe(true);
+    // Every process sees for itself that nobody answers; where one is answered, the others take up what it got.
+    const most = vendor.weather === 'well' ? 1 : new Set(asking).size;
+    expect(asked - refused, 'one asks for all').toBeLessThanOrEqual(most);
+    for (const [i, settled] of asks.entries()) {
+      if (settled.status === 'fulfilled') this.#good(settled.value, asking[i]!, real);
+      else this.#bad(settled.reason, { member: asking[i]!, isResting: rests.has(asking[i]!), model, real });
+    }
+    if (refused > 0) model.agreed = false;
+    if (vendor.present !== before.present && !model.lost) await expectKept(real);
+  }
+
+  #good(token: Token, member: Member, { vendor, clock, isTrue }: Real): void {
+    member.token = token;
+    expect(member.refused, 'not what the vendor has refused').not.toContain(token.access_token);
+    const until = vendor.good.get(token.access_token);
+    // What the vendor took back before its time each process has to be told by itself.
+    if (until === undefined || !isTrue) return;
+    const isRenewed = vendor.weather === 'well' && member.restsUntil <= clock.ticks && !vendor.ended;
+    expect(until - clock.ticks, 'it is good for a while').toBeGreaterThan(isRenewed ? fresh - minute : 0);
+  }
+
+  #bad(thrown: unknown, given: { member: Member; isResting: boolean; model: Model; real: Real }): void {
+    const { isResting, model, real } = given;
+    const { code, family } = thrown as { code: string; family: string };
+    if (family === 'try_later') {
+      expect(code).toBe('LOGIN_UNREACHABLE');
+      expect(real.vendor.weather !== 'well' || isResting, 'it was asked where it could be').toBe(true);
+      return;
+    }
+    expect(family).toBe('login');
+    if (code === 'LOGIN_LOST') expect(model.lost || model.unheard, code).toBe(true);
+    else if (code === 'LOGIN_ENDED') expect(real.vendor.ended, code).toBe(true);
+    else expect([code, model.agreed && !model.lost && !real.vendor.ended]).toEqual(['LOGIN_NEEDED', false]);
+  }
+}
+
+/** What any process finds on the disk is what the vendor takes. */
+async function expectKept({ members, vendor }: Real): Promise<void> {
+  const kept = await members[0]!.entry.vault.open();
+  expect(kept?.granted.refreshToken, 'what the vendor takes is on the disk').toBe(vendor.present);
+}
+
+/** A process asks, the vendor carries it out, and the process dies before it has heard the answer. */
+class DieAsking implements Command {
+  readonly #which: number;
+
+  constructor(which: number) {
+    this.#which = which;
+  }
+
+  check = ({ agreed, lost }: Readonly<Model>) => agreed && !lost;
+  toString = () => `dieAsking(${this.#which})`;
+
+  async run(model: Model, real: Real): Promise<void> {
+    const { vendor, people, hung } = real;
+    const at = this.#which % real.members.length;
+    const member = real.members[at]!;
+    const { asked } = vendor;
+    const reached = Promise.withResolvers<IncomingMessage>();
+    vendor.hold = reached.resolve;
+    const asking = member.entry.keeper.token().catch(() => undefined);
+    const request = await Promise.race([reached.promise, asking]);
+    vendor.hold = undefined;
+    people.dead.add(member.name);
+    real.members[at] = await real.open();
+    model.unheard ||= vendor.asked > asked;
+    if (request === undefined || !('socket' in request)) return;
+    model.lost = true;
+    hung.push(asking);
+    request.socket.destroy();
+    await asking;
+  }
+}
+
+class Crash implements Command {
+  readonly #which: number;
+
+  constructor(which: number) {
+    this.#which = which;
+  }
+
+  check = () => true;
+  toString = () => `crash(${this.#which})`;
+
+  async run(_: Model, real: Real): Promise<void> {
+    const at = this.#which % real.members.length;
+    real.people.dead.add(real.members[at]!.name);
+    real.members[at] = await real.open();
+  }
+}
+
+/** A request with the token was answered 401. */
+class Refuse implements Command {
+  readonly #which: number;
+
+  constructor(which: number) {
+    this.#which = which;
+  }
+
+  check = () => true;
+  toString = () => `refuse(${this.#which})`;
+
+  async run(_: Model, real: Real): Promise<void> {
+    const member = memberOf(real, this.#which);
+    if (member.token === undefined) return;
+    real.vendor.good.delete(member.token.access_token);
+    for (const one of real.members) {
+      if (one.token?.access_token !== member.token.access_token) continue;
+      await one.entry.keeper.refused(one.token);
+      one.refused.add(one.token.access_token);
+    }
+  }
+}
+
+class Agree implements Command {
+  check = () => true;
+  toString = () => 'agree()';
+
+  async run(model: Model, { members, vendor, clock }: Real): Promise<void> {
+    const { entry, store, login } = members[0]!;
+    const ask = async () => ({ ...vendor.grant(), askedAt: clock.now(), lifetimeMs: 60 * minute, kept: {} });
+    await obtain(entry, { login, store, clock, ask });
+    Object.assign(model, { agreed: true, lost: false, unheard: false });
+  }
+}
+
+class Change implements Command {
+  readonly #weather: Weather | 'ended';
+
+  constructor(weather: Weather | 'ended') {
+    this.#weather = weather;
+  }
+
+  check = () => true;
+  toString = () => `weather(${this.#weather})`;
+
+  async run(_: Model, { vendor }: Real): Promise<void> {
+    if (this.#weather === 'ended') vendor.ended = true;
+    else vendor.weather = this.#weather;
+  }
+}
+
+class Pass implements Command {
+  readonly #by: number;
+  readonly #jump: number;
+
+  constructor(by: number, jump = 0) {
+    this.#by = by;
+    this.#jump = jump;
+  }
+
+  check = () => true;
+  toString = () => `pass(${this.#by}, ${this.#jump})`;
+
+  async run(_: Model, { clock }: Real): Promise<void> {
+    clock.advance(this.#by);
+    clock.wall += this.#jump;
+  }
+}
+
+const which = fc.nat(5);
+const calm = [
+  fc.array(which, { minLength: 1, maxLength: 4 }).map((some) => new Ask(some)),
+  fc.array(which, { minLength: 1, maxLength: 4 }).map((some) => new Ask(some)),
+  which.map((one) => new DieAsking(one)),
+  which.map((one) => new Crash(one)),
+  which.map((one) => new Refuse(one)),
+  fc.constantFrom('well', 'well', 'away', 'unread', 'unanswered').map((weather) => new Change(weather as Weather)),
+  fc.constant(new Change('ended')),
+  fc.constant(new Agree()),
+  fc.oneof(fc.nat(20 * second), fc.nat(70 * minute)).map((by) => new Pass(by)),
+];
+
+/** Three processes on one state, after a person has agreed; everything that was begun is over at the end. */
+async function play(forgives: boolean, isTrue: boolean, commands: Iterable<Command>): Promise<void> {
+  const clock = new VirtualClock();
+  const [folder, people, vendor] = [newFolder(), new Population(), new TokenVendor(clock, forgives)];
+  const login = personLogin({ description: await vendor.open() });
+  const books: LoginBook[] = [];
+  const open = async (): Promise<Member> => {
+    const name = `process-${books.length}`;
+    const store = await newStore({ clock, folder, processes: people.member(name) });
+    const emit = (...[event]: readonly [string, object]) => {
+      if (event === 'token.failed') member.restsUntil = clock.ticks + rest;
+    };
+    const book = new LoginBook({ store, clock, folder, emit });
+    books.push(book);
+    const entry = book.entry({ name: login.name, login })!;
+    const member: Member = { name, store, book, entry, login, token: undefined, restsUntil: 0, refused: new Set() };
+    return member;
+  };
+  const members = [await open(), await open(), await open()];
+  const real: Real = { clock, vendor, forgives, people, members, hung: [], isTrue, open };
+  const model: Model = { agreed: false, lost: false, unheard: false };
+  try {
+    await new Agree().run(model, real);
+    await fc.asyncModelRun(() => ({ model, real }), commands);
+  } finally {
+    for (const book of books) await book.close();
+    vendor.close();
+    await cleanUp();
+  }
+}
+
+describe('a login whose refresh tokens are good for one use', () => {
+  it.each([
+    { vendor: 'takes no token twice', forgives: false },
+    { vendor: 'forgives an answer that was lost', forgives: true },
+  ])('is never lost by us at a vendor that $vendor, and is asked for once for all', async ({ forgives }) => {
+    await fc.assert(
+      fc.asyncProperty(fc.commands(calm, { maxCommands: 40, size: 'max' }), (commands) =>
+        play(forgives, true, commands),
+      ),
+      { numRuns: 20 },
+    );
+  });
+
+  it('is never lost by us though somebody sets the clock', async () => {
+    const wild = [
+      ...calm,
+      fc.integer({ min: -30 * 60 * minute, max: 30 * 60 * minute }).map((jump) => new Pass(0, jump)),
+    ];
+    await fc.assert(
+      fc.asyncProperty(fc.boolean(), fc.commands(wild, { maxCommands: 40, size: 'max' }), (forgives, commands) =>
+        play(forgives, false, commands),
+      ),
+      { numRuns: 20 },
+    );
+  });
+});
