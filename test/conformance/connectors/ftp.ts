@@ -1,16 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { hostileNames, hostileValues, type Place, type World } from '#sdk/testing';
+import type { Place, World } from '#sdk/testing';
 import { makeCertificates } from '../../servers/certificates.ts';
 import type { FileServer } from '../../servers/file-server.ts';
 import { startProftpd } from '../../servers/proftpd.ts';
 import { freePort } from '../../servers/server.ts';
-
-const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
-const line = (cells: readonly string[]) => `${cells.map(quoted).join(',')}\n`;
-const rows = 200_000;
+import { manyRows, orders, putOrders } from '../order-files.ts';
 
 /** Both worlds are ProFTPD, which knows users of its own; the other servers have their say in the tests of the connector. */
 const worlds: readonly World[] = [
@@ -48,26 +45,14 @@ interface Given {
 async function placeOn(server: FileServer, { folder, source }: Given): Promise<Place> {
   const { host, port, user, password, files } = server;
   const put = (name: string, content: string) => writeFile(join(files, name), content);
-  await put('orders.csv', 'id,day,paid\n1,2026-01-31,1.50\n2,,\n');
-  await put(
-    'hostile.csv',
-    line(hostileNames) + hostileValues.map((value) => line(hostileNames.map(() => value))).join(''),
-  );
-  await putMany(join(files, 'many.csv'));
+  await putOrders(files);
   await put('day-1.csv', 'x\n1\n');
   return {
     folder,
     source: { ...source, host, port, user, password },
-    query: { path: 'orders.csv', settle_seconds: 0, types: { id: 'integer', day: 'date', paid: 'decimal' } },
-    columns: [
-      { name: 'id', type: 'integer' },
-      { name: 'day', type: 'date' },
-      { name: 'paid', type: 'decimal' },
-    ],
-    rows: [
-      ['1', '2026-01-31', '1.50'],
-      ['2', null, null],
-    ],
+    query: { path: 'orders.csv', settle_seconds: 0, types: orders.types },
+    columns: orders.columns,
+    rows: orders.rows,
     refused: [
       { query: { path: undefined }, option: 'path' },
       { query: { files: 'some' }, option: 'files' },
@@ -79,7 +64,7 @@ async function placeOn(server: FileServer, { folder, source }: Given): Promise<P
     credentials: { source: { password: 'wrong-password-72' } },
     nobody: { source: { port: await freePort() } },
     hostile: { query: { path: 'hostile.csv', types: undefined } },
-    many: { query: { path: 'many.csv', types: { id: 'integer' } }, rows },
+    many: { query: { path: 'many.csv', types: { id: 'integer' } }, rows: manyRows },
     resume: {
       query: { path: 'day-*.csv', files: 'changed', types: undefined },
       async grow() {
@@ -93,12 +78,4 @@ async function placeOn(server: FileServer, { folder, source }: Given): Promise<P
       await rm(folder, { recursive: true });
     },
   };
-}
-
-async function putMany(path: string): Promise<void> {
-  await writeFile(path, 'id,name,note\n');
-  for (let from = 0; from < rows; from += 20_000) {
-    const lines = Array.from({ length: 20_000 }, (_, i) => `${from + i},name ${from + i},${'note '.repeat(24)}\n`);
-    await appendFile(path, lines.join(''));
-  }
 }

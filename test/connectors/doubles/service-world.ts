@@ -23,6 +23,9 @@ interface WorldInit {
   readonly login?: { readonly wrong: Options; readonly guard: (asked: Asked) => Reply | undefined };
 }
 
+/** Nothing hostile comes where columns are declared. */
+export const ownNames = { hostile: 'its columns are declared, and their names are not up to the vendor' } as const;
+
 /** The world of a service for the standard suite: its vendor's double, and the same one with wrong tokens and with nobody there. */
 export function serviceWorld(init: WorldInit): World {
   const { source = {}, waived, login, kept } = init;
