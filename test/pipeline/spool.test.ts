@@ -16,6 +16,18 @@ import { columns, connectorOf, extractOf, rig, rowsConnector, temporaryFolder } 
 
 const helper = join(import.meta.dirname, 'spool-child.ts');
 
+/** Runs a program to its end, which has to be a good one, and reads the JSON that it printed. */
+async function saidBy(program: string, args: readonly string[]): Promise<Record<string, unknown>> {
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  let said = '';
+  child.stdout.on('data', (chunk) => {
+    said += chunk;
+  });
+  const [code] = await once(child, 'close');
+  expect(code).toBe(0);
+  return JSON.parse(said) as Record<string, unknown>;
+}
+
 describe('sweeping the payload folder', () => {
   it('removes what dead processes left, and nothing else', async () => {
     const folder = temporaryFolder();
@@ -102,16 +114,8 @@ describe('a disk that takes no more', () => {
     const folder = temporaryFolder();
     // The limit on file size stands for the full disk: the system refuses in the middle of the file.
     const script = 'ulimit -f 2048; exec "$0" "$@"';
-    const child = spawn('/bin/bash', ['-c', script, process.execPath, helper, 'fill', folder], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    let said = '';
-    child.stdout.on('data', (chunk) => {
-      said += chunk;
-    });
-    const [code] = await once(child, 'exit');
-    expect(code).toBe(0);
-    expect(JSON.parse(said)).toMatchObject({
+    const said = await saidBy('/bin/bash', ['-c', script, process.execPath, helper, 'fill', folder]);
+    expect(said).toMatchObject({
       code: 'DISK_FULL',
       family: 'try_later',
       where: { job: 'orders', stage: 'spool' },
@@ -194,16 +198,7 @@ describe('the memory of a run', () => {
 
   it('does not grow with the rows: five million of them in a heap of 64 MB', { timeout: 180_000 }, async () => {
     const folder = temporaryFolder();
-    const child = spawn(process.execPath, ['--max-old-space-size=64', helper, 'many', folder], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    let said = '';
-    child.stdout.on('data', (chunk) => {
-      said += chunk;
-    });
-    const [code] = await once(child, 'exit');
-    expect(code).toBe(0);
-    const { rows, rss } = JSON.parse(said);
+    const { rows, rss } = await saidBy(process.execPath, ['--max-old-space-size=64', helper, 'many', folder]);
     expect(rows).toBe(5_000_000);
     expect(rss).toBeLessThan(256);
   });

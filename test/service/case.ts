@@ -31,6 +31,22 @@ export const badPages = [
   'limit=1&limit=2',
 ].map((query) => ({ query, field: query.split('=')[0]! }));
 
+/** Bodies that are to make something with a name and a description, and must not. */
+export const badNews = [
+  { body: {}, field: 'name' },
+  { body: { name: null }, field: 'name' },
+  { body: { name: ' ' }, field: 'name' },
+  { body: { name: 7 }, field: 'name' },
+  { body: { name: 'x'.repeat(256) }, field: 'name' },
+  { body: { name: 'A', description: 7 }, field: 'description' },
+];
+
+/** Bodies that are to change either of the two, and must not. */
+export const badChanges = [
+  { body: { name: '' }, field: 'name' },
+  { body: { description: [] }, field: 'description' },
+];
+
 /** The cases of every file in cases/, one for each resource. */
 export async function collectCases(): Promise<Cases> {
   const folder = join(import.meta.dirname, 'cases');

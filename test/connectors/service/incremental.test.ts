@@ -3,19 +3,25 @@ import { option, type StreamData } from '../../../src/sdk/index.ts';
 import { fail, run } from '../doubles/acme.ts';
 import type { Routes } from '../doubles/vendor.ts';
 
+/** A vendor that gives three changes at a time, the oldest first, and no pages; and the stream that reads it. */
+function capped(all: readonly { id: number; changed: string }[]): { routes: Routes; stream: Partial<StreamData> } {
+  const routes: Routes = {
+    'POST /v1/things': ({ body }) => ({
+      json: { data: all.filter(({ changed }) => changed >= (body.since ?? '')).slice(0, 3) },
+    }),
+  };
+  const stream: Partial<StreamData> = {
+    request: { path: '/things', json: { since: '{{ since | iso }}' } },
+    columns: { id: 'integer', changed: 'timestamptz' },
+    incremental: { column: 'changed', key: 'id', cap: 3 },
+  };
+  return { routes, stream };
+}
+
 describe('a stream that goes on where the last run ended', () => {
   it('goes on from the highest change, without those at the edge, and restarts where the vendor stops counting', async () => {
     const all = [1, 2, 2, 3, 4, 4, 5].map((day, i) => ({ id: i, changed: `2026-01-0${day}T00:00:00Z` }));
-    const routes: Routes = {
-      'POST /v1/things': ({ body }) => ({
-        json: { data: all.filter(({ changed }) => changed >= (body.since ?? '')).slice(0, 3) },
-      }),
-    };
-    const stream: Partial<StreamData> = {
-      request: { path: '/things', json: { since: '{{ since | iso }}' } },
-      columns: { id: 'integer', changed: 'timestamptz' },
-      incremental: { column: 'changed', key: 'id', cap: 3 },
-    };
+    const { routes, stream } = capped(all);
     const query = { incremental: true };
     const first = await run(stream, { routes, query });
     expect(first.rows.map(([id]) => id)).toEqual(['0', '1', '2', '3', '4', '5', '6']);
@@ -60,16 +66,7 @@ describe('a stream that goes on where the last run ended', () => {
 
   it('loses nothing where the vendor stops counting: neither behind known records nor in one instant that holds too many', async () => {
     const all = [1, 2, 3, 4, 5].map((id) => ({ id, changed: `2026-01-0${id}T00:00:00Z` }));
-    const routes: Routes = {
-      'POST /v1/things': ({ body }) => ({
-        json: { data: all.filter(({ changed }) => changed >= (body.since ?? '')).slice(0, 3) },
-      }),
-    };
-    const stream: Partial<StreamData> = {
-      request: { path: '/things', json: { since: '{{ since | iso }}' } },
-      columns: { id: 'integer', changed: 'timestamptz' },
-      incremental: { column: 'changed', key: 'id', cap: 3 },
-    };
+    const { routes, stream } = capped(all);
     const query = { incremental: true };
     const watermark = '{"since":"2026-01-01T00:00:00Z","edge":["1"]}';
     expect((await run(stream, { routes, query, watermark })).rows.map(([id]) => id)).toEqual(['2', '3', '4', '5']);

@@ -1,4 +1,4 @@
-import { badPages, type Cases } from '../case.ts';
+import { badChanges, badNews, badPages, type Cases } from '../case.ts';
 import type { Bench, Envelope } from '../service.ts';
 
 const lastOf = ({ meta }: Envelope): string => meta.location!.split('/').at(-1)!;
@@ -63,12 +63,7 @@ const cases: Cases = {
       schema: { title: '', components: [{ type: 'label', components: null }], workspace: { datasources: [] } },
     },
     bad: [
-      { body: {}, field: 'name' },
-      { body: { name: null }, field: 'name' },
-      { body: { name: ' ' }, field: 'name' },
-      { body: { name: 7 }, field: 'name' },
-      { body: { name: 'x'.repeat(256) }, field: 'name' },
-      { body: { name: 'A', description: 7 }, field: 'description' },
+      ...badNews,
       { body: { name: 'A', schema: 'x' }, field: 'schema' },
       ...badSchemas.map(({ schema, field }) => ({ body: { name: 'A', schema }, field: `schema.${field}` })),
     ],
@@ -76,10 +71,7 @@ const cases: Cases = {
   'PUT /klips/{id}': {
     prepare: klip,
     body: { name: 'B' },
-    bad: [
-      { body: { name: '' }, field: 'name' },
-      { body: { description: [] }, field: 'description' },
-    ],
+    bad: badChanges,
   },
   'DELETE /klips/{id}': { prepare: klip },
   'GET /klips/{id}/schema': { prepare: klip },

@@ -1,4 +1,4 @@
-import { badPages, type Cases } from '../case.ts';
+import { badChanges, badNews, badPages, type Cases } from '../case.ts';
 import { createKlip, createTab, placeKlips } from '../dashboards.ts';
 import type { Bench } from '../service.ts';
 
@@ -25,22 +25,12 @@ const cases: Cases = {
   'GET /tabs/{id}': { prepare: withKlip, query: 'full=true', bad: [{ query: 'full=1', field: 'full' }] },
   'POST /tabs': {
     body: { name: 'Sales', description: null, extra: 1 },
-    bad: [
-      { body: {}, field: 'name' },
-      { body: { name: null }, field: 'name' },
-      { body: { name: ' ' }, field: 'name' },
-      { body: { name: 7 }, field: 'name' },
-      { body: { name: 'x'.repeat(256) }, field: 'name' },
-      { body: { name: 'A', description: 7 }, field: 'description' },
-    ],
+    bad: badNews,
   },
   'PUT /tabs/{id}': {
     prepare: tab,
     body: { name: 'Sales' },
-    bad: [
-      { body: { name: '' }, field: 'name' },
-      { body: { description: [] }, field: 'description' },
-    ],
+    bad: badChanges,
   },
   'DELETE /tabs/{id}': { prepare: withKlip },
   'GET /tabs/{id}/klip-instances': { prepare: withKlip, bad: badPages },
