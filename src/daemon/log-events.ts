@@ -9,6 +9,7 @@ const levelOf: Partial<Record<keyof SluiceEvents & string, Exclude<Level, 'silen
   'extract.failed': 'warn',
   'extract.unchanged': 'info',
   'payload.delivered': 'info',
+  'payload.repeated': 'info',
   'payload.unchanged': 'info',
   'payload.superseded': 'info',
   'payload.refused': 'warn',

@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import type { Config, Job } from '../config/config.ts';
 import { concurrencyDefault } from '../config/schedule-options.ts';
-import { deliverOwed } from '../delivery/deliver.ts';
+import { deliverOwed, repeatDue } from '../delivery/deliver.ts';
 import { rankOfPriority } from '../delivery/importance.ts';
 import { RefreshDesk } from '../delivery/refresh-desk.ts';
 import type { Outcome } from './outcome.ts';
@@ -18,6 +18,8 @@ export async function syncJobs(given: {
   readonly jobs: readonly Job[];
   readonly signal: AbortSignal;
   readonly patienceMs: number;
+  /** Send also what jobs owe that the config does not have any more: no other command of this kind would. */
+  readonly isAll?: boolean;
 }): Promise<Outcome[]> {
   const { runtime, config, jobs, signal, patienceMs } = given;
   const deliverUntil = runtime.clock.now() + patienceMs;
@@ -42,6 +44,7 @@ async function sendLeftovers(given: {
   readonly jobs: readonly Job[];
   readonly signal: AbortSignal;
   readonly outcomes: readonly Outcome[];
+  readonly isAll?: boolean;
 }): Promise<void> {
   const { runtime, config, jobs, signal, outcomes } = given;
   const { store, gateway, clock, events } = runtime;
@@ -50,11 +53,12 @@ async function sendLeftovers(given: {
   const tried = new Set(outcomes.map(({ run }) => run));
   // Whoever runs the job now sends what it makes and what it finds.
   const busy = new Set(outcomes.flatMap(({ job, state }) => (state === 'busy' ? [job] : [])));
+  const isOurs = (job: string): boolean => names.has(job) || (given.isAll === true && !config.jobs.has(job));
   const owed = (await store.outbox.inState('owed')).filter(
-    ({ job, run }) => names.has(job) && !busy.has(job) && !tried.has(run),
+    ({ job, run }) => isOurs(job) && !busy.has(job) && !tried.has(run),
   );
-  if (owed.length === 0) return;
   const destinations = config.destinations.values();
-  const only = owed.map(({ id }) => id);
-  await deliverOwed({ store, gateway, destinations, clock, emit: events.emit, signal, only, priority: 'person' });
+  const sending = { store, gateway, destinations, clock, emit: events.emit, signal, priority: 'person' } as const;
+  if (owed.length > 0) await deliverOwed({ ...sending, only: owed.map(({ id }) => id) });
+  await repeatDue({ ...sending, isOurs: (job) => isOurs(job) && !busy.has(job) });
 }

@@ -57,6 +57,24 @@ export async function deliverOwed(given: DeliverGiven): Promise<DeliveryResult[]
   }
 }
 
+/** Sends once more what is due for that (see `Repeats`), of the jobs that are ours; for who has no deliverer that would. */
+export async function repeatDue(
+  given: Omit<DeliverGiven, 'only' | 'until'> & { readonly isOurs: (job: string) => boolean },
+): Promise<void> {
+  const { store, clock, isOurs, signal } = given;
+  const due = (await store.repeats.all()).filter(({ row, dueAt }) => isOurs(row.job) && dueAt <= clock.now());
+  if (due.length === 0) return;
+  const gateway = given.gateway ?? new Gateway(given);
+  const { cut, dispose } = afterGrace(signal, clock);
+  const lanes = new Lanes({ gateway, priority: given.priority, signal, cut });
+  try {
+    await Promise.all(due.map((repeat) => lanes.repeat(repeat)));
+  } finally {
+    dispose();
+    if (given.gateway === undefined) await gateway.close();
+  }
+}
+
 async function sendAll(lanes: Lanes, rows: readonly OutboxRow[]): Promise<DeliveryResult[]> {
   const sending = rows.flatMap((row) => {
     const fate = lanes.send(row);

@@ -20,6 +20,8 @@ export class Deliverer {
   readonly #underway = new Map<number, Promise<void>>();
   /** Not before this (monotonic ms), by payload: what the last try said. */
   readonly #notBefore = new Map<number, number>();
+  /** When to look next for what is to be sent once more (monotonic ms). */
+  #repeatsAt = 0;
   #loop: Promise<void> | undefined;
   #nap = new AbortController();
 
@@ -58,6 +60,23 @@ export class Deliverer {
     dispose();
   }
 
+  /** Sends once more what is due for that, a few at a time: it is never urgent. */
+  async #startRepeats(lanes: Lanes): Promise<void> {
+    const { store, clock } = this.#gateway;
+    if (clock.monotonic() < this.#repeatsAt) return;
+    this.#repeatsAt = clock.monotonic() + longestWaitMs;
+    for (const repeat of await store.repeats.all()) {
+      const { id } = repeat.row;
+      if (repeat.dueAt > clock.now() || this.#underway.has(id)) continue;
+      const sending = lanes.repeat(repeat);
+      if (sending !== undefined)
+        this.#underway.set(
+          id,
+          sending.finally(() => this.#underway.delete(id)),
+        );
+    }
+  }
+
   /** Starts what may go now; returns how long it is until the next one may (milliseconds). */
   async #startDue(lanes: Lanes): Promise<number> {
     const { store, clock } = this.#gateway;
@@ -69,6 +88,7 @@ export class Deliverer {
       if (left > 0) wait = Math.min(wait, left + togetherMs);
       else this.#begin(row, lanes);
     }
+    await this.#startRepeats(lanes);
     return wait;
   }
 

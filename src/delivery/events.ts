@@ -36,6 +36,8 @@ export type DeliveryEvents = {
   'payload.restored': PayloadFacts & By;
   'payload.revived': PayloadFacts & By;
   'payload.delivered': PayloadFacts & { readonly attempts: number; readonly milliseconds: number };
+  /** Sent once more, because an upload of something else had no answer before it and might have come late. */
+  'payload.repeated': PayloadFacts & { readonly milliseconds: number };
   'payload.dead': PayloadFacts & Trouble;
   'payload.waiting': PayloadFacts & Trouble & { readonly until?: number };
   'upload.started': PayloadFacts & { readonly attempt: number };

@@ -49,6 +49,11 @@ export class Gateway {
     return this.#gates.get(destination);
   }
 
+  /** A gate to this address, whatever its destination is called. */
+  at(url: string): Gate | undefined {
+    return [...this.#gates.values()].find(({ destination }) => destination.url === url);
+  }
+
   /** The gates of this config. */
   gates(): Iterable<Gate> {
     return this.#gates.values();

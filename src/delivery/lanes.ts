@@ -1,9 +1,11 @@
 import PQueue from 'p-queue';
 import { toProblem } from '../lib/problem.ts';
+import type { Repeat } from '../state/repeats.ts';
 import type { OutboxRow } from '../state/tables.ts';
 import type { Gate } from './gate.ts';
 import type { Gateway } from './gateway.ts';
 import type { Priority } from './pacing.ts';
+import { repeatPayload, repeatRank } from './repeat-payload.ts';
 import { type Fate, sendPayload } from './send-payload.ts';
 
 /** A payload that met a fault of ours or of the disk is looked at again after this. */
@@ -34,6 +36,19 @@ export class Lanes {
     if (gate === undefined) return undefined;
     const priority = this.#given.gateway.rankOf(row);
     return this.#queueOf(gate).add(() => this.#sendSafely(row, gate), { priority });
+  }
+
+  /** Sends a delivered payload once more, after all that is owed; never rejects. Undefined when no gate leads there. */
+  repeat(repeat: Repeat): Promise<void> | undefined {
+    const { destination, url } = repeat.row;
+    const gate = this.#given.gateway.find(destination) ?? this.#given.gateway.at(url);
+    if (gate === undefined) return undefined;
+    const sending = async (): Promise<void> => {
+      if (this.#given.signal.aborted) return;
+      // What went wrong is written down, or comes again with the next look.
+      await repeatPayload(repeat, { ...this.#given, gate }).catch(() => false);
+    };
+    return this.#queueOf(gate).add(sending, { priority: repeatRank });
   }
 
   async #sendSafely(row: OutboxRow, gate: Gate): Promise<Fate> {

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { Problem } from '../lib/problem.ts';
 import { verifyPayload } from '../pipeline/verify-payload.ts';
 import { triesOf } from '../state/attempts.ts';
-import { dueAt, keyOf } from '../state/outbox.ts';
+import { type Attempted, dueAt, keyOf } from '../state/outbox.ts';
 import type { InstanceKey } from '../state/receipts.ts';
 import type { OutboxRow } from '../state/tables.ts';
 import { type Closed, closedProblem } from './closed.ts';
@@ -60,7 +60,7 @@ export async function sendPayload(owed: OutboxRow, given: SendGiven): Promise<Fa
 }
 
 /** One at a time sends to an instance, over all processes. */
-async function leaseOf(key: InstanceKey, { gateway, signal }: SendGiven) {
+export async function leaseOf(key: InstanceKey, { gateway, signal }: SendGiven) {
   const name = `instance:${JSON.stringify([key.url, key.clientId ?? '', key.instance])}`;
   for (;;) {
     signal.throwIfAborted();
@@ -90,7 +90,7 @@ async function attempt(owed: OutboxRow, given: SendGiven): Promise<Fate> {
   const { gateway, gate, priority, signal, cut } = given;
   const { store, clock, emit } = gateway;
   const began = clock.monotonic();
-  let row = owed;
+  let row: Attempted = { ...owed, wasCertain: false };
   const passed = await gate.pass({
     method: 'PUT',
     path: dataPath(owed),
@@ -119,7 +119,7 @@ async function attempt(owed: OutboxRow, given: SendGiven): Promise<Fate> {
 }
 
 async function afterFailure(
-  { row, before }: { row: OutboxRow; before: OutboxRow },
+  { row, before }: { row: Attempted; before: OutboxRow },
   decision: Decision,
   given: SendGiven,
 ): Promise<Fate> {
@@ -129,12 +129,21 @@ async function afterFailure(
   const { code, message } = problem;
   emit('upload.failed', { ...factsOf(row), code, message, attempt: row.attempts, action: decision.action });
   const waitMs = await given.gate.heed(decision, row.attempts);
-  if (decision.action === 'dead') return bury(row, problem, given);
+  const { ambiguous } = decision;
+  if (!ambiguous) await store.outbox.refused(row);
+  if (decision.action === 'dead') return bury(row, problem, given, !ambiguous);
   const blamed = decision.action === 'retry' && (await isToBlame(before, given));
   if (blamed && row.blames + 1 >= given.gate.destination.attempts) return bury(row, exhausted(row, problem), given);
   const waits = ['retry', 'pause', 'away'].includes(decision.action);
   const free = decision.action !== 'retry';
-  await store.outbox.postpone(row.id, { code, message, free, blamed, ...(waits ? { waitMs } : {}) });
+  await store.outbox.postpone(row.id, {
+    code,
+    message,
+    free,
+    blamed,
+    untaken: !ambiguous,
+    ...(waits ? { waitMs } : {}),
+  });
   const now = await store.outbox.find(row.id);
   if (now?.state !== 'owed') return settledFate(now);
   if (waits) {
@@ -173,9 +182,10 @@ async function waitAtGate(row: OutboxRow, closed: Closed, { gateway, gate }: Sen
   return { state: 'waiting_retry', at: closed.until, problem };
 }
 
-async function bury(row: OutboxRow, problem: Problem, { gateway }: SendGiven): Promise<Fate> {
+/** `untaken`: it is sure that its last attempt was not carried out. */
+async function bury(row: OutboxRow, problem: Problem, { gateway }: SendGiven, untaken = false): Promise<Fate> {
   const { code, message } = problem;
-  if (!(await gateway.store.outbox.bury(row.id, { code, message }))) {
+  if (!(await gateway.store.outbox.bury(row.id, { code, message, untaken }))) {
     return settledFate(await gateway.store.outbox.find(row.id));
   }
   gateway.emit('payload.dead', { ...factsOf(row), code, message });

@@ -17,8 +17,16 @@ export function cutsIn(column: ExpressionBuilder<Tables, 'outbox'>) {
 }
 
 /** The last attempt has had no end: the end of each writes down why it failed, its beginning wipes that out. */
-function isOpen(column: ExpressionBuilder<Tables, 'outbox'>) {
+export function isOpen(column: ExpressionBuilder<Tables, 'outbox'>) {
   return column.and([column('code', 'is', null), column('attempts', '>', 0)]);
+}
+
+/**
+ * An attempt that has had no end is one without an answer. When it was given up is not known yet: as long as this is the
+ * instant at which it began, it may still be under way.
+ */
+export function unansweredIn(column: ExpressionBuilder<Tables, 'outbox'>) {
+  return column.case().when(isOpen(column)).then(column.ref('last_attempt_at')).else(column.ref('unanswered_at')).end();
 }
 
 export function failuresIn(column: ExpressionBuilder<Tables, 'outbox'>) {

@@ -57,7 +57,13 @@ export class GoodPayloads {
       const unsent = { attempts: 0, cuts: 0, blames: 0, settled_at: null, code: null, message: null };
       const fresh = { state: 'owed' as const, always: 1, ...unsent };
       const now = Math.round(inside.clock.now());
-      const times = { owed_at: now, waiting_since: now, last_attempt_at: null, next_attempt_at: null };
+      const times = {
+        owed_at: now,
+        waiting_since: now,
+        last_attempt_at: null,
+        next_attempt_at: null,
+        unanswered_at: null,
+      };
       const row = await inside.db
         .insertInto('outbox')
         .values({ ...facts, ...fresh, ...times, path: storedPath(inside.folder, former.path), job, run })

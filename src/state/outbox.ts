@@ -1,6 +1,6 @@
 import { redact } from '../lib/redact.ts';
 import { assertWhole } from './assert-whole.ts';
-import { cutsIn, failuresIn, oneLess } from './attempts.ts';
+import { cutsIn, failuresIn, isOpen, oneLess, unansweredIn } from './attempts.ts';
 import { outstanding } from './outstanding.ts';
 import { instanceOf, type Owing, record, standing, type Weighed } from './owing.ts';
 import { atomically, type Ground } from './part.ts';
@@ -20,6 +20,12 @@ export interface Trouble {
   readonly code: string;
   readonly message: string;
 }
+
+/** A payload whose request is about to begin. */
+export type Attempted = OutboxRow & {
+  /** What the instance holds was known for sure before it. */
+  readonly wasCertain: boolean;
+};
 
 /** The durable list of payloads that are owed (invariants 2 and 3). */
 export class Outbox {
@@ -81,14 +87,16 @@ export class Outbox {
    * the middle sends again. An attempt before it that had no end, because its process died under it, is a cut and not a
    * failure: the power is not the payload's fault. Undefined when the payload is not owed any more.
    */
-  attempt(id: number): Promise<OutboxRow | undefined> {
+  attempt(id: number): Promise<Attempted | undefined> {
     return atomically(this.#ground, async (inside) => {
+      const now = Math.round(inside.clock.now());
       const row = await inside.db
         .updateTable('outbox')
         .set((column) => ({
           attempts: column(failuresIn(column), '+', 1),
           cuts: cutsIn(column),
-          last_attempt_at: Math.round(inside.clock.now()),
+          unanswered_at: column.case().when(isOpen(column)).then(now).else(column.ref('unanswered_at')).end(),
+          last_attempt_at: now,
           next_attempt_at: null,
           code: null,
           message: null,
@@ -98,17 +106,40 @@ export class Outbox {
         .returningAll()
         .executeTakeFirst();
       if (row === undefined) return undefined;
-      await new Receipts(inside).doubt(keyOf(row), contentsOf(row));
+      await new Outbox(inside).#giveUpOthers(row, now);
+      const wasCertain = await new Receipts(inside).doubt(keyOf(row), contentsOf(row));
       await new Runs(inside).countRequest(row.run);
-      return row;
+      return { ...row, wasCertain };
     });
+  }
+
+  /** One at a time is sent to an instance: what is about to be has seen the end of all that was under way before. */
+  async #giveUpOthers({ id, url, client_id, instance }: OutboxRow, now: number): Promise<void> {
+    await this.#ground.db
+      .updateTable('outbox')
+      .set({ unanswered_at: now })
+      .where('url', '=', url)
+      .where('client_id', '=', client_id)
+      .where('instance', '=', instance)
+      .where('unanswered_at', 'is not', null)
+      .where('id', '<>', id)
+      .whereRef('unanswered_at', '=', 'last_attempt_at')
+      .execute();
+  }
+
+  /** The service has said that it did not take it: the instance holds what it held before. */
+  async refused({ wasCertain, ...row }: Attempted): Promise<void> {
+    if (wasCertain) await new Receipts(this.#ground).trust(keyOf(row));
   }
 
   /** The service took it: receipt, payload and run in one transaction. True of one superseded on the way as well. */
   async delivered(row: OutboxRow): Promise<void> {
     await atomically(this.#ground, async (inside) => {
+      // This attempt has been answered, those before it are what they were.
+      const { unanswered_at } = row;
+      await inside.db.updateTable('outbox').set({ unanswered_at }).where('id', '=', row.id).execute();
       await new Receipts(inside).confirm(keyOf(row), contentsOf(row));
-      if (await new Outbox(inside).#settle(row.id, 'delivered', ['owed', 'superseded', 'dead'])) {
+      if (await new Outbox(inside).#settle(row.id, 'delivered', ['owed', 'superseded', 'dead'], { untaken: true })) {
         await new Runs(inside).settle(row.run, { state: 'delivered' });
       }
     });
@@ -128,10 +159,15 @@ export class Outbox {
   /**
    * The attempt failed and the payload stays owed. `waitMs` from now it may be tried again; undefined: whenever what
    * stopped it is over. `free`: the attempt does not count at all; `blamed`: the
-   * service takes other things, so it counts against the payload.
+   * service takes other things, so it counts against the payload; `untaken`: it is sure that it was not carried out, nor will be.
    */
-  async postpone(id: number, trouble: Trouble & { waitMs?: number; free: boolean; blamed?: boolean }): Promise<void> {
+  async postpone(
+    id: number,
+    trouble: Trouble & { waitMs?: number; free: boolean; blamed?: boolean; untaken?: boolean },
+  ): Promise<void> {
     const now = Math.round(this.#ground.clock.now());
+    const unanswered = this.#ground.db.updateTable('outbox').set({ unanswered_at: now }).where('id', '=', id);
+    if (trouble.untaken !== true) await unanswered.execute();
     await this.#ground.db
       .updateTable('outbox')
       .set((column) => ({
@@ -161,8 +197,8 @@ export class Outbox {
     return row !== undefined;
   }
 
-  /** It will not be tried again by itself. False when it was not owed any more. */
-  async bury(id: number, trouble: Trouble): Promise<boolean> {
+  /** It will not be tried again by itself. False when it was not owed any more. `untaken`: as {@link postpone} has it. */
+  async bury(id: number, trouble: Trouble & { untaken?: boolean }): Promise<boolean> {
     return atomically(this.#ground, async (inside) => {
       const outbox = new Outbox(inside);
       if (!(await outbox.#settle(id, 'dead', ['owed'], trouble))) return false;
@@ -241,16 +277,23 @@ export class Outbox {
     if (row.state === 'owed') await new Runs(this.#ground).settle(row.run, { state: 'superseded' });
   }
 
-  async #settle(id: number, state: OutboxState, from: readonly OutboxState[], trouble?: Trouble): Promise<boolean> {
+  /** `untaken`: the last attempt has had an answer. */
+  async #settle(
+    id: number,
+    state: OutboxState,
+    from: readonly OutboxState[],
+    { code, message, untaken = false }: Partial<Trouble> & { untaken?: boolean } = {},
+  ): Promise<boolean> {
     const row = await this.#ground.db
       .updateTable('outbox')
-      .set({
+      .set((column) => ({
         state,
         settled_at: Math.round(this.#ground.clock.now()),
         next_attempt_at: null,
-        code: trouble?.code ?? null,
-        message: trouble === undefined ? null : redact(trouble.message),
-      })
+        ...(untaken ? {} : { unanswered_at: unansweredIn(column) }),
+        code: code ?? null,
+        message: message === undefined ? null : redact(message),
+      }))
       .where('id', '=', id)
       .where('state', 'in', from)
       .returning('id')

@@ -4,6 +4,7 @@ import { makeFolder } from '../lib/make-folder.ts';
 import { atomically, type Ground } from './part.ts';
 import { storedPath } from './placed-paths.ts';
 import { rankedPayloads } from './ranked-payloads.ts';
+import { Repeats } from './repeats.ts';
 import { filesBelow, removeIfEmpty } from './run-files.ts';
 import { Runs } from './runs.ts';
 import type { OutboxRow, OutboxState } from './tables.ts';
@@ -127,9 +128,11 @@ export class PayloadFiles {
 }
 
 /** Files that only delivered payloads have, in the order in which they may go. */
-async function forgettable({ db }: Ground): Promise<Set<string>> {
+async function forgettable(ground: Ground): Promise<Set<string>> {
+  const { db } = ground;
   const wanted = await db.selectFrom('outbox').select('path').where('state', 'in', kept).execute();
-  const needed = new Set(wanted.map(({ path }) => path));
+  const again = await new Repeats(ground).paths();
+  const needed = new Set([...wanted.map(({ path }) => path), ...again]);
   const rows = await db
     .selectFrom(rankedPayloads({ db }).as('ranked'))
     .select(['path', 'rank'])
@@ -142,7 +145,8 @@ async function forgettable({ db }: Ground): Promise<Set<string>> {
 }
 
 /** What {@link isWanted} would say of each payload there is. */
-async function wantedPaths({ db, clock, keep }: Ground): Promise<Set<string>> {
+async function wantedPaths(ground: Ground): Promise<Set<string>> {
+  const { db, clock, keep } = ground;
   const inKept = await db.selectFrom('outbox').select('path').where('state', 'in', kept).execute();
   const former =
     keep === undefined
@@ -153,7 +157,8 @@ async function wantedPaths({ db, clock, keep }: Ground): Promise<Set<string>> {
           .where('rank', '<=', keep.payloads)
           .where('settled_at', '>=', clock.now() - keep.milliseconds)
           .execute();
-  return new Set([...inKept, ...former].map(({ path }) => path));
+  const again = await new Repeats(ground).paths();
+  return new Set([...[...inKept, ...former].map(({ path }) => path), ...again]);
 }
 
 async function isWanted(ground: Ground, path: string): Promise<boolean> {
@@ -161,7 +166,7 @@ async function isWanted(ground: Ground, path: string): Promise<boolean> {
   const rows = await ground.db.selectFrom('outbox').selectAll().where('path', '=', stored).execute();
   if (rows.some(({ state }) => kept.includes(state))) return true;
   for (const row of rows) if (row.state === 'delivered' && (await isKept(ground, row))) return true;
-  return false;
+  return new Repeats(ground).needs(rows);
 }
 
 /** Among the newest that the instance was given, and not too old. A time in the future is a clock that was set back. */

@@ -1,3 +1,4 @@
+import { contested, lateMs } from './contested.ts';
 import { outstanding } from './outstanding.ts';
 import type { Ground } from './part.ts';
 import type { Receipt } from './tables.ts';
@@ -35,38 +36,24 @@ export class Receipts {
   }
 
   /**
-   * Whether the instance is known to hold these bytes. Not while other bytes may still arrive: a request that was given
-   * up is sometimes carried out all the same, after a newer one was taken.
+   * Whether the instance is known to hold these bytes. An attempt at other bytes that was given up may be carried out all the
+   * same, after these were taken: once that is over, they are sent once more (`Repeats`, or whoever has them next).
    */
   async holds(key: InstanceKey, { sha256, format }: Pick<Contents, 'sha256' | 'format'>): Promise<boolean> {
     const known = await this.find(key);
-    if (known?.sha256 !== sha256 || known.format !== format) return false;
-    return known.certain === 1 && !(await this.#isContested(key, known));
+    if (known?.sha256 !== sha256 || known.format !== format || known.certain !== 1) return false;
+    const [doubt] = await contested(this.#ground.db)
+      .where('rival.url', '=', key.url)
+      .where('rival.client_id', '=', key.clientId ?? '')
+      .where('rival.instance', '=', key.instance)
+      .execute();
+    return doubt?.since == null || this.#ground.clock.now() < doubt.since + lateMs;
   }
 
-  /** Whether the instance may hold something else than what it was last known to. */
+  /** Whether the last request to the instance had no answer: it may hold something else than what it was last known to. */
   async isDoubtful(key: InstanceKey): Promise<boolean> {
     const known = await this.find(key);
-    return known !== undefined && (known.certain !== 1 || (await this.#isContested(key, known)));
-  }
-
-  /** Other bytes were tried of late, and not every attempt at them was answered with their receipt. */
-  async #isContested(key: InstanceKey, known: Receipt): Promise<boolean> {
-    const rival = await this.#ground.db
-      .selectFrom('outbox')
-      .select('id')
-      .where('url', '=', key.url)
-      .where('client_id', '=', key.clientId ?? '')
-      .where('instance', '=', key.instance)
-      .where(({ and, eb, or }) => {
-        const again = or([eb('attempts', '>', 1), eb('cuts', '>', 0)]);
-        return or([eb('state', '=', 'superseded'), and([eb('state', '=', 'delivered'), again])]);
-      })
-      .where('sha256', '<>', known.sha256)
-      .where('last_attempt_at', '>', known.at - lateMs)
-      .limit(1)
-      .executeTakeFirst();
-    return rival !== undefined;
+    return known !== undefined && known.certain !== 1;
   }
 
   async all(): Promise<Receipt[]> {
@@ -94,11 +81,30 @@ export class Receipts {
     if ((await outstanding(this.#ground, key)).length === 0) await this.renew(key, asOf);
   }
 
-  /** A request with these contents is about to begin: from now on nobody knows what the instance holds. */
-  async doubt(key: InstanceKey, contents: Contents): Promise<void> {
+  /** A request with these contents is about to begin: from now on nobody knows what the instance holds. True where it was known. */
+  async doubt(key: InstanceKey, contents: Contents): Promise<boolean> {
     const known = await this.find(key);
     const tried = newest(this.#ground.clock.now(), [contents.asOf, known?.tried_as_of]);
     await this.#put(key, { ...(known ?? asRow(contents, 0)), certain: 0, tried_as_of: tried });
+    return known?.certain === 1;
+  }
+
+  /** That request was refused, and what was known before it still holds. */
+  async trust(key: InstanceKey): Promise<void> {
+    const known = await this.find(key);
+    if (known !== undefined) await this.#put(key, { ...known, certain: 1 });
+  }
+
+  /** What the instance was given last cannot be made sure of: whoever has it next sends it. */
+  async distrust(key: InstanceKey): Promise<void> {
+    const known = await this.find(key);
+    if (known !== undefined) await this.#put(key, { ...known, certain: 0 });
+  }
+
+  /** The service has taken once more what the instance was given last. */
+  async repeated(key: InstanceKey): Promise<void> {
+    const known = await this.find(key);
+    if (known !== undefined) await this.#put(key, { ...known, at: Math.round(this.#ground.clock.now()) });
   }
 
   /** The service has taken these contents. */
@@ -127,9 +133,6 @@ export class Receipts {
       .execute();
   }
 }
-
-/** A request that was given up this long before is not carried out any more. */
-const lateMs = 10 * 60_000;
 
 /** Differences below this are two clocks reading the same moment. */
 const futureMs = 1_000;

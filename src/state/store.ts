@@ -24,6 +24,7 @@ import { Purses } from './purses.ts';
 import { Quarantine } from './quarantine.ts';
 import { Quota } from './quota.ts';
 import { Receipts } from './receipts.ts';
+import { Repeats } from './repeats.ts';
 import { Runs } from './runs.ts';
 import { Schedules } from './schedules.ts';
 import { Sends } from './sends.ts';
@@ -52,6 +53,7 @@ export interface Parts {
   readonly purses: Purses;
   readonly quota: Quota;
   readonly receipts: Receipts;
+  readonly repeats: Repeats;
   readonly runs: Runs;
   readonly schedules: Schedules;
   readonly sends: Sends;
@@ -137,6 +139,7 @@ function partsOf(ground: Ground): Parts {
     purses: new Purses(ground),
     quota: new Quota(ground),
     receipts: new Receipts(ground),
+    repeats: new Repeats(ground),
     runs: new Runs(ground),
     schedules: new Schedules(ground),
     sends: new Sends(ground),

@@ -75,27 +75,41 @@ it('what a job has read counts for nothing once another job has written its inst
   }
 });
 
-it('nothing is taken for shown while an attempt at other bytes may still be carried out', async () => {
+it('what was taken counts as shown though an older attempt may still be carried out: it is sent once more', async () => {
   const clock = new VirtualClock();
   const store = await newStore({ clock });
   for (const one of [job('one'), keeping(job('one'))]) {
     const isKept = one.extract?.write !== undefined;
+    const shown = isKept ? { watermark: 'sure', isWanted: false } : { watermark: 'sure' };
     const unsure = await owe(store, { job: one, text: `unsure ${isKept}`, clock });
     await store.outbox.attempt(unsure);
     await store.outbox.postpone(unsure, { code: 'DELIVERY_NO_ANSWER', message: 'none', free: false });
     await deliver(store, await owe(store, { job: one, text: 'sure', clock }));
-    expect(await placeOf(store, one)).toEqual(
-      isKept ? { watermark: 'sure', isWanted: true } : { watermark: undefined },
-    );
+    expect(await placeOf(store, one)).toEqual(shown);
+    const [repeat] = await store.repeats.all();
+    expect(repeat!.row.sha256).toBe((await store.receipts.find(key))!.sha256);
     clock.advance(11 * 60_000);
-    await deliver(store, await owe(store, { job: one, text: 'later', clock }));
-    expect(await placeOf(store, one)).toEqual(
-      isKept ? { watermark: 'later', isWanted: false } : { watermark: 'later' },
-    );
+    expect(await placeOf(store, one)).toEqual(shown);
+    await store.repeats.taken((await store.repeats.begin(repeat!))!);
+    expect(await placeOf(store, one)).toEqual(shown);
+    expect(await store.repeats.all()).toEqual([]);
   }
 });
 
-it('bytes that took two attempts may come once more after newer ones, and are not taken for gone', async () => {
+it('what cannot be sent once more is read again', async () => {
+  const clock = new VirtualClock();
+  const store = await newStore({ clock });
+  const one = job('one');
+  const unsure = await owe(store, { job: one, text: 'unsure', clock });
+  await store.outbox.attempt(unsure);
+  await store.outbox.postpone(unsure, { code: 'DELIVERY_NO_ANSWER', message: 'none', free: false });
+  const sure = await owe(store, { job: one, text: 'sure', clock });
+  await deliver(store, sure);
+  await store.repeats.giveUp((await store.outbox.find(sure))!);
+  expect(await placeOf(store, one)).toEqual({ watermark: undefined });
+});
+
+it('bytes that took two attempts may come once more after newer ones', async () => {
   const clock = new VirtualClock();
   const store = await newStore({ clock });
   const one = job('one');
@@ -103,9 +117,9 @@ it('bytes that took two attempts may come once more after newer ones, and are no
   await store.outbox.attempt(twice);
   await store.outbox.postpone(twice, { code: 'DELIVERY_NO_ANSWER', message: 'none', free: false });
   await deliver(store, twice);
-  expect(await store.receipts.isDoubtful(key), 'the same bytes do no harm').toBe(false);
+  expect(await store.repeats.all(), 'the same bytes do no harm').toEqual([]);
   await deliver(store, await owe(store, { job: one, text: 'newer', clock }));
-  expect(await store.receipts.isDoubtful(key)).toBe(true);
+  expect(await store.repeats.all()).toHaveLength(1);
 });
 
 it('rows that gave way to a payload that is dead now were never shown, though nothing has changed since', async () => {

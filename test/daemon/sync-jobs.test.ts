@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { runJob } from '../../src/daemon/run-job.ts';
 import { syncJobs } from '../../src/daemon/sync-jobs.ts';
 import { wire } from '../../src/daemon/wire.ts';
 import { configOf, destinationOf, jobOf, newFolder, openService, Source } from './rig.ts';
@@ -28,4 +29,28 @@ it('jobs that are asked for together begin in the order of their importance, and
     ['job-3', 'waiting_quota'],
     ['job-4', 'delivered'],
   ]);
+});
+
+it('what a removed job owes is sent by a sync of all jobs, and by none of single ones', async () => {
+  const service = await openService();
+  const destination = destinationOf(service.url);
+  const given = { destination, source: new Source() };
+  const [gone, left] = [
+    jobOf({ ...given, name: 'gone', instance: await service.instance() }),
+    jobOf({ ...given, name: 'left', instance: await service.instance() }),
+  ];
+  const folder = await newFolder();
+  const before = await wire({ config: configOf(folder, [gone, left]) });
+  const signal = new AbortController().signal;
+  const run = { runtime: before, config: { folder }, job: gone, origin: 'person', signal } as const;
+  expect(await runJob(run)).toMatchObject({ state: 'owed' });
+  await before.close();
+  const config = configOf(folder, [left]);
+  const runtime = await wire({ config });
+  const sync = (isAll: boolean) => syncJobs({ runtime, config, jobs: [left], isAll, signal, patienceMs: 0 });
+  await sync(false);
+  expect(await runtime.store.outbox.inState('owed')).toMatchObject([{ job: 'gone' }]);
+  await sync(true);
+  expect(await runtime.store.outbox.inState('owed')).toEqual([]);
+  await runtime.close();
 });

@@ -111,7 +111,7 @@ type Elsewhere =
   | 'quota.short'
   | `usage.${'told' | 'refused'}`
   | 'extract.unchanged'
-  | `payload.${'approved' | 'discarded' | 'restored' | 'revived'}`
+  | `payload.${'approved' | 'discarded' | 'restored' | 'revived' | 'repeated'}`
   | `config.${string}`
   | `payloads.${string}`
   | `daemon.${string}`

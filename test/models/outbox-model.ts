@@ -14,8 +14,21 @@ export interface Piece {
   gone?: true;
   /** When it was last tried. */
   triedAt?: number;
-  /** How often it was tried since it became owed. */
-  tries?: number;
+  /** That attempt has had no end. */
+  open?: boolean;
+  /** Nor has that of one that gave way, or was sent once more. */
+  isAdrift?: boolean;
+  /** When an attempt at it was last given up. */
+  unansweredAt?: number;
+  /** Sent once more in vain: not again before this. */
+  notBefore?: number;
+}
+
+/** A request that was given up, and may be carried out all the same. */
+interface Late {
+  readonly text: string;
+  readonly asOf: number;
+  readonly until: number;
 }
 
 /** What is believed of the instance: what it holds, surely or not, and the newest data that was ever tried there. */
@@ -39,6 +52,11 @@ export class OutboxModel {
   shown: { readonly text: string; readonly asOf: number } | undefined;
   /** Under way to the service now. */
   sending: Piece | undefined;
+  /** What was known for sure before that. */
+  wasCertain = false;
+  /** When an attempt before that was given up. */
+  answeredBefore: number | undefined;
+  late: Late[] = [];
 
   /** What the instance waits for. */
   get waiting(): Piece[] {
@@ -50,23 +68,50 @@ export class OutboxModel {
   }
 
   /** What a finished extract comes to. */
-  commit(text: string, asOf: number): 'owed' | 'superseded' | 'unchanged' {
+  commit(text: string, asOf: number, now: number): 'owed' | 'superseded' | 'unchanged' {
     if (Math.max(this.owed?.asOf ?? 0, this.belief?.tried ?? 0) > asOf) return 'superseded';
     this.supersede();
-    if (this.belief?.certain !== true || this.belief.text !== text || this.#mayBeReplaced(this.belief)) return 'owed';
+    if (this.belief?.certain !== true || this.belief.text !== text || this.contestedUntil() <= now) return 'owed';
     this.belief = { ...this.belief, asOf, tried: Math.max(asOf, this.belief.tried) };
     if (this.shown?.text === text) this.shown = { text, asOf };
     return 'unchanged';
   }
 
-  /** Something else was tried, came to nothing, and may yet arrive. */
-  #mayBeReplaced({ text, at }: Belief): boolean {
-    return this.pieces.some(
-      ({ state, tries = 0, ...piece }) =>
-        (state === 'superseded' || (state === 'delivered' && tries > 1)) &&
-        piece.text !== text &&
-        (piece.triedAt ?? 0) > at - lateMs,
+  /** Until when something else that was tried, and came to nothing, may yet arrive; for ever away where there is nothing. */
+  contestedUntil(): number {
+    const { text, at, certain } = this.belief ?? { text: '', at: 0, certain: false };
+    if (!certain) return Number.POSITIVE_INFINITY;
+    const rivals = this.pieces.filter(
+      ({ state, unansweredAt = 0, ...piece }) =>
+        ['superseded', 'delivered'].includes(state) && piece.text !== text && unansweredAt > at - lateMs,
     );
+    if (rivals.length === 0) return Number.POSITIVE_INFINITY;
+    return Math.max(...rivals.map(({ unansweredAt = 0 }) => unansweredAt)) + lateMs;
+  }
+
+  /** What was delivered last and is to be sent once more by now. */
+  repeat(now: number): Piece | undefined {
+    if (this.contestedUntil() > now || this.owed !== undefined) return undefined;
+    return this.pieces.findLast(({ state, text }) => state === 'delivered' && text === this.belief!.text);
+  }
+
+  /** The service takes that; `isAnswered`: and we are told. */
+  takeAgain(piece: Piece, now: number, isAnswered: boolean): void {
+    this.shown = { text: piece.text, asOf: this.belief!.asOf };
+    if (isAnswered) this.belief = { ...this.belief!, at: now };
+  }
+
+  /** A request that was given up is carried out. */
+  arrive(now: number): void {
+    this.late = this.late.filter(({ until }) => until >= now);
+    const [first] = this.late.splice(0, 1);
+    if (first !== undefined) this.shown = first;
+  }
+
+  /** Nobody waits any more for an answer to what is under way, or ever will. */
+  giveUp({ taken, now }: { taken: boolean; now: number }): void {
+    const { text, asOf } = this.sending!;
+    if (!taken) this.late.push({ text, asOf, until: now + lateMs });
   }
 
   /** All that waits gives way, but for one. */
@@ -74,6 +119,10 @@ export class OutboxModel {
     for (const piece of this.waiting) {
       if (piece === but) continue;
       piece.state = 'superseded';
+      if (piece.open && piece.triedAt !== undefined) {
+        piece.unansweredAt = piece.triedAt;
+        piece.isAdrift = true;
+      }
       if (!this.#isWanted(piece.path)) piece.gone = true;
     }
   }
@@ -84,8 +133,16 @@ export class OutboxModel {
 
   begin(piece: Piece, now: number): void {
     this.sending = piece;
+    if (piece.open) piece.unansweredAt = now;
+    for (const other of this.pieces) {
+      if (other === piece || !other.isAdrift) continue;
+      other.unansweredAt = now;
+      other.isAdrift = false;
+    }
+    this.answeredBefore = piece.unansweredAt;
     piece.triedAt = now;
-    piece.tries = (piece.tries ?? 0) + 1;
+    piece.open = true;
+    this.wasCertain = this.belief?.certain === true;
     const { text, asOf } = piece;
     this.belief = {
       ...(this.belief ?? { text, asOf, at: 0 }),
@@ -108,6 +165,10 @@ export class OutboxModel {
     const piece = this.sending!;
     const { text, asOf } = piece;
     this.belief = { text, asOf, certain: true, tried: Math.max(asOf, this.belief!.tried), at: now };
+    if (this.answeredBefore === undefined) delete piece.unansweredAt;
+    else piece.unansweredAt = this.answeredBefore;
+    piece.open = false;
+    piece.isAdrift = false;
     if (['owed', 'superseded', 'dead'].includes(piece.state)) piece.state = 'delivered';
   }
 

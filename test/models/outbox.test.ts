@@ -2,6 +2,7 @@ import { readFileSync, rmSync, utimesSync } from 'node:fs';
 import fc from 'fast-check';
 import { afterEach, expect, it } from 'vitest';
 import { heal } from '../../src/state/heal.ts';
+import type { Attempted } from '../../src/state/outbox.ts';
 import type { Owing } from '../../src/state/owing.ts';
 import type { Store } from '../../src/state/store.ts';
 import type { OutboxRow } from '../../src/state/tables.ts';
@@ -13,7 +14,7 @@ afterEach(cleanUp);
 interface Real {
   store: Store;
   readonly clock: VirtualClock;
-  sending: OutboxRow | undefined;
+  sending: Attempted | undefined;
   reopen(): Promise<void>;
 }
 
@@ -74,7 +75,7 @@ const commit = (text: string, age: number, early: boolean): Command =>
     const owing = await finish(real, text, asOf);
     const passed = early && (await real.store.outbox.pass(owing));
     const owed = passed ? { state: 'unchanged' as const, superseded: [] } : await real.store.outbox.owe(owing);
-    const state = model.commit(text, asOf);
+    const state = model.commit(text, asOf, real.clock.now());
     expect(owed.state).toBe(state);
     if (owed.state !== 'unchanged') {
       add(model, { id: owed.id, path: owing.payload.path }, { text, asOf, state: owed.state, putBack: false });
@@ -115,10 +116,17 @@ const end = (how: End): Command =>
       await store.outbox.delivered(row);
       await store.payloads.releaseFormer(row);
     } else if (how === 'refused') {
+      if (model.wasCertain) model.belief = { ...model.belief!, certain: true };
       if (piece.state === 'owed') piece.state = 'dead';
-      await store.outbox.bury(row.id, { code: 'REFUSED', message: 'no' });
+      piece.open = false;
+      await store.outbox.refused(row);
+      await store.outbox.bury(row.id, { code: 'REFUSED', message: 'no', untaken: true });
     } else {
-      if (piece.state === 'owed') piece.triedAt = real.clock.now();
+      const now = real.clock.now();
+      model.giveUp({ taken: how !== 'lost', now });
+      piece.unansweredAt = now;
+      piece.open = false;
+      piece.isAdrift = false;
       await store.outbox.postpone(row.id, { code: 'NO_ANSWER', message: 'none', waitMs: 5, free: false });
     }
     [real.sending, model.sending] = [undefined, undefined];
@@ -128,6 +136,7 @@ const end = (how: End): Command =>
 const crash = (taken: boolean): Command =>
   command(`crash, ${taken ? 'after' : 'before'} the service took it`, always, async (model, real) => {
     if (taken && model.sending !== undefined) model.take();
+    if (model.sending !== undefined) model.giveUp({ taken, now: real.clock.now() });
     [real.sending, model.sending] = [undefined, undefined];
     await real.reopen();
   });
@@ -158,7 +167,6 @@ const revive = command(
     expect(await real.store.outbox.revive(piece.id)).toBe(!isLate);
     if (isLate) return;
     piece.state = 'owed';
-    piece.tries = 0;
     piece.putBack = true;
   },
 );
@@ -172,9 +180,42 @@ const rollback = command(
     expect(former).toMatchObject({ id: piece.id });
     const { row, superseded } = await real.store.good.putBack(former!, { job: 'job', by });
     model.supersede();
-    add(model, row, { ...piece, state: 'owed', putBack: true, tries: 0 });
+    add(model, row, { ...piece, state: 'owed', putBack: true });
     await release(real, superseded);
   },
+);
+
+/** What was delivered last goes out once more, when it is time for that. */
+const repeat = (how: 'taken' | 'taken, no answer' | 'lost' | 'cut off'): Command =>
+  command(
+    `send once more: ${how}`,
+    (model) => model.sending === undefined && model.owed === undefined,
+    async (model, { store, clock }) => {
+      const now = clock.now();
+      const due = (await store.repeats.all()).filter(({ dueAt }) => dueAt <= now);
+      const piece = model.repeat(now);
+      if (piece !== undefined && (piece.notBefore ?? 0) <= now) expect(due).toMatchObject([{ row: { id: piece.id } }]);
+      else expect(due).toEqual([]);
+      if (piece === undefined || due.length === 0) return;
+      const row = (await store.repeats.begin(due[0]!))!;
+      if (how.startsWith('taken')) model.takeAgain(piece, now, how === 'taken');
+      if (how !== 'taken') piece.unansweredAt = now;
+      piece.isAdrift = how === 'cut off';
+      if (how === 'lost') model.late.push({ text: piece.text, asOf: model.belief!.asOf, until: now + 600_000 });
+      if (how === 'taken') {
+        delete piece.notBefore;
+        await store.repeats.taken(row);
+      } else if (how !== 'cut off') {
+        piece.notBefore = now + 600_000;
+        await store.repeats.postpone(row, { waitMs: 600_000, ambiguous: true });
+      }
+    },
+  );
+
+const arrive = command(
+  'a request that was given up is carried out',
+  ({ late, sending }) => late.length > 0 && sending === undefined,
+  (model, { clock }) => model.arrive(clock.now()),
 );
 
 const sweep = command('sweep old files', always, async (model, { store }) => {
@@ -190,6 +231,9 @@ const loseFile = command(
     rmSync(piece.path);
     for (const other of model.pieces) if (other.path === piece.path) other.gone = true;
     piece.lost = true;
+    if (piece.open) piece.unansweredAt = piece.triedAt!;
+    piece.isAdrift = piece.open === true;
+    piece.open = false;
     piece.state = 'dead';
     [real.sending, model.sending] = [undefined, undefined];
     await real.reopen();
@@ -229,7 +273,8 @@ const commands = [
   fc.boolean().map(crash),
   fc.constantFrom<'approve' | 'discard'>('approve', 'approve', 'discard').map(decide),
   fc.constantFrom(7, 11 * 60_000).map(tick),
-  ...[revive, rollback, sweep, loseFile].map((one) => fc.constant(one as Command)),
+  fc.constantFrom('taken' as const, 'taken, no answer' as const, 'lost' as const, 'cut off' as const).map(repeat),
+  ...[revive, rollback, sweep, loseFile, arrive].map((one) => fc.constant(one as Command)),
 ];
 
 async function openReal(): Promise<Real> {
@@ -257,6 +302,18 @@ async function bringToRest(model: OutboxModel, real: Real): Promise<void> {
   await end('taken').run(model, real);
   expect(model.shown).toEqual({ text: last.text, asOf: last.asOf });
   expect(await real.store.outbox.inState('owed')).toEqual([]);
+  await bringToRestLate(last, model, real);
+}
+
+/** Whatever was given up is carried out, as late as it can be: the instance shows what was delivered last all the same. */
+async function bringToRestLate(last: Piece, model: OutboxModel, real: Real): Promise<void> {
+  while (model.late.length > 0) model.arrive(real.clock.now());
+  for (let minutes = 0; minutes <= 30; minutes += 10) {
+    real.clock.advance(600_001);
+    await (repeat('taken') as Command).run(model, real);
+  }
+  expect(model.shown?.text).toBe(last.text);
+  expect(await real.store.repeats.all()).toEqual([]);
 }
 
 it('the outbox does what its model says, whatever people, crashes and the service do to it', async () => {

@@ -125,7 +125,7 @@ function rowOf(
 function strandedText({ job, destination, deliverable, payloads }: StrandedStatus): string {
   const what = `${countOf(payloads, 'payload is', 'payloads are')} owed by job ${job}`;
   return deliverable
-    ? `${what}, which the config does not have any more; "sluice run" delivers to ${destination}.`
+    ? `${what}, which the config does not have any more; "sluice run" and "sluice sync" deliver to ${destination}.`
     : `${what} to destination ${destination}, which the config does not have: owed until it is there again.`;
 }
 

@@ -26,7 +26,8 @@ async function run(names: readonly string[], flags: Flags): Promise<void> {
   showProblems([...new Set([...refused.values()].flat())]);
   const stop = onStop();
   try {
-    const work = { config: loaded.config, jobs, refused: [...refused.keys()], flags, signal: stop.signal };
+    const isAll = names.length === 0;
+    const work = { config: loaded.config, jobs, isAll, refused: [...refused.keys()], flags, signal: stop.signal };
     const code = flags.dryRun === true ? await preview(work) : await send(work);
     process.exitCode = stop.code() ?? code;
   } finally {
@@ -37,6 +38,8 @@ async function run(names: readonly string[], flags: Flags): Promise<void> {
 interface Work {
   readonly config: Config;
   readonly jobs: readonly Job[];
+  /** No job was named: all are meant. */
+  readonly isAll: boolean;
   readonly refused: readonly string[];
   readonly flags: Flags;
   readonly signal: AbortSignal;
@@ -48,7 +51,7 @@ async function preview({ config, jobs, refused, flags, signal }: Work): Promise<
   return refused.length > 0 ? exit.usage : code;
 }
 
-async function send({ config, jobs, refused, flags, signal }: Work): Promise<number> {
+async function send({ config, jobs, isAll, refused, flags, signal }: Work): Promise<number> {
   const [{ wire }, { syncJobs }, { openLogOn }, { followJobs }, { exitCodeOf, showSummary }] = await Promise.all([
     import('../../daemon/wire.ts'),
     import('../../daemon/sync-jobs.ts'),
@@ -61,7 +64,7 @@ async function send({ config, jobs, refused, flags, signal }: Work): Promise<num
   const flushTraces = await traceWhereAsked({ events: runtime.events, log });
   const follow = followJobs(runtime.events, { screen: screenFor(flags), jobs });
   try {
-    const outcomes = await syncJobs({ runtime, config, jobs, signal, patienceMs: flags.wait * 1000 });
+    const outcomes = await syncJobs({ runtime, config, jobs, isAll, signal, patienceMs: flags.wait * 1000 });
     follow.stop();
     showSummary({ outcomes, refused, json: flags.json === true });
     await tellPeople({ runtime, config, outcomes, signal, log });

@@ -128,6 +128,7 @@ export class Counters {
       this.#settled(job, 'unchanged');
       this.#publish(job);
     },
+    'payload.repeated': ({ job }) => this.#settled(job, 'repeated'),
     'payload.superseded': ({ job }) => this.#settled(job, 'superseded'),
     'payload.quarantined': ({ job }) => this.#settled(job, 'quarantined'),
     'payload.dead': ({ job }) => this.#settled(job, 'dead'),

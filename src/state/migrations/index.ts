@@ -13,6 +13,7 @@ import { up as nextSteps } from './011-next-steps.ts';
 import { up as movedPayloads } from './012-moved-payloads.ts';
 import { up as blames } from './013-blames.ts';
 import { up as auditValues } from './014-audit-values.ts';
+import { up as unanswered } from './015-unanswered.ts';
 
 /** One numbered step of the schema. A step that has been released is never changed; a new one is added. */
 export interface Migration {
@@ -36,4 +37,5 @@ export const migrations: readonly Migration[] = [
   { number: 12, name: 'moved-payloads', up: movedPayloads },
   { number: 13, name: 'blames', up: blames },
   { number: 14, name: 'audit-values', up: auditValues },
+  { number: 15, name: 'unanswered', up: unanswered },
 ];

@@ -1,0 +1,74 @@
+import { verifyPayload } from '../pipeline/verify-payload.ts';
+import { keyOf } from '../state/outbox.ts';
+import type { Repeat } from '../state/repeats.ts';
+import type { OutboxRow } from '../state/tables.ts';
+import { factsOf } from './facts.ts';
+import { decide } from './retry.ts';
+import { leaseOf, type SendGiven } from './send-payload.ts';
+import { dataPath, upload } from './upload.ts';
+
+/** Below everything that is owed. */
+export const repeatRank = -1;
+/** Nothing is lost by a delay: what was tried in vain is not tried again before this. */
+const restMs = 10 * 60_000;
+
+/**
+ * Sends a delivered payload once more, so that nothing older stands in its place (see `Repeats`). Paid for like any
+ * request, and only while nothing else is in the way: what it meets is waited out. True when it was taken.
+ */
+export async function repeatPayload(repeat: Repeat, given: SendGiven): Promise<boolean> {
+  const { store } = given.gateway;
+  const { row } = repeat;
+  // Under an edited address the instance is another one, and nothing is known of it.
+  if (row.url !== given.gate.destination.url) return false;
+  if ((await given.gate.closed(given.priority)) !== undefined) return false;
+  const lease = await leaseOf(keyOf(row), given);
+  try {
+    if ((await verifyPayload(row)) === 'whole') return await attempt(repeat, given);
+    await store.repeats.giveUp(row);
+    return false;
+  } finally {
+    await lease.release();
+  }
+}
+
+async function attempt(repeat: Repeat, { gateway, gate, priority, signal, cut }: SendGiven): Promise<boolean> {
+  const { store, clock, emit } = gateway;
+  let row = repeat.row;
+  const began = clock.monotonic();
+  const passed = await gate.pass({
+    method: 'PUT',
+    path: dataPath(row),
+    priority,
+    rank: repeatRank,
+    signal,
+    prepare: (parts) => parts.repeats.begin(repeat),
+    send: async (prepared) => {
+      row = prepared;
+      return upload(row, { agent: gate.agent, destination: gate.destination, clock, signal: cut });
+    },
+  });
+  if (passed === 'idle' || 'closed' in passed) return false;
+  const decision = decide(passed);
+  const waitMs = await gate.heed(decision, 1);
+  if (decision.action === 'settle') {
+    await store.repeats.taken(row);
+    emit('payload.repeated', { ...factsOf(row), milliseconds: clock.monotonic() - began });
+    await store.payloads.releaseFormer(row);
+    return true;
+  }
+  await putOff(row, { waitMs, ...decision }, store.repeats);
+  const { code = '', message = '' } = decision.problem ?? {};
+  emit('upload.failed', { ...factsOf(row), code, message, attempt: row.attempts + 1, action: 'again later' });
+  return false;
+}
+
+async function putOff(
+  row: OutboxRow,
+  { action, ambiguous, waitMs }: { action: string; ambiguous: boolean; waitMs: number },
+  repeats: SendGiven['gateway']['store']['repeats'],
+): Promise<void> {
+  await repeats.postpone(row, { waitMs: Math.max(waitMs, restMs), ambiguous });
+  // What was taken before and is refused now is for the next run to send, and to tell of.
+  if (action === 'dead') await repeats.giveUp(row);
+}

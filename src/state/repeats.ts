@@ -1,0 +1,104 @@
+import { contested, lateMs } from './contested.ts';
+import { keyOf } from './outbox.ts';
+import { outstanding } from './outstanding.ts';
+import { atomically, type Ground } from './part.ts';
+import { Receipts } from './receipts.ts';
+import { Runs } from './runs.ts';
+import type { OutboxRow } from './tables.ts';
+
+/** A delivered payload that is to be sent once more. */
+export interface Repeat {
+  readonly row: OutboxRow;
+  /** Not before: epoch milliseconds. */
+  readonly dueAt: number;
+}
+
+/**
+ * Payloads that are sent once more. An upload that was given up may be carried out by the service after it has taken a newer
+ * one: the instance then shows old data, and nobody is told. So what was delivered within ten minutes of an attempt at
+ * other bytes that had no answer goes out again, once those minutes are over; that is the end of it. Only what the
+ * service took last is ever repeated, and only while nothing else has been tried since (invariant 3).
+ */
+export class Repeats {
+  readonly #ground: Ground;
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
+  }
+
+  /** All that are to come, due or not. */
+  async all(): Promise<Repeat[]> {
+    const { db } = this.#ground;
+    const ids = await contested(db).execute();
+    const repeats: Repeat[] = [];
+    for (const { id, since } of ids) {
+      const row = await db.selectFrom('outbox').selectAll().where('id', '=', id!).executeTakeFirst();
+      if (row === undefined) continue;
+      const waits = await outstanding(this.#ground, keyOf(row));
+      if (waits.some(({ state }) => state === 'owed')) continue;
+      repeats.push({ row, dueAt: Math.max(since! + lateMs, row.next_attempt_at ?? 0) });
+    }
+    return repeats;
+  }
+
+  /** A request for it is about to begin: written down like any attempt. Undefined when it is not to be sent any more. */
+  begin({ row }: Repeat): Promise<OutboxRow | undefined> {
+    return atomically(this.#ground, async (inside) => {
+      const fresh = (await new Repeats(inside).all()).find((one) => one.row.id === row.id);
+      if (fresh === undefined) return undefined;
+      const now = Math.round(inside.clock.now());
+      // Should something newer be taken while nobody knows what became of this, this has to give way once more.
+      await inside.db
+        .updateTable('outbox')
+        .set({ unanswered_at: now, last_attempt_at: now })
+        .where('id', '=', row.id)
+        .execute();
+      await new Runs(inside).countRequest(row.run);
+      return fresh.row;
+    });
+  }
+
+  /** The service took it again; `row` as {@link begin} gave it. */
+  async taken(row: OutboxRow): Promise<void> {
+    await atomically(this.#ground, async (inside) => {
+      await new Receipts(inside).repeated(keyOf(row));
+      const { unanswered_at } = row;
+      const settled = { unanswered_at, next_attempt_at: null };
+      await inside.db.updateTable('outbox').set(settled).where('id', '=', row.id).execute();
+    });
+  }
+
+  /** It is to be tried again, so many milliseconds from now. */
+  async postpone(row: OutboxRow, { waitMs, ambiguous }: { waitMs: number; ambiguous: boolean }): Promise<void> {
+    const now = Math.round(this.#ground.clock.now());
+    const unanswered_at = ambiguous ? now : row.unanswered_at;
+    await this.#ground.db
+      .updateTable('outbox')
+      .set({ unanswered_at, next_attempt_at: now + Math.ceil(waitMs) })
+      .where('id', '=', row.id)
+      .execute();
+  }
+
+  /** It cannot be sent again: what the instance shows is not known, and the job's next run sends. */
+  async giveUp(row: OutboxRow): Promise<void> {
+    await new Receipts(this.#ground).distrust(keyOf(row));
+  }
+
+  /** Whether one of these payloads, which may be delivered, has to be there for it. */
+  async needs(rows: readonly OutboxRow[]): Promise<boolean> {
+    for (const row of rows) {
+      const [known] = await contested(this.#ground.db)
+        .where('rival.url', '=', row.url)
+        .where('rival.client_id', '=', row.client_id)
+        .where('rival.instance', '=', row.instance)
+        .execute();
+      if (known?.id === row.id) return true;
+    }
+    return false;
+  }
+
+  /** The files that are needed. */
+  async paths(): Promise<Set<string>> {
+    return new Set((await this.all()).map(({ row }) => row.path));
+  }
+}
