@@ -157,7 +157,7 @@ function refused({ waiting, runs, ...facts }: Facts): Judgement | undefined {
   const row = waiting.find(({ state, code }) => state === 'owed' && code === 'LOGIN_NEEDED');
   if (row !== undefined) {
     const because = [troubleOf(row, 'the destination refuses our credentials'), extracted(row)];
-    const mend = `put a good key into the destination ${row.destination}; what is owed is sent then`;
+    const mend = `put a good key into the destination ${row.destination}, or give its user the permission; then sluice sync ${facts.job.name}`;
     return { verdict: 'credentials refused', because, ...upcoming(facts), mend };
   }
   const [last] = runs;
@@ -199,7 +199,7 @@ function owed({ waiting, daemonSince, now, quotaUntil, ...facts }: Facts): Judge
   }
   const mend =
     spent === undefined
-      ? 'nobody is needed while the service is known to be away; sluice check --connect tells what is in the way'
+      ? awaited(row)
       : 'sluice plan shows who asks for how much, and what would make it fit';
   return { verdict, because, next: { at, says: 'the daemon sends it' }, ...(row.code === null ? {} : { mend }) };
 }
@@ -216,6 +216,13 @@ function waitText({ code }: OutboxRow, { spent, now }: { spent: number | undefin
   return code === null || code === 'QUOTA_SPENT' ? 'waiting to be sent' : 'waiting to try again';
 }
 
+/** What a person can do about a payload that is tried again by itself. */
+function awaited({ code }: OutboxRow): string {
+  return code === 'RATE_LIMITED' || code === 'ACCOUNT_HELD'
+    ? 'nobody is needed: it goes out when the quiet is over; sluice status shows what others use of the account'
+    : 'nobody is needed while the service is known to be away; sluice check --connect tells what is in the way';
+}
+
 function dead({ waiting, ...facts }: Facts): Judgement | undefined {
   const row = waiting.findLast(({ state }) => state === 'dead');
   const [last] = facts.runs;
@@ -225,8 +232,16 @@ function dead({ waiting, ...facts }: Facts): Judgement | undefined {
     verdict: 'dead',
     because,
     ...upcoming(facts),
-    mend: `sluice dead send ${row.run}, once the cause is mended`,
+    mend: revived(row, facts.job),
   };
+}
+
+/** A target that is gone takes no payload of its own any more, however often that is sent. */
+function revived({ code, run }: OutboxRow, { name, target }: Job): string {
+  if (code !== 'DELIVERY_NOT_FOUND') return `sluice dead send ${run}, once the cause is mended`;
+  return target.kind === 'datasource'
+    ? `sluice apply --yes creates the data source anew; then sluice sync ${name}`
+    : `write the id of an instance that is there into the target of the job; then sluice sync ${name}`;
 }
 
 function neverRan(facts: Facts): Judgement | undefined {

@@ -111,7 +111,7 @@ const rules: readonly Rule[] = [
     code: 'DELIVERY_NOT_FOUND',
     family: 'config',
     message: 'The service does not know the target',
-    next: "check the target's id and client_id in the config and the destination's url",
+    next: "sluice apply, where the job declares its data source: it is gone and can be made anew; else check the target's id and client_id, and the destination's url",
   },
   {
     when: ({ status, errorCode }) => status === 413 || errorCode === 'data_too_large',

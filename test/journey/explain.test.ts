@@ -85,6 +85,7 @@ describe('sluice explain', () => {
     await home.config(config({ api_key: 'f'.repeat(40) }));
     await home.sync();
     expect(await explain()).toMatchObject({ verdict: 'credentials refused', because: [{ code: 'LOGIN_NEEDED' }, {}] });
+    expect((await explain()).mend).toContain('or give its user the permission; then sluice sync orders');
     await home.config(config({ requests_per_day: 1, name: undefined }));
     await home.sync();
     await home.write('orders.csv', 'id,total\n1,9.50\n2,1.00\n');
@@ -93,6 +94,24 @@ describe('sluice explain', () => {
     expect(spent.verdict).toMatch(/^waiting for the quota until 00:00 E[SD]T, with nobody to send it$/);
     expect(spent.because.map(({ says }) => says).join()).toContain('nothing is lost');
     expect(spent.mend).toContain('sluice run');
+  });
+
+  it('names what mends a data source that somebody deleted at the service, and that mends it', async () => {
+    const { world, home, explain } = await setUp({
+      job: { target: { datasource: { name: 'Orders', format: 'csv' } } },
+    });
+    await home.sluice(['apply', '--yes']);
+    await home.sync();
+    const { instance } = await explain();
+    await fetch(`${world.url}/datasources/${instance}`, { method: 'DELETE', headers: { 'kf-api-key': adminKey } });
+    await home.write('orders.csv', 'id,total\n1,9.50\n2,1.00\n');
+    await home.sync();
+    const gone = await explain();
+    expect(gone).toMatchObject({ verdict: 'dead', because: [{ code: 'DELIVERY_NOT_FOUND' }, {}] });
+    expect(gone.mend).toBe('sluice apply --yes creates the data source anew; then sluice sync orders');
+    await home.sluice(['apply', '--yes']);
+    expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered' }]);
+    expect((await explain()).verdict).toBe('up to date');
   });
 
   it('asks for apply where the declared data source is not there yet', async () => {
