@@ -57,6 +57,7 @@ function makeExact(parser: ValueParser): void {
   if (parser.readValue !== exact) throw driverChanged();
 }
 
+/** The tedious that is installed is none that we know the inside of. */
 export function driverChanged(): Problem {
   return new Problem({
     code: 'DB_DRIVER_CHANGED',

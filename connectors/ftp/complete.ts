@@ -72,6 +72,7 @@ async function look(session: Session, files: readonly RemoteFile[], signal: Abor
   return facts;
 }
 
+/** Whether a file is as it was: in size and in time, or not there both times. */
 export function isSame(a: Facts | undefined, b: Facts | undefined): boolean {
   return a?.size === b?.size && a?.modified === b?.modified;
 }

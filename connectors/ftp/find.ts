@@ -96,6 +96,7 @@ function nameOf(base: string, path: string): string {
   return inside.startsWith('..') ? path : inside;
 }
 
+/** Nothing on the server is what the query names; `base` is where relative paths begin. */
 export function notFound(base: string, path: string, message: string): Problem {
   return make('FTP_NOT_FOUND', 'job', {
     message,

@@ -2,6 +2,7 @@ import type { SourceValues } from './options.ts';
 
 const usualPorts = { sftp: 22, ftps: 21, ftps_implicit: 990, ftp: 21 } as const;
 
+/** The port that is meant: the one of the source, or the usual one of its protocol. */
 export function portOf({ protocol, port }: SourceValues): number {
   return port ?? usualPorts[protocol];
 }

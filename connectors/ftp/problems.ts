@@ -1,5 +1,6 @@
 import { networkWords, Problem, type ProblemInit, seenIn } from '#sdk';
 
+/** A problem of this connector; the code begins with `FTP_`. */
 export function make(code: string, family: ProblemInit['family'], rest: Omit<ProblemInit, 'code' | 'family'>): Problem {
   return new Problem({ code, family, ...rest });
 }
@@ -16,6 +17,7 @@ export function notConnected(thrown: unknown, place: string): Problem {
   });
 }
 
+/** Encryption was wanted and did not come about, or the certificate of the server is not believed. */
 export function tlsRefused(place: string, seen: string, cause: unknown): Problem {
   return make('FTP_TLS_REFUSED', 'config', {
     message: `no trusted TLS connection to ${place}`,
@@ -30,6 +32,7 @@ function isTls(code: string, message: string): boolean {
   return certificate || /certificate|wrong version number|altnames/i.test(message);
 }
 
+/** Nobody answered, or nobody let us in, within the seconds that the source allows. */
 export function connectTimeout(place: string, seconds: number): Problem {
   return make('FTP_CONNECT_TIMEOUT', 'try_later', {
     message: `${place} did not answer within ${seconds} s`,
@@ -60,6 +63,7 @@ export function isRefusal(thrown: unknown): boolean {
   return thrown instanceof Problem && thrown.code === 'FTP_REFUSED';
 }
 
+/** The server does not let this user in. */
 export function loginRefused(place: string, user: string, seen: string): Problem {
   return make('FTP_LOGIN_REFUSED', 'login', {
     message: `${place} refused the login of ${user}`,
@@ -68,6 +72,7 @@ export function loginRefused(place: string, user: string, seen: string): Problem
   });
 }
 
+/** The server lets us in, but not to this file or folder. */
 export function denied(path: string, seen: string): Problem {
   return make('FTP_DENIED', 'job', {
     message: `the server does not let us read ${path}`,
@@ -86,6 +91,7 @@ export function busy(place: string, seen: string): Problem {
   return make('FTP_BUSY', 'try_later', { message: `${place} is busy or closing`, seen });
 }
 
+/** A file is another one than when its reading began: what was read of it counts for nothing. */
 export function fileChanged(name: string, seen: string): Problem {
   return make('FTP_FILE_CHANGED', 'try_later', {
     message: `${name} was written to while it was being read`,

@@ -26,6 +26,7 @@ export function brokeOff(messages: unknown): Problem {
   });
 }
 
+/** The server took the statement and has nothing to show. */
 export function noResult(): Problem {
   return fail({
     code: 'XMLA_NO_RESULT',
@@ -34,6 +35,7 @@ export function noResult(): Problem {
   });
 }
 
+/** A cell comes before or behind its place; `ordinal` is the number that the server gave it. */
 export function disordered(ordinal: number): Problem {
   return fail({
     code: 'XMLA_DISORDER',
@@ -43,6 +45,7 @@ export function disordered(ordinal: number): Problem {
   });
 }
 
+/** What came is no XML. */
 export function unreadable(cause: unknown): Problem {
   return fail({
     code: 'XMLA_UNREADABLE',

@@ -11,10 +11,12 @@ export interface Group {
 
 type Grouped = Pick<Condition, 'occasion' | 'remindMs' | 'to'>;
 
+/** The text under which the state knows a group of alerts that are told together. */
 export function keyOfGroup({ occasion, remindMs, to }: Grouped, cause: string): string {
   return JSON.stringify([occasion, cause, remindMs, to]);
 }
 
+/** The group that {@link keyOfGroup} made the text of. */
 export function groupOfKey(key: string): Group {
   const [occasion, cause, remindMs, to] = JSON.parse(key) as [Occasion, string, number, string[]];
   return { occasion, cause, remindMs, to };

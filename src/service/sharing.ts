@@ -42,6 +42,7 @@ export interface ShareBody {
   users?: { user_id: string; can_edit?: boolean }[];
 }
 
+/** Who something is shared with, as the answers of its share rights say it. */
 export function rightsOf(db: Database, asset: SharedAsset): object {
   return { share_rights: groupRights(db, asset), user_share_rights: userRights(db, asset) };
 }

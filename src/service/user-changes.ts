@@ -39,6 +39,7 @@ export async function addUser(call: UserCall<UserFields & { email: string }>): P
   return id;
 }
 
+/** Changes what the body names, and nothing else; 403 where the caller has not the right to all of it. */
 export async function changeUser(call: UserCall): Promise<void> {
   const { parts, body } = call;
   if (body.roles !== undefined) requireAdmin(call);
@@ -56,6 +57,7 @@ export async function changeUser(call: UserCall): Promise<void> {
   });
 }
 
+/** Takes a user away, with what was theirs alone; 403 where the last admin would go. */
 export async function removeUser(call: Call, user: User): Promise<void> {
   const { db, blobs, clock } = call.parts;
   requireMastery(call, user);

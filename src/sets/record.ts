@@ -33,12 +33,14 @@ export interface Measures {
   readonly isDeletion: boolean;
 }
 
+/** Writes the head of a record at `at`: sizes in bytes, and whether it marks its key as deleted. */
 export function writeHead(buffer: Buffer, at: number, { size, key, version, isDeletion }: Measures): void {
   buffer.writeUInt32LE(size, at);
   buffer.writeUInt16LE(key, at + 4);
   buffer.writeUInt16LE(version | (isDeletion ? deletion : 0), at + 6);
 }
 
+/** Bytes of the record that begins at `at`, its head included. */
 export function sizeAt(buffer: Buffer, at: number): number {
   return buffer[at]! + buffer[at + 1]! * 0x100 + buffer[at + 2]! * 0x10000 + buffer[at + 3]! * 0x1000000;
 }
@@ -46,10 +48,12 @@ export function sizeAt(buffer: Buffer, at: number): number {
 const keySize = (buffer: Buffer, at: number): number => buffer[at + 4]! + buffer[at + 5]! * 0x100;
 const versionSize = (buffer: Buffer, at: number): number => buffer[at + 6]! + (buffer[at + 7]! & 0x7f) * 0x100;
 
+/** Whether the record says no more than that its key is gone. */
 export function isDeletion({ buffer, start }: Spot): boolean {
   return buffer[start + 7]! >= 0x80;
 }
 
+/** The order of two records by the bytes of their keys: below, at or above zero. */
 export function compareKeys(a: Spot, b: Spot): number {
   const [from, other] = [a.start + headBytes, b.start + headBytes];
   return a.buffer.compare(b.buffer, other, other + keySize(b.buffer, b.start), from, from + keySize(a.buffer, a.start));

@@ -30,6 +30,7 @@ interface Fault {
 /** Checks the fields of a query or a body: fills in defaults, refuses with 400 naming the field and its rule. */
 type Validate = (given: Fields) => Fields;
 
+/** Checks the parameters of a query, which are all texts, and turns them into what their schema says. */
 export function queryValidator(properties: TProperties): Validate {
   return validator(properties, fromText);
 }

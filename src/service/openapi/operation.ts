@@ -34,6 +34,7 @@ const clientId: JsonSchema = {
   description: 'id of a client account of your company, whose assets are meant; needs client.access',
 };
 
+/** An endpoint as OpenAPI 3.1 describes an operation, with all refusals that it may answer. */
 export function operationOf(endpoint: Endpoint, { tag, refusals }: { tag: string; refusals: Refusals }): Operation {
   const body = requestBodyOf(endpoint);
   return {

@@ -22,14 +22,17 @@ const columns = `a.id, a.name, a.parent_id as parentId, coalesce(a.plan, p.plan,
   a.status, a.trial_extended as trialExtended, a.created_at as createdAt`;
 const from = 'from accounts a left join accounts p on p.id = a.parent_id';
 
+/** A company or a client. */
 export function accountById(db: Database, id: string): Account | undefined {
   return db.get<Account>(`select ${columns} ${from} where a.id = ?`, id);
 }
 
+/** The client of this company; undefined where it is none of theirs. */
 export function clientOf(db: Database, company: Account, id: string): Account | undefined {
   return db.get<Account>(`select ${columns} ${from} where a.id = ? and a.parent_id = ?`, id, company.id);
 }
 
+/** Whether the folder has been given its fixtures, or a first account. */
 export function hasAccounts(db: Database): boolean {
   return db.get('select 1 from accounts limit 1') !== undefined;
 }

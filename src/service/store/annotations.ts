@@ -18,6 +18,7 @@ const columns = `n.id, n.klip_id as klipId, n.body, n.author_id as authorId,
   coalesce(${nameOf}, n.author_name) as authorName, n.created_at as createdAt`;
 const from = 'from klip_annotations n left join users u on u.id = n.author_id';
 
+/** The annotation, whatever Klip it is of. */
 export function annotationById(db: Database, id: string): Annotation | undefined {
   return db.get<Annotation>(`select ${columns} ${from} where n.id = ?`, id);
 }
@@ -32,6 +33,7 @@ export function annotationsOf(
   return listRows(db, { columns, from: some, order: 'n.created_at, n.id' }, [klipId, since, until], page);
 }
 
+/** Stores it under the name that its author has at this moment. */
 export function insertAnnotation(db: Database, given: Omit<Annotation, 'authorName'>): void {
   db.run(
     `insert into klip_annotations (id, klip_id, body, author_id, author_name, created_at)

@@ -20,6 +20,7 @@ const columns: Readonly<Record<LimitName, string>> = {
   'published.private.links': 'private_links',
 };
 
+/** Sets a limit of a client; -1 = none. */
 export function setLimit(db: Database, accountId: string, name: LimitName, value: number): void {
   db.run(`update accounts set ${columns[name]} = ? where id = ?`, value, accountId);
 }

@@ -25,10 +25,12 @@ const columns = `a.id, a.name, a.description, a.external_id as externalId, a.sta
   a.trial_extended as trialExtended, a.direct_billing as directBilling, a.created_at as createdAt,
   a.last_sign_in as lastSignIn`;
 
+/** The client of this company; undefined where it is none of theirs. */
 export function clientById(db: Database, company: Account, id: string): Client | undefined {
   return db.get<Client>(`select ${columns} from accounts a where a.id = ? and a.parent_id = ?`, id, company.id);
 }
 
+/** A page of the clients of a company, the oldest first. */
 export function clientsOf(db: Database, company: Account, page: Page): Listed<Client> {
   const from = 'from accounts a where a.parent_id = ?';
   return listRows(db, { columns, from, order: 'a.created_at, a.id' }, [company.id], page);
@@ -62,10 +64,12 @@ export function blobsOf(db: Database, accountId: string): string[] {
   return db.all<{ blob: string }>(sql, accountId).map(({ blob }) => blob);
 }
 
+/** Notes that the trial was made longer, which goes once. */
 export function extendTrial(db: Database, id: string): void {
   db.run('update accounts set trial_extended = 1 where id = ?', id);
 }
 
+/** Notes that the client pays for itself. */
 export function billDirectly(db: Database, id: string): void {
   db.run('update accounts set direct_billing = 1 where id = ?', id);
 }
@@ -95,6 +99,7 @@ export function switchFeature(db: Database, accountId: string, name: FeatureName
   db.run(sql, accountId, name, enabled ? 1 : 0);
 }
 
+/** The properties of a client, in the order of their names. */
 export function clientProperties(db: Database, accountId: string): Record<string, string> {
   const sql = 'select name, value from client_properties where account_id = ? order by name';
   const rows = db.all<{ name: string; value: string }>(sql, accountId);

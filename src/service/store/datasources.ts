@@ -39,6 +39,7 @@ const columns = `${listed}, d.account_id as accountId, d.connector, d.format, d.
 /** Put together once: almost every call about data asks for one. */
 const byId = `select ${columns} from datasources d where d.id = ?`;
 
+/** The source, remembered until something is written. */
 export function datasourceById(db: Database, id: string): Datasource | undefined {
   return db.remember('datasource', id, () => db.get<Datasource>(byId, id));
 }
@@ -49,6 +50,7 @@ export function dynamicSources(db: Database, accountId: string): Datasource[] {
   return db.all<Datasource>(`select ${columns} from datasources d ${where}`, accountId);
 }
 
+/** A page of the sources that the caller may see: their own, those shared with them, all for who may see all. */
 export function visibleDatasources(
   db: Database,
   account: Account,
@@ -82,6 +84,7 @@ export function insertDatasource(db: Database, source: Omit<Datasource, 'dateLas
   );
 }
 
+/** Changes what is given; undefined stays as it is. */
 export function updateDatasource(
   db: Database,
   id: string,
@@ -110,6 +113,7 @@ export function setDisabled(db: Database, id: string, disabled: boolean): void {
   db.run('update datasources set disabled = ? where id = ?', disabled ? 1 : 0, id);
 }
 
+/** Deletes the source with its instances and shares. Their documents are the caller’s to remove. */
 export function deleteDatasource(db: Database, id: string): void {
   db.run('delete from datasources where id = ?', id);
 }

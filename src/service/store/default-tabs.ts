@@ -23,14 +23,17 @@ const columns = `d.id, d.group_id as groupId, d.tab_id as tabId, t.name as tabNa
   d.can_edit as canEdit, d.visibility, d.position`;
 const from = 'from group_default_tabs d join tabs t on t.id = d.tab_id';
 
+/** The default dashboard of this group by its own id; undefined where it is none of theirs. */
 export function defaultTabById(db: Database, groupId: string, id: string): DefaultTab | undefined {
   return db.get<DefaultTab>(`select ${columns} ${from} where d.id = ? and d.group_id = ?`, id, groupId);
 }
 
+/** The same by the id of the dashboard. */
 export function defaultTabOf(db: Database, groupId: string, tabId: string): DefaultTab | undefined {
   return db.get<DefaultTab>(`select ${columns} ${from} where d.group_id = ? and d.tab_id = ?`, groupId, tabId);
 }
 
+/** A page of the default dashboards of a group, in the order that the group gave them. */
 export function defaultTabsOf(db: Database, groupId: string, page: Page): Listed<DefaultTab> {
   const order = 'd.position, d.created_at, d.id';
   return listRows(db, { columns, from: `${from} where d.group_id = ?`, order }, [groupId], page);
@@ -60,6 +63,7 @@ export function insertDefaultTab(db: Database, given: NewDefaultTab): void {
   );
 }
 
+/** Changes what is given; undefined stays as it is. */
 export function updateDefaultTab(
   db: Database,
   id: string,

@@ -18,6 +18,7 @@ export function groupById(db: Database, id: string): Group | undefined {
   return db.get<Group>(`select ${columns} from groups g where g.id = ?`, id);
 }
 
+/** The group of an account by its name, letter by letter. */
 export function groupByName(db: Database, accountId: string, name: string): Group | undefined {
   return db.get<Group>(`select ${columns} from groups g where g.account_id = ? and g.name = ?`, accountId, name);
 }
@@ -26,6 +27,7 @@ export function groupsOfAccount(db: Database, accountId: string, page: Page): Li
   return listRows(db, { columns, from: 'from groups g where g.account_id = ?', order }, [accountId], page);
 }
 
+/** A page of the groups that a user is in, the oldest group first. */
 export function groupsOfUser(db: Database, userId: string, page: Page): Listed<Group> {
   const from = 'from group_members m join groups g on g.id = m.group_id where m.user_id = ?';
   return listRows(db, { columns, from, order }, [userId], page);
@@ -62,6 +64,7 @@ export function membersOf(db: Database, groupId: string, page: Page): Listed<Per
   return listRows(db, { columns: personColumns, from: members, order: 'u.created_at, u.id' }, [groupId], page);
 }
 
+/** All people in a group, the oldest first. */
 export function allMembersOf(db: Database, groupId: string): Person[] {
   return db.all<Person>(`select ${personColumns} ${members} order by u.created_at, u.id`, groupId);
 }

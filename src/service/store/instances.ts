@@ -85,11 +85,13 @@ export function showData(db: Database, id: string, { blob, bytes, sha256 }: Rece
   return db.run(sql, blob, bytes, sha256, now, id) === 1;
 }
 
+/** Counts one more refresh that failed; the document that is there stays. */
 export function noteFailure(db: Database, id: string, message: string): void {
   const sql = `update datasource_instances set refresh_fail_count = refresh_fail_count + 1, last_error = ? where id = ?`;
   db.run(sql, message, id);
 }
 
+/** The names of all documents that some instance shows: what the sweep has to leave. */
 export function knownBlobs(db: Database): Set<string> {
   const rows = db.all<{ blob: string }>('select blob from datasource_instances where blob is not null');
   return new Set(rows.map(({ blob }) => blob));

@@ -35,6 +35,7 @@ interface NewInstance extends Placed {
   readonly createdAt: number;
 }
 
+/** Puts a Klip on a dashboard, behind those that are there. */
 export function insertKlipInstance(db: Database, given: NewInstance): void {
   db.run(
     `insert into klip_instances (id, tab_id, klip_id, region, position, col_span, min_height, height, created_at, place)
@@ -53,6 +54,7 @@ export function insertKlipInstance(db: Database, given: NewInstance): void {
   );
 }
 
+/** Moves it: region, position and sizes, all at once. */
 export function placeKlipInstance(db: Database, { id, region, position, colSpan, minHeight, height }: Placed): void {
   const sql = `update klip_instances set region = ?, position = ?, col_span = ?, min_height = ?, height = ?
     where id = ?`;

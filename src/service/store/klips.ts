@@ -69,6 +69,7 @@ export function insertKlip(db: Database, klip: NewKlip): void {
   );
 }
 
+/** Changes what is given; undefined stays as it is. `now`, epoch milliseconds, becomes the time of the change. */
 export function updateKlip(
   db: Database,
   id: string,
@@ -88,6 +89,7 @@ export function schemaOf(db: Database, id: string): string {
   return db.get<{ schema: string }>('select schema from klips where id = ?', id)!.schema;
 }
 
+/** Stores the JSON of the schema as it came. */
 export function setSchema(db: Database, id: string, { schema, now }: { schema: string; now: number }): void {
   db.run('update klips set schema = ?, updated_at = ? where id = ?', schema, now, id);
 }

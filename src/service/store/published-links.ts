@@ -37,6 +37,7 @@ export function linkById(db: Database, id: string): PublishedLink | undefined {
   return db.get<PublishedLink>(`select ${columns} ${from} where l.id = ?`, id);
 }
 
+/** A page of the links to a dashboard, the oldest first. */
 export function linksOf(db: Database, tabId: string, page: Page): Listed<PublishedLink> {
   const listing = { columns, from: `${from} where l.tab_id = ?`, order: 'l.created_at, l.id' };
   return listRows<PublishedLink>(db, listing, [tabId], page);
@@ -55,6 +56,7 @@ export function insertLink(db: Database, link: Omit<PublishedLink, 'dateLastAcce
   );
 }
 
+/** Stores all settings of a link in the place of those before. */
 export function updateLink(db: Database, id: string, settings: LinkSettings): void {
   db.run(
     `update published_links set name = ?, password = ?, is_public = ?, theme = ?, logo = ?, social = ?,

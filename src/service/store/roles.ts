@@ -20,6 +20,7 @@ export function roleById(db: Database, id: string): Role | undefined {
   return db.get<Role>(`select ${columns} from roles r where r.id = ?`, id);
 }
 
+/** The role of an account by its name, letter by letter. */
 export function roleByName(db: Database, accountId: string, name: string): Role | undefined {
   return db.get<Role>(`select ${columns} from roles r where r.account_id = ? and r.name = ?`, accountId, name);
 }
@@ -29,6 +30,7 @@ export function rolesOfAccount(db: Database, accountId: string, page: Page): Lis
   return listRows(db, { columns, from, order: 'r.created_at, r.id' }, [accountId], page);
 }
 
+/** What the role allows; of a built-in one whatever this version of the service says. */
 export function permissionsIn(role: Role): readonly Permission[] {
   return role.builtIn === null ? (JSON.parse(role.permissions) as Permission[]) : permissionsOf(role.builtIn);
 }
@@ -47,6 +49,7 @@ export function createRole(db: Database, role: RoleGiven, now: number): void {
   db.run(sql, role.id, role.accountId, role.name, role.description, JSON.stringify(role.permissions), now);
 }
 
+/** Changes what is given; undefined stays as it is. */
 export function updateRole(
   db: Database,
   id: string,
@@ -65,10 +68,12 @@ export function deleteRole(db: Database, id: string): void {
 
 const holders = 'from users u where u.role_id = ?';
 
+/** A page of the people who have a role, the oldest first. */
 export function holdersOf(db: Database, roleId: string, page: Page): Listed<Person> {
   return listRows(db, { columns: personColumns, from: holders, order: 'u.created_at, u.id' }, [roleId], page);
 }
 
+/** All people who have a role, the oldest first. */
 export function allHoldersOf(db: Database, roleId: string): Person[] {
   return db.all<Person>(`select ${personColumns} ${holders} order by u.created_at, u.id`, roleId);
 }

@@ -88,6 +88,7 @@ export function insertUser(db: Database, given: UserGiven): string {
   return given.id;
 }
 
+/** Stores the hash of an API key; one that is known stays with whom it is. */
 export function insertKey(db: Database, { hash, userId, now }: { hash: Buffer; userId: string; now: number }): void {
   const sql = 'insert into api_keys (hash, user_id, created_at) values (?, ?, ?) on conflict do nothing';
   db.run(sql, hash, userId, now);
@@ -114,6 +115,7 @@ export function insertRole(db: Database, { id, accountId, name, permissions, now
   );
 }
 
+/** Creates a group, or renames the one with this id. */
 export function insertGroup(
   db: Database,
   { id, accountId, name, now }: { id: string; accountId: string; name: string; now: number },

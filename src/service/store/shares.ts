@@ -35,17 +35,20 @@ interface Holder {
   readonly accountId: string;
 }
 
+/** Somebody or a group that things can be shared with, and the account that they are of. */
 export function holderById(db: Database, kind: HolderKind, id: string): Holder | undefined {
   const table = kind === 'group' ? 'groups' : 'users';
   return db.get<Holder>(`select id, account_id as accountId from ${table} where id = ?`, id);
 }
 
+/** The groups that something is shared with, and whether they may change it. */
 export function groupRights(db: Database, { kind, id }: Named): GroupRight[] {
   const sql = `select g.id as group_id, g.name as group_name, s.can_edit from ${kind}_shares s
     join groups g on g.id = s.holder_id where s.${kind}_id = ? and s.kind = 'group' order by s.created_at, g.id`;
   return asRights(db.all<GroupRight & { can_edit: 0 | 1 }>(sql, id));
 }
 
+/** The users that something is shared with directly, and whether they may change it. */
 export function userRights(db: Database, { kind, id }: Named): UserRight[] {
   const sql = `select u.id as user_id, u.first_name, u.last_name, s.can_edit from ${kind}_shares s
     join users u on u.id = s.holder_id where s.${kind}_id = ? and s.kind = 'user' order by s.created_at, u.id`;
@@ -63,6 +66,7 @@ interface Right {
   readonly now: number;
 }
 
+/** Shares it, or changes how it is shared. */
 export function share(db: Database, { kind, id }: Named, right: Right): void {
   db.run(
     `insert into ${kind}_shares (${kind}_id, kind, holder_id, can_edit, created_at) values (?, ?, ?, ?, ?)
@@ -106,6 +110,7 @@ export function administers(caller: Caller, kind: SharedKind): boolean {
   return caller.isAdmin || caller.permissions.has(`admin.${kind}`);
 }
 
+/** Whether the caller sees all of its kind, made it, or has it shared with them or with one of their groups. */
 export function canSee(db: Database, asset: SharedAsset, caller: Caller): boolean {
   return owns(asset, caller) || holdsRight(db, asset, caller, 0);
 }
@@ -124,6 +129,7 @@ function holdsRight(db: Database, { kind, id }: Named, caller: Caller, atLeast: 
   return db.get(sql, id, atLeast, caller.user.id, caller.user.id) !== undefined;
 }
 
+/** Whether a group shows it to this user, whatever was shared with them directly. */
 export function sharedWithGroupOf(db: Database, { kind, id }: Named, userId: string): boolean {
   const sql = `select 1 from ${kind}_shares s join group_members m on m.group_id = s.holder_id
     where s.${kind}_id = ? and s.kind = 'group' and m.user_id = ?`;

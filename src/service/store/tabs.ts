@@ -32,6 +32,7 @@ export function tabAsShared({ id, accountId, createdBy }: Tab): SharedAsset {
   return { kind: 'tab', id, accountId, createdBy };
 }
 
+/** A page of the dashboards that the caller may see. */
 export function visibleTabs(db: Database, account: Account, caller: Caller, page: Page): Listed<Tab> {
   return listVisible(db, { kind: 'tab', account, caller }, columns, page);
 }

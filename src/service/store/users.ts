@@ -25,12 +25,14 @@ export function userById(db: Database, id: string): User | undefined {
   return db.get<User>(`select ${columns} from users u where u.id = ?`, id);
 }
 
+/** Who an API key is of, by its hash. */
 export function userByKey(db: Database, hash: Buffer): User | undefined {
   const sql = `select ${columns}, k.hash from api_keys k join users u on u.id = k.user_id where k.hash = ?`;
   const found = db.get<User & { hash: Buffer }>(sql, hash);
   return found !== undefined && timingSafeEqual(found.hash, hash) ? found : undefined;
 }
 
+/** The user with this address, in whatever case, with the hash of the password. */
 export function userByEmail(db: Database, email: string): (User & { password: string | null }) | undefined {
   return db.get(`select ${columns}, u.password from users u where lower(u.email) = lower(?)`, email);
 }
@@ -44,6 +46,7 @@ export function roleOf(db: Database, user: User): { isAdmin: boolean; permission
   return { isAdmin: role.builtIn === 'Admin', permissions: new Set(names) };
 }
 
+/** The groups that a user is in, the oldest first. */
 export function groupsOf(db: Database, user: User): { id: string; name: string }[] {
   const sql = `select g.id, g.name from group_members m join groups g on g.id = m.group_id
     where m.user_id = ? order by g.created_at, g.id`;
@@ -122,6 +125,7 @@ export function deleteUser(db: Database, id: string): void {
   db.run('delete from users where id = ?', id);
 }
 
+/** Notes when a user last signed in; `now` is epoch milliseconds. */
 export function noteSignIn(db: Database, user: User, now: number): void {
   db.run('update users set date_last_login = ? where id = ?', now, user.id);
 }

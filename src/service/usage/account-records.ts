@@ -46,6 +46,7 @@ export const signInTrend = texts(
   ...percentages,
 );
 
+/** When users last signed in, a row for each day that was asked for. All values are texts, as in the document. */
 export function signInTrendRows(asked: Asked): object[] {
   return daysOf(asked).map(({ day, lastLogin, seats, users, logins }) => ({
     calendar_date: day,

@@ -4,6 +4,7 @@ import { type Asked, daysWith, texts } from './report.ts';
 
 export const clientTrend = texts('calendar_date', 'added', 'cancelled');
 
+/** Clients that came and went, a row for each day that was asked for. All values are texts, as in the document. */
 export function clientTrendRows(asked: Asked): object[] {
   return daysOf(asked, asked.from.date, asked.to.date).map(({ day, added, cancelled }) => ({
     calendar_date: day,

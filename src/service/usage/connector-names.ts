@@ -21,6 +21,7 @@ const gallery: Readonly<Record<string, string>> = {
   xero: 'Xero',
 };
 
+/** The name that the reports of usage have for a connector. */
 export function serviceName(connector: string): string {
   return gallery[connector] ?? 'Not Available';
 }
