@@ -16,6 +16,7 @@ import {
   registerSecret,
   renderDeep,
   type Scope,
+  secretName,
   withRetries,
 } from '#sdk';
 import type { Auth, RestQuery, RestSource, SideCall } from './options.ts';
@@ -125,8 +126,6 @@ function loginOf(auth: Auth): LoginData {
     ...(logout === undefined ? {} : { logout: dataOf(logout) }),
   };
 }
-
-const secretName = /auth|key|token|secret|pass|cookie|session|credential|signature/i;
 
 /** What a login call sends stands deep inside of `auth`; its secrets are known by their names. */
 function registerWithin(value: unknown, name = ''): void {

@@ -1,4 +1,4 @@
-import { type HttpRequest, lowerCased, ownHeaders, Problem, registerSecret, restProblem } from '#sdk';
+import { type HttpRequest, lowerCased, ownHeaders, Problem, registerSecret, restProblem, secretName } from '#sdk';
 import type { Auth, Parameter, RestQuery, RestSource } from './options.ts';
 
 /** What of a query makes its request. */
@@ -89,8 +89,6 @@ function authOf(auth: Auth, url: URL): Credentials {
     ? { headers: {}, query: [] }
     : basic(decodeURIComponent(username), decodeURIComponent(password));
 }
-
-const secretName = /auth|key|token|secret|pass|cookie|session|credential|signature/i;
 
 /** People put keys into plain headers and parameters; a server that repeats them must not bring them into an error. */
 function registerSecrets(named: readonly (readonly [string, string])[]): void {

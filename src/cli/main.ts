@@ -5,6 +5,7 @@ import { type Problem, renderProblem, toProblem } from '../lib/problem.ts';
 import { redact } from '../lib/redact.ts';
 import type { CliCommand } from './command.ts';
 import { exit } from './exit.ts';
+import { redactLastWords } from './last-words.ts';
 import { stopCode } from './signals.ts';
 import { version } from './version.ts';
 
@@ -101,6 +102,7 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
+redactLastWords();
 try {
   const program = buildProgram(await loadCommands(process.argv[2]));
   await program.parseAsync(process.argv);

@@ -1,10 +1,10 @@
-import { registerSecret } from '../lib/redact.ts';
+import { registerSecret, secretName } from '../lib/redact.ts';
 import type { JsonSchema, OptionSet } from '../sdk/option.ts';
 import { below, type Path } from './document.ts';
 import type { Part } from './variables.ts';
 
-/** A name that says that what stands under it is not for everybody's eyes. */
-const secretName = /pass(word|wd|phrase)?|secret|token|credential|api[-_]?key|private[-_]?key|authorization|cookie/i;
+/** The same of variables, and of options that have a schema of their own: narrower, for both may be called something with a key. */
+const secretWord = /pass(word|wd|phrase)?|secret|token|credential|api[-_]?key|private[-_]?key|authorization|cookie/i;
 
 /**
  * Makes every secret of a part known to redaction, before anything else looks at it: values of secret options, the
@@ -32,8 +32,9 @@ interface Around extends Nature {
 /** The nature of a member of a map or list. */
 export function memberOf({ schema, secret }: Nature, name: string): Nature {
   const inside = memberSchemas(schema, name);
+  const telling = isDeclared(schema, name) ? secretWord : secretName;
   // Of a map that is secret as a whole, plain words ("basic", "application/json") are not: hiding them would blot out logs.
-  const isSecret = inside.some((node) => node.writeOnly === true) || (secret && secretName.test(name));
+  const isSecret = inside.some((node) => node.writeOnly === true) || (secret && telling.test(name));
   return { schema: inside[0], secret: isSecret };
 }
 
@@ -50,12 +51,14 @@ function registerBelow(value: unknown, path: Path, { part, schema, secret }: Aro
   // A variable without a value stands there as it is written, which is no secret.
   if (part.broken.has(path)) return;
   if (typeof value === 'string') registerPassword(value);
-  if (isSecret && (typeof value === 'string' || typeof value === 'number')) registerSecret(String(value));
+  if (!isSecret || (typeof value !== 'string' && typeof value !== 'number')) return;
+  registerSecret(String(value));
+  registerPath(String(value));
 }
 
 function registerPieces(path: Path, part: Part, isSecret: boolean): void {
   for (const { name, text } of part.resolved.get(path)?.pieces ?? []) {
-    if (isSecret || secretName.test(name)) registerSecret(text);
+    if (isSecret || secretWord.test(name)) registerSecret(text);
   }
 }
 
@@ -70,10 +73,32 @@ function registerPassword(text: string): void {
   }
 }
 
+/** Shorter parts of an address are words. */
+const shortestPart = 12;
+
+/** An address that is secret as a whole is so by its path or its query, which whoever answers there may say back alone. */
+function registerPath(text: string): void {
+  const url = /^https?:/i.test(text) ? URL.parse(text) : null;
+  if (url === null) return;
+  const whole = `${url.pathname}${url.search}`;
+  const parts = [...url.pathname.split('/'), ...url.searchParams.values()];
+  for (const part of [whole, ...parts]) if (part.length >= shortestPart) registerSecret(part);
+}
+
+/** Whether the schema itself has this member; otherwise it is one of a map whose names are the user's. */
+function isDeclared(schema: JsonSchema | undefined, name: string): boolean {
+  if (schema === undefined) return false;
+  return Object.hasOwn(schema.properties ?? {}, name) || branchesOf(schema).some((branch) => isDeclared(branch, name));
+}
+
+function branchesOf(schema: JsonSchema): JsonSchema[] {
+  const lists = [schema.anyOf, schema.oneOf, schema.allOf].flatMap((list) => (list ?? []) as JsonSchema[]);
+  return schema.then === undefined ? lists : [...lists, schema.then as JsonSchema];
+}
+
 function memberSchemas(schema: JsonSchema | undefined, name: string): JsonSchema[] {
   if (schema === undefined) return [];
-  const lists = [schema.anyOf, schema.oneOf, schema.allOf].flatMap((list) => (list ?? []) as JsonSchema[]);
-  const branches = schema.then === undefined ? lists : [...lists, schema.then as JsonSchema];
+  const branches = branchesOf(schema);
   const named = (schema.properties as Record<string, JsonSchema> | undefined)?.[name];
   const items = /^\d+$/.test(name) ? (schema.items as JsonSchema | undefined) : undefined;
   const rest = schema.additionalProperties;

@@ -3,6 +3,9 @@
  * not by the name of a field, so a password inside a driver's error message is caught as well (invariant 6).
  */
 
+/** Names of headers, parameters and the like that people put secrets under. */
+export const secretName = /auth|key|token|secret|pass|cookie|session|credential|signature|\bsig\b/i;
+
 const mark = '[redacted]';
 /** Shorter values would blot out ordinary text ("a", "1") and hide nothing worth hiding. */
 const shortestSecret = 4;
@@ -50,6 +53,8 @@ function writtenShapes(text: string): string[] {
     encodeURIComponent(text),
     encodeURI(text),
     encodeURIComponent(text).replaceAll(/[!'()*]/g, (sign) => `%${hexOf(sign)}`),
+    everySignEncoded(text),
+    everySignEncoded(text).replaceAll('%20', '+'),
     new URLSearchParams({ '': text }).toString().slice(1),
   ];
   const markup = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
@@ -75,8 +80,17 @@ function writtenShapes(text: string): string[] {
   ];
 }
 
-/** As bytes in letters. */
+/** As RFC 6749 (2.3.1) wants it, before it comes into a header in base64. */
+function everySignEncoded(text: string): string {
+  return encodeURIComponent(text).replaceAll(/[-_.!~*'()]/g, (sign) => `%${hexOf(sign)}`);
+}
+
+/** As bytes in letters, also of what was encoded for a form before. */
 function encodedShapes(text: string): string[] {
+  return [...new Set([text, encodeURIComponent(text), everySignEncoded(text)])].flatMap(byteShapes);
+}
+
+function byteShapes(text: string): string[] {
   const bytes = Buffer.from(text, 'utf8');
   const parts = [0, 1, 2].map((before) => innerBase64(bytes, before)).filter(({ length }) => length >= shortestPart);
   const base64 = [bytes.toString('base64'), bytes.toString('base64').replace(/=+$/, ''), ...parts];

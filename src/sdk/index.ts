@@ -1,7 +1,7 @@
 /** The one door for connector authors, imported as `#sdk`: defineConnector, option, Problem and the rest. */
 export type { ProblemInit } from '../lib/problem.ts';
 export { Problem } from '../lib/problem.ts';
-export { redact, registerSecret } from '../lib/redact.ts';
+export { redact, registerSecret, secretName } from '../lib/redact.ts';
 export type { Batch, ByteCells, Cells, Value, ValueCells } from './batch.ts';
 export { batchOf, batchText, cellText, storedRow, valueText } from './batch.ts';
 export type { Column, ColumnType } from './column.ts';
