@@ -50,8 +50,8 @@ export function asTheyAre(
 
 /** How a run ended. A source that said that nothing has changed gave no rows, and what is shown has some all the same. */
 export function ended({ id, state, started_at, ended_at, message, code, row_count }: RunRow): Link {
-  const rows =
-    row_count === null || (state === 'unchanged' && row_count === 0) ? '' : ` (${countOf(row_count, 'row')})`;
+  const isNone = row_count === 0 && (state === 'unchanged' || state === 'failed');
+  const rows = row_count === null || isNone ? '' : ` (${countOf(row_count, 'row')})`;
   const why = message === null ? '' : `: ${message}`;
   return {
     at: ended_at ?? started_at,

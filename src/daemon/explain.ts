@@ -293,10 +293,15 @@ function late(facts: Facts): Judgement | undefined {
   return { verdict: 'due, waiting for its turn', because, next: { says: 'runs as soon as one of them has ended' } };
 }
 
+const verdicts: Partial<Record<RunRow['state'], string>> = {
+  unchanged: 'up to date, nothing new at the source',
+  discarded: 'as it was before a person put the last result away',
+};
+
 /** Nothing is in the way: it shows what the last run gave, and the age is that of the schedule. */
 function settled(facts: Facts): Judgement {
   const [last] = facts.runs;
-  const good = last!.state === 'unchanged' ? 'up to date, nothing new at the source' : 'up to date';
+  const good = verdicts[last!.state] ?? 'up to date';
   const { stretch } = facts;
   if (!facts.job.enabled) return { verdict: 'as its last run left it: the job is disabled', because: [ended(last!)] };
   if (stretch === undefined) return { verdict: good, because: [ended(last!)], ...upcoming(facts) };

@@ -1,5 +1,6 @@
 import type { Config, Destination } from '../config/config.ts';
 import { dayOf, limitOf, untilMidnight } from '../delivery/quota.ts';
+import { countText } from '../lib/count-text.ts';
 import { cronFault } from '../schedule/cron.ts';
 import { resumePlan } from '../schedule/plan.ts';
 import { firingsBetween, type Schedule } from '../schedule/schedule.ts';
@@ -200,7 +201,7 @@ function adviceFor(day: Advised, { config, now, until, isSpent }: Around): strin
     advice.push(`raise requests_per_day of ${name} to ${requestsPerDay + over}, if the account has them`);
   } else if (allowance > requestsPerDay) {
     const most = Math.min(allowance, requestsPerDay + over);
-    advice.push(`raise requests_per_day of ${name} to ${most}: the service allows ${allowance}`);
+    advice.push(`raise requests_per_day of ${name} to ${most}: the service allows ${countText(allowance)}`);
   }
   return advice;
 }

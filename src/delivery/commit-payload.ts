@@ -133,7 +133,7 @@ async function refuse(
     state: 'failed',
     rows: payload.rows,
     bytes: payload.bytes,
-    problem: { code, message: `${message} (${problem.seen})` },
+    problem,
   });
   emit('payload.refused', { ...plainFacts({ job, run, payload, instance: '' }), code, message });
   await store.payloads.release(payload.path);

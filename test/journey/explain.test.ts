@@ -114,6 +114,22 @@ describe('sluice explain', () => {
     expect((await explain()).verdict).toBe('up to date');
   });
 
+  it('hands on what mends an empty result, and says that a person put a result away', async () => {
+    const { home, explain } = await setUp({ job: { guards: { rows: { maximum: 1 } } } });
+    await home.sync();
+    await home.write('orders.csv', 'id,total\n');
+    await home.sync();
+    const empty = await explain();
+    expect(empty.mend).toContain('set allow_empty: true in the job');
+    expect(empty.because[0]?.says).toMatch(
+      /failed: The source gave no rows; the instance keeps what it has \(0 rows\)$/,
+    );
+    await home.write('orders.csv', 'id,total\n1,9.50\n2,1.00\n');
+    await home.sync();
+    await home.sluice(['quarantine', 'discard', 'orders']);
+    expect((await explain()).verdict).toBe('as it was before a person put the last result away');
+  });
+
   it('asks for apply where the declared data source is not there yet', async () => {
     const { explain } = await setUp({ job: { target: { datasource: { name: 'Orders', format: 'csv' } } } });
     expect(await explain()).toMatchObject({ verdict: 'nowhere to go', mend: 'sluice apply --yes' });
