@@ -74,6 +74,18 @@ const words: Readonly<Record<Occasion, Words>> = {
     over: 'the state folder has room again',
     overMany: 'the state folder has room again',
   },
+  source: {
+    one: '{} does not answer',
+    many: '{} sources do not answer',
+    over: '{} answers again',
+    overMany: '{} sources answer again',
+  },
+  config: {
+    one: 'the config is not in force as it is written',
+    many: 'the config is not in force as it is written',
+    over: 'the config is in force as it is written',
+    overMany: 'the config is in force as it is written',
+  },
 };
 
 export interface Said {

@@ -16,12 +16,17 @@ export interface Reloading {
   readonly log: Log;
 }
 
+export interface Reloads {
+  end(): Promise<void>;
+  between(work: () => Promise<void>): Promise<void>;
+}
+
 /**
  * SIGHUP takes the config anew: whole, or not at all. One that comes before the daemon has started waits for it, instead of
  * ending the process. However many come during one reload, one more follows it: it reads what stood there after the last
  * of them.
  */
-export function listenForReload(started: Promise<Reloading>): { end(): Promise<void> } {
+export function listenForReload(started: Promise<Reloading>): Reloads {
   let last = Promise.resolve();
   let isWaiting = false;
   let isOver = false;
@@ -41,7 +46,14 @@ export function listenForReload(started: Promise<Reloading>): { end(): Promise<v
     process.off('SIGHUP', onHup);
     return last;
   };
-  return { end };
+  /** Work that must not meet a reload. */
+  const between = (work: () => Promise<void>): Promise<void> => {
+    last = last.then(async () => {
+      if (!isOver) await work();
+    });
+    return last;
+  };
+  return { end, between };
 }
 
 async function reloadSafely(given: Reloading): Promise<void> {

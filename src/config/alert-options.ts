@@ -18,6 +18,8 @@ export const occasions = [
   'unsent',
   'scheduler',
   'disk',
+  'source',
+  'config',
 ] as const;
 
 export const alertDefaults = {

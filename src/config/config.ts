@@ -7,6 +7,7 @@ import type { WriteRule } from '../sets/write-rule.ts';
 import type { Transform } from '../transforms/transform.ts';
 import type { Alerts, OwnAlerts } from './alerts.ts';
 import type { JobPriority } from './budget-options.ts';
+import type { OnStartError } from './settings.ts';
 
 export type { JobPriority } from './budget-options.ts';
 
@@ -27,6 +28,8 @@ export interface Config {
   readonly disk?: DiskSettings;
   /** Whom to tell of what goes wrong; absent: nobody. */
   readonly alerts?: Alerts;
+  /** What the daemon does at its start about jobs that cannot run; absent: `ignore`. */
+  readonly onStartError?: OnStartError;
   /** How many extracts run at a time; absent: four. */
   readonly concurrency?: number;
   readonly destinations: ReadonlyMap<string, Destination>;
@@ -79,6 +82,8 @@ export interface Source {
   readonly name: string;
   readonly connector: Connector;
   readonly options: OptionValues<OptionSet>;
+  /** How often it is looked at while no job reads it; absent: never. */
+  readonly checkEveryMs?: number;
   /** Where the connector logs in by OAuth. */
   readonly login?: Login;
 }

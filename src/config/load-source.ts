@@ -1,4 +1,5 @@
 import { nearest } from '../lib/nearest.ts';
+import { spanOf } from '../lib/span.ts';
 import type { Connector } from '../sdk/connector.ts';
 import { type OptionSet, type OptionValues, schemaOf, withDefaults } from '../sdk/option.ts';
 import type { Source } from './config.ts';
@@ -36,8 +37,13 @@ export async function loadSource(member: Member, context: LoadContext): Promise<
   const login = loadLogin({ source: name, connector, options: values, part, faults });
   const { problems } = faults;
   if (problems.length > 0) return { problems, connector };
-  const value = { name, connector, options: values, ...(login === undefined ? {} : { login }) };
+  const value = { name, connector, options: values, ...checkOf(part.value), ...(login === undefined ? {} : { login }) };
   return { value, connector, problems };
+}
+
+function checkOf(given: unknown): Pick<Source, 'checkEveryMs'> {
+  const { check_every: every } = given as { check_every?: string };
+  return every === undefined ? {} : { checkEveryMs: spanOf(every) };
 }
 
 /** What its options and queries were does not matter any more. */

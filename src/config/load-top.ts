@@ -6,16 +6,16 @@ import type { Rules } from '../schedule/schedule.ts';
 import { type OptionValues, option, schemaOf, withDefaults } from '../sdk/option.ts';
 import type { Alerts } from './alerts.ts';
 import type { Places } from './catalogue.ts';
+import { checkGuards } from './check-guards.ts';
 import type { Config, DiskSettings, MonitorAddress, SealKeys } from './config.ts';
 import type { Document } from './document.ts';
 import type { Faults } from './faults.ts';
 import { diskDefaults, keepDefaults } from './guard-options.ts';
-import { checkGuards } from './check-guards.ts';
 import { loadAlerts } from './load-alerts.ts';
 import { loadRules, type Spread } from './load-schedule-rules.ts';
 import { partAt } from './member.ts';
 import { registerSecrets } from './secrets.ts';
-import { topOptions } from './settings.ts';
+import { type OnStartError, topOptions } from './settings.ts';
 import { validatePart } from './validate.ts';
 import { type Environment, type Part, resolvePart } from './variables.ts';
 
@@ -39,6 +39,7 @@ export interface Top {
   /** What goes for all schedules that do not say otherwise. */
   readonly scheduleRules: Rules & Spread;
   readonly concurrency: number;
+  readonly onStartError: OnStartError;
   readonly alerts?: Alerts;
   /** Where connectors are looked for beside our own. */
   readonly places: Places;
@@ -105,6 +106,7 @@ export async function readTop(
     disk: diskOf(values),
     scheduleRules: rulesOf(part, faults),
     concurrency: values.concurrency,
+    onStartError: values.on_start_error,
     ...(alerts === undefined ? {} : { alerts }),
     places: placesOf(values, folder),
     destinations: entriesOf(written, 'destinations'),

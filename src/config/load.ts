@@ -118,6 +118,7 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
     keep: top.keep,
     disk: top.disk,
     concurrency: top.concurrency,
+    onStartError: top.onStartError,
     ...(top.alerts === undefined ? {} : { alerts: top.alerts }),
     destinations: good<Destination>(destinations.outcomes),
     sources: good<Source>(logins.outcomes),

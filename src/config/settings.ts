@@ -19,6 +19,10 @@ export const variable = (name: string): string => `\${env:${name}}`;
 /** At least as long as 24 random bytes are in base64. */
 const longKey = '^.{32,}$';
 
+/** What is done at the start about jobs that cannot run. */
+export const startErrors = ['ignore', 'retry', 'probe', 'fail'] as const;
+export type OnStartError = (typeof startErrors)[number];
+
 const name = { type: 'string', minLength: 1 } as const;
 
 export const topOptions = {
@@ -48,6 +52,11 @@ export const topOptions = {
       example: [variable('SLUICE_FORMER_KEY')],
     },
   ),
+  on_start_error: option.choice(startErrors, {
+    about:
+      'What `sluice run` does at its start about jobs that cannot run: `ignore` begins with the others, and tells; `retry` does that and reads the variables of this file again until all can; `probe` does that and asks every source once, so that those that do not answer are told before a run needs them; `fail` does not begin unless the config has no fault, every source answers and every login has a token.',
+    default: 'ignore',
+  }),
   allow_commands: option.boolean({
     about:
       'Allow variables that run commands (cmd:…): whoever can edit this file can then run programs as the user that Sluice runs as.',
@@ -166,6 +175,12 @@ export const destinationOptions = {
 /** A source's own option, beside those of its connector. */
 export const sourceOptions = {
   connector: option.text({ required: true, about: 'What reads this source: the name of a connector.', example: 'db' }),
+  check_every: option.text({
+    pattern: '^([1-9]\\d{0,5}[mhdw])+$',
+    about:
+      'How often the daemon looks whether the source answers, with the smallest call that the connector knows, while no job has read it for so long; people hear of it before the next run fails. Never by default: a source that is read often is looked at by its jobs. Worth it where they run once a day or less. It costs no request of the service.',
+    example: '1h',
+  }),
 } satisfies OptionSet;
 
 /** `query`, `transforms`, `format` and `target` are checked deeper by what they name. */

@@ -1,5 +1,4 @@
-import type { Explanation } from '../daemon/explain.ts';
-import type { Link } from '../daemon/explain-links.ts';
+import type { Explanation, Link } from '../daemon/explain-links.ts';
 import { countText } from '../lib/count-text.ts';
 import { type Html, html } from '../lib/html.ts';
 import { durationText } from '../lib/time-text.ts';

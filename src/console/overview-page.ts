@@ -1,4 +1,4 @@
-import type { Explanation } from '../daemon/explain.ts';
+import type { Explanation } from '../daemon/explain-links.ts';
 import type { AccountStatus } from '../daemon/report-accounts.ts';
 import type { JobStatus, Status } from '../daemon/report-status.ts';
 import { countOf, countText } from '../lib/count-text.ts';

@@ -52,6 +52,17 @@ export type RunEvents = {
   /** Nobody looks at the schedules, or a firing stays due: whatever restarts the daemon should. */
   'schedules.stopped': { readonly said: string };
   'schedules.resumed': { readonly said: string };
+  /** A source was looked at, and answered. */
+  'source.answered': { readonly source: string; readonly milliseconds: number };
+  /** It did not: the next run that reads it is likely to fail as well. */
+  'source.silent': {
+    readonly source: string;
+    readonly milliseconds: number;
+    readonly since: number;
+    readonly code: string;
+    readonly message: string;
+    readonly next?: string;
+  };
   'daemon.started': { readonly jobs: number; readonly scheduled: number; readonly owed: number };
   'daemon.stopping': { readonly reason: string };
 };

@@ -1,11 +1,31 @@
-import { countOf } from '../lib/count-text.ts';
-import type { OutboxRow, RunRow } from '../state/tables.ts';
+import { countOf, countText } from '../lib/count-text.ts';
+import { easternText } from '../lib/time-text.ts';
+import type { OutboxRow, RunRow, SkipRow } from '../state/tables.ts';
+import type { Silence } from './overview.ts';
 
 /** One link of the chain from the dashboard back to what holds it up. Instants are epoch milliseconds. */
 export interface Link {
   readonly at?: number;
   readonly says: string;
   readonly code?: string;
+}
+
+/** Why an instance shows what it shows. */
+export interface Explanation {
+  readonly job: string;
+  readonly instance?: string;
+  /** How old the data is that the instance was last known to show; absent when it never got any from this state. */
+  readonly shows_as_of?: number;
+  /** A request since then had no answer: it may show something newer. */
+  readonly in_doubt?: true;
+  /** In a few words: `up to date`, `waiting for the quota` … */
+  readonly verdict: string;
+  /** From the newest fact to the oldest. */
+  readonly because: readonly Link[];
+  /** What happens by itself, and when. */
+  readonly next?: Link;
+  /** What a person can do about it: a sentence or a command. */
+  readonly mend?: string;
 }
 
 /** What keeps a payload from where it belongs. */
@@ -58,4 +78,30 @@ export function ended({ id, state, started_at, ended_at, message, code, row_coun
     says: `run ${id} ${words[state]}${rows}${why}`,
     ...(code === null ? {} : { code }),
   };
+}
+
+/** Firings that came to nothing. */
+export function passedOver({ first_at: at, firings, reason }: SkipRow): Link {
+  const many = firings === 1 ? 'a firing came' : `${countText(firings)} firings since then came`;
+  return { at, says: `${many} to nothing: ${reason}` };
+}
+
+/** The last look at its source, where nothing answered. */
+export function lookedAt(silence: Silence | undefined): Link[] {
+  if (silence === undefined) return [];
+  const { at, code, message } = silence;
+  return [{ at, says: `its source was looked at, and does not answer: ${message}`, code }];
+}
+
+/** What keeps it from being sent, in the words of who waits. */
+export function hinderedBy({ code, attempts }: OutboxRow): string {
+  if (code === 'QUOTA_SPENT') return 'it is not sent';
+  // Where nobody is there, attempts are free and not counted.
+  return attempts === 0 ? 'the last attempt failed' : `attempt ${attempts} failed`;
+}
+
+/** What it waits for. `spent`: until when the quota is used up. */
+export function waitText({ code }: OutboxRow, { spent, now }: { spent: number | undefined; now: number }): string {
+  if (spent !== undefined) return `waiting for the quota until ${easternText(spent, now)}`;
+  return code === null || code === 'QUOTA_SPENT' ? 'waiting to be sent' : 'waiting to try again';
 }

@@ -1,29 +1,20 @@
 import type { Config, Job } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
 import { countText } from '../lib/count-text.ts';
-import { easternText } from '../lib/time-text.ts';
 import type { Store } from '../state/store.ts';
 import type { OutboxRow, RunRow, SkipRow, StretchRow } from '../state/tables.ts';
-import { asTheyAre, ended, extracted, type Link, troubleOf } from './explain-links.ts';
-import { type Overview, readOverview } from './overview.ts';
-
-/** Why an instance shows what it shows. */
-export interface Explanation {
-  readonly job: string;
-  readonly instance?: string;
-  /** How old the data is that the instance was last known to show; absent when it never got any from this state. */
-  readonly shows_as_of?: number;
-  /** A request since then had no answer: it may show something newer. */
-  readonly in_doubt?: true;
-  /** In a few words: `up to date`, `waiting for the quota` … */
-  readonly verdict: string;
-  /** From the newest fact to the oldest. */
-  readonly because: readonly Link[];
-  /** What happens by itself, and when. */
-  readonly next?: Link;
-  /** What a person can do about it: a sentence or a command. */
-  readonly mend?: string;
-}
+import {
+  asTheyAre,
+  type Explanation,
+  ended,
+  extracted,
+  hinderedBy,
+  lookedAt,
+  passedOver,
+  troubleOf,
+  waitText,
+} from './explain-links.ts';
+import { type Overview, readOverview, type Silence } from './overview.ts';
 
 interface Facts {
   readonly job: Job;
@@ -40,6 +31,8 @@ interface Facts {
   readonly hold?: { readonly since: number; readonly who: string; readonly why: string };
   readonly missing?: string;
   readonly stretch?: StretchRow;
+  /** Its source did not answer when it was looked at. */
+  readonly silence?: Silence;
   /** When the account has requests again. */
   readonly quotaUntil?: number;
 }
@@ -92,9 +85,7 @@ async function explainOne(job: Job, { store }: ExplainGiven, overview: Overview)
 /** Firings that came to nothing since the last run began are part of every story. */
 function withSkip(judgement: Judgement, skip: SkipRow | undefined): Judgement {
   if (skip === undefined) return judgement;
-  const { first_at: at, firings, reason } = skip;
-  const many = firings === 1 ? 'a firing came' : `${countText(firings)} firings since then came`;
-  return { ...judgement, because: [{ at, says: `${many} to nothing: ${reason}` }, ...judgement.because] };
+  return { ...judgement, because: [passedOver(skip), ...judgement.because] };
 }
 
 function factsOf(
@@ -107,6 +98,7 @@ function factsOf(
   const hold = overview.hold(job.name);
   const stretch = overview.stretch(job.name);
   const quotaUntil = overview.quotaUntil(job);
+  const silence = overview.silence(job);
   return {
     job,
     now,
@@ -119,6 +111,7 @@ function factsOf(
     ...(hold === undefined ? {} : { hold }),
     ...(stretch === undefined ? {} : { stretch }),
     ...(quotaUntil === undefined ? {} : { quotaUntil }),
+    ...(silence === undefined ? {} : { silence }),
     ...(isMissing ? { missing: 'sluice apply --yes' } : {}),
   };
 }
@@ -198,22 +191,8 @@ function owed({ waiting, daemonSince, now, quotaUntil, ...facts }: Facts): Judge
     return { verdict: `${verdict}, with nobody to send it`, because, mend };
   }
   const mend =
-    spent === undefined
-      ? awaited(row)
-      : 'sluice plan shows who asks for how much, and what would make it fit';
+    spent === undefined ? awaited(row) : 'sluice plan shows who asks for how much, and what would make it fit';
   return { verdict, because, next: { at, says: 'the daemon sends it' }, ...(row.code === null ? {} : { mend }) };
-}
-
-/** What keeps it from being sent, in the words of who waits. */
-function hinderedBy({ code, attempts }: OutboxRow): string {
-  if (code === 'QUOTA_SPENT') return 'it is not sent';
-  // Where nobody is there, attempts are free and not counted.
-  return attempts === 0 ? 'the last attempt failed' : `attempt ${attempts} failed`;
-}
-
-function waitText({ code }: OutboxRow, { spent, now }: { spent: number | undefined; now: number }): string {
-  if (spent !== undefined) return `waiting for the quota until ${easternText(spent, now)}`;
-  return code === null || code === 'QUOTA_SPENT' ? 'waiting to be sent' : 'waiting to try again';
 }
 
 /** What a person can do about a payload that is tried again by itself. */
@@ -247,9 +226,15 @@ function revived({ code, run }: OutboxRow, { name, target }: Job): string {
 function neverRan(facts: Facts): Judgement | undefined {
   if (facts.runs.length > 0) return undefined;
   const because = [
+    ...lookedAt(facts.silence),
     { says: facts.job.enabled ? 'the job has never run here' : 'the job is disabled and has never run' },
   ];
-  return { verdict: 'never ran', because, ...upcoming(facts), mend: `sluice sync ${facts.job.name}` };
+  return {
+    verdict: 'never ran',
+    because,
+    ...upcoming(facts),
+    mend: facts.silence?.next ?? `sluice sync ${facts.job.name}`,
+  };
 }
 
 function failed(facts: Facts): Judgement | undefined {
@@ -302,8 +287,13 @@ const verdicts: Partial<Record<RunRow['state'], string>> = {
 function settled(facts: Facts): Judgement {
   const [last] = facts.runs;
   const good = verdicts[last!.state] ?? 'up to date';
-  const { stretch } = facts;
+  const { stretch, silence } = facts;
   if (!facts.job.enabled) return { verdict: 'as its last run left it: the job is disabled', because: [ended(last!)] };
+  if (silence !== undefined) {
+    const because = [...lookedAt(silence), ended(last!)];
+    const mend = silence.next ?? 'sluice check --connect';
+    return { verdict: `${good}, but the next run will fail`, because, ...upcoming(facts), mend };
+  }
   if (stretch === undefined) return { verdict: good, because: [ended(last!)], ...upcoming(facts) };
   const verdict = `${good}, but less often than it should be`;
   const because = [{ at: stretch.since, says: `the job ${stretch.says}` }, ended(last!)];

@@ -46,6 +46,7 @@ const levelOf: Partial<Record<keyof SluiceEvents & string, Exclude<Level, 'silen
   'heartbeat.failed': 'warn',
   'config.reloaded': 'info',
   'config.refused': 'error',
+  'source.silent': 'warn',
   'schedules.stopped': 'error',
   'schedules.resumed': 'info',
   'daemon.started': 'info',

@@ -4,12 +4,15 @@ import type { Clock } from '../lib/clock.ts';
 import { nextFiring } from '../schedule/schedule.ts';
 import type { Store } from '../state/store.ts';
 import type { HoldRow, OutboxRow, Receipt, RunRow, StretchRow } from '../state/tables.ts';
+import { readChecks, type SourceCheck } from './checks/check-book.ts';
 import { nextTurn } from './next-turn.ts';
 import { readPulse } from './pulse.ts';
 import { type AccountStatus, reportAccounts } from './report-accounts.ts';
 
 /** A daemon that began so shortly ago may not have looked at its schedules yet. */
 const beginningMs = 60_000;
+
+export type Silence = NonNullable<SourceCheck['trouble']> & { readonly at: number };
 
 /** Where all jobs stand, as read from the store at one moment. Instants are epoch milliseconds. */
 export interface Overview {
@@ -35,6 +38,8 @@ export interface Overview {
   publishedAsOf(job: Job): number | undefined;
   /** A request since then had no answer, or the state is an old copy: the instance may show something newer. */
   isInDoubt(job: Job): boolean;
+  /** Set where its source did not answer when it was last looked at, and no run has read it since. */
+  silence(job: Job): Silence | undefined;
   /** Set while the job runs less often than its schedule says. */
   stretch(job: string): StretchRow | undefined;
   /** When an address last took anything; undefined when it never did. */
@@ -51,16 +56,18 @@ export async function readOverview(config: Config, store: Store | undefined, clo
   const accounts = await reportAccounts(config, store, clock);
   if (store === undefined) return nothingYet(now, accounts);
   const { runs, leases, holds, receipts, targets, schedules, stretches, outbox } = store;
-  const [lasts, held, holdRows, receiptRows, targetRows, scheduleRows, stretchRows, waiting] = await Promise.all([
-    runs.lasts(),
-    leases.held(),
-    holds.all(),
-    receipts.all(),
-    targets.all(),
-    schedules.all(),
-    stretches.now(),
-    outbox.inState('owed', 'quarantined', 'dead'),
-  ]);
+  const [lasts, held, holdRows, receiptRows, targetRows, scheduleRows, stretchRows, waiting, checks] =
+    await Promise.all([
+      runs.lasts(),
+      leases.held(),
+      holds.all(),
+      receipts.all(),
+      targets.all(),
+      schedules.all(),
+      stretches.now(),
+      outbox.inState('owed', 'quarantined', 'dead'),
+      readChecks(store),
+    ]);
   const known = {
     lasts: byName(lasts, ({ job }) => job),
     leases: byName(held, ({ name }) => name),
@@ -89,6 +96,7 @@ export async function readOverview(config: Config, store: Store | undefined, clo
       const receipt = receiptOf(job, address(job), known.receipts);
       return receipt === undefined || receipt.at === 0 ? undefined : receipt.as_of;
     },
+    silence: silencesIn(config, { checks, lasts }),
     lastTakenAt: (url) => known.taken.get(url),
     stretch: (job) => known.stretches.get(job),
     nextAt: (job) => {
@@ -99,6 +107,24 @@ export async function readOverview(config: Config, store: Store | undefined, clo
       return nextTurn(job.schedule, stretch, { now, lastAt }) ?? undefined;
     },
     quotaUntil: (job) => quotaUntil(job, accounts),
+  };
+}
+
+/** A run that has read a source since it was looked at knows better. */
+function silencesIn(
+  { jobs }: Config,
+  { checks, lasts }: { checks: ReadonlyMap<string, SourceCheck>; lasts: readonly RunRow[] },
+): Overview['silence'] {
+  const readAt = new Map<string, number>();
+  for (const { job, started_at } of lasts) {
+    const name = jobs.get(job)?.extract?.source.name;
+    if (name !== undefined) readAt.set(name, Math.max(started_at, readAt.get(name) ?? 0));
+  }
+  return ({ extract }) => {
+    const name = extract?.source.name ?? '';
+    const check = checks.get(name);
+    if (check?.trouble === undefined || check.at <= (readAt.get(name) ?? 0)) return undefined;
+    return { ...check.trouble, at: check.at };
   };
 }
 
@@ -126,6 +152,7 @@ function nothingYet(now: number, accounts: readonly AccountStatus[]): Overview {
     addressOf: (job) => addressIn(job, new Map()),
     publishedAsOf: none,
     isInDoubt: () => false,
+    silence: none,
     lastTakenAt: none,
     stretch: none,
     nextAt: (job) => firstFiring(job, now),

@@ -8,7 +8,7 @@ import { processText } from '../state/processes.ts';
 import type { Store } from '../state/store.ts';
 import type { OutboxRow, RunRow, StretchRow } from '../state/tables.ts';
 import { readNote, type Taken } from './config-note.ts';
-import { type Overview, readOverview } from './overview.ts';
+import { type Overview, readOverview, type Silence } from './overview.ts';
 import type { AccountStatus } from './report-accounts.ts';
 import { type DiskStatus, reportDisk } from './report-disk.ts';
 
@@ -38,6 +38,8 @@ export interface JobStatus {
     readonly since: number;
     readonly until: number;
   };
+  /** Its source did not answer when it was looked at: the next run is likely to fail. */
+  readonly silent_source?: Silence & { readonly source: string };
   readonly owed: readonly {
     readonly bytes: number;
     readonly rows: number;
@@ -170,6 +172,7 @@ function jobStatus(job: Job, overview: Overview): JobStatus {
   const shown = overview.publishedAsOf(job);
   const next = overview.nextAt(job);
   const stretch = overview.stretch(job.name);
+  const silence = overview.silence(job);
   const { state, until } = stateOf(job, owed, overview);
   return {
     job: job.name,
@@ -180,6 +183,7 @@ function jobStatus(job: Job, overview: Overview): JobStatus {
     ...(next === undefined ? {} : { next_firing_at: next }),
     ...(until === undefined ? {} : { waits_until: until }),
     ...(stretch === undefined ? {} : { stretched: stretchOf(stretch) }),
+    ...(silence === undefined ? {} : { silent_source: { source: job.extract?.source.name ?? '', ...silence } }),
     owed: owed.map(({ bytes, row_count, owed_at, attempts, code, message }) => ({
       bytes,
       rows: row_count,

@@ -1,7 +1,12 @@
+import PQueue from 'p-queue';
 import type { Config, Destination, Source } from '../config/config.ts';
 import { Client } from '../delivery/client.ts';
 import { type Problem, toProblem } from '../lib/problem.ts';
+import { askSource } from './checks/ask-source.ts';
+import { sourcesOf } from './checks/source-checks.ts';
 import { type Runtime, wire } from './wire.ts';
+
+const atATime = 4;
 
 /** What one look at a source or a destination came to. */
 export interface Look {
@@ -27,14 +32,20 @@ export async function tryConnections(config: Config, signal: AbortSignal): Promi
   }
 }
 
+/** The same of the sources that enabled jobs read, and of no destination: it costs no request of the day. */
+export async function trySources(config: Config, runtime: Runtime, signal: AbortSignal): Promise<Look[]> {
+  const queue = new PQueue({ concurrency: atATime });
+  const sources = [...sourcesOf(config.jobs.values()).keys()];
+  return queue.addAll(sources.map((source) => () => trySource(source, { config, runtime, signal })));
+}
+
 async function trySource(
   source: Source,
   { config, runtime, signal }: { config: Config; runtime: Runtime; signal: AbortSignal },
 ): Promise<Look> {
-  const { name, connector, options } = source;
-  const login = runtime.logins.of(source);
-  const context = { source: options, folder: config.folder, signal, log: runtime.log };
-  return look('source', name, () => connector.check(login === undefined ? context : { ...context, login }));
+  const { logins, clock, log } = runtime;
+  const answer = await askSource(source, { config, logins, clock, log, signal });
+  return { kind: 'source', name: source.name, ...('said' in answer ? answer : { said: '', ...answer }) };
 }
 
 async function tryDestination(

@@ -1,5 +1,6 @@
 import type { MonitorAddress } from '../config/config.ts';
 import type { Log } from '../lib/log.ts';
+import type { SourceChecks } from './checks/source-checks.ts';
 import type { Daemon } from './daemon.ts';
 import type { Monitor, Pages } from './monitor/monitor.ts';
 import type { Alarm } from './notice/alarm.ts';
@@ -26,6 +27,7 @@ export class Watchers {
   readonly #systemd: Systemd;
   #monitor: Monitor | undefined;
   #alarm: Alarm | undefined;
+  #checks: SourceChecks | undefined;
 
   private constructor(given: WatchersGiven) {
     const { daemon, runtime, systemd } = given;
@@ -49,6 +51,7 @@ export class Watchers {
     await this.#pulse.write();
     this.#pulse.start();
     await this.#watchForPeople();
+    await this.#watchSources({ probe: this.#given.daemon.config.onStartError === 'probe' });
     await this.#ready();
     this.#systemd.watch(() => this.#pulse.check().ticking);
   }
@@ -58,7 +61,9 @@ export class Watchers {
     await this.#systemd.reloading();
     try {
       await work();
+      this.#alarm?.look();
       await this.#watchForPeople();
+      await this.#watchSources({ probe: false });
     } finally {
       await this.#ready();
     }
@@ -67,12 +72,13 @@ export class Watchers {
   /** The daemon is about to stop. */
   async stopping(): Promise<void> {
     this.#pulse.stop();
-    await Promise.all([this.#systemd.stopping(), this.#alarm?.stop()]);
+    await Promise.all([this.#systemd.stopping(), this.#alarm?.stop(), this.#checks?.stop()]);
   }
 
   close(): void {
     this.#pulse.stop();
     void this.#alarm?.stop();
+    void this.#checks?.stop();
     this.#monitor?.close();
   }
 
@@ -87,6 +93,17 @@ export class Watchers {
     const { Alarm } = await import('./notice/alarm.ts');
     this.#alarm = new Alarm({ runtime, config: () => daemon.config, beat: async () => this.#pulse.check() });
     this.#alarm.start();
+  }
+
+  /** Loads what looks at sources when there is one to look at. */
+  async #watchSources({ probe }: { probe: boolean }): Promise<void> {
+    const { daemon, runtime } = this.#given;
+    const config = () => daemon.config;
+    const isWanted = probe || [...config().sources.values()].some(({ checkEveryMs }) => checkEveryMs !== undefined);
+    if (this.#checks !== undefined || !isWanted) return;
+    const { SourceChecks } = await import('./checks/source-checks.ts');
+    this.#checks = new SourceChecks({ runtime, config });
+    this.#checks.start({ probe });
   }
 
   async #listen(address: MonitorAddress): Promise<void> {

@@ -24,4 +24,10 @@ export class Settings {
       .executeTakeFirst();
     return row?.value;
   }
+
+  /** All whose names begin with this. */
+  async below(prefix: string): Promise<readonly { readonly name: string; readonly value: string }[]> {
+    const rows = this.#ground.db.selectFrom('settings').select(['name', 'value']);
+    return rows.where('name', '>=', prefix).where('name', '<', `${prefix}\uffff`).orderBy('name').execute();
+  }
 }

@@ -114,6 +114,7 @@ type Elsewhere =
   | `payload.${'approved' | 'discarded' | 'restored' | 'revived' | 'repeated'}`
   | `config.${string}`
   | `payloads.${string}`
+  | `source.${string}`
   | `daemon.${string}`
   | `schedules.${string}`;
 type Step = Exclude<keyof (PipelineEvents & DeliveryEvents & RunEvents), Elsewhere>;

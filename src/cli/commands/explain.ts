@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import type { Explanation } from '../../daemon/explain.ts';
-import type { Link } from '../../daemon/explain-links.ts';
+import type { Explanation, Link } from '../../daemon/explain-links.ts';
 import { redact } from '../../lib/redact.ts';
 import type { CliCommand } from '../command.ts';
 import { chooseJobs, configFlag, openConfig } from '../config-file.ts';

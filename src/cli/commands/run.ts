@@ -13,6 +13,7 @@ import { logFlag } from '../log-flag.ts';
 import { monitorAddress } from '../monitor-flag.ts';
 import { listenForReload, type Reloading } from '../reloads.ts';
 import { onStop } from '../signals.ts';
+import { refuseFaults, refuseSilence, retryFaults } from '../start-errors.ts';
 import { traceWhereAsked } from '../trace.ts';
 import { version } from '../version.ts';
 
@@ -21,13 +22,14 @@ interface Flags {
   readonly log: Level;
   readonly monitor?: MonitorAddress;
   readonly second: Second;
+  readonly strict?: true;
 }
 
-async function run({ config: file, log: level, monitor: asked, second }: Flags): Promise<void> {
+async function run({ config: file, log: level, monitor: asked, second, strict }: Flags): Promise<void> {
   const stop = onStop();
   const started = Promise.withResolvers<Reloading>();
   const reloads = listenForReload(started.promise);
-  const { config, note } = await takeConfig(file);
+  const { config, note } = await takeConfig(file, { strict: strict === true });
   const [{ openLogOn }, { wire }, { beTheOnlyOne }, { Daemon }, { Watchers }, { Systemd }, { keepNote }] =
     await Promise.all([
       import('../human-log.ts'),
@@ -47,6 +49,7 @@ async function run({ config: file, log: level, monitor: asked, second }: Flags):
     const inReserve = (holder: string): void => void systemd.reserve(holder);
     const lease = await beTheOnlyOne({ ...runtime, second, inReserve, signal: stop.signal });
     if (lease === undefined) return await systemd.stopping();
+    await refuseSilence(config, runtime, stop.signal);
     const daemon = new Daemon({ runtime, config });
     const monitor = asked ?? config.monitor;
     const asking = monitor === undefined ? {} : { monitor, pages: await pagesOf(daemon, runtime) };
@@ -54,7 +57,9 @@ async function run({ config: file, log: level, monitor: asked, second }: Flags):
     await daemon.start();
     await keepNote(note, runtime);
     await watchers.started();
-    started.resolve({ file, daemon, watchers, runtime, config, log });
+    const reloading = { file, daemon, watchers, runtime, config, log };
+    started.resolve(reloading);
+    if (config.onStartError === 'retry') void retryFaults(reloading, reloads, stop.signal);
     await aborted(stop.signal);
     const stopped = daemon.stop(String((stop.signal.reason as Error).message));
     await Promise.all([watchers.stopping(), reloads.end(), stopped]);
@@ -76,12 +81,14 @@ async function pagesOf(daemon: Daemon, { store, clock }: Runtime): Promise<Pages
 }
 
 /** What the config was loaded from is much larger than itself, and is let go with the end of this. */
-async function takeConfig(file: string): Promise<{ config: Config; note: Ready }> {
+async function takeConfig(file: string, { strict }: { strict: boolean }): Promise<{ config: Config; note: Ready }> {
   const { noteOf, readyNote } = await import('../../daemon/config-note.ts');
   const note = await noteOf(file);
   const loaded = await openConfig(file);
   showProblems(loaded.problems);
-  return { config: loaded.config, note: await readyNote(note, loaded) };
+  const config = strict ? { ...loaded.config, onStartError: 'fail' as const } : loaded.config;
+  refuseFaults(config, loaded.problems);
+  return { config, note: await readyNote(note, loaded) };
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
@@ -108,6 +115,7 @@ const command: CliCommand = {
         monitorAddress,
       )
       .addOption(secondFlag)
+      .option('--strict', 'do not begin unless the config has no fault, every source answers, every login has a token')
       .addOption(logFlag('standard output', 'info'))
       .addHelpText(
         'after',

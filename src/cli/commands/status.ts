@@ -61,6 +61,7 @@ function textOf(
     ...(refused.length === 0 ? [] : [`Cannot run until the config is mended: ${refused.join(', ')}`]),
     ...jobs.flatMap(({ job, stretched }) => (stretched === undefined ? [] : [`${job} ${stretched.says}.`])),
     ...troubleText(jobs.filter(({ state }) => !fine.test(state))),
+    ...silenceText(jobs),
     ...stranded.map(strandedText),
     ...logins.map(loginText),
     ...diskText(disk),
@@ -120,6 +121,18 @@ function rowOf(
       : `${instantText(next_firing_at)}${!fires && next_firing_at < now ? ', overdue' : ''}`,
     trouble ?? '',
   ];
+}
+
+/** Sources that did not answer, each with the run that will notice first. */
+function silenceText(jobs: readonly JobStatus[]): string[] {
+  const silent = jobs.flatMap(({ job, next_firing_at, silent_source }) =>
+    silent_source === undefined ? [] : [{ ...silent_source, job, at: next_firing_at ?? Number.POSITIVE_INFINITY }],
+  );
+  return [...Map.groupBy(silent, ({ source }) => source)].map(([source, readers]) => {
+    const { job, at, since, message } = readers.toSorted((a, b) => a.at - b.at)[0]!;
+    const when = at === Number.POSITIVE_INFINITY ? '' : ` at ${instantText(at)}`;
+    return `${source} does not answer since ${instantText(since)}: ${printable(message)}. The next run of ${job}${when} will fail; "sluice explain ${job}" says how to mend it.`;
+  });
 }
 
 function strandedText({ job, destination, deliverable, payloads }: StrandedStatus): string {

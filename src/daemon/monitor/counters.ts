@@ -43,6 +43,8 @@ export class Counters {
   readonly #alerts;
   readonly #refusedRoom;
   readonly #forgotten;
+  readonly #sources = new Names();
+  readonly #checks;
 
   constructor({ registry, events, config, now }: CountersGiven) {
     this.#config = config;
@@ -75,6 +77,7 @@ export class Counters {
     );
     this.#refusedRoom = counter('disk_refusals', 'Results that were not written because there was no room for them.');
     this.#forgotten = counter('forgotten_payloads', 'Payloads kept for a rollback that went to make room.');
+    this.#checks = counter('source_checks', 'Looks at sources, by what they came to.', 'source', 'result');
     this.#runSeconds = new Histogram({
       name: 'sluice_run_duration_seconds',
       help: 'How long runs took, from the firing to the payload on disk (or to the end of a bulk refresh).',
@@ -145,6 +148,8 @@ export class Counters {
       if (code === 'DISK_LIMIT' || code === 'DISK_FULL') this.#refusedRoom.inc();
     },
     'payloads.forgotten': ({ payloads }) => this.#forgotten.inc(payloads),
+    'source.answered': ({ source }) => this.#checks.inc({ source: this.#sources.of(source), result: 'answered' }),
+    'source.silent': ({ source }) => this.#checks.inc({ source: this.#sources.of(source), result: 'silent' }),
     'config.reloaded': () => {
       this.#reloads.inc({ result: 'reloaded' });
       this.#begin();

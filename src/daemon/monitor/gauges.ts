@@ -5,6 +5,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { bytesOf } from '../../sets/manifest.ts';
 import { holdingKinds } from '../../state/holdings.ts';
 import type { Store } from '../../state/store.ts';
+import { readChecks } from '../checks/check-book.ts';
 import type { Pulse } from '../pulse.ts';
 import { reportAccounts } from '../report-accounts.ts';
 import { DiskWatch } from '../report-disk.ts';
@@ -47,6 +48,8 @@ export class Gauges {
   readonly #ticking;
   readonly #wrong;
   readonly #untold;
+  readonly #sources = new Names();
+  readonly #answers;
 
   constructor(given: GaugesGiven) {
     this.#given = given;
@@ -73,6 +76,11 @@ export class Gauges {
     );
     this.#lateness = gauge('waiting_firings_oldest_seconds', 'How late the first firing is whose run has not begun.');
     this.#wrong = gauge('open_alerts', 'What is wrong now that people want to hear of, by occasion.', 'occasion');
+    this.#answers = gauge(
+      'source_answers',
+      '1 where the last look at a source was answered, 0 where it was not.',
+      'source',
+    );
     this.#untold = gauge('alert_waiting_messages', 'Alerts that a channel has not taken yet.', 'channel');
     this.#stretched = gauge('stretched_jobs', 'Jobs that run less often because the requests of the day do not reach.');
     this.#ticking = gauge('scheduler_ticking', '1 while the schedules are looked at, 0 when they have stopped.');
@@ -88,7 +96,14 @@ export class Gauges {
     this.#scheduled.set(scheduled);
     this.#ticking.set(pulse.check().ticking ? 1 : 0);
     this.#stretched.set((await this.#given.store.stretches.now()).length);
-    await Promise.all([this.#readOutbox(), this.#readQuota(), this.#readAlerts(), this.#readKept(), this.#readDisk()]);
+    await Promise.all([
+      this.#readOutbox(),
+      this.#readQuota(),
+      this.#readAlerts(),
+      this.#readKept(),
+      this.#readDisk(),
+      this.#readChecks(),
+    ]);
   }
 
   async #readDisk(): Promise<void> {
@@ -99,6 +114,15 @@ export class Gauges {
     for (const kind of holdingKinds) this.#state.set({ kind }, bytes.get(kind) ?? 0);
     this.#stateLimit.set(disk.limit_bytes);
     this.#stateRoom.set(disk.room_bytes);
+  }
+
+  async #readChecks(): Promise<void> {
+    const { store, config } = this.#given;
+    this.#answers.reset();
+    for (const { source, trouble } of (await readChecks(store)).values()) {
+      if (config().sources.has(source))
+        this.#answers.set({ source: this.#sources.of(source) }, trouble === undefined ? 1 : 0);
+    }
   }
 
   async #readKept(): Promise<void> {

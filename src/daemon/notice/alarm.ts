@@ -40,6 +40,9 @@ const telling: ReadonlySet<keyof SluiceEvents> = new Set([
   'quota.spent',
   'quota.turned',
   'config.reloaded',
+  'config.refused',
+  'source.answered',
+  'source.silent',
 ]);
 
 /**
@@ -66,6 +69,11 @@ export class Alarm {
   start(): void {
     this.#deaf = this.#given.runtime.events.listen((...event) => this.#hear(...event));
     this.#loop = this.#run();
+  }
+
+  /** Something has changed that no event tells of. */
+  look(): void {
+    this.#nap.abort();
   }
 
   /** Ends at once: what is owed to channels stays owed, and the next start sends it. */

@@ -5,6 +5,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { loginCommand } from '../../oauth/login-problems.ts';
 import { roomAdvice } from '../../state/disk-problems.ts';
 import type { Store } from '../../state/store.ts';
+import { readChecks } from '../checks/check-book.ts';
 import { explainJob } from '../explain.ts';
 import { reportDisk } from '../report-disk.ts';
 
@@ -23,6 +24,15 @@ export async function describe(
     const holds = (await reportDisk(config, store))?.holds ?? [];
     const next = { says: 'what is owed is sent all the same; what fails for want of room runs again by its schedule' };
     return { next, mend: roomAdvice(holds) ?? 'sluice doctor' };
+  }
+  if (kind === 'config') {
+    const next = { says: 'the jobs without a fault run as before' };
+    return { next, mend: 'sluice config show, mend the file, then SIGHUP (systemctl reload)' };
+  }
+  if (kind === 'source') {
+    const advice = (await readChecks(store)).get(name)?.trouble?.next;
+    const next = { says: 'it is looked at again within a quarter of an hour; runs try it by their schedules' };
+    return { next, mend: advice ?? 'sluice check --connect' };
   }
   if (kind === 'account') return { mend: 'sluice plan shows who asks for how much, and what would make it fit' };
   if (occasion === 'unsent') {

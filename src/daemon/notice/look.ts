@@ -11,11 +11,13 @@ import type { Overview } from '../overview.ts';
 import { readOverview } from '../overview.ts';
 import type { Beat } from '../pulse.ts';
 import { DiskWatch } from '../report-disk.ts';
+import { differences } from './differences.ts';
 import { failures } from './failures.ts';
 import { fillingOf } from './filling.ts';
 import { refusals } from './refusals.ts';
 import { limitsOf, routeOf } from './route.ts';
 import type { Shortages } from './shortages.ts';
+import { silences } from './silences.ts';
 import { Staleness } from './staleness.ts';
 
 /** What a condition is, before it is known who hears of it. */
@@ -65,6 +67,8 @@ export class Lookout {
       ...(await this.#staleness.find(ground)),
       ...refusals(ground),
       ...(await this.#shortages.find(ground)),
+      ...silences(ground),
+      ...(await differences(ground)),
       ...loginsOf(ground),
       ...silenceOf(beat, overview.now),
       ...fillingOf(await this.#disk.look(config, { store, clock }), overview.now),
@@ -110,6 +114,8 @@ function standingIn({ config, alerts }: Ground, hasBeat: boolean): Seen['standin
   return ({ subject, occasion }) => {
     const [kind = '', name = ''] = split(subject);
     if (kind === 'scheduler') return hasBeat ? 'judged' : 'unknown';
+    if (kind === 'config') return hasBeat ? 'judged' : 'unknown';
+    if (kind === 'source') return config.sources.has(name) ? 'judged' : 'unknown';
     if (kind === 'disk') return config.disk === undefined ? 'unknown' : 'judged';
     if (kind === 'login') return logins.has(name) ? 'judged' : 'unknown';
     if (kind !== 'job') return config.destinations.has(name) ? 'judged' : 'unknown';

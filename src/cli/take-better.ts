@@ -1,0 +1,30 @@
+import { resolve } from 'node:path';
+import { loadConfig } from '../config/load.ts';
+import { keepNote, noteOf, readNote, readyNote } from '../daemon/config-note.ts';
+import type { Reloading } from './reloads.ts';
+
+/**
+ * Loads the text that is in force once more, and takes it where fewer of its jobs are left out now: a file or a command that a
+ * variable stands for has come to be. `not ours`: another text has been put in force, or stands in the file.
+ */
+export async function takeBetter({
+  file,
+  daemon,
+  runtime,
+  watchers,
+}: Reloading): Promise<'whole' | 'still faulty' | 'not ours'> {
+  const { store } = runtime;
+  const taken = await readNote(store, store.processes.self);
+  if (taken === undefined || taken.differs || taken.file !== resolve(file)) return 'not ours';
+  if (taken.faults.length === 0) return 'whole';
+  const note = await noteOf(file);
+  const loaded = await loadConfig(file);
+  const { config, problems } = loaded;
+  if (config === undefined || problems.length >= taken.faults.length) return 'still faulty';
+  const ready = await readyNote(note, loaded);
+  await watchers.reload(async () => {
+    await daemon.adopt(config);
+    await keepNote(ready, runtime);
+  });
+  return problems.length === 0 ? 'whole' : 'still faulty';
+}

@@ -1,0 +1,57 @@
+import type { Config, Source } from '../../config/config.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import { Problem, toProblem } from '../../lib/problem.ts';
+import type { Logins } from '../wire.ts';
+
+/** What a source answered, or why it did not. */
+export type Answer = { readonly said: string } | { readonly problem: Problem };
+
+export interface AskGiven {
+  readonly config: Pick<Config, 'folder'>;
+  readonly logins: Logins;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+/** A source that says nothing for so long does not answer. */
+const patienceMs = 60_000;
+
+/**
+ * Makes the connector's smallest real call, for a minute at most; nothing of it goes to the service, so it costs no request of
+ * the day. Throws the signal's reason alone.
+ */
+export async function askSource(source: Source, { config, logins, clock, log, signal }: AskGiven): Promise<Answer> {
+  const { name, connector, options } = source;
+  const late = new AbortController();
+  const login = logins.of(source);
+  const context = { source: options, folder: config.folder, signal: AbortSignal.any([signal, late.signal]), log };
+  const asked = connector.check(login === undefined ? context : { ...context, login });
+  const patience = new AbortController();
+  const waited = clock.sleep(patienceMs, AbortSignal.any([signal, patience.signal])).then(() => {
+    const problem = silent();
+    late.abort(problem);
+    throw problem;
+  });
+  // Whatever becomes of the one that loses, it has been answered.
+  for (const one of [asked, waited]) one.catch(() => undefined);
+  try {
+    return { said: await Promise.race([asked, waited]) };
+  } catch (thrown) {
+    signal.throwIfAborted();
+    const problem = late.signal.aborted ? silent() : toProblem(thrown, { code: 'CHECK_THREW', family: 'bug' });
+    return { problem: problem.at({ source: name }) };
+  } finally {
+    patience.abort();
+  }
+}
+
+function silent(): Problem {
+  return new Problem({
+    code: 'CHECK_SILENT',
+    family: 'try_later',
+    message: `It has not answered within ${patienceMs / 1000} seconds`,
+    next: 'sluice check --connect',
+  });
+}

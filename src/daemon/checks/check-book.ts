@@ -1,0 +1,43 @@
+import { redact } from '../../lib/redact.ts';
+import type { Store } from '../../state/store.ts';
+import type { Answer } from './ask-source.ts';
+
+/** What the last look at a source came to. Instants are epoch milliseconds. */
+export interface SourceCheck {
+  readonly source: string;
+  readonly at: number;
+  /** Why it did not answer; absent: it did. */
+  readonly trouble?: {
+    /** Since when it has not answered. */
+    readonly since: number;
+    readonly code: string;
+    readonly message: string;
+    readonly next?: string;
+  };
+}
+
+const prefix = 'check:';
+
+/** The last look at each source that was ever looked at, by its name. */
+export async function readChecks({ settings }: Pick<Store, 'settings'>): Promise<Map<string, SourceCheck>> {
+  const rows = await settings.below(prefix);
+  return new Map(rows.map(({ value }) => JSON.parse(value) as SourceCheck).map((one) => [one.source, one]));
+}
+
+/** Writes a look down, secrets out. */
+export async function keepCheck(
+  { settings }: Pick<Store, 'settings'>,
+  answer: Answer,
+  { source, at, before }: { source: string; at: number; before: SourceCheck | undefined },
+): Promise<SourceCheck> {
+  const check: SourceCheck = { source, at, ...troubleOf(answer, before?.trouble?.since ?? at) };
+  await settings.set(`${prefix}${source}`, JSON.stringify(check));
+  return check;
+}
+
+function troubleOf(answer: Answer, since: number): Pick<SourceCheck, 'trouble'> {
+  if ('said' in answer) return {};
+  const { code, message, next } = answer.problem;
+  const advice = next === undefined ? {} : { next: redact(next) };
+  return { trouble: { since, code, message: redact(message), ...advice } };
+}

@@ -1,0 +1,163 @@
+import PQueue from 'p-queue';
+import type { Config, Job, Source } from '../../config/config.ts';
+import { openLogins, type Runtime } from '../wire.ts';
+import { askSource } from './ask-source.ts';
+import { keepCheck, readChecks, type SourceCheck } from './check-book.ts';
+
+export interface SourceChecksGiven {
+  readonly runtime: Pick<Runtime, 'store' | 'events' | 'clock' | 'log'>;
+  /** The config that is in force now. */
+  readonly config: () => Config;
+}
+
+/** How many sources are looked at at a time: runs have the machine, checks have what is left. */
+const atATime = 2;
+/** One that did not answer is looked at again after this, or after its own span where that is shorter. */
+const againMs = 15 * 60_000;
+/** What other processes do to the state is noticed this often. */
+const lookEveryMs = 10 * 60_000;
+/** Where a run is under way, its end is looked for this often. */
+const besideMs = 60_000;
+const restMs = 1_000;
+
+/**
+ * Looks at sources on a clock of its own, so that people hear of one that does not answer before the next run fails. A run that
+ * read a source stands for a look at it, and no look goes on beside one: it waits, or it is given up.
+ */
+export class SourceChecks {
+  readonly #given: SourceChecksGiven;
+  readonly #stop = new AbortController();
+  readonly #queue = new PQueue({ concurrency: atATime });
+  /** Sources that are being looked at, or are about to be. */
+  readonly #under = new Map<string, AbortController>();
+  /** Sources to look at though nothing says so but the start. */
+  #wanted = new Set<string>();
+  #nap = new AbortController();
+  #loop: Promise<void> = Promise.resolve();
+  #deaf: () => void = () => undefined;
+
+  constructor(given: SourceChecksGiven) {
+    this.#given = given;
+  }
+
+  /** Begins to look; with `probe` once at every source that an enabled job reads, whatever its span. */
+  start({ probe }: { probe: boolean }): void {
+    const { events } = this.#given.runtime;
+    if (probe)
+      this.#wanted = new Set([...sourcesOf(this.#given.config().jobs.values()).keys()].map(({ name }) => name));
+    this.#deaf = events.listen((...[name, facts]) => {
+      if (name === 'run.started') this.#giveWay(facts.job);
+      if (name === 'run.finished' || name === 'config.reloaded') this.#nap.abort();
+    });
+    this.#loop = this.#run();
+  }
+
+  /** Ends at once; a look under way counts for nothing. */
+  async stop(): Promise<void> {
+    this.#deaf();
+    this.#stop.abort(new Error('the daemon stops'));
+    this.#nap.abort();
+    await this.#loop;
+    await this.#queue.onIdle();
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    const { clock, log } = this.#given.runtime;
+    while (!signal.aborted) {
+      this.#nap = new AbortController();
+      const wait = await this.#round().catch((error: unknown) => {
+        log.error('the look at sources met a fault', { error: String(error) });
+        return lookEveryMs;
+      });
+      const until = AbortSignal.any([this.#nap.signal, signal]);
+      await clock.sleep(Math.min(wait, lookEveryMs), until).catch(() => undefined);
+      await clock.sleep(restMs, signal).catch(() => undefined);
+    }
+  }
+
+  /** Begins the looks that are due. Returns milliseconds to the next one. */
+  async #round(): Promise<number> {
+    const { runtime, config: current } = this.#given;
+    const { store, clock } = runtime;
+    const config = current();
+    const [checks, lasts, held] = await Promise.all([readChecks(store), store.runs.lasts(), store.leases.held()]);
+    const readAt = new Map(lasts.map(({ job, started_at }) => [job, started_at]));
+    const running = new Set(held.map(({ name }) => name));
+    const waits = [...sourcesOf(config.jobs.values())].map(([source, jobs]) => {
+      const check = checks.get(source.name);
+      const runAt = Math.max(0, ...jobs.map(({ name }) => readAt.get(name) ?? 0));
+      const wait = this.#dueAt(source, { check, runAt }) - clock.now();
+      if (wait > 0 || this.#under.has(source.name)) return Math.max(wait, restMs);
+      // A run under way says more than a look could; its end wakes us, where it is one of this process.
+      if (jobs.some(({ name }) => running.has(`job:${name}`))) return besideMs;
+      this.#begin(source, { config, before: check });
+      return restMs;
+    });
+    return Math.min(lookEveryMs, ...waits);
+  }
+
+  /** When a source is to be looked at, epoch milliseconds. `runAt`: when the last run began that read it. */
+  #dueAt({ name, checkEveryMs }: Source, { check, runAt }: { check: SourceCheck | undefined; runAt: number }): number {
+    if (this.#wanted.has(name)) return 0;
+    const every = checkEveryMs ?? Number.POSITIVE_INFINITY;
+    if (check?.trouble !== undefined && check.at > runAt) return check.at + Math.min(againMs, every);
+    return Math.max(check?.at ?? 0, runAt) + every;
+  }
+
+  #begin(source: Source, around: { config: Config; before: SourceCheck | undefined }): void {
+    const { name } = source;
+    const cancel = new AbortController();
+    this.#under.set(name, cancel);
+    this.#wanted.delete(name);
+    const signal = AbortSignal.any([this.#stop.signal, cancel.signal]);
+    const { log } = this.#given.runtime;
+    void this.#queue
+      .add(() => this.#look(source, { ...around, signal }))
+      .catch((error: unknown) => {
+        if (!signal.aborted) log.error('a look at a source met a fault', { source: name, error: String(error) });
+      })
+      .finally(() => {
+        this.#under.delete(name);
+        this.#nap.abort();
+      });
+  }
+
+  async #look(
+    source: Source,
+    { config, before, signal }: { config: Config; before: SourceCheck | undefined; signal: AbortSignal },
+  ): Promise<void> {
+    signal.throwIfAborted();
+    const { store, events, clock, log } = this.#given.runtime;
+    const logins = await openLogins({ store, events, clock, config });
+    const began = clock.monotonic();
+    try {
+      const answer = await askSource(source, { config, logins, clock, log, signal });
+      const check = await keepCheck(store, answer, { source: source.name, at: clock.now(), before });
+      const facts = { source: source.name, milliseconds: clock.monotonic() - began };
+      if (check.trouble === undefined) events.emit('source.answered', facts);
+      else events.emit('source.silent', { ...facts, ...check.trouble });
+    } finally {
+      await logins.close();
+    }
+  }
+
+  /** A run reads it now: that is as good as a look. */
+  #giveWay(job: string): void {
+    const source = this.#given.config().jobs.get(job)?.extract?.source.name;
+    if (source !== undefined) this.#under.get(source)?.abort(new Error('a run reads the source'));
+  }
+}
+
+/** The sources that enabled jobs read, each with those jobs. */
+export function sourcesOf(jobs: Iterable<Job>): Map<Source, Job[]> {
+  const found = new Map<string, { source: Source; jobs: Job[] }>();
+  for (const job of jobs) {
+    if (!job.enabled || job.extract === undefined) continue;
+    const { source } = job.extract;
+    const known = found.get(source.name) ?? { source, jobs: [] };
+    known.jobs.push(job);
+    found.set(source.name, known);
+  }
+  return new Map([...found.values()].map(({ source, jobs: readers }) => [source, readers]));
+}

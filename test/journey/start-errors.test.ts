@@ -1,0 +1,142 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { openReceiver, secret } from '../alerts/receiver.ts';
+import { freePort } from '../oauth/free-port.ts';
+import { client, startVendor } from '../oauth/vendor.ts';
+import type { Home } from './home.ts';
+import { adminKey, makeWorld, until, type World } from './world.ts';
+
+const connectors = new URL('../oauth/connectors/', import.meta.url).pathname;
+
+/** So that nothing fires while a test looks. */
+const seldom = { format: 'csv', schedule: '0 0 29 2 *' };
+
+/** A user with a job that can run, what a test puts beside it, and a webhook that hears of what is wrong. */
+async function setUp(
+  world: World,
+  { jobs = {}, sources = {}, ...more }: { jobs?: object; sources?: object; [top: string]: unknown },
+) {
+  const home = await world.home();
+  await home.write('rows.csv', 'id,name\n1,a\n');
+  const receiver = await openReceiver();
+  const config = (beside: { jobs?: object; sources?: object }) => ({
+    destinations: { main: { url: world.url, api_key: adminKey } },
+    alerts: { channels: { ops: { type: 'webhook', url: receiver.url, secret } }, settle: '1s' },
+    ...more,
+    sources: { files: { connector: 'file' }, ...beside.sources },
+    jobs: { good: { ...seldom, source: 'files', query: 'rows.csv', target: world.instances.csv }, ...beside.jobs },
+  });
+  await home.config(config({ jobs, sources }));
+  const run = async () => {
+    const daemon = home.start(['run']);
+    await until('the daemon', () => daemon.output().includes('daemon.started'));
+    return daemon;
+  };
+  return { home, receiver, run, mend: () => home.config(config({})) };
+}
+
+const nobody = async () => ({
+  connector: 'db',
+  url: `postgres://reader:s3cret-word@127.0.0.1:${await freePort()}/shop`,
+});
+
+async function jobsOf(home: Home): Promise<string[]> {
+  const { stdout } = await home.sluice(['config', 'show', 'jobs', '--json']);
+  return Object.keys((JSON.parse(stdout) as { values: { jobs: object } }).values.jobs);
+}
+
+it('begins without the jobs that cannot run, tells of them, and takes that back once the config is whole', async () => {
+  const world = await makeWorld();
+  const bad = { ...seldom, source: 'nowhere', query: 'x.csv', target: world.instances.json };
+  const { home, receiver, run, mend } = await setUp(world, { jobs: { bad } });
+  const daemon = await run();
+  await receiver.receives(1);
+  expect(receiver.titles()).toEqual(['the config is not in force as it is written']);
+  expect(receiver.got[0]!.text).toMatch(/There is no source .*nowhere/);
+  expect(await jobsOf(home)).toEqual(['good']);
+  await mend();
+  daemon.child.kill('SIGHUP');
+  await until('the end of it', async () => (await home.sluice(['alerts'])).stdout.includes('Nothing is wrong'));
+});
+
+it('with retry takes each job once the file is there that a variable stands for, and leaves an edited text to a person', async () => {
+  const world = await makeWorld();
+  const late = (name: string) => ({ connector: 'file', folder: `\${file:${name}}` });
+  const { home, run, mend } = await setUp(world, {
+    on_start_error: 'retry',
+    sources: { soon: late('soon.txt'), later: late('later.txt') },
+    jobs: {
+      soon: { ...seldom, source: 'soon', query: 'rows.csv', target: world.instances.json, format: 'json' },
+      later: { ...seldom, source: 'later', query: 'rows.csv', target: world.instances.xml, format: 'xml' },
+    },
+  });
+  const daemon = await run();
+  await until('its note', async () => (await jobsOf(home)).join() === 'good');
+  await home.write('soon.txt', '.');
+  await until('the first job', async () => (await jobsOf(home)).join() === 'good,soon');
+  await home.write('later.txt', '.');
+  await until('the second job', async () => (await jobsOf(home)).join() === 'good,soon,later');
+  await mend();
+  expect(daemon.output().match(/"config.reloaded"/g)).toHaveLength(2);
+  expect(await jobsOf(home)).toEqual(['good', 'soon', 'later']);
+});
+
+it('with probe asks every source once at the start, and tells which run will fail', async () => {
+  const world = await makeWorld();
+  const lost = { ...seldom, source: 'shop', query: 'select 1', target: world.instances.json, format: 'json' };
+  const { home, receiver, run } = await setUp(world, {
+    on_start_error: 'probe',
+    sources: { shop: await nobody() },
+    jobs: { lost },
+  });
+  const before = (await world.requests()).length;
+  await run();
+  await receiver.receives(1);
+  expect(receiver.titles()).toEqual(['shop does not answer']);
+  expect(receiver.got[0]!.text).toMatch(/the next run of lost at 2028-02-29 00:00:00Z will fail: .*cannot be reached/);
+  const { stdout } = await home.sluice(['status']);
+  expect(stdout).toMatch(/shop does not answer since .* The next run of lost .* will fail/);
+  expect((await home.sluice(['explain', 'lost'])).stdout).toContain('its source was looked at, and does not answer');
+  expect(stdout + receiver.got[0]!.text).not.toContain('s3cret-word');
+  expect((await world.requests()).length).toBe(before);
+});
+
+it.each([['on_start_error: fail'], ['--strict']])('with %s begins only where all can run', async (how) => {
+  const world = await makeWorld();
+  const top = how === '--strict' ? {} : { on_start_error: 'fail' };
+  const start = (home: Home) => home.sluice(['run', ...(how === '--strict' ? [how] : [])]);
+  const bad = { ...seldom, source: 'nowhere', query: 'x.csv', target: world.instances.json };
+  const faulty = await start((await setUp(world, { ...top, jobs: { bad } })).home);
+  expect(faulty).toMatchObject({ code: 2, stdout: '' });
+  expect(faulty.stderr).toMatch(/CONFIG_UNKNOWN_SOURCE[\s\S]*START_FAULTS: The config has 1 fault/);
+
+  const lost = { ...seldom, source: 'shop', query: 'select 1', target: world.instances.json, format: 'json' };
+  const away = await start((await setUp(world, { ...top, sources: { shop: await nobody() }, jobs: { lost } })).home);
+  expect(away.code).toBe(1);
+  expect(away.stdout).not.toContain('daemon.started');
+  expect(away.stderr).toMatch(/DB_UNREACHABLE[\s\S]*START_SILENCE: 1 source does not answer/);
+  expect(await world.uploads()).toEqual([]);
+});
+
+it('with fail does not begin without a token for each login, nor with a connector that cannot be loaded', async () => {
+  const world = await makeWorld();
+  const vendor = await startVendor({ redirects: ['http://127.0.0.1:1/callback'] });
+  onTestFinished(() => vendor.close());
+  const login = { client_id: client.id, client_secret: client.secret };
+  const acme = { ...seldom, source: 'acme', target: world.instances.json, format: 'json' };
+  const sources = { acme: { connector: 'acme', url: vendor.url, login } };
+  const untold = await setUp(world, { on_start_error: 'fail', connectors, sources, jobs: { acme } });
+  const refused = await untold.home.sluice(['run']);
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toMatch(/LOGIN_NEEDED[\s\S]*sluice login acme[\s\S]*START_SILENCE/);
+
+  const plugin = { ...seldom, source: 'own', target: world.instances.json, format: 'json' };
+  const mine = { connectors: './mine', sources: { own: { connector: 'broken' } }, jobs: { plugin } };
+  const strict = await setUp(world, { on_start_error: 'fail', ...mine });
+  await mkdir(join(strict.home.folder, 'mine'));
+  await strict.home.write('mine/broken.ts', 'throw new Error("it is not finished");\n');
+  const broken = await strict.home.sluice(['run']);
+  expect(broken).toMatchObject({ code: 2, stderr: expect.stringContaining('it is not finished') });
+  expect(broken.stderr).toContain('START_FAULTS');
+});
