@@ -35,14 +35,14 @@ export interface Cost {
 }
 
 /** What a firing costs, by what became of earlier runs. */
-export function costOf(tally: Pick<Tally, 'sent' | 'requests' | 'quiet'> | undefined): Cost {
-  const { sent, requests, quiet } = tally ?? unknown;
+export function costOf(tally: Omit<Tally, 'lastAt'> | undefined): Cost {
+  const { sent, requests, quiet, shared } = tally ?? unknown;
   const worst = sent === 0 ? 1000 : Math.round((requests * 1000) / sent);
   const runs = sent + quiet;
-  return { worst, expected: runs === 0 ? worst : Math.round((worst * sent) / runs), runs };
+  return { worst, expected: runs === 0 ? worst : Math.round((worst * sent) / runs), runs: runs + shared };
 }
 
-const unknown = { sent: 0, requests: 0, quiet: 0 };
+const unknown = { sent: 0, requests: 0, quiet: 0, shared: 0 };
 
 /** The jobs of a config that fire by themselves. */
 export function scheduledJobs({ jobs }: Config): Scheduled[] {

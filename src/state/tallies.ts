@@ -7,6 +7,8 @@ export interface Tally {
   readonly requests: number;
   /** Runs that found nothing new and sent nothing. */
   readonly quiet: number;
+  /** Refreshes that went out with the request of another job. */
+  readonly shared: number;
   /** When the last one began (epoch ms). */
   readonly lastAt: number;
 }
@@ -44,6 +46,7 @@ export class Tallies {
           counted.filterWhere(and([settled, eb('requests', '>', 0)])).as('sent'),
           fn.sum<number | null>('requests').filterWhere(settled).as('requests'),
           counted.filterWhere(and([eb('state', '=', 'unchanged'), eb('requests', '=', 0)])).as('quiet'),
+          counted.filterWhere(and([eb('state', '=', 'refreshed'), eb('requests', '=', 0)])).as('shared'),
         ];
       })
       .execute();

@@ -140,6 +140,10 @@ describe('the cost of a firing', () => {
   });
 
   it('has the repeats that sends needed, and expects the part of runs that found nothing new', () => {
-    expect(costOf({ sent: 2, requests: 3, quiet: 2 })).toEqual({ worst: 1500, expected: 750, runs: 4 });
+    expect(costOf({ sent: 2, requests: 3, quiet: 2, shared: 0 })).toEqual({ worst: 1500, expected: 750, runs: 4 });
+  });
+
+  it('is one request of a refresh that has always gone out with those of others: it is known, and may go first', () => {
+    expect(costOf({ sent: 0, requests: 0, quiet: 0, shared: 7 })).toEqual({ worst: 1000, expected: 1000, runs: 7 });
   });
 });

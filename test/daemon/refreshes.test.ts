@@ -1,4 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
+import { reportPlan } from '../../src/daemon/report-plan.ts';
 import { closeStages, openStage, say } from '../delivery/fixtures.ts';
 import { configOf, destinationOf, jobOf, newFolder, overdue, Source, startDaemon, until } from './rig.ts';
 
@@ -28,4 +29,13 @@ it('refresh jobs that are due together cost one request, and each ends as its ow
   expect(runs.filter(({ state }) => state === 'refreshed')).toHaveLength(count - 1);
   expect(runs.filter(({ state }) => state === 'failed')).toMatchObject([{ job: 'job-4', code: 'REFRESH_PARTIAL' }]);
   expect(runs.reduce((sum, { requests }) => sum + requests, 0)).toBe(1);
+  const { store, clock } = runtime;
+  const plan = await reportPlan({
+    config: configOf('/', jobs),
+    store,
+    now: clock.now(),
+    until: clock.now() + 86_400_000,
+  });
+  const guessed = new Set(plan.accounts.flatMap((account) => account.guessed));
+  expect(guessed, 'known, though most paid nothing').toEqual(new Set(['job-4']));
 });
