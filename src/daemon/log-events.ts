@@ -22,7 +22,6 @@ const levelOf: Partial<Record<keyof SluiceEvents & string, Exclude<Level, 'silen
   'config.stranded': 'warn',
   'payloads.forgotten': 'warn',
   'payload.dead': 'error',
-  'upload.failed': 'warn',
   'quota.spent': 'warn',
   'quota.turned': 'info',
   'account.held': 'warn',

@@ -39,7 +39,8 @@ export type DeliveryEvents = {
   /** Sent once more, because an upload of something else had no answer before it and might have come late. */
   'payload.repeated': PayloadFacts & { readonly milliseconds: number };
   'payload.dead': PayloadFacts & Trouble;
-  'payload.waiting': PayloadFacts & Trouble & { readonly until?: number };
+  /** `attempt`: the one that failed; absent where none was made. */
+  'payload.waiting': PayloadFacts & Trouble & { readonly until?: number; readonly attempt?: number };
   'upload.started': PayloadFacts & { readonly attempt: number };
   'upload.failed': PayloadFacts & Trouble & { readonly attempt: number; readonly action: string };
   'quota.spent': { readonly account: string; readonly destination: string; readonly until: number };

@@ -57,9 +57,10 @@ async function attempt(repeat: Repeat, { gateway, gate, priority, signal, cut }:
     await store.payloads.releaseFormer(row);
     return true;
   }
-  await putOff(row, { waitMs, ...decision }, store.repeats);
+  await putOff(row, { ...decision, waitMs: Math.max(waitMs, restMs) }, store.repeats);
   const { code = '', message = '' } = decision.problem ?? {};
-  emit('upload.failed', { ...factsOf(row), code, message, attempt: row.attempts + 1, action: 'again later' });
+  const until = clock.now() + Math.max(waitMs, restMs);
+  emit('payload.waiting', { ...factsOf(row), code, message, ...(decision.action === 'dead' ? {} : { until }) });
   return false;
 }
 
@@ -68,7 +69,7 @@ async function putOff(
   { action, ambiguous, waitMs }: { action: string; ambiguous: boolean; waitMs: number },
   repeats: SendGiven['gateway']['store']['repeats'],
 ): Promise<void> {
-  await repeats.postpone(row, { waitMs: Math.max(waitMs, restMs), ambiguous });
+  await repeats.postpone(row, { waitMs, ambiguous });
   // What was taken before and is refused now is for the next run to send, and to tell of.
   if (action === 'dead') await repeats.giveUp(row);
 }

@@ -148,7 +148,7 @@ async function afterFailure(
   if (now?.state !== 'owed') return settledFate(now);
   if (waits) {
     const at = now.next_attempt_at ?? clock.now();
-    emit('payload.waiting', { ...factsOf(row), code, message, until: at });
+    emit('payload.waiting', { ...factsOf(row), code, message, until: at, attempt: row.attempts });
     return { state: 'waiting_retry', at, problem };
   }
   const closed = await given.gate.closed(given.priority);
@@ -156,11 +156,14 @@ async function afterFailure(
 }
 
 /**
- * The service took something else of ours since the last attempt at this one: so it is not the service. One that fails
- * for all is waited for, however long, and what failed meanwhile is not held against a payload afterwards.
+ * The service took something else for the same account since the last attempt at this one: so it is not the service. One that
+ * fails for all is waited for, however long, and what failed meanwhile is not held against a payload afterwards.
  */
 function isToBlame(before: OutboxRow, { gateway, gate }: SendGiven): Promise<boolean> {
-  return gateway.store.receipts.tookAfter(gate.destination.url, before.last_attempt_at ?? before.owed_at);
+  const { account } = gate.destination;
+  const alike = [...gateway.gates()].filter(({ destination }) => destination.account === account);
+  const names = alike.map(({ destination }) => destination.name);
+  return gateway.store.receipts.tookAfter(names, before.last_attempt_at ?? before.owed_at);
 }
 
 /** We are being stopped: the payload stays owed and nothing is held against it. */

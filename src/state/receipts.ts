@@ -61,14 +61,28 @@ export class Receipts {
   }
 
   /**
-   * Whether the service at `url` has taken anything of ours after `since`, epoch milliseconds. What lies in the future was
-   * written while the clock was wrong, and says nothing.
+   * Whether the service has taken anything that was owed to one of these destinations after `since`, epoch milliseconds. What lies
+   * in the future was written while the clock was wrong, and says nothing.
    */
-  async tookAfter(url: string, since: number): Promise<boolean> {
+  async tookAfter(destinations: readonly string[], since: number): Promise<boolean> {
     const { db, clock } = this.#ground;
-    const ours = db.selectFrom('receipts').select('at').where('url', '=', url);
-    const newer = ours.where('at', '>', since).where('at', '<=', clock.now() + futureMs);
-    return (await newer.limit(1).executeTakeFirst()) !== undefined;
+    const newer = await db
+      .selectFrom('receipts')
+      .innerJoin('outbox', (join) =>
+        join
+          .onRef('outbox.url', '=', 'receipts.url')
+          .onRef('outbox.client_id', '=', 'receipts.client_id')
+          .onRef('outbox.instance', '=', 'receipts.instance')
+          .onRef('outbox.sha256', '=', 'receipts.sha256')
+          .on('outbox.state', '=', 'delivered'),
+      )
+      .select('receipts.at')
+      .where('receipts.at', '>', since)
+      .where('receipts.at', '<=', clock.now() + futureMs)
+      .where('outbox.destination', 'in', destinations)
+      .limit(1)
+      .executeTakeFirst();
+    return newer !== undefined;
   }
 
   /**

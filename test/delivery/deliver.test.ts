@@ -395,6 +395,21 @@ describe('attempts', () => {
     expect(await store.outbox.find(id)).toMatchObject({ state: 'owed', attempts: 10, blames: 1 });
   });
 
+  it('are not held against a payload because the service takes those of another account', async () => {
+    const { destination } = open({ attempts: 1 });
+    const other = destinationAt(stage.url, { name: 'other', account: 'another' });
+    const gateway = openGateway({ store, destinations: [destination, other], emit: heard.emit });
+    const id = await owe(gateway, destination, 'i');
+    await owe(gateway, other, 'foreign');
+    stage.otherwise = (request, response, seen) =>
+      (seen.path.includes('/i/') ? say(503) : take)(request, response, seen);
+    await deliver(gateway, { only: [id] });
+    await deliver(gateway, { destinations: [other] });
+    await store.outbox.postpone(id, { code: 'DELIVERY_FAILED', message: 'busy', free: false, waitMs: 0 });
+    await deliver(gateway);
+    expect(await store.outbox.find(id)).toMatchObject({ state: 'owed', blames: 0 });
+  });
+
   it('at a payload that ends the process each time are bounded too', async () => {
     const { destination, gateway } = open({ attempts: 2 });
     const id = await owe(gateway, destination, 'i');
