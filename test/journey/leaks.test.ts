@@ -250,6 +250,11 @@ describe('secrets at work, where everybody refuses them and says them back', () 
       'doctor --connect',
     ];
     const said = await saidBy(home, commands, env);
+    const refused = { ...env, OTEL_EXPORTER_OTLP_ENDPOINT: `${echo.url}/kind0/400/at` };
+    said.set(
+      'a collector that refuses',
+      (await home.sluice(['sync', 'read_bearer', '--wait', '0', '--log', 'warn'], { env: refused })).stderr,
+    );
     const daemon = home.start(['run', '--log', 'debug'], { env });
     await until('the daemon to start', () => daemon.output().includes('daemon.started'));
     await until('an alert', () => /alert\.(unsent|given_up|sent)/.test(daemon.output()));
@@ -270,6 +275,7 @@ describe('secrets at work, where everybody refuses them and says them back', () 
     expect(all.split('[redacted]').length).toBeGreaterThan(100);
     expect(canaries.in(echo.heard()).length).toBeGreaterThan(8);
     expect(said.get('traces')).toContain('sluice.run');
+    expect(said.get('a collector that refuses')).toContain('traces could not be sent');
   });
 
   it('are not in the last words of a process that falls over a fault', async () => {
