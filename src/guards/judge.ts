@@ -1,5 +1,7 @@
 import type { Guards } from '../config/config.ts';
 import { countOf, countText } from '../lib/count-text.ts';
+import { spanText } from '../lib/span.ts';
+import { instantText } from '../lib/time-text.ts';
 import type { Finding } from './finding.ts';
 import type { Counted } from './watch.ts';
 
@@ -116,19 +118,4 @@ function percentText(part: number): string {
   const percent = part * 100;
   const near = (percent > 0 && percent < 0.01) || (percent < 100 && percent > 99.99);
   return near ? `${percent < 1 ? 'under 0.01' : 'over 99.99'}%` : `${Number(percent.toFixed(2))}%`;
-}
-
-function instantText(at: number): string {
-  return new Date(at).toISOString().replace(/\.\d+Z$/, 'Z');
-}
-
-function spanText(milliseconds: number): string {
-  const units = [
-    ['w', 7 * 86_400_000],
-    ['d', 86_400_000],
-    ['h', 3_600_000],
-    ['m', 60_000],
-  ] as const;
-  const [letter, size] = units.find(([, ms]) => milliseconds % ms === 0) ?? ['m', 60_000];
-  return `${milliseconds / size}${letter}`;
 }
