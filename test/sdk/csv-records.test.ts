@@ -184,6 +184,31 @@ test.each(['utf-16le', 'utf-16be', 'utf-8'])('a byte-order mark says %s, whateve
 });
 
 test.each([
+  ['utf-8', 'sep=;\r\nid;name\r\n1;"ü;x"\r\n', ','],
+  ['utf-16le', 'SEP=\t\nid\tname\n1\tü;x\n', ';'],
+  ['utf-8', 'sep=;\rid;name\r1;"ü;x"\r', '|'],
+])('the line by which Excel is told the delimiter is heeded, and is no row: %s', async (name, text, delimiter) => {
+  const bytes = iconv.encode(text, name, { addBOM: true });
+  for (const size of [1, 3, 1000]) {
+    const table = await readTable(inputOf(bytes, size), 'csv', { delimiter, blockBytes: size });
+    expect(table).toMatchObject({ columns: [{ name: 'id' }, { name: 'name' }], rows: [['1', 'ü;x']] });
+  }
+  const ragged = readTable(inputOf(`${text}1\n`), 'csv');
+  await expect(ragged).rejects.toMatchObject({ code: 'CSV_RAGGED', where: { line: 4 } });
+  const bare = await readTable(inputOf(text), 'csv', { header: false });
+  expect(bare.rows).toEqual([
+    ['id', 'name'],
+    ['1', 'ü;x'],
+  ]);
+});
+
+test('a name or a cell that only looks like that line is what it is', async () => {
+  expect((await readTable(inputOf('sep=;a,b\n1,2\n'), 'csv')).rows).toEqual([['1', '2']]);
+  expect((await readTable(inputOf('a,b\nsep=;,2\n'), 'csv')).rows).toEqual([['sep=;', '2']]);
+  expect((await readTable(inputOf('"sep=;"\n2\n'), 'csv')).rows).toEqual([['2']]);
+});
+
+test.each([
   ['windows-1252', 'a,b\n€ “Ü”,2\n'],
   ['utf-16le', 'a,b\n漢 😀,2\n'],
   ['shift_jis', 'a,b\n漢字 表,2\n'],

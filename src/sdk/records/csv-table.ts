@@ -46,21 +46,22 @@ async function openScanned(input: RecordInput, settings: RecordSettings): Promis
 
 async function begin(input: RecordInput, settings: RecordSettings, blocks: Blocks): Promise<CsvTable> {
   await blocks.refill(0);
-  const skipped = await skipLines(input, settings.skip_rows, blocks);
+  const { from: skipped, delimiter } = await toldDelimiter(blocks, await skipLines(input, settings.skip_rows, blocks));
+  const line = settings.skip_rows + (delimiter === undefined ? 1 : 2);
   const dialect = {
-    delimiter: settings.delimiter.charCodeAt(0),
+    delimiter: delimiter ?? settings.delimiter.charCodeAt(0),
     quote: settings.quote === '' ? -1 : settings.quote.charCodeAt(0),
     comment: Buffer.from(settings.comment ?? '', 'utf8'),
     nullText: Buffer.from(settings.null_text, 'utf8'),
   };
-  const scanner = new CsvScanner({ input, dialect, line: settings.skip_rows + 1 });
+  const scanner = new CsvScanner({ input, dialect, line });
   const first = await firstRow(scanner, blocks, skipped);
   if (first === undefined && settings.header) throw noHeader(input);
   const names = namesOf(input, first?.texts ?? [], settings.header);
   if (settings.header && !first!.isQuoted) refuseOtherDelimiter(input, names);
   // Without a header the first row is data: it is scanned again as such, on the line where it was met.
   const from = settings.header ? first!.end : skipped;
-  const again = settings.header ? scanner : new CsvScanner({ input, dialect, line: settings.skip_rows + 1 });
+  const again = settings.header ? scanner : new CsvScanner({ input, dialect, line });
   return { names, rows: rowsOf(again, blocks, { from, width: names.length }), close: () => blocks.close() };
 }
 
@@ -79,6 +80,23 @@ async function skipLines(input: RecordInput, lines: number, blocks: Blocks): Pro
   }
   return at;
 }
+
+/**
+ * Excel takes a first line such as `sep=;` for what stands between the cells, and many programs write one for it. It is no row,
+ * and decides over the option, for the file says so itself.
+ */
+async function toldDelimiter(blocks: Blocks, from: number): Promise<{ from: number; delimiter?: number }> {
+  let at = from;
+  while (blocks.bytes.length - at < longestSeparatorLine && !blocks.last) {
+    await blocks.refill(at);
+    at = 0;
+  }
+  const head = blocks.bytes.toString('latin1', at, at + longestSeparatorLine);
+  const [line, sign] = /^sep=([\t -!#-~])(?:\r\n|\n|\r(?!$))/i.exec(head) ?? [];
+  return line === undefined ? { from: at } : { from: at + line.length, delimiter: sign!.charCodeAt(0) };
+}
+
+const longestSeparatorLine = 'sep=;\r\n'.length;
 
 interface FirstRow {
   readonly texts: (string | null)[];

@@ -47,7 +47,11 @@ export const recordOptions = {
     about: 'With `columns`: leave out what the data has beyond them, instead of refusing it.',
     default: false,
   }),
-  delimiter: option.text({ about: 'csv: what stands between two cells.', default: ',', example: ';' }),
+  delimiter: option.text({
+    about: 'csv: what stands between two cells. A first line such as `sep=;`, as Excel knows it, decides over it.',
+    default: ',',
+    example: ';',
+  }),
   quote: option.text({ about: 'csv: what stands around a cell; empty when nothing does.', default: '"' }),
   escape: option.text({
     about: 'csv: what stands before a quote inside a quoted cell. The quote itself when absent.',
