@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { constants, copyFile, link, rename, rm, writeFile } from 'node:fs/promises';
+import { constants, copyFile, link, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { makeFolder } from '../lib/make-folder.ts';
 import { Problem } from '../lib/problem.ts';
@@ -19,8 +19,8 @@ const sampleName = 'sluice-sample.csv';
 
 /**
  * Writes a commented first config and, beside it, the schema that makes editors complete it and a sample to read. Each
- * file is there whole or not at all. A config that exists already is left alone unless `force` is set; the other two are
- * ours and always renewed.
+ * file is there whole or not at all. A config that exists already is left alone unless `force` is set; the schema is
+ * ours and always renewed; rows that somebody has put into a file of the sample's name stay, and the sample gets another.
  */
 export async function initConfig({ path, force = false }: { path: string; force?: boolean }): Promise<Written> {
   const config = resolve(path);
@@ -30,12 +30,29 @@ export async function initConfig({ path, force = false }: { path: string; force?
   } catch (error) {
     throw unwritable(error as Error, path);
   }
-  await place(config, await shipped('starter.yaml'), { force, shown: path });
-  for (const name of [schemaName, sampleName]) {
-    const text = await shipped(name);
+  const rows = await shipped(sampleName);
+  const sample = await freeName(folder, rows);
+  const starter = (await shipped('starter.yaml')).replaceAll(sampleName, sample);
+  await place(config, starter, { force, shown: path });
+  for (const [name, text] of [
+    [schemaName, await shipped(schemaName)],
+    [sample, rows],
+  ] as const) {
     await place(join(folder, name), text, { force: true, shown: join(dirname(path), name) });
   }
-  return { config, schema: join(folder, schemaName), sample: join(folder, sampleName) };
+  return { config, schema: join(folder, schemaName), sample: join(folder, sample) };
+}
+
+/** A name for the sample under which nobody keeps other rows. */
+async function freeName(folder: string, rows: string): Promise<string> {
+  for (let n = 1; ; n++) {
+    const name = n === 1 ? sampleName : sampleName.replace('.csv', `-${n}.csv`);
+    const there = await readFile(join(folder, name), 'utf8').catch(({ code }: NodeJS.ErrnoException) =>
+      // Something is there all the same; whatever else is wrong shows when the sample is written.
+      code === 'EACCES' || code === 'EISDIR' ? '' : rows,
+    );
+    if (there === rows) return name;
+  }
 }
 
 async function place(file: string, text: string, { force, shown }: { force: boolean; shown: string }): Promise<void> {

@@ -182,6 +182,17 @@ describe('init', () => {
     expect(await readFile(path, 'utf8')).toContain('version: 1');
   });
 
+  it('leaves rows alone that somebody keeps under the name of the sample', async () => {
+    const folder = await folderWith({ 'sluice-sample.csv': 'mine\n' });
+    const written = await initConfig({ path: join(folder, 'sluice.yaml') });
+    expect(await readFile(join(folder, 'sluice-sample.csv'), 'utf8')).toBe('mine\n');
+    expect(written.sample).toBe(join(folder, 'sluice-sample-2.csv'));
+    const { config, problems } = await loadConfig(written.config, { env });
+    expect(problems).toEqual([]);
+    expect(config!.jobs.get('orders')!.extract!.query.path).toBe('sluice-sample-2.csv');
+    expect((await initConfig({ path: join(folder, 'other.yaml') })).sample).toBe(written.sample);
+  });
+
   it('says in its own words when it cannot write', async () => {
     const folder = await folderWith({ file: '' });
     await expect(initConfig({ path: join(folder, 'file/sluice.yaml') })).rejects.toMatchObject({
