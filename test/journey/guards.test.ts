@@ -185,7 +185,7 @@ describe('guards', () => {
     const today = new Date().toISOString().slice(0, 10);
     expect(await read(one, rows(today, 4))).toMatchObject({ state: 'delivered' });
     const held = await read(one, rows('2020-02-29', 5));
-    expect(held.problem!.seen).toBe('5 of 40 (12.5%); 2020-02-29T23:59:59Z');
+    expect(held.problem!.seen).toBe('5 of 40 (12.5%); 2020-02-29 23:59:59Z');
   });
 
   it('let bytes that a person approved through again, and say so of no others', async () => {
