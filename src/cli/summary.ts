@@ -1,5 +1,5 @@
 import type { Outcome } from '../daemon/outcome.ts';
-import { renderProblem } from '../lib/problem.ts';
+import { type Problem, renderProblem } from '../lib/problem.ts';
 import { redact } from '../lib/redact.ts';
 import { exit } from './exit.ts';
 import { bytesText, countText, durationText, instantText } from './figures.ts';
@@ -44,12 +44,24 @@ export function showSummary({
     );
     return;
   }
-  for (const { problem, state } of outcomes) {
-    if (problem !== undefined && state !== 'waiting_quota') process.stderr.write(`${redact(renderProblem(problem))}\n`);
+  for (const { problem, state, run } of outcomes) {
+    if (problem !== undefined && state !== 'waiting_quota')
+      process.stderr.write(`${redact(failureText(problem, run))}\n`);
   }
   if (outcomes.length === 0) process.stdout.write(`${nothingRan(refused)}\n`);
   else process.stdout.write(`\n${tableOf(outcomes)}\n`);
 }
+
+/** Beside the problem, what the run is called and where more of it stands. */
+function failureText(problem: Problem, run: string | undefined): string {
+  return [
+    renderProblem(problem),
+    ...(run === undefined ? [] : [`  run      ${run}`, `  more     ${storyOf(run)}`]),
+  ].join('\n');
+}
+
+/** The command that tells all that is known of a run. */
+const storyOf = (run: string): string => `sluice history --run ${run}`;
 
 function nothingRan(refused: readonly string[]): string {
   if (refused.length === 0) return 'There is no enabled job in the config.';
@@ -92,6 +104,7 @@ function plain({ problem, until, milliseconds, ...facts }: Outcome): object {
   return {
     ...facts,
     milliseconds: Math.round(milliseconds),
+    ...(problem === undefined || facts.run === undefined ? {} : { more: storyOf(facts.run) }),
     ...(until === undefined ? {} : { until: new Date(until).toISOString() }),
     ...(problem === undefined
       ? {}

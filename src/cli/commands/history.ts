@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { redact } from '../../lib/redact.ts';
+import type { Store } from '../../state/store.ts';
 import type { RunRow, SkipRow, StretchRow } from '../../state/tables.ts';
 import type { CliCommand } from '../command.ts';
 import { chooseJobs, configFlag, openConfig } from '../config-file.ts';
@@ -12,6 +13,7 @@ interface Flags {
   readonly config: string;
   readonly limit: number;
   readonly failed?: true;
+  readonly run?: string;
   readonly json?: true;
 }
 
@@ -19,11 +21,12 @@ const bad = new Set<RunRow['state']>(['failed', 'dead', 'quarantined', 'interrup
 /** Runs that are looked through for the failed ones among them. */
 const mostLookedAt = 100_000;
 
-async function run(job: string | undefined, { config: file, limit, failed, json }: Flags): Promise<void> {
+async function run(job: string | undefined, { config: file, limit, failed, run: id, json }: Flags): Promise<void> {
   const loaded = await openConfig(file);
   const { openExisting } = await import('../existing-store.ts');
   const store = await openExisting(loaded.config);
   try {
+    if (id !== undefined) return await tellRun(id, { store, json: json === true });
     const filter = job === undefined ? {} : { job };
     const looked = failed === true ? mostLookedAt : limit;
     const rows = (await store?.runs.history({ ...filter, limit: looked })) ?? [];
@@ -39,6 +42,12 @@ async function run(job: string | undefined, { config: file, limit, failed, json 
   } finally {
     await store?.close();
   }
+}
+
+async function tellRun(id: string, { store, json }: { store: Store | undefined; json: boolean }): Promise<void> {
+  const { findRun, runStory } = await import('../run-story.ts');
+  const row = await findRun(id, store);
+  process.stdout.write(`${redact(json ? forMachines(ofRun(row)) : runStory(row))}\n`);
 }
 
 /** A run, a time in which a job ran less often than its schedule says, or firings that came to nothing. */
@@ -141,6 +150,7 @@ const command: CliCommand = {
       .option(...configFlag)
       .option('-n, --limit <runs>', 'how many', positive, 20)
       .option('--failed', 'only what failed, died, was held back or interrupted')
+      .option('--run <id>', 'one run, with all that is known of it')
       .option('--json', 'for machines')
       .addHelpText('after', '\nExamples:\n  sluice history\n  sluice history orders --failed -n 50')
       .action(run);
