@@ -16,14 +16,15 @@ export const configFlag = [
 
 /** What a command that is shown for copying needs behind it to mean this config: ` --config FILE`, or nothing. */
 export function configWords(file: string): string {
-  return file === configFlag[2] ? '' : ` --config ${file}`;
+  if (file === configFlag[2]) return '';
+  return ` --config ${/^[\w./@%+=:,~-]+$/.test(file) ? file : `'${file.replaceAll("'", "'\\''")}'`}`;
 }
 
 /** Loads a config that a command cannot do without: where the file as a whole is unusable, all its faults are shown. */
 export async function openConfig(file: string): Promise<Loaded & { config: Config }> {
   const { loadConfig } = await import('../config/load.ts');
   const loaded = await loadConfig(file);
-  showProblems(loaded.warnings);
+  showRemarks(loaded.warnings);
   if (loaded.config !== undefined) return { ...loaded, config: loaded.config };
   const [first, ...others] = loaded.problems;
   if (first !== undefined && others.length === 0) throw first;
@@ -32,13 +33,18 @@ export async function openConfig(file: string): Promise<Loaded & { config: Confi
     code: 'CONFIG_UNUSABLE',
     family: 'config',
     message: `Nothing can be done with ${file} until these are mended`,
-    next: `sluice check${configWords(file)}`,
+    next: 'sluice check',
   });
 }
 
 /** Problems for a person, on standard error, secrets out. */
 export function showProblems(problems: readonly Problem[]): void {
   for (const problem of problems) process.stderr.write(`${redact(renderProblem(problem))}\n`);
+}
+
+/** What is worth a look and stops nothing, told apart from faults. */
+export function showRemarks(remarks: readonly Problem[]): void {
+  for (const remark of remarks) process.stderr.write(`remark ${redact(renderProblem(remark))}\n`);
 }
 
 /**

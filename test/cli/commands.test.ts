@@ -91,6 +91,19 @@ describe('sluice init', () => {
 });
 
 describe('sluice check', () => {
+  it('marks what is only worth a look, so that nobody takes it for the fault', async () => {
+    const cwd = await makeFolder();
+    const target = (id: string) => `{ source: files, query: a.csv, format: csv, target: ${id} }`;
+    const head = 'version: 1\ndestinations: { main: { url: "https://app.example.com", api_key: abc } }\n';
+    await writeFile(
+      join(cwd, 'sluice.yaml'),
+      `${head}sources: { files: { connector: file } }\njobs:\n  a: ${target('short')}\n  b: ${target('""')}\n`,
+    );
+    const { stderr } = await sluice(['check'], { cwd });
+    expect(stderr).toMatch(/^remark CONFIG_ID: /);
+    expect(stderr).toMatch(/^CONFIG_\w+: /m);
+  });
+
   it('reports every fault at once, each with its line, and ends with 2', async () => {
     const cwd = await makeFolder();
     const lines = [
