@@ -20,7 +20,9 @@ export async function giveBackCutOff(
     if (schedule === undefined || row?.schedule !== scheduleKey(schedule) || row.next_at === null) continue;
     const [, before] = await store.runs.history({ job: run.job, limit: 2 });
     if (before !== undefined && isCutOff(before)) continue;
-    const at = firingBefore(schedule, { nextAt: row.next_at, now: clock.now() });
+    // Others may have come to nothing since: the run is not always that of the last one before the next.
+    const nextAt = run.fired_at === null ? row.next_at : run.fired_at + 1;
+    const at = firingBefore(schedule, { nextAt, now: clock.now() });
     if (at !== undefined) await store.schedules.set({ ...row, next_at: at });
   }
 }

@@ -173,6 +173,7 @@ export class Daemon {
       origin: 'schedule',
       signal,
       ...(firing.logicalAt === undefined ? {} : { logicalAt: firing.logicalAt }),
+      firedAt: firing.at,
       settle: (parts) => firing.settle(parts),
       ...(seat === undefined ? {} : { seat }),
     });

@@ -25,6 +25,8 @@ export interface RunGiven {
   readonly signal: AbortSignal;
   /** The instant that the run stands for, epoch milliseconds; absent: the present. Dates in queries are reckoned from it. */
   readonly logicalAt?: number;
+  /** The instant that its firing was planned for, epoch milliseconds. */
+  readonly firedAt?: number;
   /** Written down in the transaction that begins the run. */
   readonly settle?: (parts: Parts) => Promise<void>;
   /**
@@ -86,9 +88,9 @@ function saidOf({ code, message, next }: Problem): Pick<RunEvents['run.finished'
   return { code, message, ...(next === undefined ? {} : { next }) };
 }
 
-function begin({ runtime, job, origin, settle }: RunGiven): Promise<string> {
+function begin({ runtime, job, origin, firedAt, settle }: RunGiven): Promise<string> {
   return runtime.store.transaction(async (parts) => {
-    const run = await parts.runs.begin({ job: job.name, origin });
+    const run = await parts.runs.begin({ job: job.name, origin, ...(firedAt === undefined ? {} : { firedAt }) });
     await settle?.(parts);
     return run;
   });

@@ -47,7 +47,7 @@ export function takeTurn(schedule: Schedule, standing: Standing): Turn {
 }
 
 /**
- * The last firing before the one that is due at `nextAt`: that of a run which was cut off. Undefined where the misfire policy
+ * The last firing before `nextAt`, for a run that was cut off. Undefined where the misfire policy
  * makes nothing good that is so old by now.
  */
 export function firingBefore(

@@ -61,8 +61,8 @@ export class Runs {
     this.#ground = ground;
   }
 
-  /** Writes down that a run has begun in this process, and gives it its id. */
-  begin(run: { job: string; origin: 'person' | 'schedule' }): Promise<string> {
+  /** Writes down that a run has begun in this process, and gives it its id. `firedAt`: the instant of its firing, epoch milliseconds. */
+  begin({ firedAt, ...run }: { job: string; origin: 'person' | 'schedule'; firedAt?: number }): Promise<string> {
     return atomically(this.#ground, async ({ db, clock, processes, ...rest }) => {
       let id = newRunId(clock.now());
       // Of many that begin in one second, two may draw the same letters.
@@ -80,6 +80,7 @@ export class Runs {
           row_count: null,
           bytes: null,
           requests: 0,
+          fired_at: firedAt ?? null,
           ...nothingWrong,
         })
         .execute();

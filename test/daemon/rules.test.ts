@@ -155,12 +155,13 @@ describe('firings that were missed', () => {
 describe('a run whose process died', () => {
   /** The state as it was left by a process that died in so many runs of the job, one after the other. */
   const dead =
-    (job: Job, { runs, nextAt }: { runs: number; nextAt: number }) =>
+    (job: Job, { runs, nextAt, firedAt }: { runs: number; nextAt: number; firedAt?: number }) =>
     async (runtime: Runtime): Promise<void> => {
       await dueAt([job, nextAt])(runtime);
       const problem = { code: 'RUN_INTERRUPTED', message: 'The process ended before the run did' };
       for (let run = 0; run < runs; run++) {
-        const id = await runtime.store.runs.begin({ job: job.name, origin: 'schedule' });
+        const fired = firedAt === undefined ? {} : { firedAt };
+        const id = await runtime.store.runs.begin({ job: job.name, origin: 'schedule', ...fired });
         await runtime.store.runs.finish(id, { state: 'interrupted', problem });
       }
     };
@@ -179,6 +180,20 @@ describe('a run whose process died', () => {
     await hear('run.finished', { job: 'orders' });
     expect(source.stoodFor).toEqual([standsFor === undefined ? undefined : begun]);
     expect((await runtime.store.schedules.find('orders'))?.next_at).toBe(begun + hour);
+  });
+
+  it('is begun anew for its own instant, though a firing after it came to nothing', async () => {
+    const { job, config, source } = await setUpWith({
+      ...hourly,
+      misfire: { policy: 'run_all', within: 24 * hour, atMost: 24 },
+    });
+    const { clock, begun } = halfPast();
+    const { hear } = await startDaemon(config, {
+      clock,
+      before: dead(job, { runs: 1, nextAt: begun + hour, firedAt: begun - hour }),
+    });
+    await hear('run.finished', { job: 'orders' });
+    expect(source.stoodFor[0]).toBe(begun - hour);
   });
 
   it('waits for the next firing where the process died in the run before it, too', async () => {

@@ -16,6 +16,8 @@ export interface RunsTable {
   message: string | null;
   /** What a person can do about it, in the words of the problem that ended it. */
   next: string | null;
+  /** The instant that its firing was planned for; null where a person began it. */
+  fired_at: number | null;
 }
 
 /**
