@@ -29,48 +29,49 @@ export interface Reloads {
 export function listenForReload(started: Promise<Reloading>): Reloads {
   let last = Promise.resolve();
   let isWaiting = false;
-  let isOver = false;
+  const over = new AbortController();
   const onHup = (): void => {
     if (isWaiting) return;
     isWaiting = true;
     last = last.then(async () => {
       const given = await started;
       isWaiting = false;
-      if (!isOver) await reloadSafely(given);
+      if (!over.signal.aborted) await reloadSafely(given, over.signal);
     });
   };
   process.on('SIGHUP', onHup);
   /** Nothing is taken anew from now on; resolves when what has begun is over. */
   const end = (): Promise<void> => {
-    isOver = true;
+    over.abort(new Error('the daemon stops'));
     process.off('SIGHUP', onHup);
     return last;
   };
   /** Work that must not meet a reload. */
   const between = (work: () => Promise<void>): Promise<void> => {
     last = last.then(async () => {
-      if (!isOver) await work();
+      if (!over.signal.aborted) await work();
     });
     return last;
   };
   return { end, between };
 }
 
-async function reloadSafely(given: Reloading): Promise<void> {
+async function reloadSafely(given: Reloading, signal: AbortSignal): Promise<void> {
   try {
-    await given.watchers.reload(() => reload(given));
+    await given.watchers.reload(() => reload(given, signal));
   } catch (error) {
     given.log.error('the reload met a fault', { error: String(error) });
   }
 }
 
-async function reload({ file, daemon, runtime, config, log }: Reloading): Promise<void> {
+async function reload({ file, daemon, runtime, config, log }: Reloading, signal: AbortSignal): Promise<void> {
   const [{ loadConfig }, { noteOf, readyNote, keepNote, keepRefusal }] = await Promise.all([
     import('../config/load.ts'),
     import('../daemon/config-note.ts'),
   ]);
   const note = await noteOf(file);
-  const loaded = await loadConfig(file);
+  const loaded = await loadConfig(file, { signal });
+  if (signal.aborted) return;
   for (const problem of loaded.problems) {
     log.error('config.fault', { code: problem.code, place: placeOf(problem.where), fault: renderProblem(problem) });
   }

@@ -48,7 +48,7 @@ export async function retryFaults(given: Reloading, reloads: Reloads, signal: Ab
   for (let wait = firstPauseMs; !isOver && !signal.aborted; wait = Math.min(2 * wait, longestPauseMs)) {
     await pause(wait, undefined, { signal, ref: false }).catch(() => undefined);
     await reloads.between(async () => {
-      const came = await takeBetter(given).catch((error: unknown) => {
+      const came = await takeBetter(given, signal).catch((error: unknown) => {
         given.log.error('the config could not be read again', { error: String(error) });
         return 'still faulty' as const;
       });

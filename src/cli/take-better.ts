@@ -7,20 +7,18 @@ import type { Reloading } from './reloads.ts';
  * Loads the text that is in force once more, and takes it where fewer of its jobs are left out now: a file or a command that a
  * variable stands for has come to be. `not ours`: another text has been put in force, or stands in the file.
  */
-export async function takeBetter({
-  file,
-  daemon,
-  runtime,
-  watchers,
-}: Reloading): Promise<'whole' | 'still faulty' | 'not ours'> {
+export async function takeBetter(
+  { file, daemon, runtime, watchers }: Reloading,
+  signal: AbortSignal,
+): Promise<'whole' | 'still faulty' | 'not ours'> {
   const { store } = runtime;
   const taken = await readNote(store, store.processes.self);
   if (taken === undefined || taken.differs || taken.file !== resolve(file)) return 'not ours';
   if (taken.faults.length === 0) return 'whole';
   const note = await noteOf(file);
-  const loaded = await loadConfig(file);
+  const loaded = await loadConfig(file, { signal });
   const { config, problems } = loaded;
-  if (config === undefined || problems.length >= taken.faults.length) return 'still faulty';
+  if (signal.aborted || config === undefined || problems.length >= taken.faults.length) return 'still faulty';
   const ready = await readyNote(note, loaded);
   await watchers.reload(async () => {
     await daemon.adopt(config);

@@ -6,19 +6,29 @@ const limits = { timeout: 10_000, maxBuffer: 1024 * 1024 };
 
 type Ran = { readonly ok: true; readonly output: string } | { readonly ok: false; readonly reason: string };
 
+interface Surroundings {
+  readonly cwd: string;
+  readonly env: Environment;
+  /** Ends the program. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /**
  * Runs a program and hands back what it wrote to standard output. No shell is started: words are split at blanks, quotes
  * and backslashes group them, and nothing else has a meaning. Its standard error is not repeated, for it may hold what
  * must stay secret.
  */
-export function runCommand(line: string, { cwd, env }: { cwd: string; env: Environment }): Promise<Ran> {
+export function runCommand(line: string, { cwd, env, signal }: Surroundings): Promise<Ran> {
   const words = splitWords(line);
   if (words === undefined) return Promise.resolve({ ok: false, reason: 'The command has a quote that is not closed' });
   const [program, ...args] = words;
   if (program === undefined) return Promise.resolve({ ok: false, reason: 'The command is empty' });
   return new Promise((done) => {
-    const child = execFile(program, args, { cwd, env: { ...env }, ...limits, killSignal: 'SIGKILL' }, (error, output) =>
-      done(error === null ? { ok: true, output } : { ok: false, reason: reasonOf(program, error) }),
+    const child = execFile(
+      program,
+      args,
+      { cwd, env: { ...env }, ...limits, killSignal: 'SIGKILL', ...(signal && { signal }) },
+      (error, output) => done(error === null ? { ok: true, output } : { ok: false, reason: reasonOf(program, error) }),
     );
     child.stdin?.end();
   });
@@ -27,6 +37,7 @@ export function runCommand(line: string, { cwd, env }: { cwd: string; env: Envir
 function reasonOf(program: string, error: Error & { code?: unknown; killed?: boolean; signal?: unknown }): string {
   if (error.code === 'ENOENT') return `The command "${program}" was not found`;
   if (error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return `The command "${program}" wrote more than 1 MB`;
+  if (error.code === 'ABORT_ERR') return `The command "${program}" was not waited for, for this process ends`;
   if (error.killed) return `The command "${program}" did not end within ${limits.timeout / 1000} seconds`;
   if (typeof error.code === 'number') return `The command "${program}" ended with exit code ${error.code}`;
   return `The command "${program}" could not be run (${String(error.code ?? error.signal)})`;

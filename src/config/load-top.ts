@@ -17,7 +17,7 @@ import { partAt } from './member.ts';
 import { registerSecrets } from './secrets.ts';
 import { type OnStartError, topOptions } from './settings.ts';
 import { validatePart } from './validate.ts';
-import { type Environment, type Part, resolvePart } from './variables.ts';
+import { type Environment, type Part, resolvePart, type VariableSettings } from './variables.ts';
 
 type Keep = NonNullable<Config['keep']>;
 
@@ -30,6 +30,8 @@ export interface Top {
   readonly state: string;
   readonly timezone: string;
   readonly allowCommands: boolean;
+  /** Ends commands that still run. */
+  readonly signal?: AbortSignal;
   readonly sealKeys: SealKeys;
   readonly monitor?: MonitorAddress;
   /** The guards of all jobs, as written. */
@@ -61,8 +63,9 @@ export const topMaps = {
 /** Reads what stands at the top level. Faults there are the file's, so nothing of it can be used. */
 export async function readTop(
   document: Document,
-  { env, folder, faults }: { env: Environment; folder: string; faults: Faults },
+  { faults, ...around }: Pick<VariableSettings, 'env' | 'folder' | 'signal'> & { faults: Faults },
 ): Promise<Top> {
+  const { env, folder, signal } = around;
   const written = isMap(document.value) ? document.value : undefined;
   if (document.value === null) {
     faults.add({
@@ -81,7 +84,7 @@ export async function readTop(
   }
   const scalars = pick(written ?? {}, (name) => !Object.hasOwn(topMaps, name));
   const allowCommands = scalars.allow_commands === true;
-  const part = await resolvePart({ path: '', value: scalars }, { env, folder, allowCommands }, faults);
+  const part = await resolvePart({ path: '', value: scalars }, { ...around, allowCommands }, faults);
   part.value = {
     ...(part.value as object),
     ...pick(written ?? {}, (name, value) => Object.hasOwn(topMaps, name) && value !== null),
@@ -99,6 +102,7 @@ export async function readTop(
     state: resolve(folder, String(values.state)),
     timezone: timezone ?? 'UTC',
     allowCommands,
+    ...(signal === undefined ? {} : { signal }),
     sealKeys: keysOf(values, env),
     ...monitorOf(values),
     guards: (part.value as Record<string, unknown>).guards,

@@ -27,6 +27,8 @@ export interface LoadOptions {
   readonly catalogue?: (places: Places) => Promise<Catalogue>;
   /** Import also the connectors of the config's own places that no source names, so that a broken one is told. */
   readonly everyConnector?: boolean;
+  /** Nobody waits for the config any more: commands that still run for it are ended. */
+  readonly signal?: AbortSignal;
 }
 
 export interface Loaded {
@@ -88,7 +90,12 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
   const env = options.env ?? process.env;
   const folder = dirname(resolve(document.file));
   const faults = new Faults(document);
-  const top = await readTop(document, { env, folder, faults });
+  const top = await readTop(document, {
+    env,
+    folder,
+    faults,
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  });
   const isUsable = document.problems.length === 0 && faults.problems.length === 0;
   const catalogue = await (options.catalogue ?? openCatalogue)(top.places);
   if (options.everyConnector) await loadForeign(catalogue);

@@ -12,6 +12,8 @@ export interface VariableSettings {
   /** Relative paths of `${file:…}` are meant from here; commands run here. */
   readonly folder: string;
   readonly allowCommands: boolean;
+  /** Ends commands that still run. */
+  readonly signal?: AbortSignal;
 }
 
 /** One value of the config that had variables in it. */
@@ -178,7 +180,10 @@ class Scan {
         code: 'CONFIG_VARIABLE_FILE',
         message: `The file ${path} ${reason === 'does not exist' ? reason : `cannot be read: ${reason}`}`,
         within,
-        next: `Paths are meant from the config's folder, ${this.#settings.folder}`,
+        next:
+          (error as NodeJS.ErrnoException).code === 'EACCES'
+            ? `Make the file, and the folders that it is in, readable for user ${process.getuid?.() ?? '?'}, who reads it here`
+            : `Paths are meant from the config's folder, ${this.#settings.folder}`,
       });
     }
   }
@@ -192,7 +197,11 @@ class Scan {
         next: 'Write "allow_commands: true" at the top level if everybody who can edit this file may run programs here',
       });
     }
-    const ran = await runCommand(line, { cwd: this.#settings.folder, env: this.#settings.env });
+    const ran = await runCommand(line, {
+      cwd: this.#settings.folder,
+      env: this.#settings.env,
+      signal: this.#settings.signal,
+    });
     if (ran.ok) return this.#piece(line, withoutLastNewlines(ran.output));
     const next = "Run it by hand, from the config's folder: what it writes on standard error says more";
     return this.#fault({ code: 'CONFIG_VARIABLE_COMMAND', message: ran.reason, within, next });
