@@ -405,9 +405,9 @@ describe('attempts', () => {
       (seen.path.includes('/i/') ? say(503) : take)(request, response, seen);
     await deliver(gateway, { only: [id] });
     await deliver(gateway, { destinations: [other] });
-    await store.outbox.postpone(id, { code: 'DELIVERY_FAILED', message: 'busy', free: false, waitMs: 0 });
-    await deliver(gateway);
-    expect(await store.outbox.find(id)).toMatchObject({ state: 'owed', blames: 0 });
+    const again = (await store.outbox.find(id))!.next_attempt_at!;
+    await deliver(gateway, { only: [id], until: again });
+    expect(await store.outbox.find(id)).toMatchObject({ state: 'owed', attempts: 2, blames: 0 });
   });
 
   it('at a payload that ends the process each time are bounded too', async () => {
