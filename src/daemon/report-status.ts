@@ -101,7 +101,8 @@ export interface Status {
 export async function reportStatus(config: Config, store: Store | undefined, clock: Clock): Promise<Status> {
   const overview = await readOverview(config, store, clock);
   const { daemon, accounts, waiting } = overview;
-  const jobs = [...config.jobs.values()].map((job) => jobStatus(job, overview));
+  const endless = await endlessJobs(store);
+  const jobs = [...config.jobs.values()].map((job) => jobStatus(job, { overview, isEndless: endless.has(job.name) }));
   const owed = waiting.filter(({ state }) => state === 'owed');
   const logins = await needyLogins(config, store, clock);
   const disk = store === undefined ? undefined : await reportDisk(config, store);
@@ -166,7 +167,13 @@ function strandedIn(owed: readonly OutboxRow[], { jobs, destinations }: Config):
   );
 }
 
-function jobStatus(job: Job, overview: Overview): JobStatus {
+/** Jobs whose runs are stopped by newer firings, one after the other: none comes to its end. */
+async function endlessJobs(store: Store | undefined): Promise<ReadonlySet<string>> {
+  const streaks = (await store?.runs.streaks()) ?? [];
+  return new Set(streaks.flatMap(({ job, last }) => (last.code === 'RUN_CANCELLED' ? [job] : [])));
+}
+
+function jobStatus(job: Job, { overview, isEndless }: { overview: Overview; isEndless: boolean }): JobStatus {
   const owed = overview.waitingOf(job.name).filter(({ state }) => state === 'owed');
   const last = overview.lastRun(job.name);
   const shown = overview.publishedAsOf(job);
@@ -177,7 +184,7 @@ function jobStatus(job: Job, overview: Overview): JobStatus {
   return {
     job: job.name,
     enabled: job.enabled,
-    state,
+    state: isEndless && state === 'running' ? 'running, again and again' : state,
     ...(last === undefined ? {} : { last_run: runOf(last) }),
     ...(shown === undefined ? {} : { last_delivered_at: shown }),
     ...(next === undefined ? {} : { next_firing_at: next }),

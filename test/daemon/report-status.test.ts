@@ -19,6 +19,23 @@ async function statusAfter(trouble: { code: string; waitMs?: number } | undefine
   return { clock, read };
 }
 
+it('a job whose runs newer firings take the place of is not merely running', async () => {
+  const clock = new VirtualClock();
+  const store = await newStore({ clock });
+  const destination = destinationOf('http://127.0.0.1:1/api/1.0');
+  const job = jobOf({ name: 'orders', instance: 'a', source: new Source(), destination });
+  const read = async () => (await reportStatus(configOf('/nowhere', [job]), store, clock)).jobs[0]!.state;
+  await store.leases.take('job:orders');
+  expect(await read()).toBe('running');
+  for (let stopped = 0; stopped < 3; stopped++) {
+    const run = await store.runs.begin({ job: 'orders', origin: 'schedule' });
+    const problem = { code: 'RUN_CANCELLED', message: 'a newer firing took its place' };
+    await store.runs.finish(run, { state: 'interrupted', problem });
+  }
+  await store.runs.begin({ job: 'orders', origin: 'schedule' });
+  expect(await read()).toBe('running, again and again');
+});
+
 describe('the state of a job whose payload is owed', () => {
   it('is that it is owed, where nothing stands in the way', async () => {
     const { read } = await statusAfter(undefined);
