@@ -21,12 +21,17 @@ export interface Answer {
 
 const shownCharacters = 300;
 
-/** Reads an answer for what the service meant by it. An empty 2xx is a success: there is nothing to be unsure of. */
+/**
+ * Reads an answer for what the service meant by it. All that it says is JSON with an envelope (service document, section 1), and
+ * only that is taken for its word; but what it answers to an upload is not shown (section 4.12), so a 2xx without any body counts as
+ * a success as well, unless it says that it is a page: that comes from somebody else.
+ */
 export function readAnswer(http: HttpAnswer, now: number): Answer {
   const envelope = parseObject(http.text);
   const meta = envelope && asObject(envelope.meta);
   const ok = http.status >= 200 && http.status < 300;
-  const empty = http.complete && http.text.trim() === '';
+  const isPage = /^text\/html\b/i.test(String(http.headers['content-type'] ?? ''));
+  const empty = http.complete && !isPage && http.text.trim() === '';
   const date = Date.parse(http.headers.date ?? '');
   const errorCode = typeof meta?.error_code === 'string' ? meta.error_code : undefined;
   return {

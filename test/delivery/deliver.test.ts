@@ -249,6 +249,11 @@ describe('an answer', () => {
     response.writeHead(200, { 'content-type': 'text/html' });
     response.end('<html>Please log in to the Wi-Fi</html>');
   };
+  const blank: Play = async (request, response, seen) => {
+    await readBody(request, seen);
+    response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
+    response.end();
+  };
 
   const recoveries: [string, Play][] = [
     ['500', say(500, { code: 'internal_error' })],
@@ -262,6 +267,7 @@ describe('an answer', () => {
     ['a reset after the body was taken', resetAfterBody],
     ['half an answer', half],
     ['a login page that says 200', portal],
+    ['a page without a word that says 200', blank],
     ['silence', hang],
   ];
   it.each(recoveries)('of %s is followed by another attempt with the whole body', async (_name, play) => {
