@@ -38,6 +38,14 @@ test('without a header the columns are numbered and the first row is data, doubl
   ]);
 });
 
+test('a header with doubled quotes is the same wherever its block ends', async () => {
+  const text = 'id,"the ""total""","the ""rest"""\n1,2,3\n';
+  for (let blockBytes = 1; blockBytes <= text.length; blockBytes++) {
+    const { columns } = await readTable(inputOf(text, 1), 'csv', { blockBytes });
+    expect(columns.map(({ name }) => name)).toEqual(['id', 'the "total"', 'the "rest"']);
+  }
+});
+
 test('a column without a name is called after its position, and two of one name are refused', async () => {
   expect((await readTable(inputOf('a,,c\n1,2,3\n'), 'csv')).columns.map(({ name }) => name)).toEqual([
     'a',

@@ -38,6 +38,11 @@ export class CsvScanner {
   readonly #special = new Uint8Array(256);
   /** Span indices of cells that hold doubled quotes. */
   #doubled: number[] = [];
+  /** The end of the bytes is the end of the input. */
+  #isLast = false;
+  /** Of the row that was read last: line ends inside its cells, and the span index behind its last cell. */
+  #breaks = 0;
+  #rowEnd = 0;
 
   constructor(init: CsvScannerInit) {
     this.#init = init;
@@ -51,99 +56,112 @@ export class CsvScanner {
    * place. A width of 0 takes the first row whatever its width, at most `mostRows` cells of it.
    */
   scan(bytes: Buffer, from: number, limit: { width: number; mostRows: number; last: boolean }): number {
-    const { delimiter, quote, comment, nullText } = this.#init.dialect;
     const { width, mostRows, last } = limit;
-    const special = this.#special;
-    const nulls = nullText.length;
-    const end = bytes.length;
     const wanted = width === 0 ? 1 : mostRows;
     // A row with too many cells writes past the end, which typed arrays ignore, and is refused at its end.
-    const spans = new Int32Array(2 * mostRows * (width || 1));
-    const lines = new Int32Array(mostRows);
-    this.spans = spans;
-    this.lines = lines;
+    this.spans = new Int32Array(2 * mostRows * (width || 1));
+    this.lines = new Int32Array(mostRows);
+    this.rows = 0;
     this.#doubled = [];
-    let rows = 0;
-    let at = 0;
-    let line = this.#line;
-    let i = from;
-    // What an incomplete row has moved on is forgotten: the next scan begins at `done`, on line `doneLine`.
+    this.#isLast = last;
+    let cells = 0;
     let done = from;
-    let doneLine = line;
-    scanning: while (rows < wanted && i < end) {
-      const first = bytes[i]!;
-      if (comment.length > 0 && first === comment[0]) {
-        if (!last && end - i < comment.length) break;
-        if (comment.compare(bytes, i, Math.min(end, i + comment.length)) === 0) {
-          i = lineEnd(bytes, i, last);
-          if (i < 0) break;
-          doneLine = ++line;
-          done = i;
-          continue;
-        }
-      }
-      if ((first === lf || first === cr) && width !== 1) {
-        if (first === cr && i + 1 === end && !last) break;
-        i += first === cr && bytes[i + 1] === lf ? 2 : 1;
-        doneLine = ++line;
-        done = i;
+    while (this.rows < wanted && done < bytes.length) {
+      const start = this.#pastNoRow(bytes, done, width);
+      const end = start === done ? this.#row(bytes, start, cells) : start;
+      if (end < 0) break;
+      done = end;
+      if (start === end) {
+        this.#line++;
         continue;
       }
-      const rowAt = at;
-      const rowLine = line;
-      for (;;) {
-        let byte: number | undefined;
-        if (bytes[i] === quote) {
-          const start = ++i;
-          let pairs = false;
-          for (;;) {
-            byte = bytes[i];
-            if (byte === quote) {
-              if (bytes[i + 1] !== quote) break;
-              pairs = true;
-              i++;
-            } else if (byte === lf || (byte === cr && bytes[i + 1] !== lf)) line++;
-            else if (i >= end) {
-              if (last) throw this.#openQuote(rowLine);
-              break scanning;
-            }
-            i++;
-          }
-          spans[at] = start;
-          spans[at + 1] = i;
-          if (pairs) this.#doubled.push(at);
-          byte = bytes[++i];
-          if (byte !== delimiter && byte !== lf && byte !== cr && i < end) throw this.#textAfterQuote(line);
-        } else {
-          const start = i;
-          while (i < end && special[bytes[i]!] === 0) i++;
-          byte = bytes[i];
-          if (byte === quote && i < end) throw this.#strayQuote(line, bytes.toString('utf8', start, i + 20));
-          const isNull = i - start === nulls && (nulls === 0 || nullText.compare(bytes, start, i) === 0);
-          spans[at] = isNull ? -1 : start;
-          spans[at + 1] = i;
-        }
-        at += 2;
-        if (byte === delimiter && i < end) {
-          i++;
-          if (i === end && !last) break scanning;
-          continue;
-        }
-        if (i >= end && !last) break scanning;
-        if (byte === cr && i + 1 === end && !last) break scanning;
-        i += byte === cr && bytes[i + 1] === lf ? 2 : 1;
-        break;
-      }
-      if (width !== 0 && at - rowAt !== 2 * width) throw this.#ragged(rowLine, width, (at - rowAt) / 2);
-      lines[rows++] = rowLine;
-      doneLine = ++line;
-      done = Math.min(i, end);
+      if (width !== 0 && this.#rowEnd - cells !== 2 * width) throw this.#ragged(width, (this.#rowEnd - cells) / 2);
+      cells = this.#rowEnd;
+      this.lines[this.rows++] = this.#line;
+      this.#line += this.#breaks + 1;
     }
-    this.rows = rows;
-    this.#line = doneLine;
-    this.#undouble(bytes, width === 0 ? at : 2 * rows * width);
-    if (width === 0 && rows === 1) this.spans = spans.subarray(0, at);
+    this.#undouble(bytes, cells);
+    if (width === 0 && this.rows === 1) this.spans = this.spans.subarray(0, cells);
     return done;
+  }
+
+  /** Behind the line that begins here if it is no row; here again if it is one; -1 when the bytes do not tell yet. */
+  #pastNoRow(bytes: Buffer, at: number, width: number): number {
+    const { comment } = this.#init.dialect;
+    const first = bytes[at]!;
+    if (comment.length > 0 && first === comment[0]) {
+      if (!this.#isLast && bytes.length - at < comment.length) return -1;
+      const isComment = comment.compare(bytes, at, Math.min(bytes.length, at + comment.length)) === 0;
+      if (isComment) return lineEnd(bytes, at, this.#isLast);
+    }
+    return width !== 1 && (first === lf || first === cr) ? this.#pastBreak(bytes, at) : at;
+  }
+
+  /** Behind the line end at `at`, or behind the last byte there is; -1 when the bytes end before that is known. */
+  #pastBreak(bytes: Buffer, at: number): number {
+    const { length } = bytes;
+    if (at >= length || (bytes[at] === cr && at + 1 === length)) return this.#isLast ? length : -1;
+    return at + (bytes[at] === cr && bytes[at + 1] === lf ? 2 : 1);
+  }
+
+  /** Behind the row that begins at `start`; notes its cells from the span index `at` on. -1 when it is not complete. */
+  #row(bytes: Buffer, start: number, at: number): number {
+    const { delimiter, quote } = this.#init.dialect;
+    const { length } = bytes;
+    const special = this.#special;
+    this.#breaks = 0;
+    for (let i = start; ; at += 2) {
+      if (bytes[i] === quote) {
+        i = this.#quoted(bytes, i + 1, at);
+        if (i < 0) return -1;
+      } else {
+        const cell = i;
+        while (i < length && special[bytes[i]!] === 0) i++;
+        this.#plain(bytes, at, cell, i);
+      }
+      if (i >= length || bytes[i] !== delimiter) {
+        this.#rowEnd = at + 2;
+        return this.#pastBreak(bytes, i);
+      }
+      i++;
+      if (i === length && !this.#isLast) return -1;
+    }
+  }
+
+  #plain(bytes: Buffer, at: number, start: number, end: number): void {
+    const { quote, nullText } = this.#init.dialect;
+    if (end < bytes.length && bytes[end] === quote) throw this.#strayQuote(bytes.toString('utf8', start, end + 20));
+    const isNull = end - start === nullText.length && (end === start || nullText.compare(bytes, start, end) === 0);
+    this.spans[at] = isNull ? -1 : start;
+    this.spans[at + 1] = end;
+  }
+
+  /** Behind the closing quote of the cell that begins at `start`; -1 when it is not among the bytes. */
+  #quoted(bytes: Buffer, start: number, at: number): number {
+    const { delimiter, quote } = this.#init.dialect;
+    const { length } = bytes;
+    const special = this.#special;
+    let hasPairs = false;
+    let end = start;
+    for (; ; end++) {
+      while (end < length && special[bytes[end]!] === 0) end++;
+      if (end >= length) {
+        if (this.#isLast) throw this.#openQuote();
+        return -1;
+      }
+      const byte = bytes[end];
+      if (byte === quote) {
+        if (bytes[end + 1] !== quote) break;
+        hasPairs = true;
+        end++;
+      } else if (byte === lf || (byte === cr && bytes[end + 1] !== lf)) this.#breaks++;
+    }
+    this.spans[at] = start;
+    this.spans[at + 1] = end;
+    if (hasPairs) this.#doubled.push(at);
+    const behind = bytes[end + 1];
+    if (behind !== delimiter && behind !== lf && behind !== cr && end + 1 < length) throw this.#textAfterQuote();
+    return end + 1;
   }
 
   #undouble(bytes: Buffer, complete: number): void {
@@ -161,33 +179,33 @@ export class CsvScanner {
     }
   }
 
-  #ragged(line: number, width: number, seen: number) {
-    return raggedRow(this.#init.input, { line, width, seen });
+  #ragged(width: number, seen: number) {
+    return raggedRow(this.#init.input, { line: this.#line, width, seen });
   }
 
-  #openQuote(line: number) {
+  #openQuote() {
     return faultIn(this.#init.input, {
       code: 'CSV_QUOTE',
       message: 'the row that begins here has a quoted cell that is never closed',
-      spot: { line },
+      spot: { line: this.#line },
       next: "close the quote, or set `quote: ''` when quotes mean nothing in this data",
     });
   }
 
-  #textAfterQuote(line: number) {
+  #textAfterQuote() {
     return faultIn(this.#init.input, {
       code: 'CSV_QUOTE',
       message: 'text follows a closing quote',
-      spot: { line },
+      spot: { line: this.#line + this.#breaks },
       next: "double the quotes inside the cell, or set `escape` or `quote: ''`",
     });
   }
 
-  #strayQuote(line: number, seen: string) {
+  #strayQuote(seen: string) {
     return faultIn(this.#init.input, {
       code: 'CSV_QUOTE',
       message: 'a quote stands inside a cell that is not quoted',
-      spot: { line },
+      spot: { line: this.#line + this.#breaks },
       seen: shorten(seen),
       next: "quote the cell and double the quote, or set `quote: ''` when quotes mean nothing in this data",
     });
