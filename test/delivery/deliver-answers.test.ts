@@ -1,0 +1,133 @@
+import { existsSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { dayOf } from '../../src/delivery/quota.ts';
+import { forgetSecrets, registerSecret } from '../../src/lib/redact.ts';
+import { deliver, deliverHere, heard, open, owe, patient, stage, store } from './deliver-rig.ts';
+import { answer, type Play, readBody, say } from './fixtures.ts';
+
+deliverHere();
+
+describe('an answer', () => {
+  const hang: Play = () => undefined;
+  const reset: Play = (request) => {
+    request.socket.resetAndDestroy();
+  };
+  const resetAfterBody: Play = async (request, _response, seen) => {
+    await readBody(request, seen);
+    request.socket.resetAndDestroy();
+  };
+  const half: Play = async (request, response, seen) => {
+    await readBody(request, seen);
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': '500' });
+    response.write('{"meta":{"success":true,"status":200}');
+    await wait(20);
+    request.socket.destroy();
+  };
+  const portal: Play = async (request, response, seen) => {
+    await readBody(request, seen);
+    response.writeHead(200, { 'content-type': 'text/html' });
+    response.end('<html>Please log in to the Wi-Fi</html>');
+  };
+  const blank: Play = async (request, response, seen) => {
+    await readBody(request, seen);
+    response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
+    response.end();
+  };
+
+  const recoveries: [string, Play][] = [
+    ['500', say(500, { code: 'internal_error' })],
+    ['502 in HTML', say(502)],
+    ['503', say(503)],
+    ['504', say(504)],
+    ['408', say(408)],
+    ['429', say(429, { code: 'rate_limited', headers: { 'retry-after': '1' } })],
+    ['429 without a word', say(429)],
+    ['a reset before the body was taken', reset],
+    ['a reset after the body was taken', resetAfterBody],
+    ['half an answer', half],
+    ['a login page that says 200', portal],
+    ['a page without a word that says 200', blank],
+    ['silence', hang],
+  ];
+  it.each(recoveries)('of %s is followed by another attempt with the whole body', async (_name, play) => {
+    const { destination, gateway } = open({ timeoutMs: 600 });
+    const id = await owe(gateway, destination, 'i', 'the whole body');
+    stage.script.push(play);
+    const [first] = await deliver(gateway);
+    expect(first).toMatchObject({ id, state: 'waiting_retry' });
+    expect(await store.outbox.find(id)).toMatchObject({ state: 'owed' });
+    expect(await store.receipts.find({ url: destination.url, instance: 'i' })).toMatchObject({ certain: 0 });
+    const [second] = await deliver(gateway, patient());
+    expect(second).toMatchObject({ id, state: 'delivered' });
+    expect(stage.seen).toHaveLength(2);
+    expect(stage.seen[1]?.body).toBe('the whole body');
+    expect(await store.quota.use('account', dayOf(Date.now())), 'retries pay').toMatchObject({ used: 2 });
+  });
+
+  const ends: [number, string, string][] = [
+    [400, 'bad_request', 'DELIVERY_REFUSED'],
+    [400, 'data_too_large', 'DELIVERY_TOO_LARGE'],
+    [413, 'too_large', 'DELIVERY_TOO_LARGE'],
+    [403, 'forbidden', 'DELIVERY_FORBIDDEN'],
+    [404, 'not_found', 'DELIVERY_NOT_FOUND'],
+    [405, 'method_not_allowed', 'DELIVERY_REFUSED'],
+    [302, '', 'DELIVERY_REDIRECTED'],
+    [501, '', 'DELIVERY_REFUSED'],
+  ];
+  it.each(ends)('of %i %s ends the attempts with the words of the service', async (status, code, expected) => {
+    const { destination, gateway } = open();
+    const id = await owe(gateway, destination, 'i');
+    stage.script.push(say(status, { code, words: 'line 3 is broken' }));
+    const [result] = await deliver(gateway, patient());
+    expect(result).toMatchObject({ id, state: 'dead', problem: { code: expected } });
+    const row = await store.outbox.find(id);
+    expect(row).toMatchObject({ state: 'dead', code: expected, message: expect.stringContaining('line 3 is broken') });
+    expect(await store.runs.last('job-i')).toMatchObject({ state: 'dead', code: expected });
+    expect(existsSync(row?.path ?? ''), 'it can be sent again').toBe(true);
+    expect(stage.seen).toHaveLength(1);
+  });
+
+  it.each([400, 401, 413])(
+    'of %i that comes before the body was taken is read, not lost in a broken pipe',
+    async (status) => {
+      const { destination, gateway } = open({ uploadLimitBytes: 100_000_000 });
+      await owe(gateway, destination, 'i', 'x'.repeat(50_000_000));
+      stage.script.push((request, response, seen) => {
+        answer(status, { code: 'early', words: 'no thanks', headers: { connection: 'close' } })(
+          request,
+          response,
+          seen,
+        );
+      });
+      const [result] = await deliver(gateway);
+      expect(result).toMatchObject({ problem: { message: expect.stringContaining('no thanks') } });
+      expect(result?.state).toBe(status === 401 ? 'login_needed' : 'dead');
+    },
+  );
+
+  it('that says success false with a 200 is no receipt', async () => {
+    const { destination, gateway } = open();
+    await owe(gateway, destination, 'i');
+    stage.script.push(say(200, { meta: { success: false, error_desc: 'not today' } }));
+    expect(await deliver(gateway)).toMatchObject([{ state: 'dead', problem: { code: 'DELIVERY_REFUSED' } }]);
+  });
+
+  it('never carries a secret into the store, an event or a result', async () => {
+    registerSecret('s3cr3t-key-value');
+    const { destination, gateway } = open({ credentials: { kind: 'api_key', key: 's3cr3t-key-value' } });
+    await owe(gateway, destination, 'i');
+    stage.script.push(say(400, { code: 'bad_request', words: 'key s3cr3t-key-value is odd' }));
+    const results = await deliver(gateway);
+    const told = JSON.stringify([
+      results,
+      heard.events,
+      await store.outbox.inState('dead'),
+      await store.runs.last('job-i'),
+    ]);
+    forgetSecrets();
+    expect(stage.seen[0]?.headers['kf-api-key']).toBe('s3cr3t-key-value');
+    expect(told).not.toContain('s3cr3t');
+    expect(told).toContain('[redacted]');
+  });
+});

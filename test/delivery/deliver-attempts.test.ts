@@ -1,0 +1,192 @@
+import { describe, expect, it } from 'vitest';
+import { deliver, deliverHere, heard, open, owe, patient, stage, store } from './deliver-rig.ts';
+import { destinationAt, openGateway, say, take } from './fixtures.ts';
+
+deliverHere();
+
+describe('attempts', () => {
+  it('are bounded over restarts where the service takes others, and the last words are kept', async () => {
+    const { destination, gateway } = open({ attempts: 3 });
+    const id = await owe(gateway, destination, 'i');
+    const isOdd = ({ path }: { path: string }) => path.includes('/i/');
+    const busy = say(503, { code: 'busy', words: 'too busy' });
+    stage.otherwise = (request, response, seen) => (isOdd(seen) ? busy : take)(request, response, seen);
+    for (let start = 0; (await store.outbox.find(id))?.state === 'owed'; start++) {
+      await owe(gateway, destination, `other-${start}`);
+      await deliver(openGateway({ store, destinations: [destination], emit: heard.emit }));
+    }
+    const dead = (await store.outbox.find(id))!;
+    expect(dead).toMatchObject({ state: 'dead', code: 'DELIVERY_GAVE_UP', attempts: stage.seen.filter(isOdd).length });
+    expect(dead.attempts).toBeGreaterThanOrEqual(3);
+    expect(dead.message).toContain('too busy');
+    expect(await store.outbox.revive(id)).toBe(true);
+    stage.otherwise = say(200);
+    expect(await deliver(gateway)).toMatchObject([{ state: 'delivered' }]);
+  });
+
+  it('count for nothing while the service fails for all', async () => {
+    const { destination, gateway } = open({ attempts: 1 });
+    await owe(gateway, destination, 'before');
+    await deliver(gateway);
+    const id = await owe(gateway, destination, 'i');
+    stage.otherwise = say(503, { code: 'busy', words: 'too busy' });
+    await deliver(gateway);
+    expect(await store.outbox.find(id)).toMatchObject({ state: 'owed', attempts: 1, code: 'DELIVERY_FAILED' });
+    stage.otherwise = take;
+    expect(await deliver(gateway, patient())).toMatchObject([{ state: 'delivered' }]);
+  });
+
+  it('that failed in an outage are not held against a payload when the service takes others again', async () => {
+    const { destination, gateway } = open({ attempts: 2 });
+    const id = await owe(gateway, destination, 'i');
+    for (let failed = 0; failed < 9; failed++) {
+      await store.outbox.attempt(id);
+      await store.outbox.postpone(id, { code: 'DELIVERY_FAILED', message: 'busy', free: false, waitMs: 0 });
+    }
+    stage.otherwise = (request, response, seen) =>
+      (seen.path.includes('/i/') ? say(503) : take)(request, response, seen);
+    await owe(gateway, destination, 'other');
+    await deliver(gateway, {
+      only: (await store.outbox.inState('owed')).flatMap((row) => (row.id === id ? [] : [row.id])),
+    });
+    await deliver(gateway);
+    expect(await store.outbox.find(id)).toMatchObject({ state: 'owed', attempts: 10, blames: 1 });
+  });
+
+  it('are not held against a payload because the service takes those of another account', async () => {
+    const { destination } = open({ attempts: 1 });
+    const other = destinationAt(stage.url, { name: 'other', account: 'another' });
+    const gateway = openGateway({ store, destinations: [destination, other], emit: heard.emit });
+    const id = await owe(gateway, destination, 'i');
+    await owe(gateway, other, 'foreign');
+    stage.otherwise = (request, response, seen) =>
+      (seen.path.includes('/i/') ? say(503) : take)(request, response, seen);
+    await deliver(gateway, { only: [id] });
+    await deliver(gateway, { destinations: [other] });
+    const again = (await store.outbox.find(id))!.next_attempt_at!;
+    await deliver(gateway, { only: [id], until: again });
+    expect(await store.outbox.find(id)).toMatchObject({ state: 'owed', attempts: 2, blames: 0 });
+  });
+
+  it('at a payload that ends the process each time are bounded too', async () => {
+    const { destination, gateway } = open({ attempts: 2 });
+    const id = await owe(gateway, destination, 'i');
+    for (let cut = 0; cut < 39; cut++) await store.outbox.attempt(id);
+    expect(await store.outbox.find(id)).toMatchObject({ state: 'owed', attempts: 1, cuts: 38 });
+    await store.outbox.attempt(id);
+    expect(await deliver(gateway)).toMatchObject([{ state: 'dead', problem: { code: 'DELIVERY_GAVE_UP' } }]);
+    expect(stage.seen).toEqual([]);
+  });
+
+  it('of several payloads are all waited for, each in its own time', async () => {
+    const { destination, gateway } = open();
+    for (const name of ['a', 'b', 'c']) await owe(gateway, destination, name);
+    const failures = new Map([
+      ['a', 1],
+      ['b', 2],
+      ['c', 2],
+    ]);
+    stage.otherwise = async (request, response, seen) => {
+      const name = seen.path.split('/').at(-2) ?? '';
+      const left = failures.get(name) ?? 0;
+      failures.set(name, left - 1);
+      await say(left > 0 ? 500 : 200)(request, response, seen);
+    };
+    const results = await deliver(gateway, patient());
+    expect(results.map(({ instance, state }) => [instance, state])).toEqual([
+      ['a', 'delivered'],
+      ['b', 'delivered'],
+      ['c', 'delivered'],
+    ]);
+    expect(stage.seen).toHaveLength(8);
+  });
+
+  it('of a poison payload hold up nobody: not by failing, not by hanging', async () => {
+    const { destination, gateway } = open({ timeoutMs: 1_500 });
+    stage.otherwise = async (request, response, seen) => {
+      if (seen.path.includes('hang')) return;
+      await (seen.path.includes('poison') ? say(500) : say(200))(request, response, seen);
+    };
+    await owe(gateway, destination, 'poison');
+    await owe(gateway, destination, 'hang');
+    for (const name of ['a', 'b', 'c']) await owe(gateway, destination, name);
+    const results = await deliver(gateway);
+    const states = Object.fromEntries(results.map(({ instance, state }) => [instance, state]));
+    expect(states).toEqual({
+      poison: 'waiting_retry',
+      hang: 'waiting_retry',
+      a: 'delivered',
+      b: 'delivered',
+      c: 'delivered',
+    });
+  });
+});
+
+describe('refused credentials', () => {
+  it('stop everything to that account at one request, and what is owed stays owed', async () => {
+    const { destination, gateway } = open({ requestsPerSecond: 1 });
+    for (const name of ['a', 'b', 'c']) await owe(gateway, destination, name);
+    stage.otherwise = say(401, { code: 'auth_fail', words: 'The credentials you provided are invalid' });
+    const results = await deliver(gateway, patient());
+    expect(results.map(({ state }) => state)).toEqual(['login_needed', 'login_needed', 'login_needed']);
+    expect(stage.seen).toHaveLength(1);
+    expect((await store.outbox.inState('owed')).map(({ attempts, code }) => [attempts, code])).toEqual(
+      Array(3).fill([0, 'LOGIN_NEEDED']),
+    );
+    stage.otherwise = say(200);
+    gateway.forgive();
+    expect((await deliver(gateway)).map(({ state }) => state)).toEqual(['delivered', 'delivered', 'delivered']);
+  });
+});
+
+describe('the daily allowance', () => {
+  it('stops the schedule at the reserve, people at the end, and says until when', async () => {
+    const { destination, gateway } = open({ requestsPerDay: 3, reserveRequests: 1 });
+    for (const name of ['a', 'b', 'c', 'd']) await owe(gateway, destination, name);
+    const scheduled = await deliver(gateway);
+    expect(scheduled.map(({ state }) => state).toSorted()).toEqual([
+      'delivered',
+      'delivered',
+      'waiting_quota',
+      'waiting_quota',
+    ]);
+    expect(scheduled.find(({ state }) => state === 'waiting_quota')).toHaveProperty('until');
+    const personal = await deliver(gateway, { priority: 'person' });
+    expect(personal.map(({ state }) => state).toSorted()).toEqual(['delivered', 'waiting_quota']);
+    expect(stage.seen).toHaveLength(3);
+    expect(heard.names().filter((name) => name === 'quota.spent')).toHaveLength(1);
+  });
+
+  it.each([
+    ['by its code', { code: 'daily_limit_reached', headers: { 'retry-after': '3600' } }],
+    ['by a long Retry-After', { code: 'rate_limited', headers: { 'retry-after': '7200' } }],
+    ['by its code alone', { code: 'daily_limit_reached' }],
+  ])('that others have used up is known %s and closes the day for all', async (_how, script) => {
+    const { destination, gateway } = open({ requestsPerSecond: 1 });
+    await owe(gateway, destination, 'a');
+    await owe(gateway, destination, 'b');
+    stage.script.push(say(429, script));
+    const results = await deliver(gateway, patient());
+    expect(results.map(({ state }) => state)).toEqual(['waiting_quota', 'waiting_quota']);
+    expect(stage.seen).toHaveLength(1);
+    expect(heard.events).toContainEqual({ name: 'request.answered', facts: expect.objectContaining({ limit: 'day' }) });
+    expect(await store.outbox.inState('owed')).toMatchObject([{ attempts: 0 }, { attempts: 0 }]);
+    const elsewhere = openGateway({ store, destinations: [destination] });
+    expect((await deliver(elsewhere)).map(({ state }) => state)).toEqual(['waiting_quota', 'waiting_quota']);
+    expect(stage.seen).toHaveLength(1);
+  });
+
+  it('is not spent by a storm of 429: the account is left alone for as long as it asks', async () => {
+    const { destination, gateway } = open();
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) await owe(gateway, destination, name);
+    stage.otherwise = say(429, { code: 'rate_limited', headers: { 'retry-after': '600' } });
+    const results = await deliver(gateway);
+    expect(new Set(results.map(({ state }) => state))).toEqual(new Set(['waiting_retry']));
+    expect(stage.seen.length).toBeLessThanOrEqual(5);
+    const seen = stage.seen.length;
+    const limit = { name: 'request.answered', facts: expect.objectContaining({ limit: 'second' }) };
+    expect(heard.events).toContainEqual(limit);
+    await deliver(gateway);
+    expect(stage.seen).toHaveLength(seen);
+  });
+});

@@ -1,0 +1,67 @@
+import { afterEach, beforeEach } from 'vitest';
+import type { Destination } from '../../src/config/config.ts';
+import { type DeliverGiven, type DeliveryResult, deliverOwed } from '../../src/delivery/deliver.ts';
+import type { Gateway } from '../../src/delivery/gateway.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import type { Store } from '../../src/state/store.ts';
+import { cleanUp, newStore } from '../state/fixtures.ts';
+import {
+  closeStages,
+  commitText,
+  destinationAt,
+  type Heard,
+  jobFor,
+  listener,
+  openGateway,
+  openStage,
+  type Stage,
+} from './fixtures.ts';
+
+/** Of the test that runs: where payloads are owed, where they go, and what is said of it. */
+export let store: Store;
+export let stage: Stage;
+export let heard: Heard;
+
+/** Gives each test of the file that calls this a {@link store}, a {@link stage} and what was {@link heard}. */
+export function deliverHere(): void {
+  beforeEach(async () => {
+    store = await newStore({ clock: systemClock });
+    stage = await openStage();
+    heard = listener();
+  });
+
+  afterEach(async () => {
+    await closeStages();
+    await cleanUp();
+  });
+}
+
+/** A destination on the stage, and the way to it. */
+export function open(more: Partial<Destination> = {}): { destination: Destination; gateway: Gateway } {
+  const destination = destinationAt(stage.url, more);
+  return { destination, gateway: openGateway({ store, destinations: [destination], emit: heard.emit }) };
+}
+
+/** Sends what is owed, once, as a sync does. */
+export function deliver(gateway: Gateway, more: Partial<DeliverGiven> = {}): Promise<DeliveryResult[]> {
+  return deliverOwed({
+    store,
+    destinations: [],
+    gateway,
+    clock: systemClock,
+    emit: heard.emit,
+    signal: AbortSignal.timeout(30_000),
+    priority: 'schedule',
+    ...more,
+  });
+}
+
+/** Owes an instance a document. */
+export async function owe(gateway: Gateway, destination: Destination, instance: string, text = `data of ${instance}`) {
+  const committed = await commitText(gateway, { job: jobFor(destination, instance), text });
+  if (committed.state !== 'owed') throw new Error(committed.state);
+  return committed.id;
+}
+
+/** For deliveries that may try again. */
+export const patient = () => ({ until: Date.now() + 30_000 });
