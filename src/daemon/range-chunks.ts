@@ -34,7 +34,7 @@ export function* chunksOf({ from, to }: Range, { chunk, zone }: { chunk: string;
   const kind = kindOf(from);
   if (kind !== kindOf(to)) throw badRange(`${from} and ${to}`, 'Both ends of the range have to be of one kind');
   const steps = stepsOf(kind, { chunk, zone });
-  if (!steps.isBefore(from, to)) throw badRange(`${from} to ${to}`, 'The range is empty: it ends before --to');
+  if (!steps.isBefore(from, to)) throw badRange(`${from} to ${to}`, 'The range is empty: --to is not behind --from');
   for (let at = from; steps.isBefore(at, to); ) {
     const next = chunk === '' ? to : steps.next(at);
     const end = steps.isBefore(next, to) ? next : to;

@@ -170,16 +170,17 @@ async function isWanted(ground: Ground, path: string): Promise<boolean> {
 }
 
 /** Among the newest that the instance was given, and not too old. A time in the future is a clock that was set back. */
-async function isKept({ db, clock, keep }: Ground, row: OutboxRow): Promise<boolean> {
+async function isKept({ db, clock, keep, folder }: Ground, row: OutboxRow): Promise<boolean> {
   if (keep === undefined || clock.now() - (row.settled_at ?? 0) > keep.milliseconds) return false;
   const newer = await db
     .selectFrom('outbox')
-    .select(({ fn }) => fn.count<number>('id').as('count'))
+    .select(({ fn }) => fn.count<number>('path').distinct().as('count'))
     .where('url', '=', row.url)
     .where('client_id', '=', row.client_id)
     .where('instance', '=', row.instance)
     .where('state', '=', 'delivered')
     .where('id', '>', row.id)
+    .where('path', '<>', storedPath(folder, row.path))
     .executeTakeFirstOrThrow();
   return newer.count < keep.payloads;
 }

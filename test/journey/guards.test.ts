@@ -284,7 +284,7 @@ describe('a rollback', () => {
 
   it('goes one further back each time, or to the run that is named', async () => {
     const texts = [table(120, 'first'), whole, table(150, 'wrong')];
-    const one = await stage(texts, {}, { keep: { payloads: 5 } });
+    const one = await stage(texts);
     const runs = one.home.state().outbox.map(({ run }) => run);
     await json(one, 'rollback', 'rows');
     await json(one, 'rollback', 'rows');
