@@ -16,7 +16,7 @@ export async function migrate(
   options: { now: number; folder: string; steps?: readonly Migration[] },
 ): Promise<void> {
   const steps = options.steps ?? migrations;
-  if ((await versionOf(db, options.folder, steps)) === newest(steps)) return;
+  if ((await stepsTaken(db, options.folder, steps)).size >= steps.length) return;
   await db.transaction().execute(async (transaction) => {
     await transaction.schema
       .createTable('migrations')
@@ -25,9 +25,9 @@ export async function migrate(
       .addColumn('name', 'text', (column) => column.notNull())
       .addColumn('at', 'bigint', (column) => column.notNull())
       .execute();
-    const version = await versionOf(transaction, options.folder, steps);
-    if (version === 0 && hasPayloads(options.folder)) throw emptied(options.folder);
-    for (const step of steps.filter(({ number }) => number > version)) {
+    const taken = await stepsTaken(transaction, options.folder, steps);
+    if (taken.size === 0 && hasPayloads(options.folder)) throw emptied(options.folder);
+    for (const step of steps.filter(({ number }) => !taken.has(number))) {
       await step.up(transaction as unknown as Kysely<unknown>);
       await transaction
         .insertInto('migrations')
@@ -37,16 +37,22 @@ export async function migrate(
   });
 }
 
-async function versionOf(db: Kysely<Tables>, folder: string, steps: readonly Migration[]): Promise<number> {
+/**
+ * The numbers of the steps that a database has been through. Not every number below the highest need be among them: steps were
+ * written side by side, and a version of Sluice may have come out with the later one alone.
+ */
+async function stepsTaken(
+  db: Kysely<Tables>,
+  folder: string,
+  steps: readonly Migration[],
+): Promise<ReadonlySet<number>> {
   const known = await sql`select 1 from sqlite_schema where type = 'table' and name = 'migrations'`.execute(db);
-  if (known.rows.length === 0) return 0;
-  const row = await db
-    .selectFrom('migrations')
-    .select(sql<number | null>`max(number)`.as('version'))
-    .executeTakeFirst();
-  const version = row?.version ?? 0;
+  if (known.rows.length === 0) return new Set();
+  const rows = await db.selectFrom('migrations').select('number').execute();
+  const taken = new Set(rows.map(({ number }) => number));
+  const version = Math.max(0, ...taken);
   if (version > newest(steps)) throw newerState(folder, version, newest(steps));
-  return version;
+  return taken;
 }
 
 function hasPayloads(folder: string): boolean {

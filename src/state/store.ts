@@ -168,7 +168,7 @@ function prepareFile(folder: string): string {
       message: `The state folder cannot be used: ${(error as Error).message}`,
       seen: folder,
       allowed: 'a folder that this user owns and can write',
-      next: 'name another state folder in the config, or give this one to the user that runs Sluice',
+      next: `name another state folder in the config, or give this one to the user that runs Sluice: chown -R ${process.getuid?.() ?? 'USER'} ${folder}`,
       cause: error,
     });
   }
