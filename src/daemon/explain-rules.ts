@@ -1,0 +1,227 @@
+import type { Job } from '../config/config.ts';
+import { countText } from '../lib/count-text.ts';
+import type { OutboxRow, RunRow, StretchRow } from '../state/tables.ts';
+import { type Explanation, ended, extracted, hinderedBy, lookedAt, troubleOf, waitText } from './explain-links.ts';
+import type { Silence } from './overview.ts';
+
+/** What is known of a job, and of what is in its way. Instants are epoch milliseconds. */
+export interface Facts {
+  readonly job: Job;
+  readonly now: number;
+  /** Newest first. */
+  readonly runs: readonly RunRow[];
+  /** Of this job: owed, held back or dead; the oldest first. */
+  readonly waiting: readonly OutboxRow[];
+  readonly runningSince?: number;
+  readonly daemonSince?: number;
+  /** Why a daemon that lives fires nothing. */
+  readonly stopped?: string;
+  readonly nextAt?: number;
+  readonly hold?: { readonly since: number; readonly who: string; readonly why: string };
+  readonly missing?: string;
+  readonly stretch?: StretchRow;
+  /** Its source did not answer when it was looked at. */
+  readonly silence?: Silence;
+  /** When the account has requests again. */
+  readonly quotaUntil?: number;
+}
+
+/** What the facts come to: in a few words, link by link, what happens by itself and what a person can do. */
+export type Judgement = Pick<Explanation, 'verdict' | 'because' | 'next' | 'mend'>;
+
+/** The first rule that fits says it: what only a person can end comes before what ends by itself. */
+export function judge(facts: Facts): Judgement {
+  for (const rule of [notThere, held, heldBack, refused, running, owed, dead, neverRan, failed, late]) {
+    const judgement = rule(facts);
+    if (judgement !== undefined) return judgement;
+  }
+  return settled(facts);
+}
+
+function notThere({ missing, ...facts }: Facts): Judgement | undefined {
+  if (missing === undefined) return undefined;
+  const says = 'the data source that the job declares has not been created yet';
+  return { verdict: 'nowhere to go', because: [{ says }], ...upcoming(facts), mend: missing };
+}
+
+function held({ hold, job }: Facts): Judgement | undefined {
+  if (hold === undefined) return undefined;
+  const says = `${hold.who} holds the job${hold.why === '' ? '' : `: ${hold.why}`}`;
+  return { verdict: 'held by a person', because: [{ at: hold.since, says }], mend: `sluice resume ${job.name}` };
+}
+
+function heldBack({ waiting, ...facts }: Facts): Judgement | undefined {
+  const row = waiting.find(({ state }) => state === 'quarantined');
+  if (row === undefined) return undefined;
+  const because = [troubleOf(row, 'a guard held the payload back'), extracted(row)];
+  return { verdict: 'quarantined', because, ...upcoming(facts), mend: `sluice quarantine show ${row.run}` };
+}
+
+function refused({ waiting, runs, ...facts }: Facts): Judgement | undefined {
+  const row = waiting.find(({ state, code }) => state === 'owed' && code === 'LOGIN_NEEDED');
+  if (row !== undefined) {
+    const because = [troubleOf(row, 'the destination refuses our credentials'), extracted(row)];
+    const mend = `put a good key into the destination ${row.destination}, or give its user the permission; then sluice sync ${facts.job.name}`;
+    return { verdict: 'credentials refused', because, ...upcoming(facts), mend };
+  }
+  const [last] = runs;
+  if (last?.code?.startsWith('LOGIN_') !== true) return undefined;
+  const mend = `sluice login ${facts.job.extract?.source.name ?? '<source>'}`;
+  return { verdict: 'needs a login', because: [ended(last)], ...upcoming(facts), mend };
+}
+
+function running({ runningSince, runs }: Facts): Judgement | undefined {
+  if (runningSince === undefined) return undefined;
+  const former = runs.filter(({ state }) => state !== 'running');
+  const because = [{ at: runningSince, says: 'a run is under way' }, ...former.slice(0, 1).map(ended)];
+  const next = { says: 'its result is sent when it ends' };
+  const whole = former.findIndex(({ code }) => code !== 'RUN_CANCELLED');
+  const cancelled = whole === -1 ? former.length : whole;
+  if (cancelled < 2) return { verdict: 'running', because, next };
+  const says = `newer firings have taken the place of ${countText(cancelled)} runs in a row: none came to its end`;
+  const mend = former[0]?.next ?? 'choose another overlap for the schedule';
+  return { verdict: 'running, again and again', because: [...because, { says }], next, mend };
+}
+
+function owed({ waiting, daemonSince, now, quotaUntil, ...facts }: Facts): Judgement | undefined {
+  const row = waiting.find(({ state }) => state === 'owed');
+  if (row === undefined) return undefined;
+  const spent = row.code === 'QUOTA_SPENT' ? quotaUntil : undefined;
+  const trouble = row.code === null ? [] : [troubleOf(row, hinderedBy(row))];
+  const because = [
+    ...trouble,
+    { at: row.owed_at, says: 'the payload is owed, on the disk, nothing is lost' },
+    extracted(row),
+  ];
+  const at = Math.max(spent ?? row.next_attempt_at ?? now, now);
+  const verdict = waitText(row, { spent, now });
+  if (daemonSince === undefined) {
+    const later = 'sluice run sends it then; sluice plan shows who asks for how much';
+    const now = `sluice run, or sluice sync ${facts.job.name}`;
+    const mend = `no daemon runs on this state: ${spent === undefined ? now : later}`;
+    return { verdict: `${verdict}, with nobody to send it`, because, mend };
+  }
+  const mend =
+    spent === undefined ? awaited(row) : 'sluice plan shows who asks for how much, and what would make it fit';
+  return { verdict, because, next: { at, says: 'the daemon sends it' }, ...(row.code === null ? {} : { mend }) };
+}
+
+/** What a person can do about a payload that is tried again by itself. */
+function awaited({ code }: OutboxRow): string {
+  return code === 'RATE_LIMITED' || code === 'ACCOUNT_HELD'
+    ? 'nobody is needed: it goes out when the quiet is over; sluice status shows what others use of the account'
+    : 'nobody is needed while the service is known to be away; sluice check --connect tells what is in the way';
+}
+
+function dead({ waiting, ...facts }: Facts): Judgement | undefined {
+  const row = waiting.findLast(({ state }) => state === 'dead');
+  const [last] = facts.runs;
+  if (row === undefined || (last !== undefined && last.id !== row.run)) return undefined;
+  const because = [troubleOf(row, 'the service will not take the payload'), extracted(row)];
+  return {
+    verdict: 'dead',
+    because,
+    ...upcoming(facts),
+    mend: revived(row, facts.job),
+  };
+}
+
+/** A target that is gone takes no payload of its own any more, however often that is sent. */
+function revived({ code, run }: OutboxRow, { name, target }: Job): string {
+  if (code !== 'DELIVERY_NOT_FOUND') return `sluice dead send ${run}, once the cause is mended`;
+  return target.kind === 'datasource'
+    ? `sluice apply --yes creates the data source anew; then sluice sync ${name}`
+    : `write the id of an instance that is there into the target of the job; then sluice sync ${name}`;
+}
+
+function neverRan(facts: Facts): Judgement | undefined {
+  if (facts.runs.length > 0) return undefined;
+  const because = [
+    ...lookedAt(facts.silence),
+    { says: facts.job.enabled ? 'the job has never run here' : 'the job is disabled and has never run' },
+  ];
+  return {
+    verdict: 'never ran',
+    because,
+    ...upcoming(facts),
+    mend: facts.silence?.next ?? `sluice sync ${facts.job.name}`,
+  };
+}
+
+function failed(facts: Facts): Judgement | undefined {
+  const [last] = facts.runs;
+  if (last === undefined || !['failed', 'interrupted', 'dead'].includes(last.state)) return undefined;
+  const since = facts.runs.findIndex(({ state }) => !['failed', 'interrupted', 'dead'].includes(state));
+  const streak = since === -1 ? facts.runs.length : since;
+  const first = facts.runs[streak - 1]!;
+  const more = streak === 1 ? [] : [{ at: first.started_at, says: `it has failed ${streak} times since then` }];
+  const good = facts.runs[streak];
+  const because = [ended(last), ...more, ...(good === undefined ? [] : [ended(good)])];
+  return {
+    verdict: 'failing',
+    because,
+    ...upcoming(facts),
+    mend: `${last.next ?? 'sluice check --connect'}; then sluice sync ${facts.job.name}`,
+  };
+}
+
+/** What ran last was good, but something should have run since. */
+function late(facts: Facts): Judgement | undefined {
+  const { job, runs, nextAt, now, daemonSince, stopped } = facts;
+  const [last] = runs;
+  if (!job.enabled || last === undefined || nextAt === undefined || nextAt > now) return undefined;
+  // Without a daemon somebody else may run the jobs: a timer, a person.
+  if (daemonSince === undefined && last.started_at >= nextAt) return undefined;
+  const due = { at: nextAt, says: 'it should have run then' };
+  if (daemonSince === undefined) {
+    const because = [due, { says: 'no daemon runs on this state' }, ended(last)];
+    return {
+      verdict: 'late, nobody is there to run it',
+      because,
+      mend: `sluice run, or sluice sync ${job.name} for once`,
+    };
+  }
+  if (stopped !== undefined) {
+    const because = [due, { says: `the schedules of the daemon have stopped: ${stopped}` }, ended(last)];
+    return { verdict: 'late, the schedules have stopped', because, mend: 'sluice health, then restart the daemon' };
+  }
+  const because = [due, { says: 'runs of other jobs are before it' }, ended(last)];
+  return { verdict: 'due, waiting for its turn', because, next: { says: 'runs as soon as one of them has ended' } };
+}
+
+const verdicts: Partial<Record<RunRow['state'], string>> = {
+  unchanged: 'up to date, nothing new at the source',
+  discarded: 'as it was before a person put the last result away',
+};
+
+/** Nothing is in the way: it shows what the last run gave, and the age is that of the schedule. */
+function settled(facts: Facts): Judgement {
+  const [last] = facts.runs;
+  const good = verdicts[last!.state] ?? 'up to date';
+  const { stretch, silence } = facts;
+  if (!facts.job.enabled) return { verdict: 'as its last run left it: the job is disabled', because: [ended(last!)] };
+  if (silence !== undefined) {
+    const because = [...lookedAt(silence), ended(last!)];
+    const mend = silence.next ?? 'sluice check --connect';
+    return { verdict: `${good}, but the next run will fail`, because, ...upcoming(facts), mend };
+  }
+  if (stretch === undefined) return { verdict: good, because: [ended(last!)], ...upcoming(facts) };
+  const verdict = `${good}, but less often than it should be`;
+  const because = [{ at: stretch.since, says: `the job ${stretch.says}` }, ended(last!)];
+  const mend = 'sluice plan shows what would make room; priority: high keeps a job out of this';
+  return { verdict, because, ...upcoming(facts), mend };
+}
+
+function upcoming({
+  job,
+  nextAt,
+  daemonSince,
+  now,
+  stretch,
+}: Omit<Facts, 'waiting' | 'runs'>): Pick<Judgement, 'next'> {
+  if (!job.enabled) return { next: { says: 'nothing: the job is disabled' } };
+  if (nextAt === undefined) return { next: { says: 'nothing: the job has no schedule' } };
+  if (daemonSince === undefined) return { next: { at: nextAt, says: 'would run, but no daemon runs on this state' } };
+  const says = stretch === undefined ? 'runs by its schedule' : 'runs, stretched';
+  return { next: { at: Math.max(nextAt, now), says } };
+}
