@@ -5,6 +5,7 @@ import { type Catalogue, openCatalogue } from '../config/catalogue.ts';
 import { connectorPage } from '../config/connector-page.ts';
 import { configSchema } from '../config/json-schema.ts';
 import { configReference } from '../config/reference.ts';
+import { logPage } from '../daemon/logs/page.ts';
 import { formats } from '../formats/index.ts';
 import { collectResources } from '../service/collect.ts';
 import { withBehaviourTable } from '../service/openapi/behaviour-table.ts';
@@ -12,7 +13,7 @@ import { transforms } from '../transforms/index.ts';
 
 /**
  * Writes what is made out of declarations: the JSON Schema for editors, the reference pages of the config and of every
- * connector, the table of the service's endpoints, and the files that a page quotes. With `--check` nothing is written; a file that is stale is named, with the
+ * connector, the table of the service's endpoints, the lines of the log, and the files that a page quotes. With `--check` nothing is written; a file that is stale is named, with the
  * command that mends it. `--into FOLDER` stands for the checkout.
  */
 const root = resolve(import.meta.dirname, '../..');
@@ -32,6 +33,7 @@ async function makeAll(): Promise<Map<string, string>> {
   const files = new Map([
     ['config/sluice.schema.json', `${JSON.stringify(configSchema(declarations), null, 2)}\n`],
     ['docs/config.md', configReference(declarations)],
+    ['docs/logs.md', logPage()],
     ['docs/connectors.md', await quoted('docs/connectors.md')],
     ['docs/service.md', withBehaviourTable(await pageOf('docs/service.md'), await collectResources())],
   ]);

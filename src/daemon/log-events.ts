@@ -3,7 +3,7 @@ import type { Level, Log } from '../lib/log.ts';
 import type { SluiceEvents } from './events.ts';
 
 /** Events that are worth more than a debug line. What is healthy and frequent stays quiet. */
-const levelOf: Partial<Record<keyof SluiceEvents & string, Exclude<Level, 'silent' | 'debug'>>> = {
+export const levelOf: Partial<Record<keyof SluiceEvents & string, Exclude<Level, 'silent' | 'debug'>>> = {
   'run.started': 'info',
   'run.finished': 'info',
   'extract.failed': 'warn',

@@ -1,0 +1,176 @@
+import type { Level } from '../../lib/log.ts';
+
+/** A line of the log that is no event. */
+export interface OtherLine {
+  readonly line: string;
+  readonly level: Exclude<Level, 'silent'>;
+  readonly facts: readonly string[];
+  readonly says: string;
+}
+
+/** All of them; a test holds the list to the sources. */
+export const otherLines: readonly OtherLine[] = [
+  { line: 'monitor.listening', level: 'info', facts: ['url'], says: 'The address for those who watch is open.' },
+  {
+    line: 'daemon.waiting',
+    level: 'warn',
+    facts: ['for', 'state'],
+    says: 'Another daemon has the state folder; this one stands in reserve.',
+  },
+  { line: 'daemon.stopped', level: 'info', facts: [], says: 'The daemon has ended; the last line.' },
+  {
+    line: 'config.fault',
+    level: 'error',
+    facts: ['code', 'place', 'fault'],
+    says: 'A fault of a config that was not taken.',
+  },
+  {
+    line: 'the state folder cannot be changed while running; restart to use it',
+    level: 'error',
+    facts: ['now', 'asked'],
+    says: 'A reload was refused for that.',
+  },
+  { line: 'the reload met a fault', level: 'error', facts: ['error'], says: 'The former config stays in force.' },
+  {
+    line: 'the config could not be read again',
+    level: 'error',
+    facts: ['error'],
+    says: 'With `on_start_error: retry`; it is tried again.',
+  },
+  {
+    line: 'a run was interrupted by the end of its process',
+    level: 'warn',
+    facts: ['job', 'run'],
+    says: 'Found at the start; it is begun anew, once.',
+  },
+  {
+    line: 'a payload is damaged and was put aside',
+    level: 'error',
+    facts: ['job', 'path'],
+    says: 'Found at the start; its file is not what was written.',
+  },
+  {
+    line: 'swept files that nothing wanted',
+    level: 'info',
+    facts: ['files'],
+    says: 'Left by a process that was killed.',
+  },
+  {
+    line: 'old runs could not be forgotten',
+    level: 'error',
+    facts: ['error'],
+    says: 'The history grows meanwhile; it is tried again.',
+  },
+  { line: 'the timer met a fault', level: 'error', facts: ['error'], says: 'The schedules go on.' },
+  {
+    line: 'a firing met a fault',
+    level: 'error',
+    facts: ['job', 'at', 'error'],
+    says: 'The job goes on with its next firing.',
+  },
+  {
+    line: 'a former config could not be let go',
+    level: 'error',
+    facts: ['error'],
+    says: 'After a reload; the new one is in force.',
+  },
+  {
+    line: 'a skipped firing could not be written down',
+    level: 'error',
+    facts: ['job', 'error'],
+    says: 'The history lacks it.',
+  },
+  {
+    line: 'the look for alerts met a fault',
+    level: 'error',
+    facts: ['error'],
+    says: 'It is tried again within a minute.',
+  },
+  { line: 'alerts could not be sent', level: 'error', facts: ['error'], says: 'They stay owed.' },
+  { line: 'the look at sources met a fault', level: 'error', facts: ['error'], says: 'It is tried again.' },
+  {
+    line: 'a look at a source met a fault',
+    level: 'error',
+    facts: ['source', 'error'],
+    says: 'It counts for nothing.',
+  },
+  {
+    line: 'systemd could not be told',
+    level: 'warn',
+    facts: ['words', 'error'],
+    says: 'The program `systemd-notify` is missing, or fails.',
+  },
+  {
+    line: 'traces could not be sent',
+    level: 'warn',
+    facts: ['said'],
+    says: 'The collector does not take them; nothing waits for it.',
+  },
+  {
+    line: 'traces are asked for, but nothing here can send them that way: load a kit with NODE_OPTIONS="--import …"',
+    level: 'warn',
+    facts: [],
+    says: 'For other ways than OTLP over HTTP.',
+  },
+  {
+    line: 'The source did not close in time and was left behind',
+    level: 'warn',
+    facts: ['job', 'run', 'source'],
+    says: 'The run is over all the same.',
+  },
+  {
+    line: 'The source did not close cleanly',
+    level: 'warn',
+    facts: ['job', 'run', 'source', 'error'],
+    says: 'The run is over all the same.',
+  },
+  {
+    line: 'The connection was lost; the read goes on behind the last row',
+    level: 'warn',
+    facts: ['job', 'run', 'rows', 'because', 'pause_ms'],
+    says: 'Connector `db` with `chunks`.',
+  },
+  { line: 'the database says', level: 'debug', facts: ['job', 'run', 'notice'], says: 'A notice of PostgreSQL.' },
+  {
+    line: 'files found',
+    level: 'debug',
+    facts: ['job', 'run', 'files', 'found', 'chosen', 'pending'],
+    says: 'Connectors `file` and `ftp`.',
+  },
+  {
+    line: 'a transfer broke and goes on',
+    level: 'warn',
+    facts: ['job', 'run', 'file', 'at', 'because'],
+    says: 'Connector `ftp`; from this byte on.',
+  },
+  {
+    line: 'asking again after a pause',
+    level: 'warn',
+    facts: ['job', 'run', 'because', 'pauseMs'],
+    says: 'An API was busy, or did not answer.',
+  },
+  {
+    line: 'page read',
+    level: 'debug',
+    facts: ['job', 'run', 'page', 'records', 'bytes'],
+    says: 'Connector `simple_rest`.',
+  },
+  {
+    line: 'nothing to be had for this part, going on',
+    level: 'warn',
+    facts: ['job', 'run', 'because'],
+    says: 'A third-party service refuses one of several parts.',
+  },
+  {
+    line: 'the service has forgotten how far we were: reading everything again',
+    level: 'warn',
+    facts: ['job', 'run', 'because'],
+    says: 'A third-party service.',
+  },
+  {
+    line: 'the service says that little of its allowance is left: requests wait',
+    level: 'warn',
+    facts: ['job', 'run', 'at', 'said', 'pauseMs'],
+    says: 'A third-party service; said once a run.',
+  },
+];
