@@ -12,8 +12,9 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 120_000,
-    hookTimeout: 60_000,
+    // Not how long anything may take, but when it hangs: a starved machine is twenty times slower than an idle one.
+    testTimeout: 300_000,
+    hookTimeout: 240_000,
     teardownTimeout: 20_000,
     reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
   },

@@ -55,7 +55,7 @@ it('ten thousand jobs start, answer, are read anew and end, in a heap of 320 MB'
   await annotate(`reloaded after ${seconds()} s, ${peakOf(daemon.child.pid!)} MB`);
   daemon.child.kill('SIGTERM');
   expect(await daemon.ended).toMatchObject({ code: 0, signal: null });
-}, 240_000);
+}, 300_000);
 
 it('a thousand jobs of one minute go out one after the other, five a second, none late for ever and none lost', async () => {
   const home = await makeHome(forTest);

@@ -11,7 +11,7 @@ const preloads = new URL('./preloads/', import.meta.url);
 const cache = new URL('../../node_modules/.cache/', import.meta.url).pathname;
 
 /** Longest life of a process that should have ended by itself; one that hangs fails its test instead of the whole run. */
-const longestLifeMs = 100_000;
+const longestLifeMs = 200_000;
 
 /** Keeps what has to be undone until its time. */
 export type Scope = (undo: () => unknown) => void;
@@ -102,7 +102,7 @@ export async function makeFolder(scope: Scope = forTest): Promise<string> {
 }
 
 /** Waits until something is true; fails with what was waited for. */
-export async function until(what: string, isSo: () => boolean | Promise<boolean>, withinMs = 60_000): Promise<void> {
+export async function until(what: string, isSo: () => boolean | Promise<boolean>, withinMs = 150_000): Promise<void> {
   const end = performance.now() + withinMs;
   while (!(await isSo())) {
     if (performance.now() > end) throw new Error(`waited ${withinMs} ms in vain for: ${what}`);
