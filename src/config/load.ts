@@ -13,6 +13,7 @@ import { loadDestination } from './load-destination.ts';
 import { loadJob } from './load-job.ts';
 import { loadSource } from './load-source.ts';
 import { readTop, type Top } from './load-top.ts';
+import { remarkLonelyAccounts } from './lonely-accounts.ts';
 import type { Member } from './member.ts';
 import { readText } from './read-text.ts';
 import { refuseSharedTargets } from './shared-targets.ts';
@@ -115,6 +116,7 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
   problems.push(...destinations.problems, ...sources.problems, ...logins.problems, ...jobs.problems);
   problems.push(...[...shared.values()].flat());
   const warnings = [faults, destinations, sources, jobs].flatMap((part) => part.warnings);
+  warnings.push(...remarkLonelyAccounts(destinations.outcomes, document));
   const refused = refusedJobs(jobs.outcomes, shared);
   const config: Config = {
     file: resolve(document.file),

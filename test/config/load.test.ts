@@ -130,6 +130,19 @@ describe('a config without a fault', () => {
     expect(account('a')).not.toContain('k1k1k1');
     expect(account('d')).toBe('agency');
   });
+
+  it('remarks an account that is called like a destination and shared with nobody', async () => {
+    const two = (own: string) => `destinations:
+  a: {url: http://127.0.0.1/api/1.0, api_key: k1k1k1${own}}
+  b: {url: http://127.0.0.1/api/1.0, api_key: k2k2k2, account: a}
+jobs: {r: {destination: a, target: {refresh: [${id('a')}]}}}
+`;
+    const { warnings } = await load(two(''));
+    expect(warnings).toMatchObject([
+      { code: 'CONFIG_ACCOUNT', where: { line: 3 }, next: 'Write "account: a" in the destination "a", too' },
+    ]);
+    expect((await load(two(', account: a'))).warnings).toEqual([]);
+  });
 });
 
 describe('what cannot be a config at all', () => {
