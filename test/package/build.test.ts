@@ -18,8 +18,8 @@ describe('the built package', () => {
     await cp(join(root, 'config'), join(folder, 'config'), { recursive: true });
     await linkPackages(folder);
     const { stdout } = await run(process.execPath, ['dist/src/cli/main.js', 'demo'], { cwd: folder });
-    expect(stdout).toMatch(/orders +4 887 .* delivered/);
-    expect(stdout).toMatch(/orders +4 887 .* unchanged/);
+    expect(stdout).toMatch(/orders +4,887 .* delivered/);
+    expect(stdout).toMatch(/orders +4,887 .* unchanged/);
   });
 
   it('would ship everything that it needs and nothing of the workshop', async () => {
