@@ -1,5 +1,8 @@
 import type { ExpressionBuilder } from 'kysely';
+import type { Ground } from './part.ts';
 import type { OutboxRow, Tables } from './tables.ts';
+
+type Column = ExpressionBuilder<Tables, 'outbox'>;
 
 /** Attempts that came to an end and failed, and those in a row that had none. */
 export function triesOf({ attempts, cuts, code }: Pick<OutboxRow, 'attempts' | 'cuts' | 'code'>) {
@@ -7,7 +10,35 @@ export function triesOf({ attempts, cuts, code }: Pick<OutboxRow, 'attempts' | '
   return { failures: open ? attempts - 1 : attempts, cuts: open ? cuts + 1 : 0 };
 }
 
-export function cutsIn(column: ExpressionBuilder<Tables, 'outbox'>) {
+/** What an attempt that begins at `now` (epoch milliseconds) writes into its row. */
+export function begun(column: Column, now: number) {
+  return {
+    attempts: column(failuresIn(column), '+', 1),
+    cuts: cutsIn(column),
+    unanswered_at: column.case().when(isOpen(column)).then(now).else(column.ref('unanswered_at')).end(),
+    last_attempt_at: now,
+    next_attempt_at: null,
+    code: null,
+    message: null,
+  };
+}
+
+/** One at a time is sent to an instance: what is about to be has seen the end of all that was under way before. */
+export async function giveUpOthers({ db }: Ground, row: OutboxRow, now: number): Promise<void> {
+  await db
+    .updateTable('outbox')
+    .set({ unanswered_at: now })
+    .where('url', '=', row.url)
+    .where('client_id', '=', row.client_id)
+    .where('instance', '=', row.instance)
+    .where('unanswered_at', 'is not', null)
+    .where('id', '<>', row.id)
+    .whereRef('unanswered_at', '=', 'last_attempt_at')
+    .execute();
+}
+
+/** Attempts in a row that had no end, with the last one where it is such. */
+function cutsIn(column: Column) {
   return column
     .case()
     .when(isOpen(column))
@@ -17,7 +48,7 @@ export function cutsIn(column: ExpressionBuilder<Tables, 'outbox'>) {
 }
 
 /** The last attempt has had no end: the end of each writes down why it failed, its beginning wipes that out. */
-export function isOpen(column: ExpressionBuilder<Tables, 'outbox'>) {
+function isOpen(column: Column) {
   return column.and([column('code', 'is', null), column('attempts', '>', 0)]);
 }
 
@@ -25,11 +56,12 @@ export function isOpen(column: ExpressionBuilder<Tables, 'outbox'>) {
  * An attempt that has had no end is one without an answer. When it was given up is not known yet: as long as this is the
  * instant at which it began, it may still be under way.
  */
-export function unansweredIn(column: ExpressionBuilder<Tables, 'outbox'>) {
+export function unansweredIn(column: Column) {
   return column.case().when(isOpen(column)).then(column.ref('last_attempt_at')).else(column.ref('unanswered_at')).end();
 }
 
-export function failuresIn(column: ExpressionBuilder<Tables, 'outbox'>) {
+/** Attempts that came to an end and failed. */
+export function failuresIn(column: Column) {
   return column
     .case()
     .when(isOpen(column))
@@ -38,7 +70,8 @@ export function failuresIn(column: ExpressionBuilder<Tables, 'outbox'>) {
     .end();
 }
 
-export function oneLess(column: ExpressionBuilder<Tables, 'outbox'>) {
+/** Attempts without the last one, which does not count. */
+export function oneLess(column: Column) {
   return column
     .case()
     .when('attempts', '>', 0)

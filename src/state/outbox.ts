@@ -1,6 +1,6 @@
 import { redact } from '../lib/redact.ts';
 import { assertWhole } from './assert-whole.ts';
-import { cutsIn, failuresIn, isOpen, oneLess, unansweredIn } from './attempts.ts';
+import { begun, failuresIn, giveUpOthers, oneLess, unansweredIn } from './attempts.ts';
 import { outstanding } from './outstanding.ts';
 import { instanceOf, type Owing, record, standing, type Weighed } from './owing.ts';
 import { atomically, type Ground } from './part.ts';
@@ -92,39 +92,17 @@ export class Outbox {
       const now = Math.round(inside.clock.now());
       const row = await inside.db
         .updateTable('outbox')
-        .set((column) => ({
-          attempts: column(failuresIn(column), '+', 1),
-          cuts: cutsIn(column),
-          unanswered_at: column.case().when(isOpen(column)).then(now).else(column.ref('unanswered_at')).end(),
-          last_attempt_at: now,
-          next_attempt_at: null,
-          code: null,
-          message: null,
-        }))
+        .set((column) => begun(column, now))
         .where('id', '=', id)
         .where('state', '=', 'owed')
         .returningAll()
         .executeTakeFirst();
       if (row === undefined) return undefined;
-      await new Outbox(inside).#giveUpOthers(row, now);
+      await giveUpOthers(inside, row, now);
       const wasCertain = await new Receipts(inside).doubt(keyOf(row), contentsOf(row));
       await new Runs(inside).countRequest(row.run);
       return { ...row, wasCertain };
     });
-  }
-
-  /** One at a time is sent to an instance: what is about to be has seen the end of all that was under way before. */
-  async #giveUpOthers({ id, url, client_id, instance }: OutboxRow, now: number): Promise<void> {
-    await this.#ground.db
-      .updateTable('outbox')
-      .set({ unanswered_at: now })
-      .where('url', '=', url)
-      .where('client_id', '=', client_id)
-      .where('instance', '=', instance)
-      .where('unanswered_at', 'is not', null)
-      .where('id', '<>', id)
-      .whereRef('unanswered_at', '=', 'last_attempt_at')
-      .execute();
   }
 
   /** The service has said that it did not take it: the instance holds what it held before. */
