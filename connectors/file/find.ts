@@ -13,9 +13,13 @@ export interface FoundFile {
 /**
  * The files that a path or a glob means, in the order of their names. A file that is called exactly like the pattern
  * is that file, whatever brackets stand in its name. Nothing found is a problem: an export that did not come must not
- * look like an empty one.
+ * look like an empty one; unless `none` says that it is nothing special.
  */
-export async function findFiles(folder: string, path: string): Promise<FoundFile[]> {
+export async function findFiles(
+  folder: string,
+  path: string,
+  { none = false }: { readonly none?: boolean } = {},
+): Promise<FoundFile[]> {
   const exact = resolve(folder, path);
   const stats = await statsOf(exact);
   if (stats?.isFile()) return [named(folder, exact)];
@@ -23,7 +27,7 @@ export async function findFiles(folder: string, path: string): Promise<FoundFile
   const { glob, isDynamicPattern } = await import('tinyglobby');
   if (!isDynamicPattern(path)) throw notFound(folder, path, 'the file is not there');
   const found = await glob(path, { cwd: folder, absolute: true, onlyFiles: true, expandDirectories: false });
-  if (found.length === 0) throw notFound(folder, path, 'no file matches the pattern');
+  if (found.length === 0 && !none) throw notFound(folder, path, 'no file matches the pattern');
   return found.sort((a, b) => (a < b ? -1 : 1)).map((file) => named(folder, file));
 }
 

@@ -1,10 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { defineConnector, readFiles, recordFaults } from '#sdk';
-import { findFiles, unreadable } from './find.ts';
+import { defineConnector, filesReadText, parseFilesRead, readFiles, recordFaults } from '#sdk';
+import { unreadable } from './find.ts';
 import { query, source } from './options.ts';
 import { reference } from './reference.ts';
-import { watchFile } from './watched-input.ts';
+import { selectFiles } from './select.ts';
 
 /** Reads csv, json, jsonl, xml and xlsx files. Memory stays flat whatever the files' size. */
 export default defineConnector({
@@ -15,6 +15,8 @@ export default defineConnector({
   query,
   ...reference,
   shorthand: 'path',
+  givesOnlyNewBy: ({ files }) => (files === 'changed' ? 'files' : undefined),
+  readsOnFrom: (text) => filesReadText(parseFilesRead(text)) ?? text,
 
   validate: ({ query: given }) => (given === undefined ? [] : recordFaults(given)),
 
@@ -28,11 +30,18 @@ export default defineConnector({
     }
   },
 
-  async extract({ source: { folder }, folder: home, query: given, signal, log }) {
-    const files = await findFiles(resolve(home, folder ?? '.'), given.path);
-    signal.throwIfAborted();
-    log.debug('files found', { files: files.length });
-    const inputs = await Promise.all(files.map((file) => watchFile(file, signal)));
-    return await readFiles(inputs, given);
+  async extract({ source: { folder }, folder: home, query: given, watermark, signal, log }) {
+    const before = parseFilesRead(watermark);
+    const { inputs, after } = await selectFiles({
+      folder: resolve(home, folder ?? '.'),
+      query: given,
+      before,
+      signal,
+    });
+    log.debug('files found', { files: inputs.length });
+    const extraction = await readFiles(inputs, given);
+    if (after === undefined) return extraction;
+    const isOnward = watermark !== undefined;
+    return { ...extraction, watermark: () => filesReadText(after), unchanged: () => isOnward && inputs.length === 0 };
   },
 });

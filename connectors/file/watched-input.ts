@@ -1,6 +1,6 @@
 import type { BigIntStats } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
-import { Problem, type RecordInput } from '#sdk';
+import { type DatedFile, Problem, type RecordInput } from '#sdk';
 import { type FoundFile, unreadable } from './find.ts';
 
 const chunkBytes = 256 * 1024;
@@ -9,9 +9,12 @@ const chunkBytes = 256 * 1024;
  * A file as an input that must stay what it was when it was first looked at. Whoever writes it anew, appends to it or
  * puts another one in its place while we read would give us half of one version and half of another.
  */
-export async function watchFile({ path, name }: FoundFile, signal: AbortSignal): Promise<RecordInput> {
+export async function watchFile(
+  { path, name }: FoundFile,
+  signal: AbortSignal,
+): Promise<DatedFile & { readonly input: RecordInput }> {
   const before = await look(path);
-  return {
+  const input: RecordInput = {
     name,
     file: path,
     local: path,
@@ -22,6 +25,7 @@ export async function watchFile({ path, name }: FoundFile, signal: AbortSignal):
     },
     open: () => read({ path, name, before, signal }),
   };
+  return { path, modified: Number(before.mtimeMs), size: Number(before.size), input };
 }
 
 interface Watched {

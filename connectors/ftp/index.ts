@@ -3,6 +3,9 @@ import { join } from 'node:path';
 import {
   defineConnector,
   type ExtractContext,
+  type FilesRead,
+  filesReadText,
+  parseFilesRead,
   type RecordInput,
   readFiles,
   recordFaults,
@@ -16,7 +19,6 @@ import { placeOf } from './place.ts';
 import { reference } from './reference.ts';
 import { type Selection, selectFiles } from './select.ts';
 import { faultsOf } from './validate.ts';
-import { parseWatermark, watermarkText } from './watermark.ts';
 
 type Extracting = ExtractContext<typeof source, typeof query>;
 
@@ -30,7 +32,7 @@ export default defineConnector({
   ...reference,
   shorthand: 'path',
   givesOnlyNewBy: ({ files }) => (files === 'changed' ? 'files' : undefined),
-  readsOnFrom: (text) => watermarkText(parseWatermark(text)),
+  readsOnFrom: (text) => filesReadText(parseFilesRead(text)) ?? text,
 
   validate: ({ source: given, query: asked }) => [
     ...faultsOf(given, asked),
@@ -52,11 +54,12 @@ export default defineConnector({
   },
 
   async extract(context) {
-    const before = parseWatermark(context.watermark);
+    const before = parseFilesRead(context.watermark);
     const { inputs, after } = await fetchAll(context, before);
     const extraction = await readFiles(inputs, context.query);
     if (after === undefined) return extraction;
-    return { ...extraction, watermark: () => watermarkText(after), unchanged: () => inputs.length === 0 };
+    const isOnward = context.watermark !== undefined;
+    return { ...extraction, watermark: () => filesReadText(after), unchanged: () => isOnward && inputs.length === 0 };
   },
 });
 
@@ -74,7 +77,7 @@ interface FetchedAll {
 }
 
 /** Brings the files that the query means into the scratch folder. Nothing of them is read before the last is here. */
-async function fetchAll(context: Extracting, before: ReturnType<typeof parseWatermark>): Promise<FetchedAll> {
+async function fetchAll(context: Extracting, before: FilesRead): Promise<FetchedAll> {
   const { source: given, query: asked, scratch, signal, log, alive = () => undefined } = context;
   const line = await openLine(context);
   try {

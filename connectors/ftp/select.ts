@@ -1,22 +1,24 @@
-import type { ConnectorLog, Problem } from '#sdk';
+import { type ConnectorLog, type FilesRead, isFileWanted, type Problem, withFilesRead } from '#sdk';
 import { byMarker, bySettling, notComplete, type Settled } from './complete.ts';
 import { findFiles, type RemoteFile } from './find.ts';
 import type { QueryValues, SourceValues } from './options.ts';
 import { make } from './problems.ts';
 import type { Session } from './session.ts';
-import { advanced, type Dated, isWanted, type Watermark } from './watermark.ts';
+
+/** A file whose time is known. */
+type Dated = RemoteFile & { readonly modified: number };
 
 /** What a run reads, and how far the job has got when it has. */
 export interface Selection {
   readonly files: readonly Settled[];
   /** Undefined where the job reads the same files each time. */
-  readonly after: Watermark | undefined;
+  readonly after: FilesRead | undefined;
 }
 
 interface Selecting {
   readonly source: SourceValues;
   readonly query: QueryValues;
-  readonly before: Watermark;
+  readonly before: FilesRead;
   readonly signal: AbortSignal;
   readonly log: ConnectorLog;
 }
@@ -44,7 +46,7 @@ export async function selectFiles(session: Session, given: Selecting): Promise<S
 
 function incremental(ready: readonly Settled[], pending: readonly Dated[], { query, before }: Selecting): Selection {
   const read = ready.map(({ file }) => file as Dated);
-  return { files: ready, after: advanced(before, { read, pending, lookBackSeconds: query.look_back_seconds }) };
+  return { files: ready, after: withFilesRead(before, { read, pending, lookBackSeconds: query.look_back_seconds }) };
 }
 
 function chosen(files: readonly RemoteFile[], which: QueryValues['files']): readonly RemoteFile[] {
@@ -52,8 +54,8 @@ function chosen(files: readonly RemoteFile[], which: QueryValues['files']): read
   return [files.map(dated).reduce((best, file) => (file.modified >= best.modified ? file : best))];
 }
 
-function changedFiles(files: readonly RemoteFile[], before: Watermark): Dated[] {
-  return files.map(dated).filter((file) => isWanted(before, file));
+function changedFiles(files: readonly RemoteFile[], before: FilesRead): Dated[] {
+  return files.map(dated).filter((file) => isFileWanted(before, file));
 }
 
 function dated(file: RemoteFile): Dated {

@@ -27,6 +27,8 @@ export { canonicalText } from './records/canonical.ts';
 export { isKnownEncoding } from './records/encoding.ts';
 export { fileOptions } from './records/file-options.ts';
 export { readFiles } from './records/files.ts';
+export type { DatedFile, FilesRead } from './records/files-read.ts';
+export { filesReadText, isFileWanted, parseFilesRead, withFilesRead } from './records/files-read.ts';
 export type { RecordInput } from './records/input.ts';
 export type { RecordFormat, RecordQuery, RecordSettings } from './records/options.ts';
 export { formatOfMediaType, formatOfName, recordFaults, recordFormats, recordOptions } from './records/options.ts';

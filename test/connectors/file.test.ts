@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
-import { appendFile, mkdir, mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, open, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { batchText } from '#sdk';
 import file from '../../connectors/file/index.ts';
 import { contextOf, extractTable } from './harness.ts';
 
@@ -60,6 +61,58 @@ test('an absolute glob is one too, and names files outside of the folder by thei
     [join(folder, 'a.csv'), '1'],
     [join(folder, 'b.csv'), '2'],
   ]);
+});
+
+/** Puts a file there with a time, in seconds since 1970. */
+async function putAt(name: string, content: string, time: number): Promise<void> {
+  await put(name, content);
+  await utimes(join(folder, name), time, time);
+}
+
+/** The rows that are new since the watermark, and the one behind them. */
+async function readOn(query: Record<string, unknown>, watermark?: string) {
+  const context = contextOf(file, { source: {}, query, folder });
+  const extraction = await file.extract({ ...context, ...(watermark === undefined ? {} : { watermark }) });
+  const rows: (string | null)[][] = [];
+  for await (const batch of extraction.batches) rows.push(...batchText(batch));
+  return { rows, watermark: extraction.watermark?.(), unchanged: extraction.unchanged?.() };
+}
+
+test('of the files that match, the one that was modified last is read where it is asked for', async () => {
+  await putAt('b.csv', 'x\n1\n', 1_770_000_000);
+  await putAt('a.csv', 'x\n2\n', 1_770_000_500);
+  expect((await readOn({ path: '*.csv', files: 'newest' })).rows).toEqual([['2']]);
+});
+
+test('files that changed are read on from the watermark: the new, the modified, the late, and none twice', async () => {
+  const query = { path: '**/*.csv', files: 'changed', path_column: 'file' };
+  expect(await readOn(query)).toEqual({ rows: [], watermark: undefined, unchanged: false });
+  await putAt('a.csv', 'x\n1\n', 1_770_000_000);
+  await putAt('b.csv', 'x\n2\n', 1_770_000_000.25);
+  const first = await readOn(query);
+  expect(first).toMatchObject({
+    rows: [
+      ['a.csv', '1'],
+      ['b.csv', '2'],
+    ],
+    unchanged: false,
+  });
+  const none = await readOn(query, first.watermark);
+  expect(none).toMatchObject({ rows: [], unchanged: true, watermark: first.watermark });
+  await mkdir(join(folder, 'in'));
+  await putAt('in/c.csv', 'x\n3\n', 1_770_000_000);
+  await putAt('a.csv', 'x\n10\n', 1_770_000_000);
+  await putAt('late.csv', 'x\n4\n', 1_769_999_000);
+  await putAt('old.csv', 'x\n5\n', 1_769_000_000);
+  const second = await readOn(query, none.watermark);
+  expect(second.rows).toEqual([
+    ['a.csv', '10'],
+    ['in/c.csv', '3'],
+    ['late.csv', '4'],
+  ]);
+  expect((await readOn(query, second.watermark)).rows).toEqual([]);
+  expect(file.readsOnFrom?.(second.watermark!, {} as never)).toBe(second.watermark);
+  await expect(readOn(query, 'yesterday')).rejects.toMatchObject({ code: 'FILES_WATERMARK', family: 'config' });
 });
 
 test('csv files with other columns are refused by name; json files have the union of their keys', async () => {

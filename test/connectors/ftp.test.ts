@@ -117,6 +117,8 @@ function reading(server: () => FileServer, login: Login): void {
     await put('a.csv', 'x\n1\n', 1_770_000_000);
     await put('b.csv', 'x\n2\n', 1_770_000_000);
     const query = { path: '*.csv', files: 'changed' };
+    const empty = await read({ ...query, path: 'not-yet-*.csv' });
+    expect(empty).toMatchObject({ rows: [], unchanged: false, watermark: undefined });
     const first = await read(query);
     expect(first.rows).toEqual([['1'], ['2']]);
     const none = await read(query, first.watermark);

@@ -10,6 +10,7 @@ const world: World = {
   async open() {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-world-'));
     await putOrders(folder);
+    await writeFile(join(folder, 'day-1.csv'), 'x\n1\n');
     await writeFile(join(folder, 'orders-1.csv.gz'), gzipSync('id,day\n1,2026-01-31\n'));
     return {
       folder,
@@ -25,6 +26,13 @@ const world: World = {
       ],
       nobody: { source: { folder: 'not-there' }, family: 'job' },
       hostile: { query: { path: 'hostile.csv', types: undefined } },
+      resume: {
+        query: { path: 'day-*.csv', files: 'changed', types: undefined },
+        async grow() {
+          await writeFile(join(folder, 'day-2.csv'), 'x\n2\n');
+          return [['2']];
+        },
+      },
       many: { query: { path: 'many.csv', types: { id: 'integer' } }, rows: manyRows },
       close: () => rm(folder, { recursive: true }),
     };

@@ -1,0 +1,42 @@
+import { type DatedFile, type FilesRead, isFileWanted, type RecordInput, withFilesRead } from '#sdk';
+import { findFiles } from './find.ts';
+import type { QueryValues } from './options.ts';
+import { watchFile } from './watched-input.ts';
+
+/** What a run reads, and how far the job has got when it has. */
+interface Selection {
+  readonly inputs: readonly RecordInput[];
+  /** Undefined where the job reads the same files each time. */
+  readonly after: FilesRead | undefined;
+}
+
+interface Selecting {
+  /** Absolute: the folder that the path is meant from. */
+  readonly folder: string;
+  readonly query: QueryValues;
+  readonly before: FilesRead;
+  readonly signal: AbortSignal;
+}
+
+type Watched = DatedFile & { readonly input: RecordInput };
+
+/** The files that a query means now. Where it asks for those that changed, none is an answer like any other. */
+export async function selectFiles({ folder, query, before, signal }: Selecting): Promise<Selection> {
+  const { path, files, look_back_seconds: lookBackSeconds } = query;
+  const found = await findFiles(folder, path, { none: files === 'changed' });
+  signal.throwIfAborted();
+  const all = await Promise.all(found.map((file) => watchFile(file, signal)));
+  if (files === 'changed') {
+    const read = all.filter((file) => isFileWanted(before, file));
+    return {
+      inputs: read.map(({ input }) => input),
+      after: withFilesRead(before, { read, pending: [], lookBackSeconds }),
+    };
+  }
+  const chosen = files === 'newest' ? [newestOf(all)] : all;
+  return { inputs: chosen.map(({ input }) => input), after: undefined };
+}
+
+function newestOf(files: readonly Watched[]): Watched {
+  return files.reduce((best, file) => (file.modified >= best.modified ? file : best));
+}
