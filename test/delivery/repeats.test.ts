@@ -146,3 +146,28 @@ it('is tried again later where it had no answer', async () => {
   await again();
   expect(stage.seen.map(({ body }) => body)).toEqual(['old', 'new', 'new', 'new']);
 });
+
+it('a refused upload leaves no doubt', async () => {
+  const clock = new HandClock();
+  const store = await newStore({ clock });
+  const stage = await openStage();
+  const destination = destinationAt(stage.url);
+  const gateway = openGateway({ store, destinations: [destination], clock });
+  const job = jobFor(destination, 'i');
+  const given = {
+    store,
+    destinations: [destination],
+    gateway,
+    clock,
+    emit: () => undefined,
+    priority: 'schedule',
+  } as const;
+  const signal = new AbortController().signal;
+  await commitText(gateway, { job, text: 'a' });
+  await deliverOwed({ ...given, signal });
+  clock.advance(1000);
+  stage.script.push(say(429));
+  await commitText(gateway, { job, text: 'b' });
+  await deliverOwed({ ...given, signal });
+  expect(await store.receipts.find({ url: destination.url, instance: 'i' })).toMatchObject({ certain: 1 });
+});
