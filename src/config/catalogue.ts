@@ -92,7 +92,7 @@ class FoundCatalogue implements Catalogue {
     const plugin = this.#plugins.get(id);
     if (plugin === undefined) return undefined;
     try {
-      return await loadPlugin(plugin);
+      return await loadPlugin(plugin, { edited: plugin.origin !== ownFolder });
     } catch (error) {
       this.problems.push(brokenPlugin(plugin, error));
       return undefined;

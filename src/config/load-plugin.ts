@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { Problem } from '../lib/problem.ts';
@@ -26,9 +27,14 @@ export function openSdkDoor(): void {
   });
 }
 
-/** Imports a connector and looks whether it is one. @throws Error that says what it lacks, or whatever its file throws. */
-export async function loadPlugin({ id, file }: Plugin): Promise<Connector> {
-  const plugin = ((await import(pathToFileURL(file).href)) as { default?: Partial<Connector> }).default;
+/**
+ * Imports a connector and looks whether it is one. Node imports a module once, also one that failed: with `edited` a file that was
+ * edited since (it itself, not what it imports) is imported anew. @throws Error that says what it lacks, or whatever its file throws.
+ */
+export async function loadPlugin({ id, file }: Plugin, { edited = false } = {}): Promise<Connector> {
+  const url = pathToFileURL(file);
+  if (edited) url.searchParams.set('edited', String(statSync(file).mtimeMs));
+  const plugin = ((await import(url.href)) as { default?: Partial<Connector> }).default;
   if (plugin === undefined || typeof plugin !== 'object' || plugin === null)
     throw new Error('it has no default export made by defineConnector');
   if (plugin.id !== id) throw new Error(`its id is "${plugin.id}", but its file is named "${id}"`);

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadCatalogue, openCatalogue } from '../../src/config/catalogue.ts';
@@ -43,6 +43,23 @@ describe('the catalogue of connectors', () => {
     const { connectors, problems } = await loadCatalogue({ folder });
     expect(problems).toEqual([]);
     expect([...connectors.keys()]).toEqual(expect.arrayContaining(['db', 'mine', 'big']));
+  });
+
+  it('takes a file of a folder anew that was edited, or mended, since it was looked at last', async () => {
+    const folder = await folderWith({ 'mine.mjs': 'throw new Error("boom")' });
+    const look = async () => {
+      const catalogue = await openCatalogue({ folder });
+      return { title: (await catalogue.load('mine'))?.title, problems: catalogue.problems.length };
+    };
+    expect(await look()).toEqual({ title: undefined, problems: 1 });
+    const put = async (text: string, time: number) => {
+      await writeFile(join(folder, 'mine.mjs'), text);
+      await utimes(join(folder, 'mine.mjs'), time, time);
+    };
+    await put(plugin('mine'), 1_770_000_000);
+    expect(await look()).toEqual({ title: 'T', problems: 0 });
+    await put(plugin('mine').replace("'T'", "'Mine'"), 1_770_000_001);
+    expect(await look()).toEqual({ title: 'Mine', problems: 0 });
   });
 
   it('names a plugin that cannot be used and why, and goes on with the others', async () => {
