@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/lib/clock.ts';
+import { obtain } from '../../src/oauth/obtain.ts';
+import type { OAuthDescription } from '../../src/sdk/oauth.ts';
+import { openDesk, personLogin } from './rig.ts';
+import { type Answer, tokenAddress } from './token-address.ts';
+
+const over: Answer = { status: 400, body: { error: 'invalid_grant' } };
+const given = (number: number, more: object = {}): Answer => ({
+  body: { access_token: `access-${number}`, token_type: 'bearer', expires_in: 3600, ...more },
+});
+
+/** Somebody who has agreed, at a vendor that answers the requests for another token as told. */
+async function deskAt(refresh: 'static' | 'rotating', ...answers: Answer[]) {
+  const { url, heard } = await tokenAddress(...answers);
+  const description: OAuthDescription = {
+    grants: ['authorization_code'],
+    authorize_url: url,
+    token_url: url,
+    refresh,
+  };
+  const desk = await openDesk({ login: personLogin({ description }) });
+  const { entry, login, store } = desk;
+  const agreed = {
+    accessToken: 'access-0',
+    refreshToken: 'refresh-0',
+    askedAt: Date.now(),
+    lifetimeMs: 3_600_000,
+    kept: {},
+  };
+  await obtain(entry, { login, store, clock: systemClock, ask: async () => agreed });
+  const renew = async () => {
+    await entry.keeper.refused(await entry.keeper.token());
+    return (await entry.keeper.token()).access_token;
+  };
+  const asked = () => heard.map(({ body }) => new URLSearchParams(body).get('refresh_token'));
+  return { ...desk, renew, asked };
+}
+
+describe('a refresh token', () => {
+  it('stays the one that is kept where the vendor gives no new one', async () => {
+    const { renew, asked } = await deskAt(
+      'static',
+      given(1),
+      given(2),
+      given(3, { refresh_token: 'refresh-3' }),
+      given(4),
+    );
+    for (const number of [1, 2, 3, 4]) expect(await renew()).toBe(`access-${number}`);
+    expect(asked()).toEqual(['refresh-0', 'refresh-0', 'refresh-0', 'refresh-3']);
+  });
+
+  it('that is refused gives way to the one before it, which some vendors still take, before a person is asked', async () => {
+    const first = given(1, { refresh_token: 'refresh-1' });
+    const { renew, asked, store } = await deskAt('rotating', first, over, given(2, { refresh_token: 'refresh-2' }));
+    expect(await renew()).toBe('access-1');
+    expect(await renew()).toBe('access-2');
+    expect(asked()).toEqual(['refresh-0', 'refresh-1', 'refresh-0']);
+    expect(await store.logins.find('acme')).toMatchObject({ state: 'good', asked_at: null });
+  });
+
+  it('is the end of the login where the vendor takes neither', async () => {
+    const { renew, asked } = await deskAt('rotating', given(1, { refresh_token: 'refresh-1' }), over);
+    expect(await renew()).toBe('access-1');
+    await expect(renew()).rejects.toMatchObject({ family: 'login', code: 'LOGIN_ENDED' });
+    expect(asked()).toEqual(['refresh-0', 'refresh-1', 'refresh-0']);
+  });
+});
