@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Occasion } from '../config/alerts.ts';
+import { advised } from '../lib/advice.ts';
 import { redact } from '../lib/redact.ts';
 import { durationText, instantText } from '../lib/time-text.ts';
 import type { Bulletin, Detail, Mention } from './alert.ts';
@@ -178,7 +179,7 @@ function mendLines(detail: Detail | undefined): string[] {
   const at = next?.at === undefined ? '' : `, ${instantText(next.at)}`;
   return [
     ...(next === undefined ? [] : [line('next', `${next.says}${at}`)]),
-    ...(detail?.mend === undefined ? [] : [line('mend', detail.mend)]),
+    ...(detail?.mend === undefined ? [] : [line('mend', advised(detail.mend))]),
   ];
 }
 
@@ -201,6 +202,6 @@ function wrongOf({ subject, level, since, what, code }: Mention, detail: Detail 
     ...(in_doubt === undefined ? {} : { in_doubt }),
     ...(next === undefined ? {} : { next: next.says }),
     ...(next?.at === undefined ? {} : { next_at: new Date(next.at).toISOString() }),
-    ...(mend === undefined ? {} : { mend }),
+    ...(mend === undefined ? {} : { mend: advised(mend) }),
   };
 }

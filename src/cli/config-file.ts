@@ -33,7 +33,7 @@ export async function openConfig(file: string): Promise<Loaded & { config: Confi
     code: 'CONFIG_UNUSABLE',
     family: 'config',
     message: `Nothing can be done with ${file} until these are mended`,
-    next: `sluice check${configWords(file)}`,
+    next: 'sluice check',
   });
 }
 

@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { type Problem, renderProblem, toProblem } from '../lib/problem.ts';
 import { redact } from '../lib/redact.ts';
+import { carryConfig } from './carry-config.ts';
 import type { CliCommand } from './command.ts';
 import { exit } from './exit.ts';
 import { redactLastWords } from './last-words.ts';
@@ -49,6 +50,10 @@ async function loadCommands(asked: string | undefined): Promise<CliCommand[]> {
   return Promise.all(
     files.map(async (file) => (await import(new URL(file, commandsFolder).href)).default as CliCommand),
   );
+}
+
+async function commandNames(): Promise<Set<string>> {
+  return new Set((await readdir(commandsFolder)).map((file) => basename(file).replace(/\..*$/, '')));
 }
 
 function buildProgram(commands: readonly CliCommand[]): Command {
@@ -105,6 +110,7 @@ for (const stream of [process.stdout, process.stderr]) {
 redactLastWords();
 try {
   const program = buildProgram(await loadCommands(process.argv[2]));
+  program.hook('preAction', async (_, action) => carryConfig(action.optsWithGlobals().config, await commandNames()));
   await program.parseAsync(process.argv);
 } catch (thrown) {
   report(thrown);

@@ -1,8 +1,8 @@
 import type { Outcome } from '../daemon/outcome.ts';
 import { type Problem, renderProblem } from '../lib/problem.ts';
-import { redact } from '../lib/redact.ts';
 import { exit } from './exit.ts';
 import { bytesText, countText, durationText, instantText } from './figures.ts';
+import { outward } from './outward.ts';
 import { toneOf } from './paint.ts';
 import { renderTable } from './table.ts';
 
@@ -40,13 +40,13 @@ export function showSummary({
   const code = exitCodeOf(outcomes, refused);
   if (json) {
     process.stdout.write(
-      `${redact(JSON.stringify({ exit_code: code, jobs: outcomes.map(plain), refused }, undefined, 2))}\n`,
+      `${outward(JSON.stringify({ exit_code: code, jobs: outcomes.map(plain), refused }, undefined, 2))}\n`,
     );
     return;
   }
   for (const { problem, state, run } of outcomes) {
     if (problem !== undefined && state !== 'waiting_quota')
-      process.stderr.write(`${redact(failureText(problem, run))}\n`);
+      process.stderr.write(`${outward(failureText(problem, run))}\n`);
   }
   if (outcomes.length === 0) process.stdout.write(`${nothingRan(refused)}\n`);
   else process.stdout.write(`\n${tableOf(outcomes)}\n`);
@@ -84,7 +84,7 @@ function tableOf(outcomes: readonly Outcome[]): string {
     bytesText(one.bytes),
     String(one.requests),
     durationText(one.milliseconds),
-    redact(resultText(one)),
+    outward(resultText(one)),
   ]);
   return renderTable(columns, rows, { widest: 100, paper: process.stdout });
 }

@@ -1,3 +1,5 @@
+import { advised } from './advice.ts';
+
 /**
  * What the runner does next when it meets a problem. The family, not the text of the message, steers the program.
  *
@@ -122,6 +124,6 @@ export function renderProblem(problem: Problem): string {
   if (place !== '') lines.push(`  where    ${place}`);
   if (problem.seen !== undefined) lines.push(`  seen     ${problem.seen}`);
   if (problem.allowed !== undefined) lines.push(`  allowed  ${problem.allowed}`);
-  if (problem.next !== undefined) lines.push(`  next     ${problem.next}`);
+  if (problem.next !== undefined) lines.push(`  next     ${advised(problem.next)}`);
   return lines.join('\n');
 }

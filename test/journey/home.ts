@@ -12,7 +12,7 @@ export interface Home {
   write(name: string, text: string): Promise<string>;
   /** Writes the config and returns its path. */
   config(config: object): Promise<string>;
-  /** Starts `sluice <args> --config <the config>`. */
+  /** Starts `sluice <args>` with the config named in its environment. */
   start(args: readonly string[], how?: Start): Running;
   /** The same, to its end. */
   sluice(args: readonly string[], how?: Start): Promise<Ended>;
@@ -62,7 +62,7 @@ export async function makeHome(scope: Scope): Promise<Home> {
       return path;
     },
     config: (config) => writeConfig(folder, config),
-    start: (args, how = {}) => start([...args, '--config', file], { scope, ...how }),
+    start: (args, { env = {}, ...how } = {}) => start(args, { scope, env: { SLUICE_CONFIG: file, ...env }, ...how }),
     sluice: (args, how) => home.start(args, how).ended,
     sync: async ({ args = [], ...how } = {}) => {
       const ended = await home.sluice(['sync', ...args, '--json'], how);

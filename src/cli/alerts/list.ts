@@ -1,6 +1,5 @@
 import type { Occasion } from '../../config/alerts.ts';
 import type { Config } from '../../config/config.ts';
-import { redact } from '../../lib/redact.ts';
 import type { ChannelRecord } from '../../state/alerts.ts';
 import type { Store } from '../../state/store.ts';
 import type { AlertMessageRow, AlertRow } from '../../state/tables.ts';
@@ -8,6 +7,7 @@ import { openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
 import { countText, durationText, instantText } from '../figures.ts';
 import { forMachines } from '../for-machines.ts';
+import { outward } from '../outward.ts';
 import { toneOf } from '../paint.ts';
 import { printable, renderTable } from '../table.ts';
 
@@ -36,7 +36,7 @@ export async function listAlerts({
   if (problems.length > 0) process.exitCode = exit.usage;
   const listed = await read(config);
   const text = json === true ? forMachines(forReaders(listed)) : textOf(listed, Date.now());
-  process.stdout.write(`${redact(text)}\n`);
+  process.stdout.write(`${outward(text)}\n`);
 }
 
 async function read(config: Config): Promise<Listed> {

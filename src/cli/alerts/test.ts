@@ -2,10 +2,10 @@ import type { AlertChannel } from '../../config/alerts.ts';
 import type { Config } from '../../config/config.ts';
 import { nearest } from '../../lib/nearest.ts';
 import { Problem } from '../../lib/problem.ts';
-import { redact } from '../../lib/redact.ts';
 import { openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
 import { forMachines } from '../for-machines.ts';
+import { outward } from '../outward.ts';
 import { onStop } from '../signals.ts';
 
 /** What a channel answered. */
@@ -32,12 +32,12 @@ export async function testChannels(
     for (const channel of channels) {
       const result = await testOne(channel, config, stop.signal);
       tested.push(result);
-      if (json !== true) process.stdout.write(`${redact(lineOf(result))}\n`);
+      if (json !== true) process.stdout.write(`${outward(lineOf(result))}\n`);
     }
   } finally {
     stop.done();
   }
-  if (json === true) process.stdout.write(`${redact(forMachines(tested))}\n`);
+  if (json === true) process.stdout.write(`${outward(forMachines(tested))}\n`);
   process.exitCode = stop.code() ?? (tested.every(({ ok }) => ok) ? exit.ok : exit.failed);
 }
 

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { redact } from '../../lib/redact.ts';
 import type { CliCommand } from '../command.ts';
-import { configFlag, configWords, openConfig, showProblems } from '../config-file.ts';
+import { configFlag, openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
+import { outward } from '../outward.ts';
 import { onStop } from '../signals.ts';
 
 interface Flags {
@@ -30,12 +30,12 @@ async function run({ config: file, yes, json }: Flags): Promise<void> {
     const said = plan.actions.map(({ kind, say }) => ({ action: kind, say }));
     if (json === true)
       process.stdout.write(
-        `${redact(JSON.stringify({ changes: plan.changes, carried_out: yes === true, actions: said }, undefined, 2))}\n`,
+        `${outward(JSON.stringify({ changes: plan.changes, carried_out: yes === true, actions: said }, undefined, 2))}\n`,
       );
-    else for (const { say } of said) process.stdout.write(`  ${redact(say)}\n`);
+    else for (const { say } of said) process.stdout.write(`  ${outward(say)}\n`);
     if (yes === true) await carryOut(plan, { store, clientOf });
     if (json !== true)
-      process.stdout.write(`${verdict(plan, { file, done: yes === true, faults: problems.length })}\n`);
+      process.stdout.write(`${outward(verdict(plan, { done: yes === true, faults: problems.length }))}\n`);
     if (problems.length > 0) process.exitCode = exit.usage;
   } finally {
     await runtime.close();
@@ -46,12 +46,12 @@ async function run({ config: file, yes, json }: Flags): Promise<void> {
 
 function verdict(
   { actions, changes }: { actions: readonly unknown[]; changes: boolean },
-  { file, done, faults }: { file: string; done: boolean; faults: number },
+  { done, faults }: { done: boolean; faults: number },
 ): string {
   if (actions.length === 0 && faults > 0) return 'No job without a fault declares a data source.';
   if (actions.length === 0) return 'No job declares a data source; there is nothing to apply.';
   if (!changes) return 'Everything is as declared.';
-  return done ? 'Done.' : `Nothing was changed yet. To do it: sluice apply --yes${configWords(file)}`;
+  return done ? 'Done.' : 'Nothing was changed yet. To do it: sluice apply --yes';
 }
 
 const command: CliCommand = {

@@ -2,10 +2,10 @@ import type { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
 import type { Look } from '../../daemon/try-connections.ts';
 import { type Problem, renderProblem, toProblem } from '../../lib/problem.ts';
-import { redact } from '../../lib/redact.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, showProblems, showRemarks } from '../config-file.ts';
 import { exit } from '../exit.ts';
+import { outward } from '../outward.ts';
 import type { Tone } from '../paint.ts';
 import { onStop } from '../signals.ts';
 import { renderTable } from '../table.ts';
@@ -23,12 +23,12 @@ async function run({ config: file, connect, json }: Flags): Promise<void> {
   const looks = connect === true && config !== undefined ? await connectAll(config) : [];
   if (json === true) {
     const said = { file, problems: problems.map(plain), warnings: warnings.map(plain), connections: looks.map(spoken) };
-    process.stdout.write(`${redact(JSON.stringify(said, undefined, 2))}\n`);
+    process.stdout.write(`${outward(JSON.stringify(said, undefined, 2))}\n`);
     return;
   }
   showRemarks(warnings);
   showProblems(problems);
-  if (looks.length > 0) process.stdout.write(`${redact(textOf(looks))}\n\n`);
+  if (looks.length > 0) process.stdout.write(`${outward(textOf(looks))}\n\n`);
   process.stdout.write(`${verdict}\n`);
 }
 

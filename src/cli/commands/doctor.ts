@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
 import type { Finding } from '../../daemon/doctor/finding.ts';
-import { redact } from '../../lib/redact.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
 import { forMachines } from '../for-machines.ts';
+import { outward } from '../outward.ts';
 import { onStop } from '../signals.ts';
 import { version } from '../version.ts';
 
@@ -25,7 +25,7 @@ async function run({ config: file, connect, json }: Flags): Promise<void> {
     `${ok ? 'ok ' : 'BAD'}  ${check.padEnd(18)}${says}`,
     ...(mend === undefined ? [] : [`     ${'mend'.padEnd(18)}${mend}`]),
   ]);
-  process.stdout.write(`${redact(json === true ? forMachines({ findings }) : lines.join('\n'))}\n`);
+  process.stdout.write(`${outward(json === true ? forMachines({ findings }) : lines.join('\n'))}\n`);
   if (problems.length > 0) process.exitCode = exit.usage;
   else if (findings.some(({ ok }) => !ok)) process.exitCode = exit.failed;
 }

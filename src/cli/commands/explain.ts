@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import type { Explanation, Link } from '../../daemon/explain-links.ts';
-import { redact } from '../../lib/redact.ts';
 import type { CliCommand } from '../command.ts';
 import { chooseJobs, configFlag, openConfig } from '../config-file.ts';
 import { durationText, instantText } from '../figures.ts';
 import { forMachines } from '../for-machines.ts';
+import { outward } from '../outward.ts';
 import { printable } from '../table.ts';
 
 interface Flags {
@@ -26,7 +26,7 @@ async function run(asked: string, { config: file, json }: Flags): Promise<void> 
     const found = job === undefined ? await explainInstance(asked, given) : [await explainJob(job, given)];
     if (found.length === 0) chooseJobs(loaded, [asked]);
     const text = json === true ? forMachines(found) : found.map((one) => textOf(one, systemClock.now())).join('\n\n');
-    process.stdout.write(`${redact(text)}\n`);
+    process.stdout.write(`${outward(text)}\n`);
   } finally {
     await store?.close();
   }

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import type { Health } from '../../daemon/report-health.ts';
 import { renderProblem, toProblem } from '../../lib/problem.ts';
-import { redact } from '../../lib/redact.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
 import { exit } from '../exit.ts';
+import { outward } from '../outward.ts';
 
 interface Flags {
   readonly config: string;
@@ -25,7 +25,7 @@ async function run({ config: file, json }: Flags): Promise<void> {
     }),
   );
   const text = json === true ? JSON.stringify(health, undefined, 2) : textOf(health);
-  process.stdout.write(`${redact(text)}\n`);
+  process.stdout.write(`${outward(text)}\n`);
   // Container engines know 0 and 1.
   process.exitCode = health.ok ? exit.ok : exit.failed;
 }

@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { redact } from '../../lib/redact.ts';
 import type { Store } from '../../state/store.ts';
 import type { RunRow, SkipRow, StretchRow } from '../../state/tables.ts';
 import type { CliCommand } from '../command.ts';
 import { chooseJobs, configFlag, openConfig } from '../config-file.ts';
 import { bytesText, countText, durationText, instantText } from '../figures.ts';
 import { forMachines } from '../for-machines.ts';
+import { outward } from '../outward.ts';
 import { toneOf } from '../paint.ts';
 import { renderTable } from '../table.ts';
 
@@ -38,7 +38,7 @@ async function run(job: string | undefined, { config: file, limit, failed, run: 
     const lines = [...shown.map(ofRun), ...stretches.map(ofStretch), ...skips.map(ofSkip)]
       .sort((a, b) => b.started_at - a.started_at)
       .slice(0, limit);
-    process.stdout.write(`${redact(json === true ? forMachines(lines) : textOf(lines))}\n`);
+    process.stdout.write(`${outward(json === true ? forMachines(lines) : textOf(lines))}\n`);
   } finally {
     await store?.close();
   }
@@ -47,7 +47,7 @@ async function run(job: string | undefined, { config: file, limit, failed, run: 
 async function tellRun(id: string, { store, json }: { store: Store | undefined; json: boolean }): Promise<void> {
   const { findRun, runStory } = await import('../run-story.ts');
   const row = await findRun(id, store);
-  process.stdout.write(`${redact(json ? forMachines(ofRun(row)) : runStory(row))}\n`);
+  process.stdout.write(`${outward(json ? forMachines(ofRun(row)) : runStory(row))}\n`);
 }
 
 /** A run, a time in which a job ran less often than its schedule says, or firings that came to nothing. */

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { redact } from '../../lib/redact.ts';
 import type { LoginReport } from '../../oauth/report.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, openConfig, showProblems } from '../config-file.ts';
 import { instantText } from '../figures.ts';
+import { outward } from '../outward.ts';
 import type { Tone } from '../paint.ts';
 import { printable, renderTable } from '../table.ts';
 
@@ -25,7 +25,7 @@ async function list({ config: file, json }: Flags): Promise<void> {
   try {
     const reports = await reportLogins(config.sources.values(), store, systemClock.now());
     const text = json === true ? JSON.stringify(reports.map(forMachines), undefined, 2) : textOf(reports);
-    process.stdout.write(`${redact(text)}\n`);
+    process.stdout.write(`${outward(text)}\n`);
   } finally {
     await store?.close();
   }
@@ -82,7 +82,7 @@ async function revoke(name: string, _: unknown, command: Command): Promise<void>
   const book = new LoginBook({ store, clock: systemClock, emit: () => undefined, ...config });
   try {
     const said = await revokeLogin(name, { config, store, book, force: force === true });
-    process.stdout.write(`${redact(said)}\n`);
+    process.stdout.write(`${outward(said)}\n`);
   } finally {
     await book.close();
     await store.close();

@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { AccountPlan, PlanReport } from '../../daemon/report-plan.ts';
-import { redact } from '../../lib/redact.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
 import { countOf, countText } from '../figures.ts';
 import { forMachines } from '../for-machines.ts';
+import { outward } from '../outward.ts';
 import { renderTable } from '../table.ts';
 
 interface Flags {
@@ -34,7 +34,7 @@ async function run({ config: file, until, firings, json }: Flags): Promise<void>
   try {
     const report = await reportPlan({ config, store, now, ...(until === undefined ? {} : { until }) });
     process.stdout.write(
-      `${redact(json === true ? forMachines(report) : textOf(report, firings ? Number.POSITIVE_INFINITY : mostLines))}\n`,
+      `${outward(json === true ? forMachines(report) : textOf(report, firings ? Number.POSITIVE_INFINITY : mostLines))}\n`,
     );
     if (problems.length > 0) process.exitCode = exit.usage;
     else if (!report.fits) process.exitCode = exit.failed;

@@ -1,12 +1,12 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../../config/config.ts';
 import { Problem } from '../../lib/problem.ts';
-import { redact } from '../../lib/redact.ts';
 import type { PastRuns } from '../../state/past-runs.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
 import { forMachines } from '../for-machines.ts';
+import { outward } from '../outward.ts';
 import { onStop } from '../signals.ts';
 
 interface Flags {
@@ -43,7 +43,7 @@ async function run({ config: file, json, ...flags }: Flags): Promise<void> {
       ...progress,
     });
     progress.end();
-    process.stdout.write(`${redact(json === true ? forMachines(report) : simulationText(report))}\n`);
+    process.stdout.write(`${outward(json === true ? forMachines(report) : simulationText(report))}\n`);
     if (problems.length > 0) process.exitCode = exit.usage;
     else if (!report.fits) process.exitCode = exit.failed;
   } finally {

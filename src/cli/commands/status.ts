@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import type { AccountStatus } from '../../daemon/report-accounts.ts';
 import type { JobStatus, NeedyLogin, Status, StrandedStatus } from '../../daemon/report-status.ts';
-import { redact } from '../../lib/redact.ts';
 import { holdingsText, roomAdvice } from '../../state/disk-problems.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
 import { bytesText, countOf, countText, durationText, instantText } from '../figures.ts';
 import { forMachines } from '../for-machines.ts';
+import { outward } from '../outward.ts';
 import { toneOf } from '../paint.ts';
 import { printable, renderTable } from '../table.ts';
 
@@ -30,7 +30,7 @@ async function run({ config: file, json }: Flags): Promise<void> {
     const status = await reportStatus(config, store, systemClock);
     const text =
       json === true ? forMachines(status) : textOf(status, { refused: [...refused.keys()], now: systemClock.now() });
-    process.stdout.write(`${redact(text)}\n`);
+    process.stdout.write(`${outward(text)}\n`);
   } finally {
     await store?.close();
   }

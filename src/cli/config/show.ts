@@ -1,6 +1,7 @@
 import type { Loaded } from '../../config/load.ts';
 import type { ShownConfig } from '../../config/show-config.ts';
 import type { Taken } from '../../daemon/config-note.ts';
+import { advised } from '../../lib/advice.ts';
 import { redact } from '../../lib/redact.ts';
 import type { Store } from '../../state/store.ts';
 import { openConfig, showProblems } from '../config-file.ts';
@@ -37,7 +38,7 @@ export async function showConfigInForce(part: string | undefined, flags: Flags):
   const text =
     flags.json === true
       ? forMachines({ ...head, ...shown })
-      : [configHead(found, { asked: flags.fileOnDisk === true }), '', ...yamlLines(shown)].join('\n');
+      : [advised(configHead(found, { asked: flags.fileOnDisk === true })), '', ...yamlLines(shown)].join('\n');
   process.stdout.write(`${redact(text)}\n`);
 }
 

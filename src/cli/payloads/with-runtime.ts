@@ -1,10 +1,10 @@
 import type { Config } from '../../config/config.ts';
 import type { Runtime } from '../../daemon/wire.ts';
-import { redact } from '../../lib/redact.ts';
 import type { Store } from '../../state/store.ts';
 import { openConfig, showProblems } from '../config-file.ts';
 import { openExisting } from '../existing-store.ts';
 import { exit } from '../exit.ts';
+import { outward } from '../outward.ts';
 
 /** What every command about payloads takes. */
 export interface Flags {
@@ -43,7 +43,7 @@ export async function withStore<T>(
 
 /** Prints for people or for machines, secrets out. */
 export function show({ json }: Pick<Flags, 'json'>, { text, data }: { text: string; data: unknown }): void {
-  process.stdout.write(`${redact(json === true ? JSON.stringify(data, undefined, 2) : text)}\n`);
+  process.stdout.write(`${outward(json === true ? JSON.stringify(data, undefined, 2) : text)}\n`);
 }
 
 /** The exit code for what became of a payload that a person let go. */

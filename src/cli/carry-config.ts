@@ -1,0 +1,39 @@
+import { rewriteAdvice } from '../lib/advice.ts';
+import { configWords } from './config-file.ts';
+
+/** Commands that take no config, or have one of their own. */
+const without: ReadonlySet<string> = new Set(['demo', 'init', 'serve']);
+const parts: Readonly<Record<string, readonly string[]>> = {
+  alerts: ['list', 'test'],
+  config: ['show'],
+  connectors: ['list', 'describe'],
+  dead: ['list', 'show', 'send'],
+  logins: ['revoke'],
+  quarantine: ['list', 'show', 'approve', 'discard'],
+  state: ['show', 'clear', 'set'],
+};
+const partsWithout: ReadonlySet<string> = new Set(['connectors scaffold', 'connectors test']);
+
+/**
+ * Lets all advice name the config that this command was given: `sluice sync orders` becomes `sluice sync --config FILE orders`, so that
+ * it can be typed as it stands. Nothing is changed where the file is the one that is meant anyway.
+ */
+export function carryConfig(file: unknown, commands: ReadonlySet<string>): void {
+  const words = typeof file === 'string' ? configWords(file) : '';
+  // In a text for machines no quoting of ours could be right.
+  if (words === '' || /["\\]/.test(words)) return;
+  rewriteAdvice((text) => withWords(text, { words, commands }));
+}
+
+function withWords(text: string, { words, commands }: { words: string; commands: ReadonlySet<string> }): string {
+  return text.replace(
+    /(?<=^|[\s"'`(])sluice ([a-z]+)(?: ([a-z]+))?/gm,
+    (all: string, command: string, next: string | undefined, at: number) => {
+      if (text.startsWith(' --config', at + all.length) || !commands.has(command)) return all;
+      if (without.has(command) || partsWithout.has(`${command} ${next}`)) return all;
+      const head = `sluice ${command}`;
+      if (next === undefined) return head + words;
+      return parts[command]?.includes(next) === true ? `${head} ${next}${words}` : `${head}${words} ${next}`;
+    },
+  );
+}

@@ -1,0 +1,95 @@
+import { readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { Command } from 'commander';
+import { afterEach, describe, expect, it } from 'vitest';
+import { carryConfig } from '../../src/cli/carry-config.ts';
+import type { CliCommand } from '../../src/cli/command.ts';
+import { advised, rewriteAdvice } from '../../src/lib/advice.ts';
+import { Problem, renderProblem } from '../../src/lib/problem.ts';
+import { adminKey, makeWorld } from '../journey/world.ts';
+
+const folder = resolve(import.meta.dirname, '../../src/cli/commands');
+const commands = new Set(readdirSync(folder).map((file) => file.replace(/\..*$/, '')));
+afterEach(() => rewriteAdvice((text) => text));
+
+describe('advice, where a config was named', () => {
+  it.each([
+    ['sluice apply --yes', 'sluice apply --config a.yaml --yes'],
+    [
+      'sluice run, or sluice sync orders for once',
+      'sluice run --config a.yaml, or sluice sync --config a.yaml orders for once',
+    ],
+    ['"sluice explain orders" says why', '"sluice explain --config a.yaml orders" says why'],
+    ['sluice dead send 42, once it is mended', 'sluice dead send --config a.yaml 42, once it is mended'],
+    ['run `sluice check --connect`', 'run `sluice check --config a.yaml --connect`'],
+    ['"sluice alerts" lists it', '"sluice alerts --config a.yaml" lists it'],
+    ['sluice demo shows it', 'sluice demo shows it'],
+    ['sluice connectors test FILE', 'sluice connectors test FILE'],
+    ['sluice needs Node 26', 'sluice needs Node 26'],
+  ])('%s', (said, shown) => {
+    carryConfig('a.yaml', commands);
+    expect(advised(said)).toBe(shown);
+    expect(advised(advised(said))).toBe(shown);
+    expect(renderProblem(new Problem({ code: 'X', family: 'job', message: 'no', next: said }))).toContain(
+      `next     ${shown}`,
+    );
+  });
+
+  it('is as it was where the config is the one that is meant anyway, or the command has none', () => {
+    for (const file of ['sluice.yaml', undefined]) {
+      carryConfig(file, commands);
+      expect(advised('sluice apply --yes')).toBe('sluice apply --yes');
+    }
+  });
+
+  it('quotes a name that a shell would take apart, and leaves out one that JSON could not hold', () => {
+    carryConfig('my config.yaml', commands);
+    expect(advised('sluice check')).toBe("sluice check --config 'my config.yaml'");
+    rewriteAdvice((text) => text);
+    carryConfig('a"b.yaml', commands);
+    expect(advised('sluice check')).toBe('sluice check');
+  });
+
+  it('stands where each command takes it', async () => {
+    carryConfig('a.yaml', commands);
+    const program = new Command('sluice');
+    for (const name of commands) {
+      ((await import(join(folder, `${name}.ts`))) as { default: CliCommand }).default.register(program);
+    }
+    const wrong = program.commands.flatMap((group) =>
+      [group, ...group.commands].flatMap((one) => {
+        const takes = [...group.options, ...one.options].some(({ long }) => long === '--config');
+        const words = one === group ? group.name() : `${group.name()} ${one.name()}`;
+        const isTaken = advised(`sluice ${words}`) === `sluice ${words} --config a.yaml`;
+        // "sluice alerts" means its first part.
+        return takes === isTaken || (one === group && group.commands.length > 0) ? [] : [words];
+      }),
+    );
+    expect(wrong).toEqual([]);
+  });
+});
+
+it('every command that was given a config says so in what it advises, as text and to machines', async () => {
+  const world = await makeWorld();
+  const home = await world.home();
+  const named = async (...args: string[]) =>
+    home.sluice([...args, '--config', await home.write('mine.yaml', text)], { cwd: home.folder });
+  const target = { datasource: { name: 'Orders' } };
+  const text = JSON.stringify({
+    state: './state',
+    destinations: { main: { url: world.url, api_key: adminKey } },
+    sources: { files: { connector: 'file' } },
+    jobs: { declared: { source: 'files', query: 'a.csv', format: 'csv', target, schedule: 'every 1h' } },
+  });
+  const words = `--config ${home.folder}/mine.yaml`;
+  expect((await named('sync')).stderr).toContain(`next     sluice apply ${words} --yes`);
+  expect((await named('sync', '--json')).stdout).toContain(`"next": "sluice apply ${words} --yes"`);
+  expect((await named('explain', 'declared')).stdout).toContain(`mend     sluice apply ${words} --yes`);
+  expect((await named('explain', 'declared', '--json')).stdout).toContain(`"mend": "sluice apply ${words} --yes"`);
+  const status = await named('status');
+  expect(status.stdout).toContain(`"sluice run ${words}" starts one.`);
+  expect(status.stdout).toContain(`"sluice explain ${words} declared" says why`);
+  expect((await named('apply')).stdout).toContain(`To do it: sluice apply ${words} --yes`);
+  // The option of this one stands at its group.
+  expect((await named('dead', 'show', 'declared')).stderr).toContain(words);
+});
