@@ -56,7 +56,7 @@ export class Daemon {
       stop: this.#stop.signal,
     });
     this.#line.widen(config.concurrency ?? concurrencyDefault);
-    const fire = (firing: Firing): void => this.#line.take(firing);
+    const fire = (firing: Firing): void => this.#fire(firing);
     const passOver = (passed: PassedOver): void => this.#passMissed(passed);
     this.#scheduler = new Scheduler({ store, clock, failed, fire, passOver, ...ticking });
   }
@@ -154,6 +154,22 @@ export class Daemon {
     for (const [destination, rows] of Map.groupBy(stranded, (row) => row.destination)) {
       events.emit('config.stranded', { destination, payloads: rows.length });
     }
+  }
+
+  /** One that the day has no room for takes no other's place: it is passed over before anything is ended for it. */
+  #fire(firing: Firing): void {
+    if (!this.#line.cancels(firing)) {
+      this.#line.take(firing);
+      return;
+    }
+    const decided = this.#stretcher.judge(firing.job, firing.at, this.#now.config).then(async (stretched) => {
+      if (stretched === undefined) return this.#line.take(firing);
+      await this.#passOver(firing, stretched);
+      firing.done();
+    });
+    const { job, at } = firing;
+    const noted = decided.catch((error: unknown) => this.#fault('a firing met a fault', error, { job: job.name, at }));
+    this.#noting = Promise.all([this.#noting, noted]);
   }
 
   async #run({ firing, signal, seat, begin }: Place): Promise<void> {

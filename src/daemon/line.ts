@@ -71,6 +71,11 @@ export class Line {
     await Promise.all([this.#extracts.onIdle(), this.#refreshes.onIdle()]);
   }
 
+  /** True where this firing would end the run before it. */
+  cancels({ job: { name, schedule }, isMadeGood }: Firing): boolean {
+    return schedule?.overlap === 'cancel_other' && !isMadeGood && this.#standing.get(name)?.state === 'running';
+  }
+
   /** True while another firing of the job waits for the end of its run. */
   isAwaited(job: string): boolean {
     return (this.#standing.get(job)?.waiting.length ?? 0) > 0;

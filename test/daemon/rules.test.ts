@@ -78,6 +78,22 @@ describe('a firing while the job is still at its last run', () => {
   });
 });
 
+it('a firing that the day has no room for takes no place from the run before it', async () => {
+  const { folder, source, job, config } = await setUpWith({ ...hourly, overlap: 'cancel_other' });
+  const clock = new SetClock();
+  const slow = gate();
+  source.says = slow.says;
+  const { hear, count, daemon } = await startDaemon(config, { clock, before: overdue(job) });
+  await until('the first extract', () => source.asked === 1);
+  const destination = { ...job.destination, requestsPerDay: 1, whenShort: 'stretch' as const };
+  clock.forward(hour);
+  await daemon.adopt(configOf(folder, [{ ...job, destination, priority: 'low' }]));
+  await hear('firing.stretched', { job: 'orders' });
+  expect(count('run.finished')).toBe(0);
+  slow.open('whole');
+  expect((await hear('run.finished', { job: 'orders' })).facts).not.toMatchObject({ code: 'RUN_CANCELLED' });
+});
+
 describe('firings that were missed', () => {
   it('run one after the other with run_all, each for its own instant', async () => {
     const { job, config, source } = await setUpWith({
