@@ -118,3 +118,25 @@ describe.each(ways)('a job that keeps its rows ($disposition), killed before eve
     await oracle.rest();
   });
 });
+
+it('a watermark is never ahead of its payload, whatever step between the two is the last', async () => {
+  const stage = await setStage(theatre, { job: { query: { path: '/rows.csv', conditional: true } } });
+  const { upstream, oracle, home } = stage;
+  upstream.isConditional = true;
+  upstream.advance();
+  await oracle.ended(await home.sync());
+  upstream.advance();
+  await oracle.ended(await home.sync(dieAt(stage, '')));
+  const all = await stepsOf(stage);
+  const place = all.slice(all.indexOf('say payload.spooled #1'), all.indexOf('say upload.started #1') + 1);
+  expect(place).toContain('say payload.owed #1');
+  for (const step of place.filter(isOfInterest)) {
+    upstream.advance();
+    expect(await home.sync(dieAt(stage, step)), step).toMatchObject({ signal: 'SIGKILL' });
+    expect(await oracle.ended(await home.sync()), `${step}: "nothing has changed" would be a lie`).toBe(
+      upstream.version,
+    );
+  }
+  expect((await home.sync()).jobs).toMatchObject([{ state: 'unchanged', requests: 0, rows: 0 }]);
+  await oracle.expectInOrder();
+});

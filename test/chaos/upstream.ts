@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Scope } from '../journey/process.ts';
 
@@ -15,6 +15,8 @@ export const usualRows = 40;
 export class Upstream {
   readonly url: string;
   prunes = false;
+  /** Who knows the present version is told so, and gets nothing. */
+  isConditional = false;
   /** The version that it would hand out now; 0 before the first. */
   version = 0;
   /** Whether it still has that version. */
@@ -31,7 +33,7 @@ export class Upstream {
 
   /** Listens until its scope ends. */
   static async open(scope: Scope): Promise<Upstream> {
-    const server = createServer((_request, answer) => upstream.#hand(answer));
+    const server = createServer((request, answer) => upstream.#hand(request, answer));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     scope(() => void server.close().closeAllConnections());
@@ -69,13 +71,18 @@ export class Upstream {
     return this.#texts.get(sha256);
   }
 
-  #hand(answer: ServerResponse): void {
+  #hand(request: IncomingMessage, answer: ServerResponse): void {
+    const etag = this.isConditional ? { etag: `"${this.version}"` } : undefined;
+    if (etag !== undefined && request.headers['if-none-match'] === etag.etag) {
+      answer.writeHead(304, etag).end();
+      return;
+    }
     if (!this.has) {
       answer.writeHead(404).end();
       return;
     }
     const { version, prunes } = this;
-    answer.writeHead(200, { 'content-type': 'text/csv' }).end(this.#text);
+    answer.writeHead(200, { 'content-type': 'text/csv', ...etag }).end(this.#text);
     answer.on('finish', () => {
       this.finished.add(version);
       if (prunes && this.version === version) this.has = false;

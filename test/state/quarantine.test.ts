@@ -46,6 +46,21 @@ function age(...paths: readonly string[]): void {
   for (const path of paths) utimesSync(path, (noon - hour) / 1000, (noon - hour) / 1000);
 }
 
+describe('a payload that is dead', () => {
+  it('is not owed again over newer data, which a clock that was wrong for a while has let it get past', async () => {
+    const clock = new VirtualClock();
+    const store = await newStore({ clock });
+    await deliver(store, 'shown', noon);
+    clock.wall = noon - hour;
+    const { owed } = await oweText(store, { instance, text: 'older', asOf: noon - hour, job: 'job' });
+    if (owed.state !== 'owed') throw new Error(owed.state);
+    await store.outbox.bury(owed.id, { code: 'X', message: 'refused' });
+    clock.wall = noon + hour;
+    expect(await store.outbox.revive(owed.id)).toBe(false);
+    expect(await store.outbox.find(owed.id)).toMatchObject({ state: 'dead' });
+  });
+});
+
 describe('a payload that is held back', () => {
   it('moves no watermark until it is approved, and then as far as its extract had read', async () => {
     const store = await newStore({ clock: new VirtualClock() });
@@ -89,6 +104,15 @@ describe('a payload that is held back', () => {
     expect(await store.outbox.find(id)).toMatchObject({ state: 'superseded' });
     expect(await store.quarantine.approve(id, by)).toBeUndefined();
     expect(await store.runs.find(run)).toMatchObject({ state: 'quarantined', message: 'too few rows' });
+  });
+
+  it('and whose extract began before that of what is shown can not be approved over it', async () => {
+    const store = await newStore({ clock: new VirtualClock() });
+    await deliver(store, 'shown', noon - 1);
+    const { id } = await holdBack(store, { text: 'older', asOf: noon - 2 });
+    expect(await store.quarantine.approve(id, by)).toBeUndefined();
+    expect(await store.outbox.inState('owed')).toEqual([]);
+    expect(await store.outbox.find(id)).toMatchObject({ state: 'quarantined' });
   });
 
   it('outlives starts, sweeps and a history that forgets all else', async () => {
