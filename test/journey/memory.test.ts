@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { describeWithServer } from '../servers/describe.ts';
 import type { TestServer } from '../servers/server.ts';
-import { adminKey, makeFolder, makeWorld, type World } from './world.ts';
+import { adminKey, type Format, makeFolder, makeWorld, type World } from './world.ts';
 
 const million = 1_000_000;
 const sizeLimit = 10_000_000_000;
@@ -24,12 +24,15 @@ interface Peaks {
 }
 
 /** Carries so many rows through a CLI process with a small heap; the largest resident sets afterwards, in megabytes. */
-async function carry(count: number, { server, world }: { server: TestServer; world: World }): Promise<Peaks> {
+async function carry(
+  count: number,
+  { server, world, format = 'csv', job = {} }: { server: TestServer; world: World; format?: Format; job?: object },
+): Promise<Peaks> {
   const home = await world.home();
   await home.config({
     destinations: { service: { url: world.url, api_key: adminKey, upload_limit_bytes: sizeLimit } },
     sources: { db: { connector: 'db', url: server.url } },
-    jobs: { rows: { source: 'db', query: rowsUpTo(count), format: 'csv', target: world.instances.csv } },
+    jobs: { rows: { source: 'db', query: rowsUpTo(count), format, target: world.instances[format], ...job } },
   });
   const peakFile = join(home.folder, 'peak');
   const { jobs } = await home.sync({ node: smallHeap, preload: ['peak'], env: { PEAK_FILE: peakFile } });
@@ -53,4 +56,20 @@ describeWithServer({ servers: 'PostgreSQL' }, 'memory', (server) => {
     expect(ten.cli).toBeLessThan(Math.min(mostMegabytes, 1.5 * one.cli));
     expect(ten.service).toBeLessThan(1.5 * one.service);
   }, 300_000);
+
+  it.for<{ what: string; format?: Format; job?: object }>([
+    { what: 'json', format: 'json' },
+    { what: 'xml', format: 'xml' },
+    { what: 'rows that are merged into kept ones', job: { write: { disposition: 'merge', key: 'id' } } },
+    { what: 'rows that are added to kept ones', job: { write: { disposition: 'append' } } },
+  ])(
+    'does not grow with the rows, in a heap of 96 MB: $what',
+    async ({ format = 'csv', job = {} }) => {
+      const world = await makeWorld({ serve: ['--upload-limit', String(sizeLimit)] });
+      const few = await carry(million / 5, { server: server(), world, format, job });
+      const many = await carry(million, { server: server(), world, format, job });
+      expect(many.cli).toBeLessThan(Math.min(mostMegabytes, 1.5 * few.cli));
+    },
+    200_000,
+  );
 });
