@@ -1,4 +1,4 @@
-import type { Config, Job } from '../config/config.ts';
+import type { Config, Extract, Job } from '../config/config.ts';
 import { addressOf } from '../delivery/address.ts';
 import { commitPayload, passPayload } from '../delivery/commit-payload.ts';
 import { deliverOwed } from '../delivery/deliver.ts';
@@ -6,13 +6,13 @@ import type { Priority } from '../delivery/pacing.ts';
 import type { Seat } from '../delivery/refresh-desk.ts';
 import { Watch } from '../guards/watch.ts';
 import { Problem, toProblem } from '../lib/problem.ts';
-import { resumePipeline, type Whole } from '../pipeline/run-pipeline.ts';
+import { type FreshPayload, resumePipeline, type Whole } from '../pipeline/run-pipeline.ts';
 import type { Staged } from '../sets/manifest.ts';
 import { processText } from '../state/processes.ts';
 import type { Parts } from '../state/store.ts';
 import type { HoldRow } from '../state/tables.ts';
 import type { RunEvents } from './events.ts';
-import { lookUpPlace } from './keep-rows.ts';
+import { lookUpPlace, type Onward } from './keep-rows.ts';
 import type { Outcome } from './outcome.ts';
 import { refreshTargets } from './refresh-targets.ts';
 import type { Runtime } from './wire.ts';
@@ -96,61 +96,80 @@ function begin({ runtime, job, origin, firedAt, settle }: RunGiven): Promise<str
   });
 }
 
-async function runStages(given: RunGiven, run: string): Promise<Stage> {
-  const { runtime, job, config, signal } = given;
-  const { store, clock, events, log, gateway, logins } = runtime;
-  if (job.extract === undefined) return refreshTargets(given, run);
+/** What the stages of a run that extracts know of it. */
+interface Run {
+  readonly id: string;
+  readonly place: Onward;
+  /** What its result is judged by. */
+  readonly judged: { readonly watch?: Watch; readonly logicalAt?: number };
+}
+
+async function runStages(given: RunGiven, id: string): Promise<Stage> {
+  const { runtime, job, staged, logicalAt } = given;
+  if (job.extract === undefined) return refreshTargets(given, id);
   // Asked first: a target that is not there yet should not cost an extract.
-  await addressOf(store, job);
-  const login = logins.of(job.extract.source);
-  const { reading, shape, watermark, keeping } = await lookUpPlace(store, {
-    job,
-    run,
-    ...(given.staged === undefined ? {} : { staged: given.staged }),
-  });
-  const watch = Watch.of(job, clock.now());
-  const readTo = (text: string | undefined) => (text === undefined ? {} : { watermark: { reading, text } });
-  const judged = {
-    ...(watch === undefined ? {} : { watch }),
-    ...(given.logicalAt === undefined ? {} : { logicalAt: given.logicalAt }),
-  };
+  await addressOf(runtime.store, job);
+  const place = await lookUpPlace(runtime.store, { job, run: id, ...(staged === undefined ? {} : { staged }) });
+  const watch = Watch.of(job, runtime.clock.now());
+  const judged = { ...(watch === undefined ? {} : { watch }), ...(logicalAt === undefined ? {} : { logicalAt }) };
+  const run = { id, place, judged };
+  const payload = await extract(given, job.extract, run);
+  if ('unchanged' in payload) return settleUnchanged(given, id, { reading: place.reading, text: payload.watermark });
+  if ('shown' in payload) return { state: 'unchanged' };
+  return commit(given, payload, run);
+}
+
+function extract(given: RunGiven, what: Extract, { id, place, judged }: Run): ReturnType<typeof resumePipeline> {
+  const { runtime, job, config, signal } = given;
+  const { store, clock, events, log, gateway, logins, room } = runtime;
+  const { watermark, keeping } = place;
+  const { watch, logicalAt } = judged;
+  const login = logins.of(what.source);
   // Kept rows move on with their files, which have to be safe.
   const isShown = (whole: Whole) =>
-    passPayload(gateway, { job, run, payload: whole, ...readTo(whole.watermark), ...judged });
-  const payload = await resumePipeline({
-    extract: job.extract,
+    passPayload(gateway, { job, run: id, payload: whole, ...readTo(place, whole), ...judged });
+  return resumePipeline({
+    extract: what,
     folder: config.folder,
-    spool: store.payloads.folderOf(run),
+    spool: store.payloads.folderOf(id),
     durable: store.durable,
     signal,
     clock,
     emit: events.emit,
-    log: log.with({ job: job.name, run }),
+    log: log.with({ job: job.name, run: id }),
     job: job.name,
-    run,
+    run: id,
     ...(login === undefined ? {} : { login }),
-    ...(given.logicalAt === undefined ? {} : { logicalAt: given.logicalAt }),
-    ...(runtime.room === undefined ? {} : { room: runtime.room }),
+    ...(logicalAt === undefined ? {} : { logicalAt }),
+    ...(room === undefined ? {} : { room }),
     ...(watermark === undefined ? {} : { watermark }),
     ...(keeping === undefined ? { isShown } : { keeping }),
     ...(watch === undefined ? {} : { onBatch: (batch) => watch.take(batch) }),
   });
-  if ('unchanged' in payload) return settleUnchanged(given, run, { reading, text: payload.watermark });
-  if ('shown' in payload) return { state: 'unchanged' };
-  const committed = await commitPayload(gateway, {
+}
+
+/** The watermark that moves with a payload, where its source gave one. */
+function readTo({ reading }: Onward, { watermark: text }: Pick<FreshPayload, 'watermark'>) {
+  return text === undefined ? {} : { watermark: { reading, text } };
+}
+
+/** Makes the payload owed, unless guards or what is known say otherwise; and sends it where that is asked for. */
+async function commit(given: RunGiven, payload: FreshPayload, { id, place, judged }: Run): Promise<Stage> {
+  const { runtime, job, deliverUntil } = given;
+  const { reading, shape } = place;
+  const { manifest } = payload;
+  const committed = await commitPayload(runtime.gateway, {
     job,
-    run,
+    run: id,
     payload,
-    ...readTo(payload.watermark),
-    ...(shape === undefined || payload.manifest === undefined
-      ? {}
-      : { generation: { reading, shape, manifest: payload.manifest } }),
+    ...readTo(place, payload),
+    ...(shape === undefined || manifest === undefined ? {} : { generation: { reading, shape, manifest } }),
     ...judged,
   });
   if (committed.state === 'refused') return { state: 'failed', problem: committed.problem.at(placeOf(given)) };
   if (committed.state === 'quarantined') return { state: 'quarantined', problem: committed.problem.at(placeOf(given)) };
   if (committed.state !== 'owed') return { state: committed.state };
-  return given.deliverUntil === undefined ? { state: 'owed' } : deliverNow(given, committed.id);
+  return deliverUntil === undefined ? { state: 'owed' } : deliverNow(given, committed.id);
 }
 
 /** The source has nothing new: what it said about its place is kept, and the run ends without a payload. */
