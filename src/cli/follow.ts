@@ -16,7 +16,7 @@ export function followJobs(
   const silence = events.listen((name, facts) => {
     if (name === 'run.started') show(facts.job, { state: 'reading', startedAt: Date.now() });
     else if (name === 'extract.progressed') show(facts.job, { rows: facts.rows, bytes: facts.bytes });
-    else if (name === 'payload.owed') show(facts.job, { state: 'ready to send', bytes: facts.bytes });
+    else if (name === 'payload.owed') show(facts.job, { state: 'ready to send', rows: facts.rows, bytes: facts.bytes });
     else if (name === 'upload.started')
       show(facts.job, { state: facts.attempt > 1 ? `sending, try ${facts.attempt}` : 'sending' });
     else if (name === 'payload.waiting') show(facts.job, { state: waitingWords(facts.code) });

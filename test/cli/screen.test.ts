@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { bytesText, countOf, countText, durationText, instantText } from '../../src/cli/figures.ts';
+import { followJobs } from '../../src/cli/follow.ts';
 import { Progress } from '../../src/cli/progress.ts';
 import { cellsOf, clip, renderTable } from '../../src/cli/table.ts';
+import type { SluiceEvents } from '../../src/daemon/events.ts';
+import { Events } from '../../src/lib/events.ts';
 
 describe('a table', () => {
   it('lines up its columns also where names are wide, and aligns numbers to the right', () => {
@@ -80,6 +83,19 @@ describe('progress', () => {
     expect(text()).toBe(
       'orders                reading\norders                delivered          500 rows, 2.00 kB, 500 rows/s, 1.0 s\n',
     );
+  });
+
+  it('tells the rows of the payload once it is made, not those that the source gave', () => {
+    let text = '';
+    const events = new Events<SluiceEvents>();
+    const screen = { isTTY: false, columns: 60, write: (piece: string) => (text += piece) };
+    const { stop } = followJobs(events, { screen, jobs: [{ name: 'open' }] });
+    events.emit('run.started', { job: 'open', run: 'r1', origin: 'person' });
+    events.emit('extract.progressed', { job: 'open', run: 'r1', rows: 50, bytes: 4000 });
+    const facts = { id: 1, job: 'open', run: 'r1', destination: 'main', instance: 'i', bytes: 900, rows: 17 };
+    events.emit('payload.owed', facts);
+    stop();
+    expect(text).toMatch(/ready to send +17 rows, 900 B/);
   });
 
   it('draws over its own lines on a terminal and never past its width', () => {
