@@ -338,7 +338,7 @@ describe('the ledger of the day', () => {
         for (const [day, { ours }] of real.arrived) expect(ours, day).toBeLessThanOrEqual(one.limit);
         await cleanUp();
       }),
-      { numRuns: 40 },
+      { numRuns: Number(process.env.SLUICE_MODEL_RUNS ?? '40') },
     );
   });
 
@@ -358,7 +358,7 @@ describe('the ledger of the day', () => {
           expect(ours + others, day).toBeLessThanOrEqual(one.allowance);
         await cleanUp();
       }),
-      { numRuns: 40 },
+      { numRuns: Number(process.env.SLUICE_MODEL_RUNS ?? '40') },
     );
   });
 });

@@ -215,7 +215,7 @@ describe('the scheduler', () => {
         await fc.asyncModelRun(setup, commands);
         await store.close();
       }),
-      { numRuns: 60, endOnFailure: false },
+      { numRuns: Number(process.env.SLUICE_MODEL_RUNS ?? '60'), endOnFailure: false },
     );
   });
 });

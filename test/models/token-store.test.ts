@@ -299,7 +299,7 @@ describe('a login whose refresh tokens are good for one use', () => {
       fc.asyncProperty(fc.commands(calm, { maxCommands: 40, size: 'max' }), (commands) =>
         play(forgives, true, commands),
       ),
-      { numRuns: 20 },
+      { numRuns: Number(process.env.SLUICE_MODEL_RUNS ?? '20') },
     );
   });
 
@@ -312,7 +312,7 @@ describe('a login whose refresh tokens are good for one use', () => {
       fc.asyncProperty(fc.boolean(), fc.commands(wild, { maxCommands: 40, size: 'max' }), (forgives, commands) =>
         play(forgives, false, commands),
       ),
-      { numRuns: 20 },
+      { numRuns: Number(process.env.SLUICE_MODEL_RUNS ?? '20') },
     );
   });
 });
