@@ -32,9 +32,7 @@ export function openSdkDoor(): void {
  * edited since (it itself, not what it imports) is imported anew. @throws Error that says what it lacks, or whatever its file throws.
  */
 export async function loadPlugin({ id, file }: Plugin, { edited = false } = {}): Promise<Connector> {
-  const url = pathToFileURL(file);
-  if (edited) url.searchParams.set('edited', String(statSync(file).mtimeMs));
-  const plugin = ((await import(url.href)) as { default?: Partial<Connector> }).default;
+  const plugin = ((await import(addressOf(file, edited))) as { default?: Partial<Connector> }).default;
   if (plugin === undefined || typeof plugin !== 'object' || plugin === null)
     throw new Error('it has no default export made by defineConnector');
   if (plugin.id !== id) throw new Error(`its id is "${plugin.id}", but its file is named "${id}"`);
@@ -45,6 +43,20 @@ export async function loadPlugin({ id, file }: Plugin, { edited = false } = {}):
   if (plugin.oauth !== undefined && plugin.source?.login !== undefined)
     throw new Error('an option of a source cannot be called "login" where the connector logs in by OAuth');
   return plugin as Connector;
+}
+
+/** When each file had been modified that was imported, as of its first import. */
+const firstTimes = new Map<string, number>();
+
+/** For Node, another query is another module. */
+function addressOf(file: string, edited: boolean): string {
+  const url = pathToFileURL(file);
+  if (!edited) return url.href;
+  const time = statSync(file).mtimeMs;
+  const first = firstTimes.get(file) ?? time;
+  firstTimes.set(file, first);
+  if (time !== first) url.searchParams.set('edited', String(time));
+  return url.href;
 }
 
 /** What a plugin that cannot be used is reported as. */
