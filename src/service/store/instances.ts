@@ -20,13 +20,17 @@ export interface Instance {
   readonly lastError: string | null;
 }
 
-const columns = `i.id, i.datasource_id as datasourceId, d.name as datasourceName, i.blob, i.sha256,
-  i.data_size as dataSize, i.date_last_refresh as dateLastRefresh, i.refresh_fail_count as refreshFailCount,
-  i.last_error as lastError`;
+const own = `i.id, i.datasource_id as datasourceId, i.blob, i.sha256, i.data_size as dataSize,
+  i.date_last_refresh as dateLastRefresh, i.refresh_fail_count as refreshFailCount, i.last_error as lastError`;
+const columns = `${own}, d.name as datasourceName`;
 const from = 'from datasource_instances i join datasources d on d.id = i.datasource_id';
 
+/** Asked for with every upload, and so without a join, which SQLite would prepare anew each time. */
+const byId = `select ${own}, (select d.name from datasources d where d.id = i.datasource_id) as datasourceName
+  from datasource_instances i where i.id = ?`;
+
 export function instanceById(db: Database, id: string): Instance | undefined {
-  return db.get<Instance>(`select ${columns} ${from} where i.id = ?`, id);
+  return db.get<Instance>(byId, id);
 }
 
 export function instancesOf(db: Database, datasourceId: string): Instance[] {

@@ -27,9 +27,11 @@ export function userById(db: Database, id: string): User | undefined {
 
 /** Who an API key is of, by its hash. */
 export function userByKey(db: Database, hash: Buffer): User | undefined {
-  const sql = `select ${columns}, k.hash from api_keys k join users u on u.id = k.user_id where k.hash = ?`;
-  const found = db.get<User & { hash: Buffer }>(sql, hash);
-  return found !== undefined && timingSafeEqual(found.hash, hash) ? found : undefined;
+  const found = db.get<{ userId: string; hash: Buffer }>(
+    'select user_id as userId, hash from api_keys where hash = ?',
+    hash,
+  );
+  return found !== undefined && timingSafeEqual(found.hash, hash) ? userById(db, found.userId) : undefined;
 }
 
 /** The user with this address, in whatever case, with the hash of the password. */
