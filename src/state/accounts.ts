@@ -1,4 +1,5 @@
 import { atomically, type Ground } from './part.ts';
+import { prepared, type Value } from './prepared.ts';
 import type { AccountRow } from './tables.ts';
 
 /** After being slowed down, one request a second more is tried again after each time of this length without a refusal. */
@@ -65,9 +66,13 @@ export class Accounts {
   }
 }
 
-function rowOf({ db }: Ground, account: string): Promise<AccountRow | undefined> {
-  return db.selectFrom('accounts').selectAll().where('account', '=', account).executeTakeFirst();
+async function rowOf({ db }: Ground, account: string): Promise<AccountRow | undefined> {
+  return (await byName(db, { account }))[0];
 }
+
+const byName = prepared((db, value: Value<{ account: string }>) =>
+  db.selectFrom('accounts').selectAll().where('account', '=', value('account')),
+);
 
 /** A clock that was set back to before the refusal has forgotten it. */
 function paceIn(row: AccountRow | undefined, most: number, now: number): number {

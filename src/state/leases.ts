@@ -1,6 +1,7 @@
 import { newId } from '../lib/ids.ts';
 import { Owners } from './owners.ts';
 import { atomically, type Ground } from './part.ts';
+import { prepared, type Value } from './prepared.ts';
 
 /** Something that one process at a time may do: `job:<name>`, `instance:<key>`. Give it back with `release`. */
 export interface Lease {
@@ -20,28 +21,18 @@ export class Leases {
   take(name: string): Promise<Lease | undefined> {
     return atomically(this.#ground, async (inside) => {
       const owners = new Owners(inside);
-      const held = await inside.db.selectFrom('leases').selectAll().where('name', '=', name).executeTakeFirst();
+      const [held] = await byName(inside.db, { name });
       if (held !== undefined && !(await owners.isDead(held.owner))) return undefined;
       await owners.beat();
       const mine = { owner: inside.processes.self, token: newId(), taken_at: Math.round(inside.clock.now()) };
-      const taken = await inside.db
-        .insertInto('leases')
-        .values({ name, ...mine })
-        .onConflict((conflict) =>
-          conflict
-            .column('name')
-            .doUpdateSet(mine)
-            .where('leases.token', '=', held?.token ?? ''),
-        )
-        .returning('token')
-        .executeTakeFirst();
+      const [taken] = await take(inside.db, { name, ...mine, seen: held?.token ?? '' });
       return taken && { name, release: () => this.#release(name, mine.token) };
     });
   }
 
   /** Who holds the lease now; undefined when nobody alive does. */
   async holder(name: string): Promise<{ owner: string; takenAt: number } | undefined> {
-    const held = await this.#ground.db.selectFrom('leases').selectAll().where('name', '=', name).executeTakeFirst();
+    const [held] = await byName(this.#ground.db, { name });
     if (held === undefined || (await new Owners(this.#ground).isDead(held.owner))) return undefined;
     return { owner: held.owner, takenAt: held.taken_at };
   }
@@ -69,6 +60,25 @@ export class Leases {
   }
 
   async #release(name: string, token: string): Promise<void> {
-    await this.#ground.db.deleteFrom('leases').where('name', '=', name).where('token', '=', token).execute();
+    await release(this.#ground.db, { name, token });
   }
 }
+
+const byName = prepared((db, value: Value<{ name: string }>) =>
+  db.selectFrom('leases').selectAll().where('name', '=', value('name')),
+);
+
+const take = prepared(
+  (db, value: Value<{ name: string; owner: string; token: string; taken_at: number; seen: string }>) => {
+    const mine = { owner: value('owner'), token: value('token'), taken_at: value('taken_at') };
+    return db
+      .insertInto('leases')
+      .values({ name: value('name'), ...mine })
+      .onConflict((conflict) => conflict.column('name').doUpdateSet(mine).where('leases.token', '=', value('seen')))
+      .returning('token');
+  },
+);
+
+const release = prepared((db, value: Value<{ name: string; token: string }>) =>
+  db.deleteFrom('leases').where('name', '=', value('name')).where('token', '=', value('token')),
+);

@@ -1,10 +1,11 @@
 import { redact } from '../lib/redact.ts';
 import { assertWhole } from './assert-whole.ts';
 import { begun, failuresIn, giveUpOthers, oneLess, unansweredIn } from './attempts.ts';
-import { outstanding } from './outstanding.ts';
+import { oldestFirst, outstanding } from './outstanding.ts';
 import { instanceOf, type Owing, record, standing, type Weighed } from './owing.ts';
 import { atomically, type Ground } from './part.ts';
 import { moveBack, moveOn, moveOnAgain } from './place.ts';
+import { prepared, type Value } from './prepared.ts';
 import { type InstanceKey, newest, Receipts } from './receipts.ts';
 import { Runs } from './runs.ts';
 import type { OutboxRow, OutboxState } from './tables.ts';
@@ -231,7 +232,7 @@ export class Outbox {
   }
 
   async find(id: number): Promise<OutboxRow | undefined> {
-    return this.#ground.db.selectFrom('outbox').selectAll().where('id', '=', id).executeTakeFirst();
+    return (await byId(this.#ground.db, { id }))[0];
   }
 
   /** The payload that a run made, if it came so far. */
@@ -246,7 +247,8 @@ export class Outbox {
 
   /** Oldest first. */
   async inState(...states: readonly OutboxState[]): Promise<OutboxRow[]> {
-    return this.#ground.db.selectFrom('outbox').selectAll().where('state', 'in', states).orderBy('id').execute();
+    const found = states.map((state) => ofState(this.#ground.db, { state }));
+    return oldestFirst((await Promise.all(found)).flat());
   }
 
   /** Something else is what the instance is to show. What a guard or the service held against the run stays its history. */
@@ -295,3 +297,11 @@ export function dueAt(row: OutboxRow, now: number): number {
 }
 
 const contentsOf = ({ sha256, bytes, format, as_of }: OutboxRow) => ({ sha256, bytes, format, asOf: as_of });
+
+const byId = prepared((db, value: Value<{ id: number }>) =>
+  db.selectFrom('outbox').selectAll().where('id', '=', value('id')),
+);
+
+const ofState = prepared((db, value: Value<{ state: OutboxState }>) =>
+  db.selectFrom('outbox').selectAll().where('state', '=', value('state')),
+);

@@ -1,16 +1,24 @@
 import type { Ground } from './part.ts';
+import { prepared, type Value } from './prepared.ts';
 import type { InstanceKey } from './receipts.ts';
 import type { OutboxRow } from './tables.ts';
 
-/** What an instance is still waiting for, those included that guards hold back or that are dead. */
-export function outstanding({ db }: Ground, key: InstanceKey): Promise<OutboxRow[]> {
-  return db
+/** What an instance is still waiting for, those included that guards hold back or that are dead. Oldest first. */
+export async function outstanding({ db }: Ground, { url, clientId = '', instance }: InstanceKey): Promise<OutboxRow[]> {
+  return oldestFirst(await waiting(db, { url, clientId, instance }));
+}
+
+const waiting = prepared((db, value: Value<Required<InstanceKey>>) =>
+  db
     .selectFrom('outbox')
     .selectAll()
-    .where('url', '=', key.url)
-    .where('client_id', '=', key.clientId ?? '')
-    .where('instance', '=', key.instance)
-    .where('state', 'in', ['owed', 'quarantined', 'dead'])
-    .orderBy('id')
-    .execute();
+    .where('url', '=', value('url'))
+    .where('client_id', '=', value('clientId'))
+    .where('instance', '=', value('instance'))
+    .where('state', 'in', ['owed', 'quarantined', 'dead']),
+);
+
+/** Done here for the few rows of hot queries: SQLite prepares a statement that orders them anew each time. */
+export function oldestFirst(rows: OutboxRow[]): OutboxRow[] {
+  return rows.sort((a, b) => a.id - b.id);
 }

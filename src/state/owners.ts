@@ -1,4 +1,5 @@
 import { atomically, type Ground } from './part.ts';
+import { prepared, type Value } from './prepared.ts';
 
 /** A process that cannot be looked at (another container or machine) is taken for dead after this silence. */
 const silenceMs = 30_000;
@@ -15,11 +16,7 @@ export class Owners {
   async beat(): Promise<void> {
     const { db, clock, processes } = this.#ground;
     const beat = { beat_wall: Math.round(clock.now()), beat_monotonic: clock.monotonic() };
-    await db
-      .insertInto('owners')
-      .values({ owner: processes.self, ...beat })
-      .onConflict((conflict) => conflict.column('owner').doUpdateSet(beat))
-      .execute();
+    await write(db, { owner: processes.self, ...beat });
   }
 
   /**
@@ -56,3 +53,11 @@ export class Owners {
     return processes.sharesBoot(owner) ? clock.monotonic() - row.beat_monotonic : Math.abs(clock.now() - row.beat_wall);
   }
 }
+
+const write = prepared((db, value: Value<{ owner: string; beat_wall: number; beat_monotonic: number }>) => {
+  const beat = { beat_wall: value('beat_wall'), beat_monotonic: value('beat_monotonic') };
+  return db
+    .insertInto('owners')
+    .values({ owner: value('owner'), ...beat })
+    .onConflict((conflict) => conflict.column('owner').doUpdateSet(beat));
+});

@@ -77,7 +77,11 @@ export class PayloadFiles {
       .orderBy('id', 'desc')
       .limit((this.#ground.keep?.payloads ?? 0) + fewMore)
       .execute();
-    for (const one of new Set([path, ...former.map((row) => row.path)])) await this.release(one);
+    // Of most of them nothing is left.
+    const there = new Set([path, ...former.map((row) => row.path)].filter((one) => existsSync(one)));
+    await atomically(this.#ground, async (inside) => {
+      for (const one of there) await new PayloadFiles(inside).release(one);
+    });
   }
 
   /**

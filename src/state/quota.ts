@@ -1,4 +1,5 @@
 import { atomically, type Ground } from './part.ts';
+import { prepared, type Value } from './prepared.ts';
 
 export interface DayUse {
   /** All that is known to be gone: our own requests and those of others. */
@@ -45,13 +46,7 @@ export class Quota {
 
   /** Counts one request on a day, whatever its limit: the service may have counted it there. */
   async charge(account: string, day: string): Promise<void> {
-    await this.#ground.db
-      .insertInto('quota')
-      .values({ account, day, used: 1, spent_at: null, spent_until: null })
-      .onConflict((conflict) =>
-        conflict.columns(['account', 'day']).doUpdateSet((row) => ({ used: row('quota.used', '+', 1) })),
-      )
-      .execute();
+    await count(this.#ground.db, { account, day });
   }
 
   /** The service says that the account's day is over until `until` (epoch ms). */
@@ -65,12 +60,7 @@ export class Quota {
   }
 
   async use(account: string, day: string): Promise<DayUse> {
-    const row = await this.#ground.db
-      .selectFrom('quota')
-      .selectAll()
-      .where('account', '=', account)
-      .where('day', '=', day)
-      .executeTakeFirst();
+    const [row] = await ofDay(this.#ground.db, { account, day });
     const { used: own = 0, others = 0, allowance } = row ?? {};
     const spentUntil = row && this.#stillSpent(row);
     return { used: own + others, others, allowance: allowance ?? undefined, spentUntil };
@@ -105,3 +95,21 @@ export class Quota {
     return spent_until;
   }
 }
+
+interface Of {
+  readonly account: string;
+  readonly day: string;
+}
+
+const ofDay = prepared((db, value: Value<Of>) =>
+  db.selectFrom('quota').selectAll().where('account', '=', value('account')).where('day', '=', value('day')),
+);
+
+const count = prepared((db, value: Value<Of>) =>
+  db
+    .insertInto('quota')
+    .values({ account: value('account'), day: value('day'), used: 1, spent_at: null, spent_until: null })
+    .onConflict((conflict) =>
+      conflict.columns(['account', 'day']).doUpdateSet((row) => ({ used: row('quota.used', '+', 1) })),
+    ),
+);

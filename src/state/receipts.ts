@@ -1,6 +1,7 @@
 import { contested, lateMs } from './contested.ts';
 import { outstanding } from './outstanding.ts';
 import type { Ground } from './part.ts';
+import { prepared, type Value } from './prepared.ts';
 import type { Receipt } from './tables.ts';
 
 /** An instance as the store knows it: ids are one service's, so the service's address is part of the name. */
@@ -26,13 +27,8 @@ export class Receipts {
   }
 
   async find(key: InstanceKey): Promise<Receipt | undefined> {
-    return this.#ground.db
-      .selectFrom('receipts')
-      .selectAll()
-      .where('url', '=', key.url)
-      .where('client_id', '=', key.clientId ?? '')
-      .where('instance', '=', key.instance)
-      .executeTakeFirst();
+    const { url, clientId = '', instance } = key;
+    return (await byKey(this.#ground.db, { url, clientId, instance }))[0];
   }
 
   /**
@@ -42,12 +38,9 @@ export class Receipts {
   async holds(key: InstanceKey, { sha256, format }: Pick<Contents, 'sha256' | 'format'>): Promise<boolean> {
     const known = await this.find(key);
     if (known?.sha256 !== sha256 || known.format !== format || known.certain !== 1) return false;
-    const [doubt] = await contested(this.#ground.db)
-      .where('rival.url', '=', key.url)
-      .where('rival.client_id', '=', key.clientId ?? '')
-      .where('rival.instance', '=', key.instance)
-      .execute();
-    return doubt?.since == null || this.#ground.clock.now() < doubt.since + lateMs;
+    const { url, clientId: client_id = '', instance } = key;
+    const [doubt] = await contested(this.#ground.db, { url, client_id, instance });
+    return doubt === undefined || this.#ground.clock.now() < doubt.since + lateMs;
   }
 
   /** Whether the last request to the instance had no answer: it may hold something else than what it was last known to. */
@@ -138,13 +131,7 @@ export class Receipts {
   }
 
   async #put(key: InstanceKey, row: Omit<Receipt, 'url' | 'client_id' | 'instance'>): Promise<void> {
-    const { sha256, bytes, format, as_of, at, certain, tried_as_of } = row;
-    const rest = { sha256, bytes, format, as_of, at, certain, tried_as_of };
-    await this.#ground.db
-      .insertInto('receipts')
-      .values({ url: key.url, client_id: key.clientId ?? '', instance: key.instance, ...rest })
-      .onConflict((conflict) => conflict.columns(['url', 'client_id', 'instance']).doUpdateSet(rest))
-      .execute();
+    await write(this.#ground.db, { ...row, url: key.url, client_id: key.clientId ?? '', instance: key.instance });
   }
 }
 
@@ -163,3 +150,28 @@ function asRow(contents: Contents, at: number) {
   const { sha256, bytes, format, asOf } = contents;
   return { sha256, bytes, format, as_of: asOf, at };
 }
+
+const byKey = prepared((db, value: Value<Required<InstanceKey>>) =>
+  db
+    .selectFrom('receipts')
+    .selectAll()
+    .where('url', '=', value('url'))
+    .where('client_id', '=', value('clientId'))
+    .where('instance', '=', value('instance')),
+);
+
+const write = prepared((db, value: Value<Receipt>) => {
+  const rest = {
+    sha256: value('sha256'),
+    bytes: value('bytes'),
+    format: value('format'),
+    as_of: value('as_of'),
+    at: value('at'),
+    certain: value('certain'),
+    tried_as_of: value('tried_as_of'),
+  };
+  return db
+    .insertInto('receipts')
+    .values({ url: value('url'), client_id: value('client_id'), instance: value('instance'), ...rest })
+    .onConflict((conflict) => conflict.columns(['url', 'client_id', 'instance']).doUpdateSet(rest));
+});

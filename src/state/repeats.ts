@@ -29,14 +29,14 @@ export class Repeats {
   /** All that are to come, due or not. */
   async all(): Promise<Repeat[]> {
     const { db } = this.#ground;
-    const ids = await contested(db).execute();
+    const ids = await contested(db);
     const repeats: Repeat[] = [];
     for (const { id, since } of ids) {
-      const row = await db.selectFrom('outbox').selectAll().where('id', '=', id!).executeTakeFirst();
+      const row = await db.selectFrom('outbox').selectAll().where('id', '=', id).executeTakeFirst();
       if (row === undefined) continue;
       const waits = await outstanding(this.#ground, keyOf(row));
       if (waits.some(({ state }) => state === 'owed')) continue;
-      repeats.push({ row, dueAt: Math.max(since! + lateMs, row.next_attempt_at ?? 0) });
+      repeats.push({ row, dueAt: Math.max(since + lateMs, row.next_attempt_at ?? 0) });
     }
     return repeats;
   }
@@ -87,11 +87,7 @@ export class Repeats {
   /** Whether one of these payloads, which may be delivered, has to be there for it. */
   async needs(rows: readonly OutboxRow[]): Promise<boolean> {
     for (const row of rows) {
-      const [known] = await contested(this.#ground.db)
-        .where('rival.url', '=', row.url)
-        .where('rival.client_id', '=', row.client_id)
-        .where('rival.instance', '=', row.instance)
-        .execute();
+      const [known] = await contested(this.#ground.db, row);
       if (known?.id === row.id) return true;
     }
     return false;

@@ -2,6 +2,7 @@ import { newRunId } from '../lib/ids.ts';
 import { redact } from '../lib/redact.ts';
 import { Owners } from './owners.ts';
 import { atomically, type Ground } from './part.ts';
+import { prepared, type Value } from './prepared.ts';
 import { rankedPayloads } from './ranked-payloads.ts';
 import type { RunRow, RunState } from './tables.ts';
 
@@ -127,15 +128,11 @@ export class Runs {
 
   /** One more request was paid for on this run's account. */
   async countRequest(id: string): Promise<void> {
-    await this.#ground.db
-      .updateTable('runs')
-      .set((row) => ({ requests: row('requests', '+', 1) }))
-      .where('id', '=', id)
-      .execute();
+    await countOne(this.#ground.db, { id });
   }
 
   async find(id: string): Promise<RunRow | undefined> {
-    return this.#ground.db.selectFrom('runs').selectAll().where('id', '=', id).executeTakeFirst();
+    return (await byId(this.#ground.db, { id }))[0];
   }
 
   async last(job: string): Promise<RunRow | undefined> {
@@ -283,8 +280,23 @@ export class Runs {
 }
 
 async function isTaken(db: Ground['db'], id: string): Promise<boolean> {
-  return (await db.selectFrom('runs').select('id').where('id', '=', id).executeTakeFirst()) !== undefined;
+  return (await idOnly(db, { id })).length > 0;
 }
+
+interface Id {
+  readonly id: string;
+}
+
+const byId = prepared((db, value: Value<Id>) => db.selectFrom('runs').selectAll().where('id', '=', value('id')));
+
+const idOnly = prepared((db, value: Value<Id>) => db.selectFrom('runs').select('id').where('id', '=', value('id')));
+
+const countOne = prepared((db, value: Value<Id>) =>
+  db
+    .updateTable('runs')
+    .set((row) => ({ requests: row('requests', '+', 1) }))
+    .where('id', '=', value('id')),
+);
 
 /** `rank` 1 is the newest of its job. */
 const rankedRuns = (db: Ground['db']) =>

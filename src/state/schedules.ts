@@ -1,4 +1,5 @@
 import type { Ground } from './part.ts';
+import { prepared, type Value } from './prepared.ts';
 import type { ScheduleRow } from './tables.ts';
 
 /** When each job is due next, written down so that a restart knows what it missed. */
@@ -11,12 +12,7 @@ export class Schedules {
 
   /** `next_at` in epoch milliseconds. */
   async set(schedule: ScheduleRow): Promise<void> {
-    const { job, ...rest } = schedule;
-    await this.#ground.db
-      .insertInto('schedules')
-      .values(schedule)
-      .onConflict((conflict) => conflict.column('job').doUpdateSet(rest))
-      .execute();
+    await write(this.#ground.db, schedule);
   }
 
   async find(job: string): Promise<ScheduleRow | undefined> {
@@ -31,3 +27,11 @@ export class Schedules {
     await this.#ground.db.deleteFrom('schedules').where('job', '=', job).execute();
   }
 }
+
+const write = prepared((db, value: Value<ScheduleRow>) => {
+  const rest = { schedule: value('schedule'), next_at: value('next_at') };
+  return db
+    .insertInto('schedules')
+    .values({ job: value('job'), ...rest })
+    .onConflict((conflict) => conflict.column('job').doUpdateSet(rest));
+});

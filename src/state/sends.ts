@@ -1,6 +1,7 @@
 import { newId } from '../lib/ids.ts';
 import { Owners } from './owners.ts';
 import { atomically, type Ground } from './part.ts';
+import { prepared, type Value } from './prepared.ts';
 import { Quota } from './quota.ts';
 
 /**
@@ -57,13 +58,8 @@ export class Sends {
 
   /** The request has been answered or has failed: its slot rests, then is free. */
   async release({ account, slot, ticket }: Ticket): Promise<void> {
-    await this.#ground.db
-      .updateTable('sends')
-      .set({ free_at: this.#ground.clock.monotonic() + restMs })
-      .where('account', '=', account)
-      .where('slot', '=', slot)
-      .where('ticket', '=', ticket)
-      .execute();
+    const at = this.#ground.clock.monotonic() + restMs;
+    await free(this.#ground.db, { account, slot, ticket, at });
   }
 
   /**
@@ -112,9 +108,22 @@ interface Slot {
   days: string;
 }
 
-function slotsOf({ db }: Ground, account: string) {
-  return db.selectFrom('sends').selectAll().where('account', '=', account).orderBy('slot').execute();
+function slotsOf({ db }: Ground, account: string): Promise<Slot[]> {
+  return ofAccount(db, { account });
 }
+
+const ofAccount = prepared((db, value: Value<{ account: string }>) =>
+  db.selectFrom('sends').selectAll().where('account', '=', value('account')),
+);
+
+const free = prepared((db, value: Value<Ticket & { at: number }>) =>
+  db
+    .updateTable('sends')
+    .set({ free_at: value('at') })
+    .where('account', '=', value('account'))
+    .where('slot', '=', value('slot'))
+    .where('ticket', '=', value('ticket')),
+);
 
 /**
  * The account's slots. One whose process died, or that was taken before this boot, has no answer to wait for: it
@@ -160,19 +169,26 @@ async function occupy(
     days: days.join(','),
   };
   await new Owners(ground).beat();
-  const row = await db
-    .insertInto('sends')
-    .values({ account, slot, ...mine })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['account', 'slot'])
-        .doUpdateSet(mine)
-        .where('sends.ticket', '=', seen ?? ''),
-    )
-    .returning('ticket')
-    .executeTakeFirst();
+  const [row] = await take(db, { account, slot, ...mine, seen: seen ?? '' });
   return row && { account, slot, ticket: row.ticket };
 }
+
+const take = prepared((db, value: Value<Slot & { account: string; seen: string }>) => {
+  const mine = {
+    owner: value('owner'),
+    boot: value('boot'),
+    free_at: value('free_at'),
+    ticket: value('ticket'),
+    days: value('days'),
+  };
+  return db
+    .insertInto('sends')
+    .values({ account: value('account'), slot: value('slot'), ...mine })
+    .onConflict((conflict) =>
+      conflict.columns(['account', 'slot']).doUpdateSet(mine).where('sends.ticket', '=', value('seen')),
+    )
+    .returning('ticket');
+});
 
 function soonest(busy: readonly Slot[], now: number): number | undefined {
   const resting = busy.flatMap(({ free_at }) => (free_at === null ? [] : [free_at]));
