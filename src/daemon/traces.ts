@@ -55,6 +55,7 @@ export function traceEvents({ events, log, version }: TracesGiven): void {
     if (name === 'payload.delivered' || name === 'payload.superseded' || name === 'payload.dead') {
       spans.end(`upload ${facts.id}`, {});
     }
+    if (name === 'payload.repeated') spans.end(`upload ${facts.id}`, {});
     if (name === 'upload.failed') spans.end(`upload ${facts.id}`, { code: facts.code }, facts.message);
   });
 }

@@ -45,6 +45,7 @@ async function attempt(repeat: Repeat, { gateway, gate, priority, signal, cut }:
     prepare: (parts) => parts.repeats.begin(repeat),
     send: async (prepared) => {
       row = prepared;
+      emit('upload.started', { ...factsOf(row), attempt: 1 });
       return upload(row, { agent: gate.agent, destination: gate.destination, clock, signal: cut });
     },
   });
@@ -59,6 +60,7 @@ async function attempt(repeat: Repeat, { gateway, gate, priority, signal, cut }:
   }
   await putOff(row, { ...decision, waitMs: Math.max(waitMs, restMs) }, store.repeats);
   const { code = '', message = '' } = decision.problem ?? {};
+  emit('upload.failed', { ...factsOf(row), code, message, attempt: 1, action: decision.action });
   const until = clock.now() + Math.max(waitMs, restMs);
   emit('payload.waiting', { ...factsOf(row), code, message, ...(decision.action === 'dead' ? {} : { until }) });
   return false;
