@@ -1,5 +1,5 @@
 import type { Events } from '../lib/events.ts';
-import type { Level, Log } from '../lib/log.ts';
+import { type Level, type Log, quietLog } from '../lib/log.ts';
 import type { SluiceEvents } from './events.ts';
 
 /** Events that are worth more than a debug line. What is healthy and frequent stays quiet. */
@@ -56,6 +56,7 @@ const badOutcomes: readonly string[] = ['failed', 'quarantined', 'dead'];
 
 /** One emit, one line: the event's name is the message, its facts are the fields. */
 export function logEvents(events: Events<SluiceEvents>, log: Log): void {
+  if (log === quietLog) return;
   events.listen((name, facts) => {
     const isBad = name === 'run.finished' && badOutcomes.includes(facts.outcome);
     log[isBad ? 'error' : (levelOf[name] ?? 'debug')](name, readable(facts));

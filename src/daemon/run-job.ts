@@ -72,7 +72,8 @@ export async function runHolding(given: RunGiven): Promise<Outcome> {
   const run = await begin(given);
   events.emit('run.started', { job: job.name, run, origin });
   const stage = await runStages(given, run).catch((thrown: unknown) => fail(given, run, thrown));
-  store.payloads.leave(run);
+  // What is owed has its file in it.
+  if (stage.state !== 'owed') store.payloads.leave(run);
   await store.sets.leave(run);
   if (job.extract?.write !== undefined) await store.sets.prune(job.name);
   const row = await store.runs.find(run);

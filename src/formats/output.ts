@@ -49,7 +49,7 @@ export class Output {
    * Throws `FORMAT_UTF8` when the source's bytes were not UTF-8.
    */
   take(all: boolean): Buffer[] {
-    if (this.position >= pieceBytes || (all && this.position > 0)) this.#cut();
+    if (this.position >= pieceBytes || (all && this.position > 0)) this.#cut(all ? nothing : undefined);
     const pieces = this.#full;
     this.#full = [];
     return pieces;
@@ -61,12 +61,16 @@ export class Output {
       this.#spare.push(Buffer.from(piece.buffer));
   }
 
-  #cut(): void {
+  /** `next`: what is written into from now on; a large one where nothing is said. */
+  #cut(next?: Buffer): void {
     if (this.position > 0) this.#full.push(checked(this.buffer.subarray(0, this.position)));
-    this.buffer = this.#spare.pop() ?? Buffer.allocUnsafeSlow(pieceBytes * 2);
+    this.buffer = next ?? this.#spare.pop() ?? Buffer.allocUnsafeSlow(pieceBytes * 2);
     this.position = 0;
   }
 }
+
+/** After the last piece: most often nothing follows. */
+const nothing = Buffer.alloc(0);
 
 function checked(piece: Buffer): Buffer {
   if (isUtf8(piece)) return piece;

@@ -1,0 +1,81 @@
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { useDatabase } from '../../src/state/database.ts';
+import { outstanding } from '../../src/state/outstanding.ts';
+import { prepared, type Value } from '../../src/state/prepared.ts';
+import type { Store } from '../../src/state/store.ts';
+import { cleanUp, newStore, noon, oweText, place, VirtualClock } from './fixtures.ts';
+
+afterEach(cleanUp);
+
+async function newDatabase() {
+  const store = await newStore({ clock: new VirtualClock() });
+  const { db, close } = useDatabase(`${store.folder}/sluice.db`);
+  onTestFinished(close);
+  return { store, db };
+}
+
+describe('a query that is built once', () => {
+  const write = prepared((db, value: Value<{ name: string; text: string }>) => {
+    const change = { value: value('text') };
+    return db
+      .insertInto('settings')
+      .values({ name: value('name'), ...change })
+      .onConflict((conflict) => conflict.column('name').doUpdateSet(change));
+  });
+  const read = prepared((db, value: Value<{ name: string }>) =>
+    db.selectFrom('settings').select(['name', 'value']).where('name', '=', value('name')).where('value', '<>', 'none'),
+  );
+
+  it('is filled with other values each time, and keeps those that it was built with', async () => {
+    const { db } = await newDatabase();
+    for (const [name, text] of [
+      ['a', 'one'],
+      ['b', 'none'],
+      ['a', 'two'],
+    ] as const) {
+      await write(db, { name, text });
+    }
+    expect(await read(db, { name: 'a' })).toEqual([{ name: 'a', value: 'two' }]);
+    expect(await read(db, { name: 'b' })).toEqual([]);
+  });
+
+  it('belongs to the transaction that it is asked of, and to any database', async () => {
+    for (const { db } of [await newDatabase(), await newDatabase()]) {
+      const failing = db.transaction().execute(async (inside) => {
+        await write(inside, { name: 'a', text: 'lost' });
+        expect(await read(inside, { name: 'a' })).toHaveLength(1);
+        throw new Error('enough');
+      });
+      await expect(failing).rejects.toThrow('enough');
+      expect(await read(db, { name: 'a' })).toEqual([]);
+    }
+  });
+});
+
+/** How often SQLite prepared a statement that has rows: its driver then makes a function that builds them. */
+function countPreparing() {
+  return vi.spyOn(globalThis, 'Function');
+}
+
+describe('what is asked with every run', () => {
+  const asked: [string, (store: Store, db: ReturnType<typeof useDatabase>['db']) => Promise<unknown>][] = [
+    ['slots', (store) => store.sends.look('a', [])],
+    ['what is owed', (store) => store.outbox.inState('owed')],
+    [
+      'what an instance waits for',
+      ({ folder, processes }, db) =>
+        outstanding({ db, clock: new VirtualClock(), processes, folder }, { url: place.url, instance: 'orders' }),
+    ],
+  ];
+
+  it.for(asked)('%s, is prepared once', async ([, ask]) => {
+    const { store, db } = await newDatabase();
+    await store.sends.take('a', 5);
+    await oweText(store, { instance: 'orders', text: 'one', asOf: noon });
+    expect(await ask(store, db)).not.toEqual([]);
+    const preparing = countPreparing();
+    onTestFinished(() => preparing.mockRestore());
+    for (let i = 0; i < 5; i++) await ask(store, db);
+    expect(preparing).not.toHaveBeenCalled();
+  });
+});
