@@ -137,7 +137,8 @@ export class OutboxModel {
     for (const other of this.pieces) {
       if (other === piece || !other.isAdrift) continue;
       other.unansweredAt = now;
-      other.isAdrift = false;
+      // Tried in this very millisecond: it looks as if nobody had given it up yet, and it is given up once more.
+      other.isAdrift = other.triedAt === now;
     }
     this.answeredBefore = piece.unansweredAt;
     piece.triedAt = now;
