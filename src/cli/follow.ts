@@ -19,6 +19,7 @@ export function followJobs(
     else if (name === 'payload.owed') show(facts.job, { state: 'ready to send', rows: facts.rows, bytes: facts.bytes });
     else if (name === 'upload.started')
       show(facts.job, { state: facts.attempt > 1 ? `sending, try ${facts.attempt}` : 'sending' });
+    else if (name === 'payload.repeated') show(facts.job, { state: 'sent once more' });
     else if (name === 'payload.waiting') show(facts.job, { state: waitingWords(facts.code) });
     else if (name === 'run.finished')
       show(facts.job, {
