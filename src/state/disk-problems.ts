@@ -37,16 +37,17 @@ export function roomAdvice(holdings: readonly Holding[]): string | undefined {
 export function diskLimit(seen: {
   folder: string;
   used: number;
+  wanted: number;
   mostBytes: number;
   holdings: readonly Holding[];
 }): Problem {
-  const { folder, used, mostBytes, holdings } = seen;
+  const { folder, used, wanted, mostBytes, holdings } = seen;
   return new Problem({
     code: 'DISK_LIMIT',
     family: 'try_later',
-    message: `The state folder ${folder} is full: it may not hold more`,
+    message: `The state folder ${folder} has no room for more`,
     where: { stage: 'spool' },
-    seen: `${bytesText(used)}: ${holdingsText(holdings)}`,
+    seen: `${bytesText(used)}, and ${bytesText(wanted)} to come: ${holdingsText(holdings)}`,
     allowed: `${bytesText(mostBytes)} (disk.limit_megabytes)`,
     next: adviceOr(holdings, 'raise disk.limit_megabytes and start anew'),
   });

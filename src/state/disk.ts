@@ -62,7 +62,7 @@ export class Disk implements Room {
     this.#left = 0;
     let room = roomOf(this.#given);
     if (room.bytes < bytes && (await this.#forget(bytes - room.bytes + moreBytes))) room = roomOf(this.#given);
-    if (room.bytes < bytes) throw await this.#refusal(room);
+    if (room.bytes < bytes) throw await this.#refusal(room, bytes);
     const granted = Math.min(room.bytes, Math.max(bytes, leastGrantBytes, room.bytes / grantedPart));
     this.#left = granted - bytes;
   }
@@ -76,12 +76,12 @@ export class Disk implements Room {
     return true;
   }
 
-  async #refusal({ used, free, keptFree }: RoomOnDisk): Promise<Error> {
+  async #refusal({ used, free, keptFree }: RoomOnDisk, wanted: number): Promise<Error> {
     const { store, limits } = this.#given;
     const { folder } = store;
     const holdings = holdingsIn(folder, await store.outbox.inState('owed', 'quarantined', 'dead', 'delivered'));
     return limits.mostBytes - used < free - keptFree
-      ? diskLimit({ folder, used, holdings, mostBytes: limits.mostBytes })
+      ? diskLimit({ folder, used, wanted, holdings, mostBytes: limits.mostBytes })
       : diskFull({ folder, free, keptFree, holdings });
   }
 }
