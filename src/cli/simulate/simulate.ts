@@ -58,7 +58,7 @@ export async function simulate(given: SimulationGiven): Promise<SimulationReport
   }
 }
 
-/** Memory where Linux offers enough of it: each payload is synced to the disk, which is what takes longest on a real one. */
+/** Memory where Linux offers enough of it: each payload is a file, and gone soon after. */
 async function scratchRoot(): Promise<string> {
   const { bavail, bsize } = await statfs(memory).catch(() => ({ bavail: 0, bsize: 0 }));
   return bavail * bsize > enoughBytes ? memory : tmpdir();
