@@ -89,6 +89,7 @@ describe('a token that is renewed by a process that is killed before every durab
         if (isLost && next.code !== 0) {
           expect(next).toMatchObject({ code: 1, jobs: [{ state: 'failed', problem: { code: 'LOGIN_LOST' } }] });
           await logIn(place);
+          expect(await home.sync(place.how('')), 'a person has mended it').toMatchObject({ code: 0 });
         } else {
           expect(next, step).toMatchObject({ code: 0, jobs: [{ state: 'delivered', rows: 2 }] });
         }
