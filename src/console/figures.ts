@@ -1,3 +1,4 @@
+import { advised } from '../lib/advice.ts';
 import { type Html, html } from '../lib/html.ts';
 import { durationText, instantText } from '../lib/time-text.ts';
 import { type Standing, signs } from './standing.ts';
@@ -13,14 +14,17 @@ export function instant(at: number | undefined | null, now: number): Html {
 export const standing = (kind: Standing, words: string): Html =>
   html`<span class="state ${kind}">${signs[kind]}&nbsp;${words}</span>`;
 
-/** A command that is taken whole by one click. */
-export const command = (text: string): Html => html`<code>${text}</code>`;
+/** A name or an id that is taken whole by one click. */
+export const word = (text: string): Html => html`<code>${text}</code>`;
+
+/** A command that is taken whole by one click, with the config that it needs. */
+export const command = (text: string): Html => word(advised(text));
+
+/** Between backticks, alone, or at the end of what is to be done: what is to be typed. */
+const typed = /`(sluice [^`]+)`|(?<=^|; then )(sluice [^;,`]+)$/;
 
 /** What a person can do: commands in it are marked as such. */
-export function mending(text: string): Html {
-  if (/^sluice [^;,]+$/.test(text)) return command(text);
-  const parts = text.split('`');
-  return html`${parts.map((part, i) => (i % 2 === 1 && i < parts.length - 1 ? command(part) : part))}`;
-}
+export const mending = (text: string): Html =>
+  html`${text.split(typed).map((part) => (part?.startsWith('sluice ') ? command(part) : part))}`;
 
 export const jobLink = (job: string): Html => html`<a href="/jobs/${encodeURIComponent(job)}">${job}</a>`;

@@ -3,7 +3,7 @@ import { countText } from '../lib/count-text.ts';
 import { type Html, html } from '../lib/html.ts';
 import { durationText } from '../lib/time-text.ts';
 import type { OutboxRow, RunRow } from '../state/tables.ts';
-import { command, instant, mending, standing } from './figures.ts';
+import { command, instant, mending, standing, word } from './figures.ts';
 import type { Standing } from './standing.ts';
 
 export interface JobPageGiven {
@@ -24,7 +24,7 @@ export function jobBody({ explanation, runs, waiting, now }: JobPageGiven): Html
   const doubt = in_doubt === true ? ', possibly newer: whether what was sent since has arrived is not known' : '';
   return html`<h1>${job}: ${verdict}</h1>
 <dl>${mend === undefined ? undefined : html`<dt>mend</dt><dd>${mending(mend)}</dd>`}
-${instance === undefined ? undefined : html`<dt>target</dt><dd>instance ${command(instance)}</dd><dt>shows</dt><dd>${shows}${doubt}</dd>`}
+${instance === undefined ? undefined : html`<dt>target</dt><dd>instance ${word(instance)}</dd><dt>shows</dt><dd>${shows}${doubt}</dd>`}
 <dt>because</dt><dd><ol class="chain">${because.map((link) => html`<li>${linkWords(link, now)}</li>`)}</ol></dd>
 ${next === undefined ? undefined : html`<dt>next</dt><dd>${linkWords(next, now)}</dd>`}</dl>
 ${waiting.length === 0 ? undefined : html`<h2>On its way</h2>${waiting.map((row) => waitingCard(row, now))}`}

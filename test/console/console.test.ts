@@ -64,6 +64,10 @@ describe('the page of all jobs', () => {
       expect.stringMatching(/^lost: failing.*the file is not there/s),
       expect.stringMatching(/^guarded: quarantined.*Fewer rows.*sluice quarantine show/s),
     ]);
+    expect(await page.locator('.card.bad code').allTextContents()).toEqual([
+      'sluice sync lost',
+      expect.stringMatching(/^sluice quarantine show \S+$/),
+    ]);
     expect(await page.locator('tbody tr td:first-child').allTextContents()).toEqual(['lost', 'guarded', 'orders']);
     expect(await page.textContent('main')).toMatch(/\d of 1,?\s?000 used/);
     expect(complaints).toEqual([]);
