@@ -1,4 +1,6 @@
 import { closeSync, fsync, openSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 /** Waits until the bytes of an open file survive a power cut. */
@@ -15,4 +17,14 @@ export async function syncPath(path: string): Promise<void> {
   } finally {
     closeSync(descriptor);
   }
+}
+
+/** Waits until a folder survives a power cut with all that is in it, at any depth. */
+export async function syncTree(folder: string): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    // One at a time: thousands of open files are more than a process may have.
+    await (entry.isDirectory() ? syncTree(path) : syncPath(path));
+  }
+  await syncPath(folder);
 }

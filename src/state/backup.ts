@@ -2,8 +2,9 @@ import { constants, existsSync, linkSync, mkdirSync } from 'node:fs';
 import { chmod, copyFile, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import SQLite from 'better-sqlite3';
+import { makeFolder } from '../lib/make-folder.ts';
 import { Problem } from '../lib/problem.ts';
-import { syncPath } from '../lib/sync-path.ts';
+import { syncPath, syncTree } from '../lib/sync-path.ts';
 import { databaseName, keyName, type Manifest, manifestName, measure, namesIn } from './backup-files.ts';
 import { placedPath } from './placed-paths.ts';
 import { emptied, stateProblem } from './state-problem.ts';
@@ -29,7 +30,7 @@ export async function backUp(state: string, into: string, now: number): Promise<
   const folder = resolve(into);
   if (!existsSync(join(state, databaseName))) throw nothingThere(state);
   if ((await namesIn(folder)).length > 0) throw notEmpty(folder);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder, 0o700, { lasting: true });
   await removeStale(state, now);
   const stage = await mkdtemp(join(state, stagePrefix));
   try {
@@ -123,6 +124,8 @@ async function seal(
   const files: Manifest['files'][number][] = [];
   // One at a time: thousands of open files are more than a process may have.
   for (const file of names) files.push({ file, ...(await measure(join(folder, file))) });
+  // The manifest says that the backup is whole, so it comes after all else is safe.
+  await syncTree(folder);
   const manifest: Manifest = { format: 1, made_at: new Date(now).toISOString(), files };
   await writeFile(join(folder, manifestName), `${JSON.stringify(manifest, undefined, 2)}\n`, {
     mode: 0o600,

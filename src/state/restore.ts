@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 import { giveTreeToOwner } from '../lib/give-to-owner.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 import { Problem } from '../lib/problem.ts';
-import { syncPath } from '../lib/sync-path.ts';
+import { syncPath, syncTree } from '../lib/sync-path.ts';
 import { databaseName, keyName, type Manifest, namesIn, verifyBackup } from './backup-files.ts';
 import { useDatabase } from './database.ts';
 import { processText } from './processes.ts';
@@ -46,12 +46,13 @@ export async function restore(given: RestoreGiven): Promise<Restored> {
   const state = resolve(given.state);
   const manifest = await verifyBackup(from);
   await refuseLiving(state, given.replace, clock);
-  await mkdir(state, { recursive: true, mode: 0o700 });
+  makeFolder(state, 0o700, { lasting: true });
   const stage = await mkdtemp(join(state, '.restore-'));
   try {
     for (const { file } of manifest.files) await copyIn(join(from, file), join(stage, file));
     const parked = await makeReady(stage, { moved: given.moved, manifest, clock });
     giveTreeToOwner(stage);
+    await syncTree(stage);
     const former = await putAside(state, clock);
     await moveIn(stage, state);
     const payloads = manifest.files.filter(({ file }) => file.startsWith('payloads')).length;
