@@ -1,11 +1,9 @@
-import { closeSync, openSync, readSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
+import { readSmallFile, smallBytes } from '../lib/small-file.ts';
 
 /** Larger pieces cost memory, smaller ones time. */
 const pieceBytes = 512 * 1024;
-/** So little is read without another thread, which would take longer than the reading. */
-const smallBytes = 64 * 1024;
 /** One is with the socket, one waits in the stream, one is being filled. */
 const buffers = 3;
 
@@ -26,17 +24,9 @@ export function payloadBody(file: PayloadFile): Buffer | Promise<Buffer> | Reada
 
 /** Throws where the file is not as long as it was. */
 function smallOf({ path, bytes }: PayloadFile): Buffer {
-  const file = openSync(path, 'r');
-  try {
-    const room = Buffer.allocUnsafe(bytes + 1);
-    let length = 0;
-    for (let got = 1; got > 0 && length < room.length; length += got) {
-      got = readSync(file, room, length, room.length - length, null);
-    }
-    return wholeIn(room, length, bytes);
-  } finally {
-    closeSync(file);
-  }
+  const whole = readSmallFile(path, bytes);
+  if (whole === undefined) throw new Error(`the payload has no longer ${bytes} bytes`);
+  return whole;
 }
 
 function wholeIn(room: Buffer, length: number, bytes: number): Buffer {

@@ -3,13 +3,11 @@ import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { giveToOwner } from '../lib/give-to-owner.ts';
 import { makeFolder } from '../lib/make-folder.ts';
+import { smallBytes } from '../lib/small-file.ts';
 import { syncDescriptor } from '../lib/sync-path.ts';
 import type { Sink } from './carry.ts';
 import { type Sealed, SpoolFile, type SpoolOptions, settle, temporaryIn } from './spool-file.ts';
 import { spoolProblem } from './spool-problem.ts';
-
-/** Most payloads are smaller, and most of them bring nothing new: they never need a file. */
-const smallBytes = 64 * 1024;
 
 /**
  * A payload on its way to the disk. As long as it is small it is held back until {@link seal}; a larger one goes out while

@@ -1,35 +1,45 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { readSmallFile, smallBytes } from '../lib/small-file.ts';
 import type { Payload } from './payload.ts';
 import { spoolProblem } from './spool-problem.ts';
 
 const chunkBytes = 1024 * 1024;
 
-/** Whether a payload's file still is what was written: there, of its size, with its hash. Reads it as a stream. */
-export async function verifyPayload(
-  payload: Pick<Payload, 'path' | 'bytes' | 'sha256'>,
-): Promise<'whole' | 'missing' | 'damaged'> {
-  const handle = await openOr(payload.path);
-  if (handle === undefined) return 'missing';
+/** What became of a payload's file. */
+export type PayloadState = 'whole' | 'missing' | 'damaged';
+
+type Expected = Pick<Payload, 'path' | 'bytes' | 'sha256'>;
+
+/**
+ * Whether a payload's file still is what was written: there, of its size, with its hash. A small one is read here and now, so
+ * that those that are looked at together stay in their order; a larger one as a stream.
+ */
+export async function verifyPayload(payload: Expected): Promise<PayloadState> {
   try {
-    if ((await handle.stat()).size !== payload.bytes) return 'damaged';
-    return (await hashOf(handle)) === payload.sha256 ? 'whole' : 'damaged';
+    return payload.bytes <= smallBytes ? verifySmall(payload) : await verifyLarge(payload);
   } catch (error) {
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return 'missing';
     // A disk that cannot read a block back has lost it.
-    if ((error as NodeJS.ErrnoException).code === 'EIO') return 'damaged';
+    if (code === 'EIO' && syscall === 'read') return 'damaged';
     throw spoolProblem(error, dirname(payload.path));
-  } finally {
-    await handle.close();
   }
 }
 
-async function openOr(path: string): Promise<FileHandle | undefined> {
+function verifySmall({ path, bytes, sha256 }: Expected): PayloadState {
+  const whole = readSmallFile(path, bytes);
+  return whole !== undefined && createHash('sha256').update(whole).digest('hex') === sha256 ? 'whole' : 'damaged';
+}
+
+async function verifyLarge({ path, bytes, sha256 }: Expected): Promise<PayloadState> {
+  const handle = await open(path, 'r');
   try {
-    return await open(path, 'r');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw spoolProblem(error, dirname(path));
+    if ((await handle.stat()).size !== bytes) return 'damaged';
+    return (await hashOf(handle)) === sha256 ? 'whole' : 'damaged';
+  } finally {
+    await handle.close();
   }
 }
 

@@ -96,7 +96,7 @@ it.for([
     const { home, oracle, upstream } = stage;
     await oracle.ended(await home.sync(dieAt(stage, 'say payload.owed #1')));
     upstream.has = false;
-    const ended = await home.sync(brokenDisk(stage, { what: 'read', fails, after: 1 }));
+    const ended = await home.sync(brokenDisk(stage, { what: 'read', fails }));
     expect(ended).toMatchObject({ code: 1, signal: null, jobs: [{ state: 'failed' }] });
     expect(await oracle.look()).toBe(1);
     expect(home.state().outbox.at(-1)!.state).toMatch(fails === 'EIO' ? /dead/ : /owed/);

@@ -84,8 +84,8 @@ describe('sweeping the payload folder', () => {
 });
 
 describe('verifying a payload', () => {
-  it('tells whole, cut, changed and missing apart', async () => {
-    const { given } = rig(extractOf(rowsConnector([[1, 'a']])));
+  it.each([1, 100_000])('tells whole, cut, changed and missing apart (%i bytes)', async (length) => {
+    const { given } = rig(extractOf(rowsConnector([[1, 'a'.repeat(length)]])));
     const payload = await runPipeline(given);
     expect(await verifyPayload(payload)).toBe('whole');
     const changed = Buffer.alloc(payload.bytes, 'x');
@@ -95,6 +95,15 @@ describe('verifying a payload', () => {
     expect(await verifyPayload(payload)).toBe('damaged');
     await rm(payload.path);
     expect(await verifyPayload(payload)).toBe('missing');
+  });
+
+  it('looks at a small one here and now, so that those that are looked at together stay in their order', async () => {
+    const { given } = rig(extractOf(rowsConnector([[1, 'a']])));
+    let state: string | undefined;
+    void verifyPayload(await runPipeline(given)).then((is) => (state = is));
+    // What comes from another thread comes in another turn of the event loop, and in no order.
+    await new Promise(process.nextTick);
+    expect(state).toBe('whole');
   });
 });
 

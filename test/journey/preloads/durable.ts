@@ -75,6 +75,7 @@ function aroundDescriptors(isOurs: (path: unknown) => boolean, around: Around): 
   for (const [name, what] of [
     ['fsync', 'sync'],
     ['writeFileSync', 'write'],
+    ['readSync', 'read'],
   ] as const) {
     const real = files[name] as Go;
     files[name] = (...given: Any[]) => {
