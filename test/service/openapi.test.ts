@@ -123,7 +123,9 @@ describe('the page at /docs', () => {
     const { status, headers, text } = await ask(given, '/docs');
     expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
     for (const { operation } of operations) expect(text).toContain(`<details id="${operation.operationId}"`);
-    expect(text).toContain("curl -X POST -H &quot;kf-api-key: $KEY&quot; -d '{&quot;name&quot;:&quot;text&quot;}' ");
+    expect(text).toContain(
+      'curl -X POST -H &quot;kf-api-key: $KEY&quot; -d &#39;{&quot;name&quot;:&quot;text&quot;}&#39; ',
+    );
     expect(text.match(/curl /g)).toHaveLength(operations.length);
   });
 
