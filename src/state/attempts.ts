@@ -10,12 +10,18 @@ export function triesOf({ attempts, cuts, code }: Pick<OutboxRow, 'attempts' | '
   return { failures: open ? attempts - 1 : attempts, cuts: open ? cuts + 1 : 0 };
 }
 
+/**
+ * What is written of an attempt that was given up at `now`: never the instant at which one began, which says that it may still be
+ * under way (see {@link unansweredIn}).
+ */
+export const givenUpAt = (now: number): number => now + 1;
+
 /** What an attempt that begins at `now` (epoch milliseconds) writes into its row. */
 export function begun(column: Column, now: number) {
   return {
     attempts: column(failuresIn(column), '+', 1),
     cuts: cutsIn(column),
-    unanswered_at: column.case().when(isOpen(column)).then(now).else(column.ref('unanswered_at')).end(),
+    unanswered_at: column.case().when(isOpen(column)).then(givenUpAt(now)).else(column.ref('unanswered_at')).end(),
     last_attempt_at: now,
     next_attempt_at: null,
     code: null,
@@ -27,7 +33,7 @@ export function begun(column: Column, now: number) {
 export async function giveUpOthers({ db }: Ground, row: OutboxRow, now: number): Promise<void> {
   await db
     .updateTable('outbox')
-    .set({ unanswered_at: now })
+    .set({ unanswered_at: givenUpAt(now) })
     .where('url', '=', row.url)
     .where('client_id', '=', row.client_id)
     .where('instance', '=', row.instance)

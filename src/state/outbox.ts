@@ -1,6 +1,6 @@
 import { redact } from '../lib/redact.ts';
 import { assertWhole } from './assert-whole.ts';
-import { begun, failuresIn, giveUpOthers, oneLess, unansweredIn } from './attempts.ts';
+import { begun, failuresIn, givenUpAt, giveUpOthers, oneLess, unansweredIn } from './attempts.ts';
 import { oldestFirst, outstanding } from './outstanding.ts';
 import { instanceOf, type Owing, record, standing, type Weighed } from './owing.ts';
 import { atomically, type Ground } from './part.ts';
@@ -145,7 +145,10 @@ export class Outbox {
     trouble: Trouble & { waitMs?: number; free: boolean; blamed?: boolean; untaken?: boolean },
   ): Promise<void> {
     const now = Math.round(this.#ground.clock.now());
-    const unanswered = this.#ground.db.updateTable('outbox').set({ unanswered_at: now }).where('id', '=', id);
+    const unanswered = this.#ground.db
+      .updateTable('outbox')
+      .set({ unanswered_at: givenUpAt(now) })
+      .where('id', '=', id);
     if (trouble.untaken !== true) await unanswered.execute();
     await this.#ground.db
       .updateTable('outbox')

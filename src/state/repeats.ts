@@ -1,3 +1,4 @@
+import { givenUpAt } from './attempts.ts';
 import { contested, lateMs } from './contested.ts';
 import { keyOf } from './outbox.ts';
 import { outstanding } from './outstanding.ts';
@@ -71,7 +72,7 @@ export class Repeats {
   /** It is to be tried again, so many milliseconds from now. */
   async postpone(row: OutboxRow, { waitMs, ambiguous }: { waitMs: number; ambiguous: boolean }): Promise<void> {
     const now = Math.round(this.#ground.clock.now());
-    const unanswered_at = ambiguous ? now : row.unanswered_at;
+    const unanswered_at = ambiguous ? givenUpAt(now) : row.unanswered_at;
     await this.#ground.db
       .updateTable('outbox')
       .set({ unanswered_at, next_attempt_at: now + Math.ceil(waitMs) })

@@ -137,8 +137,7 @@ export class OutboxModel {
     for (const other of this.pieces) {
       if (other === piece || !other.isAdrift) continue;
       other.unansweredAt = now;
-      // Tried in this very millisecond: it looks as if nobody had given it up yet, and it is given up once more.
-      other.isAdrift = other.triedAt === now;
+      other.isAdrift = false;
     }
     this.answeredBefore = piece.unansweredAt;
     piece.triedAt = now;
