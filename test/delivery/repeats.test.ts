@@ -1,4 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
 import { deliverOwed, repeatDue } from '../../src/delivery/deliver.ts';
 import { Deliverer } from '../../src/delivery/deliverer.ts';
@@ -32,7 +32,7 @@ async function setUp(more = {}) {
   const store = await newStore({ clock });
   const stage = await openStage();
   const heard = listener();
-  const destination = destinationAt(stage.url, { timeoutMs: 200, ...more });
+  const destination = destinationAt(stage.url, { timeoutMs: 600, ...more });
   const gateway = openGateway({ store, destinations: [destination], clock, emit: heard.emit });
   const service = { shows: '' };
   const shown: Play = async (request, response, seen) => {
@@ -109,6 +109,8 @@ it('an attempt that never reached the service calls for nothing', async () => {
   clock.advance(11 * minute);
   await again();
   await stage.close();
+  // That its connection has ended is heard in the next turns; what is sent before might have reached somebody.
+  for (let turns = 0; turns < 10; turns++) await nextTurn();
   expect(await send('unreached')).toMatchObject([{ state: 'waiting_retry', problem: { code: 'DELIVERY_NO_ANSWER' } }]);
   await commitText(gateway, { job: jobFor(gateway.find('main')!.destination, 'i'), text: 'newest' });
   const [row] = await store.outbox.inState('owed');
