@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { request } from 'undici';
 import type { Store } from '../../state/store.ts';
-import { bytesText } from '../figures.ts';
+import { bytesText, countText } from '../figures.ts';
 import { clip, printable } from '../table.ts';
 
 interface Asking {
@@ -46,7 +46,8 @@ export async function showArrived(given: Asking & { pulled: string; store: Store
     const lines = text.split('\n');
     process.stdout.write(`\n   ${name}: ${bytesText(Buffer.byteLength(text))}\n`);
     for (const line of lines.slice(0, linesShown)) process.stdout.write(`     ${clip(printable(line), widest)}\n`);
-    if (lines.length > linesShown + 1) process.stdout.write(`     … ${lines.length - linesShown - 1} more lines\n`);
+    if (lines.length > linesShown + 1)
+      process.stdout.write(`     … ${countText(lines.length - linesShown - 1)} more lines\n`);
   }
   await showUsage(given);
 }
@@ -74,6 +75,6 @@ async function showUsage(given: Asking): Promise<void> {
   const today = data.overview.at(-1);
   if (today === undefined) return;
   process.stdout.write(
-    `\n   The service counted ${today.api_usage} of ${today.api_limit} requests today, this look at it included.\n`,
+    `\n   The service counted ${countText(Number(today.api_usage))} of ${countText(Number(today.api_limit))} requests today, this look at it included.\n`,
   );
 }
