@@ -48,12 +48,13 @@ export class Console {
   async #overview(sought: string, refreshes: boolean): Promise<PageAnswer> {
     const { config, store, clock } = this.#given;
     const inForce = config();
-    const status = await reportStatus(inForce, store, clock);
-    const now = clock.now();
+    const overview = await readOverview(inForce, store, clock);
+    const status = await reportStatus(inForce, store, clock, overview);
+    const { now } = overview;
     const bad = rankJobs(status, now).filter(({ kind }) => kind === 'bad');
     const names = bad.slice(0, mostExplained).map(({ job }) => job.job);
     const jobs = names.map((name) => inForce.jobs.get(name)).filter((job) => job !== undefined);
-    const explained = await explainJobs(jobs, { config: inForce, store, clock });
+    const explained = await explainJobs(jobs, { config: inForce, store, clock, overview });
     const title = bad.length === 0 ? 'All is well' : `${bad.length} in need`;
     return this.#page({ title, body: overviewBody({ status, now, explained, sought }), refreshes });
   }
@@ -68,7 +69,7 @@ export class Console {
     }
     const overview = await readOverview(inForce, store, clock);
     const [explanations, history] = await Promise.all([
-      explainJobs([job], { config: inForce, store, clock }),
+      explainJobs([job], { config: inForce, store, clock, overview }),
       store.runs.history({ job: name, limit: runsShown }),
     ]);
     const given = { runs: asTheyAre(history, overview), waiting: overview.waitingOf(name), now: overview.now };

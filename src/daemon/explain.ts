@@ -15,16 +15,18 @@ export interface ExplainGiven {
   /** Absent: nothing has run here yet. */
   readonly store: Store | undefined;
   readonly clock: Clock;
+  /** Where the store has been read already. */
+  readonly overview?: Overview;
 }
 
 /** Reads the store and says why a job's target shows what it shows; asks nobody and changes nothing. */
 export async function explainJob(job: Job, given: ExplainGiven): Promise<Explanation> {
-  return explainOne(job, given, await readOverview(given.config, given.store, given.clock));
+  return (await explainJobs([job], given))[0] as Explanation;
 }
 
 /** The same of several jobs, which are looked at together. */
 export async function explainJobs(jobs: readonly Job[], given: ExplainGiven): Promise<Explanation[]> {
-  const overview = await readOverview(given.config, given.store, given.clock);
+  const overview = given.overview ?? (await readOverview(given.config, given.store, given.clock));
   return Promise.all(jobs.map((job) => explainOne(job, given, overview)));
 }
 

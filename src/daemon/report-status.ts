@@ -97,9 +97,14 @@ export interface Status {
   };
 }
 
-/** Reads where everything stands from the store, where there is one already; asks nobody and changes nothing. */
-export async function reportStatus(config: Config, store: Store | undefined, clock: Clock): Promise<Status> {
-  const overview = await readOverview(config, store, clock);
+/** Reads where everything stands from the store, where there is one already; asks nobody and changes nothing. `known`: where it has been read already. */
+export async function reportStatus(
+  config: Config,
+  store: Store | undefined,
+  clock: Clock,
+  known?: Overview,
+): Promise<Status> {
+  const overview = known ?? (await readOverview(config, store, clock));
   const { daemon, accounts, waiting } = overview;
   const endless = await endlessJobs(store);
   const jobs = [...config.jobs.values()].map((job) => jobStatus(job, { overview, isEndless: endless.has(job.name) }));
