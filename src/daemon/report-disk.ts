@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
 import { roomOf } from '../state/disk.ts';
-import { type Holding, holdingsIn } from '../state/holdings.ts';
+import { bytesHeld, type Holding, holdingsOf } from '../state/holdings.ts';
 import type { Store } from '../state/store.ts';
 
 /** How full a state folder is. */
@@ -30,8 +30,9 @@ export async function reportDisk(
   store: Pick<Store, 'folder' | 'outbox'>,
 ): Promise<DiskStatus | undefined> {
   if (limits === undefined) return undefined;
-  const holds = holdingsIn(store.folder, await store.outbox.inState('owed', 'quarantined', 'dead', 'delivered'));
-  const { bytes: room, used, free, keptFree } = roomOf({ store, limits });
+  const holds = await holdingsOf(store);
+  const used = bytesHeld(holds);
+  const { bytes: room, free, keptFree } = roomOf({ store, limits }, used);
   const isFilling = used >= limits.mostBytes * warnedPart || free < 2 * keptFree;
   return {
     bytes: used,

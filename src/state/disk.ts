@@ -1,7 +1,7 @@
 import { statfsSync } from 'node:fs';
 import type { Room } from '../lib/room.ts';
 import { diskFull, diskLimit } from './disk-problems.ts';
-import { bytesIn, holdingsIn } from './holdings.ts';
+import { bytesIn, holdingsOf } from './holdings.ts';
 import type { Forgotten } from './payload-files.ts';
 import type { Store } from './store.ts';
 
@@ -79,7 +79,7 @@ export class Disk implements Room {
   async #refusal({ used, free, keptFree }: RoomOnDisk, wanted: number): Promise<Error> {
     const { store, limits } = this.#given;
     const { folder } = store;
-    const holdings = holdingsIn(folder, await store.outbox.inState('owed', 'quarantined', 'dead', 'delivered'));
+    const holdings = await holdingsOf(store);
     return limits.mostBytes - used < free - keptFree
       ? diskLimit({ folder, used, wanted, holdings, mostBytes: limits.mostBytes })
       : diskFull({ folder, free, keptFree, holdings });
@@ -96,11 +96,13 @@ interface RoomOnDisk {
   readonly keptFree: number;
 }
 
-/** Looks at the folder and at its disk. */
-export function roomOf({ store, limits }: { store: Pick<Store, 'folder'>; limits: DiskLimits }): RoomOnDisk {
+/** Looks at the disk of a folder, and at the folder where nobody has done so yet; `used`: the bytes that it holds. */
+export function roomOf(
+  { store, limits }: { store: Pick<Store, 'folder'>; limits: DiskLimits },
+  used = bytesIn(store.folder),
+): RoomOnDisk {
   const { bavail, blocks, bsize } = statfsSync(store.folder);
   const free = bavail * bsize;
   const keptFree = limits.freeBytes ?? Math.min(usualFreeBytes, (blocks * bsize) / freePart);
-  const used = bytesIn(store.folder);
   return { bytes: Math.min(limits.mostBytes - used, free - keptFree), used, free, keptFree };
 }

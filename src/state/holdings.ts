@@ -1,5 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
+import type { Store } from './store.ts';
 import type { OutboxState } from './tables.ts';
 
 /** What a state folder is filled with. */
@@ -34,6 +35,14 @@ const ranks: readonly OutboxState[] = ['owed', 'quarantined', 'dead', 'delivered
 export function bytesIn(folder: string): number {
   return sizesBelow(folder).reduce((sum, { bytes }) => sum + bytes, 0);
 }
+
+/** What fills the folder of a store, by what it is for. The largest first. */
+export async function holdingsOf({ folder, outbox }: Pick<Store, 'folder' | 'outbox'>): Promise<Holding[]> {
+  return holdingsIn(folder, await outbox.inState(...ranks));
+}
+
+/** Bytes of several holdings together. */
+export const bytesHeld = (holdings: readonly Holding[]): number => holdings.reduce((sum, { bytes }) => sum + bytes, 0);
 
 /** What fills a state folder, by what it is for; `payloads` are those that its outbox knows. The largest first. */
 export function holdingsIn(

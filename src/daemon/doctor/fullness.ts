@@ -1,8 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import { bytesText } from '../../lib/bytes-text.ts';
-import { roomOf } from '../../state/disk.ts';
 import { holdingsText, roomAdvice } from '../../state/disk-problems.ts';
-import { holdingsIn } from '../../state/holdings.ts';
+import { bytesHeld, holdingsIn } from '../../state/holdings.ts';
 import type { OutboxState } from '../../state/tables.ts';
 import { bad, type Finding, good } from './finding.ts';
 
@@ -16,7 +15,7 @@ export function examineFullness(
 ): Finding[] {
   if (limits === undefined) return [];
   const holdings = holdingsIn(folder, payloads);
-  const { used } = roomOf({ store: { folder }, limits });
+  const used = bytesHeld(holdings);
   const says = `${bytesText(used)} of ${bytesText(limits.mostBytes)}: ${holdingsText(holdings)}`;
   if (used < limits.mostBytes * worthPart) return [good('state size', says)];
   return [bad('state size', says, roomAdvice(holdings) ?? 'raise disk.limit_megabytes in the config')];
