@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { defineConnector, filesReadText, parseFilesRead, readFiles, recordFaults } from '#sdk';
+import { changedFilesTraits, defineConnector, parseFilesRead, readChangedFiles, recordFaults } from '#sdk';
 import { unreadable } from './find.ts';
 import { query, source } from './options.ts';
 import { reference } from './reference.ts';
@@ -15,8 +15,7 @@ export default defineConnector({
   query,
   ...reference,
   shorthand: 'path',
-  givesOnlyNewBy: ({ files }) => (files === 'changed' ? 'files' : undefined),
-  readsOnFrom: (text) => filesReadText(parseFilesRead(text)) ?? text,
+  ...changedFilesTraits,
 
   validate: ({ query: given }) => (given === undefined ? [] : recordFaults(given)),
 
@@ -39,9 +38,6 @@ export default defineConnector({
       signal,
     });
     log.debug('files found', { files: inputs.length });
-    const extraction = await readFiles(inputs, given);
-    if (after === undefined) return extraction;
-    const isOnward = watermark !== undefined;
-    return { ...extraction, watermark: () => filesReadText(after), unchanged: () => isOnward && inputs.length === 0 };
+    return readChangedFiles(inputs, given, { after, watermark });
   },
 });

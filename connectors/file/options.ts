@@ -1,4 +1,4 @@
-import { fileOptions, type OptionValues, option } from '#sdk';
+import { changedFilesOptions, fileOptions, type OptionValues, option } from '#sdk';
 
 export const source = {
   folder: option.text({
@@ -13,17 +13,7 @@ export const query = {
     example: 'orders-*.csv.gz',
     required: true,
   }),
-  files: option.choice(['all', 'newest', 'changed'], {
-    default: 'all',
-    about:
-      'Which of the files that match: all, the one that was modified last, or those that are new or modified since the last run.',
-  }),
-  look_back_seconds: option.integer({
-    minimum: 0,
-    default: 3600,
-    about:
-      'files: changed; how much older than the newest file one may be that arrives late. Files read already are not read again.',
-  }),
+  ...changedFilesOptions,
   ...fileOptions,
 };
 

@@ -1,4 +1,4 @@
-import { type DatedFile, type FilesRead, isFileWanted, type RecordInput, withFilesRead } from '#sdk';
+import { type FilesRead, isFileWanted, newestFile, type RecordInput, withFilesRead } from '#sdk';
 import { findFiles } from './find.ts';
 import type { QueryValues } from './options.ts';
 import { watchFile } from './watched-input.ts';
@@ -18,8 +18,6 @@ interface Selecting {
   readonly signal: AbortSignal;
 }
 
-type Watched = DatedFile & { readonly input: RecordInput };
-
 /** The files that a query means now. Where it asks for those that changed, none is an answer like any other. */
 export async function selectFiles({ folder, query, before, signal }: Selecting): Promise<Selection> {
   const { path, files, look_back_seconds: lookBackSeconds } = query;
@@ -33,10 +31,6 @@ export async function selectFiles({ folder, query, before, signal }: Selecting):
       after: withFilesRead(before, { read, pending: [], lookBackSeconds }),
     };
   }
-  const chosen = files === 'newest' ? [newestOf(all)] : all;
+  const chosen = files === 'newest' ? [newestFile(all)] : all;
   return { inputs: chosen.map(({ input }) => input), after: undefined };
-}
-
-function newestOf(files: readonly Watched[]): Watched {
-  return files.reduce((best, file) => (file.modified >= best.modified ? file : best));
 }

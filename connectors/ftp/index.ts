@@ -1,13 +1,13 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
+  changedFilesTraits,
   defineConnector,
   type ExtractContext,
   type FilesRead,
-  filesReadText,
   parseFilesRead,
   type RecordInput,
-  readFiles,
+  readChangedFiles,
   recordFaults,
   type SourceContext,
 } from '#sdk';
@@ -31,8 +31,7 @@ export default defineConnector({
   query,
   ...reference,
   shorthand: 'path',
-  givesOnlyNewBy: ({ files }) => (files === 'changed' ? 'files' : undefined),
-  readsOnFrom: (text) => filesReadText(parseFilesRead(text)) ?? text,
+  ...changedFilesTraits,
 
   validate: ({ source: given, query: asked }) => [
     ...faultsOf(given, asked),
@@ -56,10 +55,7 @@ export default defineConnector({
   async extract(context) {
     const before = parseFilesRead(context.watermark);
     const { inputs, after } = await fetchAll(context, before);
-    const extraction = await readFiles(inputs, context.query);
-    if (after === undefined) return extraction;
-    const isOnward = context.watermark !== undefined;
-    return { ...extraction, watermark: () => filesReadText(after), unchanged: () => isOnward && inputs.length === 0 };
+    return readChangedFiles(inputs, context.query, { after, watermark: context.watermark });
   },
 });
 

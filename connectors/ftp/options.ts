@@ -1,4 +1,4 @@
-import { fileOptions, type OptionValues, option, type TlsFiles, tlsFileSchemas } from '#sdk';
+import { changedFilesOptions, fileOptions, type OptionValues, option, type TlsFiles, tlsFileSchemas } from '#sdk';
 
 export const protocols = ['sftp', 'ftps', 'ftps_implicit', 'ftp'] as const;
 
@@ -111,17 +111,7 @@ export const query = {
     about: 'Path of the file, or a glob for several files of the same columns, over folders too (`**`).',
     example: '2026/**/orders-*.csv.gz',
   }),
-  files: option.choice(['all', 'newest', 'changed'], {
-    default: 'all',
-    about:
-      'Which of the files that match: all, the one that was modified last, or those that are new or modified since the last run.',
-  }),
-  look_back_seconds: option.integer({
-    minimum: 0,
-    default: 3600,
-    about:
-      'files: changed; how much older than the newest file one may be that arrives late. Files read already are not read again.',
-  }),
+  ...changedFilesOptions,
   settle_seconds: option.number({
     minimum: 0,
     default: 3,

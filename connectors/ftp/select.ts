@@ -1,4 +1,4 @@
-import { type ConnectorLog, type FilesRead, isFileWanted, type Problem, withFilesRead } from '#sdk';
+import { type ConnectorLog, type FilesRead, isFileWanted, newestFile, type Problem, withFilesRead } from '#sdk';
 import { byMarker, bySettling, notComplete, type Settled } from './complete.ts';
 import { findFiles, type RemoteFile } from './find.ts';
 import type { QueryValues, SourceValues } from './options.ts';
@@ -51,7 +51,7 @@ function incremental(ready: readonly Settled[], pending: readonly Dated[], { que
 
 function chosen(files: readonly RemoteFile[], which: QueryValues['files']): readonly RemoteFile[] {
   if (which !== 'newest' || files.length < 2) return files;
-  return [files.map(dated).reduce((best, file) => (file.modified >= best.modified ? file : best))];
+  return [newestFile(files.map(dated))];
 }
 
 function changedFiles(files: readonly RemoteFile[], before: FilesRead): Dated[] {

@@ -24,6 +24,12 @@ export type { GrantKind, Login, OAuthDescription, Token } from './oauth.ts';
 export type { JsonSchema, Option, OptionSet, OptionValues } from './option.ts';
 export { option, schemaOf, withDefaults } from './option.ts';
 export { canonicalText } from './records/canonical.ts';
+export {
+  changedFilesOptions,
+  changedFilesTraits,
+  newestFile,
+  readChangedFiles,
+} from './records/changed-files.ts';
 export { isKnownEncoding } from './records/encoding.ts';
 export { fileOptions } from './records/file-options.ts';
 export { readFiles } from './records/files.ts';
