@@ -1,4 +1,4 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 
 const sdk = (file: string) => new URL(`../src/sdk/${file}`, import.meta.url).pathname;
 const report = process.env.SLUICE_TEST_REPORT;
@@ -10,6 +10,8 @@ export default defineConfig({
   resolve: { alias: { 'sluice/sdk/testing': sdk('testing/index.ts'), 'sluice/sdk': sdk('index.ts') } },
   test: {
     include: ['test/**/*.test.ts'],
+    // `npm run test:servers` runs these.
+    exclude: [...configDefaults.exclude, 'test/real/**'],
     pool: 'forks',
     maxWorkers: 2,
     // Not how long anything may take, but when it hangs: a starved machine is twenty times slower than an idle one.

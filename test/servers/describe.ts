@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { hasMariadb, startMariadb } from './mariadb.ts';
+import { hasMysql, startMysql } from './mysql.ts';
 import { hasPostgres, startPostgres } from './postgres.ts';
 import type { ServerSettings, TestServer } from './server.ts';
 
 const kinds = {
   PostgreSQL: { isInstalled: hasPostgres, start: startPostgres, packages: 'postgresql' },
   MariaDB: { isInstalled: hasMariadb, start: startMariadb, packages: 'mariadb-server-core mariadb-client-core' },
+  /** From a registry, so only for suites in `test/real`. */
+  MySQL: { isInstalled: hasMysql, start: startMysql, packages: 'maven python3 libaio1 libnuma1' },
 };
 
 export type ServerKind = keyof typeof kinds;

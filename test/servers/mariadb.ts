@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import mysql from 'mysql2';
+import mysql, { type ConnectionOptions } from 'mysql2';
 import { findProgram, launch, ServerFolder, type ServerSettings, type TestServer } from './server.ts';
 
 const folders = ['/usr/sbin', '/usr/libexec'];
@@ -25,7 +25,7 @@ export async function startMariadb({ settings = {}, tls }: ServerSettings = {}):
   const folder = await ServerFolder.make('mariadb');
   const data = `--datadir=${join(folder.path, 'data')}`;
   await folder.run(install, ['--no-defaults', data, ...installFlags]);
-  const first = await folder.write('first.sql', firstStatements);
+  const first = await folder.write('first.sql', firstStatements({ user, password, database }));
   const all = {
     socket: join(folder.path, 'socket'),
     'pid-file': join(folder.path, 'pid'),
@@ -38,7 +38,7 @@ export async function startMariadb({ settings = {}, tls }: ServerSettings = {}):
   const flags = Object.entries(all).map(([name, value]) => `--${name}=${value}`);
   const { port, server } = await launch({
     start: (port) => folder.start(mariadbd, ['--no-defaults', data, `--port=${port}`, '--skip-log-bin', ...flags]),
-    answers: connectOnce,
+    answers: (port) => connectMysql({ host: '127.0.0.1', port, user, password, database }),
   });
   return {
     url: `mysql://${user}:${password}@127.0.0.1:${port}/${database}`,
@@ -55,17 +55,21 @@ export async function startMariadb({ settings = {}, tls }: ServerSettings = {}):
 
 const installFlags = ['--auth-root-authentication-method=normal', '--skip-test-db', '--innodb-log-file-size=8M'];
 
-/** One statement a line, as the server's init-file demands. */
-const firstStatements = [
-  `CREATE DATABASE ${database} CHARACTER SET utf8mb4;`,
-  ...['127.0.0.1', 'localhost'].flatMap((host) => [
-    `CREATE USER '${user}'@'${host}' IDENTIFIED BY '${password}';`,
-    `GRANT ALL ON *.* TO '${user}'@'${host}' WITH GRANT OPTION;`,
-  ]),
-  '',
-].join('\n');
+type Account = Pick<TestServer, 'user' | 'password' | 'database'>;
 
-async function tlsSettings(folder: ServerFolder, { cert, key, ca }: NonNullable<ServerSettings['tls']>) {
+/** Makes the database and its user; one statement a line, as the server's init-file demands. */
+export function firstStatements({ user, password, database }: Account): string {
+  return [
+    `CREATE DATABASE ${database} CHARACTER SET utf8mb4;`,
+    ...['127.0.0.1', 'localhost'].flatMap((host) => [
+      `CREATE USER '${user}'@'${host}' IDENTIFIED BY '${password}';`,
+      `GRANT ALL ON *.* TO '${user}'@'${host}' WITH GRANT OPTION;`,
+    ]),
+    '',
+  ].join('\n');
+}
+
+export async function tlsSettings(folder: ServerFolder, { cert, key, ca }: NonNullable<ServerSettings['tls']>) {
   return {
     'ssl-cert': await folder.write('server.crt', cert),
     'ssl-key': await folder.write('server.key', key),
@@ -73,8 +77,9 @@ async function tlsSettings(folder: ServerFolder, { cert, key, ca }: NonNullable<
   };
 }
 
-async function connectOnce(port: number): Promise<void> {
-  const connection = mysql.createConnection({ host: '127.0.0.1', port, user, password, database });
+/** One try to log in; rejects if the server does not let us. */
+export async function connectMysql(account: ConnectionOptions): Promise<void> {
+  const connection = mysql.createConnection(account);
   await new Promise<void>((resolve, reject) => {
     connection.on('error', reject);
     connection.connect((failure) => (failure === null ? resolve() : reject(failure)));

@@ -54,6 +54,10 @@ interface Identity {
   readonly gid?: number;
 }
 
+interface RunAs {
+  readonly as?: 'server' | 'us';
+}
+
 /** PostgreSQL refuses to run as root; so when we are root, servers run as `postgres`, or as `nobody` without one. */
 function serverIdentity(): Identity {
   if (process.getuid?.() !== 0) return {};
@@ -114,29 +118,25 @@ export class ServerFolder {
     return path;
   }
 
-  /** Runs a program as the server's user and waits for its end; when it fails, the folder goes with it. */
-  async run(program: string, args: readonly string[]): Promise<void> {
+  /** Runs a program, as the server's user or as us, and waits for its end; when it fails, the folder goes with it. */
+  async run(program: string, args: readonly string[], { as = 'server' }: RunAs = {}): Promise<void> {
     try {
-      await this.#run(program, args);
+      await this.#run(program, args, as === 'us' ? {} : this.identity);
     } catch (failure) {
       await this.#remove();
       throw failure;
     }
   }
 
-  async #run(program: string, args: readonly string[]): Promise<void> {
-    await run(program, args, { ...this.identity, cwd: this.path, env: { ...process.env, HOME: this.path } });
+  async #run(program: string, args: readonly string[], identity: Identity): Promise<void> {
+    await run(program, args, { ...identity, cwd: this.path, env: { ...process.env, HOME: this.path } });
   }
 
   /**
    * Starts a program under a supervisor; what it says is kept in `server.log` of the folder. It runs as the server's user,
    * or with our own rights where it has to have them.
    */
-  async start(
-    program: string,
-    args: readonly string[],
-    { as = 'server' }: { as?: 'server' | 'us' } = {},
-  ): Promise<Supervised> {
+  async start(program: string, args: readonly string[], { as = 'server' }: RunAs = {}): Promise<Supervised> {
     const log = await open(join(this.path, 'server.log'), 'a');
     // The supervisor waits on a pipe that we hold. Whatever ends us, SIGKILL included, ends the pipe, and with it the
     // server and its folder. Signals to our terminal's group do not reach it: it has its own session.

@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest';
+import { check, problemOf } from '../connectors/db-reader.ts';
+import { describeWithServer } from '../servers/describe.ts';
+
+describeWithServer({ servers: 'MySQL' }, 'MySQL 8', (server) => {
+  it('lets the account in by caching_sha2_password, without TLS and with it', async () => {
+    expect(await check({ url: server().url })).toBe('MySQL 8.0.15 as sluice on test');
+    expect(await check({ url: server().url, tls: { mode: 'require' } })).toBe('MySQL 8.0.15 as sluice on test');
+  });
+
+  it('refuses a wrong password as a login problem', async () => {
+    const { url, password } = server();
+    const problem = await problemOf(check({ url: url.replace(password, 'wrong') }));
+    expect(problem).toMatchObject({ code: 'DB_LOGIN_REFUSED', family: 'login' });
+  });
+});
