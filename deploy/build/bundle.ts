@@ -1,6 +1,7 @@
 import { glob, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { type Plugin, rolldown } from 'rolldown';
+import { missingPackages, packageOf } from './bare-imports.ts';
 import { noticesOf } from './notices.ts';
 
 /**
@@ -15,6 +16,7 @@ const dist = join(root, 'dist');
 interface Manifest {
   readonly imports: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
   readonly knip: { readonly entry: readonly string[] };
 }
 
@@ -34,10 +36,6 @@ async function findEntries({ imports, knip }: Manifest): Promise<Record<string, 
 }
 
 const withoutEnding = (file: string): string => file.replace(/\.ts$/, '').split(sep).join('/');
-
-function packageOf(id: string): string | undefined {
-  return /^(@[^/]+\/)?[^./#\0][^/]*/.exec(id)?.[0];
-}
 
 /**
  * Code asks `import.meta` where it stands, to find its neighbours; a module that moved into a chunk must still be told
@@ -76,8 +74,16 @@ const { output } = await bundle.write({
   entryFileNames: '[name].js',
   chunkFileNames: ({ name }) => `chunks/${basename(name)}-[hash].js`,
 });
-const modules = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
-await writeFile(join(dist, 'NOTICES.md'), await noticesOf(modules));
+const chunks = output.filter((file) => file.type === 'chunk');
+await writeFile(join(dist, 'NOTICES.md'), await noticesOf(chunks.flatMap(({ moduleIds }) => moduleIds)));
+
+const installed = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
+const missing = missingPackages(chunks, installed);
+if (missing.length > 0) {
+  throw new Error(
+    `The package would lack: ${missing.join(', ')}. Load it with import(), which bundles it, or move it to "dependencies".`,
+  );
+}
 
 /** dist/ has a package.json of its own, so that `#sdk` and `#sdk/testing` mean the built files there. */
 const doors = Object.entries(manifest.imports).map(([door, file]) => [door, `${withoutEnding(file)}.js`]);

@@ -13,6 +13,7 @@ const good: readonly Outcome['state'][] = ['delivered', 'unchanged', 'refreshed'
 export function exitCodeOf(outcomes: readonly Outcome[], refused: readonly string[]): number {
   const is = (test: (outcome: Outcome) => boolean): boolean => outcomes.some(test);
   if (refused.length > 0) return exit.usage;
+  if (is(({ problem }) => problem?.code === 'INSTALLATION_INCOMPLETE')) return exit.bug;
   if (
     is(
       ({ state, problem }) =>

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import type { Problem } from '../lib/problem.ts';
+import { missingModule } from '../lib/missing-module.ts';
+import { type Problem, toProblem } from '../lib/problem.ts';
 import type { Connector } from '../sdk/connector.ts';
 import { brokenPlugin, loadPlugin, openSdkDoor } from './load-plugin.ts';
 import { findInFolder, findInPackage, type Plugin } from './plugins.ts';
@@ -94,6 +95,8 @@ class FoundCatalogue implements Catalogue {
     try {
       return await loadPlugin(plugin, { edited: plugin.origin !== ownFolder });
     } catch (error) {
+      // No fault of the connector: nothing that the config says would help.
+      if (missingModule(error) !== undefined) throw toProblem(error, { code: 'BUG', family: 'bug' });
       this.problems.push(brokenPlugin(plugin, error));
       return undefined;
     }

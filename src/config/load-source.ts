@@ -1,3 +1,4 @@
+import { missingModule } from '../lib/missing-module.ts';
 import { nearest } from '../lib/nearest.ts';
 import { spanOf } from '../lib/span.ts';
 import type { Connector } from '../sdk/connector.ts';
@@ -122,6 +123,7 @@ export function reportRules(
       faults.add({ code: 'CONFIG_RULE', message: said, path: below(path, option) });
     }
   } catch (thrown) {
+    if (missingModule(thrown) !== undefined) throw thrown;
     const reason = thrown instanceof Error ? thrown.message : String(thrown);
     const message = `The connector "${connector.id}" failed while checking its options: ${reason}`;
     faults.add({ code: 'CONFIG_RULE', message, path, cause: thrown });

@@ -1,4 +1,5 @@
 import { advised } from './advice.ts';
+import { missingModule } from './missing-module.ts';
 
 /**
  * What the runner does next when it meets a problem. The family, not the text of the message, steers the program.
@@ -95,11 +96,26 @@ function named(next: string, job: string | undefined): string {
   return job === undefined ? next : next.replaceAll(/\bJOB\b/g, () => job);
 }
 
-/** Any thrown thing as a Problem: a Problem stays itself, the rest becomes family `bug` (or the family given). */
+/**
+ * Any thrown thing as a Problem: a Problem stays itself, the rest becomes what the caller says. A module of ours that is
+ * missing is never the fault of a file, a source or a config, whoever met it.
+ */
 export function toProblem(thrown: unknown, otherwise: { code: string; family: Family }): Problem {
   if (thrown instanceof Problem) return thrown;
+  const missing = missingModule(thrown);
+  if (missing !== undefined) return incomplete(missing, thrown);
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return new Problem({ ...otherwise, message, cause: thrown });
+}
+
+function incomplete(missing: string, cause: unknown): Problem {
+  return new Problem({
+    code: 'INSTALLATION_INCOMPLETE',
+    family: 'bug',
+    message: `A part of the installed Sluice is missing: ${missing}`,
+    next: 'Install the package again, then restart the daemon; if it is still missing, report it',
+    cause,
+  });
 }
 
 /** `file:line:character`, as terminals and editors make it clickable; empty when no file is known. */

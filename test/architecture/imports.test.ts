@@ -126,4 +126,14 @@ describe('the rooms of the house', () => {
       .filter((file) => /process\.(exit|reallyExit|abort)\s*\(/.test(readFileSync(file, 'utf8')));
     expect(forced.map((file) => relative(root, file))).toEqual([]);
   });
+
+  it('load packages by a computed name in two files only: what the bundler cannot follow may be missing for users', () => {
+    const computed = ['src', 'connectors']
+      .flatMap(sourcesBelow)
+      .filter((file) => /\bcreateRequire\(/.test(readFileSync(file, 'utf8')));
+    expect(computed.map((file) => relative(root, file)).sort()).toEqual([
+      'connectors/db/sqlserver-driver.ts',
+      'src/lib/late.ts',
+    ]);
+  });
 });

@@ -1,10 +1,7 @@
 import type { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import type { Entry, ZipFile } from 'yauzl';
-import { late } from '../../lib/late.ts';
 import { faultIn, type RecordInput } from './input.ts';
-
-const yauzl = late<typeof import('yauzl')>(import.meta.url, 'yauzl');
 
 /** An honest member is packed to a thousandth at best (RFC 1951); small archives get this much in any case. */
 const mostRatio = 1100;
@@ -50,8 +47,9 @@ async function opened(input: RecordInput): Promise<ZipFile> {
       next: 'read it with the file or ftp connector, and take it out of the archive that it stands in',
     });
   }
+  const { openPromise } = await import('yauzl');
   try {
-    return await yauzl().openPromise(input.local, { lazyEntries: true, autoClose: false });
+    return await openPromise(input.local, { lazyEntries: true, autoClose: false });
   } catch (error) {
     throw broken(input, error);
   }

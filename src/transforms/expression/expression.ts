@@ -87,8 +87,9 @@ export class Expression {
 
 /** A sentence about an expression that does not parse; undefined when it does. Needs no columns. */
 export function faultOf(text: string): string | undefined {
+  const environment = language();
   try {
-    language().parse(text);
+    environment.parse(text);
     return undefined;
   } catch (thrown) {
     return syntaxFault(thrown, text);

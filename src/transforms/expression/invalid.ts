@@ -14,6 +14,8 @@ interface Around {
 /** The library's complaint about an expression as a Problem: what, at which character, what was meant. */
 export function invalidExpression(thrown: unknown, around: Around): Problem {
   const { text, columns } = around;
+  // A package that is missing says nothing about the expression.
+  if (thrown instanceof Problem && thrown.family === 'bug') return thrown;
   const unknown = /^Unknown variable: (.+)$/.exec(summaryOf(thrown))?.[1];
   const next = hint(thrown, unknown, around);
   return new Problem({

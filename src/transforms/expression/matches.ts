@@ -49,8 +49,9 @@ function mayBeText({ name }: CelType): boolean {
 
 /** Throws {@link Refused} where RE2 does not know the pattern. */
 function compiled(pattern: string, node: ASTNode): (text: string) => boolean {
+  const { RE2JS } = re2();
   try {
-    const expression = re2().RE2JS.compile(pattern);
+    const expression = RE2JS.compile(pattern);
     return (text) => expression.test(text);
   } catch (thrown) {
     throw new Refused(`the regular expression cannot be read: ${wordsOf(thrown)} (RE2 syntax)`, node);

@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { missingPackages } from '../../deploy/build/bare-imports.ts';
+
+const chunk = (code: string) => missingPackages([{ fileName: 'chunks/a.js', code }], ['pino', '@marc/cel']);
+
+describe('packages that built files load by name', () => {
+  it('are missing if they are neither bundled nor installed, however they are loaded', () => {
+    expect(chunk('import a from "yauzl"; a();')).toEqual(['yauzl (loaded by chunks/a.js)']);
+    expect(chunk('export { a } from "yauzl/fd"; export * from "b";')).toEqual([
+      'b (loaded by chunks/a.js)',
+      'yauzl/fd (loaded by chunks/a.js)',
+    ]);
+    expect(chunk('const a = () => import("@a/b/c");')).toEqual(['@a/b/c (loaded by chunks/a.js)']);
+    expect(chunk('const a = () => __require("yauzl");')).toEqual(['yauzl (loaded by chunks/a.js)']);
+    expect(chunk('const a = late$1(import.meta.url, "yauzl");')).toEqual(['yauzl (loaded by chunks/a.js)']);
+  });
+
+  it('are not missing if they are installed, built in, beside the file or asked for by code that does without', () => {
+    const code = `
+      import { readFile } from "node:fs"; import os from "os"; import "./b.js"; import door from "#sdk";
+      const a = late(import.meta.url, "pino"), b = late(import.meta.url, "@marc/cel/evaluator");
+      try { require("pg-native"); } catch {}
+      const text = 'require("yauzl")'; // require("yauzl")
+    `;
+    expect(chunk(code)).toEqual([]);
+  });
+});
