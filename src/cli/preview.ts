@@ -5,6 +5,8 @@ import { systemClock } from '../lib/clock.ts';
 import { quietLog } from '../lib/log.ts';
 import { type Problem, renderProblem, toProblem } from '../lib/problem.ts';
 import { redact } from '../lib/redact.ts';
+import type { RunWarning } from '../lib/run-warnings.ts';
+import { RunWarnings } from '../lib/run-warnings.ts';
 import type { LoginBook } from '../oauth/book.ts';
 import type { Preview } from '../pipeline/preview-pipeline.ts';
 import type { Batch } from '../sdk/batch.ts';
@@ -14,6 +16,7 @@ import { openExisting } from './existing-store.ts';
 import { exit } from './exit.ts';
 import { bytesText, countOf, countText } from './figures.ts';
 import { renderTable } from './table.ts';
+import { warningText } from './warning-text.ts';
 
 const rowsShown = 10;
 
@@ -29,6 +32,7 @@ interface Shown {
   readonly target: string;
   readonly preview?: Preview;
   readonly problem?: Problem;
+  readonly warnings?: readonly RunWarning[];
   /** What a real run would do with it, in words. */
   readonly would: string;
 }
@@ -79,6 +83,7 @@ async function previewJob(
   const { previewPipeline } = await import('../pipeline/preview-pipeline.ts');
   const [clock, log, run] = [systemClock, quietLog, 'preview'];
   const login = logins?.of(extract.source);
+  const warnings = new RunWarnings();
   const given = {
     ...(login === undefined ? {} : { login }),
     extract,
@@ -86,6 +91,7 @@ async function previewJob(
     signal,
     clock,
     log,
+    warn: warnings.add,
     job: job.name,
     run,
     emit: () => undefined,
@@ -97,13 +103,16 @@ async function previewJob(
     const onBatch = watch === undefined ? {} : { onBatch: (batch: Batch) => watch.take(batch) };
     const preview = await previewPipeline({ ...given, ...(await placeOf(job, store)), ...onBatch, rows: rowsShown });
     const judged = { job, payload: { ...preview, asOf }, ...(watch === undefined ? {} : { watch }) };
-    return { job: job.name, target, preview, ...(await verdictOf(judged, preview, store)) };
+    const verdict = await verdictOf(judged, preview, store);
+    return { job: job.name, target, preview, ...verdict, ...warned(warnings) };
   } catch (thrown) {
     if (signal.aborted) throw thrown;
     const problem = toProblem(thrown, { code: 'RUN_THREW', family: 'bug' });
-    return { job: job.name, target, problem, would: 'nothing would be sent' };
+    return { job: job.name, target, problem, would: 'nothing would be sent', ...warned(warnings) };
   }
 }
+
+const warned = ({ list }: RunWarnings): Pick<Shown, 'warnings'> => (list.length === 0 ? {} : { warnings: list });
 
 /** Where a run of a job that keeps its rows would go on; the others are shown whole. */
 async function placeOf(job: Job, store: Store | undefined): Promise<Pick<Onward, 'watermark' | 'keeping'>> {
@@ -156,7 +165,7 @@ function targetText({ target, destination }: Job): string {
   return `refresh of ${target.datasources.join(', ')} at ${destination.name}`;
 }
 
-function textOf({ job, target, preview, problem, would }: Shown): string {
+function textOf({ job, target, preview, problem, warnings = [], would }: Shown): string {
   const lines = [`${job} → ${target}`];
   if (preview !== undefined) {
     const titles = preview.columns.map(({ name, type }) => ({ title: `${name} (${type})` }));
@@ -172,15 +181,17 @@ function textOf({ job, target, preview, problem, would }: Shown): string {
     if (rest > 0) lines.push(`… and ${countText(rest)} more`);
     lines.push(`${countOf(preview.rows, 'row')}, ${bytesText(preview.bytes)} of ${preview.format}; ${would}`);
   } else lines.push(would);
+  for (const warning of warnings) lines.push(warningText(warning));
   if (problem !== undefined) lines.push(renderProblem(problem));
   return `${lines.join('\n')}\n`;
 }
 
-function plain({ job, target, preview, problem, would }: Shown): object {
+function plain({ job, target, preview, problem, warnings, would }: Shown): object {
   return {
     job,
     target,
     would,
+    ...(warnings === undefined ? {} : { warnings }),
     ...(preview === undefined
       ? {}
       : {

@@ -1,4 +1,5 @@
 import { Problem } from '../lib/problem.ts';
+import { warningsOf } from '../state/runs.ts';
 import type { Store } from '../state/store.ts';
 import type { RunRow } from '../state/tables.ts';
 import { bytesText, countText, durationText, instantText } from './figures.ts';
@@ -35,6 +36,10 @@ export function runStory(run: RunRow): string {
     ['made', size.join(', ')],
     ['problem', message === null ? null : `${code ?? ''}: ${message}`],
     ['next', next],
+    ...warningsOf(run).flatMap(({ code, message, seen, next }): (readonly [string, string | null])[] => [
+      ['warning', `${code}: ${message}${seen === undefined ? '' : ` (${seen})`}`],
+      ['next', next ?? null],
+    ]),
     ['more', `sluice explain ${job}; its log lines have "run":"${id}"`],
   ];
   return facts.flatMap(([title, text]) => (text === null ? [] : [`${title.padEnd(9)}${printable(text)}`])).join('\n');

@@ -5,6 +5,7 @@ import { bytesText, countText, durationText, instantText } from './figures.ts';
 import { outward } from './outward.ts';
 import { toneOf } from './paint.ts';
 import { renderTable } from './table.ts';
+import { warningText } from './warning-text.ts';
 
 /** States in which the instance shows the newest data. */
 const good: readonly Outcome['state'][] = ['delivered', 'unchanged', 'refreshed', 'superseded'];
@@ -45,7 +46,8 @@ export function showSummary({
     );
     return;
   }
-  for (const { problem, state, run } of outcomes) {
+  for (const { problem, state, run, job, warnings = [] } of outcomes) {
+    for (const warning of warnings) process.stderr.write(`${outward(warningText(warning, job))}\n`);
     if (problem !== undefined && state !== 'waiting_quota')
       process.stderr.write(`${outward(failureText(problem, run))}\n`);
   }

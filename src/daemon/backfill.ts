@@ -1,6 +1,7 @@
 import type { Config, Extract, Job } from '../config/config.ts';
 import { newId } from '../lib/ids.ts';
 import { Problem } from '../lib/problem.ts';
+import { RunWarnings } from '../lib/run-warnings.ts';
 import { stageRange } from '../pipeline/stage-range.ts';
 import type { Range } from '../sdk/connector.ts';
 import type { Manifest } from '../sets/manifest.ts';
@@ -35,12 +36,13 @@ export async function backfillJob(given: BackfillGiven): Promise<Outcome> {
   // The whole range is looked at before anything is read.
   for (const _ of chunksOf(given.range, { chunk: given.chunk, zone }));
   return withJob(given, async () => {
-    const staged = await stageAll(given, extract);
-    return runHolding({ ...given, ...(staged === undefined ? {} : { staged }) });
+    const warnings = new RunWarnings();
+    const staged = await stageAll(given, extract, warnings);
+    return runHolding({ ...given, warned: warnings.list, ...(staged === undefined ? {} : { staged }) });
   });
 }
 
-async function stageAll(given: BackfillGiven, extract: Extract): Promise<Backfill['staged']> {
+async function stageAll(given: BackfillGiven, extract: Extract, warnings: RunWarnings): Promise<Backfill['staged']> {
   const { runtime, job, chunk, range, onChunk } = given;
   const { store, clock, log, logins, room } = runtime;
   const { reading, watermark, keeping } = await lookUpPlace(store, { job, run: newId() });
@@ -56,6 +58,7 @@ async function stageAll(given: BackfillGiven, extract: Extract): Promise<Backfil
       const { staged, rows } = await stageRange({
         ...{ extract, folder: given.config.folder, signal: given.signal, clock, range: one },
         log: log.with({ job: job.name }),
+        warn: warnings.add,
         ...(login === undefined ? {} : { login }),
         ...(room === undefined ? {} : { room }),
         ...(watermark === undefined ? {} : { watermark }),

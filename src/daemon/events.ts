@@ -1,5 +1,6 @@
 import type { AlertEvents } from '../alerts/events.ts';
 import type { DeliveryEvents } from '../delivery/events.ts';
+import type { RunWarning } from '../lib/run-warnings.ts';
 import type { LoginEvents } from '../oauth/events.ts';
 import type { PipelineEvents } from '../pipeline/events.ts';
 import type { Outcome } from './outcome.ts';
@@ -20,6 +21,8 @@ export type RunEvents = {
     /** What a person can do about it. */
     readonly next?: string;
   };
+  /** Something about the data of a run that a person should know, though the run goes on. */
+  'run.warning': { readonly job: string; readonly run: string } & RunWarning;
   /** Firings that came to nothing, and why: the job is still at its last one, or they were missed. `at`: of the first. */
   'firing.skipped': {
     readonly job: string;

@@ -1,5 +1,6 @@
 import { countOf, countText } from '../lib/count-text.ts';
 import { easternText } from '../lib/time-text.ts';
+import { warningsOf } from '../state/runs.ts';
 import type { OutboxRow, RunRow, SkipRow } from '../state/tables.ts';
 import type { Silence } from './overview.ts';
 
@@ -79,6 +80,14 @@ export function ended({ id, state, started_at, ended_at, message, code, row_coun
     ...(code === null ? {} : { code }),
   };
 }
+
+/** What a run warned of. */
+export const warnedOf = (run: RunRow): Link[] =>
+  warningsOf(run).map(({ code, message, seen }) => ({
+    at: run.ended_at ?? run.started_at,
+    says: `warning: ${message}${seen === undefined ? '' : ` (${seen})`}`,
+    code,
+  }));
 
 /** Firings that came to nothing. */
 export function passedOver({ first_at: at, firings, reason }: SkipRow): Link {

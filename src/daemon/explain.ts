@@ -1,8 +1,9 @@
 import type { Config, Job } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
+import { warningsOf } from '../state/runs.ts';
 import type { Store } from '../state/store.ts';
 import type { RunRow, SkipRow } from '../state/tables.ts';
-import { asTheyAre, type Explanation, passedOver } from './explain-links.ts';
+import { asTheyAre, type Explanation, passedOver, warnedOf } from './explain-links.ts';
 import { type Facts, type Judgement, judge } from './explain-rules.ts';
 import { type Overview, readOverview } from './overview.ts';
 
@@ -49,7 +50,10 @@ async function explainOne(job: Job, { store }: ExplainGiven, overview: Overview)
     ...(address === undefined ? {} : { instance: address.instance }),
     ...(shown === undefined ? {} : { shows_as_of: shown }),
     ...(overview.isInDoubt(job) ? { in_doubt: true } : {}),
-    ...withSkip(judgement, skip !== undefined && skip.noted_at >= (runs[0]?.started_at ?? 0) ? skip : undefined),
+    ...withWarnings(
+      withSkip(judgement, skip !== undefined && skip.noted_at >= (runs[0]?.started_at ?? 0) ? skip : undefined),
+      runs.find(({ state }) => state !== 'running'),
+    ),
   };
 }
 
@@ -57,6 +61,14 @@ async function explainOne(job: Job, { store }: ExplainGiven, overview: Overview)
 function withSkip(judgement: Judgement, skip: SkipRow | undefined): Judgement {
   if (skip === undefined) return judgement;
   return { ...judgement, because: [passedOver(skip), ...judgement.because] };
+}
+
+/** What the last run warned of ends the story; the first fix is told if there is no more urgent one. */
+function withWarnings(judgement: Judgement, last: RunRow | undefined): Judgement {
+  if (last === undefined || last.warnings === null) return judgement;
+  const fix = judgement.mend ?? warningsOf(last).find(({ next }) => next !== undefined)?.next;
+  const because = [...judgement.because, ...warnedOf(last)];
+  return { ...judgement, because, ...(fix === undefined ? {} : { mend: fix }) };
 }
 
 function factsOf(

@@ -1,4 +1,5 @@
 import type { Problem } from '../lib/problem.ts';
+import type { RunWarning } from '../lib/run-warnings.ts';
 
 /**
  * What one run of a job came to, as far as this process followed it.
@@ -38,6 +39,8 @@ export interface Outcome {
   readonly requests: number;
   readonly milliseconds: number;
   readonly problem?: Problem;
+  /** What a person should know of the data all the same; absent when there is nothing. */
+  readonly warnings?: readonly RunWarning[];
   /** When it is tried again, epoch milliseconds. */
   readonly until?: number;
 }

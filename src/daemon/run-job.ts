@@ -6,6 +6,8 @@ import type { Priority } from '../delivery/pacing.ts';
 import type { Seat } from '../delivery/refresh-desk.ts';
 import { Watch } from '../guards/watch.ts';
 import { Problem, toProblem } from '../lib/problem.ts';
+import type { RunWarning } from '../lib/run-warnings.ts';
+import { RunWarnings } from '../lib/run-warnings.ts';
 import { type FreshPayload, resumePipeline, type Whole } from '../pipeline/run-pipeline.ts';
 import type { Staged } from '../sets/manifest.ts';
 import { processText } from '../state/processes.ts';
@@ -36,6 +38,8 @@ export interface RunGiven {
   readonly deliverUntil?: number;
   /** Ranges that were read again, for the rows that the job keeps. */
   readonly staged?: Staged;
+  /** What was warned of before the run began, while ranges were read. */
+  readonly warned?: readonly RunWarning[];
   /** Where a bulk refresh meets those that are due together with it. Absent: it goes alone. */
   readonly seat?: Seat;
 }
@@ -71,18 +75,20 @@ export async function runHolding(given: RunGiven): Promise<Outcome> {
   const began = clock.monotonic();
   const run = await begin(given);
   events.emit('run.started', { job: job.name, run, origin });
-  const stage = await runStages(given, run).catch((thrown: unknown) => fail(given, run, thrown));
+  const warnings = new RunWarnings((warning) => events.emit('run.warning', { job: job.name, run, ...warning }));
+  given.warned?.forEach(warnings.add);
+  const stage = await runStages(given, run, warnings).catch((thrown: unknown) => fail(given, run, thrown));
   // What is owed has its file in it.
   if (stage.state !== 'owed') store.payloads.leave(run);
   await store.sets.leave(run);
   if (job.extract?.write !== undefined) await store.sets.prune(job.name);
   const row = await store.runs.find(run);
   const figures = { rows: row?.row_count ?? 0, bytes: row?.bytes ?? 0, requests: row?.requests ?? 0 };
-  const outcome: Outcome = { ...stage, job: job.name, run, ...figures, milliseconds: clock.monotonic() - began };
-  const { problem, until: _, state, ...facts } = outcome;
+  const facts = { job: job.name, run, ...figures, milliseconds: clock.monotonic() - began };
+  const { problem, state } = stage;
   const said = problem === undefined ? {} : saidOf(problem);
-  events.emit('run.finished', { ...facts, run, outcome: state, ...said });
-  return outcome;
+  events.emit('run.finished', { ...facts, outcome: state, ...said });
+  return { ...stage, ...facts, ...(warnings.list.length === 0 ? {} : { warnings: warnings.list }) };
 }
 
 function saidOf({ code, message, next }: Problem): Pick<RunEvents['run.finished'], 'code' | 'message' | 'next'> {
@@ -103,9 +109,10 @@ interface Run {
   readonly place: Onward;
   /** What its result is judged by. */
   readonly judged: { readonly watch?: Watch; readonly logicalAt?: number };
+  readonly warnings: RunWarnings;
 }
 
-async function runStages(given: RunGiven, id: string): Promise<Stage> {
+async function runStages(given: RunGiven, id: string, warnings: RunWarnings): Promise<Stage> {
   const { runtime, job, staged, logicalAt } = given;
   if (job.extract === undefined) return refreshTargets(given, id);
   // Asked first: a target that is not there yet should not cost an extract.
@@ -113,14 +120,21 @@ async function runStages(given: RunGiven, id: string): Promise<Stage> {
   const place = await lookUpPlace(runtime.store, { job, run: id, ...(staged === undefined ? {} : { staged }) });
   const watch = Watch.of(job, runtime.clock.now());
   const judged = { ...(watch === undefined ? {} : { watch }), ...(logicalAt === undefined ? {} : { logicalAt }) };
-  const run = { id, place, judged };
-  const payload = await extract(given, job.extract, run);
+  const run = { id, place, judged, warnings };
+  const payload = await extract(given, job.extract, run).finally(() =>
+    // Before the payload is owed: a crash must not separate what is sent from what there is to say about it.
+    runtime.store.runs.keepWarnings(id, warnings.list),
+  );
   if ('unchanged' in payload) return settleUnchanged(given, id, { reading: place.reading, text: payload.watermark });
   if ('shown' in payload) return { state: 'unchanged' };
   return commit(given, payload, run);
 }
 
-function extract(given: RunGiven, what: Extract, { id, place, judged }: Run): ReturnType<typeof resumePipeline> {
+function extract(
+  given: RunGiven,
+  what: Extract,
+  { id, place, judged, warnings }: Run,
+): ReturnType<typeof resumePipeline> {
   const { runtime, job, config, signal } = given;
   const { store, clock, events, log, gateway, logins, room } = runtime;
   const { watermark, keeping } = place;
@@ -138,6 +152,7 @@ function extract(given: RunGiven, what: Extract, { id, place, judged }: Run): Re
     clock,
     emit: events.emit,
     log: log.with({ job: job.name, run: id }),
+    warn: warnings.add,
     job: job.name,
     run: id,
     ...(login === undefined ? {} : { login }),

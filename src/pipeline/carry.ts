@@ -8,6 +8,7 @@ import type { Clock } from '../lib/clock.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 import { toProblem } from '../lib/problem.ts';
 import type { Room } from '../lib/room.ts';
+import type { RunWarning } from '../lib/run-warnings.ts';
 import type { Batch } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
 import type { ConnectorLog } from '../sdk/connector.ts';
@@ -36,6 +37,8 @@ export interface CarryGiven {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly log: ConnectorLog;
+  /** Takes what the source warns of. */
+  readonly warn: (warning: RunWarning) => void;
   /** Tokens, for a source that logs in by OAuth. */
   readonly login?: Login;
   readonly sink: Sink;

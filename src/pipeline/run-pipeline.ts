@@ -3,6 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Emit } from '../lib/events.ts';
 import { toProblem } from '../lib/problem.ts';
 import type { Room } from '../lib/room.ts';
+import type { RunWarning } from '../lib/run-warnings.ts';
 import type { Batch } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
 import type { ConnectorLog } from '../sdk/connector.ts';
@@ -26,6 +27,8 @@ export interface PipelineGiven {
   readonly clock: Clock;
   readonly emit: Emit<PipelineEvents>;
   readonly log: ConnectorLog;
+  /** Takes what the source warns of. */
+  readonly warn: (warning: RunWarning) => void;
   /** Tokens, for a source that logs in by OAuth. */
   readonly login?: Login;
   /** The instant that the run stands for, epoch milliseconds; absent: the present. */

@@ -4,6 +4,7 @@ import type { Clock } from '../lib/clock.ts';
 import { countOf } from '../lib/count-text.ts';
 import { Problem, toProblem } from '../lib/problem.ts';
 import type { Room } from '../lib/room.ts';
+import type { RunWarning } from '../lib/run-warnings.ts';
 import type { Batch } from '../sdk/batch.ts';
 import { checkBatch, checkColumns } from '../sdk/batch-contract.ts';
 import type { Column } from '../sdk/column.ts';
@@ -27,6 +28,8 @@ export interface SourceGiven {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly log: ConnectorLog;
+  /** Takes what the source warns of. */
+  readonly warn: (warning: RunWarning) => void;
   /** Tokens, for a source that logs in by OAuth. */
   readonly login?: Login;
   /** The instant that the run stands for, epoch milliseconds; absent: the present. */
@@ -151,12 +154,12 @@ export class Source {
   }
 
   #start(): Promise<Extraction> {
-    const { extract, folder, scratch, log, login, logicalAt, watermark, range } = this.#given;
+    const { extract, folder, scratch, log, warn, login, logicalAt, watermark, range } = this.#given;
     const { connector, options } = extract.source;
     const alive = () => this.#patience.refresh();
     const { query, timezone } = extract;
     const context = {
-      ...{ source: options, query, folder, scratch, signal: this.#stop.signal, log, alive },
+      ...{ source: options, query, folder, scratch, signal: this.#stop.signal, log, alive, warn },
       ...(login === undefined ? {} : { login }),
       ...(timezone === undefined ? {} : { timezone }),
       ...(logicalAt === undefined ? {} : { logicalAt }),

@@ -1,3 +1,4 @@
+import type { RunWarning } from '../lib/run-warnings.ts';
 import type { Batch } from './batch.ts';
 import type { Column } from './column.ts';
 import type { Login, OAuthDescription } from './oauth.ts';
@@ -34,6 +35,11 @@ export interface ExtractContext<S extends OptionSet, Q extends OptionSet> extend
    * it, a long silence before the first row is taken for a source that hangs.
    */
   readonly alive?: () => void;
+  /**
+   * Adds a warning to the run: shown by `sync`, kept in the history, part of `explain`. The same warning counts once, and a
+   * run keeps the first twenty.
+   */
+  readonly warn: (warning: RunWarning) => void;
   /** IANA zone in which the job reckons its days, where it says one. */
   readonly timezone?: string;
   /**

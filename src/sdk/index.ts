@@ -2,11 +2,19 @@
 export type { ProblemInit } from '../lib/problem.ts';
 export { Problem } from '../lib/problem.ts';
 export { redact, registerSecret, secretName } from '../lib/redact.ts';
+export type { RunWarning } from '../lib/run-warnings.ts';
 export type { Batch, ByteCells, Cells, Value, ValueCells } from './batch.ts';
 export { batchOf, batchText, cellText, storedRow, valueText } from './batch.ts';
 export type { Column, ColumnType } from './column.ts';
 export { columnTypes } from './column.ts';
-export type { Connector, ConnectorLog, ExtractContext, Extraction, Range, SourceContext } from './connector.ts';
+export type {
+  Connector,
+  ConnectorLog,
+  ExtractContext,
+  Extraction,
+  Range,
+  SourceContext,
+} from './connector.ts';
 export { defineConnector } from './connector.ts';
 export type { MayReach } from './http/addresses.ts';
 export type { Answer as HttpAnswer, ClientInit, HttpClient } from './http/client.ts';

@@ -1,5 +1,6 @@
 import { newRunId } from '../lib/ids.ts';
 import { redact } from '../lib/redact.ts';
+import type { RunWarning } from '../lib/run-warnings.ts';
 import { Owners } from './owners.ts';
 import { atomically, type Ground } from './part.ts';
 import { prepared, type Value } from './prepared.ts';
@@ -82,6 +83,7 @@ export class Runs {
           bytes: null,
           requests: 0,
           fired_at: firedAt ?? null,
+          warnings: null,
           ...nothingWrong,
         })
         .execute();
@@ -129,6 +131,13 @@ export class Runs {
   /** One more request was paid for on this run's account. */
   async countRequest(id: string): Promise<void> {
     await countOne(this.#ground.db, { id });
+  }
+
+  /** Keeps what the run warned of, redacted already. */
+  async keepWarnings(id: string, warnings: readonly RunWarning[]): Promise<void> {
+    if (warnings.length === 0) return;
+    const text = JSON.stringify(warnings);
+    await this.#ground.db.updateTable('runs').set({ warnings: text }).where('id', '=', id).execute();
   }
 
   async find(id: string): Promise<RunRow | undefined> {
@@ -278,6 +287,10 @@ export class Runs {
     return alive;
   }
 }
+
+/** What a run warned of. */
+export const warningsOf = ({ warnings }: Pick<RunRow, 'warnings'>): readonly RunWarning[] =>
+  warnings === null ? [] : (JSON.parse(warnings) as RunWarning[]);
 
 async function isTaken(db: Ground['db'], id: string): Promise<boolean> {
   return (await idOnly(db, { id })).length > 0;

@@ -1,4 +1,4 @@
-import { type Batch, batchText, type Extraction, Problem, type Range, withDefaults } from '#sdk';
+import { type Batch, batchText, type Extraction, Problem, type Range, type RunWarning, withDefaults } from '#sdk';
 import db from '../../connectors/db/index.ts';
 
 const log = { debug() {}, info() {} };
@@ -14,6 +14,8 @@ interface Setting {
   readonly timezone?: string;
   /** Gets every warning. */
   readonly warn?: () => void;
+  /** Takes the warnings of the run. */
+  readonly onWarning?: (warning: RunWarning) => void;
 }
 
 function contextOf(source: Options, setting: Setting) {
@@ -24,11 +26,12 @@ function contextOf(source: Options, setting: Setting) {
 /** Starts an extract by the connector as the pipeline would. */
 export function extract(source: Options, query: Options | string, setting: Setting = {}): Promise<Extraction> {
   const given = typeof query === 'string' ? { sql: query } : query;
-  const { watermark, range, timezone } = setting;
+  const { watermark, range, timezone, onWarning = () => {} } = setting;
   return db.extract({
     ...contextOf(source, setting),
     query: withDefaults(db.query, given),
     scratch: '/nowhere',
+    warn: onWarning,
     ...(watermark === undefined ? {} : { watermark }),
     ...(range === undefined ? {} : { range }),
     ...(timezone === undefined ? {} : { timezone }),

@@ -5,6 +5,7 @@ import {
   type Connector,
   type ExtractContext,
   type OptionSet,
+  type RunWarning,
   withDefaults,
 } from '../../src/sdk/index.ts';
 
@@ -14,12 +15,14 @@ interface Run {
   readonly folder: string;
   readonly scratch?: string;
   readonly signal?: AbortSignal;
+  /** Takes the warnings of the run. */
+  readonly onWarning?: (warning: RunWarning) => void;
 }
 
 /** The context of a run, as the pipeline would make it, without a log. */
 export function contextOf<S extends OptionSet, Q extends OptionSet>(
   connector: Connector<S, Q>,
-  { source, query, folder, scratch = folder, signal = new AbortController().signal }: Run,
+  { source, query, folder, scratch = folder, signal = new AbortController().signal, onWarning }: Run,
 ): ExtractContext<S, Q> {
   const silent = () => undefined;
   return {
@@ -29,6 +32,7 @@ export function contextOf<S extends OptionSet, Q extends OptionSet>(
     scratch,
     signal,
     log: { debug: silent, info: silent, warn: silent },
+    warn: onWarning ?? silent,
   };
 }
 

@@ -98,6 +98,7 @@ export function rig(extract: Extract, more: Partial<PipelineGiven> = {}): { give
     clock: systemClock,
     emit: events.emit,
     log,
+    warn: () => {},
     job: 'orders',
     run: 'r1',
     ...more,

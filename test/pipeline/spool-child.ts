@@ -82,6 +82,7 @@ try {
     clock: systemClock,
     emit: () => {},
     log: { debug: () => {}, info: () => {}, warn: () => {} },
+    warn: () => {},
     job: 'orders',
     run: 'r1',
   });

@@ -1,4 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import type { RunWarning } from '../../lib/run-warnings.ts';
+import { warningsOf } from '../../state/runs.ts';
 import type { Store } from '../../state/store.ts';
 import type { RunRow, SkipRow, StretchRow } from '../../state/tables.ts';
 import type { CliCommand } from '../command.ts';
@@ -57,6 +59,7 @@ interface Line
   readonly origin: RunRow['origin'];
   readonly state: RunRow['state'] | 'stretched' | 'skipped';
   readonly rows: number | null;
+  readonly warnings?: readonly RunWarning[];
 }
 
 function ofStretch({ job, since, until, ended_at, says }: StretchRow): Line {
@@ -102,7 +105,14 @@ function ofRun(row: RunRow): Line {
     message,
     next,
   } = row;
-  return { run, job, origin, state, started_at, ended_at, rows, bytes, requests, code, message, next };
+  const facts = { run, job, origin, state, started_at, ended_at, rows, bytes, requests, code, message, next };
+  return row.warnings === null ? facts : { ...facts, warnings: warningsOf(row) };
+}
+
+/** The first warning, and how many there are beside it. */
+function warningsText([first, ...more]: readonly RunWarning[] = []): string {
+  if (first === undefined) return '';
+  return `warning: ${first.message}${more.length === 0 ? '' : ` (and ${countText(more.length)} more)`}`;
 }
 
 function textOf(rows: readonly Line[]): string {
@@ -129,7 +139,7 @@ function textOf(rows: readonly Line[]): string {
       row.bytes === null ? '–' : bytesText(row.bytes),
       row.run === null ? '–' : countText(row.requests),
       row.ended_at === null ? '–' : durationText(row.ended_at - row.started_at),
-      row.message ?? '',
+      row.message ?? warningsText(row.warnings),
     ]),
     { widest: 70, paper: process.stdout },
   );

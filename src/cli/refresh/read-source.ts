@@ -36,6 +36,8 @@ export async function readSource(order: Order, sink: Sink, signal: AbortSignal):
     signal,
     clock: systemClock,
     log: { debug: () => undefined, info: () => undefined, warn: () => undefined },
+    // The service keeps no warnings of a refresh: its document has no place for them.
+    warn: () => undefined,
     sink,
     onProgress: () => undefined,
     ...(login === undefined ? {} : { login }),

@@ -70,6 +70,10 @@ export const eventWords: { readonly [N in EventName]: EventWords<FactOf<N>> } = 
       next,
     },
   },
+  'run.warning': {
+    says: 'Something about the data of a run that a person should know, though the run goes on: values that the server cut, a declared column that no record had.',
+    facts: { job, run, code, message, seen: 'the value seen', next },
+  },
   'extract.started': {
     says: 'The source is asked.',
     facts: { job, run, source, connector: 'what reads it', at: 'instant from which on the data counts as read' },

@@ -75,6 +75,7 @@ export class Bench {
       signal: how.signal ?? new AbortController().signal,
       log: { debug: write, info: write, warn: write },
       alive: () => undefined,
+      warn: (warning) => write(warning.message, warning),
       ...(login === undefined ? {} : { login }),
       ...(how.watermark === undefined ? {} : { watermark: how.watermark }),
     };

@@ -137,6 +137,7 @@ function goneCheck(connector: Connector): Check {
         scratch: '/nowhere',
         signal: new AbortController().signal,
         log: { debug() {}, info() {}, warn() {} },
+        warn() {},
       };
       for (const act of [async () => connector.check(context), async () => connector.extract(context)]) {
         const problem = await problemOf(act(), ['config']);

@@ -18,6 +18,8 @@ export interface RunsTable {
   next: string | null;
   /** The instant that its firing was planned for; null where a person began it. */
   fired_at: number | null;
+  /** Read by {@link warningsOf}. */
+  warnings: string | null;
 }
 
 /**

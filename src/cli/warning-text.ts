@@ -1,0 +1,12 @@
+import { advised } from '../lib/advice.ts';
+import type { RunWarning } from '../lib/run-warnings.ts';
+
+/** A warning of a run as lines for a person, in the shape of a problem. */
+export function warningText({ code, message, seen, next }: RunWarning, job?: string): string {
+  return [
+    `warning ${code}: ${message}`,
+    ...(job === undefined ? [] : [`  where    job ${job}`]),
+    ...(seen === undefined ? [] : [`  seen     ${seen}`]),
+    ...(next === undefined ? [] : [`  next     ${advised(next)}`]),
+  ].join('\n');
+}
