@@ -1,6 +1,6 @@
 import { boundOf, Moment, recordFaults, templateFault } from '#sdk';
 import type { Auth, Paging, RestQuery, RestSource } from './options.ts';
-import { parametersOf } from './request.ts';
+import { holdsCredentials, parametersOf } from './request.ts';
 
 export interface Fault {
   readonly option: string;
@@ -28,7 +28,8 @@ function authFaults(auth: Auth): Fault[] {
   return missing.map((name) => ({ option: 'auth', message: `kind ${auth.kind} needs ${name}` }));
 }
 
-function addressFaults({ url, auth }: RestSource, { path, endpoint_url }: RestQuery): Fault[] {
+function addressFaults(source: RestSource, { path, endpoint_url }: RestQuery): Fault[] {
+  const { url } = source;
   if (url === undefined && endpoint_url === undefined) {
     return [{ option: 'path', message: 'needs the `url` of the source, or `endpoint_url` instead' }];
   }
@@ -42,7 +43,7 @@ function addressFaults({ url, auth }: RestSource, { path, endpoint_url }: RestQu
   const faults = Object.entries({ url, endpoint_url })
     .filter(([, address]) => address !== undefined && !URL.canParse(address))
     .map(([option]) => ({ option, message: 'is no address' }));
-  if (faults.length > 0 || url === undefined || endpoint_url === undefined || auth.kind === 'none') return faults;
+  if (faults.length > 0 || url === undefined || endpoint_url === undefined || !holdsCredentials(source)) return faults;
   const isElsewhere = new URL(url).origin !== new URL(endpoint_url).origin;
   return isElsewhere
     ? [{ option: 'endpoint_url', message: 'leads to another origin than the `url` that the credentials are for' }]

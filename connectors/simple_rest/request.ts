@@ -1,4 +1,13 @@
-import { type HttpRequest, lowerCased, ownHeaders, Problem, registerSecret, restProblem, secretName } from '#sdk';
+import {
+  type HttpRequest,
+  lowerCased,
+  ownHeaders,
+  Problem,
+  registerSecret,
+  restProblem,
+  secretName,
+  shownUrl,
+} from '#sdk';
 import type { Auth, Parameter, RestQuery, RestSource } from './options.ts';
 
 /** What of a query makes its request. */
@@ -26,6 +35,7 @@ export function requestOf(source: RestSource, query: Asked, filling: Filling = {
     return filled === undefined ? [] : [{ name, value: String(filled), type }];
   });
   for (const { name, value, type } of parameters) if (type !== 'header') url.searchParams.append(name, value);
+  refuseOtherOrigin(source, url);
   const own = parameters.filter(({ type }) => type === 'header').map(({ name, value }) => [name, value]);
   const auth = authOf(source.auth, url);
   registerSecrets([...Object.entries(source.headers), ...parameters.map(({ name, value }) => [name, value] as const)]);
@@ -56,6 +66,25 @@ function addressOf({ url: base }: RestSource, { endpoint_url, path }: Asked, fil
   if (way !== '') url.pathname = `${url.pathname.replace(/\/+$/, '')}/${way.replace(/^\/+/, '')}`;
   for (const [name, value] of new URLSearchParams(search)) url.searchParams.append(name, value);
   return url;
+}
+
+/** Whether the source holds credentials, all of which are for the origin of its `url`. */
+export function holdsCredentials({ url, auth, headers }: Pick<RestSource, 'url' | 'auth' | 'headers'>): boolean {
+  const base = url === undefined ? null : URL.parse(url);
+  return (
+    auth.kind !== 'none' || (base?.username ?? '') !== '' || Object.keys(headers).some((name) => secretName.test(name))
+  );
+}
+
+/** Once its templates are filled, because they may hold the host. */
+function refuseOtherOrigin(source: RestSource, url: URL): void {
+  const base = source.url === undefined ? null : URL.parse(source.url);
+  if (base === null || base.origin === url.origin || !holdsCredentials(source)) return;
+  throw restProblem('REST_ORIGIN', 'config', '`endpoint_url` leads to another origin than the `url` of the source', {
+    seen: shownUrl(url),
+    allowed: base.origin,
+    next: 'the credentials of the source are for its `url` alone: set the origin of `endpoint_url` to that of `url`, or use a source of its own',
+  });
 }
 
 function parsedAddress(filled: unknown, written: string): URL {

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { Agent, request as send } from 'undici';
 import { checkedLookup, checkHost, type MayReach } from './addresses.ts';
 import { make, networkProblem, refusalProblem, shownUrl } from './problems.ts';
-import { type HttpRequest, withUrl } from './request.ts';
+import { type HttpRequest, withoutKeys, withUrl } from './request.ts';
 import { retryAfterMs } from './retry.ts';
 import { unpacked } from './unpack.ts';
 
@@ -101,7 +101,7 @@ export class HttpClient {
     if (this.#init.mayReach !== undefined) checkHost(request.url, this.#init.mayReach);
     const { method, body, plainHeaders, trustedHeaders, trustedOrigin } = request;
     const isTrusted = request.url.origin === trustedOrigin;
-    const url = isTrusted ? withKeys(request) : request.url;
+    const url = isTrusted ? withKeys(request) : withoutKeys(request);
     const headers = isTrusted ? { ...plainHeaders, ...trustedHeaders } : plainHeaders;
     try {
       return await send(url, {

@@ -1,3 +1,5 @@
+import { redact } from '../../lib/redact.ts';
+
 /** One request, with what may only go to the origin that it was made for kept apart. */
 export interface HttpRequest {
   readonly method: string;
@@ -15,6 +17,22 @@ export interface HttpRequest {
 /** The same request for another page. */
 export function withUrl(request: HttpRequest, url: URL): HttpRequest {
   return { ...request, url };
+}
+
+/**
+ * An address as an origin that gets no credentials may see it: without our own key in its query, which a server repeats when it
+ * puts all parameters of a request into its next link. The other parameters keep the spelling that they came in: they may be signed.
+ */
+export function withoutKeys({ url, trustedQuery }: HttpRequest): URL {
+  const names = new Set(trustedQuery.map(([name]) => name));
+  const pairs = url.search.slice(1).split('&');
+  const isOurs = ([name, value]: [string, string]) =>
+    names.has(name) || redact(`${name}=${value}`) !== `${name}=${value}`;
+  const kept = pairs.filter((pair) => ![...new URLSearchParams(pair)].some(isOurs));
+  if (kept.length === pairs.length) return url;
+  const clean = new URL(url);
+  clean.search = kept.join('&');
+  return clean;
 }
 
 /** What every request says of itself, wherever it goes. */
