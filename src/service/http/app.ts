@@ -65,6 +65,7 @@ export function buildApp(parts: Parts, resources: readonly Resource[], requestLo
   const unknown = METHODS.filter((method) => method !== 'CONNECT' && !app.supportedMethods.includes(method));
   for (const method of unknown) app.addHttpMethod(method, { hasBody: true });
   readBodiesOurselves(app);
+  answerSilentClients(app);
   keepRequestLog(app, parts, requestLog);
   const running = new Running();
   servePages(app, resources);
@@ -207,6 +208,22 @@ async function refuseAtOnce(request: FastifyRequest, reply: FastifyReply, loggin
   const refusal = badRequest('The path is not valid');
   await exchange({ parts: logging.parts, request, reply, answer: { kind: 'refusal', refusal } });
 }
+
+/**
+ * A client that connects and sends nothing meets two timers of Node: one answers, the other one hangs up without a word.
+ * On a busy machine the second may be first, so it answers as well. Connections between two requests end without an answer.
+ */
+function answerSilentClients(app: FastifyInstance): void {
+  app.server.on('timeout', (socket) => {
+    if (socket.bytesRead > 0) socket.destroy();
+    else {
+      answerBrokenRequest(requestTimeout, socket);
+      socket.destroySoon();
+    }
+  });
+}
+
+const requestTimeout = Object.assign(new Error('request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
 
 /** What is not HTTP at all has no route and no caller. */
 function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
