@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -23,13 +23,29 @@ async function standIns(): Promise<string[]> {
   );
 }
 
+/** What systemd says of these units; of the units that a machine pulls in beside them, it says nothing. Rejects if it finds faults. */
+async function verify(units: readonly string[]): Promise<string> {
+  const { stdout, stderr } = await run('systemd-analyze', ['verify', '--man=no', '--recursive-errors=no', ...units]);
+  return stdout + stderr;
+}
+
 const valuesOf = (text: string, key: string): string[] =>
   [...text.matchAll(new RegExp(`^${key}=(.*)$`, 'gm'))].map((match) => match[1]!);
 
 describe('the units for systemd', () => {
   it('are such that systemd has nothing to say about them', async () => {
-    const { stdout, stderr } = await run('systemd-analyze', ['verify', '--man=no', ...(await standIns())]);
-    expect(stdout + stderr).toBe('');
+    expect(await verify(await standIns())).toBe('');
+  });
+
+  it('are not blamed for a unit of another package', async () => {
+    const units = await standIns();
+    const into = dirname(units[0]!);
+    await mkdir(join(into, 'sysinit.target.wants'));
+    await writeFile(join(into, 'other.service'), '[Service]\nExecStart=/bin/true\nUnheardOf=1\n');
+    await symlink('../other.service', join(into, 'sysinit.target.wants/other.service'));
+    expect(await verify(units)).toBe('');
+    await appendFile(units.find((path) => path.endsWith('.service'))!, 'UnheardOf=2\n');
+    await expect(verify(units)).rejects.toThrow('UnheardOf');
   });
 
   it.each(services)('%s is locked in so far that systemd calls it safe', async (name) => {
