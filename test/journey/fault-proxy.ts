@@ -22,6 +22,8 @@ export type Fault =
   | { readonly hole: true }
   /** Half of the body is passed on; then nothing moves until `drop`. */
   | { readonly stall: true }
+  /** Is passed on once the promise resolves. */
+  | { readonly after: Promise<unknown> }
   /** Passes untouched: for a script in which only a later one is hit. */
   | 'pass';
 
@@ -102,6 +104,7 @@ function play(fault: Fault, scene: Scene): void {
   else if ('page' in fault)
     swallow(incoming, () => answer.writeHead(200, { 'content-type': 'text/html' }).end(fault.page));
   else if ('hole' in fault) incoming.resume();
+  else if ('after' in fault) void fault.after.then(() => forward(scene));
   else if ('stall' in fault) forward(scene, { atHalf: () => scene.onStall(() => incoming.socket.destroy()) });
   else if ('answerIs' in fault) forward(scene, { lose: fault.answerIs });
   else if (fault.reset === 'before the body') incoming.socket.resetAndDestroy();
@@ -142,7 +145,9 @@ function forward({ incoming, answer, upstream }: Scene, { atHalf, lose }: Breaki
   });
   incoming.on('end', () => outgoing.end());
   // Whoever goes away in the middle is gone for the other side as well.
-  incoming.socket.on('close', () => outgoing.destroy());
+  const end = () => outgoing.destroy();
+  incoming.socket.on('close', end);
+  outgoing.on('close', () => incoming.socket.off('close', end));
   outgoing.on('error', () => answer.destroy());
   outgoing.on('response', (response) => {
     if (lose === 'lost') {

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { openFaultProxy } from './fault-proxy.ts';
 import type { Home } from './home.ts';
 import { makeFolder } from './process.ts';
 import { adminKey, busiestWindow, forSuite, type Logged, makeWorld, until, type World } from './world.ts';
@@ -20,7 +21,10 @@ beforeAll(async () => {
 });
 
 /** A home whose jobs `job-0`, `job-1` … write a line that names them to an instance of their own. */
-async function jobsFor(home: Home, { only = instances, limits = {} }: { only?: string[]; limits?: object } = {}) {
+async function jobsFor(
+  home: Home,
+  { only = instances, limits = {}, url = world.url }: { only?: string[]; limits?: object; url?: string } = {},
+) {
   const jobs: Record<string, object> = {};
   for (const [i, target] of only.entries()) {
     await home.write(`${i}.csv`, `id,name\n${i},${target}\n`);
@@ -28,7 +32,7 @@ async function jobsFor(home: Home, { only = instances, limits = {} }: { only?: s
     const destination = i % 3 === 2 ? 'again' : 'main';
     jobs[`job-${i}`] = { source: 'files', query: `${i}.csv`, format: 'csv', target, destination };
   }
-  const destination = { url: world.url, api_key: adminKey, ...limits };
+  const destination = { url, api_key: adminKey, ...limits };
   await home.config({
     destinations: { main: destination, again: destination },
     sources: { files: { connector: 'file' } },
@@ -52,10 +56,16 @@ function expectWithinLimits(uploads: readonly Logged[]): void {
 describe('several processes on one state folder and one account', () => {
   it('never press more than five requests into any sliding second, and none is ever refused', async () => {
     const home = await world.home();
-    const names = await jobsFor(home);
+    const proxy = await openFaultProxy(world.url);
+    const names = await jobsFor(home, { url: proxy.url });
     await wait(1100);
     const began = monotonic();
     const shares = [0, 1, 2].map((turn) => ({ jobs: names.filter((_, i) => i % 3 === turn) }));
+    // A process may start late on a busy machine. So one upload of each is passed on only when all of them have sent something.
+    const allSend = until('all processes to send', async () =>
+      (await Promise.all(shares.map(({ jobs }) => hasArrived(jobs, began)))).every(Boolean),
+    );
+    for (const { jobs } of shares) proxy.script(instanceOf(jobs.at(-1)!), { after: allSend });
     const ended = await Promise.all(shares.map(({ jobs }) => home.sync({ args: jobs })));
     for (const { code, jobs } of ended) {
       expect(code).toBe(0);
@@ -76,13 +86,18 @@ describe('several processes on one state folder and one account', () => {
 
   it('a person is not kept waiting by a daemon with a long list, nor the daemon by the person', async () => {
     const home = await world.home();
-    const names = await jobsFor(home, { limits: { requests_per_day: 1 } });
+    const proxy = await openFaultProxy(world.url);
+    const { url } = proxy;
+    const names = await jobsFor(home, { url, limits: { requests_per_day: 1 } });
     const [owed, asked] = [names.slice(0, 24), names.slice(24)];
     await wait(1100);
     // A day of one request: nearly all of it is owed when the daemon starts.
     expect((await home.sync({ args: owed })).code).toBe(4);
-    await jobsFor(home);
+    await jobsFor(home, { url });
+    // The daemon's list must not end before the person's process has started, however long that takes: one of its uploads waits.
+    const last = home.state().outbox.find(({ state }) => state === 'owed')!.instance!;
     const began = monotonic();
+    proxy.script(last, { after: until('the person to send', () => hasArrived(asked, began)) });
     const daemon = home.start(['run'], { serves: true });
     await until('the daemon to send', async () => (await uploadsSince(began)).length > 0);
     const person = await home.sync({ args: asked });
@@ -117,9 +132,15 @@ describe('several processes on one state folder and one account', () => {
   });
 });
 
+const instanceOf = (job: string): string => instances[Number(job.slice('job-'.length))]!;
+
+/** Whether an upload of one of these jobs has arrived since then. */
+const hasArrived = async (jobs: readonly string[], since: number): Promise<boolean> =>
+  arrivalsOf(await uploadsSince(since), jobs).length > 0;
+
 /** Arrivals of the uploads of these jobs, soonest first. */
 function arrivalsOf(uploads: readonly Logged[], jobs: readonly string[]): number[] {
-  const wanted = new Set(jobs.map((name) => instances[Number(name.slice('job-'.length))]));
+  const wanted = new Set<string | undefined>(jobs.map(instanceOf));
   const ofJobs = uploads.filter(({ path }) => wanted.has(path.split('/').at(-2)));
   return ofJobs.map(({ arrived }) => arrived).sort((a, b) => a - b);
 }
