@@ -1,5 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { Connection, QueryOptions } from 'mysql2';
+import { guardStream } from '#sdk';
+import { unreadable } from './broken-protocol.ts';
 import { MysqlTap } from './mysql-tap.ts';
 import type { Field } from './mysql-types.ts';
 import { manyResults, noRows } from './result-problems.ts';
@@ -21,6 +23,17 @@ interface Command {
 export function streamOf(connection: Connection): Duplex {
   const { stream } = connection as unknown as { stream?: Duplex };
   return stream ?? wireOf(stream, 'mysql2').stream;
+}
+
+/** Guards the socket of a connection, which is made now, and the one with TLS, which mysql2 makes of it later. */
+export function guardConnection(connection: Connection): void {
+  const guarded = connection as unknown as { startTLS(then: (failure?: Error) => void): void };
+  guardStream(streamOf(connection), unreadable);
+  const startTls = guarded.startTLS.bind(guarded);
+  guarded.startTLS = (then) => {
+    startTls(then);
+    guardStream(streamOf(connection), unreadable);
+  };
 }
 
 export interface RowsSettings {

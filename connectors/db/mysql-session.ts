@@ -8,7 +8,7 @@ import { Breakable } from './breakable.ts';
 import { BatchMaker, refuseDuplicates, type WireColumn } from './cells.ts';
 import type { Door } from './driver.ts';
 import { mysqlProblem } from './mysql-problems.ts';
-import { readRows, streamOf } from './mysql-rows.ts';
+import { guardConnection, readRows, streamOf } from './mysql-rows.ts';
 import { type Field, mysqlType, type ZeroDates } from './mysql-types.ts';
 import { ReadingSocket } from './reading-socket.ts';
 import { SpanBlock } from './span-block.ts';
@@ -30,6 +30,7 @@ export class MysqlSession {
     this.#problem = problem;
     this.#breakable = new Breakable(problem);
     this.#connection = mysql.createConnection(config);
+    guardConnection(this.#connection);
     this.#connection.on('error', (reason) => this.#breakable.onBroken(reason));
   }
 
@@ -173,6 +174,7 @@ export class MysqlSession {
   /** A server that computes does not notice that we hung up; it is told over a connection of its own. */
   async #kill(threadId: number): Promise<void> {
     const helper = mysql.createConnection({ ...this.#config, connectTimeout: killPatienceMs });
+    guardConnection(helper);
     await new Promise<void>((resolve) => {
       helper.on('error', () => resolve());
       helper.query(`kill ${threadId}`, () => resolve());

@@ -1,5 +1,6 @@
+import { brokenProtocol, otherColumns } from './broken-protocol.ts';
 import { blockBytes, type SpanBlock } from './span-block.ts';
-import { brokenProtocol, otherColumns, Tap, type TapSettings } from './tap.ts';
+import { Tap, type TapSettings } from './tap.ts';
 
 const headerBytes = 4;
 /** The length in a header when what it belongs to goes on in the packet behind it. */

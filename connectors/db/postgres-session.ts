@@ -8,6 +8,8 @@ import { BatchMaker, refuseDuplicates, type WireColumn } from './cells.ts';
 import type { Door } from './driver.ts';
 import { connectTimeout } from './network-problems.ts';
 import type { QueryValues } from './options.ts';
+import { requestCancel } from './postgres-cancel.ts';
+import { checkMessages } from './postgres-messages.ts';
 import { logNotice, postgresProblem } from './postgres-problems.ts';
 import { Description, Portal } from './postgres-statement.ts';
 import { PostgresTap, pgWire } from './postgres-tap.ts';
@@ -18,6 +20,7 @@ import { SpanBlock } from './span-block.ts';
 /** How long we wait for a server to acknowledge that it stopped; after that the run ends without it. */
 const cancelPatienceMs = 800;
 const cancelAgainMs = 50;
+const goodbyePatienceMs = 2000;
 
 interface Found extends Omit<TypeRow, 'oid' | 'inner'> {
   readonly oid: string;
@@ -57,7 +60,9 @@ export class PostgresSession {
     const stop = () => session.#drop();
     signal.addEventListener('abort', stop);
     try {
-      await session.#client.connect();
+      const connected = session.#client.connect();
+      checkMessages(session.#connection);
+      await connected;
     } catch (thrown) {
       session.#drop();
       signal.throwIfAborted();
@@ -204,10 +209,14 @@ export class PostgresSession {
     return { columns: maker.columns, batches: lazily(start, () => batchesOf(queue, end)) };
   }
 
-  /** Says goodbye in order. */
+  /** Says goodbye in order; a server that does not answer any more has sent all its rows, and is not waited for. */
   async close(): Promise<void> {
-    await this.#client.query('commit').catch(() => {});
-    await this.#client.end().catch(() => {});
+    const goodbye = async () => {
+      await this.#client.query('commit');
+      await this.#client.end();
+    };
+    await Promise.race([goodbye().catch(() => {}), wait(goodbyePatienceMs, undefined, { ref: false })]);
+    this.#drop();
   }
 
   /**
@@ -219,41 +228,19 @@ export class PostgresSession {
     const end = Date.now() + cancelPatienceMs;
     stream.resume();
     while (this.#isBusy && Date.now() < end) {
-      await Promise.race([this.#requestCancel(), wait(end - Date.now(), undefined, { ref: false })]);
+      await requestCancel(this.#client, { config: this.#config, patienceMs: end - Date.now() });
       if (this.#isBusy) await wait(cancelAgainMs);
     }
     this.#drop();
   }
 
   #drop(): void {
-    (this.#client as unknown as { connection: pg.Connection }).connection.stream.destroy();
+    this.#connection.stream.destroy();
   }
 
-  /** A CancelRequest goes over a connection of its own, encrypted like the first one. */
-  async #requestCancel(): Promise<void> {
-    const { processID, secretKey } = this.#client as unknown as { processID: number | null; secretKey: number };
-    if (processID === null) return;
-    const { ssl, host, port } = this.#config;
-    const connection = new pg.Connection({ ssl }) as unknown as Messenger;
-    await new Promise<void>((resolve) => {
-      const go = () => connection.cancel(processID, secretKey);
-      connection.on('connect', () => (ssl ? connection.requestSsl() : go()));
-      connection.on('sslconnect', go);
-      connection.on('end', () => resolve());
-      connection.on('error', () => resolve());
-      // A host that begins with a slash is the folder of a Unix socket, as everywhere in PostgreSQL.
-      if (host!.startsWith('/')) connection.connect(`${host}/.s.PGSQL.${port}`);
-      else connection.connect(port!, host!);
-    });
+  get #connection(): pg.Connection {
+    return (this.#client as unknown as { connection: pg.Connection }).connection;
   }
-}
-
-/** The part of pg's Connection that a CancelRequest needs; its published types leave it out. */
-interface Messenger {
-  on(event: 'connect' | 'sslconnect' | 'end' | 'error', listener: () => void): void;
-  connect(portOrPath: number | string, host?: string): void;
-  requestSsl(): void;
-  cancel(processId: number, secretKey: number): void;
 }
 
 /** Nothing is asked of the server before the first batch is. */

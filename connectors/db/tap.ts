@@ -48,6 +48,8 @@ export abstract class Tap {
   /** Nothing is ours any more. */
   protected released = false;
   #taking = false;
+  /** What came could not be read; what follows has no meaning. */
+  #isFaulty = false;
 
   constructor({ wire, bytes, onFault }: TapSettings) {
     this.#wire = wire;
@@ -85,14 +87,16 @@ export abstract class Tap {
     this.#wire.stream.on('data', this.#wire.parser);
     this.#wire.stream.off('data', this.#receive);
     this.#wire.stream.resume();
-    if (!this.#taking) this.#passOn(nothing);
+    if (!this.#taking && !this.#isFaulty) this.#passOn(nothing);
   }
 
   readonly #receive = (chunk: Buffer): void => {
+    if (this.#isFaulty) return;
     this.#taking = true;
     try {
       this.#take(chunk);
     } catch (thrown) {
+      this.#isFaulty = true;
       this.#onFault(thrown);
     } finally {
       this.#taking = false;
@@ -122,14 +126,4 @@ export abstract class Tap {
       if (bytes.length > 0) this.pass(Buffer.from(bytes));
     }
   }
-}
-
-/** What a server sent is not what the protocol says. */
-export function brokenProtocol(what: string): Problem {
-  return new Problem({ code: 'DB_PROTOCOL', family: 'try_later', message: `the server sent ${what}` });
-}
-
-/** A row whose cells do not fill it, or are more than fit in. */
-export function otherColumns(): Problem {
-  return brokenProtocol('a row with another number of columns than it had announced');
 }

@@ -16,6 +16,7 @@ export type {
   SourceContext,
 } from './connector.ts';
 export { defineConnector } from './connector.ts';
+export { guardStream } from './guard-stream.ts';
 export type { MayReach } from './http/addresses.ts';
 export type { Answer as HttpAnswer, ClientInit, HttpClient } from './http/client.ts';
 export { nextLink } from './http/link-header.ts';

@@ -1,0 +1,26 @@
+import { Problem, seenIn } from '#sdk';
+
+const next = 'check that host and port lead to a database of this kind; if so, look into its log';
+
+/** What a server sent is not what the protocol says. */
+export function brokenProtocol(what: string): Problem {
+  return new Problem({ code: 'DB_PROTOCOL', family: 'try_later', message: `the server sent ${what}`, next });
+}
+
+/** A row whose cells do not fill it, or are more than fit in. */
+export function otherColumns(): Problem {
+  return brokenProtocol('a row with another number of columns than it had announced');
+}
+
+/** What a driver threw over the bytes of a server. */
+export function unreadable(thrown: unknown): Problem {
+  if (thrown instanceof Problem) return thrown;
+  return new Problem({
+    code: 'DB_PROTOCOL',
+    family: 'try_later',
+    message: 'the server sent bytes that its driver cannot read',
+    seen: seenIn(thrown).message,
+    next,
+    cause: thrown,
+  });
+}

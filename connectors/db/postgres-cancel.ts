@@ -1,0 +1,39 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import pg from 'pg';
+import { checkMessages } from './postgres-messages.ts';
+
+/** The part of pg's Connection that a CancelRequest needs; its published types leave it out. */
+interface Messenger {
+  on(event: 'connect' | 'sslconnect' | 'end' | 'error', listener: () => void): void;
+  connect(portOrPath: number | string, host?: string): void;
+  requestSsl(): void;
+  cancel(processId: number, secretKey: number): void;
+}
+
+interface CancelSettings {
+  readonly config: pg.ClientConfig;
+  /** How long the server may take to hang up, which is its answer. */
+  readonly patienceMs: number;
+}
+
+/** Asks the server to stop what it does for a client, over a connection of its own, encrypted like the client's. */
+export async function requestCancel(client: pg.Client, { config, patienceMs }: CancelSettings): Promise<void> {
+  const { processID, secretKey } = client as unknown as { processID: number | null; secretKey: number };
+  if (processID === null) return;
+  const { ssl, host, port, stream } = config;
+  const connection = new pg.Connection({ ssl, ...(stream === undefined ? {} : { stream }) } as pg.ConnectionConfig);
+  const messenger = connection as unknown as Messenger;
+  const done = new Promise<void>((resolve) => {
+    const go = () => messenger.cancel(processID, secretKey);
+    messenger.on('connect', () => (ssl ? messenger.requestSsl() : go()));
+    messenger.on('sslconnect', go);
+    messenger.on('end', () => resolve());
+    messenger.on('error', () => resolve());
+  });
+  // A host that begins with a slash is the folder of a Unix socket, as everywhere in PostgreSQL.
+  if (host!.startsWith('/')) messenger.connect(`${host}/.s.PGSQL.${port}`);
+  else messenger.connect(port!, host!);
+  checkMessages(connection);
+  await Promise.race([done, wait(patienceMs, undefined, { ref: false })]);
+  connection.stream.destroy();
+}

@@ -1,0 +1,140 @@
+import type { Duplex } from 'node:stream';
+import type { Connection } from 'pg';
+import { guardStream, Problem } from '#sdk';
+import { brokenProtocol, unreadable } from './broken-protocol.ts';
+import { wireOf } from './tap.ts';
+
+/** The type of a message and its length, which counts itself but not the type. */
+export const headerBytes = 5;
+/** Outside of rows the largest message is an error that repeats a value of the query. */
+const maxMessageBytes = 64 * 1024 * 1024;
+/** A server builds each message in memory, where it allows itself no more. */
+const maxRowBytes = 0x3fffffff;
+
+/** Where the message ends that begins there; its header has arrived. Never before the end of its header. */
+export function endOfMessage(bytes: Buffer, at: number): number {
+  const length = bytes.readInt32BE(at + 1);
+  if (length < headerBytes - 1) throw brokenProtocol(`a message of ${length} bytes, which is less than its own length`);
+  if (length > maxRowBytes) throw brokenProtocol(`a message of ${length} bytes`);
+  return at + 1 + length;
+}
+
+/**
+ * Puts a check between the socket of a connection and pg's parser: the parser gets one whole message at a time, so that
+ * nothing in it reads beyond that message, and none of those that it would loop or throw over. To be called as soon as
+ * the connection has been told to connect; it watches the TLS stream as well, which pg makes later.
+ */
+export function checkMessages(connection: Connection): void {
+  const watched = connection as unknown as { readonly stream: Duplex; on(event: 'sslconnect', then: () => void): void };
+  guardStream(watched.stream, unreadable);
+  watched.on('sslconnect', () => {
+    guardStream(watched.stream, unreadable);
+    insert(watched.stream);
+  });
+  // With TLS, pg's parser does not listen before that.
+  if (!(connection as unknown as { ssl: unknown }).ssl) insert(watched.stream);
+}
+
+function insert(stream: Duplex): void {
+  const { parser } = wireOf(stream, 'pg');
+  const messages = new Messages((message) => parser.call(stream, message));
+  stream.off('data', parser);
+  stream.on('data', (bytes: Buffer) => messages.take(bytes));
+}
+
+/** Cuts what comes from a server into messages. */
+class Messages {
+  readonly #pass: (message: Buffer) => void;
+  /** Pieces of a message that is not whole yet. */
+  #pieces: Buffer[] = [];
+  #bytes = 0;
+  /** How many bytes there must be before it is worth looking again. */
+  #wanted = headerBytes;
+
+  constructor(pass: (message: Buffer) => void) {
+    this.#pass = pass;
+  }
+
+  take(piece: Buffer): void {
+    this.#pieces.push(piece);
+    this.#bytes += piece.length;
+    if (this.#bytes < this.#wanted) return;
+    const bytes = this.#pieces.length === 1 ? piece : Buffer.concat(this.#pieces);
+    let at = 0;
+    for (let end = this.#end(bytes, at); end <= bytes.length; end = this.#end(bytes, at)) {
+      const message = bytes.subarray(at, end);
+      at = end;
+      check(message);
+      this.#pass(message);
+    }
+    this.#wanted = this.#end(bytes, at) - at;
+    this.#bytes = bytes.length - at;
+    // The memory of a piece may be used again once this returns.
+    this.#pieces = this.#bytes === 0 ? [] : [Buffer.from(bytes.subarray(at))];
+  }
+
+  /** Where the message ends, or at least its header. */
+  #end(bytes: Buffer, at: number): number {
+    if (bytes.length - at < headerBytes) return at + headerBytes;
+    const end = endOfMessage(bytes, at);
+    if (end - at > maxMessageBytes) throw brokenProtocol(`a message of ${end - at} bytes outside of rows`);
+    return end;
+  }
+}
+
+/** Throws for a message that pg's parser would misread, loop or throw over. */
+function check(message: Buffer): void {
+  const type = String.fromCharCode(message[0]!);
+  const body = message.subarray(headerBytes);
+  if (type === 'R') checkLogin(body);
+  else if (type === 'E' || type === 'N') checkFields(body);
+  else if (type === 'Z' && body.length !== 1) throw brokenProtocol(`the end of a statement in ${body.length} bytes`);
+  else if (!knownTypes.includes(type)) throw brokenProtocol(`a message of the unknown type ${JSON.stringify(type)}`);
+}
+
+/** https://www.postgresql.org/docs/current/protocol-message-formats.html */
+const knownTypes = 'RKSZTDCEN123nstAIVvGHWcd';
+
+/** How many bytes a request to log in has behind its number, where that is fixed. */
+const loginBytes = new Map([
+  [0, 0],
+  [3, 0],
+  [5, 4],
+]);
+const ownLengths = new Set([10, 11, 12]);
+const unsupported = new Map([
+  [2, 'Kerberos V5'],
+  [6, 'SCM credentials'],
+  [7, 'GSSAPI'],
+  [8, 'GSSAPI'],
+  [9, 'SSPI'],
+]);
+
+function checkLogin(body: Buffer): void {
+  if (body.length < 4) throw brokenProtocol('a request to log in that is cut off');
+  const kind = body.readInt32BE(0);
+  const bytes = loginBytes.get(kind);
+  if (bytes === body.length - 4 || ownLengths.has(kind)) return;
+  if (bytes !== undefined) throw brokenProtocol(`a request to log in of ${body.length} bytes instead of ${bytes + 4}`);
+  throw loginUnsupported(unsupported.get(kind) ?? `an unknown kind of login (${kind})`);
+}
+
+function loginUnsupported(kind: string): Problem {
+  return new Problem({
+    code: 'DB_LOGIN_REFUSED',
+    family: 'login',
+    message: `login refused: the server asks for ${kind}, which Sluice does not support`,
+    allowed: 'a password (scram-sha-256, md5, password), a client certificate, or none',
+    next: 'add a line for this user to pg_hba.conf with one of these, before the line that matches now',
+  });
+}
+
+/** Fields are a byte that says which, and a text that ends in a zero; a zero ends them. */
+function checkFields(body: Buffer): void {
+  let at = 0;
+  while (body[at] !== 0) {
+    const end = body.indexOf(0, at);
+    if (at >= body.length || end < 0) throw brokenProtocol('an error or notice without its end');
+    at = end + 1;
+  }
+}
