@@ -1,9 +1,9 @@
 import { type ColumnType, Problem } from '#sdk';
 import type { Fix } from './cells.ts';
+import { type BitField, bitType } from './mysql-bit.ts';
 
 /** What a field of MySQL's text protocol says about itself; mysql2's own type leaves parts of it out. */
-export interface Field {
-  readonly name: string;
+export interface Field extends BitField {
   readonly columnType: number;
   readonly characterSet: number;
   readonly flags: number;
@@ -90,11 +90,6 @@ const year: Fix = {
   },
 };
 
-const bit: Fix = {
-  how: 'rewrite',
-  text: (bytes, start, end) => BigInt(`0x0${bytes.toString('hex', start, end)}`).toString(),
-};
-
 const base64: Fix = { how: 'rewrite', text: (bytes, start, end) => bytes.toString('base64', start, end) };
 
 /** https://mariadb.com/kb/en/result-set-packets/#field-types */
@@ -130,7 +125,7 @@ export function mysqlType(field: Field, zeroDates: ZeroDates): MysqlType {
     case 13:
       return { type: 'integer', fix: year };
     case 16:
-      return { type: 'integer', fix: bit };
+      return bitType(field);
     case 245:
       return { type: 'json' };
     default:

@@ -1,0 +1,58 @@
+import { Problem } from '#sdk';
+import type { MysqlType } from './mysql-types.ts';
+
+export interface BitField {
+  readonly name: string;
+  /** The width in bits. */
+  readonly columnLength: number;
+  /** The database of the table that the field is a column of; empty if the server computed the value. */
+  readonly schema: string;
+}
+
+/** Up to this width a value as one byte is below the digit 0, so the two forms cannot be confused. */
+const maxSafeBits = 5;
+const zero = 0x30;
+const nine = 0x39;
+
+/**
+ * A BIT column arrives as raw bytes. A BIT value that the server computed, as in `max(flag)`, arrives as raw bytes or as
+ * decimal digits, which depends on the function, the plan and the version; the field says nothing about it. From six bits
+ * on, one byte may be read either way: 0x31 is 49 or the digit 1.
+ */
+export function bitType({ name, columnLength, schema }: BitField): MysqlType {
+  if (columnLength <= maxSafeBits)
+    return { type: 'integer', fix: { how: 'rewrite', text: narrowText(name, columnLength) } };
+  if (schema === '') throw ambiguous(name);
+  return { type: 'integer', fix: { how: 'rewrite', text: rawText } };
+}
+
+function rawText(bytes: Buffer, start: number, end: number): string {
+  return BigInt(`0x0${bytes.toString('hex', start, end)}`).toString();
+}
+
+function narrowText(name: string, width: number): (bytes: Buffer, start: number, end: number) => string {
+  return (bytes, start, end) => {
+    const seen = bytes.subarray(start, end);
+    const value = seen.length === 1 && seen[0]! < zero ? seen[0]! : numberOf(seen);
+    if (value < 2 ** width) return String(value);
+    throw ambiguous(name, seen);
+  };
+}
+
+/** The number in decimal digits; NaN for any other bytes. */
+function numberOf(digits: Buffer): number {
+  const areDigits = digits.length > 0 && digits.every((byte) => byte >= zero && byte <= nine);
+  return areDigits ? Number(digits.toString('latin1')) : Number.NaN;
+}
+
+function ambiguous(name: string, seen?: Buffer): Problem {
+  return new Problem({
+    code: 'DB_AMBIGUOUS_BIT',
+    family: 'job',
+    message: `ambiguous BIT value: the server computes column ${JSON.stringify(name)} and does not say whether it sends bytes or digits`,
+    where: { column: name },
+    ...(seen === undefined ? {} : { seen: `0x${seen.toString('hex')}` }),
+    allowed: `BIT columns of a table, and computed BIT values of at most ${maxSafeBits} bits`,
+    next: `convert it to a number in the query: (…) + 0 as ${name}`,
+  });
+}
