@@ -4,6 +4,9 @@ WORKDIR /build
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts
 COPY . .
+# What the image says of itself; docs/operate.md shows where it comes from.
+ARG SLUICE_COMMIT=""
+ARG SOURCE_DATE_EPOCH=""
 RUN npm run build && npm prune --omit=dev --omit=optional --ignore-scripts
 # SQLite's own sources and its binaries for other machines are three quarters of what is left.
 RUN cd node_modules/better-sqlite3 && rm -rf deps src && find prebuilds -type f ! -name "linux-$(node -p process.arch).node" -delete

@@ -10,8 +10,8 @@ export default defineConfig({
   resolve: { alias: { 'sluice/sdk/testing': sdk('testing/index.ts'), 'sluice/sdk': sdk('index.ts') } },
   test: {
     include: ['test/**/*.test.ts'],
-    // `npm run test:servers` runs these.
-    exclude: [...configDefaults.exclude, 'test/real/**'],
+    // `npm run test:servers` and `npm run test:package` run these.
+    exclude: [...configDefaults.exclude, 'test/real/**', 'test/package/installed/**'],
     pool: 'forks',
     maxWorkers: 2,
     // Not how long anything may take, but when it hangs: a starved machine is twenty times slower than an idle one.

@@ -3,6 +3,7 @@ import { basename, dirname, join, relative, sep } from 'node:path';
 import { type Plugin, rolldown } from 'rolldown';
 import { missingPackages, packageOf } from './bare-imports.ts';
 import { noticesOf } from './notices.ts';
+import { stampOf } from './stamp.ts';
 
 /**
  * The last step of `npm run build`: the sources and the packages they need become a few dozen files in dist/. A short
@@ -14,6 +15,7 @@ const root = join(import.meta.dirname, '../..');
 const dist = join(root, 'dist');
 
 interface Manifest {
+  readonly version: string;
   readonly imports: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly peerDependencies: Readonly<Record<string, string>>;
@@ -84,6 +86,9 @@ if (missing.length > 0) {
     `The package would lack: ${missing.join(', ')}. Load it with import(), which bundles it, or move it to "dependencies".`,
   );
 }
+
+const stamp = await stampOf({ root, version: manifest.version, files: chunks, env: process.env });
+await writeFile(join(dist, 'build.json'), `${JSON.stringify(stamp)}\n`);
 
 /** dist/ has a package.json of its own, so that `#sdk` and `#sdk/testing` mean the built files there. */
 const doors = Object.entries(manifest.imports).map(([door, file]) => [door, `${withoutEnding(file)}.js`]);

@@ -11,6 +11,8 @@ export const exit = {
   waiting: 4,
   /** A bug of ours. */
   bug: 70,
+  /** The process ended itself so that its service manager starts it again; EX_TEMPFAIL of sysexits.h. */
+  restart: 75,
   interrupted: 130,
   terminated: 143,
 } as const;

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Command, CommanderError } from 'commander';
+import { buildText } from '../lib/build.ts';
 import { type Problem, renderProblem, toProblem } from '../lib/problem.ts';
 import { redact } from '../lib/redact.ts';
 import { carryConfig } from './carry-config.ts';
@@ -8,7 +9,6 @@ import type { CliCommand } from './command.ts';
 import { exit } from './exit.ts';
 import { redactLastWords } from './last-words.ts';
 import { stopCode } from './signals.ts';
-import { version } from './version.ts';
 
 const commandsFolder = new URL('./commands/', import.meta.url);
 
@@ -59,7 +59,7 @@ async function commandNames(): Promise<Set<string>> {
 function buildProgram(commands: readonly CliCommand[]): Command {
   const program = new Command('sluice')
     .description('Carries rows from databases, files and APIs to dashboard data sources: paced, whole, every time.')
-    .version(version)
+    .version(buildText)
     .exitOverride()
     .showHelpAfterError('(run "sluice <command> --help" for what it takes)')
     .showSuggestionAfterError()

@@ -57,6 +57,8 @@ export function listenForReload(started: Promise<Reloading>): Reloads {
 }
 
 async function reloadSafely(given: Reloading, signal: AbortSignal): Promise<void> {
+  // What a reload loads would be of another build; the start that follows takes the config anyway.
+  if (given.runtime.installation?.look()) return;
   try {
     await given.watchers.reload(() => reload(given, signal));
   } catch (error) {

@@ -18,13 +18,31 @@ export function stopCode(): number | undefined {
   return received && codes[received];
 }
 
-/** Turns SIGINT and SIGTERM into an aborted signal, so that everything can end well; `code` is what to exit with then. */
-export function onStop(): { signal: AbortSignal; code: () => number | undefined; done: () => void } {
+/** How a process is told to end. */
+export interface Stop {
+  /** Aborted when it is to end. */
+  readonly signal: AbortSignal;
+  /** What to exit with because of a signal; undefined when none came. */
+  readonly code: () => number | undefined;
+  /** Ends it from within, with the same patience as a signal does. */
+  readonly end: (reason: Error) => void;
+  /** Its work is over. */
+  readonly done: () => void;
+}
+
+/** Turns SIGINT and SIGTERM into an aborted signal, so that everything can end well. */
+export function onStop(): Stop {
   const controller = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let echoUntil = 0;
   let isDone = false;
   const leave = (): void => void process.off('SIGINT', stop).off('SIGTERM', stop);
+  const end = (reason: Error): void => {
+    if (controller.signal.aborted) return;
+    controller.abort(reason);
+    // Promised is an end within ten seconds (invariant 8): what does not end by itself is ended, and healed at the next start.
+    timer = setTimeout(() => process.kill(process.pid, 'SIGKILL'), patienceMs).unref();
+  };
   const stop = (name: NodeJS.Signals): void => {
     if (isDone) {
       // The work is over and the process ends by itself: an echo changes nothing, a new signal means what it always does.
@@ -33,15 +51,13 @@ export function onStop(): { signal: AbortSignal; code: () => number | undefined;
       process.kill(process.pid, name);
       return;
     }
-    if (controller.signal.aborted) {
+    if (controller.signal.aborted && received !== undefined) {
       if (performance.now() > echoUntil) process.kill(process.pid, 'SIGKILL');
       return;
     }
     echoUntil = performance.now() + echoMs;
     received = name as keyof typeof codes;
-    controller.abort(new Error(`stopped by ${name}`));
-    // Promised is an end within ten seconds (invariant 8): what does not end by itself is ended, and healed at the next start.
-    timer = setTimeout(() => process.kill(process.pid, 'SIGKILL'), patienceMs).unref();
+    end(new Error(`stopped by ${name}`));
   };
   process.on('SIGINT', stop).on('SIGTERM', stop);
   const done = (): void => {
@@ -49,5 +65,5 @@ export function onStop(): { signal: AbortSignal; code: () => number | undefined;
     isDone = true;
     if (received !== undefined) setTimeout(() => {}, echoUntil - echoMs + lingerMs - performance.now());
   };
-  return { signal: controller.signal, code: stopCode, done };
+  return { signal: controller.signal, code: stopCode, end, done };
 }

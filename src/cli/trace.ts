@@ -1,7 +1,7 @@
 import type { SluiceEvents } from '../daemon/events.ts';
+import { build } from '../lib/build.ts';
 import type { Events } from '../lib/events.ts';
 import type { Log } from '../lib/log.ts';
-import { version } from './version.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -22,9 +22,9 @@ export async function traceWhereAsked({ events, log }: Given): Promise<() => Pro
   // A kit that was loaded before us (`node --import …`) is the user's, with its own exporters and flushing.
   if (!hasKit() && exportsByItself(process.env)) {
     const { startTraceKit } = await import('../daemon/trace-kit.ts');
-    flush = startTraceKit({ version, log });
+    flush = startTraceKit({ version: build.version, log });
   }
-  traceEvents({ events, log, version });
+  traceEvents({ events, log, version: build.version });
   return flush;
 }
 

@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts';
 import { concurrencyDefault } from '../config/schedule-options.ts';
+import { build, commitText } from '../lib/build.ts';
 import type { Timer } from '../schedule/timer.ts';
 import { giveBackCutOff } from './cut-off.ts';
 import { InForce } from './in-force.ts';
@@ -48,6 +49,8 @@ export class Daemon {
       if (name === 'account.held') this.#now.held(facts.account, facts.refusals);
     });
     keepTidy(runtime);
+    const { signal: exchanged } = runtime.installation ?? {};
+    exchanged?.addEventListener('abort', () => this.#stop.abort(exchanged.reason), { once: true });
     this.#line = new Line({
       run: (place) => this.#run(place),
       skip: (firing, { reason, isCovered }) => this.#skip(firing, reason, isCovered),
@@ -61,14 +64,23 @@ export class Daemon {
     this.#scheduler = new Scheduler({ store, clock, failed, fire, passOver, ...ticking });
   }
 
-  /** Resumes the schedules, sends what is owed, fires what was missed. */
-  async start(): Promise<void> {
+  /** Resumes the schedules, sends what is owed, fires what was missed. What is told of the config goes into the log. */
+  async start(told: { readonly config_sha256?: string } = {}): Promise<void> {
     const { config } = this.#now;
     await giveBackCutOff(config.jobs, this.#runtime);
     await this.#scheduler.adopt(config.jobs.values());
     const scheduled = this.#scheduler.next().length;
     const owed = (await this.#runtime.store.outbox.inState('owed')).length;
-    this.#runtime.events.emit('daemon.started', { jobs: config.jobs.size, scheduled, owed });
+    this.#runtime.events.emit('daemon.started', {
+      version: build.version,
+      commit: commitText,
+      node: process.version,
+      pid: process.pid,
+      ...told,
+      jobs: config.jobs.size,
+      scheduled,
+      owed,
+    });
     await this.#sayStranded();
     this.#now.deliver();
     this.#scheduler.start();
@@ -173,6 +185,8 @@ export class Daemon {
   }
 
   async #run({ firing, signal, seat, begin }: Place): Promise<void> {
+    // Its row in the store stays as it is: the next start fires it.
+    if (this.#runtime.installation?.look()) return;
     const now = this.#now;
     // A job that stood in line while the config was exchanged runs as it is now, or not at all.
     const job = now.config.jobs.get(firing.job.name);

@@ -66,7 +66,18 @@ export type RunEvents = {
     readonly message: string;
     readonly next?: string;
   };
-  'daemon.started': { readonly jobs: number; readonly scheduled: number; readonly owed: number };
+  'daemon.started': {
+    readonly version: string;
+    readonly commit: string;
+    readonly node: string;
+    readonly pid: number;
+    readonly config_sha256?: string;
+    readonly jobs: number;
+    readonly scheduled: number;
+    readonly owed: number;
+  };
+  /** The installed package is another one than at the start. */
+  'daemon.outdated': { readonly code: string; readonly message: string; readonly seen: string };
   'daemon.stopping': { readonly reason: string };
 };
 

@@ -50,6 +50,7 @@ export const levelOf: Partial<Record<keyof SluiceEvents & string, Exclude<Level,
   'schedules.stopped': 'error',
   'schedules.resumed': 'info',
   'daemon.started': 'info',
+  'daemon.outdated': 'warn',
   'daemon.stopping': 'info',
 };
 

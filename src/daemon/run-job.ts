@@ -233,6 +233,8 @@ async function deliverNow(given: RunGiven, id: number): Promise<Stage> {
 
 async function fail(given: RunGiven, run: string, thrown: unknown): Promise<Stage> {
   const { runtime, signal } = given;
+  // If the package was exchanged meanwhile, that is why, whatever was thrown: the daemon stops, and the signal says so.
+  runtime.installation?.look();
   if (signal.aborted) {
     const stopped = { code: 'RUN_STOPPED', message: 'The run was stopped before its payload was whole' };
     const why = signal.reason instanceof Problem ? signal.reason.at(placeOf(given)) : undefined;

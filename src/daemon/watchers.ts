@@ -13,7 +13,6 @@ export interface WatchersGiven {
   readonly runtime: Runtime;
   readonly log: Log;
   readonly systemd: Systemd;
-  readonly version: string;
   /** Absent: nobody listens. */
   readonly monitor?: MonitorAddress;
   /** What the monitor shows to people; absent: nothing. */
@@ -107,11 +106,11 @@ export class Watchers {
   }
 
   async #listen(address: MonitorAddress): Promise<void> {
-    const { daemon, runtime, version, log, pages = async () => undefined } = this.#given;
+    const { daemon, runtime, log, pages = async () => undefined } = this.#given;
     const { Monitor } = await import('./monitor/monitor.ts');
     const config = () => daemon.config;
     const ticking = () => daemon.ticking();
-    this.#monitor = new Monitor({ runtime, pulse: this.#pulse, config, ticking, version, pages });
+    this.#monitor = new Monitor({ runtime, pulse: this.#pulse, config, ticking, pages });
     const { url } = await this.#monitor.listen(address);
     log.info('monitor.listening', { url });
   }

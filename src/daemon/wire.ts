@@ -13,6 +13,7 @@ import { Disk } from '../state/disk.ts';
 import { type Healed, heal } from '../state/heal.ts';
 import { openStore, type Store } from '../state/store.ts';
 import type { SluiceEvents } from './events.ts';
+import type { Installation } from './installation.ts';
 import { logEvents } from './log-events.ts';
 
 /** The real things, put together once per process. The config may be exchanged; the rest stays. */
@@ -25,6 +26,8 @@ export interface Runtime {
   readonly log: Log;
   /** What may be written into the state folder; absent: anything. */
   readonly room?: Room;
+  /** The package that runs; absent in processes that end soon. */
+  readonly installation?: Installation;
   /** What start-up found and mended. */
   readonly healed: Healed;
   /** Closes connections and files. What is owed stays owed. */

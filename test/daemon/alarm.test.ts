@@ -413,7 +413,6 @@ describe('a daemon that runs', () => {
       runtime,
       log: quietLog,
       systemd: new Systemd({ env: {}, log: quietLog }),
-      version: '1.2.3',
     });
     onTestFinished(() => watchers.close());
     onTestFinished(() => watchers.stopping());

@@ -59,7 +59,8 @@ describe('the daemon', () => {
     const { config, job } = await setUp();
     const { heard, hear } = await startDaemon(config, { before: overdue(job) });
     await hear('run.started');
-    expect(heard[0]).toEqual({ name: 'daemon.started', facts: { jobs: 1, scheduled: 1, owed: 0 } });
+    const what = { version: '0.1.0', commit: 'unknown', node: process.version, pid: process.pid };
+    expect(heard[0]).toEqual({ name: 'daemon.started', facts: { ...what, jobs: 1, scheduled: 1, owed: 0 } });
   });
 
   it('never lets a job overlap itself: what comes due meanwhile is skipped, and said', async () => {

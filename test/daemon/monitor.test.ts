@@ -29,7 +29,6 @@ async function watch({ daemon, runtime }: Started): Promise<string> {
     runtime,
     log,
     systemd: new Systemd({ env: {}, log }),
-    version: '1.2.3',
     monitor,
   });
   onTestFinished(() => watchers.close());
@@ -104,7 +103,7 @@ describe('the monitor', () => {
     expect(find(text, 'sluice_run_duration_seconds_count')).toBe(1);
     expect(find(text, 'sluice_waiting_firings')).toBe(0);
     expect(find(text, 'sluice_scheduler_ticking')).toBe(1);
-    expect(find(text, 'sluice_build_info', { version: '1.2.3' })).toBe(1);
+    expect(find(text, 'sluice_build_info', { version: '0.1.0', commit: 'unknown', node: process.version })).toBe(1);
     expect(find(text, 'process_resident_memory_bytes')).toBeGreaterThan(0);
     expect(find(text, 'nodejs_eventloop_lag_seconds')).toBeDefined();
   });
@@ -187,7 +186,6 @@ describe('the monitor', () => {
       runtime,
       log: quietLog,
       systemd: new Systemd({ env: {}, log: quietLog }),
-      version: '',
       monitor,
     });
     await expect(opened).rejects.toMatchObject({ code: 'MONITOR_CANNOT_LISTEN', seen: `127.0.0.1:${port}` });

@@ -38,7 +38,6 @@ it('a timer that stops is seen in the log, at /healthz, by sluice health, and by
     runtime,
     log,
     systemd: new Systemd({ env, log }),
-    version: '',
     monitor,
   });
   onTestFinished(async () => {

@@ -54,7 +54,17 @@ export interface Start {
   readonly serves?: boolean;
   /** It reads what the test writes to its standard input; otherwise there is none. */
   readonly input?: boolean;
+  /** Another Sluice than the sources of this checkout. */
+  readonly program?: Program;
 }
+
+/** A Sluice that can be started: the Node that runs it, and its `sluice.js`. */
+export interface Program {
+  readonly node: string;
+  readonly door: string;
+}
+
+const sources: Program = { node: process.execPath, door };
 
 /** A running `sluice` process. `ended` resolves however it ends; the end of its scope kills it. */
 export interface Running {
@@ -66,8 +76,9 @@ export interface Running {
 /** Starts the real command line in a process of its own. */
 export function start(args: readonly string[], how: Start = {}): Running {
   const { env = {}, cwd, under = [], node = [], preload = [], scope = forTest, serves = false, input = false } = how;
+  const { program: sluice = sources } = how;
   const imports = preload.flatMap((name) => ['--import', new URL(`${name}.ts`, preloads).href]);
-  const [program, ...flags] = [...under, process.execPath, ...node, ...imports, door, ...args];
+  const [program, ...flags] = [...under, sluice.node, ...node, ...imports, sluice.door, ...args];
   const child = spawn(program!, flags, {
     env: { ...process.env, NO_COLOR: '1', XDG_CACHE_HOME: cache, ...env },
     stdio: [input ? 'pipe' : 'ignore', 'pipe', 'pipe'],

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { request } from 'undici';
 import { type Home, makeHome, writeConfig } from './home.ts';
-import { type Ended, forTest, makeFolder, type Scope, start, until } from './process.ts';
+import { type Ended, forTest, makeFolder, type Program, type Scope, start, until } from './process.ts';
 
-export { type Ended, forSuite, makeFolder, type Running, until } from './process.ts';
+export { type Ended, forSuite, makeFolder, type Program, type Running, until } from './process.ts';
 
 export const adminKey = 'ad'.repeat(20);
 
@@ -62,6 +62,8 @@ export interface WorldOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly preload?: readonly string[];
   readonly scope?: Scope;
+  /** Another Sluice than the sources of this checkout, for the service. */
+  readonly program?: Program;
   /** A folder that keeps the service's data over several lives of it; without one it forgets. */
   readonly data?: string;
   /** Data sources that are there already (a service that lives again): none are made. */
@@ -70,7 +72,7 @@ export interface WorldOptions {
 
 /** A service in a process of its own, with one company, its admin, and one push-only source of each format. */
 export async function makeWorld(options: WorldOptions = {}): Promise<World> {
-  const { scope = forTest, env, preload, serve = [], data } = options;
+  const { scope = forTest, env, preload, serve = [], data, program } = options;
   const folder = await makeFolder(scope);
   const fixtures = join(folder, 'fixtures.json');
   const user = {
@@ -91,6 +93,7 @@ export async function makeWorld(options: WorldOptions = {}): Promise<World> {
     serves: true,
     ...(env === undefined ? {} : { env }),
     ...(preload === undefined ? {} : { preload }),
+    ...(program === undefined ? {} : { program }),
   });
   await Promise.race([until('the service to listen', () => existsSync(ready)), service.ended.then(failedToStart)]);
   const { url } = JSON.parse(await readFile(ready, 'utf8')) as { url: string };

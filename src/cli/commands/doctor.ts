@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
 import type { Finding } from '../../daemon/doctor/finding.ts';
+import { buildText } from '../../lib/build.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
 import { forMachines } from '../for-machines.ts';
 import { outward } from '../outward.ts';
 import { onStop } from '../signals.ts';
-import { version } from '../version.ts';
 
 interface Flags {
   readonly config: string;
@@ -19,7 +19,7 @@ async function run({ config: file, connect, json }: Flags): Promise<void> {
   const { config, problems } = await openConfig(file);
   showProblems(problems);
   const { examine } = await import('../../daemon/doctor/examine.ts');
-  const findings = examine(config, { now: Date.now(), version });
+  const findings = examine(config, { now: Date.now(), version: buildText });
   if (connect === true) findings.push(...(await askClocks(config)));
   const lines = findings.flatMap(({ check, ok, says, mend }) => [
     `${ok ? 'ok ' : 'BAD'}  ${check.padEnd(18)}${says}`,

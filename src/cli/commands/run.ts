@@ -6,16 +6,18 @@ import type { Pages } from '../../daemon/monitor/monitor.ts';
 import type { Second } from '../../daemon/only-one.ts';
 import type { Watchers } from '../../daemon/watchers.ts';
 import type { Runtime } from '../../daemon/wire.ts';
+import { build } from '../../lib/build.ts';
 import type { Level } from '../../lib/log.ts';
+import type { Problem } from '../../lib/problem.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, openConfig, showProblems } from '../config-file.ts';
+import { exit } from '../exit.ts';
 import { logFlag } from '../log-flag.ts';
 import { monitorAddress } from '../monitor-flag.ts';
 import { listenForReload, type Reloading } from '../reloads.ts';
 import { onStop } from '../signals.ts';
 import { refuseFaults, refuseSilence, retryFaults } from '../start-errors.ts';
 import { traceWhereAsked } from '../trace.ts';
-import { version } from '../version.ts';
 
 interface Flags {
   readonly config: string;
@@ -30,18 +32,31 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
   const started = Promise.withResolvers<Reloading>();
   const reloads = listenForReload(started.promise);
   const { config, note } = await takeConfig(file, { strict: strict === true });
-  const [{ openLogOn }, { wire }, { beTheOnlyOne }, { Daemon }, { Watchers }, { Systemd }, { keepNote }] =
-    await Promise.all([
-      import('../human-log.ts'),
-      import('../../daemon/wire.ts'),
-      import('../../daemon/only-one.ts'),
-      import('../../daemon/daemon.ts'),
-      import('../../daemon/watchers.ts'),
-      import('../../daemon/systemd.ts'),
-      import('../../daemon/config-note.ts'),
-    ]);
+  const [
+    { openLogOn },
+    { wire },
+    { beTheOnlyOne },
+    { Daemon },
+    { Watchers },
+    { Systemd },
+    { keepNote },
+    { Installation },
+  ] = await Promise.all([
+    import('../human-log.ts'),
+    import('../../daemon/wire.ts'),
+    import('../../daemon/only-one.ts'),
+    import('../../daemon/daemon.ts'),
+    import('../../daemon/watchers.ts'),
+    import('../../daemon/systemd.ts'),
+    import('../../daemon/config-note.ts'),
+    import('../../daemon/installation.ts'),
+  ]);
   const log = openLogOn(process.stdout, level);
-  const runtime = await wire({ config, log });
+  const wired = await wire({ config, log });
+  const changed = (problem: Problem): void => sayExchanged(problem, wired);
+  const installation = new Installation({ changed });
+  installation.signal.addEventListener('abort', () => stop.end(installation.signal.reason), { once: true });
+  const runtime: Runtime = { ...wired, installation };
   const flushTraces = await traceWhereAsked({ events: runtime.events, log });
   let watchers: Watchers | undefined;
   try {
@@ -53,8 +68,8 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
     const daemon = new Daemon({ runtime, config });
     const monitor = asked ?? config.monitor;
     const asking = monitor === undefined ? {} : { monitor, pages: await pagesOf(daemon, runtime) };
-    watchers = await Watchers.open({ daemon, runtime, log, systemd, version, ...asking });
-    await daemon.start();
+    watchers = await Watchers.open({ daemon, runtime, log, systemd, ...asking });
+    await daemon.start({ config_sha256: note.sha256 });
     await keepNote(note, runtime);
     await watchers.started();
     const reloading = { file, daemon, watchers, runtime, config, log };
@@ -67,16 +82,22 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
     log.info('daemon.stopped');
   } finally {
     watchers?.close();
+    installation.close();
     await runtime.close();
     await flushTraces();
     stop.done();
-    process.exitCode = stop.code() === undefined ? process.exitCode : 0;
+    if (stop.code() !== undefined) process.exitCode = exit.ok;
+    else if (installation.signal.aborted) process.exitCode = exit.restart;
   }
+}
+
+function sayExchanged({ code, message, seen = '' }: Problem, { events }: Runtime): void {
+  events.emit('daemon.outdated', { code, message, seen });
 }
 
 async function pagesOf(daemon: Daemon, { store, clock }: Runtime): Promise<Pages> {
   const { Console } = await import('../../console/console.ts');
-  const pages = new Console({ config: () => daemon.config, store, clock, version });
+  const pages = new Console({ config: () => daemon.config, store, clock, version: build.version });
   return (url) => pages.answer(url);
 }
 

@@ -275,7 +275,21 @@ export const eventWords: { readonly [N in EventName]: EventWords<FactOf<N>> } = 
   'schedules.resumed': { says: 'The schedules tick again.', facts: { said } },
   'daemon.started': {
     says: 'The daemon has begun.',
-    facts: { jobs, scheduled: 'how many of them fire by themselves', owed: 'how many payloads wait' },
+    facts: {
+      version: 'version of Sluice',
+      commit:
+        'the commit that was built, with `+changes` if the files differed from it; `unknown` outside of a checkout',
+      node: 'version of Node',
+      pid: 'number of the process',
+      config_sha256: 'hash of the config file',
+      jobs,
+      scheduled: 'how many of them fire by themselves',
+      owed: 'how many payloads wait',
+    },
+  },
+  'daemon.outdated': {
+    says: 'Another package was installed; the daemon ends with 75, and the service manager starts the new one.',
+    facts: { code, message, seen: 'what is installed now' },
   },
   'daemon.stopping': { says: 'The daemon ends.', facts: { reason } },
 };

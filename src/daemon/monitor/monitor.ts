@@ -3,6 +3,7 @@ import { type AddressInfo, isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Config, MonitorAddress } from '../../config/config.ts';
+import { build, commitText } from '../../lib/build.ts';
 import { Problem } from '../../lib/problem.ts';
 import { redact } from '../../lib/redact.ts';
 import { readOverview } from '../overview.ts';
@@ -25,7 +26,6 @@ export interface MonitorGiven {
   readonly pulse: Pulse;
   readonly config: () => Config;
   readonly ticking: () => Ticking;
-  readonly version: string;
   readonly pages: Pages;
 }
 
@@ -52,7 +52,7 @@ export class Monitor {
 
   constructor(given: MonitorGiven) {
     this.#given = given;
-    const { runtime, pulse, config, ticking, version } = given;
+    const { runtime, pulse, config, ticking } = given;
     const { store, events, clock } = runtime;
     const registry = this.#registry;
     collectDefaultMetrics({ register: registry });
@@ -60,9 +60,9 @@ export class Monitor {
     new Gauge({
       name: 'sluice_build_info',
       help: 'Always 1; the labels say what is running.',
-      labelNames: ['version', 'node'],
+      labelNames: ['version', 'commit', 'node'],
       registers: [registry],
-    }).set({ version, node: process.version }, 1);
+    }).set({ version: build.version, commit: commitText, node: process.version }, 1);
     this.#counters = new Counters({ registry, events, config, now: () => clock.now() });
     this.#gauges = new Gauges({ registry, store, clock, config, ticking, pulse });
     this.#readiness = new Readiness({ store, events, pulse, config });

@@ -1,0 +1,53 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, inject, it } from 'vitest';
+import { adminKey, makeFolder, makeWorld, type Program, until } from '../../journey/world.ts';
+import { npm } from './npm.ts';
+
+/** EX_TEMPFAIL; see the table of exit codes in docs/cli.md. */
+const restart = 75;
+
+describe.each(inject('nodes'))('a daemon under Node $major whose package is exchanged', ({ path: node }) => {
+  it('ends with a code that is restarted, and the one that follows delivers', async () => {
+    const prefix = join(await makeFolder(), 'global');
+    await mkdir(prefix);
+    const exchangeBy = (tarball: string) => npm(['install', '--global', '--prefix', prefix, tarball]);
+    await exchangeBy(inject('tarball'));
+    const program: Program = { node, door: join(prefix, 'lib/node_modules/sluice/src/cli/sluice.js') };
+    const world = await makeWorld({ program: { node, door: join(inject('installed'), 'src/cli/sluice.js') } });
+    const home = await world.home();
+    await home.write('rows.csv', 'id,name\n1,before\n');
+    await home.config({
+      destinations: { main: { url: world.url, api_key: adminKey } },
+      sources: { folder: { connector: 'file' } },
+      jobs: {
+        rows: {
+          source: 'folder',
+          query: 'rows.csv',
+          format: 'csv',
+          target: { instance: world.instances.csv },
+          schedule: { every: '1m' },
+        },
+      },
+    });
+    const daemon = home.start(['run'], { program, serves: true });
+    await until('the daemon to start', () => daemon.output().includes('daemon.started'));
+    await exchangeBy(inject('otherTarball'));
+    const ended = await daemon.ended;
+    expect(ended).toMatchObject({ code: restart, signal: null });
+    const lines = ended.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { msg: string; message?: string });
+    expect(lines.find(({ msg }) => msg === 'daemon.outdated')?.message).toContain('exchanged while it ran');
+    expect(lines.at(-1)?.msg).toBe('daemon.stopped');
+    expect(ended.stdout).not.toContain('Cannot find module');
+
+    await home.write('rows.csv', 'id,name\n1,after\n');
+    const next = home.start(['run'], { program, serves: true });
+    await until('the new build to read', () => next.output().includes('read by another build'));
+    await until('the delivery', async () => (await world.data(world.instances.csv)) === 'id,name\n1,after\n');
+    next.child.kill('SIGTERM');
+    expect((await next.ended).code).toBe(0);
+  });
+});

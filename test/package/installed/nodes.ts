@@ -1,0 +1,31 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { npm } from './npm.ts';
+
+/** A Node that the package is tested with. */
+export interface TestedNode {
+  readonly major: number;
+  /** The program. */
+  readonly path: string;
+}
+
+/** Of each major version that Sluice supports, the one that its tests use; from npm, as the package's own is. */
+const versions: Readonly<Record<number, string>> = { 24: '24.21.0', 26: '26.10.0' };
+
+/** Installs a Node of each supported major version below `folder`. */
+export async function installNodes(folder: string, root: string): Promise<TestedNode[]> {
+  const { engines } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { engines: { node: string } };
+  const oldest = Number(/\d+/.exec(engines.node)?.[0]);
+  const name = `node-linux-${process.arch}`;
+  const wanted = Object.entries(versions).filter(([major]) => Number(major) >= oldest);
+  await npm([
+    'install',
+    '--prefix',
+    folder,
+    ...wanted.map(([major, version]) => `node${major}@npm:${name}@${version}`),
+  ]);
+  return wanted.map(([major]) => ({
+    major: Number(major),
+    path: join(folder, 'node_modules', `node${major}`, 'bin/node'),
+  }));
+}

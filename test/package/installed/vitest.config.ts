@@ -1,0 +1,13 @@
+import { configDefaults, defineConfig } from 'vitest/config';
+import base from '../../vitest.config.ts';
+
+/** What users have: the packed tarball, installed in an empty folder, under each supported Node. Packed and installed once. */
+export default defineConfig({
+  ...base,
+  test: {
+    ...base.test,
+    include: ['test/package/installed/*.test.ts'],
+    exclude: [...configDefaults.exclude],
+    globalSetup: ['test/package/installed/install.ts'],
+  },
+});
