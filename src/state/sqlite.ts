@@ -1,6 +1,7 @@
 import SQLite from 'better-sqlite3';
 import { type Dialect, SqliteDialect, type SqliteStatement } from 'kysely';
 import { stateProblem } from './state-problem.ts';
+import { TransactionGuard } from './transaction-guard.ts';
 
 /** Longest that a statement waits for another process to finish its transaction. */
 const busyTimeoutMs = 15_000;
@@ -29,23 +30,34 @@ export function sqliteDialect(file: string, { durable = true }: { durable?: bool
     database.close();
     throw stateProblem(error, file);
   }
+  const guard = new TransactionGuard(database);
+  const rollback = rollbackBy(guard);
   const kept = new Map<string, SqliteStatement>();
   const prepare = (text: string): SqliteStatement => {
-    const known = kept.get(text);
+    const known = text === 'rollback' ? rollback : kept.get(text);
     if (known !== undefined) return known;
     if (kept.size >= keptStatements) kept.clear();
     const raw = telling(() => database.prepare<unknown[]>(text === 'begin' ? 'begin immediate' : text));
     const plain = raw as SqliteStatement;
+    const guarded = <T>(execute: () => T): T => guard.run(text, () => telling(execute));
     const statement: SqliteStatement = {
       reader: plain.reader,
-      all: (parameters) => telling(() => plain.all(parameters)),
-      run: (parameters) => telling(() => plain.run(parameters)),
+      all: (parameters) => guarded(() => plain.all(parameters)),
+      run: (parameters) => guarded(() => plain.run(parameters)),
       iterate: (parameters) => plain.iterate(parameters),
     };
     kept.set(text, statement);
     return statement;
   };
   return new SqliteDialect({ database: { prepare, close: () => database.close() } });
+}
+
+function rollbackBy(guard: TransactionGuard): SqliteStatement {
+  const run = () => {
+    guard.rollBack();
+    return { changes: 0, lastInsertRowid: 0 };
+  };
+  return { reader: false, all: () => [], run, iterate: () => [][Symbol.iterator]() };
 }
 
 const retryMs = 5;
