@@ -11,8 +11,10 @@ import { RunWarnings } from '../lib/run-warnings.ts';
 import { type FreshPayload, resumePipeline, type Whole } from '../pipeline/run-pipeline.ts';
 import type { Staged } from '../sets/manifest.ts';
 import { processText } from '../state/processes.ts';
+import type { RunEnd } from '../state/runs.ts';
+import { isUnwritable } from '../state/state-problem.ts';
 import type { Parts } from '../state/store.ts';
-import type { HoldRow } from '../state/tables.ts';
+import type { HoldRow, RunRow } from '../state/tables.ts';
 import type { RunEvents } from './events.ts';
 import { lookUpPlace, type Onward } from './keep-rows.ts';
 import type { Outcome } from './outcome.ts';
@@ -49,10 +51,16 @@ export type Stage = Pick<Outcome, 'state' | 'problem' | 'until'>;
 
 /**
  * One run of one job: lease, extract, payload, outbox and, where asked for, delivery. Never throws for what went wrong
- * in the run: the outcome says it, the store keeps it, and no other job notices (invariant 7).
+ * in the run: the outcome says it, the store keeps it, and no other job notices (invariant 7). An outcome that failed and
+ * has no run: the store could not even be told that one begins.
  */
 export async function runJob(given: RunGiven): Promise<Outcome> {
-  return withJob(given, () => runHolding(given));
+  try {
+    return await withJob(given, () => runHolding(given));
+  } catch (error) {
+    if (!isUnwritable(error)) throw error;
+    return { state: 'failed', job: given.job.name, ...nothing, problem: error.at(placeOf(given)) };
+  }
 }
 
 /** Does something with a job that nobody else may run meanwhile. Busy or held: it is not done, and the outcome says so. */
@@ -71,24 +79,37 @@ export async function withJob(given: RunGiven, work: () => Promise<Outcome>): Pr
 /** {@link runJob} for who holds the job already. */
 export async function runHolding(given: RunGiven): Promise<Outcome> {
   const { runtime, job, origin } = given;
-  const { store, events, clock } = runtime;
+  const { events, clock } = runtime;
   const began = clock.monotonic();
   const run = await begin(given);
   events.emit('run.started', { job: job.name, run, origin });
   const warnings = new RunWarnings((warning) => events.emit('run.warning', { job: job.name, run, ...warning }));
   given.warned?.forEach(warnings.add);
   const stage = await runStages(given, run, warnings).catch((thrown: unknown) => fail(given, run, thrown));
-  // What is owed has its file in it.
-  if (stage.state !== 'owed') store.payloads.leave(run);
-  await store.sets.leave(run);
-  if (job.extract?.write !== undefined) await store.sets.prune(job.name);
-  const row = await store.runs.find(run);
+  const row = await tidyUp(given, { run, stage }).catch(otherThanDisk);
   const figures = { rows: row?.row_count ?? 0, bytes: row?.bytes ?? 0, requests: row?.requests ?? 0 };
   const facts = { job: job.name, run, ...figures, milliseconds: clock.monotonic() - began };
   const { problem, state } = stage;
   const said = problem === undefined ? {} : saidOf(problem);
   events.emit('run.finished', { ...facts, outcome: state, ...said });
   return { ...stage, ...facts, ...(warnings.list.length === 0 ? {} : { warnings: warnings.list }) };
+}
+
+/** Removes what the run leaves behind; its row. */
+async function tidyUp(
+  { runtime: { store }, job }: RunGiven,
+  { run, stage }: { run: string; stage: Stage },
+): Promise<RunRow | undefined> {
+  // What is owed has its file in it.
+  if (stage.state !== 'owed') store.payloads.leave(run);
+  await store.sets.leave(run);
+  if (job.extract?.write !== undefined) await store.sets.prune(job.name);
+  return store.runs.find(run);
+}
+
+/** What could not be removed goes with the next start. */
+function otherThanDisk(error: unknown): undefined {
+  if (!isUnwritable(error)) throw error;
 }
 
 function saidOf({ code, message, next }: Problem): Pick<RunEvents['run.finished'], 'code' | 'message' | 'next'> {
@@ -238,12 +259,17 @@ async function fail(given: RunGiven, run: string, thrown: unknown): Promise<Stag
   if (signal.aborted) {
     const stopped = { code: 'RUN_STOPPED', message: 'The run was stopped before its payload was whole' };
     const why = signal.reason instanceof Problem ? signal.reason.at(placeOf(given)) : undefined;
-    await runtime.store.runs.finish(run, { state: 'interrupted', problem: why ?? stopped });
+    await finish(given, run, { state: 'interrupted', problem: why ?? stopped });
     return { state: 'stopped', ...(why === undefined ? {} : { problem: why }) };
   }
   const problem = toProblem(thrown, { code: 'RUN_THREW', family: 'bug' }).at(placeOf(given));
-  await runtime.store.runs.finish(run, { state: 'failed', problem });
+  await finish(given, run, { state: 'failed', problem });
   return { state: 'failed', problem };
+}
+
+/** A run that fails because of the disk must not be left as running on that very disk. */
+function finish({ runtime: { store } }: RunGiven, run: string, end: RunEnd): Promise<void> {
+  return store.settle(run, ({ runs }) => runs.finish(run, end));
 }
 
 function placeOf({ job }: RunGiven): { job: string; source?: string } {

@@ -58,7 +58,6 @@ class TurnedAway extends Error {
 interface Taken<T> {
   readonly ticket: Ticket;
   readonly prepared: T;
-  readonly days: string[];
 }
 
 type Limits = (use: DayUse, day: string) => number;
@@ -170,15 +169,16 @@ export class Gate {
       // One goes ahead and sees whether somebody is there again.
       if (this.#away !== undefined) this.#away = { ...this.#away, until: clock.monotonic() + connectTimeoutMs };
       this.#sayTurned();
-      return { ticket, prepared, days };
+      return { ticket, prepared };
     });
   }
 
-  async #send<T>({ method, path, send }: Passage<T>, { ticket, prepared, days }: Taken<T>): Promise<Outcome> {
+  async #send<T>({ method, path, send }: Passage<T>, { ticket, prepared }: Taken<T>): Promise<Outcome> {
     const { clock, emit } = this.#given;
     const began = clock.monotonic();
     const outcome = await send(prepared).catch((error: unknown) => ({ error }));
-    await this.#arrived(ticket, days);
+    // The slot begins its rest; a request that ran past midnight is charged to the new day as well.
+    await this.#given.store.sends.release(ticket, daysOf(clock.now()));
     const milliseconds = clock.monotonic() - began;
     const answered = 'answer' in outcome ? { status: outcome.answer.status } : {};
     const limit = 'answer' in outcome ? limitReached(outcome.answer) : undefined;
@@ -192,16 +192,6 @@ export class Gate {
       ...reached,
     });
     return outcome;
-  }
-
-  /** The slot begins its rest; a request that ran past midnight is charged to the new day as well. */
-  async #arrived(ticket: Ticket, charged: readonly string[]): Promise<void> {
-    const { store, clock } = this.#given;
-    await store.transaction(async (parts) => {
-      await parts.sends.release(ticket);
-      const more = daysOf(clock.now()).filter((day) => !charged.includes(day));
-      for (const day of more) await parts.quota.charge(ticket.account, day);
-    });
   }
 
   /** Why nothing can go, whatever is left of the day; `heldUntil`: what is known of the account. */

@@ -1,15 +1,18 @@
 import PQueue from 'p-queue';
-import { toProblem } from '../lib/problem.ts';
+import { type Problem, toProblem } from '../lib/problem.ts';
 import type { Repeat } from '../state/repeats.ts';
+import { isUnwritable } from '../state/state-problem.ts';
 import type { OutboxRow } from '../state/tables.ts';
+import { factsOf } from './facts.ts';
 import type { Gate } from './gate.ts';
 import type { Gateway } from './gateway.ts';
 import type { Priority } from './pacing.ts';
 import { repeatPayload, repeatRank } from './repeat-payload.ts';
 import { type Fate, sendPayload } from './send-payload.ts';
 
-/** A payload that met a fault of ours or of the disk is looked at again after this. */
+/** A payload that met a fault of ours is looked at again after this, one that met a disk that takes no writes sooner. */
 const faultWaitMs = 60_000;
+const unwritableWaitMs = 10_000;
 
 interface LanesGiven {
   readonly gateway: Gateway;
@@ -59,8 +62,17 @@ export class Lanes {
     } catch (error) {
       if (this.#given.signal.aborted) return { state: 'waiting_retry', at: clock.now() };
       const problem = toProblem(error, { code: 'DELIVERY_FAULT', family: 'bug' });
-      return { state: 'waiting_retry', at: clock.now() + faultWaitMs, problem };
+      const at = clock.now() + (isUnwritable(problem) ? unwritableWaitMs : faultWaitMs);
+      await this.#tell(row, problem, at);
+      return { state: 'waiting_retry', at, problem };
     }
+  }
+
+  /** Told each time: the store may not be able to keep it. */
+  async #tell(row: OutboxRow, { code, message }: Problem, until: number): Promise<void> {
+    const { store, emit } = this.#given.gateway;
+    emit('payload.waiting', { ...factsOf(row), code, message, until });
+    await store.outbox.note(row.id, { code, message }).catch(() => undefined);
   }
 
   #queueOf({ destination }: Gate): PQueue {

@@ -23,6 +23,7 @@ export async function repeatPayload(repeat: Repeat, given: SendGiven): Promise<b
   if (row.url !== given.gate.destination.url) return false;
   if ((await given.gate.closed(given.priority)) !== undefined) return false;
   const lease = await leaseOf(keyOf(row), given);
+  if (lease === undefined) return false;
   try {
     if ((await verifyPayload(row)) === 'whole') return await attempt(repeat, given);
     await store.repeats.giveUp(row);

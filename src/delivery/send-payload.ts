@@ -2,7 +2,9 @@ import { statSync } from 'node:fs';
 import { Problem } from '../lib/problem.ts';
 import { verifyPayload } from '../pipeline/verify-payload.ts';
 import { triesOf } from '../state/attempts.ts';
+import type { Lease } from '../state/leases.ts';
 import { type Attempted, dueAt, keyOf } from '../state/outbox.ts';
+import { processText } from '../state/processes.ts';
 import type { InstanceKey } from '../state/receipts.ts';
 import type { OutboxRow } from '../state/tables.ts';
 import { type Closed, closedProblem } from './closed.ts';
@@ -36,8 +38,11 @@ export interface SendGiven {
 /** A power cut is not the payload's fault, but what ends its process every time must not do so for ever. */
 const mostCuts = 40;
 
-/** How often another process that is sending to the same instance is looked after. */
+/** How often the lease of an instance is tried while another upload to it is under way, and for how long. */
 const leasePollMs = 250;
+const maxLeaseWaitMs = 15_000;
+/** After that the payload makes room for others, and is tried again after this. */
+const leaseRestMs = 5_000;
 
 /** Sends one owed payload, if it may be sent now, and settles it by the answer. */
 export async function sendPayload(owed: OutboxRow, given: SendGiven): Promise<Fate> {
@@ -51,6 +56,7 @@ export async function sendPayload(owed: OutboxRow, given: SendGiven): Promise<Fa
   const closed = await given.gate.closed(given.priority);
   if (closed !== undefined) return waitAtGate(row, closed, given);
   const lease = await leaseOf(keyOf(row), given);
+  if (lease === undefined) return waitForLease(row, given);
   try {
     const fresh = await store.outbox.find(row.id);
     return fresh?.state === 'owed' ? await sendOwed(fresh, given) : settledFate(fresh);
@@ -59,15 +65,41 @@ export async function sendPayload(owed: OutboxRow, given: SendGiven): Promise<Fa
   }
 }
 
-/** One at a time sends to an instance, over all processes. */
-export async function leaseOf(key: InstanceKey, { gateway, signal }: SendGiven) {
-  const name = `instance:${JSON.stringify([key.url, key.clientId ?? '', key.instance])}`;
+/** One at a time sends to an instance, over all processes. Undefined: another one still did after {@link maxLeaseWaitMs}. */
+export async function leaseOf(key: InstanceKey, { gateway, signal }: SendGiven): Promise<Lease | undefined> {
+  const { store, clock } = gateway;
+  const end = clock.monotonic() + maxLeaseWaitMs;
   for (;;) {
     signal.throwIfAborted();
-    const lease = await gateway.store.leases.take(name);
-    if (lease !== undefined) return lease;
-    await gateway.clock.sleep(leasePollMs, signal);
+    const lease = await store.leases.take(leaseName(key));
+    if (lease !== undefined || clock.monotonic() >= end) return lease;
+    await clock.sleep(leasePollMs, signal);
   }
+}
+
+const leaseName = ({ url, clientId = '', instance }: InstanceKey): string =>
+  `instance:${JSON.stringify([url, clientId, instance])}`;
+
+/** An upload to the instance has been under way for long: it is told who sends, and the payload stays owed. */
+async function waitForLease(row: OutboxRow, { gateway }: SendGiven): Promise<Fate> {
+  const { store, clock, emit } = gateway;
+  const holder = await store.leases.holder(leaseName(keyOf(row)));
+  const at = clock.now() + leaseRestMs;
+  const problem = new Problem({
+    code: 'INSTANCE_BUSY',
+    family: 'try_later',
+    message: 'Another upload to the same instance is under way',
+    where: { job: row.job, destination: row.destination, stage: 'deliver' },
+    ...(holder === undefined
+      ? {}
+      : { seen: `by ${processText(holder.owner)} since ${new Date(holder.takenAt).toISOString()}` }),
+    next: 'wait for it to end; the payload stays owed and is sent after it',
+  });
+  const { code, message } = problem;
+  if (await store.outbox.note(row.id, { code, message })) {
+    emit('payload.waiting', { ...factsOf(row), code, message, until: at });
+  }
+  return { state: 'waiting_retry', at, problem };
 }
 
 async function sendOwed(row: OutboxRow, given: SendGiven): Promise<Fate> {

@@ -3,9 +3,11 @@ import { Kysely } from 'kysely';
 import { PlacedPaths } from './placed-paths.ts';
 import { sqliteDialect } from './sqlite.ts';
 import type { Tables } from './tables.ts';
+import { WriteHealth } from './write-health.ts';
 
 interface Shared {
   readonly db: Kysely<Tables>;
+  readonly health: WriteHealth;
   users: number;
 }
 
@@ -19,13 +21,14 @@ const open = new Map<string, Shared>();
 export function useDatabase(
   file: string,
   options: { readonly durable?: boolean } = {},
-): { db: Kysely<Tables>; close(): Promise<void> } {
-  const shared = open.get(file) ?? { db: connect(file, options), users: 0 };
+): { db: Kysely<Tables>; health: WriteHealth; close(): Promise<void> } {
+  const shared = open.get(file) ?? connect(file, options);
   shared.users += 1;
   open.set(file, shared);
   let closed = false;
   return {
     db: shared.db,
+    health: shared.health,
     async close() {
       if (closed) return;
       closed = true;
@@ -37,6 +40,8 @@ export function useDatabase(
   };
 }
 
-function connect(file: string, options: { readonly durable?: boolean }): Kysely<Tables> {
-  return new Kysely<Tables>({ dialect: sqliteDialect(file, options), plugins: [new PlacedPaths(dirname(file))] });
+function connect(file: string, options: { readonly durable?: boolean }): Shared {
+  const health = new WriteHealth();
+  const dialect = sqliteDialect(file, { ...options, health });
+  return { db: new Kysely<Tables>({ dialect, plugins: [new PlacedPaths(dirname(file))] }), health, users: 0 };
 }

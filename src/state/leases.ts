@@ -6,6 +6,7 @@ import { prepared, type Value } from './prepared.ts';
 /** Something that one process at a time may do: `job:<name>`, `instance:<key>`. Give it back with `release`. */
 export interface Lease {
   readonly name: string;
+  /** Never rejects for the sake of the disk: where that takes no writes, the lease is given back as soon as it does. */
   release(): Promise<void>;
 }
 
@@ -22,11 +23,11 @@ export class Leases {
     return atomically(this.#ground, async (inside) => {
       const owners = new Owners(inside);
       const [held] = await byName(inside.db, { name });
-      if (held !== undefined && !(await owners.isDead(held.owner))) return undefined;
+      if (held !== undefined && !(await this.#isLeftOver(held, owners))) return undefined;
       await owners.beat();
       const mine = { owner: inside.processes.self, token: newId(), taken_at: Math.round(inside.clock.now()) };
       const [taken] = await take(inside.db, { name, ...mine, seen: held?.token ?? '' });
-      return taken && { name, release: () => this.#release(name, mine.token) };
+      return taken && { name, release: () => this.#giveBack(name, mine.token) };
     });
   }
 
@@ -57,6 +58,15 @@ export class Leases {
         if (await owners.isDead(owner)) await new Leases(inside).#release(name, token);
       }
     });
+  }
+
+  /** Its process is dead, or it is our own and has been given back. */
+  async #isLeftOver({ owner, token }: { owner: string; token: string }, owners: Owners): Promise<boolean> {
+    return this.#ground.pending.has(token) || owners.isDead(owner);
+  }
+
+  #giveBack(name: string, token: string): Promise<void> {
+    return this.#ground.pending.settle(token, () => this.#release(name, token));
   }
 
   async #release(name: string, token: string): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { Clock } from '../lib/clock.ts';
+import type { PendingWrites } from './pending-writes.ts';
 import type { Processes } from './processes.ts';
 import type { Tables } from './tables.ts';
 
@@ -8,6 +9,8 @@ export interface Ground {
   readonly db: Kysely<Tables>;
   readonly clock: Clock;
   readonly processes: Processes;
+  /** What gives back what this process holds. */
+  readonly pending: PendingWrites;
   /** Absolute path of the state folder. */
   readonly folder: string;
   /** Absent: nothing is kept once it is delivered. */

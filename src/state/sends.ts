@@ -56,10 +56,14 @@ export class Sends {
     return (await occupy(this.#ground, { account, slot, seen, days })) ?? { freeInMs: 0 };
   }
 
-  /** The request has been answered or has failed: its slot rests, then is free. */
-  async release({ account, slot, ticket }: Ticket): Promise<void> {
-    const at = this.#ground.clock.monotonic() + restMs;
-    await free(this.#ground.db, { account, slot, ticket, at });
+  /**
+   * The request has been answered or has failed: its slot rests, then is free. It may have arrived as late as now, so it is
+   * charged to the days that are now, where it was not paid on them. Where the disk takes no writes, all of this is done as
+   * soon as it does; not to be called inside a transaction.
+   */
+  release(ticket: Ticket, today: readonly string[] = []): Promise<void> {
+    const ground = this.#ground;
+    return ground.pending.settle(ticket.ticket, () => atomically(ground, (inside) => giveBack(inside, ticket, today)));
   }
 
   /**
@@ -122,8 +126,18 @@ const free = prepared((db, value: Value<Ticket & { at: number }>) =>
     .set({ free_at: value('at') })
     .where('account', '=', value('account'))
     .where('slot', '=', value('slot'))
-    .where('ticket', '=', value('ticket')),
+    .where('ticket', '=', value('ticket'))
+    .where('free_at', 'is', null)
+    .returning('days'),
 );
+
+/** What was given back before stays as it is. */
+async function giveBack(ground: Ground, { account, slot, ticket }: Ticket, today: readonly string[]): Promise<void> {
+  const at = ground.clock.monotonic() + restMs;
+  const [freed] = await free(ground.db, { account, slot, ticket, at });
+  if (freed === undefined) return;
+  for (const day of today) if (!freed.days.includes(day)) await new Quota(ground).charge(account, day);
+}
 
 /**
  * The account's slots. One whose process died, or that was taken before this boot, has no answer to wait for: it
@@ -135,7 +149,7 @@ async function healed(ground: Ground, account: string, days: readonly string[]):
   const rows = await slotsOf(ground, account);
   const slots: Slot[] = [];
   for (const row of rows) {
-    if (!isStray(row, processes.boot) || !(await owners.isDead(row.owner))) {
+    if (!isStray(row, processes.boot) || !(ground.pending.has(row.ticket) || (await owners.isDead(row.owner)))) {
       slots.push(row);
       continue;
     }

@@ -2,6 +2,7 @@ import SQLite from 'better-sqlite3';
 import { type Dialect, SqliteDialect, type SqliteStatement } from 'kysely';
 import { stateProblem } from './state-problem.ts';
 import { TransactionGuard } from './transaction-guard.ts';
+import { WriteHealth } from './write-health.ts';
 
 /** Longest that a statement waits for another process to finish its transaction. */
 const busyTimeoutMs = 15_000;
@@ -13,7 +14,10 @@ const keptStatements = 300;
  * the disk before it returns (what is owed outlives the power). Where `durable` says that it need not, the database is in
  * memory, for this process alone: the file stays empty.
  */
-export function sqliteDialect(file: string, { durable = true }: { durable?: boolean } = {}): Dialect {
+export function sqliteDialect(
+  file: string,
+  { durable = true, health = new WriteHealth() }: { durable?: boolean; health?: WriteHealth } = {},
+): Dialect {
   const telling = <T>(work: () => T): T => {
     try {
       return work();
@@ -30,7 +34,7 @@ export function sqliteDialect(file: string, { durable = true }: { durable?: bool
     database.close();
     throw stateProblem(error, file);
   }
-  const guard = new TransactionGuard(database);
+  const guard = new TransactionGuard(database, health);
   const rollback = rollbackBy(guard);
   const kept = new Map<string, SqliteStatement>();
   const prepare = (text: string): SqliteStatement => {

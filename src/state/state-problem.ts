@@ -2,11 +2,18 @@ import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Problem } from '../lib/problem.ts';
 
+const unwritable: ReadonlySet<string> = new Set(['STATE_FULL', 'STATE_LOCKED', 'STATE_UNREADABLE']);
+
+/** True where the state could not be written or read now, and may be later: the disk is full, fails or is read-only. */
+export function isUnwritable(error: unknown): error is Problem {
+  return error instanceof Problem && unwritable.has(error.code);
+}
+
 const restore = 'stop Sluice, then: sluice restore FOLDER --replace, from a backup; what is there now is put aside';
 
 /**
  * What SQLite says of a state's database, as a Problem where it is the disk's or the file's fault and not ours:
- * `STATE_DAMAGED`, `STATE_FULL`, `STATE_UNREADABLE`. Anything else comes back as it is.
+ * `STATE_DAMAGED`, `STATE_FULL`, `STATE_LOCKED`, `STATE_UNREADABLE`. Anything else comes back as it is.
  */
 export function stateProblem(error: unknown, file: string): unknown {
   const { code } = (error ?? {}) as { code?: unknown };
@@ -16,6 +23,7 @@ export function stateProblem(error: unknown, file: string): unknown {
   const isMalformed = String((error as Error).message).startsWith('malformed database schema');
   if (isMalformed || /^SQLITE_(CORRUPT|NOTADB)/.test(code)) return damaged(given);
   if (code === 'SQLITE_FULL' || (code.startsWith('SQLITE_IOERR') && hasNoRoom(dirname(file)))) return full(given, file);
+  if (/^SQLITE_(BUSY|LOCKED)/.test(code)) return locked(given);
   if (/^SQLITE_(IOERR|CANTOPEN|READONLY|PERM)/.test(code)) return unreadable(given, file);
   return error;
 }
@@ -61,6 +69,16 @@ function full(given: Given, file: string): Problem {
     family: 'try_later',
     message: 'There is no room on the disk for what has to be written down',
     next: `free some space in ${dirname(file)}, or move the state folder to a larger disk`,
+    ...given,
+  });
+}
+
+function locked(given: Given): Problem {
+  return new Problem({
+    code: 'STATE_LOCKED',
+    family: 'try_later',
+    message: 'The database of the state is locked: another process has been writing for longer than 15 s',
+    next: 'find the process that holds it (fuser -v on the file shows it) and end it; Sluice itself locks it for moments only',
     ...given,
   });
 }

@@ -19,6 +19,7 @@ import { Outbox } from './outbox.ts';
 import { Owners } from './owners.ts';
 import { atomically, type Ground, type Keep } from './part.ts';
 import { PayloadFiles } from './payload-files.ts';
+import { PendingWrites } from './pending-writes.ts';
 import { type Processes, systemProcesses } from './processes.ts';
 import { Purses } from './purses.ts';
 import { Quarantine } from './quarantine.ts';
@@ -30,6 +31,7 @@ import { Schedules } from './schedules.ts';
 import { Sends } from './sends.ts';
 import { Settings } from './settings.ts';
 import { Skips } from './skips.ts';
+import { isUnwritable } from './state-problem.ts';
 import { Stretches } from './stretches.ts';
 import { Tallies } from './tallies.ts';
 import { Targets } from './targets.ts';
@@ -75,6 +77,15 @@ export interface Store extends Parts {
   readonly durable: boolean;
   /** All of `work` happens, or none of it. Inside, use the parts handed in and no others. */
   transaction<T>(work: (parts: Parts) => Promise<T>): Promise<T>;
+  /**
+   * A transaction that is made now or, where the disk takes no writes, as soon as it does. `id` names what it settles.
+   * Rejects only with what is not the fault of the disk; must be harmless when it is made twice.
+   */
+  settle(id: string, work: (parts: Parts) => Promise<unknown>): Promise<void>;
+  /** Why the last write failed, where the disk is full, fails or is read-only; undefined while writes succeed. */
+  unwritable(): Problem | undefined;
+  /** Writes a little to find out; for a process that has written nothing yet. */
+  probe(): Promise<Problem | undefined>;
   close(): Promise<void>;
 }
 
@@ -98,9 +109,10 @@ const beatMs = 10_000;
  */
 export async function openStore(folder: string, options: StoreOptions): Promise<Store> {
   const at = resolve(folder);
-  const { db, close } = useDatabase(prepareFile(at), options);
+  const { db, health, close } = useDatabase(prepareFile(at), options);
   const { clock, keep, processes = systemProcesses() } = options;
-  const ground: Ground = { db, clock, processes, folder: at, ...(keep === undefined ? {} : { keep }) };
+  const pending = new PendingWrites(clock);
+  const ground: Ground = { db, clock, processes, pending, folder: at, ...(keep === undefined ? {} : { keep }) };
   try {
     await migrate(db, { now: Math.round(options.clock.now()), folder: at });
   } catch (error) {
@@ -115,8 +127,15 @@ export async function openStore(folder: string, options: StoreOptions): Promise<
     processes: ground.processes,
     durable: options.durable ?? true,
     transaction: (work) => atomically(ground, (inside) => work(partsOf(inside))),
+    settle: (id, work) => pending.settle(id, () => atomically(ground, (inside) => work(partsOf(inside)))),
+    unwritable: () => health.problem,
+    async probe() {
+      await parts.settings.set('probe', String(Math.round(clock.now()))).catch(otherThanDisk);
+      return health.problem;
+    },
     async close() {
       stopBeating();
+      await pending.close();
       await close();
     },
   };
@@ -183,6 +202,10 @@ function touch(file: string): void {
   } finally {
     closeSync(descriptor);
   }
+}
+
+function otherThanDisk(error: unknown): void {
+  if (!isUnwritable(error)) throw error;
 }
 
 function keepBeating(owners: Owners): () => void {

@@ -1,3 +1,6 @@
+import { isUnwritable } from './state-problem.ts';
+import type { WriteHealth } from './write-health.ts';
+
 /** What the guard needs of a database connection. */
 export interface GuardedConnection {
   readonly inTransaction: boolean;
@@ -11,12 +14,16 @@ export interface GuardedConnection {
  */
 export class TransactionGuard {
   readonly #connection: GuardedConnection;
+  readonly #health: WriteHealth;
   #isBegun = false;
+  /** Something was changed that is not committed yet. */
+  #isChanged = false;
   /** Why SQLite has ended the transaction that was begun. */
   #failure: unknown;
 
-  constructor(connection: GuardedConnection) {
+  constructor(connection: GuardedConnection, health: WriteHealth) {
     this.#connection = connection;
+    this.#health = health;
   }
 
   /** Runs a statement; one of a transaction that SQLite has rolled back fails with the error that ended it. */
@@ -25,17 +32,28 @@ export class TransactionGuard {
     if (this.#failure !== undefined) throw this.#failure;
     try {
       const result = execute();
-      if (text === 'commit') this.#isBegun = false;
+      this.#note(text, result);
       return result;
     } catch (error) {
+      if (isUnwritable(error)) this.#health.refused(error);
       if (this.#isBegun && !this.#connection.inTransaction) this.#failure = error;
       throw error;
     }
   }
 
+  /** A commit of nothing says nothing about the disk. */
+  #note(text: string, result: unknown): void {
+    if (text === 'commit') this.#isBegun = false;
+    else if (hasChanged(text, result)) this.#isChanged = true;
+    if (!this.#isChanged || this.#connection.inTransaction) return;
+    this.#isChanged = false;
+    this.#health.written();
+  }
+
   /** Ends the transaction, if there still is one. Called because of an error that must not be replaced: never throws. */
   rollBack(): void {
     this.#isBegun = false;
+    this.#isChanged = false;
     this.#failure = undefined;
     if (!this.#connection.inTransaction) return;
     try {
@@ -51,4 +69,9 @@ export class TransactionGuard {
     this.#isBegun = true;
     return result;
   }
+}
+
+function hasChanged(text: string, result: unknown): boolean {
+  if (!/^(insert|update|delete)/i.test(text)) return false;
+  return Array.isArray(result) ? result.length > 0 : (result as { changes: number | bigint }).changes > 0;
 }

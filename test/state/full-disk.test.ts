@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { useDatabase } from '../../src/state/database.ts';
 import type { Store } from '../../src/state/store.ts';
-import { cleanUp, newFolder, newStore } from './fixtures.ts';
+import { cleanUp, HandClock, newFolder, newStore, Population } from './fixtures.ts';
 
 afterEach(cleanUp);
 
@@ -55,6 +55,94 @@ describe('a transaction that SQLite itself has rolled back', () => {
     await makeRoom();
     await write();
     expect(await store.settings.find('large')).toBe(large);
+    await close();
+  });
+});
+
+/** Two processes on one state, and what lets their disk take no writes, as one that was mounted again read-only. */
+async function twoProcesses() {
+  const folder = newFolder();
+  const clock = new HandClock();
+  const population = new Population();
+  const [mine, other] = [
+    await newStore({ clock, folder, processes: population.member('mine') }),
+    await newStore({ clock, folder, processes: population.member('other') }),
+  ];
+  const { db, close } = useDatabase(join(folder, 'sluice.db'));
+  const freeze = (isFrozen: boolean) => sql.raw(`pragma query_only = ${isFrozen ? 1 : 0}`).execute(db);
+  return { mine, other, clock, freeze, close };
+}
+
+const turnsOfTheLoop = async () => {
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+};
+
+describe('what is given back while the disk takes no writes', () => {
+  it('is a lease that its own process may take again at once when the disk works', async () => {
+    const { mine, freeze, close } = await twoProcesses();
+    const lease = await mine.leases.take('instance:a');
+    await freeze(true);
+    await lease?.release();
+    await expect(mine.leases.take('instance:a')).rejects.toMatchObject({ code: 'STATE_UNREADABLE' });
+    await freeze(false);
+    expect(await mine.leases.take('instance:a')).toBeDefined();
+    expect(await mine.leases.take('instance:a'), 'it is held again').toBeUndefined();
+    await close();
+  });
+
+  it('is a lease that other processes may take soon after the disk works', async () => {
+    const { mine, other, clock, freeze, close } = await twoProcesses();
+    const lease = await mine.leases.take('instance:a');
+    await freeze(true);
+    await lease?.release();
+    await freeze(false);
+    expect(await other.leases.take('instance:a')).toBeUndefined();
+    clock.advance(10_000);
+    await turnsOfTheLoop();
+    expect(await other.leases.take('instance:a')).toBeDefined();
+    await close();
+  });
+
+  it('is a send slot that rests and is free again, for its own process and for others', async () => {
+    const { mine, other, clock, freeze, close } = await twoProcesses();
+    const first = await mine.sends.take('account', 1);
+    if (!('ticket' in first)) throw new Error('no slot');
+    await freeze(true);
+    await mine.sends.release(first);
+    await freeze(false);
+    expect(await mine.sends.take('account', 1), 'its own process knows that the answer came').toEqual({
+      freeInMs: expect.any(Number),
+    });
+    clock.advance(10_000);
+    await turnsOfTheLoop();
+    clock.advance(10_000);
+    expect(await other.sends.take('account', 1)).toMatchObject({ slot: 0 });
+    await close();
+  });
+
+  it('is a send slot that another process waits for no longer than the disk fails', async () => {
+    const { mine, other, clock, freeze, close } = await twoProcesses();
+    const first = await mine.sends.take('account', 1);
+    if (!('ticket' in first)) throw new Error('no slot');
+    await freeze(true);
+    await mine.sends.release(first);
+    await freeze(false);
+    clock.advance(10_000);
+    await turnsOfTheLoop();
+    expect(await other.sends.take('account', 1)).toEqual({ freeInMs: expect.any(Number) });
+    clock.advance(2_000);
+    expect(await other.sends.take('account', 1)).toMatchObject({ slot: 0 });
+    await close();
+  });
+
+  it('is a lease whose store is closed: the disk is tried once more', async () => {
+    const { mine, other, freeze, close } = await twoProcesses();
+    const lease = await mine.leases.take('instance:a');
+    await freeze(true);
+    await lease?.release();
+    await freeze(false);
+    await mine.close();
+    expect(await other.leases.take('instance:a')).toBeDefined();
     await close();
   });
 });

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { useDatabase } from '../../src/state/database.ts';
 import { outstanding } from '../../src/state/outstanding.ts';
+import { PendingWrites } from '../../src/state/pending-writes.ts';
 import { prepared, type Value } from '../../src/state/prepared.ts';
 import type { Store } from '../../src/state/store.ts';
 import { cleanUp, newStore, noon, oweText, place, VirtualClock } from './fixtures.ts';
@@ -63,8 +64,11 @@ describe('what is asked with every run', () => {
     ['what is owed', (store) => store.outbox.inState('owed')],
     [
       'what an instance waits for',
-      ({ folder, processes }, db) =>
-        outstanding({ db, clock: new VirtualClock(), processes, folder }, { url: place.url, instance: 'orders' }),
+      ({ folder, processes }, db) => {
+        const clock = new VirtualClock();
+        const ground = { db, clock, processes, folder, pending: new PendingWrites(clock) };
+        return outstanding(ground, { url: place.url, instance: 'orders' });
+      },
     ],
   ];
 
