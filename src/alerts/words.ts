@@ -69,7 +69,7 @@ const words: Readonly<Record<Occasion, Words>> = {
   },
   disk: {
     one: 'the state folder fills up',
-    worse: 'the state folder is full',
+    worse: 'the state folder is full or cannot be written',
     many: 'the state folder fills up',
     over: 'the state folder has room again',
     overMany: 'the state folder has room again',

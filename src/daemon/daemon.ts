@@ -3,6 +3,7 @@ import { concurrencyDefault } from '../config/schedule-options.ts';
 import { build, commitText } from '../lib/build.ts';
 import type { Timer } from '../schedule/timer.ts';
 import { giveBackCutOff } from './cut-off.ts';
+import { DiskRetries } from './disk-retries.ts';
 import { InForce } from './in-force.ts';
 import { Line, type Place } from './line.ts';
 import type { Outcome } from './outcome.ts';
@@ -28,6 +29,7 @@ export class Daemon {
   readonly #scheduler: Scheduler;
   readonly #line: Line;
   readonly #stretcher: Stretcher;
+  readonly #retries: DiskRetries;
   readonly #stop = new AbortController();
   /** Former configs whose runs have not ended yet. */
   readonly #retiring = new Set<Promise<void>>();
@@ -55,9 +57,11 @@ export class Daemon {
       run: (place) => this.#run(place),
       skip: (firing, { reason, isCovered }) => this.#skip(firing, reason, isCovered),
       wait: ({ job, at }, reason) => events.emit('firing.waiting', { job: job.name, at, reason }),
-      failed: ({ job, at }, error) => this.#fault('a firing met a fault', error, { job: job.name, at }),
+      failed: (firing, error) => this.#failed(firing, error),
       stop: this.#stop.signal,
     });
+    const again = (firing: Firing): void => this.#line.take(firing);
+    this.#retries = new DiskRetries({ store, clock, emit: events.emit, fire: again, stop: this.#stop.signal });
     this.#line.widen(config.concurrency ?? concurrencyDefault);
     const fire = (firing: Firing): void => this.#fire(firing);
     const passOver = (passed: PassedOver): void => this.#passMissed(passed);
@@ -170,6 +174,7 @@ export class Daemon {
 
   /** One that the day has no room for takes no other's place: it is passed over before anything is ended for it. */
   #fire(firing: Firing): void {
+    this.#retries.replaceBy(firing);
     if (!this.#line.cancels(firing)) {
       this.#line.take(firing);
       return;
@@ -179,8 +184,7 @@ export class Daemon {
       await this.#passOver(firing, stretched);
       firing.done();
     });
-    const { job, at } = firing;
-    const noted = decided.catch((error: unknown) => this.#fault('a firing met a fault', error, { job: job.name, at }));
+    const noted = decided.catch((error: unknown) => this.#failed(firing, error));
     this.#noting = Promise.all([this.#noting, noted]);
   }
 
@@ -210,7 +214,8 @@ export class Daemon {
     await this.#follow(firing, await now.follow(run));
   }
 
-  async #follow(firing: Firing, { state }: Outcome): Promise<void> {
+  async #follow(firing: Firing, { state, problem, run }: Outcome): Promise<void> {
+    if (state === 'failed') this.#retries.defer(firing, { problem, began: run !== undefined });
     if (state === 'owed') this.#now.nudge();
     const isCovered = this.#line.isAwaited(firing.job.name);
     if (state === 'busy') this.#skip(firing, 'another process is running this job', isCovered);
@@ -244,6 +249,12 @@ export class Daemon {
   async #passOver({ job, at, settle }: Firing, reason: string): Promise<void> {
     await settle(this.#runtime.store);
     this.#runtime.events.emit('firing.stretched', { job: job.name, at, reason });
+  }
+
+  /** A firing that threw on its way to a run. */
+  #failed(firing: Firing, error: unknown): void {
+    if (this.#retries.defer(firing, { problem: error, began: false })) return;
+    this.#fault('a firing met a fault', error, { job: firing.job.name, at: firing.at });
   }
 
   #fault(message: string, error: unknown, facts: object = {}): void {

@@ -32,6 +32,8 @@ export type RunEvents = {
   };
   /** A firing that waits for the end of the run before it. */
   'firing.waiting': { readonly job: string; readonly at: number; readonly reason: string };
+  /** A firing that the disk was in the way of, full or failing: it fires again when the disk works. */
+  'firing.deferred': { readonly job: string; readonly at: number; readonly code: string; readonly message: string };
   /** A firing that was passed over because the job runs less often; `reason` says how and until when. */
   'firing.stretched': { readonly job: string; readonly at: number; readonly reason: string };
   /** The day does not reach for all: until `until` only every n-th firing of the job runs (0: none), as `says` says. */
@@ -55,6 +57,14 @@ export type RunEvents = {
   /** Nobody looks at the schedules, or a firing stays due: whatever restarts the daemon should. */
   'schedules.stopped': { readonly said: string };
   'schedules.resumed': { readonly said: string };
+  /** The state takes no writes: the disk is full, fails or is read-only. */
+  'state.unwritable': {
+    readonly code: string;
+    readonly message: string;
+    readonly seen?: string;
+    readonly next?: string;
+  };
+  'state.writable': Readonly<Record<string, never>>;
   /** A source was looked at, and answered. */
   'source.answered': { readonly source: string; readonly milliseconds: number };
   /** It did not: the next run that reads it is likely to fail as well. */

@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
+import type { Problem } from '../lib/problem.ts';
 import type { Store } from '../state/store.ts';
 import type { Ticking } from './scheduler.ts';
 
@@ -29,6 +30,8 @@ export interface PulseGiven {
   readonly ticking: () => Ticking;
   /** Told when the schedules stop, and when they tick again. */
   readonly turned?: (beat: Beat) => void;
+  /** Told when the state stops to take writes, with the reason, and when it takes them again. */
+  readonly writable?: (problem: Problem | undefined) => void;
 }
 
 /**
@@ -42,6 +45,7 @@ export class Pulse {
   /** Since when a firing is overdue, monotonic: the wall clock may have jumped over one. */
   #overdueSince: number | undefined;
   #wasTicking = true;
+  #unwritable: Problem | undefined;
 
   constructor(given: PulseGiven) {
     this.#given = given;
@@ -81,7 +85,14 @@ export class Pulse {
       wall: clock.now(),
       monotonic: clock.monotonic(),
     };
-    await store.settings.set(settingName, JSON.stringify(written));
+    await store.settings.set(settingName, JSON.stringify(written)).finally(() => this.#noteWritable());
+  }
+
+  #noteWritable(): void {
+    const problem = this.#given.store.unwritable();
+    if (problem?.code === this.#unwritable?.code) return;
+    this.#unwritable = problem;
+    this.#given.writable?.(problem);
   }
 }
 
@@ -95,7 +106,13 @@ export async function readPulse(store: Store, { owner, clock }: { owner: string;
   if (written?.owner !== owner) return { ticking: false, said: 'the daemon has not begun its schedules yet' };
   const sharesClock = store.processes.sharesBoot(owner);
   const age = sharesClock ? clock.monotonic() - written.monotonic : Math.abs(clock.now() - written.wall);
-  if (age > 3 * beatMs) return { ticking: false, said: `the daemon has shown no sign of life for ${seconds(age)}` };
+  if (age > 3 * beatMs) {
+    // A daemon that cannot write shows no sign of life, which says nothing of its schedules.
+    const problem = await store.probe();
+    if (problem !== undefined)
+      return { ticking: true, said: `not known while the state cannot be written: ${problem.code}` };
+    return { ticking: false, said: `the daemon has shown no sign of life for ${seconds(age)}` };
+  }
   return { ticking: written.ticking, said: written.said };
 }
 

@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
+import type { Problem } from '../lib/problem.ts';
 import { processText } from '../state/processes.ts';
 import type { Store } from '../state/store.ts';
 import { readPulse } from './pulse.ts';
@@ -12,15 +13,21 @@ export interface Health {
 /** Looks into the store: is there a daemon, is it alive, do its schedules tick? Asks nobody. */
 export async function reportHealth(store: Store, clock: Clock): Promise<Health> {
   const holder = await store.leases.holder('daemon');
-  const readable = { name: 'state', ok: true, said: 'the state can be read' };
+  const state = stateCheck(await store.probe());
   if (holder === undefined) {
     return {
       ok: false,
-      checks: [readable, { name: 'daemon', ok: false, said: 'no daemon runs on this state folder' }],
+      checks: [state, { name: 'daemon', ok: false, said: 'no daemon runs on this state folder' }],
     };
   }
   const beat = await readPulse(store, { owner: holder.owner, clock });
   const since = new Date(holder.takenAt).toISOString();
   const alive = { name: 'daemon', ok: true, said: `${processText(holder.owner)} since ${since}` };
-  return { ok: beat.ticking, checks: [readable, alive, { name: 'scheduler', ok: beat.ticking, said: beat.said }] };
+  const scheduler = { name: 'scheduler', ok: beat.ticking, said: beat.said };
+  return { ok: beat.ticking && state.ok, checks: [state, alive, scheduler] };
+}
+
+function stateCheck(problem: Problem | undefined): Health['checks'][number] {
+  if (problem === undefined) return { name: 'state', ok: true, said: 'the state can be read and written' };
+  return { name: 'state', ok: false, said: `the state cannot be written: ${problem.code}, ${problem.message}` };
 }

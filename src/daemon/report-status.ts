@@ -5,6 +5,7 @@ import { easternText, instantText } from '../lib/time-text.ts';
 import { loginCommand } from '../oauth/login-problems.ts';
 import { needsPerson, reportLogins } from '../oauth/report.ts';
 import { processText } from '../state/processes.ts';
+import { unwritableText } from '../state/state-problem.ts';
 import type { Store } from '../state/store.ts';
 import type { OutboxRow, RunRow, StretchRow } from '../state/tables.ts';
 import { readNote, type Taken } from './config-note.ts';
@@ -90,6 +91,8 @@ export interface Status {
   readonly logins: readonly NeedyLogin[];
   /** How full the state folder is. */
   readonly disk?: DiskStatus;
+  /** Why the state takes no writes, where it does not: in words, with what to do. */
+  readonly unwritable?: { readonly code: string; readonly says: string };
   /** Where the config has alerts: what is wrong now, and channels that do not take messages. */
   readonly alerts?: {
     readonly open: number;
@@ -97,7 +100,7 @@ export interface Status {
   };
 }
 
-/** Reads where everything stands from the store, where there is one already; asks nobody and changes nothing. `known`: where it has been read already. */
+/** Reads where everything stands from the store, where there is one already, and whether it takes writes; asks nobody. `known`: where it has been read already. */
 export async function reportStatus(
   config: Config,
   store: Store | undefined,
@@ -111,6 +114,7 @@ export async function reportStatus(
   const owed = waiting.filter(({ state }) => state === 'owed');
   const logins = await needyLogins(config, store, clock);
   const disk = store === undefined ? undefined : await reportDisk(config, store);
+  const unwritable = await store?.probe();
   return {
     ...(daemon === undefined || store === undefined
       ? {}
@@ -120,6 +124,7 @@ export async function reportStatus(
     accounts,
     logins,
     ...(disk === undefined ? {} : { disk }),
+    ...(unwritable === undefined ? {} : { unwritable: { code: unwritable.code, says: unwritableText(unwritable) } }),
     ...(await alertStatus(config, store)),
   };
 }

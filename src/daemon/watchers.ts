@@ -1,5 +1,6 @@
 import type { MonitorAddress } from '../config/config.ts';
 import type { Log } from '../lib/log.ts';
+import type { Problem } from '../lib/problem.ts';
 import type { SourceChecks } from './checks/source-checks.ts';
 import type { Daemon } from './daemon.ts';
 import type { Monitor, Pages } from './monitor/monitor.ts';
@@ -34,7 +35,11 @@ export class Watchers {
     this.#given = given;
     const turned = ({ ticking, said }: Beat): void =>
       runtime.events.emit(ticking ? 'schedules.resumed' : 'schedules.stopped', { said });
-    this.#pulse = new Pulse({ store, clock, ticking: () => daemon.ticking(), turned });
+    const writable = (problem: Problem | undefined): void => {
+      if (problem === undefined) runtime.events.emit('state.writable', {});
+      else runtime.events.emit('state.unwritable', toldOf(problem));
+    };
+    this.#pulse = new Pulse({ store, clock, ticking: () => daemon.ticking(), turned, writable });
     this.#systemd = systemd;
   }
 
@@ -114,4 +119,8 @@ export class Watchers {
     const { url } = await this.#monitor.listen(address);
     log.info('monitor.listening', { url });
   }
+}
+
+function toldOf({ code, message, seen, next }: Problem) {
+  return { code, message, ...(seen === undefined ? {} : { seen }), ...(next === undefined ? {} : { next }) };
 }

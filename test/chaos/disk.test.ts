@@ -1,10 +1,9 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync } from 'node:fs';
-import { rm, statfs, writeFile } from 'node:fs/promises';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { forTest, type Start } from '../journey/process.ts';
+import type { Start } from '../journey/process.ts';
 import { forSuite, until } from '../journey/world.ts';
+import { clear, fill, mountSmall } from './small-disk.ts';
 import { dieAt, openTheatre, type Stage, setStage, type Theatre } from './stage.ts';
 
 const scope = forSuite();
@@ -107,27 +106,6 @@ it.for([
 );
 
 describe('a disk that is really full', () => {
-  /** Mounts a small disk in the place of the state folder; false where this machine does not let us. */
-  function mountSmall({ home }: Stage, size: string): boolean {
-    const folder = join(home.folder, 'state');
-    mkdirSync(folder);
-    try {
-      execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'sluice-chaos', folder], { stdio: 'ignore' });
-    } catch {
-      return false;
-    }
-    forTest(() => void execFileSync('umount', ['-l', folder]));
-    return true;
-  }
-
-  const filler = ({ home }: Stage) => join(home.folder, 'state', 'filler');
-
-  /** Leaves so many bytes; without a number not one page for the state. */
-  async function fill(stage: Stage, left = 0): Promise<void> {
-    const { bavail, bsize } = await statfs(join(stage.home.folder, 'state'));
-    await writeFile(filler(stage), Buffer.alloc(bavail * bsize - left));
-  }
-
   it('refuses what has no room, says so, and goes on when there is some: nothing owed is lost', async () => {
     const stage = await setStage(theatre, { top: { keep: { payloads: 0 } } });
     const { home, upstream, oracle } = stage;
@@ -150,7 +128,7 @@ describe('a disk that is really full', () => {
   /** Not even the state itself can write. */
   async function expectPolite(stage: Stage): Promise<void> {
     const { home, oracle } = stage;
-    await rm(filler(stage));
+    await clear(stage);
     await fill(stage);
     const { code, stderr, stdout } = await home.sluice(['sync', '--json']);
     expect(code).toBe(1);
@@ -161,7 +139,7 @@ describe('a disk that is really full', () => {
     expect(findings).toContainEqual(
       expect.objectContaining({ check: 'database', ok: false, mend: expect.stringContaining('free some space') }),
     );
-    await rm(filler(stage));
+    await clear(stage);
     expect(await oracle.look()).toBe(2);
   }
 
@@ -179,7 +157,7 @@ describe('a disk that is really full', () => {
     if (isSmall) await fill(stage);
     const { code } = await sync.ended;
     expect(code).not.toBe(0);
-    await rm(filler(stage), { force: true });
+    await clear(stage);
     await oracle.rest();
     expect(await oracle.look()).toBe(2);
   });

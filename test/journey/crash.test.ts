@@ -119,6 +119,7 @@ type Elsewhere =
   | `config.${string}`
   | `payloads.${string}`
   | `source.${string}`
+  | `state.${string}`
   | `daemon.${string}`
   | `schedules.${string}`;
 type Step = Exclude<keyof (PipelineEvents & DeliveryEvents & RunEvents), Elsewhere>;

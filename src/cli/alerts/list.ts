@@ -1,6 +1,8 @@
 import type { Occasion } from '../../config/alerts.ts';
 import type { Config } from '../../config/config.ts';
+import type { Problem } from '../../lib/problem.ts';
 import type { ChannelRecord } from '../../state/alerts.ts';
+import { unwritableText } from '../../state/state-problem.ts';
 import type { Store } from '../../state/store.ts';
 import type { AlertMessageRow, AlertRow } from '../../state/tables.ts';
 import { openConfig, showProblems } from '../config-file.ts';
@@ -17,6 +19,8 @@ const mendsShown = 10;
 
 interface Listed {
   readonly open: readonly AlertRow[];
+  /** The state takes no writes, so nothing that is wrong could be added to what is open. */
+  readonly unwritable?: Problem;
   /** Of the first that are open, what a person can do. */
   readonly mends: readonly string[];
   readonly channels: readonly (ChannelRecord & { readonly type: string })[];
@@ -50,8 +54,10 @@ async function read(config: Config): Promise<Listed> {
       return { ...(record ?? { channel: name, waiting: 0, given_up: 0 }), type };
     });
     const open = rows.filter(({ cleared_at }) => cleared_at === null);
+    const unwritable = await store?.probe();
     return {
       open,
+      ...(unwritable === undefined ? {} : { unwritable }),
       mends: store === undefined ? [] : await mendsOf(open.slice(0, mendsShown), { config, store }),
       channels: named,
       messages: (await store?.alerts.messages(messagesShown)) ?? [],
@@ -76,8 +82,9 @@ async function mendsOf(rows: readonly AlertRow[], around: { config: Config; stor
 
 const whoOf = (subject: string): string => subject.replace(/^job:/, '').replace(':', ' ');
 
-function forReaders({ open, channels, messages }: Listed) {
+function forReaders({ open, unwritable, channels, messages }: Listed) {
   return {
+    ...(unwritable === undefined ? {} : { unwritable: { code: unwritable.code, says: unwritableText(unwritable) } }),
     open: open.map(({ subject, occasion, level, since, told, what, code }) => ({
       subject,
       occasion,
@@ -101,9 +108,12 @@ function forReaders({ open, channels, messages }: Listed) {
   };
 }
 
-function textOf({ open, mends, channels, messages }: Listed, now: number): string {
+function textOf({ open, unwritable, mends, channels, messages }: Listed, now: number): string {
+  const isQuiet = open.length === 0 && unwritable === undefined;
   return [
-    open.length === 0 ? 'Nothing is wrong that anybody wants to hear of.' : tableOfWrongs(open, now),
+    ...(unwritable === undefined ? [] : [printable(unwritableText(unwritable))]),
+    ...(isQuiet ? ['Nothing is wrong that anybody wants to hear of.'] : []),
+    ...(open.length === 0 ? [] : [tableOfWrongs(open, now)]),
     ...(mends.length === 0 ? [] : ['', 'What mends it:', ...mends.map((mend) => `  ${mend}`)]),
     '',
     channels.length === 0

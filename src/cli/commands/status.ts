@@ -37,7 +37,7 @@ async function run({ config: file, json }: Flags): Promise<void> {
 }
 
 function textOf(
-  { daemon, jobs, stranded, accounts, logins, disk, alerts }: Status,
+  { daemon, jobs, stranded, accounts, logins, disk, unwritable, alerts }: Status,
   { refused, now }: { refused: readonly string[]; now: number },
 ): string {
   const fires = daemon !== undefined && daemon.stopped === undefined;
@@ -65,6 +65,7 @@ function textOf(
     ...stranded.map(strandedText),
     ...logins.map(loginText),
     ...diskText(disk),
+    ...(unwritable === undefined ? [] : [printable(unwritable.says)]),
     ...alertsText(alerts),
     ...(accounts.length === 0 ? [] : ['', ...accounts.map(accountText)]),
   ].join('\n');

@@ -221,6 +221,10 @@ export const eventWords: { readonly [N in EventName]: EventWords<FactOf<N>> } = 
   },
   'firing.skipped': { says: 'Firings came to nothing.', facts: { job, at, firings, reason } },
   'firing.waiting': { says: 'A firing waits for the end of the run before it.', facts: { job, at, reason } },
+  'firing.deferred': {
+    says: 'The disk is full or fails: the firing has no run. It fires again when the disk works.',
+    facts: { job, at, code, message },
+  },
   'firing.stretched': {
     says: 'A firing was passed over, because the job runs less often.',
     facts: { job, at, reason },
@@ -273,6 +277,11 @@ export const eventWords: { readonly [N in EventName]: EventWords<FactOf<N>> } = 
     facts: { said },
   },
   'schedules.resumed': { says: 'The schedules tick again.', facts: { said } },
+  'state.unwritable': {
+    says: 'The state takes no writes: the disk is full, fails or is read-only. Nothing is run or sent until it works.',
+    facts: { code, message, seen: 'what the disk said, and the file', next: 'what to do about it' },
+  },
+  'state.writable': { says: 'The state takes writes again.', facts: {} },
   'daemon.started': {
     says: 'The daemon has begun.',
     facts: {

@@ -12,7 +12,7 @@ const areas: readonly (readonly [title: string, ...heads: string[]])[] = [
   ['Sources and their logins', 'source', 'token'],
   ['Schedules', 'firing', 'job', 'schedules'],
   ['Alerts', 'alert', 'heartbeat'],
-  ['Config and daemon', 'config', 'daemon'],
+  ['Config, state and daemon', 'config', 'state', 'daemon'],
 ];
 
 /** docs/logs.md, made of what the events say of themselves. Throws for an event that has no place on it. */

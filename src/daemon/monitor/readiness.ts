@@ -42,7 +42,7 @@ export class Readiness {
     return [{ name: 'scheduler', ok: ticking || this.#isStopping, said }];
   }
 
-  /** For who wants to know whether data flows: the state can be read, a config is in force, credentials are taken. */
+  /** For who wants to know whether data flows: the state can be read and written, a config is in force, credentials are taken. */
   async ready(): Promise<Look[]> {
     return [...this.alive(), await this.#state(), this.#config(), ...this.#destinations()];
   }
@@ -50,7 +50,9 @@ export class Readiness {
   async #state(): Promise<Look> {
     try {
       await this.#given.store.settings.find('');
-      return { name: 'state', ok: true, said: 'the state can be read' };
+      const problem = this.#given.store.unwritable();
+      if (problem === undefined) return { name: 'state', ok: true, said: 'the state can be read and written' };
+      return { name: 'state', ok: false, said: `the state cannot be written: ${problem.code}, ${problem.message}` };
     } catch (error) {
       return { name: 'state', ok: false, said: `the state cannot be read: ${String(error)}` };
     }

@@ -10,6 +10,7 @@ import { describe } from './describe.ts';
 import { Lookout } from './look.ts';
 import { raisedFacts } from './raised-facts.ts';
 import { Shortages } from './shortages.ts';
+import { UnwritableAlert } from './unwritable.ts';
 
 /** What nobody tells of (time passes, other processes work) is noticed this often. */
 const lookEveryMs = 60_000;
@@ -43,6 +44,8 @@ const telling: ReadonlySet<keyof SluiceEvents> = new Set([
   'config.refused',
   'source.answered',
   'source.silent',
+  'state.unwritable',
+  'state.writable',
 ]);
 
 /**
@@ -52,6 +55,7 @@ const telling: ReadonlySet<keyof SluiceEvents> = new Set([
 export class Alarm {
   readonly #given: AlarmGiven;
   readonly #lookout = new Lookout(new Shortages());
+  readonly #unwritable: UnwritableAlert;
   readonly #stop = new AbortController();
   #nap = new AbortController();
   #loop: Promise<void> = Promise.resolve();
@@ -64,6 +68,8 @@ export class Alarm {
 
   constructor(given: AlarmGiven) {
     this.#given = given;
+    const { clock, events } = given.runtime;
+    this.#unwritable = new UnwritableAlert({ clock, emit: events.emit, signal: this.#stop.signal });
   }
 
   start(): void {
@@ -116,6 +122,10 @@ export class Alarm {
     const config = current();
     const { alerts } = config;
     if (alerts === undefined) return lookEveryMs;
+    const unwritable = store.unwritable();
+    await this.#unwritable.tell(unwritable, config, alerts);
+    // Nothing else can be written down, so nothing else is told.
+    if (unwritable !== undefined) return lookEveryMs;
     const beat = await this.#given.beat();
     const seen = await this.#lookout.look({ config, alerts, store, clock, beat });
     const { bulletins, dueAt } = await book(

@@ -1,0 +1,81 @@
+import { sendTo } from '../../alerts/channels/index.ts';
+import { composeBulletin } from '../../alerts/compose.ts';
+import type { AlertEvents } from '../../alerts/events.ts';
+import type { Alerts } from '../../config/alerts.ts';
+import type { Config } from '../../config/config.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Emit } from '../../lib/events.ts';
+import type { Problem } from '../../lib/problem.ts';
+import { redact } from '../../lib/redact.ts';
+import { raisedFacts } from './raised-facts.ts';
+import { limitsOf, routeOf } from './route.ts';
+
+interface UnwritableOptions {
+  readonly clock: Clock;
+  readonly emit: Emit<AlertEvents>;
+  readonly signal: AbortSignal;
+}
+
+interface Told {
+  readonly since: number;
+  readonly what: string;
+  /** By channel: when it took the message last. */
+  readonly taken: Map<string, number>;
+}
+
+/**
+ * The one alert that cannot be kept in the state before it is sent: that the state takes no writes. It is remembered in
+ * memory alone, sent to each channel until that takes it, and again after `remind`.
+ */
+export class UnwritableAlert {
+  readonly #given: UnwritableOptions;
+  #told: Told | undefined;
+
+  constructor(given: UnwritableOptions) {
+    this.#given = given;
+  }
+
+  /** Tells of it, or that it is over; `problem`: why the state takes no writes now. */
+  async tell(problem: Problem | undefined, config: Config, alerts: Alerts): Promise<void> {
+    const told = this.#told;
+    if (problem !== undefined) {
+      const what = redact(`${problem.code}: ${problem.message} (${problem.seen})`);
+      this.#told ??= { since: this.#given.clock.now(), what, taken: new Map() };
+      await this.#send(this.#told, { config, alerts, isOver: false, next: problem.next });
+    } else if (told !== undefined) {
+      this.#told = undefined;
+      if (alerts.recovery) await this.#send(told, { config, alerts, isOver: true });
+    }
+  }
+
+  async #send(
+    { since, what, taken }: Told,
+    { config, alerts, isOver, next }: { config: Config; alerts: Alerts; isOver: boolean; next?: string | undefined },
+  ): Promise<void> {
+    const { clock, emit, signal } = this.#given;
+    const now = clock.now();
+    const { remindMs } = limitsOf(undefined, alerts);
+    const isDue = (channel: string): boolean =>
+      isOver ? taken.has(channel) : clock.monotonic() - (taken.get(channel) ?? Number.NEGATIVE_INFINITY) >= remindMs;
+    const to = routeOf({ occasion: 'disk' }, alerts).filter(isDue);
+    if (to.length === 0) return;
+    const mention = { subject: 'disk', level: 2, since, what, code: null };
+    const news = isOver
+      ? { kind: 'recovered' as const, fresh: [], open: [], recovered: [mention] }
+      : { kind: 'opened' as const, fresh: [mention], open: [mention], recovered: [] };
+    const bulletin = { occasion: 'disk' as const, to, ...news };
+    const detail = next === undefined ? undefined : { mend: next };
+    const event = composeBulletin(bulletin, { now, file: config.file, detailOf: () => detail });
+    emit('alert.raised', raisedFacts(bulletin));
+    const { id, title } = event.data;
+    const post = { id, event, body: JSON.stringify(event) };
+    for (const name of to) {
+      const channel = alerts.channels.get(name);
+      if (channel === undefined || channel.type === 'heartbeat') continue;
+      const sent = await sendTo(channel, post, { signal, now, folder: config.folder });
+      if (sent.ok) taken.set(name, clock.monotonic());
+      if (sent.ok) emit('alert.sent', { channel: name, id, title });
+      else emit('alert.unsent', { channel: name, id, attempt: 1, problem: redact(sent.said), until: now });
+    }
+  }
+}

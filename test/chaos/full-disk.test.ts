@@ -1,0 +1,193 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { openReceiver, secret } from '../alerts/receiver.ts';
+import { forSuite, type Running, until } from '../journey/world.ts';
+import { clear, fill, mountSmall, noSmallDisk } from './small-disk.ts';
+import { openTheatre, type Stage, setStage, type Theatre } from './stage.ts';
+
+const scope = forSuite();
+let theatre: Theatre;
+const missing = noSmallDisk();
+if (missing !== undefined) process.stderr.write(`tests on a small disk are skipped: ${missing}\n`);
+
+beforeAll(async () => {
+  theatre = await openTheatre(scope);
+});
+
+const says = (running: Running, text: string) => until(text, () => running.output().includes(text));
+
+/** A stage on a disk of a few megabytes, of which nothing is kept free for others. */
+async function smallStage(size: string, top: object = {}): Promise<Stage> {
+  const stage = await setStage(theatre, {
+    top: { keep: { payloads: 0 }, disk: { free_megabytes: 0 }, ...top },
+    job: { schedule: '0 0 1 1 *' },
+  });
+  expect(mountSmall(stage, size)).toBe(true);
+  return stage;
+}
+
+async function startDaemon({ home }: Stage): Promise<Running> {
+  const daemon = home.start(['run', '--log', 'debug'], { serves: true });
+  await says(daemon, 'daemon.started');
+  return daemon;
+}
+
+/** A command that is killed before it sends what it owes: the daemon does. */
+async function oweByKilled({ home }: Stage): Promise<void> {
+  await home.start(['sync', '--json'], { preload: ['kill-at'], env: { KILL_AT: 'payload.owed' } }).ended;
+}
+
+describe.skipIf(missing !== undefined)('a disk that is full', () => {
+  it.for([0, 50_000, 100_000, 200_000, 300_000, 400_000, 500_000, 700_000])(
+    'but for %d bytes at the first start says so with its folder, and never calls it a fault of Sluice',
+    async (left) => {
+      const stage = await smallStage('3m');
+      const { home, upstream, oracle } = stage;
+      upstream.advance();
+      await fill(stage, left);
+      const { code, stdout, stderr } = await home.sluice(['sync', '--json', '--wait', '0']);
+      expect(code, stderr).toBeLessThanOrEqual(1);
+      if (code === 1) expect(stdout + stderr).toMatch(/STATE_FULL|DISK_FULL/);
+      if (code === 1) expect(stdout + stderr).toContain(join(home.folder, 'state'));
+      expect(stdout + stderr).not.toMatch(/SqliteError|rollback|ENOSPC:/);
+      await clear(stage);
+      await oracle.rest();
+      expect(await oracle.look()).toBe(1);
+    },
+  );
+
+  it('beside a daemon that uses the state fails the sync in words', async () => {
+    const stage = await smallStage('3m');
+    const { home, upstream, oracle } = stage;
+    upstream.advance();
+    await oracle.ended(await home.sync());
+    await startDaemon(stage);
+    upstream.advance();
+    await fill(stage);
+    const { code, stdout, stderr } = await home.sluice(['sync', '--json']);
+    expect(code, stderr).toBe(1);
+    expect(stdout + stderr).toMatch(/STATE_FULL|DISK_FULL/);
+    await clear(stage);
+  });
+
+  it('during an upload of the daemon is told everywhere while it lasts, and the rows arrive within a minute after it', async () => {
+    const receiver = await openReceiver();
+    const alerts = { channels: { ops: { type: 'webhook', url: receiver.url, secret } } };
+    const stage = await smallStage('6m', { alerts });
+    const { home, upstream, oracle, control, instance } = stage;
+    upstream.advance();
+    await oracle.ended(await home.sync());
+    const daemon = await startDaemon(stage);
+    upstream.advance();
+    await control.break(instance, { first: 1, answer_delay_ms: 4000 });
+    await oweByKilled(stage);
+    daemon.child.kill('SIGHUP');
+    await says(daemon, 'upload.started');
+    await fill(stage);
+    await says(daemon, 'state.unwritable');
+    const seen = async (command: string) => (await home.sluice([command])).stdout;
+    expect(await seen('alerts')).toContain('The state cannot be written: There is no room on the disk');
+    expect(await seen('alerts')).not.toContain('Nothing is wrong');
+    expect(await seen('status')).toContain('The state cannot be written');
+    expect(await home.sluice(['health'])).toMatchObject({ code: 1, stdout: expect.stringContaining('STATE_FULL') });
+    await until('the alert', () => receiver.titles().includes('the state folder is full or cannot be written'));
+    await clear(stage);
+    const freed = performance.now();
+    await says(daemon, 'payload.delivered');
+    expect(performance.now() - freed).toBeLessThan(60_000);
+    expect(await oracle.look()).toBe(2);
+    await says(daemon, 'state.writable');
+    await until('the end of the alert', () => receiver.titles().includes('the state folder has room again'));
+    expect((await home.sluice(['health'])).code).toBe(0);
+    daemon.child.kill('SIGTERM');
+    expect(await daemon.ended).toMatchObject({ code: 0 });
+    await oracle.rest();
+  });
+
+  it('when a firing comes defers it, reads its source once, and again only when there is more room', async () => {
+    const stage = await smallStage('6m');
+    const { home, upstream, oracle } = stage;
+    upstream.advance();
+    await oracle.ended(await home.sync());
+    const first = await startDaemon(stage);
+    first.child.kill('SIGTERM');
+    await first.ended;
+    upstream.advance({ large: true });
+    await fill(stage, 900_000);
+    const nextYear = { preload: ['shifted-clock'], env: { CLOCK_SHIFT_MS: String(366 * 86_400_000) } };
+    const daemon = home.start(['run'], { serves: true, ...nextYear });
+    await says(daemon, 'firing.deferred');
+    await new Promise((resolve) => setTimeout(resolve, 15_000));
+    expect(daemon.output().match(/run\.started/g)).toHaveLength(1);
+    expect(await oracle.look()).toBe(1);
+    await clear(stage);
+    const freed = performance.now();
+    await says(daemon, 'payload.delivered');
+    expect(performance.now() - freed).toBeLessThan(60_000);
+    expect(await oracle.look()).toBe(2);
+  });
+
+  it('during the upload of a sync that waits is delivered by that sync when there is room', async () => {
+    const stage = await smallStage('6m');
+    const { home, upstream, oracle, control, instance } = stage;
+    upstream.advance();
+    await oracle.ended(await home.sync());
+    upstream.advance();
+    await control.break(instance, { first: 1, answer_delay_ms: 3000 });
+    const sync = home.start(['sync', '--json', '--wait', '120']);
+    await until('the service to have it', async () => (await oracle.look()) === 2);
+    await fill(stage);
+    await new Promise((resolve) => setTimeout(resolve, 8_000));
+    await clear(stage);
+    expect(await sync.ended).toMatchObject({ code: 0 });
+    await oracle.rest();
+  });
+});
+
+describe('a disk that fails to write, as SQLite and the file system see it', () => {
+  /** No file of the process may be written any more: SQLite says SQLITE_IOERR_WRITE, the file system EFBIG. */
+  const allow = ({ child }: Running, bytes: number | 'unlimited') =>
+    execFileSync('prlimit', ['--pid', String(child.pid), `--fsize=${bytes}:unlimited`]);
+
+  it('during an upload of the daemon keeps it owed, in words, and the rows arrive within a minute after it', async () => {
+    const stage = await setStage(theatre, { top: { keep: { payloads: 0 } }, job: { schedule: '0 0 1 1 *' } });
+    const { home, upstream, oracle, control, instance } = stage;
+    upstream.advance();
+    await oracle.ended(await home.sync());
+    const daemon = await startDaemon(stage);
+    upstream.advance();
+    await control.break(instance, { first: 1, answer_delay_ms: 4000 });
+    await oweByKilled(stage);
+    daemon.child.kill('SIGHUP');
+    await says(daemon, 'upload.started');
+    allow(daemon, 0);
+    await says(daemon, 'state.unwritable');
+    await says(daemon, 'STATE_UNREADABLE');
+    allow(daemon, 'unlimited');
+    const worked = performance.now();
+    await says(daemon, 'payload.delivered');
+    expect(performance.now() - worked).toBeLessThan(60_000);
+    expect(await oracle.look()).toBe(2);
+    daemon.child.kill('SIGTERM');
+    expect(await daemon.ended).toMatchObject({ code: 0 });
+    await oracle.rest();
+  });
+
+  it('from the start ends a sync in words, and leaves nothing half', async () => {
+    const stage = await setStage(theatre, { top: { keep: { payloads: 0 } } });
+    const { home, upstream, oracle } = stage;
+    upstream.advance();
+    for (const bytes of [0, 4_096, 30_000, 100_000, 200_000]) {
+      rmSync(join(home.folder, 'state'), { recursive: true, force: true });
+      const under = ['prlimit', `--fsize=${bytes}:unlimited`];
+      const { code, stdout, stderr } = await home.sluice(['sync', '--json', '--wait', '0'], { under });
+      expect(code, `${bytes}: ${stderr}`).toBeLessThanOrEqual(1);
+      if (code === 1) expect(stdout + stderr, String(bytes)).toMatch(/STATE_UNREADABLE|SPOOL_FAILED/);
+      expect(stdout + stderr).not.toMatch(/SqliteError|fault of Sluice/);
+      expect(readdirSync(home.folder)).toContain('state');
+    }
+    await oracle.rest();
+  });
+});

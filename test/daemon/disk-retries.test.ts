@@ -1,0 +1,28 @@
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { useDatabase } from '../../src/state/database.ts';
+import { SetClock, setUp, startDaemon } from './rig.ts';
+
+const hour = 3_600_000;
+
+/** Lets the state take no writes, as on a disk that was mounted again read-only. */
+function freezer(folder: string): (isFrozen: boolean) => Promise<unknown> {
+  const { db, close } = useDatabase(join(folder, 'sluice.db'));
+  onTestFinished(close);
+  return (isFrozen) => sql.raw(`pragma query_only = ${isFrozen ? 1 : 0}`).execute(db);
+}
+
+it('a firing that the disk is in the way of has its run when the state takes writes again, long before the next firing', async () => {
+  const { config, source } = await setUp();
+  const clock = new SetClock();
+  const { runtime, hear, count } = await startDaemon(config, { clock });
+  const freeze = freezer(runtime.store.folder);
+  await freeze(true);
+  clock.forward(hour);
+  await hear('firing.deferred', { job: 'orders', code: 'STATE_UNREADABLE' });
+  expect(source.asked).toBe(0);
+  await freeze(false);
+  await vi.waitFor(() => expect(count('payload.delivered')).toBe(1), { timeout: 60_000 });
+  expect(source.asked).toBe(1);
+});
