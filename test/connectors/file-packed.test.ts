@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import writeXlsxFile from 'write-excel-file/node';
 import file from '../../connectors/file/index.ts';
-import { putBook, type SheetParts, zipOf } from '../sdk/archives.ts';
+import { mainSpace, putBook, type SheetParts, zipOf } from '../sdk/archives.ts';
 import { extractTable } from './harness.ts';
 
 let folder = '';
@@ -106,7 +106,69 @@ describe('a workbook', () => {
     await book({ rows: row(text('n')) + written.map((value) => row(number(value))).join('') });
     const { columns, rows } = await extract({ path: 'a.xlsx' });
     expect(columns).toEqual([{ name: 'n', type: 'decimal' }]);
-    expect(rows.flat()).toEqual(['12345678901234567890', '0.1', '1.50', '1000', '1.1', '-0.0', '0.5']);
+    expect(rows.flat()).toEqual(['12345678901234567890', '0.1', '1.5', '1000', '1.1', '0', '0.5']);
+  });
+
+  it('has whole numbers whatever zeros the program that wrote it puts behind the point', async () => {
+    const written = ['1.0', '20', '-3.00', '1.0E7'];
+    await book({ rows: row(text('n')) + written.map((value) => row(number(value))).join('') });
+    expect(await extract({ path: 'a.xlsx' })).toEqual({
+      columns: [{ name: 'n', type: 'integer' }],
+      rows: [['1'], ['20'], ['-3'], ['10000000']],
+    });
+    await book({ rows: row(text('customer')) + row(number('1007.0')) + row(text('A-12')) });
+    expect((await extract({ path: 'a.xlsx' })).rows).toEqual([['1007'], ['A-12']]);
+  });
+
+  it('has only elements of its own namespace: what extensions of Excel add does not change the system of days', async () => {
+    const days = { rows: row(text('d')) + row(number('43889', 1)), formats: ['yyyy-mm-dd'] };
+    const uri = 'xmlns:x15="http://schemas.microsoft.com/office/spreadsheetml/2010/11/main"';
+    const extension = `<x15:workbookPr ${uri} chartTrackingRefBase="1"/>`;
+    const lists = [
+      `<extLst><ext uri="{140A7094-0E35-4892-8432-C4D2E57EDEB5}">${extension}</ext></extLst>`,
+      `<extLst><ext uri="{140A7094-0E35-4892-8432-C4D2E57EDEB5}"><workbookPr/></ext></extLst>`,
+      extension,
+    ];
+    for (const list of lists) {
+      await book({ ...days, book: `<workbookPr date1904="1"/>${list}` });
+      expect((await extract({ path: 'a.xlsx' })).rows, list).toEqual([['2024-02-29']]);
+    }
+  });
+
+  it('gives an inline text alone, without how it is spoken or how its cell looked', async () => {
+    const inline = (inside: string) => row(`<c t="inlineStr">${inside}</c>`);
+    const rows = [
+      '<is><t>東京</t><rPh sb="0" eb="2"><t>トウキョウ</t></rPh><phoneticPr fontId="1"/></is>',
+      '<v>1.0</v><is><t>1.</t></is>',
+      '<is><t>2.</t></is><v>02.</v>',
+      '<is><r><t>a</t></r><r><rPr><b/></rPr><t xml:space="preserve"> b</t></r></is>',
+      '<v>only v</v>',
+    ].map(inline);
+    await book({ rows: row(text('t')) + rows.join('') });
+    expect((await extract({ path: 'a.xlsx' })).rows.flat()).toEqual(['東京', '1.', '2.', 'a b', 'only v']);
+  });
+
+  it('ends with its last name where header cells have a colour and no text', async () => {
+    await book({ rows: row(text('a'), text('b'), '<c s="1"/>', '<c s="1"/>') + row(number('1'), number('2')) });
+    expect((await extract({ path: 'a.xlsx' })).columns.map(({ name }) => name)).toEqual(['a', 'b']);
+    expect((await extract({ path: 'a.xlsx', columns: [{ name: 'b' }, { name: 'a' }] })).rows).toEqual([['2', '1']]);
+  });
+
+  it('may have parts in other encodings than UTF-8', async () => {
+    const sheet = `<worksheet xmlns="${mainSpace}"><sheetData>${row(text('é'))}${row(text('ü€'))}</sheetData></worksheet>`;
+    const encoded = {
+      latin: Buffer.from(`<?xml version="1.0" encoding="ISO-8859-1"?>${sheet.replace('€', '')}`, 'latin1'),
+      utf16: Buffer.from(`\ufeff<?xml version="1.0" encoding="UTF-16"?>${sheet}`, 'utf16le'),
+    };
+    await book({ rows: '', sheet: encoded.latin });
+    expect(await extract({ path: 'a.xlsx' })).toEqual({ columns: [{ name: 'é', type: 'text' }], rows: [['ü']] });
+    await book({ rows: '', sheet: encoded.utf16 });
+    expect(await extract({ path: 'a.xlsx' })).toEqual({ columns: [{ name: 'é', type: 'text' }], rows: [['ü€']] });
+    await book({ rows: '', sheet: Buffer.from(sheet, 'latin1') });
+    await expect(extract({ path: 'a.xlsx' })).rejects.toMatchObject({
+      code: 'RECORDS_ENCODING',
+      message: expect.stringContaining('a.xlsx, xl/worksheets/data.xml'),
+    });
   });
 
   it('tells dates by their format, to the millisecond, in both systems of days', async () => {
@@ -122,7 +184,7 @@ describe('a workbook', () => {
     await book({ rows: names + row(...cells), formats });
     const table = await extract({ path: 'a.xlsx' });
     expect(table.columns.map(({ type }) => type)).toEqual(['date', 'timestamp', 'time', 'decimal', 'decimal']);
-    expect(table.rows).toEqual([['2025-01-31', '2025-01-31T08:15:00', '12:00:00', '1.25', '2.50']]);
+    expect(table.rows).toEqual([['2025-01-31', '2025-01-31T08:15:00', '12:00:00', '1.25', '2.5']]);
     await book({ rows: names + row(...cells), formats, book: '<workbookPr date1904="1"/>' });
     expect((await extract({ path: 'a.xlsx' })).rows[0]![0]).toBe('2029-02-01');
     const early = ['1', '59', '60', '61', '45688.000011574'].map((value) => row(number(value, 1)));

@@ -17,15 +17,18 @@ export interface SheetParts {
   /** Format codes by id, from 164 on; cells carry the position in this list, counted from 1. */
   readonly formats?: readonly string[];
   readonly book?: string;
+  /** The whole part of the sheet, in place of one with these rows. */
+  readonly sheet?: Buffer;
 }
 
-const main = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"';
+export const mainSpace = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
+const main = `xmlns="${mainSpace}"`;
 const office = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 const relations = (list: string) =>
   `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${list}</Relationships>`;
 
 /** A workbook whose parts are written out by hand: for what no program of ours would write. */
-export async function bookOf({ rows, texts, formats = [], book = '' }: SheetParts): Promise<Buffer> {
+export async function bookOf({ rows, texts, formats = [], book = '', sheet }: SheetParts): Promise<Buffer> {
   const codes = formats
     .map((code, i) => `<numFmt numFmtId="${164 + i}" formatCode="${code.replaceAll('"', '&quot;')}"/>`)
     .join('');
@@ -44,7 +47,7 @@ export async function bookOf({ rows, texts, formats = [], book = '' }: SheetPart
     'xl/styles.xml': `<styleSheet ${main}><numFmts>${codes}</numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/>${styles}</cellXfs></styleSheet>`,
     'xl/sharedStrings.xml': `<sst ${main}>${texts ?? ''}</sst>`,
     'xl/worksheets/hidden.xml': `<worksheet ${main}><sheetData><row><c t="inlineStr"><is><t>h</t></is></c></row></sheetData></worksheet>`,
-    'xl/worksheets/data.xml': `<worksheet ${main}><sheetData>${rows}</sheetData></worksheet>`,
+    'xl/worksheets/data.xml': sheet ?? `<worksheet ${main}><sheetData>${rows}</sheetData></worksheet>`,
   });
 }
 

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
-import { SaxesParser, type SaxesTagPlain } from 'saxes';
 import { type Member, membersOf } from './archive.ts';
 import { faultIn, type RecordInput } from './input.ts';
+import { type Elements, localName, walk } from './xlsx-parts.ts';
 import { type NumberStyle, styleOf } from './xlsx-values.ts';
 
 /** Texts of a workbook stand in one list that its sheets point into; it is held in memory, so it has a bound. */
@@ -15,12 +15,6 @@ export interface Sheet {
   /** By the number that cells carry. */
   readonly styles: readonly NumberStyle[];
   readonly from1904: boolean;
-}
-
-/** Called for each element that begins, and for each that ends, with the text that stood in it alone. */
-export interface Elements {
-  open?(name: string, attributes: Readonly<Record<string, string>>): void;
-  close?(name: string, text: string): void;
 }
 
 /** Opens a sheet by its name, or the first that is not hidden. */
@@ -37,38 +31,6 @@ export async function openSheet(input: RecordInput, wanted: string | undefined):
   if (sheet === undefined || part === undefined) throw noSheet(input, wanted, sheets);
   const texts = await readTexts(input, partOf('sharedStrings'));
   return { name: sheet.name, part, texts, styles: await readStyles(input, partOf('styles')), from1904 };
-}
-
-/** Lets the elements of a part go by; names without their prefix. */
-export async function* walk(input: RecordInput, part: Member, elements: Elements): AsyncGenerator<void> {
-  const parser = new SaxesParser({ xmlns: false, position: false });
-  const texts: string[] = [];
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  parser.on('error', (error) => {
-    throw faultIn(input, {
-      code: 'RECORDS_XLSX',
-      message: `${part.name} of the workbook is no XML (${error.message})`,
-    });
-  });
-  parser.on('opentag', ({ name, attributes }: SaxesTagPlain) => {
-    texts.push('');
-    elements.open?.(localName(name), attributes);
-  });
-  const add = (text: string) => {
-    texts[texts.length - 1] += text;
-  };
-  parser.on('text', (text) => texts.length > 0 && add(text));
-  parser.on('cdata', add);
-  parser.on('closetag', ({ name }) => elements.close?.(localName(name), texts.pop()!));
-  for await (const chunk of part.open()) {
-    parser.write(decoder.decode(chunk, { stream: true }));
-    yield;
-  }
-  parser.close();
-}
-
-function localName(name: string): string {
-  return name.slice(name.indexOf(':') + 1);
 }
 
 async function all(input: RecordInput, part: Member | undefined, elements: Elements): Promise<void> {
@@ -111,9 +73,9 @@ async function readBook(input: RecordInput, part: Member): Promise<{ sheets: Nam
   const sheets: Named[] = [];
   let from1904 = false;
   await all(input, part, {
-    open(name, attributes) {
+    open(name, attributes, parent) {
       if (name === 'workbookPr') from1904 = /^(?:1|true)$/.test(attributes.date1904 ?? '');
-      if (name !== 'sheet') return;
+      if (name !== 'sheet' || parent !== 'sheets') return;
       const id = Object.entries(attributes).find(([key]) => localName(key) === 'id')?.[1] ?? '';
       sheets.push({ name: attributes.name ?? '', id, isHidden: /hidden/i.test(attributes.state ?? '') });
     },
@@ -121,20 +83,17 @@ async function readBook(input: RecordInput, part: Member): Promise<{ sheets: Nam
   return { sheets, from1904 };
 }
 
-/** The texts that cells point to; what stands beside one to tell how it is spoken (`rPh`) is none of it. */
+/** The texts that cells point to: their own text or that of their runs, and no phonetic hint (`rPh`). */
 async function readTexts(input: RecordInput, part: Member | undefined): Promise<string[]> {
   if (part !== undefined && part.bytes > mostTextBytes) throw tooManyTexts(input);
   const texts: string[] = [];
   let text = '';
-  let spoken = 0;
   await all(input, part, {
     open(name) {
       if (name === 'si') text = '';
-      if (name === 'rPh') spoken += 1;
     },
-    close(name, content) {
-      if (name === 't' && spoken === 0) text += content;
-      if (name === 'rPh') spoken -= 1;
+    close(name, content, parent) {
+      if (name === 't' && (parent === 'si' || parent === 'r')) text += content;
       if (name === 'si') texts.push(unescaped(text));
     },
   });
@@ -149,15 +108,10 @@ export function unescaped(text: string): string {
 async function readStyles(input: RecordInput, part: Member | undefined): Promise<NumberStyle[]> {
   const codes = new Map<number, string>();
   const styles: NumberStyle[] = [];
-  let isInside = false;
   await all(input, part, {
-    open(name, { numFmtId = '0', formatCode = '' }) {
-      if (name === 'numFmt') codes.set(Number(numFmtId), formatCode);
-      if (name === 'cellXfs') isInside = true;
-      if (name === 'xf' && isInside) styles.push(styleOf(Number(numFmtId), codes.get(Number(numFmtId))));
-    },
-    close(name) {
-      if (name === 'cellXfs') isInside = false;
+    open(name, { numFmtId = '0', formatCode = '' }, parent) {
+      if (name === 'numFmt' && parent === 'numFmts') codes.set(Number(numFmtId), formatCode);
+      if (name === 'xf' && parent === 'cellXfs') styles.push(styleOf(Number(numFmtId), codes.get(Number(numFmtId))));
     },
   });
   return styles;

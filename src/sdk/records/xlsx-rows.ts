@@ -1,5 +1,6 @@
 import { faultIn, type RecordInput } from './input.ts';
-import { type Sheet, unescaped, walk } from './xlsx-book.ts';
+import { type Sheet, unescaped } from './xlsx-book.ts';
+import { walk } from './xlsx-parts.ts';
 import { isoCell, numberCell, type SheetCell } from './xlsx-values.ts';
 
 const mostColumns = 16_384;
@@ -29,7 +30,10 @@ class Rows {
   #column = -1;
   #type = '';
   #style = 0;
+  /** The content of `v`. */
   #value = '';
+  /** The text of `is`, the way to write a text into its cell. */
+  #inline: string | undefined;
 
   constructor(input: RecordInput, sheet: Sheet) {
     this.#input = input;
@@ -46,22 +50,29 @@ class Rows {
       this.#type = attributes.t ?? 'n';
       this.#style = Number(attributes.s ?? 0);
       this.#value = '';
+      this.#inline = undefined;
       if (!(this.#column < mostColumns)) throw this.#fault(`a cell stands nowhere (${attributes.r})`);
     }
   }
 
-  close(name: string, text: string): void {
-    if (name === 'v') this.#value = text;
-    else if (name === 't') this.#value += text;
-    else if (name === 'c') this.#cells[this.#column] = this.#cell();
-    else if (name === 'row' && this.#cells.some((cell) => cell !== undefined)) {
-      this.done.push({ number: this.#number, cells: this.#cells });
-    }
+  close(name: string, text: string, parent: string): void {
+    if (name === 'v' && parent === 'c') this.#value = text;
+    else if (name === 't' && (parent === 'is' || parent === 'r')) this.#inline = (this.#inline ?? '') + text;
+    else if (name === 'c') this.#keep(this.#cell());
+    else if (name === 'row' && this.#cells.length > 0) this.done.push({ number: this.#number, cells: this.#cells });
   }
 
-  /** The types are those of ECMA-376 part 1, 18.18.11. */
+  /** Cells without a value, coloured ones for example, are holes, so that a row ends with its last value. */
+  #keep(cell: SheetCell | undefined): void {
+    if (cell !== undefined) this.#cells[this.#column] = cell;
+  }
+
+  /** The types are those of ECMA-376 part 1, 18.18.11. Beside an inline text, `v` is only a copy of how it looks. */
   #cell(): SheetCell | undefined {
     const value = this.#value;
+    if (this.#inline !== undefined && (this.#type === 'inlineStr' || value === '')) {
+      return this.#text(unescaped(this.#inline));
+    }
     const { texts, styles, from1904 } = this.#sheet;
     if (value === '') return undefined;
     if (this.#type === 'n') return numberCell(value, styles[this.#style] ?? 'number', from1904);

@@ -48,8 +48,9 @@ export function styleOf(id: number, code: string | undefined): NumberStyle {
 const dayMs = 86_400_000;
 
 /**
- * The cell of a number as it is written in the sheet. A text of more than 15 digits with a fraction is a binary number
- * in full, and becomes the shortest text of the same number, which is what was typed; all others stay as written.
+ * The cell of a number. A text of more than 15 digits with a fraction is a binary number in full, and becomes the shortest
+ * text of the same number, which is what was typed. Zeros at the end of a fraction say which program wrote the file (Apache POI
+ * writes `1.0`), not what the value is, and go. All other digits stay as written.
  */
 export function numberCell(written: string, style: NumberStyle, from1904: boolean): SheetCell {
   const number = Number(written);
@@ -60,7 +61,8 @@ export function numberCell(written: string, style: NumberStyle, from1904: boolea
   }
   const digits = written.replace(/e.*$/i, '').replace(/\D/g, '').replace(/^0+/, '').length;
   const isBinary = /[.e]/i.test(written) && digits > 15 && digits <= 17;
-  const text = canonicalText(isBinary ? String(number) : written, 'decimal') ?? written;
+  const exact = canonicalText(isBinary ? String(number) : written, 'decimal') ?? written;
+  const text = exact.replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '');
   return { kind: /^-?\d+$/.test(text) ? 'integer' : 'decimal', text: text === '-0' ? '0' : text };
 }
 

@@ -48,3 +48,9 @@ export function resolveInPlace(bytes: Buffer, start: number, end: number): numbe
   }
   return to;
 }
+
+/** The encoding that an XML declaration names (XML 1.0, 4.3.3). UTF-16 can only be told by its byte-order mark. */
+export function declaredEncoding(head: Buffer): string | undefined {
+  const name = /^<\?xml[^>]*?\sencoding\s*=\s*["']([A-Za-z][\w.-]*)["']/.exec(head.toString('latin1'))?.[1];
+  return name === undefined || /^(?:utf-?16|ucs|iso-10646-ucs)/i.test(name) ? undefined : name;
+}

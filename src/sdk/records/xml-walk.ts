@@ -4,7 +4,7 @@ import type { RecordInput } from './input.ts';
 import type { XmlParts } from './xml-parts.ts';
 import { type XmlRecord, XmlRecords } from './xml-records.ts';
 import { XmlScanner, type XmlTag } from './xml-scanner.ts';
-import { cut, doubt } from './xml-text.ts';
+import { cut, declaredEncoding, doubt } from './xml-text.ts';
 
 interface WalkInit {
   readonly input: RecordInput;
@@ -161,12 +161,6 @@ function tagOf(name: string | undefined, known: XmlTag | undefined): XmlTag | un
   if (name === undefined) return undefined;
   const bytes = Buffer.from(name);
   return known?.name.equals(bytes) ? known : { name: bytes, close: Buffer.from(`${name}>`) };
-}
-
-/** The encoding that an XML declaration names (XML 1.0, 4.3.3). UTF-16 can only be told by its byte-order mark. */
-function declaredEncoding(head: Buffer): string | undefined {
-  const name = /^<\?xml[^>]*?\sencoding\s*=\s*["']([A-Za-z][\w.-]*)["']/.exec(head.toString('latin1'))?.[1];
-  return name === undefined || /^(?:utf-?16|ucs|iso-10646-ucs)/i.test(name) ? undefined : name;
 }
 
 /** The end of a piece that is not inside a character. */
