@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -237,6 +237,25 @@ describe('a workbook', () => {
     await expect(extract({ path: 'a.xlsx' })).rejects.toMatchObject({ code: 'RECORDS_XLSX' });
     await put('b.xlsx', 'x\n1\n');
     await expect(extract({ path: 'b.xlsx' })).rejects.toMatchObject({ code: 'RECORDS_ZIP' });
+    await put('old.xlsx', Buffer.from('d0cf11e0a1b11ae1'.padEnd(1024, '0'), 'hex'));
+    await expect(extract({ path: 'old.xlsx' })).rejects.toMatchObject({
+      code: 'RECORDS_FORMAT',
+      message: expect.stringContaining('(xls), or one with a password'),
+    });
+  });
+
+  it('or a document of another office is not taken apart when its ending does not tell', async () => {
+    await book({ rows: row(text('a')) + row(number('1')) });
+    await rename(join(folder, 'a.xlsx'), join(folder, 'a.csv'));
+    const workbook = { code: 'RECORDS_FORMAT', next: expect.stringContaining('format: xlsx') };
+    await expect(extract({ path: 'a.csv' })).rejects.toMatchObject(workbook);
+    expect((await extract({ path: 'a.csv', format: 'xlsx' })).rows).toEqual([['1']]);
+    const mimetype = 'application/vnd.oasis.opendocument.spreadsheet';
+    await put('a.ods', await zipOf({ mimetype, 'content.xml': '<x/>', 'META-INF/manifest.xml': '<x/>' }));
+    await expect(extract({ path: 'a.ods' })).rejects.toMatchObject({
+      code: 'RECORDS_FORMAT',
+      message: expect.stringContaining('OpenDocument'),
+    });
   });
 
   it('reads thousands of rows without a header', async () => {

@@ -246,6 +246,9 @@ test('options that cannot go together are told before anything is read', () => {
   expect(faults({})).toEqual([]);
   expect(faults({ delimiter: '"' }).map(({ option }) => option)).toEqual(['quote']);
   expect(faults({ delimiter: '' }).map(({ option }) => option)).toEqual(['delimiter']);
+  expect(faults({ delimiter: '\\x01' }).map(({ option }) => option)).toEqual(['delimiter']);
+  for (const delimiter of ['\\t', 'tab', '||', '\u0001', '¦']) expect(faults({ delimiter })).toEqual([]);
+  expect(faults({ delimiter: '|', quote: '', escape: '\\' }).map(({ option }) => option)).toEqual(['escape']);
   expect(faults({ encoding: 'klingon' }).map(({ option }) => option)).toEqual(['encoding']);
   expect(faults({ columns: [{ name: 'a' }, { name: 'a' }] }).map(({ option }) => option)).toEqual(['columns']);
 });

@@ -291,3 +291,18 @@ test('many rows over many blocks keep their number and their order', async () =>
     if (row[0] !== String(i) || row[1] !== `row "${i}"`) throw new Error(`row ${i} is ${JSON.stringify(row)}`);
   });
 });
+
+test('records that stand twice in one document are refused, not put together', async () => {
+  const twice = '{"data":[{"a":1}],"data":[{"a":2}]}';
+  for (const [text, records] of [
+    [twice, 'data'],
+    ['{"x":{"data":[{"a":1}]},"x":{"data":[{"a":2}]}}', 'x.data'],
+  ] as const) {
+    for (const options of [{}, { columns: [{ name: 'a' }] }]) {
+      await expect(readTable(inputOf(text, 4), 'json', { records, ...options })).rejects.toMatchObject({
+        code: 'JSON_SYNTAX',
+        message: expect.stringContaining('stands twice'),
+      });
+    }
+  }
+});

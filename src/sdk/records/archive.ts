@@ -1,6 +1,8 @@
+import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import type { Entry, ZipFile } from 'yauzl';
+import { foreignHeadBytes, refuseForeign } from './foreign.ts';
 import { faultIn, type RecordInput } from './input.ts';
 
 /** An honest member is packed to a thousandth at best (RFC 1951); small archives get this much in any case. */
@@ -51,7 +53,19 @@ async function opened(input: RecordInput): Promise<ZipFile> {
   try {
     return await openPromise(input.local, { lazyEntries: true, autoClose: false });
   } catch (error) {
+    await refuseOther(input, input.local);
     throw broken(input, error);
+  }
+}
+
+/** Says what a file is that is called a workbook or an archive, if its first bytes tell. */
+async function refuseOther(input: RecordInput, local: string): Promise<void> {
+  const file = await open(local, 'r');
+  try {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(foreignHeadBytes), 0, foreignHeadBytes, 0);
+    refuseForeign(input, buffer.subarray(0, bytesRead), 'a zip archive or an xlsx workbook');
+  } finally {
+    await file.close();
   }
 }
 

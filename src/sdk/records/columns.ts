@@ -1,7 +1,15 @@
 import { Problem } from '../../lib/problem.ts';
 import type { Column, ColumnType } from '../column.ts';
-import { faultIn, type RecordInput, shorten } from './input.ts';
+import { faultIn, type RecordInput, type Spot, shorten } from './input.ts';
 import type { RecordSettings } from './options.ts';
+
+/** More columns than a table may have: as many as a sheet of Excel. */
+export const maxColumns = 16_384;
+
+/** Rows of a batch of that many columns: fewer of a wide table, so that the batch stays small. */
+export function maxRows(width: number): number {
+  return Math.max(256, Math.min(4096, Math.floor(262_144 / Math.max(1, width))));
+}
 
 /** The columns that the job names, where it does. A type may stand there or under `types`. */
 export function declaredColumns({ columns, types }: Pick<RecordSettings, 'columns' | 'types'>): readonly Column[] {
@@ -42,6 +50,11 @@ export function unknownColumn(input: RecordInput, name: string, columns: readonl
     allowed: shorten(columns.map((column) => column.name).join(', '), 400),
     next: 'add it to `columns`, or set `ignore_unknown: true`',
   });
+}
+
+/** The problem of data with more columns than a table may have. */
+export function tooManyColumns(input: RecordInput, given: { message: string; next: string; spot?: Spot }): Problem {
+  return faultIn(input, { code: 'RECORDS_TOO_MANY_COLUMNS', allowed: String(maxColumns), ...given });
 }
 
 /** The problem of data that lacks a column which `columns` names. */

@@ -2,7 +2,7 @@ import type { Batch, Cells } from '../batch.ts';
 import type { Column } from '../column.ts';
 import type { Extraction } from '../connector.ts';
 import { columnsOf, declaredColumns, missingColumn, unknownColumn } from './columns.ts';
-import { openCsv, type RawRows } from './csv-table.ts';
+import { type CsvTable, openCsv, type RawRows } from './csv-table.ts';
 import { faultIn, type RecordInput } from './input.ts';
 import { inputCells, withInputColumns } from './input-columns.ts';
 import type { RecordSettings } from './options.ts';
@@ -26,7 +26,7 @@ export class CsvReader implements RecordReader {
     this.#inputs.push(input);
     const table = await openCsv(input, this.#settings);
     try {
-      this.#accept(input, table.names);
+      this.#accept(input, table);
       if (!ask.count) return { records: undefined, values: new Map() };
       let records = 0;
       for await (const { rows } of table.rows) records += rows;
@@ -53,8 +53,8 @@ export class CsvReader implements RecordReader {
   }
 
   /** The first input's names hold for all; what stands in another order is put in order. */
-  #accept(input: RecordInput, names: readonly string[]): void {
-    this.#declare(input, names);
+  #accept(input: RecordInput, { names, line }: CsvTable): void {
+    this.#declare(input, names, line);
     if (this.#names === undefined || this.#names.length === 0) this.#names = names;
     const { columns, header } = this.#settings;
     if (columns.length > 0 || (names.length === 0 && !header)) return;
@@ -63,14 +63,14 @@ export class CsvReader implements RecordReader {
     throw faultIn(input, {
       code: 'CSV_COLUMNS_DIFFER',
       message: `its columns are not those of ${this.#inputs[0]!.name}`,
-      spot: { line: 1 },
+      spot: { line },
       seen: names.join(', '),
       allowed: [...known].join(', '),
       next: 'read files with other columns in a job of their own, or name the ones you want with `columns`',
     });
   }
 
-  #declare(input: RecordInput, names: readonly string[]): void {
+  #declare(input: RecordInput, names: readonly string[], line: number): void {
     const { columns, header, ignore_unknown } = this.#settings;
     if (columns.length === 0) return;
     if (header) {
@@ -82,7 +82,7 @@ export class CsvReader implements RecordReader {
       throw faultIn(input, {
         code: 'CSV_RAGGED',
         message: `a row has ${names.length} cells where \`columns\` names ${columns.length}`,
-        spot: { line: this.#settings.skip_rows + 1 },
+        spot: { line },
       });
     }
   }

@@ -1,3 +1,4 @@
+import { maxColumns, tooManyColumns } from './columns.ts';
 import { faultIn, type RecordInput, shorten } from './input.ts';
 
 const lf = 10;
@@ -5,10 +6,15 @@ const cr = 13;
 
 /** How cells are told apart, in bytes. */
 interface CsvDialect {
-  /** One ASCII byte. */
-  readonly delimiter: number;
-  /** One ASCII byte, or -1 when nothing quotes. It is doubled inside a quoted cell (RFC 4180). */
+  /** In UTF-8, one byte or more. */
+  readonly delimiter: Buffer;
+  /** One ASCII byte, or -1 when nothing quotes. */
   readonly quote: number;
+  /**
+   * One ASCII byte: inside a quoted cell the character behind it is meant literally. Usually the quote itself, which is then doubled
+   * (RFC 4180).
+   */
+  readonly escape: number;
   /** Lines that begin so are left out; empty for none. */
   readonly comment: Buffer;
   /** An unquoted cell with these bytes is null. */
@@ -35,9 +41,12 @@ export class CsvScanner {
   lines = new Int32Array(0);
   #line: number;
   readonly #init: CsvScannerInit;
+  /** Bytes at which a cell may end, or has to be looked at. */
   readonly #special = new Uint8Array(256);
-  /** Span indices of cells that hold doubled quotes. */
-  #doubled: number[] = [];
+  /** Bytes of the delimiter behind its first. */
+  readonly #delimiterRest: number;
+  /** Span indices of cells that hold escapes. */
+  #escaped: number[] = [];
   /** The end of the bytes is the end of the input. */
   #isLast = false;
   /** Of the row that was read last: line ends inside its cells, and the span index behind its last cell. */
@@ -47,22 +56,24 @@ export class CsvScanner {
   constructor(init: CsvScannerInit) {
     this.#init = init;
     this.#line = init.line;
-    for (const byte of [init.dialect.delimiter, init.dialect.quote, lf, cr]) if (byte >= 0) this.#special[byte] = 1;
+    const { delimiter, quote, escape: escaper } = init.dialect;
+    this.#delimiterRest = delimiter.length - 1;
+    for (const byte of [delimiter[0]!, quote, escaper, lf, cr]) if (byte >= 0) this.#special[byte] = 1;
   }
 
   /**
    * Scans at most `mostRows` rows of `width` cells from `from`; returns where the first row that is not complete (or
-   * no longer wanted) begins. With `last`, the end of the bytes ends a row. Cells with doubled quotes are rewritten in
-   * place. A width of 0 takes the first row whatever its width, at most `mostRows` cells of it.
+   * no longer wanted) begins. With `last`, the end of the bytes ends a row. Cells with escapes are rewritten in place. A
+   * width of 0 takes the first row whatever its width.
    */
   scan(bytes: Buffer, from: number, limit: { width: number; mostRows: number; last: boolean }): number {
     const { width, mostRows, last } = limit;
     const wanted = width === 0 ? 1 : mostRows;
     // A row with too many cells writes past the end, which typed arrays ignore, and is refused at its end.
-    this.spans = new Int32Array(2 * mostRows * (width || 1));
-    this.lines = new Int32Array(mostRows);
+    this.spans = new Int32Array(2 * (width === 0 ? maxColumns : mostRows * width));
+    this.lines = new Int32Array(wanted);
     this.rows = 0;
-    this.#doubled = [];
+    this.#escaped = [];
     this.#isLast = last;
     let cells = 0;
     let done = from;
@@ -76,11 +87,12 @@ export class CsvScanner {
         continue;
       }
       if (width !== 0 && this.#rowEnd - cells !== 2 * width) throw this.#ragged(width, (this.#rowEnd - cells) / 2);
+      if (this.#rowEnd > this.spans.length) throw this.#tooWide();
       cells = this.#rowEnd;
       this.lines[this.rows++] = this.#line;
       this.#line += this.#breaks + 1;
     }
-    this.#undouble(bytes, cells);
+    this.#unescape(bytes, cells);
     if (width === 0 && this.rows === 1) this.spans = this.spans.subarray(0, cells);
     return done;
   }
@@ -108,7 +120,6 @@ export class CsvScanner {
   #row(bytes: Buffer, start: number, at: number): number {
     const { delimiter, quote } = this.#init.dialect;
     const { length } = bytes;
-    const special = this.#special;
     this.#breaks = 0;
     for (let i = start; ; at += 2) {
       if (bytes[i] === quote) {
@@ -116,16 +127,45 @@ export class CsvScanner {
         if (i < 0) return -1;
       } else {
         const cell = i;
-        while (i < length && special[bytes[i]!] === 0) i++;
+        i = this.#bareEnd(bytes, i);
+        if (i < 0) return -1;
         this.#plain(bytes, at, cell, i);
       }
-      if (i >= length || bytes[i] !== delimiter) {
+      if (i >= length || bytes[i] !== delimiter[0]) {
         this.#rowEnd = at + 2;
         return this.#pastBreak(bytes, i);
       }
-      i++;
-      if (i === length && !this.#isLast) return -1;
+      i += delimiter.length;
+      if (i >= length && !this.#isLast) return -1;
     }
+  }
+
+  /** Where the bare cell that begins at `start` ends; -1 when the bytes do not tell yet. */
+  #bareEnd(bytes: Buffer, start: number): number {
+    const { delimiter, quote, escape: escaper } = this.#init.dialect;
+    const { length } = bytes;
+    const special = this.#special;
+    for (let i = start; ; i++) {
+      while (i < length && special[bytes[i]!] === 0) i++;
+      const byte = bytes[i];
+      if (byte === delimiter[0]) {
+        const found = this.#isDelimiter(bytes, i);
+        if (found === undefined) return -1;
+        if (found) return i;
+      } else if (byte !== escaper || byte === quote) return i;
+    }
+  }
+
+  /** Whether the delimiter stands at `at`, where its first byte does; undefined when the bytes end before that is known. */
+  #isDelimiter(bytes: Buffer, at: number): boolean | undefined {
+    const rest = this.#delimiterRest;
+    if (rest === 0) return true;
+    const { delimiter } = this.#init.dialect;
+    for (let i = 1; i <= rest; i++) {
+      if (at + i >= bytes.length) return this.#isLast ? false : undefined;
+      if (bytes[at + i] !== delimiter[i]) return false;
+    }
+    return true;
   }
 
   #plain(bytes: Buffer, at: number, start: number, end: number): void {
@@ -138,42 +178,48 @@ export class CsvScanner {
 
   /** Behind the closing quote of the cell that begins at `start`; -1 when it is not among the bytes. */
   #quoted(bytes: Buffer, start: number, at: number): number {
-    const { delimiter, quote } = this.#init.dialect;
+    const { quote, escape: escaper } = this.#init.dialect;
     const { length } = bytes;
     const special = this.#special;
-    let hasPairs = false;
+    let hasEscapes = false;
     let end = start;
     for (; ; end++) {
       while (end < length && special[bytes[end]!] === 0) end++;
+      let byte = bytes[end];
+      if (byte === escaper && (escaper !== quote || bytes[end + 1] === quote)) {
+        hasEscapes = true;
+        byte = bytes[++end];
+      } else if (byte === quote) break;
       if (end >= length) {
         if (this.#isLast) throw this.#openQuote();
         return -1;
       }
-      const byte = bytes[end];
-      if (byte === quote) {
-        if (bytes[end + 1] !== quote) break;
-        hasPairs = true;
-        end++;
-      } else if (byte === lf || (byte === cr && bytes[end + 1] !== lf)) this.#breaks++;
+      if (byte === lf || (byte === cr && bytes[end + 1] !== lf)) this.#breaks++;
     }
     this.spans[at] = start;
     this.spans[at + 1] = end;
-    if (hasPairs) this.#doubled.push(at);
-    const behind = bytes[end + 1];
-    if (behind !== delimiter && behind !== lf && behind !== cr && end + 1 < length) throw this.#textAfterQuote();
-    return end + 1;
+    if (hasEscapes) this.#escaped.push(at);
+    return this.#pastQuote(bytes, end + 1);
   }
 
-  #undouble(bytes: Buffer, complete: number): void {
-    const { quote } = this.#init.dialect;
-    for (const at of this.#doubled) {
+  /** Here, behind a closing quote, when the cell ends; -1 when the bytes do not tell yet. */
+  #pastQuote(bytes: Buffer, at: number): number {
+    const behind = bytes[at];
+    if (behind === undefined || behind === lf || behind === cr) return at;
+    const ends = behind === this.#init.dialect.delimiter[0] && this.#isDelimiter(bytes, at);
+    if (ends === false) throw this.#textAfterQuote();
+    return ends === undefined ? -1 : at;
+  }
+
+  #unescape(bytes: Buffer, complete: number): void {
+    const { escape: escaper } = this.#init.dialect;
+    for (const at of this.#escaped) {
       if (at >= complete) return;
       const end = this.spans[at + 1]!;
       let to = this.spans[at]!;
       for (let from = to; from < end; from++) {
-        const byte = bytes[from]!;
-        bytes[to++] = byte;
-        if (byte === quote) from++;
+        if (bytes[from] === escaper) from++;
+        bytes[to++] = bytes[from]!;
       }
       this.spans[at + 1] = to;
     }
@@ -181,6 +227,14 @@ export class CsvScanner {
 
   #ragged(width: number, seen: number) {
     return raggedRow(this.#init.input, { line: this.#line, width, seen });
+  }
+
+  #tooWide() {
+    return tooManyColumns(this.#init.input, {
+      message: `the first row has ${this.#rowEnd / 2} columns`,
+      spot: { line: this.#line },
+      next: 'turn the table, so that what are columns now are rows, or split it',
+    });
   }
 
   #openQuote() {
@@ -220,7 +274,7 @@ export function raggedRow(input: RecordInput, { line, width, seen }: { line: num
     spot: { line },
     seen: String(seen),
     allowed: String(width),
-    next: 'mend the row, or check `delimiter` and `quote`',
+    next: 'fix the row, or check `delimiter`, `quote` and `skip_rows` (which counts a `sep=` line, too)',
   });
 }
 

@@ -1,11 +1,11 @@
 import type { Cells } from '../batch.ts';
 import { Blocks } from './blocks.ts';
+import { maxRows } from './columns.ts';
 import { namesOf, noHeader, refuseOtherDelimiter } from './csv-header.ts';
-import { openParsed } from './csv-parsed.ts';
 import { CsvScanner, lineEnd } from './csv-scanner.ts';
 import { openUtf8 } from './encoding.ts';
 import type { RecordInput } from './input.ts';
-import type { RecordSettings } from './options.ts';
+import { delimiterOf, type RecordSettings } from './options.ts';
 
 /** Rows of a table as they stand in the data, by position of the cell. */
 export interface RawRows {
@@ -17,25 +17,15 @@ export interface RawRows {
 /** One CSV document that has begun: its names are known, its rows come as they are asked for. */
 export interface CsvTable {
   readonly names: readonly string[];
+  /** Line of its first row. */
+  readonly line: number;
   readonly rows: AsyncGenerator<RawRows>;
   close(): Promise<void>;
 }
 
-const mostRows = 4096;
-const mostColumns = 16_384;
-
-/** Opens a CSV document: by the scanner, or by csv-parse where the dialect is one that the scanner does not speak. */
-export function openCsv(input: RecordInput, settings: RecordSettings): Promise<CsvTable> {
-  return isPlain(settings) ? openScanned(input, settings) : openParsed(input, settings);
-}
-
-function isPlain({ delimiter, quote, ...rest }: RecordSettings): boolean {
-  const isByte = (text: string) => text.length === 1 && text.charCodeAt(0) < 0x80;
-  return isByte(delimiter) && (quote === '' || isByte(quote)) && (rest.escape === undefined || rest.escape === quote);
-}
-
-async function openScanned(input: RecordInput, settings: RecordSettings): Promise<CsvTable> {
-  const blocks = new Blocks(input, openUtf8(input, settings.encoding), settings.blockBytes);
+/** Opens a CSV document. */
+export async function openCsv(input: RecordInput, settings: RecordSettings): Promise<CsvTable> {
+  const blocks = new Blocks(input, openUtf8(input, settings), settings.blockBytes);
   try {
     return await begin(input, settings, blocks);
   } catch (error) {
@@ -46,23 +36,42 @@ async function openScanned(input: RecordInput, settings: RecordSettings): Promis
 
 async function begin(input: RecordInput, settings: RecordSettings, blocks: Blocks): Promise<CsvTable> {
   await blocks.refill(0);
-  const { from: skipped, delimiter } = await toldDelimiter(blocks, await skipLines(input, settings.skip_rows, blocks));
-  const line = settings.skip_rows + (delimiter === undefined ? 1 : 2);
+  const { from, line, delimiter } = await tableStart(input, settings, blocks);
+  const quote = settings.quote === '' ? -1 : settings.quote.charCodeAt(0);
   const dialect = {
-    delimiter: delimiter ?? settings.delimiter.charCodeAt(0),
-    quote: settings.quote === '' ? -1 : settings.quote.charCodeAt(0),
+    delimiter: Buffer.from(delimiter, 'utf8'),
+    quote,
+    escape: settings.escape === undefined ? quote : settings.escape.charCodeAt(0),
     comment: Buffer.from(settings.comment ?? '', 'utf8'),
     nullText: Buffer.from(settings.null_text, 'utf8'),
   };
   const scanner = new CsvScanner({ input, dialect, line });
-  const first = await firstRow(scanner, blocks, skipped);
+  const first = await firstRow(scanner, blocks, from);
   if (first === undefined && settings.header) throw noHeader(input);
-  const names = namesOf(input, first?.texts ?? [], settings.header);
-  if (settings.header && !first!.isQuoted) refuseOtherDelimiter(input, names);
+  const names = namesOf(input, first ?? { texts: [], line }, settings.header);
+  if (settings.header && !first!.isQuoted) refuseOtherDelimiter(input, names, first!.line);
   // Without a header the first row is data: it is scanned again as such, on the line where it was met.
-  const from = settings.header ? first!.end : skipped;
   const again = settings.header ? scanner : new CsvScanner({ input, dialect, line });
-  return { names, rows: rowsOf(again, blocks, { from, width: names.length }), close: () => blocks.close() };
+  const rows = rowsOf(again, blocks, { from: settings.header ? first!.end : from, width: names.length });
+  return { names, line: first?.line ?? line, rows, close: () => blocks.close() };
+}
+
+interface TableStart {
+  /** Bytes before the table. */
+  readonly from: number;
+  /** Its first line. */
+  readonly line: number;
+  readonly delimiter: string;
+}
+
+/** Where the table begins. The line with the delimiter stands first, or first behind what is skipped; it is a line to be skipped, too. */
+async function tableStart(input: RecordInput, settings: RecordSettings, blocks: Blocks): Promise<TableStart> {
+  const { skip_rows } = settings;
+  const top = await toldDelimiter(blocks, 0);
+  const from = await skipLines(input, skip_rows, blocks);
+  const told = skip_rows === 0 ? top : await toldDelimiter(blocks, from);
+  const delimiter = told.delimiter ?? top.delimiter ?? delimiterOf(settings.delimiter);
+  return { from: told.from, line: skip_rows + (told.delimiter === undefined ? 1 : 2), delimiter };
 }
 
 async function skipLines(input: RecordInput, lines: number, blocks: Blocks): Promise<number> {
@@ -85,21 +94,22 @@ async function skipLines(input: RecordInput, lines: number, blocks: Blocks): Pro
  * Excel takes a first line such as `sep=;` for what stands between the cells, and many programs write one for it. It is no row,
  * and decides over the option, for the file says so itself.
  */
-async function toldDelimiter(blocks: Blocks, from: number): Promise<{ from: number; delimiter?: number }> {
+async function toldDelimiter(blocks: Blocks, from: number): Promise<{ from: number; delimiter?: string }> {
   let at = from;
   while (blocks.bytes.length - at < longestSeparatorLine && !blocks.last) {
     await blocks.refill(at);
     at = 0;
   }
   const head = blocks.bytes.toString('latin1', at, at + longestSeparatorLine);
-  const [line, sign] = /^sep=([\t -!#-~])(?:\r\n|\n|\r(?!$))/i.exec(head) ?? [];
-  return line === undefined ? { from: at } : { from: at + line.length, delimiter: sign!.charCodeAt(0) };
+  const [line, , sign] = /^("?)sep=([\t -!#-~])\1(?:\r\n|\n|\r(?!$))/i.exec(head) ?? [];
+  return line === undefined ? { from: at } : { from: at + line.length, delimiter: sign! };
 }
 
-const longestSeparatorLine = 'sep=;\r\n'.length;
+const longestSeparatorLine = '"sep=;"\r\n'.length;
 
 interface FirstRow {
   readonly texts: (string | null)[];
+  readonly line: number;
   /** The first cell stood in quotes. */
   readonly isQuoted: boolean;
   readonly end: number;
@@ -107,12 +117,12 @@ interface FirstRow {
 
 async function firstRow(scanner: CsvScanner, blocks: Blocks, from: number): Promise<FirstRow | undefined> {
   for (;;) {
-    // Cells with doubled quotes are rewritten in place, and without a header these bytes are scanned once more.
+    // Cells with escapes are rewritten in place, and without a header these bytes are scanned once more.
     const bytes = Buffer.from(blocks.bytes);
-    const end = scanner.scan(bytes, from, { width: 0, mostRows: mostColumns, last: blocks.last });
+    const end = scanner.scan(bytes, from, { width: 0, mostRows: 1, last: blocks.last });
     if (scanner.rows === 1) {
       const texts = textsOf(scanner, bytes);
-      return { texts, isQuoted: isQuoted(scanner, bytes), end };
+      return { texts, line: scanner.lines[0]!, isQuoted: isQuoted(scanner, bytes), end };
     }
     if (blocks.last) return undefined;
     const rest = blocks.bytes.subarray(from);
@@ -146,7 +156,7 @@ async function* rowsOf(
       at = scanner.scan(blocks.bytes, at, { width, mostRows: capacity, last: blocks.last });
       if (scanner.rows > 0) yield rawRows(scanner, blocks.bytes, width);
       if (scanner.rows < capacity) break;
-      capacity = Math.min(mostRows, capacity * 2);
+      capacity = Math.min(maxRows(width), capacity * 2);
     }
   } while (await refilled());
 

@@ -1,27 +1,29 @@
 import { isUtf8 } from 'node:buffer';
 import { late } from '../../lib/late.ts';
 import { Problem } from '../../lib/problem.ts';
-import { faultIn, type RecordInput } from './input.ts';
+import { foreignHeadBytes, refuseForeign } from './foreign.ts';
+import { faultIn, type RecordInput, shorten } from './input.ts';
 import { openUnzipped } from './unzip.ts';
 
 const iconv = late<typeof import('iconv-lite')>(import.meta.url, 'iconv-lite');
 
-/** Enough for a byte-order mark and for the declaration of an XML document. */
-const headBytes = 256;
+interface TextOptions {
+  /** What the text is, for the error when the data is something else. */
+  readonly format: string;
+  /** A function looks at the first bytes itself. */
+  readonly encoding: string | ((head: Buffer) => string | undefined) | undefined;
+}
 
 /**
  * The text of an input as UTF-8 bytes without a byte-order mark; a chunk never ends inside a character. A mark decides
- * over the option, because a file that begins with one says what it is. Without either, UTF-8 is taken, and checked. A function
- * as encoding looks at the first bytes itself.
+ * over the option, because a file that begins with one says what it is. Without either, UTF-8 is taken, and checked. NUL is no
+ * text: data that holds one is in another encoding, no text, or has a hole that a crash left.
  */
-export async function* openUtf8(
-  input: RecordInput,
-  encoding?: string | ((head: Buffer) => string | undefined),
-): AsyncGenerator<Buffer> {
+export async function* openUtf8(input: RecordInput, { format, encoding }: TextOptions): AsyncGenerator<Buffer> {
   const chunks = openUnzipped(input);
   try {
     const head: Uint8Array[] = [];
-    for (let size = 0; size < headBytes; size += head.at(-1)!.length) {
+    for (let size = 0; size < foreignHeadBytes; size += head.at(-1)!.length) {
       const next = await chunks.next();
       if (next.done) break;
       head.push(next.value);
@@ -30,6 +32,8 @@ export async function* openUtf8(
     const mark = markOf(first);
     const rest = prefixed(first.subarray(mark?.bytes ?? 0), chunks);
     const name = mark?.encoding ?? (typeof encoding === 'function' ? encoding(first) : encoding) ?? 'utf-8';
+    refuseForeign(input, first, format);
+    if (mark === undefined) refuseUnmarked(input, first, name);
     yield* isUtf8Name(name) ? checked(input, rest) : recoded(input, rest, name);
   } finally {
     await chunks.return(undefined);
@@ -47,6 +51,8 @@ function isUtf8Name(name: string): boolean {
 
 function markOf(bytes: Buffer): { encoding: string; bytes: number } | undefined {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return { encoding: 'utf-8', bytes: 3 };
+  if (bytes.length >= 4 && bytes.readUInt32LE() === 0xfeff) return { encoding: 'utf-32le', bytes: 4 };
+  if (bytes.length >= 4 && bytes.readUInt32BE() === 0xfeff) return { encoding: 'utf-32be', bytes: 4 };
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return { encoding: 'utf-16le', bytes: 2 };
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return { encoding: 'utf-16be', bytes: 2 };
   return undefined;
@@ -65,6 +71,7 @@ async function* checked(input: RecordInput, chunks: AsyncIterable<Uint8Array>): 
     const end = completeEnd(bytes);
     const whole = bytes.subarray(0, end);
     if (!isUtf8(whole)) throw notUtf8(input, whole, before);
+    refuseNul(input, whole, before);
     // Copied, because the producer may use the memory of its chunk again.
     tail = Buffer.from(bytes.subarray(end));
     before += end;
@@ -118,12 +125,19 @@ function whatwgDecoder(name: string): TextDecoder | undefined {
 
 async function* recoded(input: RecordInput, chunks: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Buffer> {
   const decode = decoderOf(input, name);
+  let before = 0;
+  const utf8Of = (text: string) => {
+    const bytes = Buffer.from(text, 'utf8');
+    refuseNul(input, bytes, before);
+    before += bytes.length;
+    return bytes;
+  };
   for await (const chunk of chunks) {
     const text = decode(chunk);
-    if (text !== '') yield Buffer.from(text, 'utf8');
+    if (text !== '') yield utf8Of(text);
   }
   const last = decode(undefined);
-  if (last !== '') yield Buffer.from(last, 'utf8');
+  if (last !== '') yield utf8Of(last);
 }
 
 type Decode = (chunk: Uint8Array | undefined) => string;
@@ -138,6 +152,7 @@ function decoderOf(input: RecordInput, name: string): Decode {
   let half = '';
   return (chunk) => {
     const text = half + (chunk === undefined ? (decoder.end() ?? '') : decoder.write(asBuffer(chunk)));
+    if (text.includes('\ufffd')) throw wrongEncoding(input, name);
     half = chunk !== undefined && /[\uD800-\uDBFF]$/.test(text) ? text.slice(-1) : '';
     return half === '' ? text : text.slice(0, -1);
   };
@@ -154,12 +169,52 @@ function decodeStrictly({ input, name, standard, chunk }: Piece): string {
   try {
     return chunk === undefined ? standard.decode() : standard.decode(chunk, { stream: true });
   } catch {
-    throw faultIn(input, {
-      code: 'RECORDS_ENCODING',
-      message: `the data is not ${name}`,
-      next: 'name the encoding that the data was written in',
-    });
+    throw wrongEncoding(input, name);
   }
+}
+
+function wrongEncoding(input: RecordInput, name: string) {
+  return faultIn(input, {
+    code: 'RECORDS_ENCODING',
+    message: `the data is not ${name}`,
+    next: 'name the encoding that the data was written in',
+  });
+}
+
+/** Refuses UTF-16 and UTF-32 without a byte-order mark that are read as something else: as UTF-8, ASCII with NULs is no error. */
+function refuseUnmarked(input: RecordInput, head: Buffer, name: string): void {
+  const wide = /^(?:utf|ucs)-?(?:2|16|32)|^unicode/i.test(name) ? undefined : wideEncodingOf(head);
+  if (wide === undefined) return;
+  throw faultIn(input, {
+    code: 'RECORDS_ENCODING',
+    message: `the data looks like ${wide.toUpperCase()} without a byte-order mark, not like ${name}`,
+    seen: `0x${head.subarray(0, 8).toString('hex')}`,
+    next: `set \`encoding: ${wide}\``,
+  });
+}
+
+/** By the NULs among the first bytes: most characters of tables are ASCII. */
+function wideEncodingOf(head: Buffer): string | undefined {
+  const characters = Math.floor(head.length / 4);
+  const nuls = [0, 1, 2, 3].map((k) => head.filter((byte, i) => byte === 0 && i % 4 === k).length);
+  const isFull = (k: number) => characters > 0 && nuls[k]! >= characters / 2;
+  const isFree = (k: number) => nuls[k] === 0;
+  if (isFull(1) && isFull(2) && isFull(3) && isFree(0)) return 'utf-32le';
+  if (isFull(0) && isFull(1) && isFull(2) && isFree(3)) return 'utf-32be';
+  if (isFull(1) && isFull(3) && isFree(0) && isFree(2)) return 'utf-16le';
+  if (isFull(0) && isFull(2) && isFree(1) && isFree(3)) return 'utf-16be';
+  return undefined;
+}
+
+function refuseNul(input: RecordInput, bytes: Buffer, before: number): void {
+  const at = bytes.indexOf(0);
+  if (at < 0) return;
+  throw faultIn(input, {
+    code: 'RECORDS_NUL',
+    message: `byte ${before + at + 1} is NUL, which is no text`,
+    seen: shorten(bytes.toString('utf8', Math.max(0, at - 20), at + 20)),
+    next: 'write the file again: a crash leaves such holes; or name its encoding with `encoding`',
+  });
 }
 
 /** The problem of a job that names an encoding nobody here knows. */

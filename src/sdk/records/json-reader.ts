@@ -1,7 +1,7 @@
 import type { Batch, ByteCells, Cells } from '../batch.ts';
 import type { Column, ColumnType } from '../column.ts';
 import type { Extraction } from '../connector.ts';
-import { columnsOf, declaredColumns, unknownColumn } from './columns.ts';
+import { columnsOf, declaredColumns, maxColumns, tooManyColumns, unknownColumn } from './columns.ts';
 import { faultIn, type RecordInput } from './input.ts';
 import { inputCells, withInputColumns } from './input-columns.ts';
 import { JsonPaths, kind, naturalKinds, type PathNode } from './json-paths.ts';
@@ -11,7 +11,6 @@ import type { RecordSettings } from './options.ts';
 import type { RecordReader, SurveyAsk, Surveyed } from './reader.ts';
 import { retype } from './retype.ts';
 
-const mostColumns = 16_384;
 /** More than any batch has. */
 const mostRows = 4096;
 
@@ -29,7 +28,7 @@ export class JsonReader implements RecordReader {
     this.#settings = settings;
     this.#paths = new JsonPaths(settings.flatten);
     this.#paths.meet = () => {
-      if (this.#paths.all().length >= mostColumns) throw tooManyColumns(this.#surveying!);
+      if (this.#paths.all().length >= maxColumns) throw tooManyKeys(this.#surveying!);
     };
   }
 
@@ -57,7 +56,15 @@ export class JsonReader implements RecordReader {
 
   #walk(input: RecordInput, given: { paths: JsonPaths; width: number; wanted: readonly string[] }): JsonWalk {
     const { encoding, blockBytes, records, format } = this.#settings;
-    return new JsonWalk({ input, encoding, blockBytes, records: records ?? '', lines: format === 'jsonl', ...given });
+    return new JsonWalk({
+      input,
+      format,
+      encoding,
+      blockBytes,
+      records: records ?? '',
+      lines: format === 'jsonl',
+      ...given,
+    });
   }
 
   async *#batches(all: readonly Column[], columns: readonly Column[]): AsyncGenerator<Batch> {
@@ -131,10 +138,9 @@ function prefixes({ name }: Column): string[] {
   return parts.slice(1).map((_, i) => parts.slice(0, i + 1).join('.'));
 }
 
-function tooManyColumns(input: RecordInput) {
-  return faultIn(input, {
-    code: 'RECORDS_TOO_MANY_COLUMNS',
-    message: `the records have more than ${mostColumns} different keys`,
+function tooManyKeys(input: RecordInput) {
+  return tooManyColumns(input, {
+    message: `the records have more than ${maxColumns} different keys`,
     next: 'keep objects whose keys are data as json with `flatten: 0`, or name the wanted ones with `columns`',
   });
 }

@@ -1,4 +1,5 @@
 import { Blocks } from './blocks.ts';
+import { maxRows } from './columns.ts';
 import { openUtf8 } from './encoding.ts';
 import { faultIn, type RecordInput, shorten } from './input.ts';
 import type { JsonPaths } from './json-paths.ts';
@@ -6,6 +7,7 @@ import { JsonScanner } from './json-scanner.ts';
 
 interface WalkInit {
   readonly input: RecordInput;
+  readonly format: string;
   readonly encoding: string | undefined;
   readonly blockBytes: number | undefined;
   readonly paths: JsonPaths;
@@ -18,8 +20,6 @@ interface WalkInit {
   /** Paths of single values outside the records that are wanted. */
   readonly wanted: readonly string[];
 }
-
-const mostRows = 4096;
 
 /**
  * One pass over a JSON document: down to the records, through them, and on to the end, so that a document that was cut
@@ -40,7 +40,7 @@ export class JsonWalk {
   constructor(init: WalkInit) {
     this.#init = init;
     this.scanner = new JsonScanner(init.input, init.paths);
-    this.#blocks = new Blocks(init.input, openUtf8(init.input, init.encoding), init.blockBytes);
+    this.#blocks = new Blocks(init.input, openUtf8(init.input, init), init.blockBytes);
   }
 
   async *rows(): AsyncGenerator<void> {
@@ -81,6 +81,7 @@ export class JsonWalk {
 
   async *#value(path: string): AsyncGenerator<void> {
     if (path === this.#init.records) {
+      if (this.#found) throw this.#twice(path);
       this.#found = true;
       return yield* this.#records();
     }
@@ -143,6 +144,7 @@ export class JsonWalk {
     const [start, end] = await this.#token();
     const value: unknown = JSON.parse(this.scanner.bytes.toString('utf8', start, end));
     if (value === null || typeof value === 'object') return;
+    if (this.values.has(path)) throw this.#twice(path);
     const text = typeof value === 'string' ? value : this.scanner.bytes.toString('utf8', start, end);
     this.values.set(path, text);
   }
@@ -201,17 +203,12 @@ export class JsonWalk {
     if (this.scanner.rows === 0) return;
     const isFull = this.scanner.rows === this.#capacity;
     yield;
-    if (isFull) this.#capacity = Math.min(this.#capacity * 2, this.#mostRows());
+    if (isFull) this.#capacity = Math.min(this.#capacity * 2, maxRows(this.#init.width));
     this.#begin();
   }
 
   #begin(): void {
     this.scanner.begin(this.#init.width, this.#capacity);
-  }
-
-  /** A wide table has fewer rows in a batch, so that the batch stays small. */
-  #mostRows(): number {
-    return Math.max(256, Math.min(mostRows, Math.floor(262_144 / Math.max(1, this.#init.width))));
   }
 
   /** The next byte that is no white space, -1 at the end of the input. */
@@ -243,6 +240,10 @@ export class JsonWalk {
       message: 'the JSON ends in the middle of a value: the data was cut off',
       next: 'fetch or write the data again',
     });
+  }
+
+  #twice(path: string) {
+    return this.scanner.fault(this.#pos, `${JSON.stringify(path)} stands twice in the document`);
   }
 
   #notFound() {

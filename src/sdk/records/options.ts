@@ -48,20 +48,26 @@ export const recordOptions = {
     default: false,
   }),
   delimiter: option.text({
-    about: 'csv: what stands between two cells. A first line such as `sep=;`, as Excel knows it, decides over it.',
+    about:
+      'csv: what stands between two cells; `tab` is one. A first line such as `sep=;`, as Excel knows it, decides over it.',
     default: ',',
     example: ';',
   }),
   quote: option.text({ about: 'csv: what stands around a cell; empty when nothing does.', default: '"' }),
   escape: option.text({
-    about: 'csv: what stands before a quote inside a quoted cell. The quote itself when absent.',
+    about:
+      'csv: what stands before a quote inside a quoted cell; any character behind it is meant literally. The quote itself when absent.',
     example: '\\',
   }),
   header: option.boolean({
     about: 'csv: the first row holds the names of the columns; otherwise they are column1, column2 and so on.',
     default: true,
   }),
-  skip_rows: option.integer({ about: 'csv: lines to leave out before the header.', default: 0, minimum: 0 }),
+  skip_rows: option.integer({
+    about: 'csv, xlsx: lines to leave out before the header, a `sep=` line among them.',
+    default: 0,
+    minimum: 0,
+  }),
   comment: option.text({ about: 'csv: lines that begin with this are left out.', example: '#' }),
   null_text: option.text({
     about: 'csv: an unquoted cell with exactly this text is absent (null). A quoted one never is.',
@@ -116,14 +122,41 @@ export function formatOfMediaType(header: string | undefined): RecordFormat | un
 /** Faults that the options show among themselves, before any data is seen. */
 export function recordFaults(query: Omit<RecordQuery, 'format'>): { option: string; message: string }[] {
   const faults: { option: string; message: string }[] = [];
-  if (query.delimiter === '') faults.push({ option: 'delimiter', message: 'must not be empty' });
-  if (query.quote.length > 1) faults.push({ option: 'quote', message: 'must be one character, or empty for none' });
-  if (query.delimiter !== '' && query.delimiter === query.quote)
-    faults.push({ option: 'quote', message: 'must differ from the delimiter' });
+  faults.push(...dialectFaults(query));
   if (query.encoding !== undefined && !isKnownEncoding(query.encoding))
     faults.push({ option: 'encoding', message: 'no encoding has this name' });
-  if (/[\r\n]/.test(query.delimiter)) faults.push({ option: 'delimiter', message: 'must not hold a line break' });
   const names = query.columns.map((column) => column.name);
   if (new Set(names).size < names.length) faults.push({ option: 'columns', message: 'names a column twice' });
   return faults;
+}
+
+/** The delimiter that the option means: a tab may be written `tab` or, outside of YAML's double quotes, `\\t`. */
+export function delimiterOf(written: string): string {
+  return /^(?:\\t|tab)$/i.test(written) ? '\t' : written;
+}
+
+type Dialect = Pick<RecordQuery, 'delimiter' | 'quote' | 'escape'>;
+
+function dialectFaults({ delimiter: written, quote, escape: escaper }: Dialect): { option: string; message: string }[] {
+  const delimiter = delimiterOf(written);
+  const isAscii = (text: string) => text.length === 1 && text < '\x80';
+  const rules: [isBroken: boolean, option: string, message: string][] = [
+    [delimiter === '', 'delimiter', 'must not be empty'],
+    [/[\r\n]/.test(delimiter), 'delimiter', 'must not hold a line break'],
+    [
+      /\\[a-z\d]/i.test(delimiter),
+      'delimiter',
+      'has an escape as text: YAML reads escapes only in double quotes ("\\x01")',
+    ],
+    [quote !== '' && !isAscii(quote), 'quote', 'must be one character of ASCII, or empty for none'],
+    [quote !== '' && delimiter.includes(quote), 'quote', 'must differ from the delimiter'],
+    [escaper !== undefined && !isAscii(escaper), 'escape', 'must be one character of ASCII'],
+    [
+      escaper !== undefined && escaper !== '' && delimiter.includes(escaper),
+      'escape',
+      'must differ from the delimiter',
+    ],
+    [escaper !== undefined && quote === '', 'escape', 'has no effect without a quote: it stands inside quoted cells'],
+  ];
+  return rules.flatMap(([isBroken, option, message]) => (isBroken ? [{ option, message }] : []));
 }

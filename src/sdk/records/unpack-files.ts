@@ -38,6 +38,7 @@ async function isArchive({ name, local }: RecordInput, { format }: Unpacking): P
 
 async function wantedMembers(input: RecordInput, { member }: Unpacking): Promise<RecordInput[]> {
   const members = await membersOf(input);
+  refuseOffice(input, members);
   const wanted = members.filter(isWanted(members, member));
   if (wanted.length === 0) throw nothingIn(input, members, member);
   return wanted
@@ -48,6 +49,18 @@ async function wantedMembers(input: RecordInput, { member }: Unpacking): Promise
       ...(input.modified === undefined ? {} : { modified: input.modified }),
       open: openMember,
     }));
+}
+
+/** Office files are archives, too: one whose ending does not tell is not to be taken apart. */
+function refuseOffice(input: RecordInput, members: readonly Member[]): void {
+  const has = (path: string) => members.some(({ name }) => name === path);
+  const isOpenDocument = has('mimetype') && has('content.xml');
+  if (!isOpenDocument && !has('_rels/.rels')) return;
+  throw faultIn(input, {
+    code: 'RECORDS_FORMAT',
+    message: isOpenDocument ? 'the data is an OpenDocument file' : 'the data is an Office file, a workbook perhaps',
+    next: isOpenDocument ? 'save it as xlsx or csv' : 'set `format: xlsx` if it is a workbook',
+  });
 }
 
 /** Without a name: everything but what systems put beside the data, `__MACOSX/` and files that begin with a dot. */

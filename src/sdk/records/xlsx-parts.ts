@@ -50,7 +50,10 @@ export async function* walk(input: RecordInput, part: Member, elements: Elements
     const text = texts.pop()!;
     if (name !== '') elements.close?.(name, text, names.at(-1) ?? '');
   });
-  for await (const chunk of openUtf8(asInput(input, part), declaredEncoding)) {
+  for await (const chunk of openUtf8(asInput(input, part), {
+    format: 'a part of a workbook',
+    encoding: declaredEncoding,
+  })) {
     parser.write(chunk.toString('utf8'));
     yield;
   }

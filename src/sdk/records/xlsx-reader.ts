@@ -65,14 +65,10 @@ export class XlsxReader implements RecordReader {
     for await (const rows of sheetRows(input, sheet)) yield rows.filter(({ number }) => number > skipped);
   }
 
-  #namesOf(input: RecordInput, { cells }: SheetRow): string[] {
+  #namesOf(input: RecordInput, { cells, number }: SheetRow): string[] {
     const { header, columns } = this.#settings;
     if (!header && columns.length > 0) return columns.map(({ name }) => name);
-    return namesOf(
-      input,
-      Array.from(cells, (cell) => cell?.text ?? null),
-      header,
-    );
+    return namesOf(input, { texts: Array.from(cells, (cell) => cell?.text ?? null), line: number }, header);
   }
 
   /** Joins the kinds of a row's cells to those of their columns; without a header, a longer row makes more columns. */

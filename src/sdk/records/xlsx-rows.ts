@@ -1,9 +1,8 @@
+import { maxColumns } from './columns.ts';
 import { faultIn, type RecordInput } from './input.ts';
 import { type Sheet, unescaped } from './xlsx-book.ts';
 import { walk } from './xlsx-parts.ts';
 import { isoCell, numberCell, type SheetCell } from './xlsx-values.ts';
-
-const mostColumns = 16_384;
 
 /** A row that has at least one value. Cells that the sheet leaves out are holes or undefined. */
 export interface SheetRow {
@@ -51,7 +50,7 @@ class Rows {
       this.#style = Number(attributes.s ?? 0);
       this.#value = '';
       this.#inline = undefined;
-      if (!(this.#column < mostColumns)) throw this.#fault(`a cell stands nowhere (${attributes.r})`);
+      if (!(this.#column < maxColumns)) throw this.#fault(`a cell stands nowhere (${attributes.r})`);
     }
   }
 

@@ -1,8 +1,8 @@
 import { type Batch, type ByteCells, type Cells, cellText, type Value } from '../batch.ts';
 import type { Column } from '../column.ts';
 import type { Extraction } from '../connector.ts';
-import { columnsOf, declaredColumns, unknownColumn } from './columns.ts';
-import { faultIn, type RecordInput } from './input.ts';
+import { columnsOf, declaredColumns, maxColumns, tooManyColumns, unknownColumn } from './columns.ts';
+import type { RecordInput } from './input.ts';
 import { inputCells, withInputColumns } from './input-columns.ts';
 import type { RecordSettings } from './options.ts';
 import type { RecordReader, SurveyAsk, Surveyed } from './reader.ts';
@@ -10,8 +10,6 @@ import { retype } from './retype.ts';
 import { XmlParts } from './xml-parts.ts';
 import type { XmlRecord } from './xml-records.ts';
 import { XmlWalk } from './xml-walk.ts';
-
-const mostColumns = 16_384;
 
 /** Reads the repeated elements of XML documents: once for the union of their parts, once for the rows. */
 export class XmlReader implements RecordReader {
@@ -42,7 +40,7 @@ export class XmlReader implements RecordReader {
   #meet(input: RecordInput, path: string, isRepeated: boolean): void {
     if (isRepeated) this.#paths.set(path, true);
     else if (!this.#paths.has(path)) this.#paths.set(path, false);
-    if (this.#paths.size > mostColumns) throw tooManyColumns(input);
+    if (this.#paths.size > maxColumns) throw tooManyParts(input);
   }
 
   #columns(): readonly Column[] {
@@ -118,10 +116,9 @@ function cellOf(value: string | null | string[], column: Column): Value {
   return Array.isArray(value) ? JSON.stringify(value) : value;
 }
 
-function tooManyColumns(input: RecordInput) {
-  return faultIn(input, {
-    code: 'RECORDS_TOO_MANY_COLUMNS',
-    message: `the records have more than ${mostColumns} different parts`,
+function tooManyParts(input: RecordInput) {
+  return tooManyColumns(input, {
+    message: `the records have more than ${maxColumns} different parts`,
     next: 'name the wanted ones with `columns`, or another element with `records`',
   });
 }

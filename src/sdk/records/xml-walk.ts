@@ -1,4 +1,5 @@
 import { Blocks } from './blocks.ts';
+import { maxRows } from './columns.ts';
 import { openUtf8 } from './encoding.ts';
 import type { RecordInput } from './input.ts';
 import type { XmlParts } from './xml-parts.ts';
@@ -18,7 +19,6 @@ interface WalkInit {
   meet(path: string, isRepeated: boolean): void;
 }
 
-const mostRows = 4096;
 /** Text that the parser is given at once. */
 const pieceBytes = 65_536;
 /** A record that is larger is the parser's, which need not hold its bytes. */
@@ -51,7 +51,11 @@ export class XmlWalk {
     const { input, encoding, blockBytes } = init;
     this.#init = init;
     this.scanner = new XmlScanner(init.parts, init.width);
-    this.#blocks = new Blocks(input, openUtf8(input, encoding ?? declaredEncoding), blockBytes);
+    this.#blocks = new Blocks(
+      input,
+      openUtf8(input, { format: 'xml', encoding: encoding ?? declaredEncoding }),
+      blockBytes,
+    );
     this.#parser = new XmlRecords(input, init.wanted, (record) => this.#take(record));
   }
 
@@ -102,7 +106,7 @@ export class XmlWalk {
   /** Gives the parser some text, so that it ends with a record where that can be had. */
   #parse(): void {
     const end = this.#tag === undefined ? this.#likelyEnd() : this.#afterTags(this.#patience);
-    if (this.#tag !== undefined) this.#patience = Math.min(2 * this.#patience, mostRows);
+    if (this.#tag !== undefined) this.#patience = Math.min(2 * this.#patience, 4096);
     this.#parser.write(this.scanner.bytes.toString('utf8', this.#pos, end));
     this.#pos = end;
     this.#tag = tagOf(this.#parser.next, this.#tag ?? this.#lastTag);
@@ -141,7 +145,7 @@ export class XmlWalk {
     if (this.scanner.rows === 0) return;
     const isFull = this.scanner.rows >= this.#capacity;
     yield;
-    if (isFull) this.#capacity = Math.min(this.#capacity * 2, this.#mostRows());
+    if (isFull) this.#capacity = Math.min(this.#capacity * 2, maxRows(this.#init.width));
     this.#begin();
   }
 
@@ -149,11 +153,6 @@ export class XmlWalk {
     this.scanner.begin(this.#capacity);
     this.parsed.clear();
     this.lines.length = 0;
-  }
-
-  /** A wide table has fewer rows in a batch, so that the batch stays small. */
-  #mostRows(): number {
-    return Math.max(256, Math.min(mostRows, Math.floor(262_144 / Math.max(1, this.#init.width))));
   }
 }
 

@@ -1,0 +1,71 @@
+import { faultIn, type RecordInput } from './input.ts';
+
+/** Bytes of the beginning that tell what a file is. */
+export const foreignHeadBytes = 512;
+
+interface Kind {
+  /** What the data is, with its article. */
+  readonly what: string;
+  /** How it begins, a character a byte. */
+  readonly signature: string | RegExp;
+  readonly next: string;
+  /** The formats that this cannot be; all when absent. */
+  readonly not?: readonly string[];
+}
+
+const notMarkup = ['csv', 'json', 'jsonl'];
+const unpackFirst = 'unpack it before, or pack it with gzip or zip';
+const saveAsText = 'save it as csv or json lines';
+/** What may stand before the first tag. */
+const lead = '^(?:\xef\xbb\xbf)?\\s*(?:<!--[^>]*-->\\s*)?';
+
+/** Files that are not read, or not as what they are taken for. No text begins with one of these by chance. */
+const kinds: readonly Kind[] = [
+  { what: 'data packed with Zstandard', signature: '\x28\xb5\x2f\xfd', next: unpackFirst },
+  { what: 'data packed with bzip2', signature: /^BZh[1-9]1AY&SY/, next: unpackFirst },
+  { what: 'data packed with xz', signature: '\xfd7zXZ\0', next: unpackFirst },
+  { what: 'a 7z archive', signature: '7z\xbc\xaf\x27\x1c', next: unpackFirst },
+  { what: 'a RAR archive', signature: 'Rar!\x1a\x07', next: unpackFirst },
+  { what: 'a tar archive', signature: /^[\s\S]{257}ustar(?: {2})?\0/, next: unpackFirst },
+  { what: 'a Parquet file', signature: 'PAR1\x15', next: saveAsText },
+  { what: 'an Arrow file', signature: 'ARROW1\0', next: saveAsText },
+  { what: 'a SQLite database', signature: 'SQLite format 3\0', next: 'read it with the connector `db`' },
+  { what: 'a PDF document', signature: '%PDF-', next: 'ask for the data in another format' },
+  {
+    what: 'an Office file of the older kind (xls), or one with a password',
+    signature: '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1',
+    next: 'save it as xlsx, without a password',
+  },
+  {
+    what: 'a zip archive or a workbook',
+    signature: 'PK\x03\x04',
+    next: 'read it as a file of its own, with the connector `file` or `ftp`',
+    not: [...notMarkup, 'xml'],
+  },
+  {
+    what: 'an HTML page, most likely a login page or an error',
+    signature: new RegExp(`${lead}<(?:!doctype\\s+html|html|head|body)[\\s>]`, 'i'),
+    next: 'look at what it says, and check the address and the login',
+    not: notMarkup,
+  },
+  {
+    what: 'an XML document',
+    signature: new RegExp(`${lead}<\\?xml\\s`),
+    next: 'set `format: xml`, unless it is an error message in the place of the data',
+    not: notMarkup,
+  },
+];
+
+/** Refuses data whose beginning tells that it is something else than the format that it is read as. */
+export function refuseForeign(input: RecordInput, head: Buffer, format: string): void {
+  const text = head.toString('latin1', 0, foreignHeadBytes);
+  const isSigned = ({ signature }: Kind) =>
+    typeof signature === 'string' ? text.startsWith(signature) : signature.test(text);
+  const kind = kinds.find((one) => (one.not === undefined || one.not.includes(format)) && isSigned(one));
+  if (kind === undefined) return;
+  throw faultIn(input, {
+    code: 'RECORDS_FORMAT',
+    message: `the data is not ${format}, but ${kind.what}`,
+    next: kind.next,
+  });
+}

@@ -1,0 +1,172 @@
+import { parse } from 'csv-parse/sync';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { declared, inputOf, readTable } from './inputs.ts';
+
+test('delimiters of several characters and an escape of its own are read as well', async () => {
+  const text = 'a||b\n"x \\" y"||\n""||NULL\nC:\\dir|x||"\\\\"\n';
+  for (let size = 1; size < 12; size++) {
+    const options = { delimiter: '||', escape: '\\', blockBytes: size };
+    expect((await readTable(inputOf(text, size), 'csv', options)).rows).toEqual([
+      ['x " y', null],
+      ['', 'NULL'],
+      ['C:\\dir|x', '\\'],
+    ]);
+  }
+  await expect(readTable(inputOf('a||b\n1\n'), 'csv', { delimiter: '||' })).rejects.toMatchObject({
+    code: 'CSV_RAGGED',
+    where: { line: 2 },
+  });
+});
+
+test('faults are told in the same words with every dialect', async () => {
+  const dialects = [{ delimiter: '||' }, { delimiter: '||', escape: '\\' }];
+  for (const options of dialects) {
+    await expect(readTable(inputOf('a||b\n1||"2\n3||4\n'), 'csv', options)).rejects.toMatchObject({
+      code: 'CSV_QUOTE',
+      message: expect.stringContaining('never closed'),
+      where: { line: 2 },
+    });
+    await expect(readTable(inputOf('a||b\n1||"2"x\n'), 'csv', options)).rejects.toMatchObject({
+      code: 'CSV_QUOTE',
+      message: expect.stringContaining('text follows a closing quote'),
+      where: { line: 2 },
+    });
+  }
+});
+
+test('a delimiter that is written as \\t or tab is a tab', async () => {
+  for (const delimiter of ['\t', '\\t', 'tab', 'TAB']) {
+    expect((await readTable(inputOf('a\tb\n1\t2\n'), 'csv', { delimiter })).rows).toEqual([['1', '2']]);
+  }
+});
+
+test('a header with another delimiter inside is refused with every dialect', async () => {
+  const refused = async (text: string, options: Record<string, unknown>) =>
+    await expect(readTable(inputOf(text), 'csv', options)).rejects.toMatchObject({ code: 'CSV_DELIMITER' });
+  await refused('a;b\n1;2\n', { delimiter: '||' });
+  await refused('a;b\n1;2\n', { escape: '\\' });
+  await refused('a\x01b\n1\x012\n', {});
+});
+
+test('a `sep=` line decides over the delimiter with every dialect, quoted or not', async () => {
+  for (const options of [{}, { escape: '\\' }, { delimiter: '||' }, { delimiter: '\t', quote: "'" }]) {
+    for (const line of ['sep=;', '"sep=;"', 'SEP=;']) {
+      const table = await readTable(inputOf(`${line}\r\na;b\r\n1;2\r\n`), 'csv', options);
+      expect(table.rows, line).toEqual([['1', '2']]);
+      expect(declared(table)).toBe('a:text b:text');
+    }
+  }
+});
+
+test('a `sep=` line is one of the lines that skip_rows leaves out, and still decides', async () => {
+  for (const blockBytes of [1, 3, 100]) {
+    const rowsOf = async (text: string, skip_rows: number) =>
+      (await readTable(inputOf(text), 'csv', { skip_rows, blockBytes })).rows;
+    expect(await rowsOf('sep=;\nReport\na;b\n1;2\n', 2)).toEqual([['1', '2']]);
+    expect(await rowsOf('sep=;\na;b\n1;2\n', 1)).toEqual([['1', '2']]);
+    expect(await rowsOf('Report\nsep=;\na;b\n1;2\n', 1)).toEqual([['1', '2']]);
+  }
+  // One too few: the title has one cell, and the rows have two.
+  await expect(readTable(inputOf('sep=;\nReport\na;b\n1;2\n'), 'csv', { skip_rows: 1 })).rejects.toMatchObject({
+    code: 'CSV_RAGGED',
+    where: { line: 3 },
+    next: expect.stringContaining('`sep=` line'),
+  });
+});
+
+test('blank lines of a table of one column are rows with every dialect', async () => {
+  for (const options of [{}, { escape: '\\' }, { delimiter: '||' }]) {
+    const one = await readTable(inputOf('a\n1\n\n2\n'), 'csv', options);
+    expect(one.rows).toEqual([['1'], [null], ['2']]);
+    const { delimiter = ',' } = options as { delimiter?: string };
+    const two = await readTable(inputOf(`a${delimiter}b\n\n1${delimiter}2\n\n`), 'csv', options);
+    expect(two.rows).toEqual([['1', '2']]);
+  }
+});
+
+test('no column is lost of a wide table: up to 16,384 are read, and more are refused', async () => {
+  const row = (width: number, prefix: string) => Array.from({ length: width }, (_, i) => `${prefix}${i}`).join();
+  const table = await readTable(inputOf(`${row(16_384, 'c')}\n${row(16_384, 'v')}\n`), 'csv');
+  expect(table.columns.at(-1)).toEqual({ name: 'c16383', type: 'text' });
+  expect(table.rows[0]?.at(-1)).toBe('v16383');
+  for (const header of [true, false]) {
+    const text = `\n${row(16_385, 'c')}\n${row(16_384, 'v')}\n`;
+    await expect(readTable(inputOf(text), 'csv', { header })).rejects.toMatchObject({
+      code: 'RECORDS_TOO_MANY_COLUMNS',
+      message: 'input, line 2: the first row has 16385 columns',
+      allowed: '16384',
+    });
+  }
+});
+
+test('the line of a header is its own, behind what is skipped', async () => {
+  const options = { skip_rows: 2 };
+  await expect(readTable(inputOf('T\n\na,a\n1,2\n'), 'csv', options)).rejects.toMatchObject({
+    code: 'CSV_HEADER',
+    where: { line: 3 },
+    next: expect.stringContaining('`skip_rows: 3`'),
+  });
+  await expect(readTable(inputOf('T\n\na;b\n1;2\n'), 'csv', options)).rejects.toMatchObject({
+    code: 'CSV_DELIMITER',
+    where: { line: 3 },
+  });
+});
+
+const cell = fc.oneof(
+  fc.constantFrom(
+    '',
+    '""',
+    'a',
+    ' ',
+    '"a\\"b"',
+    '"\\\\"',
+    '"a\nb"',
+    '"\\\r\n"',
+    '"a||b"',
+    '|',
+    'ü',
+    '"漢|😀"',
+    '\\',
+    'x\\y',
+  ),
+  fc.stringMatching(/^[a-z|\\ ]*$/, { maxLength: 5 }),
+  fc.stringMatching(/^"([a-z|\\ ]|\\")*"$/, { maxLength: 9 }),
+);
+
+test('the scanner says what csv-parse says with delimiters of several characters and an escape', async () => {
+  const documents = fc.record({
+    rows: fc.array(fc.array(cell, { minLength: 3, maxLength: 3 }), { minLength: 1, maxLength: 6 }),
+    end: fc.constantFrom('\n', '\r\n', '\r'),
+    size: fc.integer({ min: 1, max: 40 }),
+    delimiter: fc.constantFrom('||', '|', '::', 'ü'),
+    escape: fc.constantFrom(undefined, '\\'),
+  });
+  let read = 0;
+  await fc.assert(
+    fc.asyncProperty(documents, async ({ rows, end, size, delimiter, escape: escaper }) => {
+      const text = rows.map((row) => row.join(delimiter)).join(end);
+      const expected = await outcome(async () =>
+        parse(text, {
+          delimiter,
+          ...(escaper === undefined ? {} : { escape: escaper }),
+          record_delimiter: ['\r\n', '\n', '\r'],
+          skip_empty_lines: true,
+          cast: (value, { quoting }) => (value === '' && !quoting ? null : value),
+        }),
+      );
+      if (expected !== 'refused') read++;
+      const options = { delimiter, ...(escaper === undefined ? {} : { escape: escaper }) };
+      const given = { ...options, header: false, blockBytes: size };
+      const seen = await outcome(async () => (await readTable(inputOf(text, size), 'csv', given)).rows);
+      expect(seen).toEqual(expected);
+    }),
+    { numRuns: 2000 },
+  );
+  // Most documents must have been sound, or the comparison shows little.
+  expect(read).toBeGreaterThan(500);
+});
+
+async function outcome(run: () => Promise<unknown>): Promise<unknown> {
+  return await run().catch(() => 'refused');
+}
