@@ -9,6 +9,7 @@ import { BatchMaker, refuseDuplicates, type WireColumn } from './cells.ts';
 import type { Door } from './driver.ts';
 import { mysqlProblem } from './mysql-problems.ts';
 import { guardConnection, readRows, streamOf } from './mysql-rows.ts';
+import type { BoundStatement, PreparedStatement } from './mysql-statement.ts';
 import { type Field, mysqlType, type ZeroDates } from './mysql-types.ts';
 import { ReadingSocket } from './reading-socket.ts';
 import { SpanBlock } from './span-block.ts';
@@ -95,7 +96,7 @@ export class MysqlSession {
   }
 
   /** Runs the statement; resolves when its columns are known, and its rows come as they are asked for. */
-  async read(sql: string, { signal, zeroDates, leave }: Reading): Promise<Extraction> {
+  async read({ sql, names }: BoundStatement, { signal, zeroDates, leave }: Reading): Promise<Extraction> {
     const stream = streamOf(this.#connection);
     const queue = new BatchQueue({ pause: () => stream.pause(), resume: () => stream.resume() });
     let columns: readonly Column[] = [];
@@ -111,7 +112,7 @@ export class MysqlSession {
       readRows(this.#connection, {
         sql,
         begin: (fields) => {
-          const maker = new BatchMaker(fields.map((field) => wireOf(field, zeroDates)));
+          const maker = new BatchMaker(fields.map((field, i) => wireOf(field, names?.[i] ?? field.name, zeroDates)));
           columns = maker.columns;
           refuseDuplicates(columns);
           settle(undefined);
@@ -134,6 +135,22 @@ export class MysqlSession {
       await leave(whole);
     };
     return { columns, batches: batchesOf(queue, end) satisfies AsyncIterable<Batch> };
+  }
+
+  /** What the server finds in a statement; it doesn't run it. */
+  async prepare(sql: string, signal: AbortSignal): Promise<PreparedStatement> {
+    let found: PreparedStatement = { parameters: 0, names: [] };
+    await this.#breakable.until(signal, (settle) =>
+      this.#connection.prepare(sql, (failure, statement) => {
+        if (failure === null) {
+          const { parameters, columns } = statement as unknown as Prepared;
+          found = { parameters: parameters.length, names: columns.map(({ name }) => name) };
+          this.#connection.unprepare(sql);
+        }
+        settle(failure);
+      }),
+    );
+    return found;
   }
 
   /** One row of text by a statement of our own. */
@@ -184,6 +201,12 @@ export class MysqlSession {
   }
 }
 
+/** A prepared statement as mysql2 hands it out; its types leave these out. */
+interface Prepared {
+  readonly parameters: readonly unknown[];
+  readonly columns: readonly { readonly name: string }[];
+}
+
 interface Reading {
   readonly signal: AbortSignal;
   readonly zeroDates: ZeroDates;
@@ -191,9 +214,9 @@ interface Reading {
   readonly leave: (whole: boolean) => Promise<void>;
 }
 
-function wireOf(field: Field, zeroDates: ZeroDates): WireColumn {
+function wireOf(field: Field, name: string, zeroDates: ZeroDates): WireColumn {
   const { type, fix } = mysqlType(field, zeroDates);
-  const column: Column = { name: field.name, type };
+  const column: Column = { name, type };
   return fix === undefined ? { column } : { column, fix };
 }
 

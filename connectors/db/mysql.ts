@@ -2,7 +2,7 @@ import type { Extraction } from '#sdk';
 import { mysqlDialect } from './dialects.ts';
 import type { Door, Driver } from './driver.ts';
 import { MysqlSession } from './mysql-session.ts';
-import { statementsOf } from './mysql-statement.ts';
+import { boundStatement } from './mysql-statement.ts';
 import type { QueryValues } from './options.ts';
 
 /** MySQL and MariaDB. */
@@ -34,9 +34,8 @@ async function extract(door: Door, query: QueryValues): Promise<Extraction> {
   signal.addEventListener('abort', hangUp);
   try {
     await session.begin(door);
-    const statements = statementsOf(query);
-    await session.run(statements.slice(0, -1), signal);
-    return await session.read(statements.at(-1)!, { signal, zeroDates: source.zero_dates, leave });
+    const statement = await boundStatement(query, (sql) => session.prepare(sql, signal));
+    return await session.read(statement, { signal, zeroDates: source.zero_dates, leave });
   } catch (thrown) {
     await leave(false);
     signal.throwIfAborted();

@@ -153,7 +153,7 @@ export const query = {
     { type: ['string', 'number', 'boolean', 'null'] },
     {
       about:
-        'Values for the placeholders, in order: $1, $2 … for PostgreSQL, @p1, @p2 … for SQL Server, ? for the others. Never pasted into the text.',
+        'Values for the placeholders, in order: $1, $2 … for PostgreSQL, @p1, @p2 … for SQL Server, ? for the others. They are values, never SQL.',
       example: ['DE'],
     },
   ),

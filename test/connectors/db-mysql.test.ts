@@ -76,6 +76,20 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     });
   }
 
+  it('finds placeholders behind a backslash that escapes nothing', async () => {
+    await ask("set global sql_mode = 'NO_BACKSLASH_ESCAPES'");
+    const sql = "select '\\' as s, ? as v, '?' as w";
+    const { rows } = await read(source(), { sql, parameters: [5] });
+    await ask('set global sql_mode = default');
+    expect(rows).toEqual([['\\', '5', '?']]);
+  });
+
+  it('never guesses which question mark is a placeholder', async () => {
+    const problem = await problemOf(read(source(), { sql: 'select ? as v /*!999999 ? */', parameters: [5] }));
+    expect(problem).toMatchObject({ code: 'DB_QUERY_FAILED', family: 'job' });
+    expect(problem.message).toContain('ambiguous placeholders');
+  });
+
   it('compares a parameter with a column of another character set', async () => {
     const query = { sql: 'select id from shop where name = ?', parameters: ['Müller'] };
     expect((await read(source(), query)).rows).toEqual([['2']]);
@@ -217,7 +231,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     await session.begin(door);
     for (const rows of [0, 3, 3000]) {
       const sql = `select seq from seq_1_to_3000 where seq <= ${rows}`;
-      const { batches } = await session.read(sql, { signal, zeroDates: 'refuse', leave: async () => {} });
+      const { batches } = await session.read({ sql }, { signal, zeroDates: 'refuse', leave: async () => {} });
       expect(await countRows(batches)).toBe(rows);
       expect(await session.row("select 'still here'", signal)).toEqual(['still here']);
     }

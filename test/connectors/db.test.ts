@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { withDefaults } from '#sdk';
 import db from '../../connectors/db/index.ts';
-import { statementsOf } from '../../connectors/db/mysql-statement.ts';
 
 function faults(source: object, query?: object): string[] {
   const given = { source: withDefaults(db.source, { ...source }) };
@@ -67,17 +66,5 @@ describe('what a query says of reading on', () => {
   it('knows that SQLite has no use for chunks', () => {
     const found = faults({ file: 'a' }, { sql: 'select 1', chunks: { column: 'id', rows: 10 } });
     expect(found).toEqual([expect.stringContaining('chunks mean nothing to SQLite')]);
-  });
-});
-
-describe('bound values of MySQL', () => {
-  it('leave a query without parameters alone', () => {
-    expect(statementsOf({ sql: "select '?'", parameters: [] })).toEqual(["select '?'"]);
-  });
-
-  it('never stand in a statement as text', () => {
-    const statements = statementsOf({ sql: 'select ?, ?', parameters: ["'; drop table x; --", 1] });
-    expect(statements.join(' ')).not.toContain('drop');
-    expect(statements.at(-1)).toBe('execute sluice_query using @sluice_1, @sluice_2');
   });
 });
