@@ -1,4 +1,4 @@
-import type { Stats } from 'node:fs';
+import { readdir, type Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { relative, resolve, sep } from 'node:path';
 import { Problem } from '#sdk';
@@ -26,9 +26,33 @@ export async function findFiles(
   if (stats !== undefined) throw notAFile(path, stats.isDirectory());
   const { glob, isDynamicPattern } = await import('tinyglobby');
   if (!isDynamicPattern(path)) throw notFound(folder, path, 'the file is not there');
-  const found = await glob(path, { cwd: folder, absolute: true, onlyFiles: true, expandDirectories: false });
+  const unlisted: UnlistedFolder[] = [];
+  const fs = { readdir: reportingReaddir((failure) => unlisted.push(failure)) };
+  const found = await glob(path, { cwd: folder, absolute: true, onlyFiles: true, expandDirectories: false, fs });
+  if (unlisted[0] !== undefined) throw cannotList(folder, path, unlisted[0]);
   if (found.length === 0 && !none) throw notFound(folder, path, 'no file matches the pattern');
   return found.sort((a, b) => (a < b ? -1 : 1)).map((file) => named(folder, file));
+}
+
+interface UnlistedFolder {
+  readonly folder: string;
+  readonly error: NodeJS.ErrnoException;
+}
+
+/** The glob library takes a folder that it cannot list for an empty one; this reports it. */
+function reportingReaddir(report: (failure: UnlistedFolder) => void): typeof readdir {
+  const reporting = (folder: string, options: object, done: (error: Error | null, entries: unknown) => void) =>
+    readdir(folder, options, (error, entries) => {
+      if (error !== null) report({ folder, error });
+      done(error, entries);
+    });
+  return reporting as unknown as typeof readdir;
+}
+
+function cannotList(base: string, path: string, { folder, error }: UnlistedFolder): Problem {
+  return error.code === 'ENOENT'
+    ? notFound(base, path, `the folder ${folder} is not there`)
+    : unreadable(folder, error);
 }
 
 function named(folder: string, path: string): FoundFile {

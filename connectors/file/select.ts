@@ -20,7 +20,7 @@ interface Selecting {
 
 /** The files that a query means now. Where it asks for those that changed, none is an answer like any other. */
 export async function selectFiles({ folder, query, before, signal }: Selecting): Promise<Selection> {
-  const { path, files, look_back_seconds: lookBackSeconds } = query;
+  const { path, files } = query;
   const found = await findFiles(folder, path, { none: files === 'changed' });
   signal.throwIfAborted();
   const all = await Promise.all(found.map((file) => watchFile(file, signal)));
@@ -28,7 +28,7 @@ export async function selectFiles({ folder, query, before, signal }: Selecting):
     const read = all.filter((file) => isFileWanted(before, file));
     return {
       inputs: read.map(({ input }) => input),
-      after: withFilesRead(before, { read, pending: [], lookBackSeconds }),
+      after: withFilesRead(before, { read, listed: all }),
     };
   }
   const chosen = files === 'newest' ? [newestFile(all)] : all;

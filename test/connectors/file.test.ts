@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { appendFile, mkdir, mkdtemp, open, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, open, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -109,10 +109,51 @@ test('files that changed are read on from the watermark: the new, the modified, 
     ['a.csv', '10'],
     ['in/c.csv', '3'],
     ['late.csv', '4'],
+    ['old.csv', '5'],
   ]);
   expect((await readOn(query, second.watermark)).rows).toEqual([]);
   expect(file.readsOnFrom?.(second.watermark!, {} as never)).toBe(second.watermark);
   await expect(readOn(query, 'yesterday')).rejects.toMatchObject({ code: 'FILES_WATERMARK', family: 'config' });
+});
+
+test('files that changed are read whatever their time says, also after one dated in the future', async () => {
+  const query = { path: '*.csv', files: 'changed' };
+  await putAt('wrong-clock.csv', 'x\n1\n', 2_145_916_800);
+  const first = await readOn(query);
+  await putAt('today.csv', 'x\n2\n', 1_770_000_000);
+  await putAt('kept-time.csv', 'x\n3\n', 1_000_000_000);
+  const second = await readOn(query, first.watermark);
+  expect(second.rows).toEqual([['3'], ['2']]);
+  await rm(join(folder, 'wrong-clock.csv'));
+  expect(await readOn(query, second.watermark)).toMatchObject({ rows: [], unchanged: true });
+  const from = file.readsOnFrom?.('{"since":"2026-01-01T00:00:00Z"}', {} as never);
+  expect((await readOn(query, from)).rows).toEqual([['2']]);
+});
+
+test('files that changed stay read when their folder is empty for a while', async () => {
+  const query = { path: '*.csv', files: 'changed' };
+  await putAt('a.csv', 'x\n1\n', 1_770_000_000);
+  const { watermark } = await readOn(query);
+  await rm(join(folder, 'a.csv'));
+  const empty = await readOn(query, watermark);
+  expect(empty).toMatchObject({ unchanged: true, watermark });
+  await putAt('a.csv', 'x\n1\n', 1_770_000_000);
+  expect(await readOn(query, empty.watermark)).toMatchObject({ rows: [], unchanged: true });
+});
+
+test('a folder that is missing, or cannot be listed, is an error and not an empty one', async () => {
+  const query = { path: 'in/**/*.csv', files: 'changed' };
+  await mkdir(join(folder, 'in/sub'), { recursive: true });
+  await putAt('in/a.csv', 'x\n1\n', 1_770_000_000);
+  const { watermark } = await readOn(query);
+  // A link to itself cannot be listed, not even by root.
+  await rm(join(folder, 'in/sub'), { recursive: true });
+  await symlink('sub', join(folder, 'in/sub'));
+  expect(await readOn(query, watermark)).toMatchObject({ unchanged: true });
+  await rename(join(folder, 'in'), join(folder, 'out'));
+  await expect(readOn(query, watermark)).rejects.toMatchObject({ code: 'FILE_NOT_FOUND', family: 'job' });
+  await symlink('in', join(folder, 'in'));
+  await expect(readOn(query, watermark)).rejects.toMatchObject({ code: 'FILE_UNREADABLE', family: 'job' });
 });
 
 test('csv files with other columns are refused by name; json files have the union of their keys', async () => {

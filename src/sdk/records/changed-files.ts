@@ -9,18 +9,14 @@ export const changedFilesOptions = {
   files: option.choice(['all', 'newest', 'changed'], {
     default: 'all',
     about:
-      'Which of the files that match: all, the one that was modified last, or those that are new or modified since the last run.',
-  }),
-  look_back_seconds: option.integer({
-    minimum: 0,
-    default: 3600,
-    about:
-      'files: changed; how much older than the newest file one may be that arrives late. Files read already are not read again.',
+      'Which of the files that match: all, the one that was modified last, or those that no run has read in this version (name, time and size).',
   }),
 };
 
 /** What such a connector says of itself. */
 export const changedFilesTraits = {
+  resumes:
+    'With `files: changed`, the watermark holds a fingerprint of the name, time and size of each file read. `sluice state set JOB \'{"since":"2026-11-21T00:00:00Z"}\'` leaves out the files modified before that time.',
   givesOnlyNewBy: ({ files }: { readonly files: string }) => (files === 'changed' ? 'files' : undefined),
   readsOnFrom: (text: string) => filesReadText(parseFilesRead(text)) ?? text,
 };

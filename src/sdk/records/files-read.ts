@@ -1,47 +1,21 @@
+import { hash } from 'node:crypto';
 import { Problem } from '../../lib/problem.ts';
 
-/** A file by which nobody could tell it from a newer version of itself. */
-type Read = readonly [path: string, modified: number, size: number];
+/** How many files that are no longer listed stay remembered: a folder that is empty for a while (unmounted) is not new. */
+const maxGone = 10_000;
+
+/** The length of one fingerprint in the watermark: 64 bits, in base64. */
+const fingerprintLength = 11;
 
 /**
- * How far a job has read: files modified before `since` (milliseconds since 1970) are done with; of those from then on,
- * `read` names the ones that are. Many servers tell times in whole seconds, so files of the newest second must be told apart
- * by name and size, and files that arrive late, or are not complete yet, stay wanted.
+ * Which files a job has read, file by file. No time bounds it: files keep their time when they are copied, and clocks are
+ * wrong, so an old time says nothing about whether a file is new.
  */
 export interface FilesRead {
-  readonly since: number;
-  readonly read: readonly Read[];
-}
-
-/** How far a job has read, out of the text of its watermark. Throws a Problem for a text that is none. */
-export function parseFilesRead(text: string | undefined): FilesRead {
-  if (text === undefined) return { since: Number.NEGATIVE_INFINITY, read: [] };
-  try {
-    const { since, read } = JSON.parse(text) as { since: string; read: [string, string, number][] };
-    const at = (time: string) => {
-      const value = Date.parse(time);
-      if (Number.isNaN(value)) throw new Error('no time');
-      return value;
-    };
-    return { since: at(since), read: read.map(([path, time, size]) => [path, at(time), size]) };
-  } catch (cause) {
-    throw new Problem({
-      code: 'FILES_WATERMARK',
-      family: 'config',
-      message: 'the watermark of the job is not one of this connector',
-      seen: text.slice(0, 80),
-      next: 'forget it, so that the job reads all files anew: `sluice state clear JOB`',
-      cause,
-    });
-  }
-}
-
-/** The same as the text of a watermark: always the same text for the same files. Undefined while no file was read. */
-export function filesReadText({ since, read }: FilesRead): string | undefined {
-  if (!Number.isFinite(since)) return undefined;
-  const time = (at: number) => new Date(at).toISOString();
-  const sorted = read.toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify({ since: time(since), read: sorted.map(([path, at, size]) => [path, time(at), size]) });
+  /** What a person set with `sluice state set`: files modified before (milliseconds since 1970) are done with. */
+  readonly since?: number;
+  /** Fingerprints of the files read, in the order in which they were read. */
+  readonly known: ReadonlySet<string>;
 }
 
 /** A file whose time (milliseconds since 1970) is known. */
@@ -51,27 +25,71 @@ export interface DatedFile {
   readonly size: number;
 }
 
-/** Whether a file is wanted by a job that has got this far. */
-export function isFileWanted({ since, read }: FilesRead, file: DatedFile): boolean {
-  if (file.modified < since) return false;
-  return !read.some(([path, at, size]) => path === file.path && at === file.modified && size === file.size);
+/** Which files a job has read, out of the text of its watermark. Throws a Problem for a text that is none. */
+export function parseFilesRead(text: string | undefined): FilesRead {
+  if (text === undefined) return { known: new Set() };
+  try {
+    const { since, known = '' } = JSON.parse(text) as { since?: string; known?: string };
+    if (since === undefined && known === '') throw new Error('neither a time nor files');
+    if (known.length % fingerprintLength > 0) throw new Error('cut off');
+    return { ...(since === undefined ? {} : { since: timeOf(since) }), known: new Set(known.match(/.{11}/g)) };
+  } catch (cause) {
+    throw new Problem({
+      code: 'FILES_WATERMARK',
+      family: 'config',
+      message: 'the watermark of the job is not one of this connector',
+      seen: text.slice(0, 80),
+      allowed: '{"since":"2026-11-21T00:00:00Z"}: read the files modified from then on',
+      next: 'clear it to read all files again: `sluice state clear JOB`',
+      cause,
+    });
+  }
+}
+
+function timeOf(text: string): number {
+  const time = Date.parse(text);
+  if (Number.isNaN(time)) throw new Error('not a time');
+  return time;
+}
+
+/** The same as the text of a watermark: always the same text for the same files. Undefined while no file was read. */
+export function filesReadText({ since, known }: FilesRead): string | undefined {
+  if (since === undefined && known.size === 0) return undefined;
+  return JSON.stringify({
+    ...(since === undefined ? {} : { since: new Date(since).toISOString() }),
+    files: known.size,
+    known: [...known].join(''),
+  });
+}
+
+/** A newer version of a file has another size or another time. */
+function fingerprintOf({ path, modified, size }: DatedFile): string {
+  return hash('sha256', `${path}\0${modified}\0${size}`, 'base64url').slice(0, fingerprintLength);
+}
+
+/** Whether a file is wanted by a job that has read these. */
+export function isFileWanted({ since, known }: FilesRead, file: DatedFile): boolean {
+  return !(since !== undefined && file.modified < since) && !known.has(fingerprintOf(file));
 }
 
 interface Advance {
   /** Read in this run. */
   readonly read: readonly DatedFile[];
-  /** Wanted, but not complete yet. */
-  readonly pending: readonly DatedFile[];
-  readonly lookBackSeconds: number;
+  /** All files that match now, read or not. */
+  readonly listed: readonly DatedFile[];
 }
 
-/** How far a job has read after a run. It never moves beyond a file that is still to come. */
-export function withFilesRead(before: FilesRead, { read, pending, lookBackSeconds }: Advance): FilesRead {
-  const newest = Math.max(...read.map(({ modified }) => modified), ...before.read.map(([, at]) => at));
-  if (!Number.isFinite(newest)) return before;
-  const oldestPending = Math.min(...pending.map(({ modified }) => modified));
-  const since = Math.max(before.since, Math.min(newest - lookBackSeconds * 1000, oldestPending));
-  const all = new Map(before.read.map((entry) => [entry[0], entry]));
-  for (const { path, modified, size } of read) all.set(path, [path, modified, size]);
-  return { since, read: [...all.values()].filter(([, at]) => at >= since) };
+/** Which files a job has read after a run. */
+export function withFilesRead({ known: before, ...rest }: FilesRead, { read, listed }: Advance): FilesRead {
+  const known = new Set(before);
+  for (const file of read) known.add(fingerprintOf(file));
+  const present = new Set(listed.map(fingerprintOf));
+  let tooMany = known.size - present.size - maxGone;
+  for (const print of known) {
+    if (tooMany <= 0) break;
+    if (present.has(print)) continue;
+    known.delete(print);
+    tooMany -= 1;
+  }
+  return { ...rest, known };
 }
