@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Found, RemoteFile } from './find.ts';
+import { lookAt } from './look-at.ts';
 import { make } from './problems.ts';
 import type { Facts, Session } from './session.ts';
 
@@ -65,14 +66,15 @@ export async function bySettling(
 
 async function look(session: Session, files: readonly RemoteFile[], signal: AbortSignal) {
   const facts: (Facts | undefined)[] = [];
-  for (const { path } of files) {
+  for (const { path, entry } of files) {
     signal.throwIfAborted();
-    facts.push(await session.stat(path));
+    const seen = await (entry === undefined ? session.stat(path) : lookAt(session, path, entry));
+    facts.push(typeof seen === 'string' || 'absent' in seen ? undefined : seen);
   }
   return facts;
 }
 
-/** Whether a file is as it was: in size and in time, or not there both times. */
+/** Whether a file is as it was, in size and in time. */
 export function isSame(a: Facts | undefined, b: Facts | undefined): boolean {
   return a?.size === b?.size && a?.modified === b?.modified;
 }

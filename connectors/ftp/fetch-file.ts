@@ -2,8 +2,8 @@ import { type FileHandle, open } from 'node:fs/promises';
 import type { Problem } from '#sdk';
 import { isSame, type Settled } from './complete.ts';
 import type { Line } from './line.ts';
-import { endedEarly, fileChanged, isAway, isRefusal } from './problems.ts';
-import type { Facts, Session } from './session.ts';
+import { endedEarly, fileChanged, isAway, isRefusal, resumedElsewhere } from './problems.ts';
+import type { Absent, Facts, Session } from './session.ts';
 
 /** So many times in a row a transfer may break without a byte having come in between. */
 const mostBarrenTries = 5;
@@ -18,12 +18,16 @@ interface Fetching {
   readonly onResume: (at: number, problem: Problem) => void;
 }
 
+/** How many of the bytes that are here already are asked for again, to see that they are still the same. */
+const overlapBytes = 64 * 1024;
+
 /**
- * Brings one file here, whole or not at all. A broken transfer goes on where it broke, over another login, when the file
- * is still what it was; a file that is not, or that gives more or fewer bytes than it has, is a problem.
+ * Brings one file here, whole or not at all. A broken transfer goes on where it broke, over another login, if it is certain
+ * that the file is still the same: by size, time and the last bytes before the break. If the server does not tell when files
+ * were modified, the transfer starts from the beginning, as parts of two versions may not be joined.
  */
 export async function fetchFile(settled: Settled, fetching: Fetching): Promise<void> {
-  const handle = await open(fetching.to, 'w');
+  const handle = await open(fetching.to, 'w+');
   try {
     await fetchInto({ handle, at: 0 }, settled, fetching);
   } finally {
@@ -32,28 +36,31 @@ export async function fetchFile(settled: Settled, fetching: Fetching): Promise<v
 }
 
 async function fetchInto(copy: Copy, { file, facts }: Settled, { line, alive, onResume }: Fetching): Promise<void> {
+  const { size = Number.POSITIVE_INFINITY } = facts;
   const look = async () => {
     const now = await line.use((session) => session.stat(file.path));
-    if (!isSame(facts, now)) throw fileChanged(file.name, changeOf(facts, now));
+    if ('absent' in now || !isSame(facts, now)) throw fileChanged(file.name, changeOf(facts, now));
   };
   const begin = async (barren: number) => {
     if (barren === 0) return;
     await line.retry(barren);
     await look();
   };
+  let furthest = 0;
   for (let barren = 0, isDone = false; !isDone; ) {
-    const before = copy.at;
     try {
       await begin(barren);
-      await line.use((session) => goOn(session, copy, { path: file.path, size: facts.size, alive }));
-      if (copy.at > facts.size) throw fileChanged(file.name, `it has more than its ${facts.size} bytes`);
+      await line.use((session) => goOn(session, copy, { ...file, size: facts.size, alive }));
+      if (copy.at > size) throw fileChanged(file.name, `it has more than its ${size} bytes`);
       await look();
-      // A connection that somebody on the way ends looks like the end of the file, and vsftpd confirms it.
-      if (copy.at < facts.size) throw endedEarly(file.name, `${copy.at} bytes came of ${facts.size}`);
+      // A connection that is ended on the way looks like the end of the file, and vsftpd confirms it.
+      if (facts.size !== undefined && copy.at < size) throw endedEarly(file.name, `${copy.at} bytes came of ${size}`);
       isDone = true;
     } catch (error) {
-      barren = copy.at > before ? 1 : barren + 1;
+      barren = copy.at > furthest ? 1 : barren + 1;
+      furthest = Math.max(furthest, copy.at);
       if (!isAway(error) || barren > mostBarrenTries) throw error;
+      if (facts.modified === undefined && copy.at < size) await startOver(copy);
       onResume(copy.at, error);
     }
   }
@@ -67,11 +74,12 @@ interface Copy {
 
 interface Wanted {
   readonly path: string;
-  readonly size: number;
+  readonly name: string;
+  readonly size: number | undefined;
   readonly alive: () => void;
 }
 
-/** Reads on from where the copy ends; from the start again, where the server cannot begin in the middle. */
+/** Reads on from where the copy ends; from the start again if the server cannot begin in the middle. */
 async function goOn(session: Session, copy: Copy, wanted: Wanted): Promise<void> {
   const from = copy.at;
   if (from === wanted.size && from > 0) return;
@@ -79,25 +87,48 @@ async function goOn(session: Session, copy: Copy, wanted: Wanted): Promise<void>
     await copyFrom(session, copy, wanted);
   } catch (error) {
     if (from === 0 || copy.at > from || !isRefusal(error)) throw error;
-    copy.at = 0;
+    await startOver(copy);
     await copyFrom(session, copy, wanted);
   }
 }
 
-async function copyFrom(session: Session, copy: Copy, { path, size, alive }: Wanted): Promise<void> {
-  for await (const chunk of session.read(path, { from: copy.at, size })) {
-    for (let done = 0; done < chunk.length; ) {
-      const { bytesWritten } = await copy.handle.write(chunk, done, chunk.length - done, copy.at);
-      done += bytesWritten;
-      copy.at += bytesWritten;
+async function copyFrom(session: Session, copy: Copy, { path, name, size, alive }: Wanted): Promise<void> {
+  let overlap = await lastBytes(copy);
+  const from = copy.at - overlap.length;
+  for await (const chunk of session.read(path, { from, size })) {
+    const known = Math.min(overlap.length, chunk.length);
+    if (!overlap.subarray(0, known).equals(chunk.subarray(0, known))) {
+      await startOver(copy);
+      throw resumedElsewhere(name, `the bytes from ${from} on differ`);
     }
-    if (copy.at > size) return;
+    overlap = overlap.subarray(known);
+    await append(copy, chunk.subarray(known));
+    if (size !== undefined && copy.at > size) return;
     alive();
   }
 }
 
-function changeOf(before: Facts, now: Facts | undefined): string {
-  if (now === undefined) return 'it is gone';
+async function lastBytes({ handle, at }: Copy): Promise<Buffer> {
+  const bytes = Buffer.alloc(Math.min(at, overlapBytes));
+  await handle.read(bytes, 0, bytes.length, at - bytes.length);
+  return bytes;
+}
+
+async function startOver(copy: Copy): Promise<void> {
+  await copy.handle.truncate(0);
+  copy.at = 0;
+}
+
+async function append(copy: Copy, bytes: Uint8Array): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    const { bytesWritten } = await copy.handle.write(bytes, done, bytes.length - done, copy.at);
+    done += bytesWritten;
+    copy.at += bytesWritten;
+  }
+}
+
+function changeOf(before: Facts, now: Facts | Absent): string {
+  if ('absent' in now) return 'it is gone';
   if (now.size !== before.size) return `${now.size} bytes, ${before.size} before`;
   return `modified at ${timeOf(now)}, before at ${timeOf(before)}`;
 }

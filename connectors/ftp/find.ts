@@ -1,7 +1,8 @@
 import { posix } from 'node:path';
-import type { Problem } from '#sdk';
+import type { ConnectorLog, Problem } from '#sdk';
 import { type Glob, globOf } from './glob.ts';
-import { make } from './problems.ts';
+import { lookAt } from './look-at.ts';
+import { make, maxEntries, tooMany } from './problems.ts';
 import type { Entry, Facts, Session } from './session.ts';
 
 /** A file on the server that a query means. */
@@ -10,84 +11,157 @@ export interface RemoteFile extends Facts {
   readonly path: string;
   /** As seen from the source's folder; absolute when it lies elsewhere. */
   readonly name: string;
+  /** What a listing tells of it; absent if the query names the file. */
+  readonly entry?: Entry;
 }
 
-/** The files that match, and the names of everything that stands in the folders that were looked into. */
+/** The files that match, and whether another file stands beside them. */
 export interface Found {
   readonly files: readonly RemoteFile[];
   /** Whether a file of this absolute path is there. */
   has(path: string): Promise<boolean>;
 }
 
-const mostEntries = 200_000;
+/** What is looked for, and where. */
+export interface Finding {
+  readonly folder: string | undefined;
+  readonly path: string;
+  /** Whether a pattern may match nothing at all. */
+  readonly none: boolean;
+  readonly log: ConnectorLog;
+}
 
 /**
  * The files that a path or a glob means, in the order of their names. A file that is called exactly like the pattern is
- * that file, whatever brackets stand in its name. `none` says whether a glob may match nothing at all.
+ * that file, whatever brackets stand in its name.
  */
-export async function findFiles(
-  session: Session,
-  { folder, path, none }: { folder: string | undefined; path: string; none: boolean },
-): Promise<Found> {
-  const base = posix.resolve(session.home, folder ?? '.');
-  const exact = posix.resolve(base, path);
-  const facts = await session.stat(exact);
-  if (facts !== undefined) {
-    const has = async (other: string) => (await session.stat(other)) !== undefined;
-    return { files: [{ path: exact, name: nameOf(base, exact), ...facts }], has };
-  }
-  if (await session.isFolder(exact)) throw isFolder(path);
+export async function findFiles(session: Session, finding: Finding): Promise<Found> {
+  const { path, none } = finding;
+  const base = baseOf(session.home, finding);
   const glob = globOf(path);
-  if (glob === undefined) throw notFound(base, path, 'the file is not there, or may not be seen');
-  const found = await new Walk(session, glob, base).run();
+  if (glob === undefined) return await findOne(session, base, path);
+  const found = await new Walk(session, { ...finding, base, glob }).run();
   if (found.files.length === 0 && !none) throw notFound(base, path, 'no file matches the pattern');
   return found;
 }
 
+async function findOne(session: Session, base: string, path: string): Promise<Found> {
+  const exact = posix.resolve(base, path);
+  const seen = await session.stat(exact);
+  if ('absent' in seen) {
+    if (await session.isFolder(exact)) throw isFolder(path);
+    throw notFound(base, path, 'the file is not there, or may not be seen');
+  }
+  const has = async (other: string) => !('absent' in (await session.stat(other)));
+  return { files: [{ path: exact, name: nameOf(base, exact), ...seen }], has };
+}
+
+/** The folder that relative paths are meant from. Not every server has folders with `/`: VMS, z/OS, IBM i. */
+function baseOf(home: string, { folder, path }: Finding): string {
+  if (folder?.startsWith('/')) return posix.resolve(folder);
+  if (home.startsWith('/')) return posix.resolve(home, folder ?? '.');
+  if (path.startsWith('/')) return '/';
+  throw make('FTP_HOME', 'config', {
+    message: 'the folder after login is not a path that begins with /',
+    seen: home,
+    next: 'set `folder` of the source to an absolute path, such as /exports',
+  });
+}
+
+interface Walking extends Finding {
+  readonly base: string;
+  readonly glob: Glob;
+}
+
 class Walk {
   readonly #session: Session;
-  readonly #glob: Glob;
-  readonly #base: string;
-  readonly #isAbsolute: boolean;
-  readonly #files: RemoteFile[] = [];
-  readonly #paths = new Set<string>();
+  readonly #walking: Walking;
+  /** A file whose name is the pattern itself. */
+  readonly #exact: string;
+  readonly #matched: { readonly path: string; readonly entry: Entry }[] = [];
+  /** The names in the folders that were listed. */
+  readonly #names = new Map<string, Set<string>>();
+  #entries = 0;
+  #linkedFolders = 0;
 
-  constructor(session: Session, glob: Glob, base: string) {
+  constructor(session: Session, walking: Walking) {
     this.#session = session;
-    this.#glob = glob;
-    this.#base = base;
-    this.#isAbsolute = glob.base.startsWith('/');
+    this.#walking = walking;
+    this.#exact = posix.resolve(walking.base, walking.path);
   }
 
   async run(): Promise<Found> {
-    const start = posix.resolve(this.#base, this.#glob.base);
-    if (await this.#session.isFolder(start)) await this.#look(start);
-    const files = this.#files.sort((a, b) => (a.name < b.name ? -1 : 1));
-    return { files, has: async (path) => this.#paths.has(path) };
+    const { base, path, glob } = this.#walking;
+    const start = posix.resolve(base, glob.base);
+    // Also an error for `files: changed`: a folder that is gone, or denied, is not an empty one.
+    if (!(await this.#session.isFolder(start)))
+      throw notFound(base, path, `there is no folder ${start} that may be entered`);
+    await this.#look(start);
+    const files = (await this.#filesOf(this.#chosen())).sort((a, b) => (a.name < b.name ? -1 : 1));
+    return { files, has: (other) => this.#has(other) };
   }
 
   async #look(folder: string): Promise<void> {
-    for (const entry of await this.#session.list(folder)) {
-      if (entry.name === '.' || entry.name === '..' || entry.name === '') continue;
+    for (const entry of await this.#list(folder)) {
       const path = posix.join(folder, entry.name);
-      this.#paths.add(path);
-      if (this.#paths.size > mostEntries) throw tooMany();
-      if (entry.kind === 'folder') {
-        if (this.#glob.mayHold(this.#told(path))) await this.#look(path);
-      } else if (this.#glob.matches(this.#told(path))) await this.#meet(path, entry);
+      const [isMatch, mayHold] = [this.#matches(path), this.#mayHold(path)];
+      if (!(isMatch || mayHold)) continue;
+      if (entry.kind === 'folder' || (entry.kind === 'unknown' && (await this.#session.isFolder(path)))) {
+        if (mayHold) await this.#look(path);
+        else if (path === this.#exact) throw isFolder(this.#walking.path);
+      } else if (isMatch && entry.kind !== 'other') this.#matched.push({ path, entry });
+      else if (entry.kind === 'link' && (await this.#session.isFolder(path))) this.#linkedFolders += 1;
     }
+  }
+
+  async #list(folder: string): Promise<Entry[]> {
+    const entries = await this.#session.list(folder);
+    this.#entries += entries.length;
+    if (this.#entries > maxEntries) throw tooMany();
+    this.#names.set(folder, new Set(entries.map(({ name }) => name)));
+    return entries;
+  }
+
+  #matches(path: string): boolean {
+    return path === this.#exact || this.#walking.glob.matches(this.#told(path));
+  }
+
+  #mayHold(path: string): boolean {
+    return this.#exact.startsWith(`${path}/`) || this.#walking.glob.mayHold(this.#told(path));
   }
 
   /** The path as the pattern is written: absolute, or from the source's folder. */
   #told(path: string): string {
-    return this.#isAbsolute ? path : posix.relative(this.#base, path);
+    const { base, glob } = this.#walking;
+    return glob.base.startsWith('/') ? path : posix.relative(base, path);
+  }
+
+  #chosen() {
+    const exact = this.#matched.filter(({ path }) => path === this.#exact);
+    return exact.length > 0 ? exact : this.#matched;
   }
 
   /** Links are followed to files, never to folders: those may go round in circles. */
-  async #meet(path: string, { kind, size, modified }: Entry): Promise<void> {
-    const isTold = kind === 'file' && size !== undefined && modified !== undefined;
-    const facts = isTold ? { size, modified } : await this.#session.stat(path);
-    if (facts !== undefined) this.#files.push({ path, name: nameOf(this.#base, path), ...facts });
+  async #filesOf(matched: readonly { readonly path: string; readonly entry: Entry }[]): Promise<RemoteFile[]> {
+    const files: RemoteFile[] = [];
+    let dangling = 0;
+    for (const { path, entry } of matched) {
+      const { kind, size, modified } = entry;
+      const isTold = kind === 'file' && size !== undefined && modified !== undefined;
+      const seen = isTold ? { size, modified } : await lookAt(this.#session, path, entry);
+      if (seen === 'link to nowhere') dangling += 1;
+      else if (seen === 'link to a folder') this.#linkedFolders += 1;
+      else if (seen !== 'gone') files.push({ path, name: nameOf(this.#walking.base, path), entry, ...seen });
+    }
+    if (dangling + this.#linkedFolders > 0)
+      this.#walking.log.info('symbolic links are left out', { dangling, to_folders: this.#linkedFolders });
+    return files;
+  }
+
+  async #has(path: string): Promise<boolean> {
+    const folder = posix.dirname(path);
+    if (!this.#names.has(folder) && (await this.#session.isFolder(folder))) await this.#list(folder);
+    return this.#names.get(folder)?.has(posix.basename(path)) ?? false;
   }
 }
 
@@ -110,12 +184,5 @@ function isFolder(path: string): Problem {
     message: 'the path is a folder',
     seen: path,
     next: `name the files in it, for example \`path: ${path.replace(/\/+$/, '')}/*.csv\``,
-  });
-}
-
-function tooMany(): Problem {
-  return make('FTP_TOO_MANY_FILES', 'job', {
-    message: `the folders that the pattern leads through hold more than ${mostEntries} entries`,
-    next: 'begin the pattern with the folder that is meant',
   });
 }

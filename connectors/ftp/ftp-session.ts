@@ -1,12 +1,26 @@
 import { PassThrough } from 'node:stream';
-import { Client, type FileInfo, FTPError } from 'basic-ftp';
+import { Client, FTPError, type FTPResponse } from 'basic-ftp';
 import { Problem } from '#sdk';
 import { useActiveMode } from './active-data.ts';
+import { type ListingForm, parseListing, timeOf } from './listing.ts';
 import type { SourceValues } from './options.ts';
+import { ignorePasvAddress } from './passive-data.ts';
 import { waitForWord } from './patient-data.ts';
 import { placeOf, portOf } from './place.ts';
-import { busy, connectTimeout, denied, loginRefused, lost, notConnected, refused, tlsRefused } from './problems.ts';
-import type { Entry, Facts, Session } from './session.ts';
+import {
+  busy,
+  connectTimeout,
+  denied,
+  loginRefused,
+  lost,
+  noSize,
+  notConnected,
+  refused,
+  tlsRefused,
+  tooMany,
+  unusableName,
+} from './problems.ts';
+import type { Absent, Entry, Facts, ReadRange, Session } from './session.ts';
 import { tlsOptions } from './tls.ts';
 
 /** Pings of the control connection while a long file comes over the other: firewalls forget what is silent. */
@@ -14,19 +28,27 @@ const keepAliveMs = 15_000;
 const bufferBytes = 1024 * 1024;
 
 /** Logs in by FTP, with TLS where the source says so. */
-export async function openFtp(source: SourceValues, folder: string): Promise<Session> {
+export async function openFtp(source: SourceValues, folder: string, signal: AbortSignal): Promise<Session> {
   const client = new Client(source.idle_timeout_seconds * 1000);
   client.ftp.encoding = source.name_encoding;
   if (source.active !== undefined) useActiveMode(client, source.active);
+  ignorePasvAddress(client);
   waitForWord(client);
   const secureOptions = source.protocol === 'ftp' ? undefined : await tlsOptions(source, folder);
+  const stop = () => client.close();
+  signal.addEventListener('abort', stop);
   try {
+    signal.throwIfAborted();
     await inTime(source, client, login(source, client, secureOptions));
     client.ftp.socket.setKeepAlive(true, keepAliveMs);
-    return new FtpSession(client, source, await homeOf(client));
+    const session = new FtpSession(client, source, await homeOf(client));
+    signal.throwIfAborted();
+    return session;
   } catch (error) {
     client.close();
     throw error instanceof Problem ? error : connectProblem(source, client, error);
+  } finally {
+    signal.removeEventListener('abort', stop);
   }
 }
 
@@ -85,36 +107,69 @@ class FtpSession implements Session {
 
   /** Goes there first: many servers take brackets and stars behind LIST for a pattern of their own. */
   async list(folder: string): Promise<Entry[]> {
-    const entries = await this.#ask(folder, async () => {
+    return await this.#ask(folder, async () => {
       await this.#client.cd(folder);
-      return await this.#client.list();
+      const { text, form } = await this.#listing();
+      return parseListing(text, { form, folder });
     });
-    return entries.map(entryOf);
+  }
+
+  /** The answer to the first of MLSD, `LIST -a` and LIST that the server knows. */
+  async #listing(): Promise<{ text: string; form: ListingForm }> {
+    const client = this.#client;
+    const known = client.availableListCommands;
+    let text = '';
+    client.parseList = (raw) => {
+      text = raw;
+      return [];
+    };
+    await client.list();
+    if (text.trim() === '' && client.availableListCommands[0] === 'LIST -a') {
+      // `-a` shows the folder itself, so this server took it for the name of a file.
+      client.availableListCommands = ['LIST'];
+      await client.list();
+      if (text.trim() === '') client.availableListCommands = known;
+    }
+    return { text, form: client.availableListCommands[0] === 'MLSD' ? 'MLSD' : 'LIST' };
   }
 
   /** By SIZE and MDTM (RFC 3659), always the same way, so that two looks at one file can be compared. */
-  async stat(path: string): Promise<Facts | undefined> {
-    const size = await this.#ask(path, () => unlessUnknown(absent(this.#client.size(path)), 'unknown' as const));
-    if (size === 'unknown') return await this.#listed(path);
-    if (size === undefined) return undefined;
-    const modified = await this.#ask(path, () => unlessUnknown(absent(this.#client.lastMod(path)), undefined));
-    return { size, ...(modified === undefined ? {} : { modified: modified.getTime() }) };
+  async stat(path: string): Promise<Facts | Absent> {
+    const size = await this.#ask(path, () => unlessUnknown(absent(this.#client.send(`SIZE ${path}`))));
+    if (typeof size === 'object') return size;
+    const [, bytes] = /^213[ -]\s*(\d+)/.exec(size ?? '') ?? [];
+    if (bytes === undefined) return await this.#listed(path);
+    return { size: Number(bytes), ...(await this.#modified(path)) };
   }
 
-  /** What the folder's listing tells, where the server knows no SIZE. */
-  async #listed(path: string): Promise<Facts | undefined> {
+  async #modified(path: string): Promise<Pick<Facts, 'modified'>> {
+    const answer = await this.#ask(path, () => unlessUnknown(absent(this.#client.send(`MDTM ${path}`))));
+    const modified = typeof answer === 'string' ? timeOf(answer.slice(4).trim()) : undefined;
+    return modified === undefined ? {} : { modified };
+  }
+
+  /** What the folder's listing tells, if the server knows no SIZE. */
+  async #listed(path: string): Promise<Facts | Absent> {
     const at = path.lastIndexOf('/');
-    const entries = await this.list(path.slice(0, at) || '/');
-    const found = entries.find(({ name, kind }) => kind === 'file' && name === path.slice(at + 1));
-    if (found === undefined) return undefined;
-    return { size: found.size ?? 0, ...(found.modified === undefined ? {} : { modified: found.modified }) };
+    const folder = path.slice(0, at) || '/';
+    if (!(await this.isFolder(folder))) return { absent: `there is no folder ${folder}` };
+    const found = (await this.list(folder)).find(({ name }) => name === path.slice(at + 1));
+    if (found === undefined || found.kind === 'folder' || found.kind === 'other')
+      return { absent: 'not listed as a file' };
+    const { size, modified } = found;
+    if (found.kind !== 'file' || size === undefined) throw noSize(path);
+    return { size, ...(modified === undefined ? await this.#modified(path) : { modified }) };
+  }
+
+  async linkTarget(_path: string, entry: Entry): Promise<string | undefined> {
+    return entry.target;
   }
 
   async isFolder(path: string): Promise<boolean> {
-    return (await this.#ask(path, () => absent(this.#client.cd(path)))) !== undefined;
+    return typeof (await this.#ask(path, () => absent(this.#client.send(`CWD ${path}`)))) === 'string';
   }
 
-  async *read(path: string, { from }: { from: number }): AsyncGenerator<Uint8Array> {
+  async *read(path: string, { from }: ReadRange): AsyncGenerator<Uint8Array> {
     const bytes = new PassThrough({ highWaterMark: bufferBytes });
     let failure: unknown;
     const done = this.#client.downloadTo(bytes, path, from).catch((error: unknown) => {
@@ -138,6 +193,7 @@ class FtpSession implements Session {
   }
 
   async #ask<T>(path: string, call: () => Promise<T>): Promise<T> {
+    if (/[\r\n\0]/.test(path)) throw unusableName(path);
     try {
       return await call();
     } catch (error) {
@@ -147,36 +203,34 @@ class FtpSession implements Session {
 
   #problem(path: string, error: unknown): Problem {
     if (error instanceof Problem) return error;
-    if (!(error instanceof FTPError)) return lost(error, this.#place);
+    if (!(error instanceof FTPError)) return isTooLong(error) ? tooMany() : lost(error, this.#place);
     if (error.code === 421 || error.code === 425 || error.code === 426) return lost(error, this.#place);
     if (error.code === 550 || error.code === 553) return denied(path, error.message);
     return error.code < 500 ? busy(this.#place, error.message) : refused(this.#place, error.message);
   }
 }
 
+/** The client library bounds what a listing may hold. */
+function isTooLong(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('Maximum bytes exceeded');
+}
+
 /** 550 means that it is not there, or not of that kind, or not for us; the message is all that tells them apart. */
-async function absent<T>(call: Promise<T>): Promise<T | undefined> {
+async function absent(call: Promise<FTPResponse>): Promise<string | Absent> {
   try {
-    return await call;
+    return (await call).message;
   } catch (error) {
-    if (error instanceof FTPError && error.code === 550) return undefined;
+    if (error instanceof FTPError && error.code === 550) return { absent: error.message };
     throw error;
   }
 }
 
-/** 500, 502 and 504: the server does not know the command. */
-async function unlessUnknown<T, U>(call: Promise<T>, otherwise: U): Promise<T | U> {
+/** Undefined for 500, 502 and 504: the server does not know the command. */
+async function unlessUnknown<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;
   } catch (error) {
-    if (error instanceof FTPError && [500, 502, 504].includes(error.code)) return otherwise;
+    if (error instanceof FTPError && [500, 502, 504].includes(error.code)) return undefined;
     throw error;
   }
-}
-
-function entryOf(info: FileInfo): Entry {
-  const { name, size, modifiedAt } = info;
-  if (info.isDirectory) return { name, kind: 'folder' };
-  if (!info.isFile) return { name, kind: 'unknown' };
-  return { name, kind: 'file', size, ...(modifiedAt === undefined ? {} : { modified: modifiedAt.getTime() }) };
 }

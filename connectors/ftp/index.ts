@@ -18,6 +18,7 @@ import { query, source } from './options.ts';
 import { placeOf } from './place.ts';
 import { reference } from './reference.ts';
 import { type Selection, selectFiles } from './select.ts';
+import type { Connect } from './session.ts';
 import { faultsOf } from './validate.ts';
 
 type Extracting = ExtractContext<typeof source, typeof query>;
@@ -60,10 +61,10 @@ export default defineConnector({
 });
 
 async function openLine({ source: given, folder, signal }: SourceContext<typeof source>): Promise<Line> {
-  const connect = async () =>
+  const connect: Connect = async (stop) =>
     given.protocol === 'sftp'
-      ? (await import('./sftp-session.ts')).openSftp(given, folder)
-      : (await import('./ftp-session.ts')).openFtp(given, folder);
+      ? (await import('./sftp-session.ts')).openSftp(given, folder, stop)
+      : (await import('./ftp-session.ts')).openFtp(given, folder, stop);
   return await Line.open({ connect, signal });
 }
 
@@ -83,12 +84,12 @@ async function fetchAll(context: Extracting, before: FilesRead): Promise<Fetched
     await mkdir(folder, { recursive: true });
     const inputs: RecordInput[] = [];
     for (const [i, settled] of files.entries()) {
-      const { name } = settled.file;
+      const { name, modified } = settled.file;
       const path = join(folder, String(i));
       const onResume = (at: number, { message }: Error) =>
         log.warn('a transfer broke and goes on', { file: name, at, because: message });
       await fetchFile(settled, { line, to: path, alive, onResume });
-      inputs.push(fetchedInput({ name, path, modified: settled.facts.modified, signal }));
+      inputs.push(fetchedInput({ name, path, modified: settled.facts.modified ?? modified, signal }));
     }
     return { inputs, after };
   } finally {

@@ -40,7 +40,14 @@ export class Line {
   async renew(): Promise<void> {
     this.#session?.close();
     this.#signal.throwIfAborted();
-    this.#session = await abortable(this.#connect(), this.#signal);
+    try {
+      this.#session = await this.#connect(this.#signal);
+    } catch (error) {
+      this.#signal.throwIfAborted();
+      throw error;
+    }
+    if (this.#signal.aborted) this.#session.close();
+    this.#signal.throwIfAborted();
   }
 
   /** Another session in place of a lost one; the more often it was lost in a row, the longer is waited before. */
@@ -63,23 +70,5 @@ export class Line {
   close(): void {
     this.#signal.removeEventListener('abort', this.#onAbort);
     this.#session?.close();
-  }
-}
-
-/** A login that nobody waits for any more is ended when it comes. */
-async function abortable(login: Promise<Session>, signal: AbortSignal): Promise<Session> {
-  const stopped = Promise.withResolvers<never>();
-  const onAbort = () => stopped.reject(signal.reason);
-  signal.addEventListener('abort', onAbort);
-  try {
-    return await Promise.race([login, stopped.promise]);
-  } catch (error) {
-    login.then(
-      (session) => session.close(),
-      () => undefined,
-    );
-    throw error;
-  } finally {
-    signal.removeEventListener('abort', onAbort);
   }
 }

@@ -81,6 +81,46 @@ export function denied(path: string, seen: string): Problem {
   });
 }
 
+/** The listing shows a file that the server then does not let us look at. */
+export function notReadable(path: string, seen: string): Problem {
+  const isMangled = path.includes('\ufffd');
+  return make('FTP_DENIED', 'job', {
+    message: `the server lists ${path}, but refuses to look at it`,
+    seen,
+    next: isMangled
+      ? 'the name is not UTF-8: set `name_encoding: latin1` on the source'
+      : 'ask the administrator of the server to let the user read it, or exclude it by the pattern',
+  });
+}
+
+/** Without a size, an FTP transfer that is cut off cannot be told from a whole one. */
+export function noSize(path: string): Problem {
+  return make('FTP_NO_SIZE', 'job', {
+    message: `the server does not tell the size of ${path}, so a cut-off transfer would pass for the whole file`,
+    next: 'turn on SIZE or MLSD on the server, or name the file that the link leads to',
+  });
+}
+
+/** FTP commands are lines: a name with a line break cannot be sent. */
+export function unusableName(path: string): Problem {
+  return make('FTP_NAME', 'job', {
+    message: 'the name of a file holds a line break, which FTP cannot send',
+    seen: JSON.stringify(path),
+    next: 'rename the file on the server, or exclude it by the pattern',
+  });
+}
+
+/** How many entries the folders that a pattern leads through may hold. */
+export const maxEntries = 200_000;
+
+/** The pattern leads through too much to look at. */
+export function tooMany(): Problem {
+  return make('FTP_TOO_MANY_FILES', 'job', {
+    message: `too many files: the folders that the pattern leads through hold more than ${maxEntries} entries`,
+    next: 'begin the pattern with the folder that is meant',
+  });
+}
+
 /** Anything else that a server said no to. */
 export function refused(place: string, seen: string): Problem {
   return make('FTP_REFUSED', 'job', { message: `${place} answered with an error`, seen });
@@ -106,6 +146,15 @@ export function endedEarly(name: string, seen: string): Problem {
     message: `the transfer of ${name} ended before its end`,
     seen,
     next: 'the run starts anew; when it happens again, look at firewalls on the way, and whether the server tells sizes in binary',
+  });
+}
+
+/** A resumed transfer does not fit what came before it: another version of the file, or a server that began elsewhere. */
+export function resumedElsewhere(name: string, seen: string): Problem {
+  return make('FTP_LOST', 'try_later', {
+    message: `the resumed transfer of ${name} does not continue the first part, so it starts from the beginning`,
+    seen,
+    next: 'the next run reads the whole file; if this happens again, check whether the server supports REST',
   });
 }
 

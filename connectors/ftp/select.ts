@@ -1,4 +1,12 @@
-import { type ConnectorLog, type FilesRead, isFileWanted, newestFile, type Problem, withFilesRead } from '#sdk';
+import {
+  type ConnectorLog,
+  type DatedFile,
+  type FilesRead,
+  isFileWanted,
+  newestFile,
+  type Problem,
+  withFilesRead,
+} from '#sdk';
 import { byMarker, bySettling, notComplete, type Settled } from './complete.ts';
 import { findFiles, type RemoteFile } from './find.ts';
 import type { QueryValues, SourceValues } from './options.ts';
@@ -6,7 +14,7 @@ import { make } from './problems.ts';
 import type { Session } from './session.ts';
 
 /** A file whose time is known. */
-type Dated = RemoteFile & { readonly modified: number };
+type Dated = RemoteFile & DatedFile;
 
 /** What a run reads, and how far the job has got when it has. */
 export interface Selection {
@@ -27,7 +35,8 @@ interface Selecting {
 export async function selectFiles(session: Session, given: Selecting): Promise<Selection> {
   const { source, query, signal } = given;
   const isIncremental = query.files === 'changed';
-  const found = await findFiles(session, { folder: source.folder, path: query.path, none: isIncremental });
+  const { folder } = source;
+  const found = await findFiles(session, { folder, path: query.path, none: isIncremental, log: given.log });
   const marked = await byMarker(found, query.marker);
   const wanted = isIncremental ? changedFiles(marked.ready, given.before) : chosen(marked.ready, query.files);
   const settled = await bySettling(wanted, { session, seconds: query.settle_seconds, signal });
@@ -37,16 +46,15 @@ export async function selectFiles(session: Session, given: Selecting): Promise<S
     chosen: settled.ready.length,
     pending: waiting.length + settled.pending.length,
   });
-  if (isIncremental) return incremental(settled.ready, [...waiting, ...settled.pending] as Dated[], given);
+  if (isIncremental) return incremental(settled.ready, found.files.map(dated), given);
   const isMissing = settled.pending.length > 0 || (settled.ready.length === 0 && waiting.length > 0);
   if (isMissing)
     throw settled.pending.length > 0 ? notComplete(settled.pending, undefined) : notComplete(waiting, query.marker);
   return { files: settled.ready, after: undefined };
 }
 
-function incremental(ready: readonly Settled[], pending: readonly Dated[], { query, before }: Selecting): Selection {
-  const read = ready.map(({ file }) => file as Dated);
-  return { files: ready, after: withFilesRead(before, { read, pending, lookBackSeconds: query.look_back_seconds }) };
+function incremental(ready: readonly Settled[], listed: readonly Dated[], { before }: Selecting): Selection {
+  return { files: ready, after: withFilesRead(before, { read: ready.map(({ file }) => dated(file)), listed }) };
 }
 
 function chosen(files: readonly RemoteFile[], which: QueryValues['files']): readonly RemoteFile[] {
@@ -59,8 +67,8 @@ function changedFiles(files: readonly RemoteFile[], before: FilesRead): Dated[] 
 }
 
 function dated(file: RemoteFile): Dated {
-  const { modified } = file;
-  if (modified !== undefined) return { ...file, modified };
+  const { modified, size = 0 } = file;
+  if (modified !== undefined) return { ...file, modified, size };
   throw noTimes(file.name);
 }
 

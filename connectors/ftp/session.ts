@@ -1,18 +1,26 @@
 /** What a folder of the server holds. */
 export interface Entry {
   readonly name: string;
-  /** `unknown` is what must be looked at, such as a symbolic link. */
-  readonly kind: 'file' | 'folder' | 'unknown';
+  /** `other` is a device, pipe or socket; `unknown` is what the listing does not tell. */
+  readonly kind: 'file' | 'folder' | 'link' | 'other' | 'unknown';
   readonly size?: number;
   /** Milliseconds since 1970; absent where the listing does not tell it reliably. */
   readonly modified?: number;
+  /** Where a symbolic link leads, if the listing tells. */
+  readonly target?: string;
 }
 
-/** A plain file as it stands on the server at one moment. */
+/** A plain file on the server at one moment. */
 export interface Facts {
-  readonly size: number;
-  /** Milliseconds since 1970, as exact as the server tells it; absent where it does not tell. */
+  /** Absent if the server does not tell it; the file is then read to its end. */
+  readonly size?: number;
+  /** Milliseconds since 1970, as exact as the server tells it; absent if it does not tell. */
   readonly modified?: number;
+}
+
+/** No plain file, or none that we may see, in the words of the server. */
+export interface Absent {
+  readonly absent: string;
 }
 
 /**
@@ -23,14 +31,20 @@ export interface Session {
   /** The folder after login. */
   readonly home: string;
   list(folder: string): Promise<Entry[]>;
-  /** Undefined where no plain file of that path is there. */
-  stat(path: string): Promise<Facts | undefined>;
+  stat(path: string): Promise<Facts | Absent>;
   isFolder(path: string): Promise<boolean>;
+  /** Where the symbolic link leads, as it is written there; undefined if it is none, or if the server does not tell. */
+  linkTarget(path: string, entry: Entry): Promise<string | undefined>;
   /** The bytes of a file from an offset on. `size` is how many the whole file has by what `stat` told. */
-  read(path: string, range: { readonly from: number; readonly size: number }): AsyncIterable<Uint8Array>;
+  read(path: string, range: ReadRange): AsyncIterable<Uint8Array>;
   /** Ends the connection at once; whatever is under way fails. */
   close(): void;
 }
 
-/** Logs in; called again whenever a connection was lost. */
-export type Connect = () => Promise<Session>;
+export interface ReadRange {
+  readonly from: number;
+  readonly size: number | undefined;
+}
+
+/** Logs in; called again whenever a connection was lost. When the signal is aborted, it ends the connection and fails. */
+export type Connect = (signal: AbortSignal) => Promise<Session>;

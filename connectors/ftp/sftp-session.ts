@@ -1,28 +1,82 @@
 import { promisify } from 'node:util';
 import type { Client, FileEntryWithStats, SFTPWrapper, Stats } from 'ssh2';
-import { openSsh, type Problem, type SshLogin } from '#sdk';
+import { openSsh, Problem, type SshLogin } from '#sdk';
 import type { SourceValues } from './options.ts';
 import { placeOf, portOf } from './place.ts';
-import { denied, lost, notConnected, refused } from './problems.ts';
-import type { Entry, Facts, Session } from './session.ts';
+import { connectTimeout, denied, isAway, lost, maxEntries, notConnected, refused, tooMany } from './problems.ts';
+import type { Absent, Entry, Facts, ReadRange, Session } from './session.ts';
 import { readAhead } from './sftp-read.ts';
 
 /** Status codes of the protocol (draft-ietf-secsh-filexfer-02, 7). */
+const endOfFile = 1;
 const noSuchFile = 2;
 const permissionDenied = 3;
 const noConnection = 6;
 const connectionLost = 7;
 
-/** Logs in by SSH and opens its file transfer subsystem. */
-export async function openSftp(source: SourceValues, folder: string): Promise<Session> {
-  const client = await openSsh(loginOf(source, folder));
+/** The high bits of a mode tell the kind (POSIX, sys/stat.h). */
+const kindMask = 0o170000;
+const kinds = new Map<number, Entry['kind']>([
+  [0o100000, 'file'],
+  [0o040000, 'folder'],
+  [0o120000, 'link'],
+]);
+
+/** Logs in by SSH and opens its file transfer subsystem, within the time that the source allows for each. */
+export async function openSftp(source: SourceValues, folder: string, signal: AbortSignal): Promise<Session> {
+  const client = await openSsh(loginOf(source, folder), signal);
+  const stop = () => client.destroy();
+  signal.addEventListener('abort', stop);
+  const answers = new Answers(client);
+  const seconds = source.connect_timeout_seconds;
+  const late = () => connectTimeout(`the SFTP subsystem of ${placeOf(source)}`, seconds);
   try {
-    const sftp = await promisify<SFTPWrapper>((done) => client.sftp(done))();
-    const home = await promisify<string, string>(sftp.realpath.bind(sftp))('.');
-    return new SftpSession({ client, sftp, source, home });
+    const open = async () => {
+      const sftp = await promisify<SFTPWrapper>((done) => client.sftp(done))();
+      return { sftp, home: await promisify<string, string>(sftp.realpath.bind(sftp))('.') };
+    };
+    return new SftpSession({ client, ...(await answers.within(open(), { seconds, late })), source, answers });
   } catch (error) {
     client.destroy();
-    throw notConnected(error, placeOf(source));
+    throw error instanceof Problem ? error : notConnected(error, placeOf(source));
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+interface Patience {
+  readonly seconds: number;
+  readonly late: () => Problem;
+}
+
+/**
+ * Waits for answers of the subsystem, each for a limited time: the SSH server answers keepalives also when the subsystem
+ * behind it hangs, and not all calls are answered when the connection breaks.
+ */
+class Answers {
+  readonly #client: Client;
+  readonly #gone: Promise<never>;
+
+  constructor(client: Client) {
+    const gone = Promise.withResolvers<never>();
+    client.on('error', (error) => gone.reject(error));
+    client.on('close', () => gone.reject(new Error('the server closed the connection')));
+    gone.promise.catch(() => undefined);
+    this.#client = client;
+    this.#gone = gone.promise;
+  }
+
+  async within<T>(answer: Promise<T>, { seconds, late }: Patience): Promise<T> {
+    const limit = Promise.withResolvers<never>();
+    const timer = setTimeout(() => {
+      limit.reject(late());
+      this.#client.destroy();
+    }, seconds * 1000);
+    try {
+      return await Promise.race([answer, this.#gone, limit.promise]);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 }
 
@@ -44,6 +98,7 @@ interface Opened {
   readonly sftp: SFTPWrapper;
   readonly source: SourceValues;
   readonly home: string;
+  readonly answers: Answers;
 }
 
 class SftpSession implements Session {
@@ -51,36 +106,73 @@ class SftpSession implements Session {
   readonly #client: Client;
   readonly #sftp: SFTPWrapper;
   readonly #place: string;
-  readonly #gone: Promise<never>;
+  readonly #answers: Answers;
+  readonly #patience: Patience;
 
-  constructor({ client, sftp, source, home }: Opened) {
+  constructor({ client, sftp, source, home, answers }: Opened) {
     this.home = home;
     this.#client = client;
     this.#sftp = sftp;
     this.#place = placeOf(source);
-    const gone = Promise.withResolvers<never>();
-    // Calls under way are not all answered when the connection breaks.
-    client.on('error', (error) => gone.reject(error));
-    client.on('close', () => gone.reject(new Error('the server closed the connection')));
-    gone.promise.catch(() => undefined);
-    this.#gone = gone.promise;
+    this.#answers = answers;
+    const seconds = source.idle_timeout_seconds;
+    const late = () => lost(new Error(`no answer from the SFTP subsystem within ${seconds} s`), this.#place);
+    this.#patience = { seconds, late };
   }
 
   async list(folder: string): Promise<Entry[]> {
-    const read = promisify<string, FileEntryWithStats[]>(this.#sftp.readdir.bind(this.#sftp));
-    return (await this.#ask(folder, () => read(folder))).map(entryOf);
+    const handle = await this.#ask(folder, () =>
+      promisify<string, Buffer>(this.#sftp.opendir.bind(this.#sftp))(folder),
+    );
+    const read = promisify<Buffer, FileEntryWithStats[] | undefined>(this.#sftp.readdir.bind(this.#sftp));
+    try {
+      const entries: Entry[] = [];
+      // Batch by batch, so that a long listing is not taken for silence.
+      for (let isEnd = false; !isEnd; ) {
+        const batch = await this.#ask(folder, () => unlessStatus(endOfFile, read(handle)));
+        for (const entry of batch ?? []) entries.push(entryOf(entry));
+        if (entries.length > maxEntries) throw tooMany();
+        isEnd = batch === undefined;
+      }
+      return entries;
+    } finally {
+      this.#sftp.close(handle, () => undefined);
+    }
   }
 
-  async stat(path: string): Promise<Facts | undefined> {
+  async stat(path: string): Promise<Facts | Absent> {
     const stats = await this.#stats(path);
-    return stats?.isFile() ? { size: stats.size, modified: stats.mtime * 1000 } : undefined;
+    if (stats === undefined) return { absent: 'no such file' };
+    const kind = await this.#kindOf(path, stats);
+    return kind === 'file' ? factsOf(stats) : { absent: 'not a plain file' };
   }
 
   async isFolder(path: string): Promise<boolean> {
-    return (await this.#stats(path))?.isDirectory() ?? false;
+    const stats = await this.#stats(path);
+    return stats !== undefined && (await this.#kindOf(path, stats)) === 'folder';
   }
 
-  async *read(path: string, { from, size }: { from: number; size: number }): AsyncGenerator<Uint8Array> {
+  /** Servers may leave out the permissions, and with them the kind (draft-ietf-secsh-filexfer-02, 5). */
+  async #kindOf(path: string, { mode }: Stats): Promise<Entry['kind']> {
+    if (mode !== undefined) return kinds.get(mode & kindMask) ?? 'other';
+    const open = promisify<string, Buffer>(this.#sftp.opendir.bind(this.#sftp));
+    const handle = await this.#ask(path, () => open(path)).catch((error: unknown) => {
+      if (isAway(error)) throw error;
+    });
+    if (handle === undefined) return 'file';
+    this.#sftp.close(handle, () => undefined);
+    return 'folder';
+  }
+
+  async linkTarget(path: string): Promise<string | undefined> {
+    const read = promisify<string, string>(this.#sftp.readlink.bind(this.#sftp));
+    return await this.#ask(path, () => read(path)).catch((error: unknown) => {
+      if (isAway(error)) throw error;
+      return undefined;
+    });
+  }
+
+  async *read(path: string, { from, size = Number.POSITIVE_INFINITY }: ReadRange): AsyncGenerator<Uint8Array> {
     const sftp = this.#sftp;
     const handle = await this.#ask(path, () => openFile(sftp, path));
     try {
@@ -100,25 +192,19 @@ class SftpSession implements Session {
 
   async #stats(path: string): Promise<Stats | undefined> {
     const look = promisify<string, Stats>(this.#sftp.stat.bind(this.#sftp));
-    return await this.#ask(path, async () => {
-      try {
-        return await look(path);
-      } catch (error) {
-        if ((error as { code?: unknown }).code === noSuchFile) return undefined;
-        throw error;
-      }
-    });
+    return await this.#ask(path, () => unlessStatus(noSuchFile, look(path)));
   }
 
   async #ask<T>(path: string, call: () => Promise<T>): Promise<T> {
     try {
-      return await Promise.race([call(), this.#gone]);
+      return await this.#answers.within(call(), this.#patience);
     } catch (error) {
       throw this.#problem(path, error);
     }
   }
 
   #problem(path: string, error: unknown): Problem {
+    if (error instanceof Problem) return error;
     const { code, message = '' } = error as { code?: unknown; message?: string };
     if (code === noSuchFile || code === permissionDenied) return denied(path, message);
     const isStatus = typeof code === 'number' && code !== noConnection && code !== connectionLost;
@@ -132,9 +218,25 @@ function openFile(sftp: SFTPWrapper, path: string): Promise<Buffer> {
   });
 }
 
-function entryOf({ filename: name, attrs }: FileEntryWithStats): Entry {
-  const stats = attrs as Stats;
-  if (stats.isDirectory()) return { name, kind: 'folder' };
-  if (!stats.isFile()) return { name, kind: 'unknown' };
-  return { name, kind: 'file', size: stats.size, modified: stats.mtime * 1000 };
+/** Undefined if the server answers with this status. */
+async function unlessStatus<T>(status: number, call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if ((error as { code?: unknown }).code === status) return undefined;
+    throw error;
+  }
+}
+
+function factsOf({ size, mtime }: Partial<Stats>): Facts {
+  return { ...(size === undefined ? {} : { size }), ...(mtime === undefined ? {} : { modified: mtime * 1000 }) };
+}
+
+const kindsOfLongNames: Readonly<Record<string, Entry['kind']>> = { '-': 'file', d: 'folder', l: 'link' };
+
+function entryOf({ filename: name, longname, attrs }: FileEntryWithStats): Entry {
+  const { mode } = attrs as Partial<Stats>;
+  const kind =
+    mode === undefined ? (kindsOfLongNames[longname.charAt(0)] ?? 'unknown') : (kinds.get(mode & kindMask) ?? 'other');
+  return kind === 'file' ? { name, kind, ...factsOf(attrs) } : { name, kind };
 }

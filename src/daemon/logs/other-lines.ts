@@ -144,6 +144,12 @@ export const otherLines: readonly OtherLine[] = [
     says: 'Connector `ftp`; from this byte on.',
   },
   {
+    line: 'symbolic links are left out',
+    level: 'info',
+    facts: ['job', 'run', 'dangling', 'to_folders'],
+    says: 'Connector `ftp`: how many links lead nowhere, and how many to folders, which are not followed.',
+  },
+  {
     line: 'asking again after a pause',
     level: 'warn',
     facts: ['job', 'run', 'because', 'pauseMs'],

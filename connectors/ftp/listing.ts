@@ -1,0 +1,139 @@
+import type { Problem } from '#sdk';
+import { make } from './problems.ts';
+import type { Entry } from './session.ts';
+
+/** The answer to MLSD, whose form RFC 3659 defines, or to LIST, which looks as the server likes. */
+export type ListingForm = 'MLSD' | 'LIST';
+
+/**
+ * The entries of a listing. A line that is not understood may be the very file that is wanted, so it is an error and
+ * never left out.
+ */
+export function parseListing(text: string, { form, folder }: { form: ListingForm; folder: string }): Entry[] {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
+  const rows = form === 'LIST' && isTotal(lines) ? lines.slice(1) : lines;
+  const parse = form === 'MLSD' ? machineEntry : listedEntry;
+  return rows.flatMap((line) => {
+    const entry = parse(line);
+    if (entry === undefined || (entry !== 'itself' && entry.name.includes('/'))) throw unknownLine(folder, line);
+    return entry === 'itself' || entry.name === '.' || entry.name === '..' ? [] : [entry];
+  });
+}
+
+/** `ls -l` counts blocks in its first line, in the language of the server. */
+function isTotal([first = '', ...others]: readonly string[]): boolean {
+  if (/^total:? [\d.,]+[KMGTP]?$/i.test(first)) return true;
+  return others.length > 0 && /^[\p{L}\p{M}]+:? [\d.,]+[KMGTP]?$/u.test(first);
+}
+
+function unknownLine(folder: string, line: string): Problem {
+  return make('FTP_LISTING', 'job', {
+    message: `a line in the listing of ${folder} is not understood`,
+    seen: line.slice(0, 200),
+    allowed: 'MLSD (RFC 3659), or LIST as Unix (ls -l) or DOS (dir) writes it',
+    next: 'turn on MLSD on the server, or name one file instead of a pattern: then no listing is needed',
+  });
+}
+
+/** `fact=value;fact=value; name` (RFC 3659, 7.2). Names of facts and types are the same in upper and lower case. */
+function machineEntry(line: string): Entry | 'itself' | undefined {
+  const parts =
+    /^((?:[^=;\s]+=[^;]*;)*) (.+)$/s.exec(line) ?? /^((?:[^=;\s]+=[^;\s]*)(?:;[^=;\s]+=[^;\s]*)*) (.+)$/s.exec(line);
+  if (parts === null) return undefined;
+  const [, told = '', name = ''] = parts;
+  const facts = new Map(told.split(';').map((fact) => splitFact(fact)));
+  const type = facts.get('type')?.toLowerCase();
+  if (type === 'cdir' || type === 'pdir') return 'itself';
+  const modified = timeOf(facts.get('modify') ?? '');
+  return {
+    name,
+    ...kindOfType(type, facts.get('type')),
+    ...sizeOf(facts.get('size') ?? ''),
+    ...(modified === undefined ? {} : { modified }),
+  };
+}
+
+function splitFact(fact: string): [name: string, value: string] {
+  const at = fact.indexOf('=');
+  return [fact.slice(0, at).toLowerCase(), fact.slice(at + 1)];
+}
+
+/** Symbolic links have no type of their own; servers write `OS.unix=slink:target` or `OS.unix=symlink`. */
+function kindOfType(type: string | undefined, told = ''): Pick<Entry, 'kind' | 'target'> {
+  if (type === 'file') return { kind: 'file' };
+  if (type === 'dir') return { kind: 'folder' };
+  const link = /^os\.unix=s(?:ym)?link(?::(.+))?$/i.exec(told);
+  if (link === null) return { kind: 'unknown' };
+  return { kind: 'link', ...(link[1] === undefined ? {} : { target: link[1] }) };
+}
+
+/** A time by RFC 3659, 2.3, in UTC: `YYYYMMDDHHMMSS[.sss]`, in milliseconds since 1970. */
+export function timeOf(text: string): number | undefined {
+  const [, year, month, day, hour, minute, second, fraction = ''] =
+    /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(?:\.(\d+))?/.exec(text) ?? [];
+  if (year === undefined) return undefined;
+  const ms = Number(fraction.slice(0, 3).padEnd(3, '0'));
+  return Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second), ms);
+}
+
+function sizeOf(text: string): Pick<Entry, 'size'> {
+  return /^\d+$/.test(text) ? { size: Number(text) } : {};
+}
+
+function listedEntry(line: string): Entry | undefined {
+  return unixEntry(line) ?? dosEntry(line);
+}
+
+const date = String.raw`\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|[\p{L}\p{M}.]{2,8}\s+\d{1,2}[.,]?|\d{1,2}\.?\s+[\p{L}\p{M}.]{2,8}|\d{1,2}[月월]\s*\d{1,2}[日일]?`;
+const time = String.raw`\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?(?:\s[-+]\d{4})?|\d{4}[年년]?`;
+const size = String.raw`\d+(?:[.,]\d+)?[KMGTPE]?|\d+,\s*\d+|\?`;
+
+/** Rights, then some words (count of links, owner, group), size, date, name. Behind the rights `ls` marks ACLs (+), SELinux (.) and macOS (@). */
+const unixLine = (words: string) =>
+  new RegExp(
+    String.raw`^[\s\d]*([a-z?-])[-rwxstl?]{9}[.+@]?\s*(?:\S+\s+)${words}(${size})\s+(?:${date})\s+(?:${time})\s(.+)$`,
+    'ius',
+  );
+
+/** Two words at least, so that an owner `14` and a group `staff` are not taken for a date; one where there are no more. */
+const unixLines = [unixLine('{2,16}?'), unixLine('{1}')];
+
+/** What `ls` writes of an entry that it was not allowed to look at: `-????????? ? ? ? ? ? name`. */
+const unseenLine = /^([a-z?-])\?{9}(?:\s+\?){4,6}\s(.+)$/is;
+
+const kindsOfUnix: Readonly<Record<string, Entry['kind']>> = {
+  '-': 'file',
+  f: 'file',
+  d: 'folder',
+  l: 'link',
+  e: 'link',
+  b: 'other',
+  c: 'other',
+  p: 'other',
+  s: 'other',
+};
+
+/** Times are left out: without a zone, and often without a year, they do not tell when a file was modified. */
+function unixEntry(line: string): Entry | undefined {
+  const [, type, told, text] = unixLines.map((form) => form.exec(line)).find((found) => found !== null) ?? [];
+  const [, unseenType, unseen] = type === undefined ? (unseenLine.exec(line) ?? []) : [];
+  const name = text ?? unseen;
+  if (name === undefined) return undefined;
+  const kind = kindsOfUnix[(type ?? unseenType)!.toLowerCase()] ?? 'unknown';
+  if (kind !== 'link') return { name, kind, ...sizeOf(told ?? '') };
+  const arrow = name.indexOf(' -> ');
+  return arrow < 0 ? { name, kind } : { name: name.slice(0, arrow), kind, target: name.slice(arrow + 4) };
+}
+
+const dosLine =
+  /^\s*\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}\s+\d{1,2}:\d\d(?::\d\d)?\s*(?:[AP]M?)?\s+(?:<([A-Z]+)>|([\d.,]+))\s+(\S.*)$/is;
+
+/** As `dir` and Internet Information Services write it. Links and junctions may lead to a file or to a folder. */
+function dosEntry(line: string): Entry | undefined {
+  const [, mark, told = '', name] = dosLine.exec(line) ?? [];
+  if (name === undefined) return undefined;
+  if (mark === undefined) return { name, kind: 'file', ...sizeOf(told) };
+  if (mark.toUpperCase() === 'DIR') return { name, kind: 'folder' };
+  const [, link = name, target] = /^(.+) \[(.+)\]$/.exec(name) ?? [];
+  return { name: link, kind: 'unknown', ...(target === undefined ? {} : { target }) };
+}

@@ -1,0 +1,15 @@
+import type { Client } from 'basic-ftp';
+
+/**
+ * Opens the data connections of PASV to the address of the control connection, as curl does. The address that the server
+ * names is often one behind NAT or 0.0.0.0, and a server must not lead us to other hosts.
+ */
+export function ignorePasvAddress({ ftp }: Client): void {
+  const request = ftp.request.bind(ftp);
+  ftp.request = async (command) => {
+    const response = await request(command);
+    if (command !== 'PASV') return response;
+    const address = (ftp.socket.remoteAddress ?? '').replace(/^::ffff:/i, '').replaceAll('.', ',');
+    return { ...response, message: response.message.replace(/\d+,\d+,\d+,\d+(?=,\d+,\d+)/, address) };
+  };
+}

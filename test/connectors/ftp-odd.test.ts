@@ -1,0 +1,308 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { ownFolder, readFtp } from './ftp-harness.ts';
+import { type FtpScript, listLine, openFtpScript, type ScriptedFtp } from './ftp-script.ts';
+
+ownFolder();
+let server: ScriptedFtp | undefined;
+afterEach(async () => {
+  await server?.close();
+  server = undefined;
+});
+
+const three = () =>
+  new Map([
+    ['/in/a.csv', 'x\na\n'],
+    ['/in/b.csv', 'x\nb\n'],
+    ['/in/c.csv', 'x\nc\n'],
+  ]);
+/** b is the newest. */
+const times = { 'a.csv': '20260101030405', 'b.csv': '20260103030405', 'c.csv': '20260102030405' } as const;
+const timeOf = (path: string) => times[path.split('/').at(-1) as keyof typeof times] as string | undefined;
+
+/** Reads from a server that behaves as told; by default all three files of /in. */
+async function read(
+  script: Partial<FtpScript>,
+  query: object = {},
+  run: { watermark?: string; source?: object; warn?: (message: string, facts?: object) => void } = {},
+) {
+  server ??= await openFtpScript({ files: three(), ...script });
+  const { watermark, warn, source } = run;
+  return await readFtp({
+    source: { ...server.source, ...source },
+    query: { path: 'in/*.csv', ...query },
+    watermark,
+    ...(warn === undefined ? {} : { warn }),
+  });
+}
+
+const rowsOf = ({ rows }: { rows: readonly unknown[] }) => rows.flat();
+const mdtm = (verb: string, path: string) =>
+  verb === 'MDTM' && timeOf(path) !== undefined ? `213 ${timeOf(path)}` : undefined;
+
+describe('a transfer that breaks', () => {
+  const rows = (value: string) =>
+    `id,v\n${Array.from({ length: 40_000 }, (_, i) => `${100_000 + i},${value}\n`).join('')}`;
+
+  /** The first transfer breaks in the middle; the file is then another one of the same size. */
+  const replaced = (change: (files: Map<string, string>) => void): Partial<FtpScript> => {
+    const files = new Map([['/in/a.csv', rows('x')]]);
+    let transfers = 0;
+    return {
+      files,
+      retrieve: (_path, _rest, whole) => {
+        transfers += 1;
+        if (transfers > 1) return whole;
+        change(files);
+        return { bytes: whole.bytes.subarray(0, 200_000), end: '426 broken' };
+      },
+    };
+  };
+  const valuesOf = (table: { rows: readonly (readonly unknown[])[] }) => [...new Set(table.rows.map(([, v]) => v))];
+
+  it('starts from the beginning if no time tells that the file is the same', async () => {
+    const script = replaced((files) => files.set('/in/a.csv', rows('y')));
+    const noTime = (verb: string) => (verb === 'MDTM' ? '502 not known' : undefined);
+    const warned: unknown[] = [];
+    const table = await read(
+      { ...script, reply: noTime },
+      { path: 'in/a.csv' },
+      { warn: (_, facts) => warned.push(facts) },
+    );
+    expect(valuesOf(table)).toEqual(['y']);
+    expect(warned).toMatchObject([{ at: 0 }]);
+  });
+
+  it('starts from the beginning if the last bytes before the break differ, though size and time are the same', async () => {
+    const table = await read(
+      replaced((files) => files.set('/in/a.csv', rows('y'))),
+      { path: 'in/a.csv' },
+    );
+    expect(table.rows.length).toBe(40_000);
+    expect(valuesOf(table)).toEqual(['y']);
+  });
+
+  it('goes on in the middle if size, time and the last bytes are the same', async () => {
+    const table = await read(
+      replaced(() => undefined),
+      { path: 'in/a.csv' },
+    );
+    expect(table.rows.length).toBe(40_000);
+    expect(server!.commands.filter((line) => line.startsWith('REST'))).toEqual([`REST ${200_000 - 65_536}`]);
+  });
+
+  it('starts from the beginning if the server says that it goes on, and begins at the start', async () => {
+    let transfers = 0;
+    const content = rows('x');
+    const retrieve: FtpScript['retrieve'] = (_path, _rest, { end }) => {
+      transfers += 1;
+      const bytes = Buffer.from(content);
+      return transfers === 1 ? { bytes: bytes.subarray(0, 200_000), end: '426 broken' } : { bytes, end };
+    };
+    const table = await read({ files: new Map([['/in/a.csv', content]]), retrieve }, { path: 'in/a.csv' });
+    expect(table.rows.length).toBe(40_000);
+  });
+
+  it('is given up after some tries if it breaks at the same place each time and has to start from the beginning', async () => {
+    const reading = read(
+      {
+        files: new Map([['/in/a.csv', rows('x')]]),
+        reply: (verb) => (verb === 'MDTM' ? '502 not known' : undefined),
+        retrieve: (_path, _rest, { bytes }) => ({ bytes: bytes.subarray(0, 200_000), end: '426 broken' }),
+      },
+      { path: 'in/a.csv' },
+    );
+    await expect(reading).rejects.toMatchObject({ code: 'FTP_LOST', family: 'try_later' });
+    expect(server!.commands.filter((line) => line.startsWith('RETR')).length).toBe(6);
+  });
+});
+
+describe('a listing', () => {
+  it.each(['?!', '-rw-r--r-- 1 o g', 'b.csv'])('with the line %s is an error that shows it', async (line) => {
+    const list = (_: string, names: readonly string[]) =>
+      names.map((name) => (name === 'b.csv' ? line : listLine(name, 4))).join('\r\n');
+    for (const files of ['all', 'newest', 'changed']) {
+      await expect(read({ list }, { files })).rejects.toMatchObject({ code: 'FTP_LISTING', family: 'job', seen: line });
+    }
+  });
+
+  it('is read though rights end with @ or . and months have four letters', async () => {
+    const list = (_: string, names: readonly string[]) =>
+      names
+        .map((name, i) => listLine(name, 4, { rights: `-rw-r--r--${'.@+'[i]}`, date: 'juin 02 03:04' }))
+        .join('\r\n');
+    expect(rowsOf(await read({ list }))).toEqual(['a', 'b', 'c']);
+    expect(rowsOf(await read({ list, reply: mdtm }, { files: 'newest' }))).toEqual(['c']);
+  });
+
+  it('that is empty by LIST -a is asked for once more without -a', async () => {
+    let isAll = false;
+    const list = (_: string, names: readonly string[]) =>
+      isAll ? '' : names.map((name) => listLine(name, 4)).join('\r\n');
+    const noting: FtpScript['reply'] = (verb, argument) => {
+      if (verb === 'LIST') isAll = argument === '-a';
+      return undefined;
+    };
+    expect(rowsOf(await read({ list, reply: noting }))).toEqual(['a', 'b', 'c']);
+  });
+
+  it('that writes types in capitals, or leaves them out, leads into all folders', async () => {
+    const files = new Map([...three(), ['/in/sub/d.csv', 'x\nd\n'], ['/in/bare/e.csv', 'x\ne\n']]);
+    const mlsd = (_: string, names: readonly string[]) =>
+      names
+        .map((name) =>
+          name === 'bare'
+            ? 'modify=20260102030405; bare'
+            : name === 'sub'
+              ? 'Type=Dir; sub'
+              : `Type=File;Size=4;Modify=20260102030405; ${name}`,
+        )
+        .join('\r\n');
+    expect(rowsOf(await read({ files, mlsd }, { path: 'in/**/*.csv' }))).toEqual(['a', 'b', 'e', 'c', 'd']);
+  });
+
+  it('with a time that is no time is read, and the time asked for', async () => {
+    const mlsd = (_: string, names: readonly string[]) =>
+      names.map((name) => `type=file;size=4;modify=unknown; ${name}`).join('\r\n');
+    expect(rowsOf(await read({ mlsd, reply: mdtm }, { files: 'newest' }))).toEqual(['b']);
+  });
+});
+
+describe('a file that is listed', () => {
+  const refused = (verb: string, path: string) =>
+    ['SIZE', 'MDTM', 'RETR'].includes(verb) && path.endsWith('b.csv') ? '550 Permission denied' : mdtm(verb, path);
+  const mlsd = (_: string, names: readonly string[]) =>
+    names.map((name) => `type=file;size=4;modify=${timeOf(name)}; ${name}`).join('\r\n');
+
+  it.each([
+    ['LIST', {}],
+    ['MLSD', { mlsd }],
+  ])('by %s and refused by SIZE is an error that names it', async (_, listing) => {
+    for (const files of ['all', 'newest', 'changed']) {
+      await expect(read({ ...listing, reply: refused }, { files })).rejects.toMatchObject({
+        code: 'FTP_DENIED',
+        family: 'job',
+        message: expect.stringContaining('/in/b.csv'),
+        seen: expect.stringContaining('Permission denied'),
+      });
+    }
+  });
+
+  it('and gone before anybody looks is left out', async () => {
+    const files = three();
+    const list = (_: string, names: readonly string[]) => {
+      files.delete('/in/b.csv');
+      return names.map((name) => listLine(name, 4)).join('\r\n');
+    };
+    expect(rowsOf(await read({ files, list }))).toEqual(['a', 'c']);
+  });
+
+  it('as a link that leads nowhere, or round in a circle, is left out; one that is refused is an error', async () => {
+    const link = (name: string, target: string) => listLine(`${name} -> ${target}`, 5, { rights: 'lrwxrwxrwx' });
+    const links = [
+      link('lost.csv', 'none.csv'),
+      link('far.csv', '../none/x.csv'),
+      link('x.csv', 'y.csv'),
+      link('y.csv', 'x.csv'),
+    ];
+    const list = (more: readonly string[]) => (folder: string, names: readonly string[]) =>
+      folder === '/'
+        ? listLine('in', 5, { rights: 'drwxr-xr-x' })
+        : [...names.map((name) => listLine(name, 4)), ...more].join('\r\n');
+    expect(rowsOf(await read({ list: list(links) }))).toEqual(['a', 'b', 'c']);
+    await server!.close();
+    server = undefined;
+    const reading = read({ list: list([link('l.csv', 'b.csv')]), reply: refused }, { path: 'in/l*.csv' });
+    await expect(reading).rejects.toMatchObject({ code: 'FTP_DENIED', message: expect.stringContaining('/in/l.csv') });
+  });
+
+  it('as a link on a server without SIZE is an error, as its end cannot be told', async () => {
+    const list = (_: string, names: readonly string[]) =>
+      names
+        .map((name) => (name === 'b.csv' ? listLine('b.csv -> a.csv', 5, { rights: 'lrwxrwxrwx' }) : listLine(name, 4)))
+        .join('\r\n');
+    const reply = (verb: string) => (verb === 'SIZE' ? '502 not known' : undefined);
+    await expect(read({ list, reply })).rejects.toMatchObject({
+      code: 'FTP_NO_SIZE',
+      message: expect.stringContaining('b.csv'),
+    });
+  });
+
+  it('has its size from the listing if SIZE answers without a number', async () => {
+    expect(rowsOf(await read({ reply: (verb) => (verb === 'SIZE' ? '213 File status' : undefined) }))).toEqual([
+      'a',
+      'b',
+      'c',
+    ]);
+  });
+
+  it('with a line break in its name is an error that says so', async () => {
+    const files = new Map([...three(), ['/in/d\r.csv', 'x\nd\n']]);
+    await expect(read({ files })).rejects.toMatchObject({ code: 'FTP_NAME', family: 'job' });
+  });
+});
+
+describe('files that changed', () => {
+  const changed = { files: 'changed' };
+
+  it('are an error if their folder is gone or denied, and not unchanged', async () => {
+    const { watermark } = await read({ reply: mdtm }, changed);
+    await server!.close();
+    server = undefined;
+    const gone = read({ reply: (verb) => (verb === 'CWD' ? '550 denied' : undefined) }, changed, {
+      watermark: watermark!,
+    });
+    await expect(gone).rejects.toMatchObject({ code: 'FTP_NOT_FOUND', family: 'job' });
+  });
+
+  it('are read whatever their time says, also after one dated in the future', async () => {
+    const files = new Map([['/in/wrong.csv', 'x\nwrong\n']]);
+    const reply = (verb: string, path: string) =>
+      verb === 'MDTM' && path.endsWith('wrong.csv') ? '213 20380101000000' : mdtm(verb, path);
+    const first = await read({ files, reply }, changed);
+    expect(rowsOf(first)).toEqual(['wrong']);
+    for (const [path, content] of three()) files.set(path, content);
+    const second = await read({ files, reply }, changed, { watermark: first.watermark! });
+    expect(rowsOf(second)).toEqual(['a', 'b', 'c']);
+    expect(await read({ files, reply }, changed, { watermark: second.watermark! })).toMatchObject({
+      rows: [],
+      unchanged: true,
+    });
+  });
+});
+
+describe('a server with ways of its own', () => {
+  it.each(['450 no', '501 no', '503 no', '552 no', '553 no'])(
+    'is never asked for a pattern as if it were a file (%s)',
+    async (answer) => {
+      const reply = (_: string, argument: string) => (argument.includes('*') ? answer : undefined);
+      expect(rowsOf(await read({ reply }))).toEqual(['a', 'b', 'c']);
+    },
+  );
+
+  it('is not asked to enter a folder that is a pattern if it knows no SIZE', async () => {
+    const reply = (verb: string) => (verb === 'SIZE' ? '502 not known' : undefined);
+    expect(rowsOf(await read({ reply }, { path: '**/*.csv' }))).toEqual(['a', 'b', 'c']);
+    expect(server!.commands.filter((line) => line.includes('*'))).toEqual([]);
+  });
+
+  it.each(['"QGPL" is the library', `"'USER1.'" is it`, '"C:\\FTP" is it'])(
+    'whose home is %s is never told a path of this machine',
+    async (home) => {
+      const reply = (verb: string) => (verb === 'PWD' ? `257 ${home}` : undefined);
+      await expect(read({ reply })).rejects.toMatchObject({ code: 'FTP_HOME', family: 'config' });
+      expect(server!.commands.join('\n')).not.toContain(process.cwd());
+      expect(rowsOf(await read({ reply }, {}, { source: { folder: '/' } }))).toEqual(['a', 'b', 'c']);
+      expect(rowsOf(await read({ reply }, { path: '/in/*.csv' }))).toEqual(['a', 'b', 'c']);
+    },
+  );
+
+  it.each(['0.0.0.0', '192.168.7.7'])('that names %s for its data is reached where it is', async (pasvAddress) => {
+    const reply = (verb: string) => (verb === 'EPSV' ? '500 not known' : undefined);
+    expect(rowsOf(await read({ reply, pasvAddress }))).toEqual(['a', 'b', 'c']);
+  });
+
+  it('has its markers found in another folder, too', async () => {
+    const files = new Map([...three(), ['/in/done/a.csv', ''], ['/in/done/b.csv', '']]);
+    expect(rowsOf(await read({ files }, { marker: 'done/{name}' }))).toEqual(['a', 'b']);
+  });
+});
