@@ -8,8 +8,6 @@ COPY . .
 ARG SLUICE_COMMIT=""
 ARG SOURCE_DATE_EPOCH=""
 RUN npm run build && npm prune --omit=dev --omit=optional --ignore-scripts
-# SQLite's own sources and its binaries for other machines are three quarters of what is left.
-RUN cd node_modules/better-sqlite3 && rm -rf deps src && find prebuilds -type f ! -name "linux-$(node -p process.arch).node" -delete
 
 FROM node:26-slim
 WORKDIR /app

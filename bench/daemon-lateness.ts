@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import SQLite from 'better-sqlite3';
+import { SqliteDatabase, type SqliteValue } from '../src/lib/sqlite.ts';
 import { instanceOf, writeFixtures, writeJobs } from './daemon-world.ts';
 import { serve } from './service-process.ts';
 
@@ -59,15 +59,15 @@ async function pretendAllIsDelivered({ sluice, folder, jobs, file }: LatenessGiv
   const args = [sluice, 'sync', 'job-0', '--config', file];
   const [code] = await once(spawn(process.execPath, args, { stdio: 'ignore' }), 'exit');
   if (code !== 0) throw new Error(`the first job ended with ${code}`);
-  const database = new SQLite(join(folder, 'state/sluice.db'));
+  const database = new SqliteDatabase(join(folder, 'state/sluice.db'));
   try {
-    const row = database.prepare('select * from receipts').get() as Record<string, unknown>;
+    const row = database.prepare('select * from receipts').get<Record<string, SqliteValue>>()!;
     const names = Object.keys(row);
-    const values = names.map((name) => `@${name}`).join(', ');
+    const values = names.map(() => '?').join(', ');
     const insert = database.prepare(`insert or ignore into receipts (${names.join(', ')}) values (${values})`);
     database.transaction(() => {
-      for (let job = 0; job < jobs; job++) insert.run({ ...row, instance: instanceOf(job) });
-    })();
+      for (let job = 0; job < jobs; job++) insert.run(...Object.values({ ...row, instance: instanceOf(job) }));
+    });
   } finally {
     database.close();
   }
@@ -120,13 +120,13 @@ async function latenessIn(
   given: { from: number; expected: number; minuteOfJob: ReadonlyMap<string, number> },
 ): Promise<number[]> {
   const { from, expected, minuteOfJob } = given;
-  const database = new SQLite(join(folder, 'state/sluice.db'), { readonly: true });
+  const database = new SqliteDatabase(join(folder, 'state/sluice.db'), { readOnly: true });
   const begun = database.prepare(
     "select job, state, started_at from runs where origin = 'schedule' and started_at >= ? order by sequence limit ?",
   );
   try {
     for (const end = Date.now() + patienceMs; ; await wait(500)) {
-      const runs = begun.all(from, expected) as Run[];
+      const runs = begun.all<Run>(from, expected);
       const strange = runs.find(({ state }) => state !== 'unchanged' && state !== 'running');
       if (strange !== undefined) throw new Error(`a run of ${strange.job} ended as ${strange.state}`);
       if (runs.length === expected) return runs.map((run) => lateOf(run, minuteOfJob.get(run.job)!));

@@ -11,11 +11,11 @@ process.on('message', (request: SqliteRequest) => process.send?.(answerTo(reques
 
 function answerTo(request: SqliteRequest): SqliteAnswer {
   try {
-    if (request.kind === 'open') return { kind: 'opened', statement: opened(request.order).describe() };
+    if (request.kind === 'open') return { kind: 'opened', columns: opened(request.order).columns() };
     return { kind: 'rows', rows: file!.take() };
   } catch (thrown) {
-    const { code, message } = thrown as { code?: string; message: string };
-    return { kind: 'failed', ...(code === undefined ? {} : { code }), message };
+    const { errcode, message } = thrown as { errcode?: number; message: string };
+    return { kind: 'failed', ...(errcode === undefined ? {} : { errcode }), message };
   }
 }
 

@@ -1,6 +1,5 @@
-import Database from 'better-sqlite3';
+import { type PreparedStatement, SqliteDatabase, type SqliteValue } from '#sdk';
 import type { Parameter } from './options.ts';
-import type { SqliteValue } from './sqlite-types.ts';
 
 /** What is to be read from which file. */
 export interface SqliteOrder {
@@ -11,20 +10,16 @@ export interface SqliteOrder {
   readonly parameters: readonly Parameter[];
 }
 
-/** What is known of a statement before it has run. */
-export interface SqliteStatement {
-  /** The columns of its result, with the types that their table declares. Empty where it has no result. */
-  readonly columns: readonly { readonly name: string; readonly type: string | null }[];
-  /** Whether it leaves the database as it is. */
-  readonly isReadonly: boolean;
-  /** Whether it has a result, were it of no rows. */
-  readonly isReader: boolean;
+/** A column of a result, with the type that its table declares. */
+export interface SqliteColumn {
+  readonly name: string;
+  readonly type: string | null;
 }
 
 /** A query over a SQLite file, wherever it runs. */
 export interface SqliteReader {
-  /** Opens the file and prepares the statement. */
-  open(order: SqliteOrder): Promise<SqliteStatement>;
+  /** Opens the file and prepares the statement. Returns the columns of its result; none if it has no result. */
+  open(order: SqliteOrder): Promise<readonly SqliteColumn[]>;
   /** The next rows, none at the end. */
   rows(): Promise<SqliteValue[][]>;
   close(): Promise<void>;
@@ -35,12 +30,12 @@ const rowsAtOnce = 1000;
 
 /**
  * One query over one SQLite file, opened for reading alone. SQLite works while the caller waits, however long that takes,
- * so whoever has something else to do keeps this in another process. Throws what better-sqlite3 throws.
+ * so whoever has something else to do keeps this in another process. Throws what `node:sqlite` throws.
  */
 export class SqliteFile {
-  readonly #db: Database.Database;
+  readonly #db: SqliteDatabase;
   readonly #order: SqliteOrder;
-  readonly #statement: Database.Statement<SqliteValue[], SqliteValue[]>;
+  readonly #statement: PreparedStatement;
   #rows: IterableIterator<SqliteValue[]> | undefined;
 
   constructor(order: SqliteOrder) {
@@ -54,19 +49,14 @@ export class SqliteFile {
     }
   }
 
-  /** Says what the statement is, without running it. */
-  describe(): SqliteStatement {
-    const { readonly: isReadonly, reader: isReader } = this.#statement;
-    const columns = isReader ? this.#statement.columns().map(({ name, type }) => ({ name, type })) : [];
-    return { columns, isReadonly, isReader };
+  /** The columns of the result, without running the statement; none if it has no result. */
+  columns(): readonly SqliteColumn[] {
+    return this.#statement.columns();
   }
 
   /** The next rows, about a thousand; none at the end. */
   take(): SqliteValue[][] {
-    this.#rows ??= this.#statement
-      .raw(true)
-      .safeIntegers(true)
-      .iterate(...this.#order.parameters.map(bound));
+    this.#rows ??= this.#statement.iterateExact(...this.#order.parameters.map(bound));
     const taken: SqliteValue[][] = [];
     while (taken.length < rowsAtOnce) {
       const { done, value } = this.#rows.next();
@@ -83,8 +73,8 @@ export class SqliteFile {
 }
 
 /** Opens a file that must be there, for reading alone. */
-export function openSqlite({ path, timeoutMs }: Pick<SqliteOrder, 'path' | 'timeoutMs'>): Database.Database {
-  return new Database(path, { readonly: true, fileMustExist: true, timeout: timeoutMs });
+export function openSqlite({ path, timeoutMs }: Pick<SqliteOrder, 'path' | 'timeoutMs'>): SqliteDatabase {
+  return new SqliteDatabase(path, { readOnly: true, busyTimeoutMs: timeoutMs });
 }
 
 /** Whole numbers are bound as integers, which JavaScript does not tell from floats; booleans as SQLite keeps them. */

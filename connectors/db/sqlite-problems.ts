@@ -1,4 +1,4 @@
-import { Problem, type ProblemInit, seenIn } from '#sdk';
+import { Problem, type ProblemInit, seenIn, sqliteErrorName } from '#sdk';
 
 type Rule = Pick<ProblemInit, 'family' | 'code' | 'next'> & { readonly codes: RegExp };
 
@@ -11,14 +11,14 @@ const rules: readonly Rule[] = [
     next: 'the run is tried again',
   },
   {
-    codes: /^SQLITE_(CANTOPEN|PERM|AUTH)/,
+    codes: /^SQLITE_(CANTOPEN|PERM)/,
     family: 'config',
     code: 'DB_NO_FILE',
     next: 'mend the option file or the rights of the file',
   },
   { codes: /^SQLITE_NOTADB/, family: 'config', code: 'DB_NO_FILE', next: 'name a SQLite database in the option file' },
   {
-    codes: /^SQLITE_READONLY/,
+    codes: /^SQLITE_(READONLY|AUTH)/,
     family: 'job',
     code: 'DB_WRITE_REFUSED',
     next: 'a source is only read: write a query that changes nothing',
@@ -26,12 +26,12 @@ const rules: readonly Rule[] = [
 ];
 const otherwise = { family: 'job', code: 'DB_QUERY_FAILED', next: 'mend the query' } as const;
 
-/** Whatever better-sqlite3 threw, as a problem. */
+/** Whatever the reading of a file threw, as a problem. */
 export function sqliteProblem(thrown: unknown, path: string): Problem {
   if (thrown instanceof Problem) return thrown;
-  const { code, message } = seenIn(thrown);
-  const noFolder = /directory does not exist/.test(message);
-  const rule = rules.find(({ codes }) => codes.test(noFolder ? 'SQLITE_CANTOPEN' : code)) ?? otherwise;
+  const { message } = seenIn(thrown);
+  const code = sqliteErrorName(thrown) ?? '';
+  const rule = rules.find(({ codes }) => codes.test(code)) ?? otherwise;
   return new Problem({
     family: rule.family,
     code: rule.code,

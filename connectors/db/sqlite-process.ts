@@ -1,16 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { Problem } from '#sdk';
-import type { SqliteOrder, SqliteReader, SqliteStatement } from './sqlite-file.ts';
-import type { SqliteValue } from './sqlite-types.ts';
+import { Problem, type SqliteValue } from '#sdk';
+import type { SqliteColumn, SqliteOrder, SqliteReader } from './sqlite-file.ts';
 
 export type SqliteRequest = { readonly kind: 'open'; readonly order: SqliteOrder } | { readonly kind: 'rows' };
 
 export type SqliteAnswer =
-  | { readonly kind: 'opened'; readonly statement: SqliteStatement }
+  | { readonly kind: 'opened'; readonly columns: readonly SqliteColumn[] }
   | { readonly kind: 'rows'; readonly rows: SqliteValue[][] }
-  | { readonly kind: 'failed'; readonly code?: string; readonly message: string };
+  | { readonly kind: 'failed'; readonly errcode?: number; readonly message: string };
 
 const ending = import.meta.url.endsWith('.js') ? 'js' : 'ts';
 const entry = fileURLToPath(new URL(`./sqlite-child.${ending}`, import.meta.url));
@@ -42,10 +41,10 @@ export class SqliteProcess implements SqliteReader {
     this.#hold(false);
   }
 
-  /** Throws what better-sqlite3 threw, as an error with its `code`. */
-  async open(order: SqliteOrder): Promise<SqliteStatement> {
+  /** Throws what `node:sqlite` threw. */
+  async open(order: SqliteOrder): Promise<readonly SqliteColumn[]> {
     const answer = await this.#ask({ kind: 'open', order });
-    return answer.kind === 'opened' ? answer.statement : unexpected(answer);
+    return answer.kind === 'opened' ? answer.columns : unexpected(answer);
   }
 
   /** Throws as `open` does, or the signal's reason. One request at a time. */
@@ -108,7 +107,8 @@ export class SqliteProcess implements SqliteReader {
 
 function unexpected(answer: SqliteAnswer): never {
   if (answer.kind !== 'failed') throw new Error(`the process that reads SQLite answered ${answer.kind}`);
-  throw Object.assign(new Error(answer.message), answer.code === undefined ? {} : { code: answer.code });
+  const { message, errcode } = answer;
+  throw Object.assign(new Error(message), errcode === undefined ? {} : { code: 'ERR_SQLITE_ERROR', errcode });
 }
 
 function lost(how: string): Problem {

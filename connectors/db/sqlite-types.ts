@@ -1,7 +1,4 @@
-import { type ColumnType, canonicalText, type Value } from '#sdk';
-
-/** What better-sqlite3 hands out when integers are kept exact. */
-export type SqliteValue = bigint | number | string | Uint8Array | null;
+import { type ColumnType, canonicalText, type SqliteValue, type Value } from '#sdk';
 
 /** The canonical value, or undefined when the stored value is not of the type. */
 type Convert = (value: Exclude<SqliteValue, null>) => Value | undefined;

@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import { setImmediate as breathe } from 'node:timers/promises';
-import { type Batch, type Column, type Extraction, Problem, type Value } from '#sdk';
+import { type Batch, type Column, type Extraction, Problem, type SqliteValue, type Value } from '#sdk';
 import { refuseDuplicates } from './cells.ts';
 import { sqliteDialect } from './dialects.ts';
 import type { Door, Driver } from './driver.ts';
-import { openSqlite, SqliteFile, type SqliteOrder, type SqliteReader, type SqliteStatement } from './sqlite-file.ts';
+import { openSqlite, type SqliteColumn, SqliteFile, type SqliteOrder, type SqliteReader } from './sqlite-file.ts';
 import { sqliteProblem } from './sqlite-problems.ts';
 import { SqliteProcess } from './sqlite-process.ts';
-import { type SqliteValue, sqliteType, sqliteValue } from './sqlite-types.ts';
+import { sqliteType, sqliteValue } from './sqlite-types.ts';
 
 /** SQLite files, opened for reading alone. */
 export const sqlite: Driver = {
@@ -19,7 +19,7 @@ export const sqlite: Driver = {
       try {
         // Reading the schema is what tells a database from any other file.
         db.prepare('select count(*) from sqlite_schema').get();
-        return `SQLite ${db.prepare('select sqlite_version()').pluck().get()} on ${path}`;
+        return `SQLite ${db.prepare('select sqlite_version()').value()} on ${path}`;
       } finally {
         db.close();
       }
@@ -66,9 +66,9 @@ class SqliteHere implements SqliteReader {
     this.#signal = signal;
   }
 
-  async open(order: SqliteOrder): Promise<SqliteStatement> {
+  async open(order: SqliteOrder): Promise<readonly SqliteColumn[]> {
     this.#file = new SqliteFile(order);
-    return this.#file.describe();
+    return this.#file.columns();
   }
 
   async rows(): Promise<SqliteValue[][]> {
@@ -84,11 +84,11 @@ class SqliteHere implements SqliteReader {
 }
 
 async function read(reader: SqliteReader, order: SqliteOrder, signal: AbortSignal): Promise<Extraction> {
-  const statement = await reader.open(order);
-  refuseWrites(statement);
-  refuseDuplicates(statement.columns.map(({ name }) => ({ name, type: 'text' as const })));
+  const declared = await reader.open(order);
+  if (declared.length === 0) throw noResult();
+  refuseDuplicates(declared.map(({ name }) => ({ name, type: 'text' as const })));
   const first = await reader.rows();
-  const columns = statement.columns.map(
+  const columns = declared.map(
     ({ name, type }, c): Column => ({
       name,
       type: sqliteType(
@@ -100,24 +100,14 @@ async function read(reader: SqliteReader, order: SqliteOrder, signal: AbortSigna
   return { columns, batches: new Batches(reader, { path: order.path, signal, first, columns }) };
 }
 
-/** SQLite refuses to write to a file opened for reading; other files and temporary tables are no better. */
-function refuseWrites({ isReader, isReadonly }: SqliteStatement): void {
-  if (!isReadonly) {
-    throw new Problem({
-      code: 'DB_WRITE_REFUSED',
-      family: 'job',
-      message: 'the statement would change the database',
-      next: 'a source is only read: write a query that changes nothing',
-    });
-  }
-  if (!isReader) {
-    throw new Problem({
-      code: 'DB_NO_RESULT',
-      family: 'job',
-      message: 'the statement returns no rows, not even zero of them',
-      next: 'write a select, or another statement that has a result',
-    });
-  }
+/** Never run: what has no result can only change something. What changes something and has a result is refused by SQLite. */
+function noResult(): Problem {
+  return new Problem({
+    code: 'DB_NO_RESULT',
+    family: 'job',
+    message: 'The statement has no result, not even zero rows',
+    next: 'a source is only read: write a select, or another statement that has a result',
+  });
 }
 
 interface Result {

@@ -3,6 +3,8 @@ export type { ProblemInit } from '../lib/problem.ts';
 export { Problem } from '../lib/problem.ts';
 export { redact, registerSecret, secretName } from '../lib/redact.ts';
 export type { RunWarning } from '../lib/run-warnings.ts';
+export type { PreparedStatement, SqliteValue } from '../lib/sqlite.ts';
+export { SqliteDatabase, sqliteErrorName } from '../lib/sqlite.ts';
 export type { Batch, ByteCells, Cells, Value, ValueCells } from './batch.ts';
 export { batchOf, batchText, cellText, storedRow, valueText } from './batch.ts';
 export type { Column, ColumnType } from './column.ts';

@@ -1,9 +1,9 @@
 import { constants, existsSync, linkSync, mkdirSync } from 'node:fs';
 import { chmod, copyFile, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
-import SQLite from 'better-sqlite3';
 import { makeFolder } from '../lib/make-folder.ts';
 import { Problem } from '../lib/problem.ts';
+import { SqliteDatabase } from '../lib/sqlite.ts';
 import { syncPath, syncTree } from '../lib/sync-path.ts';
 import { databaseName, keyName, type Manifest, manifestName, measure, namesIn } from './backup-files.ts';
 import { placedPath } from './placed-paths.ts';
@@ -50,16 +50,16 @@ export async function backUp(state: string, into: string, now: number): Promise<
  * and copies the database, all as of one instant.
  */
 async function snapshot(state: string, to: { stage: string; database: string }): Promise<string[]> {
-  const options = { fileMustExist: true, timeout: busyTimeoutMs };
-  const lock = new SQLite(join(state, databaseName), options);
+  const options = { mustExist: true, busyTimeoutMs };
+  const lock = new SqliteDatabase(join(state, databaseName), options);
   // Reads past the lock: the copy has to come from a connection that does not write.
-  const source = new SQLite(join(state, databaseName), options);
+  const source = new SqliteDatabase(join(state, databaseName), options);
   try {
     lock.exec('begin immediate');
     if (!hasTable(lock, 'outbox')) throw emptied(state);
     const names = [...payloadsIn(lock, state), ...setsIn(lock, state)];
     for (const name of names) linkInto(join(state, name), join(to.stage, name));
-    await source.backup(to.database, { progress: () => 0x7fffffff });
+    await source.backup(to.database);
     return names;
   } catch (error) {
     throw stateProblem(error, join(state, databaseName));
@@ -70,24 +70,24 @@ async function snapshot(state: string, to: { stage: string; database: string }):
 }
 
 /** Payloads that are still there, relative to the state folder. */
-function payloadsIn(database: SQLite.Database, state: string): string[] {
-  const wanted = database.prepare<[], { path: string }>("select path from outbox where state <> 'superseded'").all();
+function payloadsIn(database: SqliteDatabase, state: string): string[] {
+  const wanted = database.prepare("select path from outbox where state <> 'superseded'").all<{ path: string }>();
   const files = [...new Set(wanted.map(({ path }) => placedPath(state, path)))].filter((path) => existsSync(path));
   return files.map((path) => relative(state, path)).filter((name) => name.startsWith('payloads'));
 }
 
-function hasTable(database: SQLite.Database, name: string): boolean {
+function hasTable(database: SqliteDatabase, name: string): boolean {
   return database.prepare('select 1 from sqlite_master where name = ?').get(name) !== undefined;
 }
 
 /** Files of the rows that jobs keep; one that is missing keeps nothing else from being saved. A state of an older Sluice has none. */
-function setsIn(database: SQLite.Database, state: string): string[] {
+function setsIn(database: SqliteDatabase, state: string): string[] {
   if (!hasTable(database, 'generations')) return [];
   const lists = database
-    .prepare<[], { files: string }>(
+    .prepare(
       "select manifest ->> '$.segments' as files from generations union all select staged ->> '$.segments' from backfills where staged is not null",
     )
-    .all();
+    .all<{ files: string }>();
   const segments = lists.flatMap(({ files }) => JSON.parse(files) as { readonly file: string }[]);
   const files = new Set(segments.map(({ file }) => join('sets', file)));
   return [...files].filter((file) => existsSync(join(state, file)));
@@ -109,11 +109,11 @@ async function seal(
   folder: string,
   { files: copied, now }: { files: readonly string[]; now: number },
 ): Promise<number> {
-  const database = new SQLite(join(folder, databaseName));
+  const database = new SqliteDatabase(join(folder, databaseName));
   try {
     // One file that stands for itself: no log beside it.
     database.pragma('journal_mode = DELETE');
-    const said = database.pragma('quick_check', { simple: true });
+    const said = database.pragma('quick_check');
     if (said !== 'ok') throw damaged(String(said));
   } finally {
     database.close();

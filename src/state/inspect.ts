@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import SQLite from 'better-sqlite3';
 import { Problem } from '../lib/problem.ts';
+import { SqliteDatabase } from '../lib/sqlite.ts';
 import { migrations } from './migrations/index.ts';
 import { placedPath } from './placed-paths.ts';
 import { stateProblem } from './state-problem.ts';
@@ -30,21 +30,22 @@ export function inspectState(folder: string): Inspection | undefined {
   const file = join(folder, 'sluice.db');
   if (!existsSync(file)) return undefined;
   const newest = Math.max(...migrations.map(({ number }) => number));
-  let database: SQLite.Database | undefined;
+  let database: SqliteDatabase | undefined;
   try {
-    database = new SQLite(file, { readonly: true, timeout: 15_000 });
-    const integrity = String(database.pragma('quick_check(1)', { simple: true }));
-    const one = (text: string): number => (database!.prepare(text).pluck().get() as number | null) ?? 0;
-    const rows = database.prepare("select path, bytes from outbox where state = 'owed'").all();
-    const lost = (rows as { path: string; bytes: number }[]).filter(
-      ({ path, bytes }) => statSync(placedPath(folder, path), { throwIfNoEntry: false })?.size !== bytes,
-    );
+    database = new SqliteDatabase(file, { readOnly: true, busyTimeoutMs: 15_000 });
+    const integrity = String(database.pragma('quick_check(1)'));
+    const one = (text: string): number => Number(database!.prepare(text).value() ?? 0);
+    const owed = database.prepare("select path, bytes from outbox where state = 'owed'");
+    const lost = owed
+      .all<{ path: string; bytes: number }>()
+      .filter(({ path, bytes }) => statSync(placedPath(folder, path), { throwIfNoEntry: false })?.size !== bytes);
     return {
       integrity,
       missing: lost.map(({ path }) => placedPath(folder, path)),
-      payloads: (database.prepare('select path, state from outbox').all() as Inspection['payloads']).map(
-        ({ path, state }) => ({ path: placedPath(folder, path), state }),
-      ),
+      payloads: database
+        .prepare('select path, state from outbox')
+        .all<Inspection['payloads'][number]>()
+        .map(({ path, state }) => ({ path: placedPath(folder, path), state })),
       newest,
       schema: one('select max(number) from migrations'),
       owed: one("select sum(bytes) from outbox where state = 'owed'"),

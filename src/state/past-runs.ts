@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import SQLite from 'better-sqlite3';
+import { SqliteDatabase } from '../lib/sqlite.ts';
 
 /** What the last runs of a job were like: medians. */
 export interface PastRuns {
@@ -40,9 +40,9 @@ const newest = `
 export function readPastRuns(folder: string): Map<string, PastRuns> {
   const file = join(folder, 'sluice.db');
   if (!existsSync(file)) return new Map();
-  const database = new SQLite(file, { readonly: true, timeout: 15_000 });
+  const database = new SqliteDatabase(file, { readOnly: true, busyTimeoutMs: 15_000 });
   try {
-    const rows = database.prepare(newest).all(lookedAt) as Row[];
+    const rows = database.prepare(newest).all<Row>(lookedAt);
     return new Map([...Map.groupBy(rows, ({ job }) => job)].map(([job, runs]) => [job, summed(runs)]));
   } finally {
     database.close();

@@ -1,5 +1,5 @@
-import SQLite from 'better-sqlite3';
 import { type Dialect, SqliteDialect, type SqliteStatement } from 'kysely';
+import { SqliteDatabase, type SqliteValue, sqliteErrorName } from '../lib/sqlite.ts';
 import { stateProblem } from './state-problem.ts';
 import { TransactionGuard } from './transaction-guard.ts';
 import { WriteHealth } from './write-health.ts';
@@ -25,7 +25,7 @@ export function sqliteDialect(
       throw stateProblem(error, file);
     }
   };
-  const database = telling(() => new SQLite(durable ? file : ':memory:', { timeout: busyTimeoutMs }));
+  const database = telling(() => new SqliteDatabase(durable ? file : ':memory:', { busyTimeoutMs }));
   try {
     if (durable) switchToWal(database);
     database.pragma('synchronous = FULL');
@@ -41,14 +41,15 @@ export function sqliteDialect(
     const known = text === 'rollback' ? rollback : kept.get(text);
     if (known !== undefined) return known;
     if (kept.size >= keptStatements) kept.clear();
-    const raw = telling(() => database.prepare<unknown[]>(text === 'begin' ? 'begin immediate' : text));
-    const plain = raw as SqliteStatement;
+    const raw = telling(() => database.prepare(text === 'begin' ? 'begin immediate' : text));
     const guarded = <T>(execute: () => T): T => guard.run(text, () => telling(execute));
     const statement: SqliteStatement = {
-      reader: plain.reader,
-      all: (parameters) => guarded(() => plain.all(parameters)),
-      run: (parameters) => guarded(() => plain.run(parameters)),
-      iterate: (parameters) => plain.iterate(parameters),
+      reader: raw.isReader,
+      all: (parameters) => guarded(() => raw.all(...(parameters as SqliteValue[]))),
+      run: (parameters) => guarded(() => raw.run(...(parameters as SqliteValue[]))),
+      iterate: () => {
+        throw new Error('the state is never read as a stream');
+      },
     };
     kept.set(text, statement);
     return statement;
@@ -70,15 +71,15 @@ const retryMs = 5;
  * Of two processes that open a new file together, the second is told "busy" by the switch at once: SQLite does not wait
  * there, as it does for every other statement. So we do.
  */
-function switchToWal(database: SQLite.Database): void {
+function switchToWal(database: SqliteDatabase): void {
   const end = performance.now() + busyTimeoutMs;
   for (;;) {
     try {
       database.pragma('journal_mode = WAL');
       return;
     } catch (error) {
-      const busy = error instanceof SQLite.SqliteError && error.code.startsWith('SQLITE_BUSY');
-      if (!busy || performance.now() > end) throw error;
+      const isBusy = sqliteErrorName(error)?.startsWith('SQLITE_BUSY') === true;
+      if (!isBusy || performance.now() > end) throw error;
     }
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, retryMs);
   }

@@ -1,6 +1,7 @@
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Problem } from '../lib/problem.ts';
+import { sqliteErrorName } from '../lib/sqlite.ts';
 
 const unwritable: ReadonlySet<string> = new Set(['STATE_FULL', 'STATE_LOCKED', 'STATE_UNREADABLE']);
 
@@ -21,8 +22,8 @@ const restore = 'stop Sluice, then: sluice restore FOLDER --replace, from a back
  * `STATE_DAMAGED`, `STATE_FULL`, `STATE_LOCKED`, `STATE_UNREADABLE`. Anything else comes back as it is.
  */
 export function stateProblem(error: unknown, file: string): unknown {
-  const { code } = (error ?? {}) as { code?: unknown };
-  if (typeof code !== 'string' || !code.startsWith('SQLITE_')) return error;
+  const code = sqliteErrorName(error);
+  if (code === undefined) return error;
   const given = { seen: `${code} in ${file}`, cause: error };
   // A table that has lost its name is told as a plain error, with this text.
   const isMalformed = String((error as Error).message).startsWith('malformed database schema');

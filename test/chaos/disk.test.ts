@@ -133,7 +133,7 @@ describe('a disk that is really full', () => {
     const { code, stderr, stdout } = await home.sluice(['sync', '--json']);
     expect(code).toBe(1);
     expect(stderr + stdout).toMatch(/STATE_FULL|DISK_FULL/);
-    expect(stderr).not.toContain('SqliteError');
+    expect(stderr).not.toContain('ERR_SQLITE_ERROR');
     const { findings } = JSON.parse((await home.sluice(['doctor', '--json'])).stdout) as { findings: object[] };
     // A backup put over a sound database, on a disk that has no room for it, would be the worst advice.
     expect(findings).toContainEqual(

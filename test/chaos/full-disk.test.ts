@@ -51,7 +51,7 @@ describe.skipIf(missing !== undefined)('a disk that is full', () => {
       expect(code, stderr).toBeLessThanOrEqual(1);
       if (code === 1) expect(stdout + stderr).toMatch(/STATE_FULL|DISK_FULL/);
       if (code === 1) expect(stdout + stderr).toContain(join(home.folder, 'state'));
-      expect(stdout + stderr).not.toMatch(/SqliteError|rollback|ENOSPC:/);
+      expect(stdout + stderr).not.toMatch(/ERR_SQLITE_ERROR|rollback|ENOSPC:/);
       await clear(stage);
       await oracle.rest();
       expect(await oracle.look()).toBe(1);
@@ -185,7 +185,7 @@ describe('a disk that fails to write, as SQLite and the file system see it', () 
       const { code, stdout, stderr } = await home.sluice(['sync', '--json', '--wait', '0'], { under });
       expect(code, `${bytes}: ${stderr}`).toBeLessThanOrEqual(1);
       if (code === 1) expect(stdout + stderr, String(bytes)).toMatch(/STATE_UNREADABLE|SPOOL_FAILED/);
-      expect(stdout + stderr).not.toMatch(/SqliteError|fault of Sluice/);
+      expect(stdout + stderr).not.toMatch(/ERR_SQLITE_ERROR|fault of Sluice/);
       expect(readdirSync(home.folder)).toContain('state');
     }
     await oracle.rest();

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import SQLite from 'better-sqlite3';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { SqliteDatabase, type SqliteValue } from '../../src/lib/sqlite.ts';
 import { useDatabase } from '../../src/state/database.ts';
 import { migrate } from '../../src/state/migrate.ts';
 import { migrations } from '../../src/state/migrations/index.ts';
@@ -30,10 +30,10 @@ async function makeOld({ home, world, instance, upstream }: Stage): Promise<void
   await migrate(db, { now: 1, folder: home.folder, steps: migrations.slice(0, 1) });
   await close();
   await writeFile(path, text);
-  const raw = new SQLite(join(state, 'sluice.db'));
-  const insert = (table: string, row: Record<string, unknown>) => {
+  const raw = new SqliteDatabase(join(state, 'sluice.db'));
+  const insert = (table: string, row: Record<string, SqliteValue>) => {
     const names = Object.keys(row);
-    raw.prepare(`insert into ${table} (${names}) values (${names.map((name) => `@${name}`)})`).run(row);
+    raw.prepare(`insert into ${table} (${names}) values (${names.map(() => '?')})`).run(...Object.values(row));
   };
   const now = Date.now() - 60_000;
   const of = { job: 'rows', row_count: 41, bytes: text.length };
@@ -45,10 +45,10 @@ async function makeOld({ home, world, instance, upstream }: Stage): Promise<void
 }
 
 function schemaOf({ home }: Stage): { version: unknown; check: unknown } {
-  const db = new SQLite(join(home.folder, 'state', 'sluice.db'));
+  const db = new SqliteDatabase(join(home.folder, 'state', 'sluice.db'));
   try {
-    const version = db.prepare('select max(number) from migrations').pluck().get();
-    return { version, check: db.pragma('integrity_check', { simple: true }) };
+    const version = db.prepare('select max(number) from migrations').value();
+    return { version, check: db.pragma('integrity_check') };
   } finally {
     db.close();
   }

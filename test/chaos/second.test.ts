@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import SQLite from 'better-sqlite3';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import { forSuite, type Running, until } from '../journey/world.ts';
 import { dieAt, openTheatre, type Stage, setStage, type Theatre } from './stage.ts';
 
@@ -81,7 +81,7 @@ describe('of two daemons on one state folder', () => {
     const stage = await owingStage();
     const { home, oracle } = stage;
     const elsewhere = JSON.stringify(['another-host', 'boot', 'space', 7, '7']);
-    const db = new SQLite(join(home.folder, 'state', 'sluice.db'));
+    const db = new SqliteDatabase(join(home.folder, 'state', 'sluice.db'));
     const beat = Date.now() - 25_000;
     db.prepare('insert into owners (owner, beat_wall, beat_monotonic) values (?, ?, 0)').run(elsewhere, beat);
     db.prepare("insert into leases (name, owner, token, taken_at) values ('daemon', ?, 't', ?)").run(elsewhere, beat);

@@ -63,7 +63,7 @@ describe('a state whose database', () => {
         const { code, stderr } = await home.sluice(args);
         expect({ args, code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('STATE_DAMAGED') });
         expect(stderr).toContain('sluice restore');
-        expect(stderr).not.toContain('SqliteError');
+        expect(stderr).not.toContain('ERR_SQLITE_ERROR');
       }
       expect(await shapeOf(stage)).toEqual(before);
 

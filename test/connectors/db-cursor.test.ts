@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import { describeWithServer } from '../servers/describe.ts';
 import { countRows, extract, problemOf, readOn, readRange } from './db-reader.ts';
 
@@ -325,10 +325,10 @@ describeWithServer({ servers: 'MariaDB' }, 'reading on in MariaDB', (server) => 
 
 describe('reading on in SQLite', () => {
   let folder: string;
-  let db: Database.Database;
+  let db: SqliteDatabase;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sluice-cursor-'));
-    db = new Database(join(folder, 'a.sqlite'));
+    db = new SqliteDatabase(join(folder, 'a.sqlite'));
   });
   afterAll(async () => {
     db.close();

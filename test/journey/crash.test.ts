@@ -3,10 +3,10 @@ import { copyFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import SQLite from 'better-sqlite3';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { RunEvents } from '../../src/daemon/events.ts';
 import type { DeliveryEvents } from '../../src/delivery/events.ts';
+import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import type { PipelineEvents } from '../../src/pipeline/events.ts';
 import { type Fault, type FaultProxy, openFaultProxy } from './fault-proxy.ts';
 import type { Home } from './home.ts';
@@ -294,7 +294,7 @@ describe('after a kill', () => {
     const instance = await world.instance('json');
     const home = await world.home();
     const file = join(home.folder, 'shop.sqlite');
-    const db = new SQLite(file);
+    const db = new SqliteDatabase(file);
     db.exec(
       "create table orders (id integer, name text); insert into orders values (1, 'a'), (9007199254740993, null)",
     );

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
+import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import { adminKey, makeWorld } from './world.ts';
 
 async function openShop() {
@@ -10,7 +10,7 @@ async function openShop() {
   onTestFinished(() => rm(folder, { recursive: true }));
   const file = join(folder, 'shop.sqlite');
   const run = (sql: string) => {
-    const db = new Database(file);
+    const db = new SqliteDatabase(file);
     db.exec(sql);
     db.close();
   };

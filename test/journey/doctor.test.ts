@@ -1,12 +1,12 @@
 import { chmod, mkdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import SQLite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { judgeClock } from '../../src/daemon/doctor/clocks.ts';
 import { judgeRoom } from '../../src/daemon/doctor/examine.ts';
 import { judgeOrphans } from '../../src/daemon/doctor/leftovers.ts';
 import { judgeVersions } from '../../src/daemon/doctor/versions.ts';
 import { judgeZone } from '../../src/daemon/doctor/zones.ts';
+import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import { openStore } from '../../src/state/store.ts';
 import { noon, oweText, VirtualClock } from '../state/fixtures.ts';
 import { type Home, makeHome } from './home.ts';
@@ -79,7 +79,7 @@ describe('sluice doctor', () => {
 
   it('finds a database that a newer Sluice wrote', async () => {
     const { state, bad } = await setUp();
-    const database = new SQLite(join(state, 'sluice.db'));
+    const database = new SqliteDatabase(join(state, 'sluice.db'));
     database.prepare("insert into migrations values (999, 'later', 0)").run();
     database.close();
     expect(await bad()).toEqual({ code: 1, checks: ['database'] });

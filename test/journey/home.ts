@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, utimesSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import SQLite from 'better-sqlite3';
+import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import type { OutboxRow, RunRow } from '../../src/state/tables.ts';
 import { type Ended, makeFolder, type Running, type Scope, type Start, start } from './process.ts';
 
@@ -90,7 +90,7 @@ function jobsIn({ stdout, stderr, signal, code }: Ended): readonly JobResult[] {
 }
 
 function readState(folder: string): State {
-  const db = new SQLite(join(folder, 'sluice.db'));
+  const db = new SqliteDatabase(join(folder, 'sluice.db'));
   const all = <T>(table: string): T[] => db.prepare(`select * from ${table}`).all() as T[];
   try {
     return {

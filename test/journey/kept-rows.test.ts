@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import SQLite from 'better-sqlite3';
 import { beforeAll, expect, it } from 'vitest';
+import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import { describeWithServer } from '../servers/describe.ts';
 import { type FaultProxy, openFaultProxy } from './fault-proxy.ts';
 import { openShop, type Shop } from './shop.ts';
@@ -37,7 +37,7 @@ async function stepsOf(shop: Shop): Promise<string[]> {
 
 /** No request of before can arrive any more. */
 function passAnHour({ home }: Shop): void {
-  const db = new SQLite(join(home.folder, 'state', 'sluice.db'));
+  const db = new SqliteDatabase(join(home.folder, 'state', 'sluice.db'));
   db.exec('update outbox set last_attempt_at = last_attempt_at - 3600000');
   db.close();
 }

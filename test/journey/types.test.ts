@@ -1,9 +1,9 @@
-import SQLite from 'better-sqlite3';
 import { parse } from 'csv-parse/sync';
 import mysql from 'mysql2';
 import pg from 'pg';
 import { SaxesParser } from 'saxes';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import { describeWithServer } from '../servers/describe.ts';
 import { control, controlInXml, mariadb, postgres, sqlite, type Told } from './kinds.ts';
 import { makeFolder } from './process.ts';
@@ -184,7 +184,7 @@ describe('values of every type from SQLite', () => {
 
   beforeAll(async () => {
     file = `${await makeFolder(scope)}/kinds.sqlite`;
-    const db = new SQLite(file);
+    const db = new SqliteDatabase(file);
     for (const sql of statements(sqlite, '"')) db.exec(sql);
     db.close();
   });

@@ -1,8 +1,8 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import SQLite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
+import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import { makeFolder, type Running, start, until } from '../journey/process.ts';
 import { fixtures } from './service.ts';
 import { Api, makeWriters, randomOf } from './writers.ts';
@@ -19,14 +19,13 @@ async function serve(folder: string, life: number): Promise<{ service: Running; 
 
 /** The documents that the database knows, and those that lie in the folder, after the service has ended. */
 async function documentsOf(data: string): Promise<{ known: string[]; there: string[]; check: unknown[] }> {
-  const db = new SQLite(join(data, 'service.db'), { readonly: true });
+  const db = new SqliteDatabase(join(data, 'service.db'), { readOnly: true });
   try {
     const known = db
       .prepare('select blob from datasource_instances where blob is not null order by blob')
-      .pluck()
-      .all();
-    const check = [db.pragma('integrity_check', { simple: true }), ...(db.pragma('foreign_key_check') as unknown[])];
-    return { known: known as string[], there: (await readdir(join(data, 'documents'))).sort(), check };
+      .all<{ blob: string }>();
+    const check = [db.pragma('integrity_check'), ...db.prepare('pragma foreign_key_check').all()];
+    return { known: known.map(({ blob }) => blob), there: (await readdir(join(data, 'documents'))).sort(), check };
   } finally {
     db.close();
   }

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import SQLite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
+import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import { createKlip, createTab, linkOf, look, linksPath as path, placeKlips, publish } from './dashboards.ts';
 import { bench, StillClock, scratch } from './service.ts';
 
@@ -87,7 +87,7 @@ describe('views of published links', () => {
     await look(given, open);
     await given.call('DELETE', `${path}/${open}`);
     await given.service.close();
-    const db = new SQLite(join(folder, 'service.db'), { readonly: true });
+    const db = new SqliteDatabase(join(folder, 'service.db'), { readOnly: true });
     const rows = db.prepare('select * from published_link_views order by hour, views').all();
     db.close();
     const hour = Date.parse('2026-03-01T10:00:00Z');

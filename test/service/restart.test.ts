@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import { startService } from '../../src/service/service.ts';
 import { Bench, fixtures, keys, scratch, until } from './service.ts';
 
@@ -175,8 +176,7 @@ describe('a data folder', () => {
 
   it('of a newer version is left alone', async () => {
     const folder = await scratch();
-    const { default: SQLite } = await import('better-sqlite3');
-    const db = new SQLite(join(folder, 'service.db'));
+    const db = new SqliteDatabase(join(folder, 'service.db'));
     db.pragma('user_version = 9999');
     db.close();
     await expect(startService({ data: { folder } })).rejects.toMatchObject({ code: 'SERVICE_DATA_TOO_NEW' });

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { appendFile, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import SQLite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
+import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import { until } from '../journey/process.ts';
 import { adminKey, makeWorld } from '../journey/world.ts';
 
@@ -100,7 +100,7 @@ describe('backing up', () => {
     for (const round of rounds) {
       const into = join(home.folder, `backup${round}`);
       expect((await home.sluice(['backup', into])).code).toBe(0);
-      const db = new SQLite(join(into, 'sluice.db'), { readonly: true });
+      const db = new SqliteDatabase(join(into, 'sluice.db'), { readOnly: true });
       const owed = db.prepare("select path from outbox where state = 'owed'").all() as { path: string }[];
       db.close();
       for (const { path } of owed) expect(existsSync(join(into, path))).toBe(true);
@@ -138,7 +138,7 @@ describe('backing up', () => {
   it('puts no state in the place of one when a newer Sluice wrote the backup', async () => {
     const { home, backup } = await setUp();
     await home.sync({ args: owe });
-    const db = new SQLite(join(home.folder, 'state', 'sluice.db'));
+    const db = new SqliteDatabase(join(home.folder, 'state', 'sluice.db'));
     db.exec("insert into migrations (number, name, at) values (999, 'of the future', 0)");
     db.close();
     expect((await home.sluice(['backup', backup])).code).toBe(0);

@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import SQLite from 'better-sqlite3';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
+import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import { useDatabase } from '../../src/state/database.ts';
 import { migrate } from '../../src/state/migrate.ts';
 import { migrations } from '../../src/state/migrations/index.ts';
@@ -16,11 +16,11 @@ afterEach(cleanUp);
 
 /** Holds the write lock of a new file for a moment, as a process does that is about to switch it to WAL. */
 const holdsNewFile = `
-  import SQLite from 'better-sqlite3';
-  const database = new SQLite(process.argv[1]);
+  import { DatabaseSync } from 'node:sqlite';
+  const database = new DatabaseSync(process.argv[1]);
   database.exec('begin immediate');
   console.log('held');
-  setTimeout(() => database.exec('rollback').close(), 500);
+  setTimeout(() => (database.exec('rollback'), database.close()), 500);
 `;
 
 describe('the store', () => {
@@ -72,12 +72,12 @@ describe('the store', () => {
     const folder = newFolder();
     await (await openStore(folder, { clock: systemClock })).close();
     const file = join(folder, 'sluice.db');
-    const database = new SQLite(file);
+    const database = new SqliteDatabase(file);
     database.exec("insert into migrations values (99, 'from the future', 0); create table novelty (x)");
     const before = database.prepare('select count(*) as n from sqlite_master').get();
     database.close();
     await expect(openStore(folder, { clock: systemClock })).rejects.toMatchObject({ code: 'STATE_NEWER' });
-    const after = new SQLite(file);
+    const after = new SqliteDatabase(file);
     expect(after.prepare('select count(*) as n from sqlite_master').get()).toEqual(before);
     expect(after.prepare('select max(number) as n from migrations').get()).toEqual({ n: 99 });
     after.close();

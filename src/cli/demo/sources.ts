@@ -2,34 +2,33 @@ import { writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { SqliteDatabase } from '../../lib/sqlite.ts';
 
 const customers = ['Zoë Müller', 'Łucja Nowak', 'O"Neill, Gwen', 'Søren <Holm>', '佐藤 花', 'Marek & Söhne'];
 const countries = ['DE', 'PL', 'GB', 'DK', 'JP', 'CZ'];
 
 /** A shop's SQLite database with 5,000 orders whose names and notes are as awkward as real ones. */
 export function makeShop(folder: string): void {
-  const db = new Database(join(folder, 'shop.db'));
+  const db = new SqliteDatabase(join(folder, 'shop.db'));
   db.exec(
     'create table orders (id integer primary key, customer text, country text, amount decimal(12,2), ordered_at timestamp, note text)',
   );
   const insert = db.prepare('insert into orders values (?, ?, ?, ?, ?, ?)');
-  const fill = db.transaction(() => {
+  db.transaction(() => {
     for (let id = 1; id <= 5000; id++) {
       const who = id % customers.length;
       const minute = String(id % 60).padStart(2, '0');
       const note = id % 3 === 0 ? null : `Ticket #${id}, "express"${id % 7 === 0 ? '\nring twice' : ''}`;
       insert.run(
         id,
-        customers[who],
-        countries[who],
+        customers[who]!,
+        countries[who]!,
         `${(id * 37) % 900}.${String(id % 100).padStart(2, '0')}`,
         `2026-11-${String(1 + (id % 20)).padStart(2, '0')} 08:${minute}:00`,
         note,
       );
     }
   });
-  fill();
   db.close();
 }
 

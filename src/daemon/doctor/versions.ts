@@ -1,12 +1,12 @@
-import SQLite from 'better-sqlite3';
+import { SqliteDatabase } from '../../lib/sqlite.ts';
 import { bad, type Finding, good } from './finding.ts';
 
 const oldestNode = 26;
 
 /** What runs here. */
 export function examineVersions(sluice: string): Finding {
-  const database = new SQLite(':memory:');
-  const sqlite = String(database.prepare('select sqlite_version()').pluck().get());
+  const database = new SqliteDatabase(':memory:');
+  const sqlite = String(database.prepare('select sqlite_version()').value());
   database.close();
   return judgeVersions({ sluice, node: process.versions.node, sqlite });
 }

@@ -1,10 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import SQLite from 'better-sqlite3';
 import { Problem } from '../../lib/problem.ts';
+import { type PreparedStatement, SqliteDatabase, type SqliteValue, sqliteErrorName } from '../../lib/sqlite.ts';
 import { migrate } from './migrate.ts';
-
-export type Cell = string | number | bigint | Buffer | null;
 
 /** Values of a few hundred bytes each. */
 const mostRemembered = 10_000;
@@ -14,17 +12,19 @@ const mostRemembered = 10_000;
  * survives the death of the process; what is made {@link durably} survives the loss of power as well.
  */
 export class Database {
-  readonly #db: SQLite.Database;
-  readonly #statements = new Map<string, SQLite.Statement>();
+  readonly #db: SqliteDatabase;
+  readonly #statements = new Map<string, PreparedStatement>();
   readonly #remembered = new Map<string, Map<string, unknown>>();
 
-  private constructor(db: SQLite.Database) {
+  private constructor(db: SqliteDatabase) {
     this.#db = db;
   }
 
   /** Opens (and creates or migrates) the database in this folder, or one in memory. */
   static async open(data: { readonly folder: string } | 'memory'): Promise<Database> {
-    const db = new SQLite(data === 'memory' ? ':memory:' : await privateFile(data.folder), { timeout: 500 });
+    const db = new SqliteDatabase(data === 'memory' ? ':memory:' : await privateFile(data.folder), {
+      busyTimeoutMs: 500,
+    });
     try {
       configure(db);
       await migrate(db);
@@ -35,22 +35,22 @@ export class Database {
     return new Database(db);
   }
 
-  get<T>(sql: string, ...values: readonly Cell[]): T | undefined {
-    return this.#noted(sql).get(...values) as T | undefined;
+  get<T>(sql: string, ...values: readonly SqliteValue[]): T | undefined {
+    return this.#noted(sql).get(...values);
   }
 
-  all<T>(sql: string, ...values: readonly Cell[]): T[] {
-    return this.#noted(sql).all(...values) as T[];
+  all<T>(sql: string, ...values: readonly SqliteValue[]): T[] {
+    return this.#noted(sql).all(...values);
   }
 
   /** Runs a statement that returns no rows; answers how many rows it changed. */
-  run(sql: string, ...values: readonly Cell[]): number {
-    return this.#noted(sql).run(...values).changes;
+  run(sql: string, ...values: readonly SqliteValue[]): number {
+    return this.#noted(sql).run(...values).changes as number;
   }
 
   /** The same for a write that changes nothing which is ever {@link remember}ed. */
-  runAside(sql: string, ...values: readonly Cell[]): number {
-    return this.#prepare(sql).run(...values).changes;
+  runAside(sql: string, ...values: readonly SqliteValue[]): number {
+    return this.#prepare(sql).run(...values).changes as number;
   }
 
   /**
@@ -68,7 +68,7 @@ export class Database {
 
   /** All or nothing. May be nested. */
   transaction<T>(work: () => T): T {
-    return this.#db.transaction(work).immediate();
+    return this.#db.transaction(work);
   }
 
   /**
@@ -98,13 +98,13 @@ export class Database {
     }
   }
 
-  #noted(sql: string): SQLite.Statement {
-    const statement = this.#prepare(sql);
-    if (!statement.readonly) this.#remembered.clear();
-    return statement;
+  /** The statement; what is remembered is forgotten if it writes. */
+  #noted(sql: string): PreparedStatement {
+    if (!isRead(sql)) this.#remembered.clear();
+    return this.#prepare(sql);
   }
 
-  #prepare(sql: string): SQLite.Statement {
+  #prepare(sql: string): PreparedStatement {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
       statement = this.#db.prepare(sql);
@@ -114,6 +114,11 @@ export class Database {
   }
 }
 
+/** Whether one of our own statements leaves the database as it is. */
+function isRead(sql: string): boolean {
+  return /^\s*(?:select|with)\b/i.test(sql) && !/\breturning\b/i.test(sql);
+}
+
 /** Created before SQLite does it, which would let everybody on the machine read the hashes in it. */
 async function privateFile(folder: string): Promise<string> {
   const path = join(folder, 'service.db');
@@ -121,7 +126,7 @@ async function privateFile(folder: string): Promise<string> {
   return path;
 }
 
-function configure(db: SQLite.Database): void {
+function configure(db: SqliteDatabase): void {
   // Held until the process ends, however it ends: a second service on the same folder would sweep away uploads that
   // the first one is still receiving.
   db.pragma('locking_mode = EXCLUSIVE');
@@ -131,14 +136,15 @@ function configure(db: SQLite.Database): void {
 }
 
 function openingProblem(thrown: unknown, data: { readonly folder: string } | 'memory'): unknown {
-  if (!(thrown instanceof SQLite.SqliteError) || data === 'memory') return thrown;
-  const busy = thrown.code.startsWith('SQLITE_BUSY');
+  const name = sqliteErrorName(thrown);
+  if (name === undefined || data === 'memory') return thrown;
+  const busy = name.startsWith('SQLITE_BUSY');
   return new Problem({
     code: busy ? 'SERVICE_DATA_IN_USE' : 'SERVICE_DATA_UNREADABLE',
     family: 'config',
     message: busy
       ? 'another service is running on this data folder'
-      : `the database of this data folder cannot be opened: ${thrown.message}`,
+      : `the database of this data folder cannot be opened: ${(thrown as Error).message}`,
     where: { file: join(data.folder, 'service.db') },
     next: busy ? 'stop the other one, or name another folder with --data' : 'name another folder with --data',
     cause: thrown,

@@ -1,5 +1,6 @@
+import type { SqliteValue } from '../../lib/sqlite.ts';
 import type { Listed, Page } from '../http/page.ts';
-import type { Cell, Database } from './database.ts';
+import type { Database } from './database.ts';
 
 interface Listing {
   readonly columns: string;
@@ -12,7 +13,7 @@ interface Listing {
 export function listRows<T>(
   db: Database,
   { columns, from, order }: Listing,
-  values: readonly Cell[],
+  values: readonly SqliteValue[],
   { limit, offset }: Page,
 ): Listed<T> {
   const items = db.all<T>(`select ${columns} ${from} order by ${order} limit ? offset ?`, ...values, limit, offset);
@@ -20,7 +21,7 @@ export function listRows<T>(
 }
 
 /** How many rows a query finds: counted once and then known until something changes, because counting looks at all. */
-export function countRows(db: Database, from: string, values: readonly Cell[]): number {
+export function countRows(db: Database, from: string, values: readonly SqliteValue[]): number {
   const sql = `select count(*) as n ${from}`;
   return db.remember(sql, JSON.stringify(values), () => db.get<{ n: number }>(sql, ...values)!.n);
 }

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
-import type SQLite from 'better-sqlite3';
 import { Problem } from '../../lib/problem.ts';
+import type { SqliteDatabase } from '../../lib/sqlite.ts';
 
 const folder = new URL('./migrations/', import.meta.url);
 
@@ -10,16 +10,16 @@ interface Migration {
 }
 
 /** Brings the schema up to date. Each numbered file runs once, in order, in a transaction of its own. */
-export async function migrate(db: SQLite.Database): Promise<void> {
+export async function migrate(db: SqliteDatabase): Promise<void> {
   const migrations = await readMigrations();
-  const done = Number(db.pragma('user_version', { simple: true }));
+  const done = Number(db.pragma('user_version'));
   const known = migrations.at(-1)?.number ?? 0;
   if (done > known) throw tooNew(done, known);
   for (const { number, sql } of migrations.filter((migration) => migration.number > done)) {
     db.transaction(() => {
       db.exec(sql);
       db.pragma(`user_version = ${number}`);
-    }).exclusive();
+    }, 'exclusive');
   }
 }
 

@@ -27,7 +27,7 @@ export function userById(db: Database, id: string): User | undefined {
 
 /** Who an API key is of, by its hash. */
 export function userByKey(db: Database, hash: Buffer): User | undefined {
-  const found = db.get<{ userId: string; hash: Buffer }>(
+  const found = db.get<{ userId: string; hash: Uint8Array }>(
     'select user_id as userId, hash from api_keys where hash = ?',
     hash,
   );

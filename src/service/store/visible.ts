@@ -1,7 +1,8 @@
+import type { SqliteValue } from '../../lib/sqlite.ts';
 import type { Caller } from '../auth/authenticate.ts';
 import type { Listed, Page } from '../http/page.ts';
 import type { Account } from './accounts.ts';
-import type { Cell, Database } from './database.ts';
+import type { Database } from './database.ts';
 import { countRows } from './listing.ts';
 import { administers, type SharedKind } from './shares.ts';
 
@@ -64,11 +65,14 @@ interface Reason {
   /** When an asset was created, and which one it is. */
   readonly created: string;
   readonly id: string;
-  readonly values: readonly Cell[];
+  readonly values: readonly SqliteValue[];
 }
 
 /** What is seen for several reasons stands once in the list. */
-function merged(reasons: readonly Reason[], select: (reason: Reason) => string): { sql: string; values: Cell[] } {
+function merged(
+  reasons: readonly Reason[],
+  select: (reason: Reason) => string,
+): { sql: string; values: SqliteValue[] } {
   return { sql: reasons.map(select).join(' union '), values: reasons.flatMap(({ values }) => values) };
 }
 

@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { hostileNames, hostileValues, type Options, type Place, type Resume, type World } from '#sdk/testing';
+import { SqliteDatabase } from '../../../src/lib/sqlite.ts';
 import { startMariadb } from '../../servers/mariadb.ts';
 import { startPostgres } from '../../servers/postgres.ts';
 import { freePort, type TestServer } from '../../servers/server.ts';
@@ -150,13 +150,13 @@ const sqlite: World = {
   async open() {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-world-'));
     const hostile = hostileTable(hostileNames, (name) => `"${name.replaceAll('"', '""')}"`);
-    const db = new Database(join(folder, 'shop.sqlite'));
+    const db = new SqliteDatabase(join(folder, 'shop.sqlite'));
     db.exec(`${table}; ${content}; ${hostile.create}; ${log}; ${begun}`);
-    for (const row of hostile.rows) db.prepare(hostile.insert).run(row);
+    for (const row of hostile.rows) db.prepare(hostile.insert).run(...row);
     db.close();
     const many = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${rows}) select i, '${note}' as note from n`;
     const resume = resumeBy(async (sql) => {
-      const writer = new Database(join(folder, 'shop.sqlite'));
+      const writer = new SqliteDatabase(join(folder, 'shop.sqlite'));
       writer.exec(sql);
       writer.close();
     });

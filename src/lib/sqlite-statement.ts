@@ -1,0 +1,115 @@
+import type { StatementResultingChanges, StatementSync } from 'node:sqlite';
+
+/** A value in a database. Integers are read as numbers unless a statement is told to read them as BigInt. */
+export type SqliteValue = bigint | number | string | Uint8Array | null;
+
+/** Grows with each change that may give a prepared `select *` other columns. */
+export interface SchemaVersion {
+  version: number;
+}
+
+const changesSchema = /^\s*(?:create|alter|drop)\b/i;
+
+/** What may follow a statement without being another one. */
+const nothing = /^(?:[\s;]|--.*(?:\n|$)|\/\*[\s\S]*?(?:\*\/|$))*$/;
+
+/** Texts, names and comments, whose `?` is no parameter; then parameters, numbered or named. */
+const tokens =
+  /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--.*|\/\*[\s\S]*?(?:\*\/|$)|[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*|\?(\d*)|([:@#$][\w$\u0080-\uffff]+)/g;
+
+/**
+ * A statement of a {@link SqliteDatabase}, checked for what `node:sqlite` passes over in silence: a second statement in the
+ * text is not run, and a parameter without a value is NULL.
+ */
+export class PreparedStatement {
+  readonly #raw: StatementSync;
+  readonly #schema: SchemaVersion;
+  readonly #parameters: number;
+  readonly #changesSchema: boolean;
+  #preparedAt: number;
+  #names: readonly string[];
+
+  constructor(raw: StatementSync, sql: string, schema: SchemaVersion) {
+    refuseSecondStatement(raw, sql);
+    this.#raw = raw;
+    this.#schema = schema;
+    this.#parameters = countParameters(sql);
+    this.#changesSchema = changesSchema.test(sql);
+    this.#preparedAt = schema.version;
+    this.#names = this.columns().map(({ name }) => name);
+    // Rows as arrays, made into objects here: objects of node:sqlite are dictionaries, which take twice the time.
+    raw.setReturnArrays(true);
+  }
+
+  /** Whether it has a result, were it of no rows. */
+  get isReader(): boolean {
+    return this.#names.length > 0;
+  }
+
+  /** The columns of its result with the types that their tables declare. */
+  columns(): { readonly name: string; readonly type: string | null }[] {
+    return this.#raw.columns().map(({ name, type }) => ({ name, type }));
+  }
+
+  /** The first row, undefined if there is none. */
+  get<T>(...values: readonly SqliteValue[]): T | undefined {
+    const row = this.#raw.get(...this.#checked(values)) as unknown as SqliteValue[] | undefined;
+    return row === undefined ? undefined : (this.#asObject(row) as T);
+  }
+
+  all<T>(...values: readonly SqliteValue[]): T[] {
+    const rows = this.#raw.all(...this.#checked(values)) as unknown as SqliteValue[][];
+    return rows.map((row) => this.#asObject(row) as T);
+  }
+
+  /** The first column of the first row, undefined if there is no row. */
+  value(...values: readonly SqliteValue[]): SqliteValue | undefined {
+    return (this.#raw.get(...this.#checked(values)) as unknown as SqliteValue[] | undefined)?.[0];
+  }
+
+  run(...values: readonly SqliteValue[]): StatementResultingChanges {
+    const result = this.#raw.run(...this.#checked(values));
+    if (this.#changesSchema) this.#schema.version += 1;
+    return result;
+  }
+
+  /** The rows one after the other, as arrays, with integers as BigInt. */
+  iterateExact(...values: readonly SqliteValue[]): IterableIterator<SqliteValue[]> {
+    this.#raw.setReadBigInts(true);
+    return this.#raw.iterate(...this.#checked(values)) as unknown as IterableIterator<SqliteValue[]>;
+  }
+
+  #checked(values: readonly SqliteValue[]): SqliteValue[] {
+    if (values.length !== this.#parameters)
+      throw new RangeError(`The statement takes ${this.#parameters} values, ${values.length} were given`);
+    for (const value of values) if (value === undefined) throw new TypeError('undefined is not a value of SQLite');
+    return values as SqliteValue[];
+  }
+
+  #asObject(row: readonly SqliteValue[]): Record<string, SqliteValue> {
+    if (this.#preparedAt !== this.#schema.version || row.length !== this.#names.length) {
+      this.#names = this.columns().map(({ name }) => name);
+      this.#preparedAt = this.#schema.version;
+    }
+    const names = this.#names;
+    const object: Record<string, SqliteValue> = {};
+    for (let c = 0; c < names.length; c++) object[names[c]!] = row[c]!;
+    return object;
+  }
+}
+
+/** `sourceSQL` ends where SQLite stopped reading. */
+function refuseSecondStatement(raw: StatementSync, sql: string): void {
+  if (nothing.test(sql.slice(raw.sourceSQL.length))) return;
+  throw new RangeError('The text contains more than one statement');
+}
+
+/** How many values the statement takes, numbered as SQLite does. Named ones are refused: none of ours has any. */
+function countParameters(sql: string): number {
+  let highest = 0;
+  for (const [token, number, name] of sql.matchAll(tokens)) {
+    if (name !== undefined) throw new RangeError(`Named parameters are not supported: ${token}; use ?`);
+    if (number !== undefined) highest = number === '' ? highest + 1 : Math.max(highest, Number(number));
+  }
+  return highest;
+}
