@@ -43,8 +43,10 @@ export class CsvScanner {
   readonly #init: CsvScannerInit;
   /** Bytes at which a cell may end, or has to be looked at. */
   readonly #special = new Uint8Array(256);
-  /** Bytes of the delimiter behind its first. */
-  readonly #delimiterRest: number;
+  readonly #delimiterFirst: number;
+  readonly #delimiterBytes: number;
+  /** A byte ends a bare cell or does not: the delimiter is one byte, and nothing but quotes has a meaning inside. */
+  readonly #isSimple: boolean;
   /** Span indices of cells that hold escapes. */
   #escaped: number[] = [];
   /** The end of the bytes is the end of the input. */
@@ -57,8 +59,10 @@ export class CsvScanner {
     this.#init = init;
     this.#line = init.line;
     const { delimiter, quote, escape: escaper } = init.dialect;
-    this.#delimiterRest = delimiter.length - 1;
-    for (const byte of [delimiter[0]!, quote, escaper, lf, cr]) if (byte >= 0) this.#special[byte] = 1;
+    this.#delimiterFirst = delimiter[0]!;
+    this.#delimiterBytes = delimiter.length;
+    this.#isSimple = delimiter.length === 1 && escaper === quote;
+    for (const byte of [this.#delimiterFirst, quote, escaper, lf, cr]) if (byte >= 0) this.#special[byte] = 1;
   }
 
   /**
@@ -118,8 +122,12 @@ export class CsvScanner {
 
   /** Behind the row that begins at `start`; notes its cells from the span index `at` on. -1 when it is not complete. */
   #row(bytes: Buffer, start: number, at: number): number {
-    const { delimiter, quote } = this.#init.dialect;
+    const { quote } = this.#init.dialect;
     const { length } = bytes;
+    const special = this.#special;
+    const delimiter = this.#delimiterFirst;
+    const width = this.#delimiterBytes;
+    const isSimple = this.#isSimple;
     this.#breaks = 0;
     for (let i = start; ; at += 2) {
       if (bytes[i] === quote) {
@@ -127,28 +135,29 @@ export class CsvScanner {
         if (i < 0) return -1;
       } else {
         const cell = i;
-        i = this.#bareEnd(bytes, i);
+        while (i < length && special[bytes[i]!] === 0) i++;
+        if (!isSimple) i = this.#bareEnd(bytes, i);
         if (i < 0) return -1;
         this.#plain(bytes, at, cell, i);
       }
-      if (i >= length || bytes[i] !== delimiter[0]) {
+      if (i >= length || bytes[i] !== delimiter) {
         this.#rowEnd = at + 2;
         return this.#pastBreak(bytes, i);
       }
-      i += delimiter.length;
+      i += width;
       if (i >= length && !this.#isLast) return -1;
     }
   }
 
-  /** Where the bare cell that begins at `start` ends; -1 when the bytes do not tell yet. */
+  /** Where the bare cell with the byte at `start` ends; -1 when the bytes do not tell yet. */
   #bareEnd(bytes: Buffer, start: number): number {
-    const { delimiter, quote, escape: escaper } = this.#init.dialect;
+    const { quote, escape: escaper } = this.#init.dialect;
     const { length } = bytes;
     const special = this.#special;
     for (let i = start; ; i++) {
       while (i < length && special[bytes[i]!] === 0) i++;
       const byte = bytes[i];
-      if (byte === delimiter[0]) {
+      if (byte === this.#delimiterFirst) {
         const found = this.#isDelimiter(bytes, i);
         if (found === undefined) return -1;
         if (found) return i;
@@ -158,10 +167,8 @@ export class CsvScanner {
 
   /** Whether the delimiter stands at `at`, where its first byte does; undefined when the bytes end before that is known. */
   #isDelimiter(bytes: Buffer, at: number): boolean | undefined {
-    const rest = this.#delimiterRest;
-    if (rest === 0) return true;
     const { delimiter } = this.#init.dialect;
-    for (let i = 1; i <= rest; i++) {
+    for (let i = 1; i < delimiter.length; i++) {
       if (at + i >= bytes.length) return this.#isLast ? false : undefined;
       if (bytes[at + i] !== delimiter[i]) return false;
     }
@@ -206,7 +213,7 @@ export class CsvScanner {
   #pastQuote(bytes: Buffer, at: number): number {
     const behind = bytes[at];
     if (behind === undefined || behind === lf || behind === cr) return at;
-    const ends = behind === this.#init.dialect.delimiter[0] && this.#isDelimiter(bytes, at);
+    const ends = behind === this.#delimiterFirst && this.#isDelimiter(bytes, at);
     if (ends === false) throw this.#textAfterQuote();
     return ends === undefined ? -1 : at;
   }
