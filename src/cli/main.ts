@@ -8,6 +8,7 @@ import { carryConfig } from './carry-config.ts';
 import type { CliCommand } from './command.ts';
 import { exit } from './exit.ts';
 import { redactLastWords } from './last-words.ts';
+import { tolerateLostOutput } from './output-streams.ts';
 import { stopCode } from './signals.ts';
 
 const commandsFolder = new URL('./commands/', import.meta.url);
@@ -100,13 +101,7 @@ function report(thrown: unknown): void {
   process.exitCode = familyExit[problem.family] ?? exit.failed;
 }
 
-/** A reader that went away (`sluice status | head`) is not an error of ours. */
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
-}
-
+tolerateLostOutput(process.argv[2]);
 redactLastWords();
 try {
   const program = buildProgram(await loadCommands(process.argv[2]));
