@@ -1,7 +1,7 @@
-import { PassThrough } from 'node:stream';
 import { Client, FTPError, type FTPResponse } from 'basic-ftp';
 import { Problem } from '#sdk';
 import { useActiveMode } from './active-data.ts';
+import { Arrivals } from './arrivals.ts';
 import { type ListingForm, parseListing, timeOf } from './listing.ts';
 import type { SourceValues } from './options.ts';
 import { ignorePasvAddress } from './passive-data.ts';
@@ -25,7 +25,6 @@ import { tlsOptions } from './tls.ts';
 
 /** Pings of the control connection while a long file comes over the other: firewalls forget what is silent. */
 const keepAliveMs = 15_000;
-const bufferBytes = 1024 * 1024;
 
 /** Logs in by FTP, with TLS where the source says so. */
 export async function openFtp(source: SourceValues, folder: string, signal: AbortSignal): Promise<Session> {
@@ -170,19 +169,18 @@ class FtpSession implements Session {
   }
 
   async *read(path: string, { from }: ReadRange): AsyncGenerator<Uint8Array> {
-    const bytes = new PassThrough({ highWaterMark: bufferBytes });
+    const arrivals = new Arrivals();
     let failure: unknown;
-    const done = this.#client.downloadTo(bytes, path, from).catch((error: unknown) => {
-      failure = error;
-      bytes.destroy();
-    });
+    const done = this.#client
+      .downloadTo(arrivals, path, from)
+      .catch((error: unknown) => {
+        failure = error;
+      })
+      .finally(() => arrivals.complete());
     try {
-      yield* bytes as AsyncIterable<Buffer>;
-    } catch (error) {
-      await done;
-      throw this.#problem(path, failure ?? error);
+      yield* arrivals.chunks();
     } finally {
-      bytes.destroy();
+      arrivals.destroy();
       await done;
     }
     if (failure !== undefined) throw this.#problem(path, failure);

@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { ownFolder, readFtp } from './ftp-harness.ts';
+import ftp from '../../connectors/ftp/index.ts';
+import { ftpContext, ownFolder, readFtp } from './ftp-harness.ts';
 import { type FtpScript, listLine, openFtpScript, type ScriptedFtp } from './ftp-script.ts';
 
-ownFolder();
+const folder = ownFolder();
 let server: ScriptedFtp | undefined;
 afterEach(async () => {
   await server?.close();
@@ -88,6 +89,22 @@ describe('a transfer that breaks', () => {
     );
     expect(table.rows.length).toBe(40_000);
     expect(server!.commands.filter((line) => line.startsWith('REST'))).toEqual([`REST ${200_000 - 65_536}`]);
+  });
+
+  it('keeps all that had arrived, however slow its reader was', async () => {
+    const content = `x\n${'a\n'.repeat(600_000)}`;
+    const retrieve: FtpScript['retrieve'] = (_path, rest, whole) =>
+      rest === 0 ? { bytes: whole.bytes.subarray(0, 900_000), end: '426 broken' } : whole;
+    server = await openFtpScript({ files: new Map([['/in/a.csv', content]]), retrieve });
+    const warned: unknown[] = [];
+    const warn = (_: string, facts?: object) => warned.push(facts);
+    const context = ftpContext({ source: server.source, query: { path: 'in/a.csv' }, warn }, folder());
+    // The rest arrives, and the server says that the transfer broke, while the reader is busy with one chunk.
+    const alive = () => {
+      for (const until = performance.now() + 50; performance.now() < until; );
+    };
+    await ftp.extract({ ...context, alive });
+    expect(warned).toMatchObject([{ at: 900_000 }]);
   });
 
   it('starts from the beginning if the server says that it goes on, and begins at the start', async () => {

@@ -123,6 +123,10 @@ interface Carrying {
   readonly cut: Cut | undefined | (() => Cut | undefined);
 }
 
+/**
+ * Each chunk waits one turn of the event loop after it has gone to the client, which reads in this very process: so the
+ * client has read all but the last chunk when the connection is cut. A reset drops whatever a busy machine has not sent.
+ */
 function carry({ client, upstream, sockets, cut }: Carrying): void {
   for (const socket of [client, upstream]) track(socket, sockets);
   client.pipe(upstream);
@@ -132,13 +136,13 @@ function carry({ client, upstream, sockets, cut }: Carrying): void {
     if (passed === 0) told = typeof cut === 'function' ? cut() : cut;
     const room = (told?.afterBytes ?? Number.POSITIVE_INFINITY) - passed;
     passed += chunk.length;
-    if (chunk.length < room) return void client.write(chunk);
+    upstream.pause();
+    if (chunk.length < room) return void client.write(chunk, () => setImmediate(() => upstream.resume()));
     client.write(chunk.subarray(0, room), () => {
       if (told?.how === 'reset') client.resetAndDestroy();
       if (told?.how === 'end') client.end();
       told?.done?.();
     });
-    upstream.pause();
   });
   upstream.on('end', () => client.end());
   end(client, upstream);
