@@ -1,0 +1,75 @@
+import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Connector } from '../../../src/sdk/connector.ts';
+import type { Kit, World } from '../../../src/sdk/testing/index.ts';
+
+/**
+ * Runs in the Node that is tested: takes every connector of the installed package (first argument) to the worlds of the
+ * conformance tests and has the package's own suite look at a check and at the rows of an extract. Sends one message a world.
+ */
+export interface WorldLook {
+  readonly id: string;
+  readonly world: string;
+  /** What failed, if something did. */
+  readonly error?: string;
+}
+
+/** The looks that open a connection and read; the others are about options and limits, which packing cannot change. */
+const wanted = [
+  'says in a sentence what it found',
+  'gives the columns that it declares',
+  'says that its service is gone',
+];
+
+const dist = join(process.argv[2]!, 'dist');
+const only = process.argv.slice(3);
+const worlds = new URL('../../conformance/connectors/', import.meta.url);
+
+type MakeKit = (connector: Connector, world?: World) => Kit;
+const load = async <T>(file: string): Promise<T> => (await import(pathToFileURL(file).href)) as T;
+
+const { connectorKit } = await load<{ connectorKit: MakeKit }>(join(dist, 'src/sdk/testing/index.js'));
+for (const [id, file] of await connectorsIn(join(dist, 'connectors'))) {
+  if (only.length > 0 && !only.includes(id)) continue;
+  const { default: connector } = await load<{ default: Connector }>(file);
+  for (const world of await worldsOf(connector)) {
+    const look = { id, world: world?.name ?? id };
+    process.send?.(
+      await lookAt(connector, world).then(
+        () => look,
+        (error: Error) => ({ ...look, error: error.stack }),
+      ),
+    );
+  }
+}
+process.disconnect?.();
+
+async function lookAt(connector: Connector, world: World | undefined): Promise<void> {
+  const { checks, close } = connectorKit(connector, world);
+  const looks = checks.filter(({ name }) => wanted.some((part) => name.startsWith(part)));
+  try {
+    if (looks.length === 0) throw new Error('the suite of the package has none of the looks that this test wants');
+    for (const { run } of looks) await run();
+  } finally {
+    await close();
+  }
+}
+
+/** A file, or a folder with an index, is a connector. */
+async function connectorsIn(folder: string): Promise<[id: string, file: string][]> {
+  const found: [string, string][] = [];
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const file = entry.isDirectory() ? join(folder, entry.name, 'index.js') : join(folder, entry.name);
+    const id = basename(entry.name, '.js');
+    if (/^[a-z]/.test(id) && file.endsWith('.js') && existsSync(file)) found.push([id, file]);
+  }
+  return found;
+}
+
+async function worldsOf({ id, retired }: Connector): Promise<readonly (World | undefined)[]> {
+  if (retired !== undefined) return [undefined];
+  const { default: found } = (await import(new URL(`${id}.ts`, worlds).href)) as { default: World | readonly World[] };
+  return [found].flat();
+}

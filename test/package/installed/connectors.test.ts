@@ -1,0 +1,32 @@
+import { spawn } from 'node:child_process';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { openCatalogue } from '../../../src/config/catalogue.ts';
+import type { WorldLook } from './connectors-child.ts';
+
+const child = new URL('./connectors-child.ts', import.meta.url).pathname;
+
+describe.each(inject('nodes'))('the installed package under Node $major', ({ path: node }) => {
+  it('reads the first page of every connector, in every world of its conformance test', async () => {
+    const { ids } = await openCatalogue();
+    const looks = await lookByChild(node);
+    expect(looks.filter(({ error }) => error !== undefined)).toEqual([]);
+    expect([...new Set(looks.map(({ id }) => id))].sort()).toEqual([...ids].sort());
+  });
+});
+
+function lookByChild(node: string): Promise<WorldLook[]> {
+  const looks: WorldLook[] = [];
+  let said = '';
+  const process = spawn(node, ['--disable-warning=ExperimentalWarning', child, inject('installed')], {
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  });
+  onTestFinished(() => void process.kill('SIGKILL'));
+  process.stderr!.setEncoding('utf8').on('data', (text: string) => (said += text));
+  process.on('message', (look: WorldLook) => looks.push(look));
+  return new Promise((resolve, reject) => {
+    process.on('error', reject);
+    process.on('close', (code, signal) =>
+      code === 0 ? resolve(looks) : reject(new Error(`${signal ?? code}: ${said}`)),
+    );
+  });
+}
