@@ -80,7 +80,7 @@ export default defineService({
         query: { fields: described, usemarker: 'true', marker: '{{ page.token }}', limit: 1000 },
       },
       records: 'entries',
-      paging: { by: 'token', at: 'next_marker' },
+      paging: { by: 'token', at: 'next_marker', missing: 'end' },
       columns: {
         folder: { type: 'text', scope: 'partition.folder' },
         kind: { type: 'text', at: 'type' },
@@ -109,7 +109,7 @@ export default defineService({
         id: { option: 'file' },
         file: {
           request: { path: '/files/{{ partition.id | url }}', query: { fields: 'name,modified_at' } },
-          records: '',
+          records: { one: '' },
           fields,
         },
       },

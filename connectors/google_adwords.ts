@@ -14,7 +14,9 @@ import {
 } from '#sdk';
 import { googleOAuth } from './_google-oauth.ts';
 
-const paging: Paging = { by: 'token', at: 'nextPageToken' };
+/** The last page has no token, and lists without an item are left out: the mask of the fields is always there. */
+const paging: Paging = { by: 'token', at: 'nextPageToken', missing: 'end' };
+const absent = 'fieldMask';
 const conversionWindow = '14d';
 
 const customer = {
@@ -38,6 +40,7 @@ const customers = {
     records: 'results',
     fields: { id: 'customerClient.id' },
     given: 'customer',
+    absent,
     paging,
   },
 } as const satisfies StreamData['partitions'];
@@ -103,6 +106,7 @@ export default defineService({
       window: { start: '30d', look_back: conversionWindow },
       request: search((scope) => renderDeep(scope.gaql, scope)),
       records: 'results',
+      absent,
       paging,
       columns: ({ gaql, types }) =>
         Object.fromEntries(fieldsOf(String(gaql)).map((name) => [name, columnOf(name, types as Types)])),
@@ -126,6 +130,7 @@ export default defineService({
         },
       },
       records: 'results.*.customerClient',
+      absent,
       paging,
       each: (account, scope) => ({ ...account, root: rootOf(scope) }),
       columns: {
@@ -212,6 +217,7 @@ function performance(about: string, from: string, named: Readonly<Record<string,
       `SELECT ${Object.values(chosen).join(', ')} FROM ${from} WHERE segments.date BETWEEN '{{ window.from }}' AND '{{ window.to }}' ORDER BY segments.date`,
     ),
     records: 'results',
+    absent,
     paging,
     each: ({ metrics, ...rest }) => ({ ...rest, metrics: { ...(metrics as Fields), costMicros: costOf(metrics) } }),
     columns: Object.fromEntries(Object.entries(chosen).map(([name, field]) => [name, columnOf(field)])),

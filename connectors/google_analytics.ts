@@ -1,4 +1,4 @@
-import { defineService, option, type Scope } from '#sdk';
+import { defineService, type Fields, listAt, option, type Scope } from '#sdk';
 import { googleOAuth } from './_google-oauth.ts';
 
 const property = {
@@ -84,6 +84,7 @@ export default defineService({
           { names: 'metricHeaders.*.name', values: 'metricValues.*.value' },
         ],
       },
+      absent: 'metricHeaders',
       paging: { by: 'offset', total: 'rowCount' },
       columns: ({ dimensions, metrics }) => ({
         property: { type: 'text', scope: 'partition.property' },
@@ -99,7 +100,8 @@ export default defineService({
         query: { pageSize: 200, pageToken: '{{ page.token }}' },
       },
       records: 'accountSummaries',
-      paging: { by: 'token', at: 'nextPageToken' },
+      absent: '',
+      paging: { by: 'token', at: 'nextPageToken', missing: 'end' },
       each: ({ propertySummaries, ...account }) =>
         ((propertySummaries ?? []) as object[]).map((summary) => ({ ...summary, account })),
       columns: {
@@ -115,13 +117,10 @@ export default defineService({
       options: property,
       partitions: { property: { option: 'property' } },
       request: { path: (scope) => `/${scope.api_version}/properties/${numberOf(scope)}/metadata` },
-      records: ({ body }) => {
-        const { dimensions = [], metrics = [] } = body as { dimensions?: object[]; metrics?: object[] };
-        return [
-          ...dimensions.map((one) => ({ kind: 'dimension', ...one })),
-          ...metrics.map((one) => ({ kind: 'metric', ...one })),
-        ];
-      },
+      records: (answer) => [
+        ...listAt(answer, 'dimensions').map((one) => ({ kind: 'dimension', ...(one as Fields) })),
+        ...listAt(answer, 'metrics').map((one) => ({ kind: 'metric', ...(one as Fields) })),
+      ],
       columns: {
         property: { type: 'text', scope: 'partition.property' },
         kind: 'text',

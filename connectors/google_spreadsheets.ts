@@ -1,4 +1,4 @@
-import { type Answer, defineService, type Fields, option, Problem, type Scope, textOf, valuesAt } from '#sdk';
+import { type Answer, defineService, type Fields, listAt, option, Problem, type Scope, textOf, valuesAt } from '#sdk';
 import { googleOAuth } from './_google-oauth.ts';
 
 /** One row is named, the others hold values; both come with one request, so that every part of a sheet stands alone. */
@@ -189,15 +189,27 @@ function lettersOf(n: number): string {
 }
 
 /** Rows end at their last cell that holds something; they are filled up, so that a column is one even without values. */
-function* recordsOf({ body }: Answer, { partition }: Scope): Generator<Fields> {
+function* recordsOf(answer: Answer, { partition }: Scope): Generator<Fields> {
   const { header } = (partition as { part: Part }).part;
-  const ranges = valuesAt(body, 'valueRanges.*') as readonly { readonly values?: readonly (readonly unknown[])[] }[];
+  const ranges = listAt(answer, 'valueRanges') as readonly { readonly values?: readonly (readonly unknown[])[] }[];
+  const asked = header === undefined ? 1 : 2;
+  if (ranges.length !== asked) throw rangesMissing(ranges.length, asked);
   const names = uniqueNames((header === undefined ? undefined : ranges[0]?.values?.[0]) ?? []);
   for (const cells of ranges.at(-1)?.values ?? []) {
     if (cells.every((cell) => cell === '')) continue;
     const width = Math.max(names.length, cells.length);
     yield Object.fromEntries(Array.from({ length: width }, (_, i) => [names[i] ?? `column${i + 1}`, cellOf(cells[i])]));
   }
+}
+
+function rangesMissing(seen: number, asked: number): Problem {
+  return new Problem({
+    code: 'SERVICE_NO_LIST',
+    family: 'job',
+    message: 'Google Sheets does not give all ranges of the sheet that it is asked for',
+    seen: `${seen} ranges`,
+    allowed: `${asked} ranges`,
+  });
 }
 
 function cellOf(cell: unknown): unknown {

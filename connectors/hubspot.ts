@@ -64,7 +64,7 @@ export default defineService({
       about: 'Who owns deals, contacts and companies.',
       request: { path: crm('owners'), query: { limit: 100, after: '{{ page.token }}' } },
       records: 'results',
-      paging: { by: 'token', at: 'paging.next.after' },
+      paging: { by: 'token', at: 'paging.next.after', missing: 'end' },
       columns: {
         id: 'text',
         email: 'text',
@@ -178,7 +178,8 @@ function objects(
       },
     },
     records: 'results',
-    paging: { by: 'offset', last_record: 'id', more: 'paging.next.after' },
+    // The total counts the ids that this page was asked for: those beyond the last one.
+    paging: { by: 'offset', last_record: 'id', present: 'paging.next.after', remaining: 'total' },
     incremental: { column: 'updated_at', key: 'id', settles: '10m' },
     columns: {
       request: { path: crm('properties', `/${kind}`) },

@@ -110,7 +110,7 @@ export default defineService({
             path: '/rest/{{ api_version }}/activities/pagingtoken.json',
             query: { sinceDatetime: firstInstant },
           },
-          records: '',
+          records: { one: '' },
           fields: { token: 'nextPageToken' },
         },
       },
@@ -119,6 +119,7 @@ export default defineService({
         query: { nextPageToken: '{{ page.token }}', activityTypeIds: '{{ activity_types | join: , }}', batchSize: 300 },
       },
       records: 'result',
+      absent: 'success',
       // Pages may be empty though there is more.
       paging: { by: 'token', first: '{{ partition.start.token }}', at: 'nextPageToken', more: 'moreResult' },
       incremental: { column: 'at', key: 'marketoGUID', settles: '10m' },
@@ -144,6 +145,8 @@ export default defineService({
         },
       },
       records: 'result',
+      // Past the end there is a warning, and no list.
+      absent: 'success',
       paging: { by: 'offset' },
       incremental: { column: 'updated_at', key: 'id', settles: '5m' },
       columns: {

@@ -1,4 +1,14 @@
-import { defineService, type Moment, option, Problem, type RequestData, type Scope, type StreamData } from '#sdk';
+import {
+  type Answer,
+  defineService,
+  listAt,
+  type Moment,
+  option,
+  Problem,
+  type RequestData,
+  type Scope,
+  type StreamData,
+} from '#sdk';
 
 const perDay = 'variables/daterangeday';
 
@@ -39,12 +49,12 @@ const report: RequestData = {
   },
 };
 
-const pages = { by: 'page', first: 0, last: 'lastPage' } as const;
+const pages = { by: 'page', first: 0, last: 'lastPage', total: 'totalElements' } as const;
 
 /** What both streams of figures share. */
 const figures = {
   request: report,
-  records: ({ body }, scope) => rowsOf(body as Answered, scope),
+  records: (answer, scope) => rowsOf(answer, scope),
   paging: pages,
 } satisfies Partial<StreamData>;
 
@@ -193,15 +203,17 @@ function filtersOf({ window, segments = [] }: Scope): object[] {
   return [{ type: 'dateRange', dateRange: `${start}/${end}` }, ...wanted];
 }
 
-interface Answered {
-  readonly columns?: { readonly columnIds?: readonly string[] };
-  readonly rows?: readonly { readonly itemId?: string; readonly value?: string; readonly data?: readonly unknown[] }[];
+interface Row {
+  readonly itemId?: string;
+  readonly value?: string;
+  readonly data?: readonly unknown[];
 }
 
 /** Figures stand in the order of `columnIds`, which are the places of the metrics in our request. */
-function* rowsOf({ columns, rows = [] }: Answered, scope: Scope): Generator<Record<string, unknown>> {
+function* rowsOf(answer: Answer, scope: Scope): Generator<Record<string, unknown>> {
   const metrics = metricsOf(scope);
-  const names = (columns?.columnIds ?? []).map((id) => nameOf(metrics[Number(id)] ?? id));
+  const rows = listAt(answer, 'rows') as Row[];
+  const names = listAt(answer, 'columns.columnIds').map((id) => nameOf(metrics[Number(id)] ?? String(id)));
   for (const { itemId: item_id, value: item = '', data = [] } of rows) {
     const pairs = names.map((name, i) => [name, figure(data[i])] as const);
     yield { item_id, item, date: dayOf(item), ...Object.fromEntries(pairs) };

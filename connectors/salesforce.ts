@@ -1,4 +1,13 @@
-import { defineService, type Fields, type Moment, option, type RequestData, type Scope, type StreamData } from '#sdk';
+import {
+  defineService,
+  type Fields,
+  type Moment,
+  option,
+  Problem,
+  type RequestData,
+  type Scope,
+  type StreamData,
+} from '#sdk';
 
 /** Types of fields in ours; those that are not here (compound and binary ones) are no columns. */
 const types = {
@@ -67,7 +76,7 @@ export default defineService({
       ...objectStream('Records of an object, 2,000 at a time.'),
       request: { path: ({ deleted }) => (deleted === true ? '/queryAll' : '/query'), query: { q: soqlOf } },
       records: 'records',
-      paging: { by: 'link', at: 'nextRecordsUrl', last: 'done' },
+      paging: { by: 'link', at: 'nextRecordsUrl', last: 'done', total: 'totalSize' },
     },
     bulk: {
       ...objectStream('The same by a bulk job: for millions of records and for objects with hundreds of fields.'),
@@ -93,7 +102,7 @@ export default defineService({
       decode: 'csv',
       records: '',
       each: withoutBlanks,
-      paging: { by: 'token', at: { header: 'sforce-locator' } },
+      paging: { by: 'token', at: { header: 'sforce-locator' }, missing: 'error' },
       errors: [
         {
           status: [400, 403],
@@ -116,7 +125,7 @@ export default defineService({
       request: { path: '/query', query: { q: '{{ soql }}' } },
       records: 'records',
       each: (record) => plain(record) as Fields,
-      paging: { by: 'link', at: 'nextRecordsUrl', last: 'done' },
+      paging: { by: 'link', at: 'nextRecordsUrl', last: 'done', total: 'totalSize' },
       columns: 'discovered',
     },
     objects: {
@@ -235,7 +244,19 @@ function withoutBlanks(record: Fields): Fields {
 /** A record, and those inside it, without the facts about its kind and address. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
+  if (typeof value === 'object' && value !== null && 'nextRecordsUrl' in value) throw nestedCut(value as Fields);
   if (typeof value !== 'object' || value === null || !('attributes' in value)) return value;
   const { attributes: _, ...fields } = value as Fields;
   return Object.fromEntries(Object.entries(fields).map(([name, inner]) => [name, plain(inner)]));
+}
+
+/** A list inside a record has pages of its own, which are not asked for. */
+function nestedCut({ totalSize }: Fields): Problem {
+  return new Problem({
+    code: 'SALESFORCE_NESTED_CUT',
+    family: 'config',
+    message: 'Salesforce gives only the first records of a list inside a record',
+    seen: `a list of ${String(totalSize)} records`,
+    next: 'Read the inner object in a job of its own, or narrow the inner query in `soql`',
+  });
 }

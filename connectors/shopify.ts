@@ -140,7 +140,7 @@ export default defineService({
       records: 'orders',
       each: ({ line_items: lines, ...order }) => ((lines ?? []) as Fields[]).map((line) => ({ ...line, order })),
       // The address of the next page is complete: nothing else may be sent with it.
-      paging: { by: 'link' },
+      paging: { by: 'link', missing: 'end' },
       incremental: { column: 'updated_at', key: 'id', settles: '10m' },
       columns: {
         id: 'integer',

@@ -12,10 +12,13 @@ const survey = {
   }),
 };
 
+/** The address of the next page is left out of the last one, whose own address is there all the same. */
+const paging = { by: 'page', present: 'links.next', always: 'links', total: 'total' } as const;
+
 const surveys = {
   request: { path: '/surveys', query: { page: '{{ page.number }}', per_page: 1000 } },
   records: 'data',
-  paging: { by: 'page', more: 'links.next' },
+  paging,
   fields: { id: 'id' },
   given: 'survey',
 } as const;
@@ -40,7 +43,7 @@ const responses = {
     },
   } satisfies RequestData,
   records: 'data',
-  paging: { by: 'page', more: 'links.next' },
+  paging,
 } as const;
 
 /** Version 3 of the SurveyMonkey API. Its documents are the public ones of the vendor. */
@@ -90,7 +93,7 @@ export default defineService({
         },
       },
       records: 'data',
-      paging: { by: 'page', more: 'links.next' },
+      paging,
       incremental: { column: 'updated_at', key: 'id', settles: '5m' },
       columns: {
         id: 'text',
@@ -128,7 +131,7 @@ export default defineService({
         survey: surveys,
         design: {
           request: { path: '/surveys/{{ partition.survey.id }}/details' },
-          records: '',
+          records: { one: '' },
           fields: { title: 'title', pages: 'pages' },
         },
       },

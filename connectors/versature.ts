@@ -1,4 +1,14 @@
-import { defineService, type Fields, type LoginData, type Moment, option, type Scope } from '#sdk';
+import {
+  type Answer,
+  defineService,
+  type Fields,
+  isObject,
+  type LoginData,
+  listAt,
+  type Moment,
+  option,
+  type Scope,
+} from '#sdk';
 
 /** Times are of UTC where no zone stands there. */
 const instant = (at: string) => ({ type: 'timestamptz', at, date: 'local', zone: 'UTC' }) as const;
@@ -55,7 +65,7 @@ export default defineService({
       about: 'The figures of all call queues, for each day.',
       window: { step: '1d', start: '7d', end: 'outside', look_back: '1d' },
       request: { path: '/call_queues/stats/', query: span },
-      records: ({ body }) => listed(body),
+      records: (answer) => listed(answer),
       each: (record, { window }) => ({ date: firstDay(window), ...record }),
       columns: 'discovered',
     },
@@ -71,7 +81,7 @@ export default defineService({
         path: '/call_queues/{{ partition.queue | url }}/reports/splits/',
         query: { period: '{{ period }}', ...span },
       },
-      records: ({ body }) => listed(body),
+      records: (answer) => listed(answer),
       each: (record, { partition }) => ({ queue: (partition as Fields).queue, ...record }),
       columns: 'discovered',
       errors: [{ status: 404, verdict: 'config', say: 'has no such queue', next: 'look at `queue`' }],
@@ -79,11 +89,14 @@ export default defineService({
     users: {
       about: 'The users of the company.',
       request: { path: '/users/' },
-      records: ({ body }) => listed(body),
+      records: (answer) => listed(answer),
       columns: 'discovered',
     },
   },
-  errors: [{ status: [400, 422], verdict: 'config', next: 'look at the dates, `queue` and `period`' }],
+  errors: [
+    { status: 204, verdict: 'empty' },
+    { status: [400, 422], verdict: 'config', next: 'look at the dates, `queue` and `period`' },
+  ],
   check: { request: { path: '/call_queues/' }, say: 'net2phone answers and takes our login' },
   limits: [
     'Confirmed by the vendor’s documents and client: addresses, login, the version in the Accept header, that 204 means no data, 429 without a time to wait.',
@@ -113,12 +126,11 @@ function numbered(end: unknown): Fields {
   return { ...rest, number: number ?? id ?? value };
 }
 
-/** A list, a list below `result`, or a single record. */
-function listed(body: unknown): Fields[] {
-  if (Array.isArray(body)) return body as Fields[];
-  const { result } = (body ?? {}) as { result?: unknown };
-  if (Array.isArray(result)) return result as Fields[];
-  return body === undefined || body === null ? [] : [body as Fields];
+/** A list, a list below `result`, or a single record: which of them is not confirmed, so what looks like an error is none. */
+function listed(answer: Answer): Fields[] {
+  const { body } = answer;
+  const isRecord = isObject(body) && !Object.keys(body).some((name) => /^(?:result|error|message|detail)/i.test(name));
+  return isRecord ? [body] : (listAt(answer, Array.isArray(body) ? '' : 'result') as Fields[]);
 }
 
 function firstDay(window: Scope['window']): string {

@@ -1,4 +1,4 @@
-import { defineService, option, Problem, type StreamData } from '#sdk';
+import { defineService, listAt, option, Problem, type StreamData } from '#sdk';
 
 const organisation = { type: 'text', scope: 'partition.organisation.name' } as const;
 /** Days and times are instants of UTC: an invoice of 1 January is written as midnight there, whatever zone we reckon in. */
@@ -8,7 +8,8 @@ const instant = (at: string) => ({ type: 'timestamptz', at, date: 'dotnet', zone
 const partitions = {
   organisation: {
     request: { path: 'https://api.xero.com/connections' },
-    records: ({ body }, scope) => chosen(body as Connection[], scope.organisations as readonly string[] | undefined),
+    records: (answer, scope) =>
+      chosen(listAt(answer, '') as Connection[], scope.organisations as readonly string[] | undefined),
     fields: { id: 'tenantId', name: 'tenantName' },
   },
 } satisfies StreamData['partitions'];
@@ -48,7 +49,7 @@ function monthly(about: string, path: string, query: Readonly<Record<string, str
     partitions,
     window: { step: 'month', start: '11mo', look_back: '2mo' },
     request: { path, query, headers: { 'xero-tenant-id': '{{ partition.organisation.id }}' } },
-    records: ({ body }) => linesOf((body as { Reports?: readonly Part[] }).Reports?.[0]?.Rows ?? [], ''),
+    records: (answer) => linesOf(listAt(answer, 'Reports.0.Rows') as Part[], ''),
     columns: {
       organisation,
       from: { type: 'date', scope: 'window.from' },

@@ -112,7 +112,7 @@ export default defineService({
         id: { option: 'pages' },
         page: {
           request: { path: '/{{ partition.id | url }}', query: { fields: 'id,name,access_token' } },
-          records: '',
+          records: { one: '' },
           fields: { id: 'id', name: 'name', token: 'access_token' },
         },
       },

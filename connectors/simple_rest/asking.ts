@@ -62,21 +62,23 @@ export class Asking {
    * Sends what `make` makes, anew for every attempt, and hands the answer to `read` while it can still be asked for again. A token
    * that is refused is renewed once.
    */
-  fetch<T>(make: () => Promise<HttpRequest>, read: (answer: HttpAnswer) => Promise<T>): Promise<T> {
+  fetch<T>(make: () => Promise<HttpRequest>, read: (answer: HttpAnswer, sent: HttpRequest) => Promise<T>): Promise<T> {
     const { source, signal, log, client } = this.#init;
     const onPause = (problem: Error, milliseconds: number) =>
       log.warn('asking again after a pause', { because: problem.message, pauseMs: Math.round(milliseconds) });
     return withRetries({ retries: source.retries, signal, onPause }, async () => {
       await this.#pause();
-      let answer = await client.send(await make());
+      let sent = await make();
+      let answer = await client.send(sent);
       if (answer.status === 401 && (await this.#keyring.refused())) {
         await answer.body.return(undefined);
-        answer = await client.send(await make());
+        sent = await make();
+        answer = await client.send(sent);
       }
       this.#notBefore = performance.now() + rateLimitPauseMs(answer.headers, Date.now());
       if (answer.status !== 304) await client.accept(answer);
       this.#keyring.accepted();
-      return read(answer);
+      return read(answer, sent);
     });
   }
 

@@ -1,5 +1,6 @@
 import { boundOf, Moment, recordFaults, templateFault } from '#sdk';
 import type { Auth, Paging, RestQuery, RestSource } from './options.ts';
+import { placesOf } from './paging.ts';
 import { holdsCredentials, parametersOf } from './request.ts';
 
 export interface Fault {
@@ -102,22 +103,27 @@ function conditionFaults({ conditional, paging, window }: RestQuery): Fault[] {
     : [];
 }
 
-function pagingFaults({ paging, records, format }: RestQuery): Fault[] {
+function pagingFaults(query: RestQuery): Fault[] {
+  const { paging, records, format } = query;
   const fault = (message: string): Fault[] => [{ option: 'paging', message }];
   if (paging.kind === 'cursor' && !paging.cursor) return fault('kind cursor needs `cursor`, its path in the answer');
   if (paging.kind === 'next_link' && !paging.path) return fault('kind next_link needs `path`, the place of the link');
-  if (readsAnswer(paging) && (records === undefined || records === '')) {
-    return [
-      { option: 'records', message: `must say where the records stand, beside the ${paging.kind} of the answer` },
-    ];
+  const isJson = format === undefined || format === 'json';
+  if (query.fail_when !== undefined && query.fail_when.length > 0 && !(isJson && records)) {
+    return [{ option: 'fail_when', message: 'needs answers in json, and `records`' }];
   }
-  if (readsAnswer(paging) && format !== undefined && format !== 'json') {
-    return fault(`kind ${paging.kind} needs answers in json`);
+  if (readsAnswer(paging) && !records) {
+    return [{ option: 'records', message: `must say where the records are, beside the ${paging.kind} of the answer` }];
+  }
+  if (readsAnswer(paging) && !isJson) return fault(`kind ${paging.kind} needs answers in json`);
+  const isFollowed = ['cursor', 'next_link', 'link_header'].includes(paging.kind);
+  if (paging.missing !== undefined && !isFollowed) {
+    return fault('`missing` is for the kinds cursor, next_link and link_header');
   }
   return paging.stop_at === 'short' && paging.size === undefined ? fault('`stop_at: short` needs `size`') : [];
 }
 
-/** Whether the way to the next page stands inside the answer, which only json is read for. */
-export function readsAnswer({ kind, more, last, total, pages }: Paging): boolean {
-  return kind === 'cursor' || kind === 'next_link' || [more, last, total, pages].some((path) => path !== undefined);
+/** Whether the way to the next page, or its end, stands inside the answer, which only json is read for. */
+export function readsAnswer(paging: Paging): boolean {
+  return placesOf(paging).length > 0;
 }

@@ -44,14 +44,14 @@ const connector = defineConnector({
   },
 
   async extract(context) {
-    const { source: given, query: asked, scratch, signal, log, login, timezone, logicalAt, watermark } = context;
+    const { source: given, query: asked, scratch, signal, log, warn, login, timezone, logicalAt, watermark } = context;
     const client = await clientOf(context);
     const run = { zone: timezone ?? 'UTC', ...(logicalAt === undefined ? {} : { logicalAt }) };
     const asking = new Asking({ source: given, client, login, signal, log, ...run });
     const spool = new Spool(scratch, { mostBytes: given.max_answer_bytes, signal });
     try {
       const { alive = () => undefined } = context;
-      return await readPages({ asking, client, query: asked, spool, log, alive, watermark });
+      return await readPages({ asking, client, query: asked, spool, log, warn, alive, watermark });
     } finally {
       await asking.end();
       await spool.close();

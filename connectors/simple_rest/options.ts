@@ -46,14 +46,19 @@ export interface Parameter {
   readonly type?: string;
 }
 
+/** A path that must hold nothing, or not that value. */
+export type FailWhen = string | { readonly path: string; readonly is: string | number | boolean };
+
 /** How one page leads to the next. */
 export interface Paging {
   readonly kind: 'none' | 'page' | 'offset' | 'cursor' | 'next_link' | 'link_header';
   /** Paths in the answer: true while there is more, true on the last page, records and pages altogether. */
   readonly more?: string;
   readonly last?: string;
-  readonly total?: string;
+  readonly total?: string | { readonly path: string; readonly estimate?: boolean };
   readonly pages?: string;
+  /** Whether the server leaves `cursor`, `path` or the Link header out of the last page. */
+  readonly missing?: 'end' | 'error';
   readonly parameter?: string;
   readonly first?: number;
   readonly size_parameter?: string;
@@ -252,8 +257,25 @@ export const query = {
       path: { ...text, description: 'next_link: path of the next address in the answer.' },
       more: { ...text, description: 'Path in the answer that is true while there are more pages.' },
       last: { ...text, description: 'Path in the answer that is true on the last page.' },
-      total: { ...text, description: 'Path in the answer with the number of all records.' },
-      pages: { ...text, description: 'Path in the answer with the number of all pages.' },
+      total: {
+        anyOf: [
+          text,
+          {
+            type: 'object',
+            additionalProperties: false,
+            required: ['path'],
+            properties: { path: text, estimate: { type: 'boolean', default: false } },
+          },
+        ],
+        description:
+          'Path in the answer with the number of all records; fewer are an error. With `{path, estimate: true}` it is not compared.',
+      },
+      pages: { ...text, description: 'Path in the answer with the number of all pages; fewer are an error.' },
+      missing: {
+        enum: ['end', 'error'],
+        description:
+          'cursor, next_link, link_header: what it means that the place of the next page is missing: `end` if the server leaves it out of the last page, `error` if it is on every page. When absent, it is the end only if something else says so.',
+      },
     }),
     {
       about:
@@ -262,6 +284,31 @@ export const query = {
       default: { kind: 'none' },
     },
   ),
+  fail_when: option.schema<readonly FailWhen[] | undefined>(
+    {
+      type: 'array',
+      items: {
+        anyOf: [
+          { type: 'string', minLength: 1 },
+          {
+            type: 'object',
+            additionalProperties: false,
+            required: ['path', 'is'],
+            properties: { path: text, is: { type: ['string', 'number', 'boolean'] } },
+          },
+        ],
+      },
+    },
+    {
+      about:
+        'Paths in the answer that make it an error if something is there (not null, false or empty), or `{path, is}` for a value. `errors` for GraphQL (a body with `query`) when absent; json alone.',
+      example: ['error', { path: 'status', is: 'error' }],
+    },
+  ),
+  null_records: option.choice(['error', 'empty'], {
+    about: 'What null in place of the list of `records` means: an error, or a page without records. json alone.',
+    default: 'error',
+  }),
   max_pages: option.integer({
     about: 'More pages than this are an error, so that a part never passes for the whole.',
     default: 1000,

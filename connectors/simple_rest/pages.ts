@@ -1,30 +1,30 @@
 import {
   type ConnectorLog,
   type Extraction,
-  formatOfMediaType,
-  formatOfName,
   type HttpAnswer,
   type HttpClient,
   type HttpRequest,
-  isKnownEncoding,
   Pager,
   type RecordReader,
-  type RecordSettings,
+  type RunWarning,
   recordReader,
   restProblem,
   type Scope,
   type Spool,
   type SpooledPage,
+  type Surveyed,
   shownUrl,
+  signOfMore,
+  signPlaces,
   spansOf,
   type Turn,
   withUrl,
 } from '#sdk';
 import type { Asking } from './asking.ts';
-import { readsAnswer } from './faults.ts';
 import type { RestQuery } from './options.ts';
-import { AskedBefore, pagingOf, placePage, wantedOf } from './paging.ts';
-import { conditioned, validatorsOf } from './validators.ts';
+import { factsOf, failPathsOf, refusePartOf, saidFailure, settingsOf } from './page-answer.ts';
+import { AskedBefore, pagingOf, placePage, placesOf } from './paging.ts';
+import { conditioned, isConditioned, validatorsOf } from './validators.ts';
 
 interface PagesInit {
   readonly asking: Asking;
@@ -32,6 +32,7 @@ interface PagesInit {
   readonly query: RestQuery;
   readonly spool: Spool;
   readonly log: ConnectorLog;
+  readonly warn: (warning: RunWarning) => void;
   /** Called after each page. */
   readonly alive: () => void;
   readonly watermark: string | undefined;
@@ -43,11 +44,18 @@ interface Page {
   readonly spooled: SpooledPage;
 }
 
-/** Fetches every page of a query into the spool, and only then gives its rows: a part never passes for the whole. */
+/**
+ * Fetches every page of a query into the spool, and only then gives its rows: a part never passes for the whole. If the server tells
+ * another total on the way, rows have moved between the pages, and all of them are fetched a second time.
+ */
 export async function readPages(init: PagesInit): Promise<Extraction> {
-  const run = new PageRun(init);
-  for (const scope of scopesOf(init.query, init.asking.scope)) await run.readSpan(scope);
-  return run.extraction();
+  const first = new PageRun(init);
+  const problem = await first.read();
+  if (!first.hasChanged) return first.extraction(problem);
+  init.log.info('the total changed while the pages were read: reading them a second time');
+  init.spool.clear();
+  const second = new PageRun(init);
+  return second.extraction(await second.read());
 }
 
 /** One scope for each span of the window; a single one without a window. */
@@ -60,22 +68,49 @@ function* scopesOf({ window }: RestQuery, scope: Scope): Generator<Scope> {
   }
 }
 
+/** What a page held, beside its records. */
+interface Content {
+  readonly records: number;
+  readonly valueAt: (path: string) => unknown;
+}
+
 class PageRun {
+  hasChanged = false;
   readonly #init: PagesInit;
   readonly #asked = new AskedBefore();
+  readonly #failPaths: ReturnType<typeof failPathsOf>;
+  readonly #wanted: readonly string[];
+  readonly #warnings: RunWarning[] = [];
   #reader: RecordReader | undefined;
-  #before: SpooledPage | undefined;
+  #before: Page | undefined;
   #number = 0;
   #isUnchanged = false;
+  /** csv, of which nothing at all is a page without records. */
+  #isTable = false;
   #validators: string | undefined;
 
   constructor(init: PagesInit) {
     this.#init = init;
+    const { query } = init;
+    this.#failPaths = failPathsOf(query);
+    const failPlaces = this.#failPaths.map((one) => (typeof one === 'string' ? one : one.path));
+    this.#wanted = [...new Set([...placesOf(query.paging), ...failPlaces])];
   }
 
-  async readSpan(scope: Scope): Promise<void> {
+  /** Reads all pages. A problem is given back, because pages that have changed meanwhile are read a second time. */
+  async read(): Promise<unknown> {
+    try {
+      for (const scope of scopesOf(this.#init.query, this.#init.asking.scope)) await this.#readSpan(scope);
+      return undefined;
+    } catch (error) {
+      return error;
+    }
+  }
+
+  async #readSpan(scope: Scope): Promise<void> {
     const { query } = this.#init;
-    const pager = new Pager(pagingOf(query.paging));
+    const paging = pagingOf(query.paging);
+    const pager = new Pager(paging, { title: 'The server', places: 'option' });
     this.#before = undefined;
     for (let turn: Turn | undefined = pager.first(scope); turn !== undefined; ) {
       if (++this.#number > query.max_pages) throw tooManyPages(query.max_pages);
@@ -85,19 +120,45 @@ class PageRun {
         this.#isUnchanged = true;
         return;
       }
-      this.#reader ??= await recordReader(settingsOf(query, page.answer));
-      const { records, values } = await this.#survey(page);
-      const body = Object.fromEntries(values);
-      const headers = { link: [page.answer.headers.link ?? []].flat().join(', ') };
-      const answer = { url: page.answer.url, status: page.answer.status, text: '', headers, body };
-      turn = pager.next({ answer, records, last: records > 0 ? {} : undefined });
+      this.#reader ??= await this.#readerFor(page.answer);
+      const { records, valueAt } = await this.#survey(page);
+      turn = this.#turnAfter(page, { records, valueAt }, pager);
       if (turn?.link !== undefined) this.#init.client.allow(page.request, turn.link);
-      this.#before = page.spooled;
+      this.#before = page;
+    }
+    const { surplus } = pager;
+    if (surplus > 0 && !pager.hasChanged) this.#warnings.push(moreThanTold(surplus));
+  }
+
+  async #readerFor(answer: HttpAnswer): Promise<RecordReader> {
+    const settings = settingsOf(this.#init.query, answer);
+    this.#isTable = settings.format === 'csv';
+    return recordReader(settings);
+  }
+
+  #turnAfter({ answer, spooled }: Page, { records, valueAt }: Content, pager: Pager): Turn | undefined {
+    const { paging } = this.#init.query;
+    const link = [answer.headers.link ?? []].flat().join(', ');
+    const body = Object.fromEntries(placesOf(paging).map((place) => [place, valueAt(place)]));
+    const facts = { url: answer.url, status: answer.status, text: '', headers: { link }, body };
+    const sign = signOfMore(valueAt, link);
+    try {
+      const turn = pager.next({ answer: facts, records, last: records > 0 ? {} : undefined, sign });
+      if (turn === undefined && sign !== undefined && records > 0) this.#warnings.push(moreIsShown(sign, paging.kind));
+      const isSame = this.#before?.spooled.sha256 === spooled.sha256;
+      if (isSame && (records > 0 || turn !== undefined)) throw repeated(answer.url, this.#number);
+      return turn;
+    } finally {
+      this.hasChanged ||= pager.hasChanged;
     }
   }
 
-  async extraction(): Promise<Extraction> {
-    const { query } = this.#init;
+  /** The table of all pages. @throws the problem that reading them met. */
+  async extraction(problem: unknown): Promise<Extraction> {
+    if (problem !== undefined) throw problem;
+    const { query, warn } = this.#init;
+    if (this.hasChanged) warn(totalChanged);
+    for (const warning of this.#warnings) warn(warning);
     if (this.#isUnchanged) {
       const nothing = (async function* () {})();
       return { columns: [], batches: nothing, watermark: () => this.#validators, unchanged: () => true };
@@ -121,63 +182,79 @@ class PageRun {
         request = await make();
         return query.conditional ? conditioned(request, this.#init.watermark) : request;
       },
-      async (answer) => {
+      async (answer, sent) => {
+        await refusePartOf(sent, answer, {
+          isPaged: query.paging.kind !== 'none' && this.#before?.answer.status !== 200,
+          isConditional: query.conditional && isConditioned(sent),
+        });
         if (query.conditional) this.#validators = validatorsOf(request, answer);
         return { request, answer, spooled: await spool.add(answer.body) };
       },
     );
   }
 
-  async #survey({ answer, spooled }: Page): Promise<{ records: number; values: ReadonlyMap<string, string> }> {
+  async #survey({ answer, spooled }: Page): Promise<Content> {
     const { query, log } = this.#init;
-    const isNothing = answer.status === 204 || (spooled.bytes === 0 && this.#number > 1);
-    const ask = { count: query.paging.kind !== 'none', values: wantedOf(query.paging) };
+    const isPaged = query.paging.kind !== 'none';
+    // Looking for them costs a pass over the answer, and what is that large is no page.
+    const signs = query.records && (isPaged || spooled.bytes < largestPageBytes) ? signPlaces : [];
+    const ask = { count: isPaged, values: [...this.#wanted, ...signs] };
     const input = { ...spooled.input, facts: factsOf(query, answer) };
-    const { records, values } = isNothing ? nothing : await this.#reader!.survey(input, ask);
+    const isNothing = answer.status === 204 || (spooled.bytes === 0 && this.#number > 1 && this.#isTable);
+    const found: Surveyed = isNothing ? nothing : await this.#reader!.survey(input, ask);
+    const { records = 0, values } = found;
     log.debug('page read', { page: this.#number, records, bytes: spooled.bytes });
-    if (this.#before?.sha256 === spooled.sha256 && records !== 0) throw repeated(answer.url, this.#number);
-    return { records: records ?? 0, values };
+    const valueAt = (path: string) => values.get(path);
+    const failure = saidFailure(this.#failPaths, valueAt, answer.url) ?? found.refused;
+    if (failure !== undefined) throw failure;
+    this.#refuseShape(found, answer.url);
+    return { records, valueAt };
+  }
+
+  /** A list of records is one on every page: null and an error message in its place are no page without records. */
+  #refuseShape({ shape }: Surveyed, url: URL): void {
+    const { records = '', paging, null_records } = this.#init.query;
+    if (shape === 'null' && null_records === 'error') throw noList(records, url, 'null');
+    if (shape === 'single' && paging.kind !== 'none') throw noList(records, url, 'a single value');
   }
 }
 
-const nothing = { records: 0, values: new Map<string, string>() };
+const largestPageBytes = 8 * 1024 * 1024;
 
-function factsOf({ header_columns }: RestQuery, { headers }: HttpAnswer): Record<string, string | undefined> {
-  const facts = Object.entries(header_columns).map(([column, name]) => {
-    const value = headers[name.toLowerCase()];
-    return [column, value === undefined ? undefined : [value].flat().join(', ')] as const;
+const nothing: Surveyed = { records: 0, values: new Map() };
+
+const totalChanged: RunWarning = {
+  code: 'REST_TOTAL_CHANGED',
+  message: 'The server told different totals while its pages were read, twice: rows may be missing, or be there twice',
+  next: 'Sort the answers by a key that does not change, or page by a cursor; `guards: {unique: […]}` finds rows that came twice',
+};
+
+function moreThanTold(surplus: number): RunWarning {
+  return {
+    code: 'REST_TOTAL_EXCEEDED',
+    message: `The server gave ${surplus} records more than the total that it told`,
+    next: 'Check that `paging.total` is the number of all records; `guards: {unique: […]}` finds rows that came twice',
+  };
+}
+
+function moreIsShown(sign: string, kind: string): RunWarning {
+  return {
+    code: 'REST_MORE_PAGES',
+    message: `The last answer that was read shows a next page, at ${sign}, which was not read`,
+    next: kind === 'none' ? 'Set `paging` to read all pages' : 'Check where `paging` finds the next page and the total',
+  };
+}
+
+function noList(records: string, url: URL, seen: string) {
+  const place = records === '' ? 'The answer' : `What is at \`${records}\``;
+  return restProblem('REST_NO_LIST', 'job', `${place} is not a list of records (${shownUrl(url)})`, {
+    seen,
+    allowed: 'a list, which may be empty',
+    next:
+      seen === 'null'
+        ? 'Nothing is sent. If the server writes null for a page without records, set `null_records: empty`'
+        : 'Nothing is sent. Look at the answer of the server; if it says that it is an error, name the place in `fail_when`',
   });
-  return Object.fromEntries(facts);
-}
-
-function settingsOf(query: RestQuery, answer: HttpAnswer): RecordSettings {
-  const contentType = [answer.headers['content-type'] ?? []].flat()[0];
-  const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType ?? '')?.[1];
-  const format = query.format ?? formatOfMediaType(contentType) ?? formatOfName(answer.url.pathname);
-  if (format === undefined && answer.status !== 204) throw unknownFormat(answer, contentType);
-  if (format !== undefined && format !== 'json' && readsAnswer(query.paging)) throw noJson(answer, contentType);
-  const encoding = query.encoding ?? (charset !== undefined && isKnownEncoding(charset) ? charset : undefined);
-  return { ...query, format: format ?? 'json', encoding, factColumns: Object.keys(query.header_columns) };
-}
-
-function unknownFormat({ url }: HttpAnswer, contentType: string | undefined) {
-  return restProblem('REST_FORMAT', 'job', `${shownUrl(url)} answers with something that is not known to be data`, {
-    seen: contentType ?? 'no content type',
-    allowed: 'json, jsonl, csv, xml',
-    next: 'check the address and the login; set `format` if the content type is simply wrong',
-  });
-}
-
-function noJson({ url }: HttpAnswer, contentType: string | undefined) {
-  return restProblem(
-    'REST_FORMAT',
-    'job',
-    `${shownUrl(url)} does not answer in json, so the way to the next page is unknown`,
-    {
-      seen: contentType ?? 'no content type',
-      next: 'set `format: json` if the content type is simply wrong, or choose another kind of `paging`',
-    },
-  );
 }
 
 function repeated(url: URL, page: number) {

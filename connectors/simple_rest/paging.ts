@@ -15,24 +15,16 @@ const carriers: Readonly<Partial<Record<Paging['kind'], Carrier>>> = {
 };
 
 /** The options in the words that the SDK has for pages. A path is one step: that is how its value comes out of the answer. */
-export function pagingOf({
-  kind,
-  first,
-  cursor = '',
-  path = '',
-  stop_at,
-  size,
-  more,
-  last,
-  total,
-  pages,
-}: Paging): PagingData | undefined {
+export function pagingOf(paging: Paging): PagingData | undefined {
+  const { kind, first, cursor = '', path = '', stop_at, size, more, last, pages, missing } = paging;
   const at = (where: string | undefined) => (where === undefined ? undefined : [where]);
   const stops = {
     more: at(more),
     last: at(last),
-    total: at(total),
+    total: at(totalOf(paging)),
     pages: at(pages),
+    missing: missing ?? (isOData(path) ? ('end' as const) : undefined),
+    asked: size,
     size: stop_at === 'short' ? size : undefined,
   };
   const stop = Object.fromEntries(Object.entries(stops).filter(([, value]) => value !== undefined)) as object;
@@ -44,9 +36,23 @@ export function pagingOf({
   return kind === 'link_header' ? { by: 'link', ...stop } : undefined;
 }
 
-/** Paths of the values that are wanted from each answer. */
-export function wantedOf({ cursor, path, more, last, total, pages }: Paging): string[] {
-  return [cursor, path, more, last, total, pages].filter((one) => one !== undefined && one !== '') as string[];
+/** In OData a page without the next link is the last one: the protocol says so (OData JSON Format 4.01, 4.6.5). */
+function isOData(path: string): boolean {
+  return /^@?odata\.nextLink$/.test(path);
+}
+
+/** The place of the exact number of all records; undefined for one that is an estimate. */
+function totalOf({ total }: Paging): string | undefined {
+  if (typeof total === 'string' || total === undefined) return total;
+  return total.estimate === true ? undefined : total.path;
+}
+
+/** Paths of the values that the paging looks at in each answer. */
+export function placesOf(paging: Paging): string[] {
+  const { cursor, path, more, last, pages } = paging;
+  return [cursor, path, more, last, totalOf(paging), pages].filter(
+    (one) => one !== undefined && one !== '',
+  ) as string[];
 }
 
 /** The request for a page: size and number go into the query, unless the request has a place of its own for them. */

@@ -5,6 +5,7 @@ export const reference = {
   resumes: 'With `conditional: true`, the watermark is what the last answer said of its state: ETag and Last-Modified.',
   limits: [
     'All pages are on disk before the first row goes on; together they may have `max_answer_bytes`.',
+    'The pages end where the server says so; a place for the next page that is in no answer is an error.',
     'More than `max_pages` pages, a page that equals the one before and a next page that was read already are errors.',
     'Credentials go to the origin of the first request alone; a key that the server repeats in an address of another origin is taken out of it.',
     'Conditional requests are for answers of one page; whoever asks for several pages reads all of them.',

@@ -20,6 +20,11 @@ export function conditioned(request: HttpRequest, watermark: string | undefined)
   return { ...request, trustedHeaders: { ...request.trustedHeaders, ...conditions } };
 }
 
+/** Whether an answer to the request may be that nothing has changed. */
+export function isConditioned({ trustedHeaders }: HttpRequest): boolean {
+  return 'if-none-match' in trustedHeaders || 'if-modified-since' in trustedHeaders;
+}
+
 /** The watermark after an answer; undefined where it said nothing that could be asked with. */
 export function validatorsOf(request: HttpRequest, { headers }: Pick<HttpAnswer, 'headers'>): string | undefined {
   const etag = [headers.etag ?? []].flat()[0];

@@ -7,7 +7,9 @@ const catalog = option.text({
   example: 'FoodMart',
 });
 const fault = 'Envelope.Body.Fault';
-const rows = 'Envelope.Body.DiscoverResponse.return.root.row';
+/** The rows are elements of the root, which is there without any as well. */
+const absent = 'Envelope.Body.DiscoverResponse.return.root';
+const rows = `${absent}.row`;
 
 /**
  * XML for Analysis 1.1: the one SOAP address of Analysis Services, Mondrian and others. Confirmed by the specification
@@ -66,6 +68,7 @@ export default defineService({
       request: discover('DISCOVER_DATASOURCES'),
       decode: 'xml',
       records: rows,
+      absent,
       columns: {
         name: { type: 'text', at: 'DataSourceName' },
         description: { type: 'text', at: 'DataSourceDescription' },
@@ -79,6 +82,7 @@ export default defineService({
       request: discover('MDSCHEMA_CUBES'),
       decode: 'xml',
       records: rows,
+      absent,
       columns: {
         catalog: { type: 'text', at: 'CATALOG_NAME' },
         cube: { type: 'text', at: 'CUBE_NAME' },
@@ -92,6 +96,7 @@ export default defineService({
       request: discover('MDSCHEMA_MEASURES'),
       decode: 'xml',
       records: rows,
+      absent,
       columns: {
         catalog: { type: 'text', at: 'CATALOG_NAME' },
         cube: { type: 'text', at: 'CUBE_NAME' },

@@ -1,7 +1,7 @@
 /** The one door for connector authors, imported as `#sdk`: defineConnector, option, Problem and the rest. */
 export type { ProblemInit } from '../lib/problem.ts';
 export { Problem } from '../lib/problem.ts';
-export { redact, registerSecret, secretName } from '../lib/redact.ts';
+export { excerpt, redact, registerSecret, secretName } from '../lib/redact.ts';
 export type { RunWarning } from '../lib/run-warnings.ts';
 export type { PreparedStatement, SqliteValue } from '../lib/sqlite.ts';
 export { SqliteDatabase, sqliteErrorName } from '../lib/sqlite.ts';
@@ -49,20 +49,22 @@ export { filesReadText, isFileWanted, parseFilesRead, withFilesRead } from './re
 export type { RecordInput } from './records/input.ts';
 export type { RecordFormat, RecordQuery, RecordSettings } from './records/options.ts';
 export { formatOfMediaType, formatOfName, recordFaults, recordFormats, recordOptions } from './records/options.ts';
-export type { RecordReader, SurveyAsk, Surveyed } from './records/reader.ts';
+export type { RecordReader, RecordsShape, SurveyAsk, Surveyed } from './records/reader.ts';
 export { readRecords, recordReader } from './records/reader.ts';
 export type { Answer, Where } from './service/answer.ts';
 export { buildRequest } from './service/build-request.ts';
 export { Keyring } from './service/credentials.ts';
 export { defineService } from './service/define-service.ts';
 export type * from './service/description.ts';
-export { parseExact, textOf } from './service/exact-json.ts';
+export { isObject, parseExact, textOf } from './service/exact-json.ts';
 export type { DateFormat } from './service/moment.ts';
 export { Moment, readMoment } from './service/moment.ts';
+export { signOfMore, signPlaces } from './service/more-signs.ts';
 export type { Turn } from './service/paging.ts';
 export { Pager } from './service/paging.ts';
 export type { Path } from './service/path.ts';
 export { valueAt, valuesAt } from './service/path.ts';
+export { listAt } from './service/records.ts';
 export { defineRetiredService } from './service/retired-service.ts';
 export type * from './service/rules.ts';
 export type { Scope, Template } from './service/template.ts';

@@ -96,7 +96,7 @@ it('says in the log, once, when little is left of the tokens of the property', a
   const left = (remaining: number) => ({ consumed: 7, remaining });
   const answer = (hour: number) => ({
     'POST /v1beta/properties/{property}:runReport': {
-      json: { rowCount: 0, propertyQuota: { tokensPerDay: left(24_000), tokensPerHour: left(hour) } },
+      json: { metricHeaders: [], propertyQuota: { tokensPerDay: left(24_000), tokensPerHour: left(hour) } },
     },
   });
   await runService({ ...visits, routes: answer(100), log });

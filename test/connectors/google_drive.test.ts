@@ -12,6 +12,9 @@ import {
 } from './doubles/service-suite.ts';
 import type { Asked, Reply, Routes } from './doubles/vendor.ts';
 
+/** What every list has, also one that is left out because it is empty. */
+const kind = 'drive#fileList';
+
 const file = (n: number) => ({
   id: `f${n}`,
   name: `${n}.csv`,
@@ -47,7 +50,7 @@ const listing: ServiceCase = {
     'GET /drive/v3/files': ({ query }: Asked) => {
       const token = query.get('pageToken');
       if (token === null) return { json: { files: [file(1), file(2)], nextPageToken: 'p2' } };
-      return { json: token === 'p2' ? { nextPageToken: 'p3' } : { files: [file(3)] } };
+      return { json: token === 'p2' ? { kind, nextPageToken: 'p3' } : { files: [file(3)] } };
     },
     'GET /drive/v3/about': {
       json: {
@@ -58,7 +61,7 @@ const listing: ServiceCase = {
   },
 };
 const asked = (q: string, token = '') =>
-  `GET /drive/v3/files?q=${q}&orderBy=modifiedTime&pageSize=1000${token}&fields=nextPageToken,files(id,name,mimeType,modifiedTime,createdTime,size,parents,owners(emailAddress),lastModifyingUser(emailAddress),trashed,webViewLink)&supportsAllDrives=true&includeItemsFromAllDrives=true`;
+  `GET /drive/v3/files?q=${q}&orderBy=modifiedTime&pageSize=1000${token}&fields=kind,incompleteSearch,nextPageToken,files(id,name,mimeType,modifiedTime,createdTime,size,parents,owners(emailAddress),lastModifyingUser(emailAddress),trashed,webViewLink)&supportsAllDrives=true&includeItemsFromAllDrives=true`;
 const searched = "(name contains 'o''r') and 'it\\'s' in parents and trashed = false";
 
 const refusal = (status: number, reason: string): Reply => ({
@@ -211,7 +214,7 @@ it('reads the newest of the files that a search finds', async () => {
   const outcome = await runService(reading(routes, query));
   expect(outcome.rows).toEqual([['2']]);
   expect(outcome.asked[0]).toBe(
-    "GET /drive/v3/files?q=mimeType != 'application/vnd.google-apps.folder' and (name contains 'orders') and trashed = false&orderBy=modifiedTime desc&pageSize=1&fields=files(id,name,mimeType,modifiedTime)&supportsAllDrives=true&includeItemsFromAllDrives=true",
+    "GET /drive/v3/files?q=mimeType != 'application/vnd.google-apps.folder' and (name contains 'orders') and trashed = false&orderBy=modifiedTime desc&pageSize=1&fields=kind,incompleteSearch,files(id,name,mimeType,modifiedTime)&supportsAllDrives=true&includeItemsFromAllDrives=true",
   );
   expect((await runService(reading(routes, { ...query, count: 2 }))).rows).toEqual([['2'], ['1']]);
   const first = await runService(reading(routes, { ...query, incremental: true }));

@@ -38,7 +38,7 @@ const names = 'Id, Name, Amount, Probability, CloseDate, IsClosed, Employees, Sy
 const routes = {
   [`GET ${api}/sobjects/Opportunity/describe`]: described(columns),
   [`GET ${api}/query`]: page([record(1, 1), record(2, 3)], { next: '01g-2000', total: 3 }),
-  [`GET ${api}/query/01g-2000`]: page([record(3, 2)]),
+  [`GET ${api}/query/01g-2000`]: page([record(3, 2)], { total: 3 }),
   [`GET ${api}/limits`]: { json: { DailyApiRequests: { Max: 15000, Remaining: 14998 } } },
 };
 const opportunities: ServiceCase = {

@@ -54,6 +54,12 @@ export class Spool {
     return { bytes: at - start, sha256: hash.digest('hex'), input };
   }
 
+  /** Forgets all pages: the next one is written over the first. */
+  clear(): void {
+    this.#end = 0;
+    this.#pages = 0;
+  }
+
   /** No page will be added any more; those that were can still be read. */
   async close(): Promise<void> {
     await this.#file?.close();

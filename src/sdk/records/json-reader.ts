@@ -1,3 +1,4 @@
+import { Problem } from '../../lib/problem.ts';
 import type { Batch, ByteCells, Cells } from '../batch.ts';
 import type { Column, ColumnType } from '../column.ts';
 import type { Extraction } from '../connector.ts';
@@ -38,8 +39,14 @@ export class JsonReader implements RecordReader {
     if (columns.length > 0 && !ask.count && !ask.values?.length) return { records: undefined, values: new Map() };
     this.#surveying = input;
     const walk = this.#walk(input, { paths: this.#paths, width: 0, wanted: ask.values ?? [] });
-    for await (const _ of walk.rows());
-    return { records: walk.scanner.recordsBefore + walk.scanner.rows, values: walk.values };
+    const { values } = walk;
+    try {
+      for await (const _ of walk.rows());
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code !== 'RECORDS_NOT_FOUND' || !ask.values?.length) throw error;
+      return { records: 0, values, refused: error };
+    }
+    return { records: walk.scanner.recordsBefore + walk.scanner.rows, values, shape: walk.shape };
   }
 
   extraction(): Extraction {

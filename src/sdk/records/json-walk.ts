@@ -1,9 +1,11 @@
+import { parseExact } from '../service/exact-json.ts';
 import { Blocks } from './blocks.ts';
 import { maxRows } from './columns.ts';
 import { openUtf8 } from './encoding.ts';
 import { faultIn, type RecordInput, shorten } from './input.ts';
 import type { JsonPaths } from './json-paths.ts';
 import { JsonScanner } from './json-scanner.ts';
+import type { RecordsShape } from './reader.ts';
 
 interface WalkInit {
   readonly input: RecordInput;
@@ -27,18 +29,24 @@ interface WalkInit {
  */
 export class JsonWalk {
   readonly scanner: JsonScanner;
-  /** The wanted values that were met, as text. */
-  readonly values = new Map<string, string>();
+  /** What stands at the path of the records; undefined if nothing does. */
+  shape: RecordsShape | undefined;
+  /** The wanted values that were met, numbers with their digits. */
+  readonly values = new Map<string, unknown>();
   readonly #init: WalkInit;
   readonly #blocks: Blocks;
   readonly #met: string[] = [];
+  readonly #wanted: ReadonlySet<string>;
+  /** Paths that lead to the records or to a wanted value. */
+  readonly #leading: ReadonlySet<string>;
   #pos = 0;
   #betweenItems = false;
   #capacity = 256;
-  #found = false;
 
   constructor(init: WalkInit) {
     this.#init = init;
+    this.#wanted = new Set(init.wanted);
+    this.#leading = new Set([init.records, ...init.wanted].flatMap(waysTo));
     this.scanner = new JsonScanner(init.input, init.paths);
     this.#blocks = new Blocks(init.input, openUtf8(init.input, init), init.blockBytes);
   }
@@ -55,7 +63,7 @@ export class JsonWalk {
   async *#document(): AsyncGenerator<void> {
     yield* this.#value('');
     if ((await this.#peek()) !== -1) throw this.scanner.fault(this.#pos, 'more follows after the end of the document');
-    if (!this.#found) throw this.#notFound();
+    if (this.shape === undefined) throw this.#notFound();
   }
 
   async *#lines(): AsyncGenerator<void> {
@@ -81,19 +89,17 @@ export class JsonWalk {
 
   async *#value(path: string): AsyncGenerator<void> {
     if (path === this.#init.records) {
-      if (this.#found) throw this.#twice(path);
-      this.#found = true;
+      if (this.shape !== undefined) throw this.#twice(path);
       return yield* this.#records();
     }
     const byte = await this.#peek();
-    if (this.#leadsOn(path) && (byte === 123 || byte === 91)) return yield* this.#inside(path, true);
-    if (this.#init.wanted.includes(path)) return await this.#capture(path);
+    const isWanted = this.#wanted.has(path);
+    if (this.#leading.has(path) && (byte === 123 || byte === 91)) {
+      if (isWanted) this.values.set(path, byte === 123 ? { '…': true } : ['…']);
+      return yield* this.#inside(path, true);
+    }
+    if (isWanted) return await this.#capture(path);
     await this.#skip();
-  }
-
-  #leadsOn(path: string): boolean {
-    const prefix = path === '' ? '' : `${path}.`;
-    return [this.#init.records, ...this.#init.wanted].some((target) => target.startsWith(prefix));
   }
 
   /** The members of an object or the items of an array; those that matter are walked, the others skipped. */
@@ -140,13 +146,17 @@ export class JsonWalk {
     }
   }
 
+  /** Keeps a value; of a list or an object that does not fit into the block only what it is. */
   async #capture(path: string): Promise<void> {
-    const [start, end] = await this.#token();
-    const value: unknown = JSON.parse(this.scanner.bytes.toString('utf8', start, end));
-    if (value === null || typeof value === 'object') return;
     if (this.values.has(path)) throw this.#twice(path);
-    const text = typeof value === 'string' ? value : this.scanner.bytes.toString('utf8', start, end);
-    this.values.set(path, text);
+    const byte = await this.#peek();
+    const isContainer = byte === 123 || byte === 91;
+    if (isContainer && this.scanner.skip(this.#pos) < 0) {
+      this.values.set(path, byte === 123 ? { '…': true } : ['…']);
+      return await this.#skip();
+    }
+    const [start, end] = await this.#token();
+    this.values.set(path, parseExact(this.scanner.bytes.toString('utf8', start, end)));
   }
 
   async #skip(): Promise<void> {
@@ -159,6 +169,7 @@ export class JsonWalk {
 
   async *#records(): AsyncGenerator<void> {
     const byte = await this.#peek();
+    this.shape = byte === 110 ? 'null' : byte === 91 ? 'list' : 'single';
     if (byte === 110) return void (await this.#token());
     if (byte === 91) return yield* this.#array();
     for (let end = -1; end < 0; ) {
@@ -255,4 +266,10 @@ export class JsonWalk {
       next: 'set `records` to where the records stand, keys joined by dots',
     });
   }
+}
+
+/** The document, and each path on the way to that one. */
+function waysTo(path: string): string[] {
+  const keys = path.split('.');
+  return keys.map((_, i) => keys.slice(0, i).join('.'));
 }

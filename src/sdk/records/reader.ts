@@ -1,3 +1,4 @@
+import type { Problem } from '../../lib/problem.ts';
 import type { Extraction } from '../connector.ts';
 import type { RecordInput } from './input.ts';
 import type { RecordSettings } from './options.ts';
@@ -20,16 +21,23 @@ export interface RecordReader {
 export interface SurveyAsk {
   /** The number of records is wanted, even if that costs a pass over the data. */
   readonly count?: boolean;
-  /** json: paths (keys joined by dots) of single values outside the records that are wanted: a cursor, a next link. */
+  /** json: paths (keys joined by dots) of values outside the records that are wanted: a cursor, a next link. */
   readonly values?: readonly string[];
 }
+
+/** What stands where the records are in a json document: a list of them, null, or one value that is the only record. */
+export type RecordsShape = 'list' | 'null' | 'single';
 
 /** What a survey of one input found. */
 export interface Surveyed {
   /** Records of this input; undefined when nobody asked and nothing had to be read. */
   readonly records: number | undefined;
-  /** Text of each wanted value that is there and not null. */
-  readonly values: ReadonlyMap<string, string>;
+  /** Each wanted value that is there, null too; numbers with their digits ({@link parseExact}). */
+  readonly values: ReadonlyMap<string, unknown>;
+  /** json: what stands at the path of the records. */
+  readonly shape?: RecordsShape | undefined;
+  /** Why the input is no table, if values were asked for: they may tell more about it. Throw it. */
+  readonly refused?: Problem;
 }
 
 /** A reader for the settings' format, loaded when it is wanted. */

@@ -98,7 +98,7 @@ async function extractStream(
   service: ServiceDescription,
   context: ExtractContext<OptionSet, OptionSet>,
 ): Promise<Extraction> {
-  const { query, scratch, signal, log, watermark, alive = () => undefined } = context;
+  const { query, scratch, signal, log, warn, watermark, alive = () => undefined } = context;
   const zone = zoneOf(context);
   const plain = scopeOf(context.source, query, zone, context.logicalAt);
   const stream = withCursor(service.streams[String(query.stream)]!, plain);
@@ -107,7 +107,7 @@ async function extractStream(
   const session = await open(service, context, { scope, scratch, alive });
   const progress = progressOf({ stream, asked, scope, context });
   const mostPages = Number(query.max_pages);
-  const reading = new Reading({ service, caller: session.caller, progress, mostPages, signal, log, alive });
+  const reading = new Reading({ service, caller: session.caller, progress, mostPages, signal, log, warn, alive });
   try {
     const table = await tableOf({ service, stream, session, reading, scope, context });
     let rows = 0;

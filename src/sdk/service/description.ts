@@ -99,6 +99,8 @@ export interface StreamData {
   /** What the answer is; JSON unless said otherwise. `raw`: one record with the text as `content`. */
   readonly decode?: Decoding;
   readonly records: RecordsAt;
+  /** Where the vendor leaves the list out if it is empty: what then is in the answer all the same. `''`: any object. */
+  readonly absent?: Path;
   /** Changes a record, makes several of it, or none. For what data cannot say. */
   readonly each?: (record: Fields, scope: Scope) => Fields | readonly Fields[] | undefined;
   /** Only records in which these paths hold these values. */
@@ -138,8 +140,10 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 /** Where the records stand in an answer. */
 export type RecordsAt =
-  /** A list, or a single record, at that path. `*` goes through lists: `*.results`. */
+  /** A list at that path: an answer without it is an error. `*` goes through lists: `*.results`. */
   | Path
+  /** A single record at that path. */
+  | { readonly one: Path }
   /** A list of lists whose first row holds the names. */
   | { readonly at: Path; readonly table: 'header_row' }
   /** Records that are lists of values beside lists of names, put together. */
@@ -185,20 +189,36 @@ export interface Discovery {
   readonly always?: Readonly<Record<string, ColumnType | ColumnData>>;
 }
 
-/** When the pages end. Without any of these: at the first without records (`page`, `offset`), or without a way on. */
+/**
+ * What says that the pages end. Without any of these: the first page without records (`page`, `offset`), or a next page that
+ * is null, false or empty (`token`, `link`). A place that is missing is no end, unless this says so.
+ */
 export interface Stop {
-  /** The end when this is not there or is false, null, 0 or empty … */
+  /** True while there is more. An answer without it is an error. */
   readonly more?: Where;
-  /** … or when this is true. */
+  /** True on the last page. An answer without it is an error. */
   readonly last?: Where;
-  /** Records altogether. */
+  /** There is more while something stands there: the vendor leaves it out of the last page. */
+  readonly present?: Where;
+  /** Beside `present`: what every page has, the last one too. An answer without it is an error. */
+  readonly always?: Where;
+  /** Number of all records. What came is compared with the last one that was told. */
   readonly total?: Where;
-  /** Pages altogether. */
+  /** Number of all pages, compared as well. */
   readonly pages?: Where;
+  /** Number of the records from this page on, if each page is a search of its own for what follows. */
+  readonly remaining?: Where;
   /** Records on a full page: a shorter one is the last. Only where the service never gives fewer by itself. */
   readonly size?: number;
-  /** The end when this is 0 or missing (`chunk_size`), whatever the page held. */
+  /** Records that a page is asked for; the service may give fewer by itself. */
+  readonly asked?: number;
+  /** The end when this is 0 (`chunk_size`), whatever the page held. An answer without it is an error. */
   readonly empty?: Where;
+  /**
+   * What it means that the place of the next page (`token`, `link`) is missing: `end` if the vendor leaves it out of the last
+   * page, `error` if it is on every page. Otherwise it is the end only if something else says so.
+   */
+  readonly missing?: 'end' | 'error';
   /** What the same page twice means: a fault, or that the service has no pages here and gave everything at once. */
   readonly repeated?: 'refuse' | 'end';
 }
@@ -226,6 +246,7 @@ export type Partition =
   | {
       readonly request: RequestData;
       readonly records: RecordsAt;
+      readonly absent?: Path;
       readonly fields: Readonly<Record<string, Path>>;
       readonly paging?: Paging;
       /** An option: where it is set, its items are the first of the fields, and nobody is asked. */

@@ -24,7 +24,7 @@ export async function discoverColumns(
   const { request, records, name, only, within, always = {} } = discovery;
   const answer = await answerOf(caller, { request, scope, errors: stream.errors });
   const known = new Map<string, Fields>();
-  for (const field of listed(answer, records, scope)) {
+  for (const field of listed(answer, { records }, scope)) {
     const called = textOf(valueAt(field, name));
     if (called !== undefined && isWanted(field, only)) known.set(called, field);
   }

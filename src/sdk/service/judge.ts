@@ -24,7 +24,6 @@ export function judge(answer: Answer, rules: readonly ErrorRule[], now: number):
 }
 
 function usual(status: number): Verdict {
-  if (status === 204) return 'empty';
   if (status < 300) return 'ok';
   if (status === 401) return 'login';
   if (status === 403) return 'permission';

@@ -1,9 +1,7 @@
-import { nextLink } from '../http/link-header.ts';
-import { type Answer, pick, type Where } from './answer.ts';
-import type { Fields, Paging, RequestData, Stop } from './description.ts';
-import { textOf } from './exact-json.ts';
+import type { Answer } from './answer.ts';
+import type { Fields, Paging, RequestData } from './description.ts';
+import { PageEndJudge, type PageEndOptions } from './page-end.ts';
 import { valueAt } from './path.ts';
-import { noWayOn } from './service-problems.ts';
 import { renderText, type Scope } from './template.ts';
 
 /** How the next page is asked for: by the same request with other facts, by another one, or at an address. */
@@ -19,19 +17,34 @@ export interface Leaf {
   readonly answer: Answer;
   readonly records: number;
   readonly last: Fields | undefined;
+  /** Where the answer shows a next page that the paging says nothing about. */
+  readonly sign?: string | undefined;
 }
 
-/** The pages of one request, one after another. */
+/** The pages of one request, one after another. {@link PageEndJudge} says which is the last one. */
 export class Pager {
   readonly #paging: Paging | undefined;
-  readonly #title: string;
-  #records = 0;
-  #pages = 0;
+  readonly #end: PageEndJudge | undefined;
   #page: { number?: number; offset?: unknown; token?: unknown } = {};
 
-  constructor(paging: Paging | undefined, title = 'The service') {
+  constructor(paging: Paging | undefined, options: PageEndOptions) {
     this.#paging = paging;
-    this.#title = title;
+    this.#end = paging === undefined ? undefined : new PageEndJudge(paging, options);
+  }
+
+  /** Whether the server told another number of records, or of pages, on the way. */
+  get hasChanged(): boolean {
+    return this.#end?.hasChanged ?? false;
+  }
+
+  /** Whether that number fell: then records were skipped. */
+  get hasFallen(): boolean {
+    return this.#end?.hasFallen ?? false;
+  }
+
+  /** Records beyond the number that the server told last. */
+  get surplus(): number {
+    return this.#end?.surplus ?? 0;
   }
 
   first(scope: Scope): Turn {
@@ -44,67 +57,25 @@ export class Pager {
 
   /**
    * The turn after that page; undefined when it was the last.
-   * @throws Problem `SERVICE_NO_WAY_ON` where the service says that there is more, and not how to get there.
+   * @throws Problem if the answer does not say whether there is more, or how to get there.
    */
   next(leaf: Leaf): Turn | undefined {
-    const paging = this.#paging;
-    this.#records += leaf.records;
-    this.#pages += 1;
-    if (paging === undefined || isOver(paging, leaf, { records: this.#records, pages: this.#pages })) return undefined;
-    if (paging.by === 'page') return this.#count(leaf, paging);
-    if (paging.by === 'offset') return this.#offset(leaf, paging);
-    return paging.by === 'token' ? this.#token(leaf, paging) : linked(leaf, paging.at);
+    if (this.#paging === undefined || this.#end === undefined) return undefined;
+    const decided = this.#end.after(leaf);
+    if (decided.kind === 'fault') throw decided.problem;
+    return decided.kind === 'end' ? undefined : this.#turn(this.#paging, leaf, decided);
   }
 
-  #count({ records }: Leaf, paging: Paging): Turn | undefined {
-    if (records === 0 && !saysMore(paging)) return undefined;
-    this.#page = { number: (this.#page.number ?? 0) + 1 };
-    return { page: this.#page };
-  }
-
-  #offset({ records, last }: Leaf, paging: Extract<Paging, { by: 'offset' }>): Turn | undefined {
-    if (records === 0 || last === undefined) return undefined;
-    const { first = 0, last_record } = paging;
-    this.#page = { offset: last_record === undefined ? first + this.#records : valueAt(last, last_record) };
-    return { page: this.#page };
-  }
-
-  #token({ answer }: Leaf, { at, onward, more }: Extract<Paging, { by: 'token' }>): Turn | undefined {
-    const token = pick(answer, at);
-    const text = textOf(token) ?? '';
-    if (text === '' || text === 'null' || token === false) {
-      if (more !== undefined) throw noWayOn(this.#title, answer.url);
-      return undefined;
-    }
-    this.#page = { token };
+  #turn(paging: Paging, { last }: Leaf, { token, link }: { token?: unknown; link?: URL }): Turn {
+    if (paging.by === 'link') return { page: {}, link: link! };
+    if (paging.by === 'page') this.#page = { number: (this.#page.number ?? 0) + 1 };
+    else if (paging.by === 'token') this.#page = { token };
+    else this.#page = { offset: this.#offset(paging, last) };
+    const onward = paging.by === 'token' ? paging.onward : undefined;
     return { page: this.#page, ...(onward === undefined ? {} : { request: onward }) };
   }
-}
 
-function linked({ answer }: Leaf, at: Where | undefined): Turn | undefined {
-  const link = at === undefined ? nextLink(answer.headers.link) : textOf(pick(answer, at));
-  if (link === undefined || link === '') return undefined;
-  const url = URL.parse(link, answer.url);
-  return url === null ? undefined : { page: {}, link: url };
-}
-
-/** Whether the service itself says if there is more, so that an empty page proves nothing. */
-function saysMore({ more, last }: Stop): boolean {
-  return more !== undefined || last !== undefined;
-}
-
-function isOver(stop: Stop, { answer, records }: Leaf, sum: { records: number; pages: number }): boolean {
-  const value = (where: Where | undefined) => (where === undefined ? undefined : pick(answer, where));
-  if (stop.more !== undefined && !isTrue(value(stop.more))) return true;
-  if (stop.last !== undefined && isTrue(value(stop.last))) return true;
-  if (stop.empty !== undefined && !isTrue(value(stop.empty))) return true;
-  if (stop.size !== undefined && records < stop.size) return true;
-  const total = Number(textOf(value(stop.total)) ?? Number.NaN);
-  const pages = Number(textOf(value(stop.pages)) ?? Number.NaN);
-  return sum.records >= total || sum.pages >= pages;
-}
-
-function isTrue(value: unknown): boolean {
-  const text = textOf(value);
-  return text !== undefined && !['', '0', 'false', 'null', '[]', '{}'].includes(text);
+  #offset({ first = 0, last_record }: Extract<Paging, { by: 'offset' }>, last: Fields | undefined): unknown {
+    return last_record === undefined ? first + this.#end!.records : valueAt(last, last_record);
+  }
 }

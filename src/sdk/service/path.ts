@@ -24,7 +24,8 @@ export function valueAt(root: unknown, path: Path): unknown {
   return value;
 }
 
-function stepsOf(path: Path): readonly string[] {
+/** The steps of a path, each a key, an index or `*`. */
+export function stepsOf(path: Path): readonly string[] {
   if (typeof path !== 'string') return path;
   return path === '' ? [] : path.split('.');
 }

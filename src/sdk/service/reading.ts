@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { RunWarning } from '../../lib/run-warnings.ts';
 import type { ConnectorLog } from '../connector.ts';
 import type { Answer } from './answer.ts';
 import type { Caller } from './caller.ts';
@@ -12,7 +13,17 @@ import type { Progress } from './progress.ts';
 import { type Piece, recordsOf } from './records.ts';
 import { runReportJob } from './report-job.ts';
 import { isUnset } from './service-options.ts';
-import { cappedInstant, Ignored, PlaceLost, placeLost, repeatedPage, tooManyPages } from './service-problems.ts';
+import {
+  cappedInstant,
+  Ignored,
+  PlaceLost,
+  partialAnswer,
+  placeLost,
+  repeatedPage,
+  tooManyPages,
+  totalFell,
+  totalMoved,
+} from './service-problems.ts';
 import type { Scope } from './template.ts';
 import { boundOf, endOf, spansOf } from './windows.ts';
 
@@ -24,6 +35,7 @@ export interface ReadingInit {
   readonly mostPages: number;
   readonly signal: AbortSignal;
   readonly log: ConnectorLog;
+  readonly warn: (warning: RunWarning) => void;
   readonly alive: () => void;
 }
 
@@ -153,7 +165,7 @@ export class Reading {
     const { needs = '' } = stream.job ?? {};
     if (needs !== '' && textOf(job?.[needs]) === undefined) return;
     const base: Scope = { ...outer, job };
-    const pager = new Pager(stream.paging, title);
+    const pager = new Pager(stream.paging, { title, places: 'vendor' });
     const guard = new RepeatGuard();
     const distinct = stream.distinct === undefined ? undefined : new Distinct(stream.distinct);
     let answer: Answer | undefined;
@@ -163,9 +175,11 @@ export class Reading {
       const scope: Scope = { ...base, page: turn.page };
       const { decode, errors } = stream;
       const reply = await caller.call({ request, link: turn.link, scope, decode, errors });
+      const part = partialAnswer(title, reply.answer);
+      if (reply.verdict === 'ok' && part !== undefined) throw part;
       if (guard.hasSeen(reply.digest)) {
         if (stream.paging?.repeated === 'end') break;
-        if (guard.records > 0) throw repeatedPage(title, reply.answer.url);
+        throw repeatedPage(title, reply.answer.url);
       }
       let count = 0;
       let last: Fields | undefined;
@@ -175,11 +189,11 @@ export class Reading {
         last = piece.last ?? last;
         yield this.#met({ ...piece, records: distinct?.fresh(piece.records) ?? piece.records }, scope);
       }
-      guard.records = count;
       turn = pager.next({ answer, records: count, last });
       const isRepeated = turn !== undefined && count > 0 && guard.hasSeen(digestOf(turn, count, last));
       if (isRepeated) throw repeatedPage(title, reply.answer.url);
     }
+    if (pager.hasChanged || pager.surplus > 0) this.#moved(pager);
     if (answer !== undefined) progress?.keep(keyOf(outer), answer);
   }
 
@@ -191,6 +205,13 @@ export class Reading {
     const since = scope.since as Moment | string | undefined;
     const fresh = since === undefined ? records : records.filter((one) => !progress.isKnown(one, since));
     return { records: fresh, count, scope };
+  }
+
+  /** The service counted differently on the way. A watermark must not move past records that were skipped. */
+  #moved({ surplus, hasFallen }: Pager): void {
+    const { service, progress, warn } = this.#init;
+    if (progress !== undefined && hasFallen) throw totalFell(service.title);
+    warn(totalMoved(service.title, surplus));
   }
 
   #countPage(): void {
@@ -212,8 +233,6 @@ function digestOf({ page, link }: Turn, count: number, last: Fields | undefined)
 
 /** The same page again, at once or after a round. Only the last few pages count: a long way is no reason to keep all. */
 class RepeatGuard {
-  /** Records of the page before. */
-  records = 0;
   readonly #recent: string[] = [];
 
   hasSeen(digest: string): boolean {
@@ -267,8 +286,9 @@ function picked(record: Fields, fields: Readonly<Record<string, string | readonl
   return Object.fromEntries(Object.entries(fields).map(([name, path]) => [name, valueAt(record, path)]));
 }
 
-function callAsStream({ request, records, paging }: Extract<Partition, { request: unknown }>): StreamData {
-  return { about: '', request, records, columns: 'discovered', ...(paging === undefined ? {} : { paging }) };
+function callAsStream(call: Extract<Partition, { request: unknown }>): StreamData {
+  const { fields: _, given: _given, ...stream } = call;
+  return { about: '', columns: 'discovered', ...stream };
 }
 
 function keyOf({ partition }: Scope): string {

@@ -7,11 +7,12 @@ import type { Answer } from './answer.ts';
 import type { Decoding, Fields, RecordsAt, StreamData } from './description.ts';
 import { isObject, parseExact, textOf } from './exact-json.ts';
 import { matches } from './judge.ts';
-import { valueAt, valuesAt } from './path.ts';
+import { type Path, stepsOf, valueAt, valuesAt } from './path.ts';
 import type { Reply } from './reply.ts';
+import { noList } from './service-problems.ts';
 import type { Scope } from './template.ts';
 
-type Reading = Pick<StreamData, 'records' | 'decode' | 'each' | 'only'>;
+type Reading = Pick<StreamData, 'records' | 'absent' | 'decode' | 'each' | 'only'>;
 
 const chunkRows = 1000;
 
@@ -37,8 +38,9 @@ export function isWanted(record: Fields, only: StreamData['only']): boolean {
   return Object.entries(only ?? {}).every(([path, value]) => matches(valueAt(record, path), value as never));
 }
 
-async function* chunksOf(reply: Reply, { records, decode = 'json' }: Reading, scope: Scope): AsyncGenerator<Fields[]> {
-  if (reply.input === undefined) yield* sliced(listed(reply.answer, records, scope));
+async function* chunksOf(reply: Reply, stream: Reading, scope: Scope): AsyncGenerator<Fields[]> {
+  const { decode = 'json' } = stream;
+  if (reply.input === undefined) yield* sliced(listed(reply.answer, stream, scope));
   else if (decode === 'raw') yield [{ content: await textIn(reply.input) }];
   else if (decode === 'jsonl') yield* lines(reply.input);
   else if (typeof decode === 'object' && decode.as === 'file') yield [{ file: reply.input }];
@@ -46,29 +48,76 @@ async function* chunksOf(reply: Reply, { records, decode = 'json' }: Reading, sc
   else yield* rows(reply.input, typeof decode === 'object' ? decode : { as: 'csv' });
 }
 
-/** The records of a parsed answer. */
-export function listed(answer: Answer, at: RecordsAt, scope: Scope): Iterable<Fields> {
+/**
+ * The records of a parsed answer.
+ * @throws Problem if they are not where the vendor always writes them: such an answer is not an empty one.
+ */
+export function listed(
+  answer: Answer,
+  stream: Pick<Reading, 'records' | 'absent' | 'decode'>,
+  scope: Scope,
+): Iterable<Fields> {
+  const { records: at } = stream;
   if (typeof at === 'function') return at(answer, scope);
-  if (typeof at === 'string' || Array.isArray(at)) return flat(valuesAt(answer.body, at as string)).map(asFields);
+  if (typeof at === 'string' || Array.isArray(at)) return listAt(answer, at as Path, stream).map(asFields);
   const shape = at as Exclude<RecordsAt, string | readonly string[] | ((...given: never[]) => unknown)>;
-  if ('zip' in shape) return zipped(answer.body, shape);
-  return underHeader(valueAt(answer.body, shape.at));
+  if ('one' in shape) return [recordAt(answer, shape.one)];
+  if ('zip' in shape) return zipped(answer, shape, stream);
+  const table = valueAt(answer.body, shape.at);
+  if (!Array.isArray(table)) throw noList(answer, shape.at);
+  return underHeader(table);
 }
 
-/** A list stands for its items, null for nothing. */
-function flat(values: readonly unknown[]): unknown[] {
-  return values.flatMap((value) => (Array.isArray(value) ? value : [value])).filter((value) => value !== null);
+/** The items of the list at a path of an answer; null items are none. */
+export function listAt(
+  answer: Answer,
+  path: Path,
+  { absent, decode }: Pick<Reading, 'absent' | 'decode'> = {},
+): unknown[] {
+  const steps = stepsOf(path);
+  const star = steps.indexOf('*');
+  const list = valueAt(answer.body, star < 0 ? steps : steps.slice(0, star));
+  if (list === undefined || list === null) {
+    const isEmpty = absent !== undefined && isObject(answer.body) && valueAt(answer.body, absent) !== undefined;
+    if (isEmpty) return [];
+    throw noList(answer, path);
+  }
+  // In XML a list of one is written like the one by itself.
+  const isList = Array.isArray(list) || decode === 'xml' || (star >= 0 && isObject(list));
+  if (!isList) throw noList(answer, path);
+  const items = star < 0 ? [list].flat() : itemsIn(answer, path, { list, rest: steps.slice(star + 1) });
+  return items.filter((item) => item !== null);
+}
+
+/** What each item of the first list has at the rest of the path: it is there in all of them. */
+function itemsIn(answer: Answer, path: Path, { list, rest }: { list: unknown; rest: readonly string[] }): unknown[] {
+  return valuesAt(list, ['*']).flatMap((item) => {
+    const found = valuesAt(item, rest);
+    if (found.length === 0 && !rest.includes('*')) throw noList(answer, path);
+    return found.flat();
+  });
+}
+
+function recordAt(answer: Answer, path: Path): Fields {
+  const value = valueAt(answer.body, path);
+  if (!isObject(value)) throw noList(answer, path, 'an object');
+  return value;
 }
 
 function asFields(value: unknown): Fields {
   return isObject(value) ? value : { value };
 }
 
-function* zipped(body: unknown, shape: Extract<RecordsAt, { zip: unknown }>): Generator<Fields> {
-  const groups = shape.zip.map(({ names, values }) => ({ names: valuesAt(body, names).map(String), values }));
-  for (const row of flat(valuesAt(body, shape.at))) {
+function* zipped(
+  answer: Answer,
+  shape: Extract<RecordsAt, { zip: unknown }>,
+  stream: Pick<Reading, 'absent'>,
+): Generator<Fields> {
+  const groups = shape.zip.map(({ names, values }) => ({ names: valuesAt(answer.body, names).map(String), values }));
+  for (const row of listAt(answer, shape.at, stream)) {
     const pairs = groups.flatMap(({ names, values }) => {
       const found = valuesAt(row, values);
+      if (found.length !== names.length) throw noList(answer, values, `${names.length} values in each row`);
       return names.map((name, i) => [name, found[i]] as const);
     });
     yield Object.fromEntries(pairs);
@@ -76,8 +125,7 @@ function* zipped(body: unknown, shape: Extract<RecordsAt, { zip: unknown }>): Ge
 }
 
 /** The first row names the others' cells. Names that are missing or stand twice get a number; short rows have gaps. */
-function* underHeader(table: unknown): Generator<Fields> {
-  if (!Array.isArray(table)) return;
+function* underHeader(table: readonly unknown[]): Generator<Fields> {
   const names = headerNames((table[0] as unknown[] | undefined) ?? []);
   for (const row of table.slice(1) as unknown[][]) {
     if (!Array.isArray(row) || row.length === 0) continue;

@@ -2,9 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Answer, pick, type Where } from './answer.ts';
 import { answerOf, type Caller } from './caller.ts';
 import type { StreamData } from './description.ts';
-import { textOf } from './exact-json.ts';
+import { isObject, textOf } from './exact-json.ts';
 import { secondsOf } from './moment.ts';
-import { jobProblem } from './service-problems.ts';
+import { placeText } from './page-problems.ts';
+import { jobNotMade, jobProblem } from './service-problems.ts';
 import type { Scope } from './template.ts';
 
 interface JobGiven {
@@ -22,7 +23,10 @@ export async function runReportJob(given: JobGiven): Promise<Readonly<Record<str
   const { create, keep, start, poll, result = {}, state, done, failed, every = '5s', patience = '1h' } = stream.job!;
   const call = (request: typeof create, facts: object, isPoll = false) =>
     caller.call({ request, scope: { ...scope, job: facts }, decode: jobDecode(stream), errors: stream.errors, isPoll });
-  const facts = kept((await call(create, {})).answer, keep);
+  const { answer: made } = await call(create, {});
+  const facts = kept(made, keep);
+  const missing = Object.keys(keep).find((name) => !isScalar(facts[name]));
+  if (missing !== undefined) throw jobNotMade(title, placeText(keep[missing]), made);
   if (start !== undefined)
     await answerOf(caller, { request: start, scope: { ...scope, job: facts }, errors: stream.errors });
   const deadline = performance.now() + secondsOf(patience) * 1000;
@@ -38,6 +42,11 @@ export async function runReportJob(given: JobGiven): Promise<Readonly<Record<str
       throw error;
     });
   }
+}
+
+/** Whether there is something to put into an address. */
+function isScalar(value: unknown): boolean {
+  return (textOf(value) ?? '').trim() !== '' && !isObject(value) && !Array.isArray(value);
 }
 
 function jobDecode({ decode }: StreamData) {

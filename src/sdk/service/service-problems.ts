@@ -1,9 +1,11 @@
 import { Problem, type ProblemInit } from '../../lib/problem.ts';
+import type { RunWarning } from '../../lib/run-warnings.ts';
 import { shownUrl } from '../http/problems.ts';
 import { saidIn } from '../http/said.ts';
 import { type Answer, pick } from './answer.ts';
 import { textOf } from './exact-json.ts';
 import type { Judgement } from './judge.ts';
+import type { Path } from './path.ts';
 
 /** The service knows no such thing as a record of this partition: the next one is asked for. */
 export class Ignored extends Error {}
@@ -103,16 +105,6 @@ export function repeatedPage(service: string, url: URL): Problem {
   });
 }
 
-/** There is said to be more, and no token to get there with. */
-export function noWayOn(service: string, url: URL): Problem {
-  return new Problem({
-    code: 'SERVICE_NO_WAY_ON',
-    family: 'job',
-    message: `${service} says that there is more, and not how to ask for it (${shownUrl(url)})`,
-    next: 'the part that was read is not sent; where this lasts, the service has changed how its pages work',
-  });
-}
-
 /** The service gives only so many records, and more than those have one and the same time. */
 export function cappedInstant(service: string, cap: number, seen: string | undefined): Problem {
   return new Problem({
@@ -153,6 +145,65 @@ export function strangeLink(service: string, link: URL, asked: URL): Problem {
     message: `${service} says that the next page is at another address, which gets no credentials of ours`,
     seen: link.origin,
     allowed: asked.origin,
+  });
+}
+
+/** What the vendor always writes is not there: the answer is an error, or another version of the API. */
+export function noList(answer: Answer, path: Path, allowed = 'a list'): Problem {
+  const place = [path].flat().join('.');
+  return new Problem({
+    code: 'SERVICE_NO_LIST',
+    family: 'job',
+    message: `The answer has no records ${place === '' ? 'in it' : `at \`${place}\``} (${shownUrl(answer.url)})`,
+    seen: saidIn(answer.text) || `status ${answer.status}, an empty answer`,
+    allowed,
+    next: 'Nothing is sent, because an answer without the list is not an empty list. If this persists, check whether a proxy answers instead of the service',
+  });
+}
+
+/** An answer with a good status that is not the answer yet, or only a part of it; undefined for others. */
+export function partialAnswer(service: string, { status, url }: Answer): Problem | undefined {
+  const isAccepted = status === 202;
+  if (!isAccepted && status !== 206) return undefined;
+  return new Problem({
+    code: isAccepted ? 'SERVICE_ACCEPTED' : 'SERVICE_PARTIAL',
+    family: isAccepted ? 'try_later' : 'job',
+    message: `${service} ${isAccepted ? 'has accepted the request, and gives no answer to it yet' : 'gives only a part of the answer'} (${shownUrl(url)})`,
+    seen: `status ${status}`,
+    allowed: 'status 200',
+  });
+}
+
+/** The service told different totals on the way, or gave more than it told. */
+export function totalMoved(service: string, surplus: number): RunWarning {
+  return {
+    code: 'SERVICE_TOTAL_CHANGED',
+    message:
+      surplus > 0
+        ? `${service} gave ${surplus} records more than the total that it told: some may be there twice`
+        : `${service} told different totals while its pages were read: rows may be missing, or be there twice`,
+    next: 'Run the job again; an incremental job reads the same time again by itself',
+  };
+}
+
+/** Records went away while an incremental run read them: those that moved up in their place would never be read. */
+export function totalFell(service: string): Problem {
+  return new Problem({
+    code: 'SERVICE_TOTAL_CHANGED',
+    family: 'try_later',
+    message: `${service} told a smaller total while its pages were read: records were skipped`,
+    next: 'Nothing is sent; the next run reads the same records again',
+  });
+}
+
+/** The vendor did not make the report: its answer to the order has nothing to ask for the result with. */
+export function jobNotMade(service: string, missing: string, answer: Answer): Problem {
+  return new Problem({
+    code: 'SERVICE_JOB_FAILED',
+    family: 'job',
+    message: `${service} did not start the report: its answer has no ${missing} (${shownUrl(answer.url)})`,
+    seen: saidIn(answer.text) || `status ${answer.status}, an empty answer`,
+    next: 'Check the options of the query: the answer usually says what is wrong with them',
   });
 }
 

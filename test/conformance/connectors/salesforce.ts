@@ -16,12 +16,18 @@ let grown = 0;
 function found(asked: Pick<Asked, 'query' | 'body'>) {
   const since = Date.parse(sinceOf(asked) || '2000-01-01');
   const ids = Array.from({ length: 3 + grown }, (_, i) => i + 1).filter((id) => Date.parse(changed(id)) >= since);
-  return page(ids.slice(0, 2).map(record), ids.length > 2 ? { next: `few-${ids[2]}`, total: ids.length } : undefined);
+  return page(
+    ids.slice(0, 2).map(record),
+    ids.length > 2 ? { next: `few-${ids[2]}-${ids.length}`, total: ids.length } : undefined,
+  );
 }
 
 function rest({ part }: Pick<Asked, 'part'>) {
-  const from = Number(part.from);
-  return page(Array.from({ length: 4 + grown - from }, (_, i) => record(from + i)));
+  const [from = 0, total = 0] = String(part.from).split('-').map(Number);
+  return page(
+    Array.from({ length: 4 + grown - from }, (_, i) => record(from + i)),
+    { total },
+  );
 }
 
 /** A page of many: the number of its first record. */
@@ -32,7 +38,8 @@ function many({ part }: Pick<Asked, 'part'>) {
     (_, i) => `{"Name":"${'n'.repeat(640)}${from + i}","Id":"${from + i}"}`,
   );
   const next = from + perPage;
-  return page(records, next < pages * perPage ? { next: `many-${next}`, total: pages * perPage } : undefined);
+  const total = pages * perPage;
+  return page(records, next < total ? { next: `many-${next}`, total } : { total });
 }
 
 const isMany = ({ query }: Pick<Asked, 'query'>) => query.get('q')?.includes('FROM Lead') === true;

@@ -83,7 +83,7 @@ const answers: Readonly<Record<string, Answer>> = {
   '/orders': (_, response) =>
     sendJson(
       response,
-      '{"data": {"items": [{"id": 1, "paid": 1.50, "by": {"name": "Ann"}}, {"id": 2, "by": {"name": "Böð"}}]}}',
+      '{"data": {"items": [{"id": 1, "paid": 1.50, "by": {"name": "Ann"}}, {"id": 2, "by": {"name": "Böð"}}]}, "meta": {"next": null}}',
     ),
   '/hostile': (_, response) => {
     const record = (value: string) => Object.fromEntries(hostileNames.map((name) => [name, value]));

@@ -17,8 +17,8 @@ export function refusal(status: number, errorCode: string, message = 'no'): Repl
 }
 
 /** A page of a query: the text of each record is JSON as the vendor writes it, digits and all. */
-export function page(records: readonly string[], more?: { readonly next: string; readonly total: number }): Reply {
-  const rest = more === undefined ? '"done":true' : `"done":false,"nextRecordsUrl":"${api}/query/${more.next}"`;
+export function page(records: readonly string[], more?: { readonly next?: string; readonly total: number }): Reply {
+  const rest = more?.next === undefined ? '"done":true' : `"done":false,"nextRecordsUrl":"${api}/query/${more.next}"`;
   const whole = records.map((text) => text.replace('{', '{"attributes":{"type":"X","url":"/x"},'));
   const text = `{"totalSize":${more?.total ?? records.length},${rest},"records":[${whole.join(',')}]}`;
   return { text, headers: { 'content-type': 'application/json', 'sforce-limit-info': 'api-usage=18/15000' } };

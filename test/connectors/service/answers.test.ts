@@ -9,10 +9,9 @@ describe('the answers of a service', () => {
     const read = async (records: StreamData['records'], json: unknown) =>
       await run({ records, columns: 'discovered' }, { routes: { 'GET /v1/things': { json } } });
     expect((await read('', [{ id: 1 }, { id: 2 }])).rows).toEqual([['1'], ['2']]);
-    expect((await read('*.results', [{ results: [{ id: 1 }] }, {}, { results: [{ id: 2 }] }])).rows).toEqual([
-      ['1'],
-      ['2'],
-    ]);
+    expect(
+      (await read('*.results', [{ results: [{ id: 1 }] }, { results: [] }, { results: [{ id: 2 }] }])).rows,
+    ).toEqual([['1'], ['2']]);
     const table = await read(
       { at: 'values', table: 'header_row' },
       { values: [['a', 'a', ''], [1, 'x'], [], [2, '', 'z']] },
@@ -27,7 +26,38 @@ describe('the answers of a service', () => {
     const zip = { at: 'rows', zip: [{ names: 'columns.*.id', values: 'data.*' }] };
     const zipped = await read(zip, { columns: [{ id: 'visits' }, { id: 'orders' }], rows: [{ data: [1, 2.5] }] });
     expect(zipped).toMatchObject({ columns: ['visits integer', 'orders decimal'], rows: [['1', '2.5']] });
-    expect((await read('missing', {})).rows).toEqual([]);
+    expect((await read({ one: 'thing' }, { thing: { id: 1 } })).rows).toEqual([['1']]);
+    expect((await run({ absent: 'ok' }, { routes: { 'GET /v1/things': { json: { ok: true } } } })).rows).toEqual([]);
+  });
+
+  it.each<[string, StreamData['records'], unknown]>([
+    ['is missing', 'data', { error: 'no' }],
+    ['is null', 'data', { data: null, error: 'no' }],
+    ['is a single record', 'data', { data: { error: 'no' } }],
+    ['is a text', 'data', { data: 'no' }],
+    ['should be the document', '', { error: 'no' }],
+    ['is missing in an item of a list', '*.results', [{ results: [] }, { error: 'no' }]],
+    ['should be a table', { at: 'values', table: 'header_row' }, { error: 'no' }],
+    [
+      'has fewer values than names',
+      { at: 'r', zip: [{ names: 'c.*', values: 'd.*.v' }] },
+      { c: ['a', 'b'], r: [{ d: [{ v: 1 }, {}] }] },
+    ],
+    ['should be one record', { one: 'thing' }, { thing: [{ id: 1 }] }],
+  ])('refuses an answer of which the list of records %s', async (_, records, json) => {
+    const problem = await fail({ records, columns: 'discovered' }, { routes: { 'GET /v1/things': { json } } });
+    expect(problem).toMatchObject({ code: 'SERVICE_NO_LIST', seen: JSON.stringify(json) });
+  });
+
+  it.each([
+    [202, 'SERVICE_ACCEPTED'],
+    [204, 'SERVICE_NO_LIST'],
+    [206, 'SERVICE_PARTIAL'],
+    [304, 'SERVICE_FAILED'],
+  ])('refuses status %i for a page', async (status, code) => {
+    const json = { data: ids(0, 1) };
+    const routes = { 'GET /v1/things': status === 202 || status === 206 ? { status, json } : { status } };
+    expect(await fail({}, { routes })).toMatchObject({ code });
   });
 
   it('keeps the digits that the vendor wrote, in declared and in discovered columns', async () => {

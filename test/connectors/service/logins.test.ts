@@ -78,7 +78,7 @@ describe('the logins of a service', () => {
       oauth: { grants: ['client_credentials'], token_url: 'https://api.acme.example/token', refresh: 'none' },
       headers: { authorization: 'Bearer {{ login.token }}', 'x-api-key': '{{ login.client_id }}' },
     } as const;
-    const { vendor } = await run({}, { routes: { 'GET /v1/things': { json: {} } }, service: { login } });
+    const { vendor } = await run({}, { routes: { 'GET /v1/things': { json: { data: [] } } }, service: { login } });
     expect(vendor.asked[0]!.headers).toMatchObject({ authorization: 'Bearer token-1', 'x-api-key': 'app-1' });
   });
 });

@@ -180,7 +180,7 @@ describe('the pages of a service', () => {
         routes: {
           'GET /v1/things': ({ query }) =>
             query.has('p')
-              ? { json: { data: ids(1, 4) } }
+              ? { json: { data: ids(1, 4), next: null } }
               : { json: { data: [...ids(0, 2), ...ids(0, 1)], next: 'p2' } },
         },
       },

@@ -3,7 +3,7 @@ import { option, type StreamData } from '../../../src/sdk/index.ts';
 import { basics, ids, run } from '../doubles/acme.ts';
 import type { Routes } from '../doubles/vendor.ts';
 
-const nothing: Routes = { 'GET /v1/things': { json: {} } };
+const nothing: Routes = { 'GET /v1/things': { json: { data: [] } } };
 
 describe('what is asked for part by part', () => {
   it('asks for every combination of parts, and goes on where one has nothing', async () => {
@@ -90,7 +90,7 @@ describe('what is asked for part by part', () => {
         query: { from: `{{ window.from${format} }}`, to: `{{ window.to${format} }}` },
       };
       const query = { start_date: '2026-01-01', end_date: '2026-01-05' };
-      const { asked } = await run({ window: window!, request }, { routes: { 'GET /v1/things': { json: {} } }, query });
+      const { asked } = await run({ window: window!, request }, { routes: nothing, query });
       return asked.map((line) => line.split('?')[1]);
     };
     expect(await spans({ step: '2d' }, '')).toEqual([

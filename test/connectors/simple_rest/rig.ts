@@ -6,7 +6,7 @@ import { afterEach, beforeEach } from 'vitest';
 import rest from '../../../connectors/simple_rest/index.ts';
 import type { Problem } from '../../../src/lib/problem.ts';
 import { forgetSecrets } from '../../../src/lib/redact.ts';
-import { batchText } from '../../../src/sdk/index.ts';
+import { batchText, type RunWarning } from '../../../src/sdk/index.ts';
 import type { TestLogin } from '../doubles/logins.ts';
 import { contextOf } from '../harness.ts';
 import { TestServer } from '../http-server.ts';
@@ -36,11 +36,13 @@ export function restBench() {
   });
 
   async function extract(query: Options, source: Options = {}, run: Run = {}) {
-    const context = { ...contextOf(rest, { source: { url: server.url, ...source }, query, folder }), ...run };
+    const warnings: RunWarning[] = [];
+    const warn = (warning: RunWarning) => void warnings.push(warning);
+    const context = { ...contextOf(rest, { source: { url: server.url, ...source }, query, folder }), warn, ...run };
     const { columns, batches, watermark, unchanged } = await rest.extract(context);
     const rows: (string | null)[][] = [];
     for await (const batch of batches) rows.push(...batchText(batch));
-    return { columns, rows, watermark: watermark?.(), unchanged: unchanged?.() ?? false };
+    return { columns, rows, watermark: watermark?.(), unchanged: unchanged?.() ?? false, warnings };
   }
 
   const failure = (query: Options, source: Options = {}): Promise<Problem> =>

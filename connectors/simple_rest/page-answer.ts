@@ -1,0 +1,161 @@
+import {
+  excerpt,
+  formatOfMediaType,
+  formatOfName,
+  type HttpAnswer,
+  type HttpRequest,
+  isKnownEncoding,
+  type Problem,
+  type RecordSettings,
+  restProblem,
+  shownUrl,
+  textOf,
+} from '#sdk';
+import { readsAnswer } from './faults.ts';
+import type { FailWhen, RestQuery } from './options.ts';
+
+/** How an answer is read, as its headers and the options say. */
+export function settingsOf(query: RestQuery, answer: HttpAnswer): RecordSettings {
+  const contentType = [answer.headers['content-type'] ?? []].flat()[0];
+  const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType ?? '')?.[1];
+  const format = query.format ?? formatOfMediaType(contentType) ?? formatOfName(answer.url.pathname);
+  if (format === undefined && answer.status !== 204) throw unknownFormat(answer, contentType);
+  if (format !== undefined && format !== 'json' && readsAnswer(query.paging)) throw noJson(answer, contentType);
+  const encoding = query.encoding ?? (charset !== undefined && isKnownEncoding(charset) ? charset : undefined);
+  return { ...query, format: format ?? 'json', encoding, factColumns: Object.keys(query.header_columns) };
+}
+
+/** The columns that hold headers of the answer. */
+export function factsOf({ header_columns }: RestQuery, { headers }: HttpAnswer): Record<string, string | undefined> {
+  const facts = Object.entries(header_columns).map(([column, name]) => {
+    const value = headers[name.toLowerCase()];
+    return [column, value === undefined ? undefined : [value].flat().join(', ')] as const;
+  });
+  return Object.fromEntries(facts);
+}
+
+/**
+ * Refuses good answers that are not the whole of what was asked for: 202 (there will be an answer), 206 (a part of it) and
+ * 304 (the same as before, said to a request that did not ask so).
+ */
+export async function refusePartOf(request: HttpRequest, answer: HttpAnswer, given: StatusGiven): Promise<void> {
+  const problem = partProblem(request, answer, given);
+  if (problem === undefined) return;
+  // An answer that is not read keeps its connection.
+  for await (const _ of answer.body) break;
+  throw problem;
+}
+
+interface StatusGiven {
+  readonly isPaged: boolean;
+  readonly isConditional: boolean;
+}
+
+function partProblem(request: HttpRequest, answer: HttpAnswer, given: StatusGiven): Problem | undefined {
+  const { status, url } = answer;
+  if (status === 202) {
+    // Another request by POST may start the same work again.
+    return restProblem(
+      'REST_ACCEPTED',
+      request.method === 'GET' ? 'try_later' : 'job',
+      `${shownUrl(url)} has accepted the request, and gives no answer to it yet`,
+      {
+        seen: 'status 202',
+        allowed: 'status 200 with the data',
+        next: 'Ask for the address of the result itself; a report that is made on request cannot be waited for',
+      },
+    );
+  }
+  if (status === 304 && !given.isConditional) {
+    return restProblem(
+      'REST_NOT_MODIFIED',
+      'try_later',
+      `${shownUrl(url)} says that nothing has changed, which was not the question`,
+      {
+        seen: 'status 304',
+        allowed: 'status 200 with the data',
+        next: 'Remove headers such as If-None-Match from `headers` and `parameters`, or set `conditional: true`; a cache on the way may be at fault',
+      },
+    );
+  }
+  return status === 206 ? partialProblem(request, answer, given.isPaged) : undefined;
+}
+
+/** 206 is a whole answer only as a page of several, or if its range ends where everything ends, or if just that range was asked for. */
+function partialProblem(request: HttpRequest, { url, headers }: HttpAnswer, isPaged: boolean): Problem | undefined {
+  const range = [headers['content-range'] ?? []].flat()[0] ?? '';
+  const [, unit = '', first = '', last = '', total = ''] = /^\s*(\w*)\s*(\d+)-(\d+)\/(\d+|\*)\s*$/.exec(range) ?? [];
+  const isWhole = total !== '*' && total !== '' && Number(first) === 0 && Number(last) + 1 >= Number(total);
+  const isAskedFor = Object.keys(request.trustedHeaders).includes('range');
+  if (isWhole || isAskedFor || (isPaged && unit !== 'bytes' && total !== '')) return undefined;
+  return restProblem('REST_PARTIAL', 'job', `${shownUrl(url)} gives only a part of the data`, {
+    seen: `status 206, ${range === '' ? 'no Content-Range' : `Content-Range: ${range}`}`,
+    allowed: 'the whole data, or pages of it',
+    next: 'Set `paging`, so that the other parts are read as well; nothing is sent',
+  });
+}
+
+/** What makes an answer an error though its status is good: as the user says, or `errors` of GraphQL. */
+export function failPathsOf({ fail_when, body, records, method }: RestQuery): readonly FailWhen[] {
+  if (fail_when !== undefined) return fail_when;
+  const isGraph = typeof body === 'object' && body !== null && 'query' in body && /^post$/i.test(method);
+  return isGraph && records ? ['errors'] : [];
+}
+
+/** The problem of an answer that says that it is an error; undefined if it does not. */
+export function saidFailure(
+  paths: readonly FailWhen[],
+  valueAt: (path: string) => unknown,
+  url: URL,
+): Problem | undefined {
+  for (const one of paths) {
+    const [path, is] = typeof one === 'string' ? [one, undefined] : [one.path, one.is];
+    const value = valueAt(path);
+    const isFound = is === undefined ? isSomething(value) : textOf(value) === String(is);
+    if (!isFound) continue;
+    return restProblem(
+      'REST_ANSWER_ERROR',
+      'job',
+      `The answer says that it is an error, at \`${path}\` (${shownUrl(url)})`,
+      {
+        seen: excerpt(wordsOf(value), 200),
+        next: 'Nothing is sent. Which places mean an error is said by `fail_when`; `fail_when: []` looks at none',
+      },
+    );
+  }
+  return undefined;
+}
+
+function isSomething(value: unknown): boolean {
+  const text = textOf(value);
+  return text !== undefined && !['', 'false', '[]', '{}'].includes(text);
+}
+
+/** The messages of a list of errors, or whatever is there. */
+function wordsOf(value: unknown): string {
+  const messages = [value].flat().map((one) => {
+    const message = typeof one === 'object' && one !== null && 'message' in one ? one.message : one;
+    return textOf(message) ?? '';
+  });
+  return messages.join('; ');
+}
+
+function unknownFormat({ url }: HttpAnswer, contentType: string | undefined) {
+  return restProblem('REST_FORMAT', 'job', `${shownUrl(url)} answers with something that is not known to be data`, {
+    seen: contentType ?? 'no content type',
+    allowed: 'json, jsonl, csv, xml',
+    next: 'check the address and the login; set `format` if the content type is simply wrong',
+  });
+}
+
+function noJson({ url }: HttpAnswer, contentType: string | undefined) {
+  return restProblem(
+    'REST_FORMAT',
+    'job',
+    `${shownUrl(url)} does not answer in json, so the way to the next page is unknown`,
+    {
+      seen: contentType ?? 'no content type',
+      next: 'set `format: json` if the content type is simply wrong, or choose another kind of `paging`',
+    },
+  );
+}

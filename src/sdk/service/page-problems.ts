@@ -1,0 +1,128 @@
+import { Problem } from '../../lib/problem.ts';
+import { excerpt } from '../../lib/redact.ts';
+import { shownUrl } from '../http/problems.ts';
+import type { Where } from './answer.ts';
+import { textOf } from './exact-json.ts';
+
+/** What is wrong about how one page leads to the next. `at` is undefined for the Link header. */
+export type PageFault =
+  | { readonly kind: 'missing'; readonly at: Where | undefined; readonly hasSeen: boolean }
+  | { readonly kind: 'no way'; readonly at: Where | undefined }
+  | { readonly kind: 'link' | 'token'; readonly at: Where | undefined; readonly value: unknown }
+  | { readonly kind: 'flag'; readonly name: 'more' | 'last' | 'empty'; readonly at: Where }
+  | {
+      readonly kind: 'count';
+      readonly name: 'total' | 'pages';
+      readonly at: Where | undefined;
+      readonly value: unknown;
+    }
+  | { readonly kind: 'untold'; readonly name: 'total' | 'pages'; readonly at: Where }
+  | { readonly kind: 'short'; readonly what: 'records' | 'pages'; readonly seen: number; readonly told: number };
+
+interface Context {
+  readonly title: string;
+  readonly places: 'option' | 'vendor';
+  readonly url: URL;
+  /** What the page held. */
+  readonly seen: string;
+}
+
+/** A place in an answer, for a person to read. */
+export function placeText(at: Where | undefined): string {
+  if (at === undefined) return 'the Link header';
+  if (typeof at === 'string') return `\`${at}\``;
+  if (Array.isArray(at)) return `\`${at.join('.')}\``;
+  return `the header ${(at as { header: string }).header}`;
+}
+
+/** The problem of pages whose end is not known. Nothing of the run is sent. */
+export function pageProblem(fault: PageFault, context: Context): Problem {
+  const { title, places, url } = context;
+  const isOption = places === 'option';
+  const { code, message, seen, allowed, next } = words(fault, context);
+  return new Problem({
+    code: `${isOption ? 'REST' : 'SERVICE'}_${code}`,
+    family: 'job',
+    message: `${message} (${shownUrl(url)})`,
+    seen,
+    ...(allowed === undefined ? {} : { allowed }),
+    next: isOption ? next : `Nothing is sent. If this persists, ${title} has changed how its pages work: report it`,
+  });
+}
+
+interface Words {
+  readonly code: string;
+  readonly message: string;
+  readonly seen: string;
+  readonly allowed?: string;
+  readonly next: string;
+}
+
+const lastPage = 'null, false or an empty text on the last page';
+
+function words(fault: PageFault, { title, seen }: Context): Words {
+  switch (fault.kind) {
+    case 'missing':
+      return missing(fault, seen);
+    case 'no way':
+      return {
+        code: 'NO_WAY_ON',
+        message: `${title} says that there are more records, and gives no way to them at ${placeText(fault.at)}`,
+        seen,
+        next: 'Compare `paging` with an answer of the server; nothing is sent',
+      };
+    case 'link':
+    case 'token':
+      return {
+        code: 'NO_WAY_ON',
+        message: `The next page at ${placeText(fault.at)} is not ${fault.kind === 'link' ? 'an address' : 'a cursor'}`,
+        seen: excerpt(textOf(fault.value) ?? '', 120),
+        allowed: `${fault.kind === 'link' ? 'an http address' : 'a text or a number'}, or ${lastPage}`,
+        next: 'Set `paging` to the place of the text itself, such as `next.href`; nothing is sent',
+      };
+    case 'flag':
+      return {
+        code: 'PAGE_FLAG',
+        message: `The answer does not say whether there are more pages: ${placeText(fault.at)} is missing`,
+        seen,
+        allowed: 'true or false on every page',
+        next: `Correct \`paging.${fault.name}\`, or remove it if the server does not always write it; nothing is sent`,
+      };
+    case 'count':
+      return {
+        code: 'TOTAL',
+        message: `The number of all ${fault.name === 'total' ? 'records' : 'pages'} at ${placeText(fault.at)} is not a number`,
+        seen: excerpt(textOf(fault.value) ?? '', 120),
+        next: `Correct \`paging.${fault.name}\`, or remove it; nothing is sent`,
+      };
+    case 'untold':
+      return {
+        code: 'TOTAL',
+        message: `No answer tells the number of all ${fault.name === 'total' ? 'records' : 'pages'}: ${placeText(fault.at)} is missing`,
+        seen,
+        next: `Correct \`paging.${fault.name}\`, or remove it; nothing is sent`,
+      };
+    case 'short':
+      return {
+        code: 'PAGES_SHORT',
+        message: `${title} tells ${fault.told} ${fault.what} in all, and its pages end after ${fault.seen}`,
+        seen: `${fault.seen} of ${fault.told}`,
+        allowed: String(fault.told),
+        next: 'Run the job again. If this persists, compare `paging` with an answer of the server; if the total is not exact, set `paging: {total: {path: …, estimate: true}}`',
+      };
+  }
+}
+
+function missing({ at, hasSeen }: Extract<PageFault, { kind: 'missing' }>, seen: string): Words {
+  const isHeader = at === undefined;
+  const place = isHeader ? 'the Link header' : placeText(at);
+  return {
+    code: 'NO_WAY_ON',
+    message: hasSeen
+      ? `The place of the next page, ${place}, is missing in an answer that has as many records as the others`
+      : `The place of the next page, ${place}, is in no answer`,
+    seen,
+    allowed: isHeader ? 'a Link header' : `the next page, or ${lastPage}`,
+    next: `Correct \`paging\`. If the server leaves ${isHeader ? 'the header' : 'the place'} out of the last page, set \`paging: {missing: end}\`; if there is only one page, remove \`paging\``,
+  };
+}

@@ -1,0 +1,340 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { sendJson } from '../http-server.ts';
+import { faults, ids, numbers, restBench } from './rig.ts';
+
+const { server, extract, failure, asked } = restBench();
+
+/** Answers the pages by their number, 1 and up, whatever asks for them. */
+function pagesAre(pages: readonly unknown[], headers: Record<string, string> = {}): void {
+  server.answer = ({ searchParams }, response) => {
+    const page = Number(searchParams.get('page') ?? 1);
+    sendJson(response, pages[page - 1] ?? { rows: [] }, headers);
+  };
+}
+
+const next = (page: number) => `/?page=${page}`;
+const link = { kind: 'next_link', path: 'next' };
+
+describe('the place of the next page', () => {
+  it.each([
+    ['is mistyped', { kind: 'next_link', path: 'nxt' }, '`nxt`'],
+    ['is a cursor that the server does not know', { kind: 'cursor', cursor: 'bookmark' }, '`bookmark`'],
+    ['looks into the records', { kind: 'cursor', cursor: 'rows.9.id' }, '`rows.9.id`'],
+    ['is the Link header of a server that sends none', { kind: 'link_header' }, 'the Link header'],
+  ])('is an error with a way out if it %s', async (_, paging, place) => {
+    pagesAre([
+      { rows: ids(0, 10), next: next(2) },
+      { rows: ids(10, 20), next: null },
+    ]);
+    const problem = await failure({ records: 'rows', paging });
+    expect(problem).toMatchObject({ code: 'REST_NO_WAY_ON', family: 'job' });
+    expect(problem.message).toContain(place);
+    expect(problem.seen).toBe('10 records on page 1; the answer shows a next page at `next`');
+    expect(problem.next).toContain('`paging: {missing: end}`');
+  });
+
+  it('may be left out of the last page, which is shorter than the others', async () => {
+    pagesAre([{ rows: ids(0, 3), next: next(2) }, { rows: ids(3, 6), next: next(3) }, { rows: ids(6, 7) }]);
+    expect((await extract({ records: 'rows', paging: link })).rows).toEqual(numbers(0, 7));
+    expect(await failure({ records: 'rows', paging: { ...link, missing: 'error' } })).toMatchObject({
+      code: 'REST_NO_WAY_ON',
+    });
+  });
+
+  it('is an error if it is gone from a page as full as the others, unless the server is said to leave it out', async () => {
+    pagesAre([{ rows: ids(0, 3), next: next(2) }, { rows: ids(3, 6) }]);
+    expect(await failure({ records: 'rows', paging: link })).toMatchObject({ code: 'REST_NO_WAY_ON' });
+    const paging = { ...link, missing: 'end' };
+    expect((await extract({ records: 'rows', paging })).rows).toEqual(numbers(0, 6));
+    pagesAre([{ rows: ids(0, 3), '@odata.nextLink': next(2) }, { rows: ids(3, 6) }]);
+    const odata = { kind: 'next_link', path: '@odata.nextLink' };
+    expect((await extract({ records: 'rows', paging: odata })).rows).toEqual(numbers(0, 6));
+  });
+
+  it('need not be in the only page if a total is reached, or the page is shorter than asked for, or empty', async () => {
+    pagesAre([{ rows: ids(0, 3), count: 3 }]);
+    const single = async (more: object) => (await extract({ records: 'rows', paging: { ...link, ...more } })).rows;
+    expect(await single({ total: 'count' })).toEqual(numbers(0, 3));
+    expect(await single({ size_parameter: 'n', size: 10 })).toEqual(numbers(0, 3));
+    expect(await failure({ records: 'rows', paging: link })).toMatchObject({ code: 'REST_NO_WAY_ON' });
+    pagesAre([{ rows: [] }]);
+    expect(await single({})).toEqual([]);
+  });
+
+  it('is not taken for left out of a short page that shows another way on, as behind a server that caps the size', async () => {
+    pagesAre([{ rows: ids(0, 3), next: next(2) }]);
+    const paging = { kind: 'next_link', path: 'nxt', size_parameter: 'n', size: 10 };
+    expect(await failure({ records: 'rows', paging })).toMatchObject({ code: 'REST_NO_WAY_ON' });
+  });
+
+  it.each([null, false, ''])('ends the pages as %j', async (last) => {
+    pagesAre([
+      { rows: ids(0, 3), next: next(2) },
+      { rows: ids(3, 6), next: last },
+    ]);
+    expect((await extract({ records: 'rows', paging: link })).rows).toEqual(numbers(0, 6));
+  });
+
+  it.each([
+    ['an object', { href: '/?page=3' }],
+    ['a list', ['/?page=3']],
+    ['no address', 'http://[bad'],
+    ['an address of another kind', 'mailto:a@example.com'],
+    ['a number', 3],
+    ['true', true],
+  ])('is an error if it is %s', async (_, value) => {
+    pagesAre([
+      { rows: ids(0, 3), next: next(2) },
+      { rows: ids(3, 6), next: value },
+    ]);
+    expect(await failure({ records: 'rows', paging: link })).toMatchObject({
+      code: 'REST_NO_WAY_ON',
+      message: expect.stringContaining('`next` is not an address'),
+    });
+  });
+
+  it('is an error if it is an object where a cursor is expected', async () => {
+    pagesAre([{ rows: ids(0, 3), next: { token: 'x' } }]);
+    expect(await failure({ records: 'rows', paging: { kind: 'cursor', cursor: 'next' } })).toMatchObject({
+      code: 'REST_NO_WAY_ON',
+      seen: '{"token":"x"}',
+    });
+  });
+});
+
+describe('a flag for more pages', () => {
+  it.each([
+    ['more', [{ rows: ids(0, 3), more: true }, { rows: ids(3, 4) }]],
+    ['last', [{ rows: ids(0, 3), last: false }, { rows: ids(3, 4) }]],
+  ])('%s is an error if an answer lacks it', async (name, pages) => {
+    pagesAre(pages);
+    const paging = { kind: 'page', [name]: name };
+    expect(await failure({ records: 'rows', paging })).toMatchObject({
+      code: 'REST_PAGE_FLAG',
+      next: expect.stringContaining(`paging.${name}`),
+    });
+  });
+
+  it('that says more needs a way there', async () => {
+    pagesAre([{ rows: ids(0, 3), more: true, next: null }]);
+    expect(await failure({ records: 'rows', paging: { ...link, more: 'more' } })).toMatchObject({
+      code: 'REST_NO_WAY_ON',
+    });
+  });
+});
+
+describe('a total', () => {
+  const answer = (rows: unknown, count: unknown, more: object = {}) => ({ count, rows, ...more });
+
+  it.each([
+    ['page numbers', { kind: 'page', total: 'count' }, { rows: [] }],
+    ['next links', { ...link, total: 'count' }, { rows: [], next: null }],
+  ])('that is not reached when the pages end is an error with %s', async (_, paging, third) => {
+    pagesAre([
+      answer(ids(0, 10), 47, { next: next(2) }),
+      answer(ids(10, 20), 47, { next: next(3) }),
+      { count: 47, ...third },
+    ]);
+    expect(await failure({ records: 'rows', paging })).toMatchObject({ code: 'REST_PAGES_SHORT', seen: '20 of 47' });
+  });
+
+  it('of pages that is not reached is an error too', async () => {
+    pagesAre([
+      { rows: ids(0, 2), pages: 3 },
+      { rows: [], pages: 3 },
+    ]);
+    const paging = { kind: 'page', pages: 'pages' };
+    expect(await failure({ records: 'rows', paging })).toMatchObject({ code: 'REST_PAGES_SHORT', seen: '2 of 3' });
+  });
+
+  it('that no answer tells, or that is no number, is an error', async () => {
+    pagesAre([{ rows: ids(0, 2), count: 'many' }]);
+    const failed = (total: string) => failure({ records: 'rows', paging: { kind: 'page', total } });
+    expect(await failed('cnt')).toMatchObject({ code: 'REST_TOTAL', message: expect.stringContaining('`cnt`') });
+    expect(await failed('count')).toMatchObject({ code: 'REST_TOTAL', seen: 'many' });
+  });
+
+  it('that is an estimate is held against nothing', async () => {
+    pagesAre([answer(ids(0, 2), 47, { next: null })]);
+    const paging = { ...link, total: { path: 'count', estimate: true } };
+    expect(await extract({ records: 'rows', paging })).toMatchObject({ rows: numbers(0, 2), warnings: [] });
+  });
+
+  it('that changes on the way has all pages read a second time', async () => {
+    let reads = 0;
+    server.answer = ({ searchParams }, response) => {
+      const page = Number(searchParams.get('page') ?? 1);
+      if (page === 1) reads++;
+      const count = reads === 1 && page === 2 ? 5 : 4;
+      sendJson(response, answer(ids(page * 2 - 2, Math.min(4, page * 2)), count, { next: page < 2 ? next(2) : null }));
+    };
+    const outcome = await extract({ records: 'rows', paging: { ...link, total: 'count' } });
+    expect(outcome).toMatchObject({ rows: numbers(0, 4), warnings: [] });
+    expect(asked()).toEqual(['/', '/?page=2', '/', '/?page=2']);
+  });
+
+  it('that changes on the way twice is delivered with a warning', async () => {
+    pagesAre([answer(ids(0, 2), 4, { next: next(2) }), answer(ids(2, 5), 5, { next: null })]);
+    const outcome = await extract({ records: 'rows', paging: { ...link, total: 'count' } });
+    expect(outcome.rows).toEqual(numbers(0, 5));
+    expect(outcome.warnings).toMatchObject([{ code: 'REST_TOTAL_CHANGED' }]);
+    expect(asked()).toHaveLength(4);
+  });
+
+  it('that is exceeded is told', async () => {
+    pagesAre([answer(ids(0, 2), 2, { next: next(2) }), answer(ids(2, 4), 2, { next: null })]);
+    const outcome = await extract({ records: 'rows', paging: { ...link, total: 'count' } });
+    expect(outcome).toMatchObject({ rows: numbers(0, 4), warnings: [{ code: 'REST_TOTAL_EXCEEDED' }] });
+  });
+});
+
+describe('the list of records', () => {
+  it.each([
+    ['null', null],
+    ['an object', { error: 'x' }],
+    ['a text', 'try later'],
+  ])('is an error on a later page if it is %s', async (_, list) => {
+    pagesAre([{ rows: ids(0, 3) }, { rows: list }]);
+    expect(await failure({ records: 'rows', paging: { kind: 'page' } })).toMatchObject({ code: 'REST_NO_LIST' });
+  });
+
+  it('may be null where the server is said to write that for nothing', async () => {
+    pagesAre([{ rows: ids(0, 3) }, { rows: null }]);
+    const query = { records: 'rows', paging: { kind: 'page' }, null_records: 'empty' };
+    expect((await extract(query)).rows).toEqual(numbers(0, 3));
+    pagesAre([{ rows: null }]);
+    expect(await failure({ records: 'rows' })).toMatchObject({ code: 'REST_NO_LIST' });
+  });
+
+  it('is an error page if the document itself is no list any more', async () => {
+    pagesAre([ids(0, 3), { error: 'x' }, []]);
+    expect(await failure({ paging: { kind: 'page' } })).toMatchObject({ code: 'REST_NO_LIST' });
+  });
+
+  it('that is empty, in the very answer that came before, is not asked for again and again', async () => {
+    pagesAre([
+      { rows: [], more: true },
+      { rows: [], more: true },
+    ]);
+    const paging = { kind: 'page', more: 'more' };
+    expect(await failure({ records: 'rows', paging })).toMatchObject({ code: 'REST_PAGES_REPEAT' });
+    expect(asked()).toHaveLength(2);
+  });
+});
+
+describe('a status', () => {
+  const answerWith = (status: number, headers: Record<string, string>, value: unknown) => {
+    server.answer = (_, response: ServerResponse) => {
+      response.writeHead(status, { 'content-type': 'application/json', ...headers });
+      response.end(status === 304 ? undefined : JSON.stringify(value));
+    };
+  };
+  const once = { retries: 0 };
+
+  it('206 without paging is an error unless its range is everything', async () => {
+    for (const range of ['0-19/47', 'items 0-19/*', 'items 20-46/47', 'bytes 0-9/20']) {
+      answerWith(206, { 'content-range': range }, ids(0, 3));
+      expect(await failure({})).toMatchObject({ code: 'REST_PARTIAL', seen: `status 206, Content-Range: ${range}` });
+    }
+    answerWith(206, {}, ids(0, 3));
+    expect(await failure({})).toMatchObject({ code: 'REST_PARTIAL' });
+    answerWith(206, { 'content-range': '0-2/3' }, ids(0, 3));
+    expect((await extract({})).rows).toEqual(numbers(0, 3));
+    answerWith(206, { 'content-range': 'items 0-2/47' }, ids(0, 3));
+    const parameters = [{ name: 'Range', value: 'items=0-2', type: 'header' }];
+    expect((await extract({ parameters })).rows).toEqual(numbers(0, 3));
+  });
+
+  it('206 may be the status of all pages, but not of one after a complete answer', async () => {
+    let first = 206;
+    server.answer = ({ searchParams }, response) => {
+      const from = Number(searchParams.get('offset'));
+      const headers = { 'content-type': 'application/json', 'content-range': `${from}-${from + 2}/5` };
+      response.writeHead(from === 0 ? first : 206, headers);
+      response.end(JSON.stringify(ids(from, Math.min(5, from + 3))));
+    };
+    expect((await extract({ paging: { kind: 'offset' } })).rows).toEqual(numbers(0, 5));
+    first = 200;
+    expect(await failure({ paging: { kind: 'offset' } })).toMatchObject({ code: 'REST_PARTIAL' });
+  });
+
+  it('202 is no answer yet, and is asked for again only by GET', async () => {
+    answerWith(202, { location: '/later' }, { status: 'queued' });
+    expect(await failure({}, once)).toMatchObject({ code: 'REST_ACCEPTED', family: 'try_later' });
+    expect(await failure({ method: 'POST', body: {} })).toMatchObject({ code: 'REST_ACCEPTED', family: 'job' });
+    server.answer = (_, response, n) => {
+      if (n < 5) response.writeHead(202).end();
+      else sendJson(response, ids(0, 2));
+    };
+    expect((await extract({})).rows).toEqual(numbers(0, 2));
+  });
+
+  it('304 that nobody asked for is an error, at once and on a later page', async () => {
+    answerWith(304, {}, undefined);
+    expect(await failure({}, once)).toMatchObject({ code: 'REST_NOT_MODIFIED', family: 'try_later' });
+    expect(await failure({ conditional: true }, once)).toMatchObject({ code: 'REST_NOT_MODIFIED' });
+    server.answer = ({ searchParams }, response) => {
+      if (searchParams.get('page') === '1') sendJson(response, ids(0, 2));
+      else response.writeHead(304).end();
+    };
+    expect(await failure({ paging: { kind: 'page' } }, once)).toMatchObject({ code: 'REST_NOT_MODIFIED' });
+  });
+});
+
+describe('an answer that says that it is an error', () => {
+  const graph = { method: 'POST', body: { query: '{ items { id } }' }, records: 'data.items' };
+  const errors = [{ message: 'timeout' }, { message: 'again' }];
+
+  it('is one for GraphQL, whatever its data', async () => {
+    for (const data of [{ items: ids(0, 2) }, { items: null }, null]) {
+      pagesAre([{ data, errors }]);
+      expect(await failure(graph)).toMatchObject({ code: 'REST_ANSWER_ERROR', seen: 'timeout; again' });
+    }
+    pagesAre([{ data: { items: ids(0, 2) }, errors: [] }]);
+    expect((await extract(graph)).rows).toEqual(numbers(0, 2));
+    pagesAre([{ data: { items: ids(0, 2) }, errors }]);
+    expect((await extract({ ...graph, fail_when: [] })).rows).toEqual(numbers(0, 2));
+  });
+
+  it('is one elsewhere as fail_when says', async () => {
+    pagesAre([{ rows: ids(0, 2), errors, status: 'error' }]);
+    const query = { records: 'rows' };
+    expect((await extract(query)).rows).toEqual(numbers(0, 2));
+    expect(await failure({ ...query, fail_when: ['errors'] })).toMatchObject({ code: 'REST_ANSWER_ERROR' });
+    const fail_when = ['other', { path: 'status', is: 'error' }];
+    expect(await failure({ ...query, fail_when })).toMatchObject({ code: 'REST_ANSWER_ERROR', seen: 'error' });
+    pagesAre([{ rows: ids(0, 2), status: 'ok' }]);
+    expect((await extract({ ...query, fail_when })).rows).toEqual(numbers(0, 2));
+  });
+
+  it('cannot be told in csv, or without records', () => {
+    expect(faults({ fail_when: ['errors'] })).toEqual(['fail_when']);
+    expect(faults({ fail_when: ['errors'], records: 'rows', format: 'csv' })).toEqual(['fail_when']);
+    expect(faults({ fail_when: [] })).toEqual([]);
+  });
+});
+
+describe('a next page that nobody asked for', () => {
+  it.each([
+    ['a member', { rows: ids(0, 2), next: '/?page=2' }, {}, '`next`'],
+    ['a link object', { rows: ids(0, 2), links: { next: { href: '/?page=2' } } }, {}, '`links.next`'],
+    ['a flag', { rows: ids(0, 2), meta: { has_more: true } }, {}, '`meta.has_more`'],
+    ['the Link header', { rows: ids(0, 2) }, { link: '</?page=2>; rel=next' }, 'the Link header'],
+  ])('is told with a warning if %s shows it', async (_, answer, headers, place) => {
+    pagesAre([answer], headers);
+    for (const columns of [[], [{ name: 'id', type: 'integer' }]]) {
+      const { rows, warnings } = await extract({ records: 'rows', columns });
+      expect(rows).toEqual(numbers(0, 2));
+      expect(warnings).toMatchObject([{ code: 'REST_MORE_PAGES', message: expect.stringContaining(place) }]);
+    }
+  });
+
+  it.each([{ next: null }, { next: '' }, { has_more: false }, { links: { next: null } }])(
+    'is not seen in %j',
+    async (members) => {
+      pagesAre([{ rows: ids(0, 2), ...members }]);
+      expect((await extract({ records: 'rows' })).warnings).toEqual([]);
+    },
+  );
+});
