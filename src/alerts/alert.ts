@@ -5,7 +5,7 @@ import type { Occasion } from '../config/alerts.ts';
  * look, from what the store holds; what was told of it is remembered elsewhere.
  */
 export interface Condition {
-  /** `job:orders`, `account:…`, `login:…`, `destination:main`, `scheduler`, `disk`, `source:…`, `config`. */
+  /** `job:orders`, `account:…`, `login:…`, `destination:main`, `scheduler`, `disk`, `source:…`, `config`, `clock`. */
   readonly subject: string;
   readonly occasion: Occasion;
   /** 2 is worse than 1 and is told again. */

@@ -86,6 +86,12 @@ const words: Readonly<Record<Occasion, Words>> = {
     over: 'the config is in force as it is written',
     overMany: 'the config is in force as it is written',
   },
+  clock: {
+    one: 'the clock of the machine was set',
+    many: 'the clock of the machine was set',
+    over: 'the clock has not been set for an hour',
+    overMany: 'the clock has not been set for an hour',
+  },
 };
 
 export interface Said {

@@ -20,6 +20,7 @@ export const occasions = [
   'disk',
   'source',
   'config',
+  'clock',
 ] as const;
 
 export const alertDefaults = {

@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts';
 import { concurrencyDefault } from '../config/schedule-options.ts';
 import { build, commitText } from '../lib/build.ts';
 import type { Timer } from '../schedule/timer.ts';
+import { clockSetText, noteClockSet } from './clock-note.ts';
 import { giveBackCutOff } from './cut-off.ts';
 import { DiskRetries } from './disk-retries.ts';
 import { InForce } from './in-force.ts';
@@ -65,7 +66,8 @@ export class Daemon {
     this.#line.widen(config.concurrency ?? concurrencyDefault);
     const fire = (firing: Firing): void => this.#fire(firing);
     const passOver = (passed: PassedOver): void => this.#passMissed(passed);
-    this.#scheduler = new Scheduler({ store, clock, failed, fire, passOver, ...ticking });
+    const clockSet = (by: number): void => this.#noteClock(by);
+    this.#scheduler = new Scheduler({ store, clock, failed, fire, passOver, clockSet, ...ticking });
   }
 
   /** Resumes the schedules, sends what is owed, fires what was missed. What is told of the config goes into the log. */
@@ -249,6 +251,15 @@ export class Daemon {
   async #passOver({ job, at, settle }: Firing, reason: string): Promise<void> {
     await settle(this.#runtime.store);
     this.#runtime.events.emit('firing.stretched', { job: job.name, at, reason });
+  }
+
+  /** Kept first: who hears of it looks into the store. */
+  #noteClock(by: number): void {
+    const { store, clock } = this.#runtime;
+    const noted = noteClockSet(store, { by, at: clock.now() })
+      .catch((error: unknown) => this.#fault('a clock that was set could not be written down', error))
+      .then(() => this.#runtime.events.emit('clock.set', { seconds: Math.round(by / 1000), says: clockSetText(by) }));
+    this.#noting = Promise.all([this.#noting, noted]);
   }
 
   /** A firing that threw on its way to a run. */

@@ -57,6 +57,8 @@ export type RunEvents = {
   /** Nobody looks at the schedules, or a firing stays due: whatever restarts the daemon should. */
   'schedules.stopped': { readonly said: string };
   'schedules.resumed': { readonly said: string };
+  /** The wall clock was set by more than two seconds, back where they are below zero. */
+  'clock.set': { readonly seconds: number; readonly says: string };
   /** The state takes no writes: the disk is full, fails or is read-only. */
   'state.unwritable': {
     readonly code: string;

@@ -54,6 +54,8 @@ export interface SchedulerGiven {
   /** Takes note of what was passed over; must not throw. */
   readonly passOver: (passed: PassedOver) => void;
   readonly failed: (error: unknown) => void;
+  /** Told when the clock was set, by so many milliseconds; must not throw. */
+  readonly clockSet?: (by: number) => void;
   readonly timer?: Timer;
 }
 
@@ -105,7 +107,10 @@ export class Scheduler {
     this.#timer.start({
       dueAt: () => this.#due(),
       fire: (job, at) => this.#fire(job, at),
-      jumped: () => this.#replan(),
+      jumped: (by) => {
+        this.#replan();
+        if (by !== 0) this.#given.clockSet?.(by);
+      },
       failed: this.#given.failed,
     });
   }
@@ -164,7 +169,7 @@ export class Scheduler {
     }
   }
 
-  /** Somebody has set the clock: what is planned for a time that is far off now is planned anew. */
+  /** The clock was set: what is planned for a time that is far off now is planned again. */
   #replan(): void {
     const now = this.#given.clock.now();
     for (const planned of this.#planned.values()) planned.plan = resumePlan(planned.schedule, planned.plan, now);

@@ -1,3 +1,4 @@
+import { uptime } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 
 /** Time is handed in, so that everything that waits or dates something can be tested without waiting. */
@@ -6,6 +7,8 @@ export interface Clock {
   now(): number;
   /** Milliseconds that never jump back, comparable between processes of one boot of this machine. */
   monotonic(): number;
+  /** Milliseconds of this boot that the machine has slept: the wall clock has gone on meanwhile, the monotonic one has not. */
+  asleep?(): number;
   /** Resolves after `milliseconds`; rejects with the signal's reason when aborted first. */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
@@ -16,6 +19,7 @@ const longestTimer = 2_147_483_647;
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => Number(process.hrtime.bigint() / 1000n) / 1000,
+  asleep: () => uptime() * 1000 - systemClock.monotonic(),
   async sleep(milliseconds, signal) {
     for (let left = milliseconds; left > 0; left -= longestTimer) {
       await wait(Math.min(left, longestTimer), undefined, signal ? { signal } : {});

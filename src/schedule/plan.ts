@@ -8,17 +8,17 @@ export interface Plan {
   readonly nextAt: number | null;
 }
 
-/** A clock that was set back by less than this is left to catch up; by more, the plan is made anew. */
-const clockSetBack = 60 * 60 * 1000;
+/** A clock that was set back across a firing by less than this does not fire it a second time. */
+const toleratedBackMs = 60_000;
 
 /**
  * The plan to go on with at start-up, after a reload, or when somebody has set the clock. What was written for this very
  * schedule is kept, even when its instant has passed: that firing was missed and is due now. Anything else starts from
- * `now`, so an edit fires nothing late.
+ * `now`, so an edit fires nothing late, and a clock that was set back keeps no job waiting until it has caught up.
  */
 export function resumePlan(schedule: Schedule, written: Plan | undefined, now: number): Plan {
   const fresh: Plan = { schedule: scheduleKey(schedule), nextAt: nextFiring(schedule, now) };
   if (written?.schedule !== fresh.schedule || written.nextAt === null) return fresh;
-  const isBeyond = fresh.nextAt !== null && written.nextAt > fresh.nextAt + clockSetBack;
-  return isBeyond ? fresh : { ...written };
+  const latest = nextFiring(schedule, now + toleratedBackMs);
+  return latest !== null && written.nextAt > latest ? fresh : { ...written };
 }

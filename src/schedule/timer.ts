@@ -16,8 +16,8 @@ export interface TimerHooks {
    * returns, else the next look fires it again. What it starts, it does not wait for.
    */
   fire(job: string, at: number): void;
-  /** Somebody has set the clock: called before the next look. */
-  jumped?(): void;
+  /** The wall clock jumped: it was set by so many milliseconds, or (0) the machine slept. Called before the next look. */
+  jumped?(by: number): void;
   /** A hook threw: that firing is lost to this look alone. */
   failed(error: unknown): void;
 }
@@ -43,6 +43,8 @@ export type StartTick = (look: () => void) => Tick;
 
 /** How often the clock is compared with the one that never jumps. */
 const guardMs = 5_000;
+/** A clock that was set by so much is told of; the rest is what time servers do all the time. */
+const toldMs = 2_000;
 /** A jump beyond this starts the tick afresh. */
 const jumpMs = 30_000;
 /** So does a tick that has not been heard of for so long: it has died. */
@@ -81,7 +83,10 @@ export function createTimer(clock: Clock = systemClock, tickOf: StartTick = ever
   let hooks: TimerHooks | undefined;
   let tick: ReturnType<StartTick> | undefined;
   let guard: NodeJS.Timeout | undefined;
+  /** How far the wall clock was ahead of the monotonic one when the tick was started, and when they were compared last. */
   let offset = 0;
+  let comparedOffset = 0;
+  let asleep = 0;
   let lookedAt = 0;
 
   const clockOffset = (): number => clock.now() - clock.monotonic();
@@ -96,18 +101,30 @@ export function createTimer(clock: Clock = systemClock, tickOf: StartTick = ever
     offset = clockOffset();
     tick = tickOf(look);
   };
+  /** By how much the clock was set since the last time, 0 where by little; the clock of a machine that slept was not set. */
+  const setBy = (): number => {
+    const [former, slept] = [comparedOffset, asleep];
+    comparedOffset = clockOffset();
+    asleep = clock.asleep?.() ?? 0;
+    const by = comparedOffset - former;
+    const set = by > toldMs && asleep - slept > toldMs ? by - (asleep - slept) : by;
+    return Math.abs(set) >= toldMs ? set : 0;
+  };
   const watchClock = (): void => {
+    const by = setBy();
     const hasJumped = Math.abs(clockOffset() - offset) >= jumpMs;
-    if (!hasJumped && clock.monotonic() - lookedAt < deadMs) return;
-    startTick();
-    if (hasJumped) hooks?.jumped?.();
-    else hooks?.failed(new Error('the tick of the schedules had died and was started anew'));
+    const isDead = clock.monotonic() - lookedAt >= deadMs;
+    if (hasJumped || isDead) startTick();
+    if (hasJumped || by !== 0) hooks?.jumped?.(by);
+    else if (isDead) hooks?.failed(new Error('the tick of the schedules had died and was started anew'));
+    else return;
     look();
   };
   return {
     start(given) {
       this.stop();
       hooks = given;
+      setBy();
       startTick();
       guard = setInterval(watchClock, guardMs);
       look();

@@ -120,6 +120,7 @@ type Elsewhere =
   | `payloads.${string}`
   | `source.${string}`
   | `state.${string}`
+  | 'clock.set'
   | `daemon.${string}`
   | `schedules.${string}`;
 type Step = Exclude<keyof (PipelineEvents & DeliveryEvents & RunEvents), Elsewhere>;

@@ -6,7 +6,6 @@ import { firingsBetween, nextFiring, type Schedule, scheduleKey } from '../../sr
  */
 
 const minute = 60_000;
-const hour = 60 * minute;
 const grace = 5 * minute;
 export const width = 2;
 
@@ -237,11 +236,12 @@ export class Model {
   }
 }
 
-/** What was planned stays, unless the schedule is another, or the plan is more than an hour beyond what it would be now. */
+/** What was planned stays, unless the schedule is another, or it would not be planned for so late a minute from now. */
 function resumed(schedule: Schedule, kept: Kept | undefined, now: number): number | null {
   const fresh = nextFiring(schedule, now);
   if (kept?.key !== scheduleKey(schedule)) return fresh;
-  return fresh !== null && kept.at > fresh + hour ? fresh : kept.at;
+  const latest = nextFiring(schedule, now + minute);
+  return latest !== null && kept.at > latest ? fresh : kept.at;
 }
 
 export const text = (at: number): string => new Date(at).toISOString().slice(0, 16);

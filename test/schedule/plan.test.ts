@@ -28,10 +28,20 @@ describe('the plan of a job', () => {
     expect(scheduleKey({ ...hourly, misfire: { policy: 'skip' }, overlap: 'buffer_one' })).toBe(scheduleKey(hourly));
   });
 
-  it('is made anew when the clock was set back by years, and left alone when by minutes', () => {
+  it('is made again when the clock was set back by years or minutes, and left alone when by seconds', () => {
     const farOff = resumePlan(hourly, undefined, Date.parse('2036-01-01T00:00Z'));
     expect(resumePlan(hourly, farOff, at('10:20')).nextAt).toBe(at('11:00'));
     const near = resumePlan(hourly, undefined, at('11:01'));
-    expect(resumePlan(hourly, near, at('10:58'))).toEqual(near);
+    expect(resumePlan(hourly, near, at('10:58')).nextAt).toBe(at('11:00'));
+    expect(resumePlan(hourly, near, at('10:59:30')), 'it has fired a moment ago').toEqual(near);
+  });
+
+  it('keeps a job of each minute silent for two minutes at most, however far the clock was set back', () => {
+    const minutely = { cron: '* * * * *', timezone: 'UTC' };
+    const written = resumePlan(minutely, undefined, at('11:00:30'));
+    for (let back = 1; back <= 7200; back++) {
+      const now = at('11:00:30') - back * 1000;
+      expect(resumePlan(minutely, written, now).nextAt! - now, `${back} s`).toBeLessThanOrEqual(120_000);
+    }
   });
 });

@@ -5,12 +5,14 @@ import { createTimer, type Timer } from '../../src/schedule/timer.ts';
 const minute = 60_000;
 const begin = Date.parse('2026-11-20T10:20:30Z');
 let jump = 0;
+let slept = 0;
 let timer: Timer;
 
 /** Wall clock and monotonic clock of the faked time; `jump` is how far the wall clock was set since. */
 const clock: Clock = {
   now: () => Date.now(),
   monotonic: () => Date.now() - jump,
+  asleep: () => slept,
   sleep: () => Promise.resolve(),
 };
 
@@ -22,6 +24,7 @@ function setClock(to: number): void {
 
 beforeEach(() => {
   jump = 0;
+  slept = 0;
   vi.useFakeTimers({ now: begin });
   timer = createTimer(clock);
 });
@@ -178,6 +181,23 @@ describe('the timer', () => {
     setClock(Date.now() - 24 * 60 * minute);
     await vi.advanceTimersByTimeAsync(6000);
     expect(said).toEqual(['jumped']);
+  });
+
+  it('tells by how much the clock was set from two seconds on, once, and not of a machine that slept', async () => {
+    const said: number[] = [];
+    timer.start({ dueAt: () => [], fire: () => {}, jumped: (by) => said.push(by), failed: () => {} });
+    setClock(Date.now() + 1_500);
+    await vi.advanceTimersByTimeAsync(6000);
+    setClock(Date.now() - 3_000);
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(said).toEqual([-3_000]);
+    slept += 60 * minute;
+    setClock(Date.now() + 60 * minute);
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(said).toEqual([-3_000, 0]);
+    setClock(Date.now() - 60 * minute);
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(said).toEqual([-3_000, 0, -60 * minute]);
   });
 
   it('calls nothing after it was stopped', async () => {

@@ -277,6 +277,10 @@ export const eventWords: { readonly [N in EventName]: EventWords<FactOf<N>> } = 
     facts: { said },
   },
   'schedules.resumed': { says: 'The schedules tick again.', facts: { said } },
+  'clock.set': {
+    says: 'The clock of the machine was set by more than two seconds. The schedules are planned by the new time.',
+    facts: { seconds: 'by how much; below zero: back', says: 'the same in words' },
+  },
   'state.unwritable': {
     says: 'The state takes no writes: the disk is full, fails or is read-only. Nothing is run or sent until it works.',
     facts: { code, message, seen: 'what the disk said, and the file', next: 'what to do about it' },

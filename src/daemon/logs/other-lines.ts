@@ -56,6 +56,12 @@ export const otherLines: readonly OtherLine[] = [
     says: 'Left by a process that was killed.',
   },
   {
+    line: 'a clock that was set could not be written down',
+    level: 'error',
+    facts: ['error'],
+    says: 'Beside `clock.set`: there will be no alert.',
+  },
+  {
     line: 'old runs could not be forgotten',
     level: 'error',
     facts: ['error'],

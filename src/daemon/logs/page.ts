@@ -10,7 +10,7 @@ const areas: readonly (readonly [title: string, ...heads: string[]])[] = [
   ['Payloads', 'payload', 'payloads', 'upload', 'refresh'],
   ['Requests, allowances, credentials', 'request', 'quota', 'account', 'usage', 'login'],
   ['Sources and their logins', 'source', 'token'],
-  ['Schedules', 'firing', 'job', 'schedules'],
+  ['Schedules', 'firing', 'job', 'schedules', 'clock'],
   ['Alerts', 'alert', 'heartbeat'],
   ['Config, state and daemon', 'config', 'state', 'daemon'],
 ];

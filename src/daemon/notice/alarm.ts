@@ -44,6 +44,7 @@ const telling: ReadonlySet<keyof SluiceEvents> = new Set([
   'config.refused',
   'source.answered',
   'source.silent',
+  'clock.set',
   'state.unwritable',
   'state.writable',
 ]);

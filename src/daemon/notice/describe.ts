@@ -20,6 +20,10 @@ export async function describe(
     const next = { says: 'nothing is fetched until the daemon is started anew' };
     return { next, mend: 'sluice health, then restart the daemon' };
   }
+  if (kind === 'clock') {
+    const next = { says: 'the schedules go by the new time; what was missed or done twice is in the history' };
+    return { next, mend: 'keep the clock right with a time server: timedatectl set-ntp true; then: sluice doctor' };
+  }
   if (kind === 'disk') {
     const holds = (await reportDisk(config, store))?.holds ?? [];
     const next = { says: 'what is owed is sent all the same; what fails for want of room runs again by its schedule' };

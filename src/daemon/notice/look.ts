@@ -11,6 +11,7 @@ import type { Overview } from '../overview.ts';
 import { readOverview } from '../overview.ts';
 import type { Beat } from '../pulse.ts';
 import { DiskWatch } from '../report-disk.ts';
+import { clockOf } from './clock.ts';
 import { differences } from './differences.ts';
 import { failures } from './failures.ts';
 import { fillingOf } from './filling.ts';
@@ -71,6 +72,7 @@ export class Lookout {
       ...(await differences(ground)),
       ...loginsOf(ground),
       ...silenceOf(beat, overview.now),
+      ...(await clockOf(store, overview.now)),
       ...fillingOf(await this.#disk.look(config, { store, clock }), overview.now),
     ];
     return { conditions: found.map((one) => routed(one, alerts)), standing: standingIn(ground, beat !== undefined) };
@@ -114,6 +116,7 @@ function standingIn({ config, alerts }: Ground, hasBeat: boolean): Seen['standin
   return ({ subject, occasion }) => {
     const [kind = '', name = ''] = split(subject);
     if (kind === 'scheduler') return hasBeat ? 'judged' : 'unknown';
+    if (kind === 'clock') return 'judged';
     if (kind === 'config') return hasBeat ? 'judged' : 'unknown';
     if (kind === 'source') return config.sources.has(name) ? 'judged' : 'unknown';
     if (kind === 'disk') return config.disk === undefined ? 'unknown' : 'judged';

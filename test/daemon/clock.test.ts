@@ -1,0 +1,36 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { clockOf } from '../../src/daemon/notice/clock.ts';
+import { SetClock, setUp, startDaemon } from './rig.ts';
+
+const minute = 60_000;
+
+/** A daemon with a job of each minute, ten seconds before the next one begins. */
+async function minutely() {
+  const { config, source } = await setUp({ cron: '* * * * *' });
+  const clock = new SetClock();
+  clock.forward(50_000 - (clock.now() % minute));
+  return { clock, source, ...(await startDaemon(config, { clock })) };
+}
+
+describe('a clock that is set', () => {
+  it.for([60 * minute, 30 * minute])('back by %d ms keeps no job waiting until it has caught up', async (back) => {
+    const { clock, source, hear } = await minutely();
+    clock.forward(-back);
+    expect((await hear('clock.set', { seconds: -back / 1000 })).facts.says).toMatch(/^set back by (1 h|30 min) 00/);
+    await vi.waitFor(() => expect(source.asked).toBeGreaterThan(0), { timeout: 75_000, interval: 200 });
+  });
+
+  it('is an alert from five minutes on, and is none any more after an hour', async () => {
+    const { clock, runtime, hear, stop } = await minutely();
+    onTestFinished(stop);
+    clock.forward(-4 * minute);
+    await hear('clock.set', { seconds: -240 });
+    expect(await clockOf(runtime.store, clock.now())).toEqual([]);
+    clock.forward(6 * minute);
+    await hear('clock.set', { seconds: 360 });
+    expect(await clockOf(runtime.store, clock.now())).toMatchObject([
+      { occasion: 'clock', what: expect.stringContaining('set forward by 6 min') },
+    ]);
+    expect(await clockOf(runtime.store, clock.now() + 61 * minute)).toEqual([]);
+  });
+});
