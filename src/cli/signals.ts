@@ -63,7 +63,7 @@ export function onStop(): Stop {
   const done = (): void => {
     clearTimeout(timer);
     isDone = true;
-    if (received !== undefined) setTimeout(() => {}, echoUntil - echoMs + lingerMs - performance.now());
+    if (received !== undefined) setTimeout(() => {}, Math.max(0, echoUntil - echoMs + lingerMs - performance.now()));
   };
   return { signal: controller.signal, code: stopCode, end, done };
 }
