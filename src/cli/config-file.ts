@@ -1,5 +1,6 @@
 import type { Config, Job } from '../config/config.ts';
 import type { Loaded } from '../config/load.ts';
+import { forJournal, type JournalLevel } from '../lib/journal.ts';
 import { nearest } from '../lib/nearest.ts';
 import { Problem, renderProblem } from '../lib/problem.ts';
 import { redact } from '../lib/redact.ts';
@@ -39,12 +40,16 @@ export async function openConfig(file: string): Promise<Loaded & { config: Confi
 
 /** Problems for a person, on standard error, secrets out. */
 export function showProblems(problems: readonly Problem[]): void {
-  for (const problem of problems) process.stderr.write(`${redact(renderProblem(problem))}\n`);
+  for (const problem of problems) writeProblem(redact(renderProblem(problem)), 'error');
 }
 
 /** What is worth a look and stops nothing, told apart from faults. */
 export function showRemarks(remarks: readonly Problem[]): void {
-  for (const remark of remarks) process.stderr.write(`remark ${redact(renderProblem(remark))}\n`);
+  for (const remark of remarks) writeProblem(`remark ${redact(renderProblem(remark))}`, 'warn');
+}
+
+function writeProblem(text: string, level: JournalLevel): void {
+  process.stderr.write(`${forJournal(text, { descriptor: process.stderr.fd, level })}\n`);
 }
 
 /**

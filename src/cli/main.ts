@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { buildText } from '../lib/build.ts';
+import { forJournal } from '../lib/journal.ts';
 import { type Problem, renderProblem, toProblem } from '../lib/problem.ts';
 import { redact } from '../lib/redact.ts';
 import { carryConfig } from './carry-config.ts';
@@ -93,10 +94,13 @@ function report(thrown: unknown): void {
     return;
   }
   const problem = toProblem(thrown, { code: 'BUG', family: 'bug' });
-  process.stderr.write(`${redact(renderProblem(problem))}\n`);
+  const say = (text: string): void => {
+    process.stderr.write(`${forJournal(redact(text), { descriptor: process.stderr.fd, level: 'error' })}\n`);
+  };
+  say(renderProblem(problem));
   if (problem.family === 'bug') {
     const stack = problem.cause instanceof Error ? problem.cause.stack : problem.stack;
-    process.stderr.write(`${redact(stack ?? '')}\nThis is a fault of Sluice. Please report it with the lines above.\n`);
+    say(`${stack ?? ''}\nThis is a fault of Sluice. Please report it with the lines above.`);
   }
   process.exitCode = familyExit[problem.family] ?? exit.failed;
 }

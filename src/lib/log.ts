@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { type JournalLevel, journalPrefix } from './journal.ts';
 import { late } from './late.ts';
 import { redact } from './redact.ts';
 
@@ -20,12 +21,22 @@ export interface Log {
 export function openLog({ level, descriptor = 2 }: { level: Level; descriptor?: number }): Log {
   if (level === 'silent') return quietLog;
   const { pino } = pinoPackage();
+  const prefix = journalPrefix(descriptor);
+  const streamWrite = prefix === undefined ? redact : (line: string) => `${prefix(levelOf(line))}${redact(line)}`;
   const logger = pino(
-    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, hooks: { streamWrite: redact } },
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, hooks: { streamWrite } },
     pino.destination({ dest: descriptor, sync: true }),
   );
   return wrap(logger);
 }
+
+/** Every line begins with its level, as pino numbers it. */
+function levelOf(line: string): JournalLevel {
+  const number = /^\{"level":(\d+)/.exec(line)?.[1];
+  return levels[number ?? ''] ?? 'info';
+}
+
+const levels: Readonly<Record<string, JournalLevel>> = { 20: 'debug', 30: 'info', 40: 'warn', 50: 'error' };
 
 /** For callers that must hand a log on and want to hear nothing. */
 export const quietLog: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => quietLog };

@@ -1,0 +1,30 @@
+import { fstatSync } from 'node:fs';
+
+/** Syslog priorities (RFC 5424, section 6.2.1) by level. */
+const priorities = { debug: 7, info: 6, warn: 4, error: 3 } as const;
+
+export type JournalLevel = keyof typeof priorities;
+
+/**
+ * Gives lines for systemd's journal their priority (sd-daemon(3): `<3>` at the start of a line), so that
+ * `journalctl -p err` finds them. Undefined if the descriptor is not connected to the journal: JOURNAL_STREAM names the
+ * device and inode of the stream that systemd gave, and a child may have been redirected since (systemd.exec(5)).
+ */
+export function journalPrefix(
+  descriptor: number,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): ((level: JournalLevel) => string) | undefined {
+  if (env.JOURNAL_STREAM === undefined) return undefined;
+  try {
+    const { dev, ino } = fstatSync(descriptor);
+    return env.JOURNAL_STREAM === `${dev}:${ino}` ? (level) => `<${priorities[level]}>` : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A text of several lines for a descriptor: each line with its priority if the journal reads it. */
+export function forJournal(text: string, { descriptor, level }: { descriptor: number; level: JournalLevel }): string {
+  const prefix = journalPrefix(descriptor)?.(level);
+  return prefix === undefined ? text : text.replaceAll(/^(?=.)/gm, prefix);
+}
