@@ -1,8 +1,8 @@
 import { Problem } from '../lib/problem.ts';
 import { warningsOf } from '../state/runs.ts';
 import type { Store } from '../state/store.ts';
-import type { RunRow } from '../state/tables.ts';
-import { bytesText, countText, durationText, instantText } from './figures.ts';
+import type { OutboxRow, RunRow } from '../state/tables.ts';
+import { bytesText, countOf, durationText, instantText } from './figures.ts';
 import { printable } from './table.ts';
 
 /** The run of this id. Throws where the state knows none: there never was one, or it has been forgotten. */
@@ -18,29 +18,43 @@ export async function findRun(id: string, store: Store | undefined): Promise<Run
   });
 }
 
-/** All that is known of one run, a line each. */
-export function runStory(run: RunRow): string {
+/** All that is known of one run, a line each. `payload`: what it made, if it came so far. */
+export function runStory(run: RunRow, payload?: OutboxRow): string {
   const { id, job, origin, state, started_at, ended_at, row_count, bytes, requests, code, message, next } = run;
   const took = ended_at === null ? 'has not ended' : `took ${durationText(ended_at - started_at)}`;
   const size = [
-    ...(row_count === null ? [] : [`${countText(row_count)} rows`]),
+    ...(row_count === null ? [] : [countOf(row_count, 'row')]),
     ...(bytes === null ? [] : [bytesText(bytes)]),
-    `${countText(requests)} requests`,
+    countOf(requests, 'request'),
   ];
-  const facts: readonly (readonly [string, string | null])[] = [
+  const facts: readonly Fact[] = [
     ['job', job],
     ['run', id],
     ['asked by', origin === 'schedule' ? 'the schedule' : 'a person'],
     ['began', `${instantText(started_at)}, ${took}`],
     ['result', state],
     ['made', size.join(', ')],
+    ...payloadFacts(payload),
     ['problem', message === null ? null : `${code ?? ''}: ${message}`],
     ['next', next],
-    ...warningsOf(run).flatMap(({ code, message, seen, next }): (readonly [string, string | null])[] => [
+    ...warningsOf(run).flatMap(({ code, message, seen, next }): Fact[] => [
       ['warning', `${code}: ${message}${seen === undefined ? '' : ` (${seen})`}`],
       ['next', next ?? null],
     ]),
     ['more', `sluice explain ${job}; its log lines have "run":"${id}"`],
   ];
   return facts.flatMap(([title, text]) => (text === null ? [] : [`${title.padEnd(9)}${printable(text)}`])).join('\n');
+}
+
+type Fact = readonly [title: string, text: string | null];
+
+/** Where the payload went, and the hash by which it is recognized there; its file as long as a person has to decide. */
+function payloadFacts(payload: OutboxRow | undefined): readonly Fact[] {
+  if (payload === undefined) return [];
+  const { destination, instance, sha256, attempts, state, path } = payload;
+  return [
+    ['target', `instance ${instance} at ${destination}, ${countOf(attempts, 'attempt')}`],
+    ['sha256', sha256],
+    ['file', state === 'dead' || state === 'quarantined' ? path : null],
+  ];
 }

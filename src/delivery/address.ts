@@ -3,6 +3,9 @@ import { Problem } from '../lib/problem.ts';
 import type { Store } from '../state/store.ts';
 import type { TargetKey } from '../state/targets.ts';
 
+/** A container without its volume begins with an empty state each time, and forgets what it has created and still owes. */
+export const missingVolume = 'if the state should not be new, look whether its volume is mounted';
+
 /** Where a job's payload goes. */
 export interface Address {
   readonly instance: string;
@@ -18,12 +21,14 @@ export async function addressOf(store: Store, job: Job): Promise<Address> {
   const declared = declaredTarget(job);
   const address = addressGiven(job, declared && (await store.targets.find(declared)));
   if (address !== undefined) return address;
+  const isNew = (await store.targets.all()).length === 0;
   throw new Problem({
     code: 'TARGET_NOT_APPLIED',
     family: 'config',
     message: `The data source "${declared!.name}" has not been created yet`,
     where: { job: job.name, destination: job.destination.name },
-    next: 'sluice apply --yes',
+    ...(isNew ? { seen: `a new state in ${store.folder}, which knows no data source` } : {}),
+    next: isNew ? `sluice apply --yes; ${missingVolume}` : 'sluice apply --yes',
   });
 }
 

@@ -1,6 +1,7 @@
 import type { Config, Share } from '../config/config.ts';
 import { Problem } from '../lib/problem.ts';
 import type { Store } from '../state/store.ts';
+import { missingVolume } from './address.ts';
 import type { Client } from './client.ts';
 import { type Declared, declaredIn } from './declared.ts';
 import { inspect, listDatasources, type Remote, sharesOf } from './remote-datasources.ts';
@@ -58,7 +59,7 @@ async function actionsFor(declared: Declared, look: Look): Promise<Action[]> {
   }
   const twin = await findOurs(declared, look);
   if (twin !== undefined) {
-    const say = `adopt "${name}": ${twin.id} was made by an earlier apply`;
+    const say = `adopt "${name}": ${twin.id} was made by an earlier apply, which this state does not know; ${missingVolume}`;
     const adopt: Action = { kind: 'adopt', declared, datasource: twin.id, instance: twin.instance, say };
     return [adopt, ...(await compare(declared, twin, look)).filter(({ kind }) => kind !== 'unchanged')];
   }

@@ -163,8 +163,13 @@ async function announce(
   if (owed.state !== 'owed') await store.payloads.release(payload.path);
 }
 
-function plainFacts(given: { job: Job; run: string; payload: Pick<Payload, 'bytes' | 'rows'>; instance: string }) {
+function plainFacts(given: {
+  job: Job;
+  run: string;
+  payload: Pick<Payload, 'sha256' | 'bytes' | 'rows'>;
+  instance: string;
+}) {
   const { job, run, payload, instance } = given;
-  const { bytes, rows } = payload;
-  return { job: job.name, run, destination: job.destination.name, instance, bytes, rows };
+  const { sha256, bytes, rows } = payload;
+  return { job: job.name, run, destination: job.destination.name, instance, sha256, bytes, rows };
 }

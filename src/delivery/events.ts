@@ -5,6 +5,8 @@ export interface PayloadFacts {
   readonly run: string;
   readonly destination: string;
   readonly instance: string;
+  /** Of the bytes, in hexadecimal digits: what the instance shows can be held against it. */
+  readonly sha256: string;
   readonly bytes: number;
   readonly rows: number;
 }

@@ -3,6 +3,6 @@ import type { PayloadFacts } from './events.ts';
 
 /** What events say of a payload. */
 export function factsOf(row: OutboxRow): PayloadFacts {
-  const { id, job, run, destination, instance, bytes, row_count } = row;
-  return { id, job, run, destination, instance, bytes, rows: row_count };
+  const { id, job, run, destination, instance, sha256, bytes, row_count } = row;
+  return { id, job, run, destination, instance, sha256, bytes, rows: row_count };
 }

@@ -92,7 +92,16 @@ describe('progress', () => {
     const { stop } = followJobs(events, { screen, jobs: [{ name: 'open' }] });
     events.emit('run.started', { job: 'open', run: 'r1', origin: 'person' });
     events.emit('extract.progressed', { job: 'open', run: 'r1', rows: 50, bytes: 4000 });
-    const facts = { id: 1, job: 'open', run: 'r1', destination: 'main', instance: 'i', bytes: 900, rows: 17 };
+    const facts = {
+      id: 1,
+      job: 'open',
+      run: 'r1',
+      destination: 'main',
+      instance: 'i',
+      sha256: 'f00d',
+      bytes: 900,
+      rows: 17,
+    };
     events.emit('payload.owed', facts);
     stop();
     expect(text).toMatch(/ready to send +17 rows, 900 B/);

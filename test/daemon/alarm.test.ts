@@ -344,7 +344,16 @@ describe('the alarm of the daemon', () => {
     for (let n = 0; n < 20; n++) await passUntil('time to pass', () => true, 60_000);
     expect(beats('for=me') - before).toBeLessThanOrEqual(1);
     expect(beats('job=orders')).toBe(0);
-    const facts = { id: 1, job: 'orders', run: 'r', destination: 'main', instance: 'i', bytes: 1, rows: 1 };
+    const facts = {
+      id: 1,
+      job: 'orders',
+      run: 'r',
+      destination: 'main',
+      instance: 'i',
+      sha256: 'f00d',
+      bytes: 1,
+      rows: 1,
+    };
     events.emit('payload.delivered', { ...facts, attempts: 1, milliseconds: 1 });
     events.emit('payload.delivered', { ...facts, job: 'other', attempts: 1, milliseconds: 1 });
     await until('the beat of the job', () => beats('job=orders') === 1);

@@ -35,7 +35,16 @@ it('what is healthy and frequent is logged for those alone who debug', () => {
 
 it('an attempt that failed is one line: what it came to, with what is done about it', () => {
   const { events, lines } = listen();
-  const facts = { id: 1, job: 'orders', run: 'r', destination: 'main', instance: 'i', bytes: 1, rows: 1 };
+  const facts = {
+    id: 1,
+    job: 'orders',
+    run: 'r',
+    destination: 'main',
+    instance: 'i',
+    sha256: 'f00d',
+    bytes: 1,
+    rows: 1,
+  };
   const trouble = { code: 'DELIVERY_NO_ANSWER', message: 'No answer came', attempt: 1 };
   events.emit('upload.failed', { ...facts, ...trouble, action: 'retry' });
   events.emit('payload.waiting', { ...facts, ...trouble, until: 1 });

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { RunWarning } from '../../lib/run-warnings.ts';
 import { warningsOf } from '../../state/runs.ts';
 import type { Store } from '../../state/store.ts';
-import type { RunRow, SkipRow, StretchRow } from '../../state/tables.ts';
+import type { OutboxRow, RunRow, SkipRow, StretchRow } from '../../state/tables.ts';
 import type { CliCommand } from '../command.ts';
 import { chooseJobs, configFlag, openConfig } from '../config-file.ts';
 import { bytesText, countText, durationText, instantText } from '../figures.ts';
@@ -49,7 +49,17 @@ async function run(job: string | undefined, { config: file, limit, failed, run: 
 async function tellRun(id: string, { store, json }: { store: Store | undefined; json: boolean }): Promise<void> {
   const { findRun, runStory } = await import('../run-story.ts');
   const row = await findRun(id, store);
-  process.stdout.write(`${outward(json ? forMachines(ofRun(row)) : runStory(row))}\n`);
+  const payload = await store?.outbox.ofRun(id);
+  const text = json ? forMachines({ ...ofRun(row), ...payloadOf(payload) }) : runStory(row, payload);
+  process.stdout.write(`${outward(text)}\n`);
+}
+
+/** Where the payload of a run went, by what it is recognized there, and its file while it is kept. */
+function payloadOf(payload: OutboxRow | undefined): object {
+  if (payload === undefined) return {};
+  const { destination, instance, sha256, attempts, as_of } = payload;
+  const isKept = payload.state === 'dead' || payload.state === 'quarantined';
+  return { destination, instance, sha256, attempts, as_of, ...(isKept ? { path: payload.path } : {}) };
 }
 
 /** A run, a time in which a job ran less often than its schedule says, or firings that came to nothing. */

@@ -43,7 +43,7 @@ const title = 'headline of the message';
 const since = 'since when it is so';
 const requested = 'how many data sources were to be refreshed';
 
-const payload = { id, job, run, destination, instance, bytes, rows };
+const payload = { id, job, run, destination, instance, sha256: 'hash of the bytes', bytes, rows };
 const { id: _, ...unborn } = payload;
 const trouble = { code, message };
 const by = { who, why };

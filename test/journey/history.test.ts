@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { adminKey, makeWorld } from './world.ts';
+
+it('the history of a run and its log line name what the instance shows, by its hash', async () => {
+  const world = await makeWorld();
+  const home = await world.home();
+  await home.write('rows.csv', 'id\n1\n');
+  await home.config({
+    destinations: { main: { url: world.url, api_key: adminKey } },
+    sources: { files: { connector: 'file' } },
+    jobs: { orders: { source: 'files', query: 'rows.csv', format: 'csv', target: world.instances.csv } },
+  });
+  const { stderr } = await home.sluice(['sync', '--log', 'info']);
+  const shown = (await world.data(world.instances.csv))!;
+  const facts = {
+    instance: world.instances.csv,
+    sha256: createHash('sha256').update(shown).digest('hex'),
+    attempts: 1,
+  };
+  const lines = stderr.split('\n').filter((line) => line.startsWith('{'));
+  const delivered = lines.map((line) => JSON.parse(line)).find(({ msg }) => msg === 'payload.delivered');
+  expect(delivered).toMatchObject(facts);
+  const { run } = delivered as { run: string };
+  const forMachines = await home.sluice(['history', '--run', run, '--json']);
+  expect(JSON.parse(forMachines.stdout)).toMatchObject({ run, state: 'delivered', destination: 'main', ...facts });
+  const { stdout } = await home.sluice(['history', '--run', run]);
+  expect(stdout).toContain(`target   instance ${facts.instance} at main, 1 attempt\n`);
+  expect(stdout).toContain(`sha256   ${facts.sha256}\n`);
+  expect(stdout).toMatch(/made {5}1 row, .*, 1 request\n/);
+});
+
+it('a state that knows no data source says that its volume may be missing, and apply says so of what it finds there', async () => {
+  const world = await makeWorld();
+  const home = await world.home();
+  await home.write('rows.csv', 'id\n1\n');
+  const config = {
+    destinations: { main: { url: world.url, api_key: adminKey } },
+    sources: { files: { connector: 'file' } },
+    jobs: {
+      orders: { source: 'files', query: 'rows.csv', target: { datasource: { name: 'Orders', format: 'csv' } } },
+    },
+  };
+  await home.config(config);
+  expect((await home.sluice(['apply', '--yes'])).code).toBe(0);
+  await home.config({ ...config, state: './empty' });
+  const sync = await home.sluice(['sync']);
+  expect(sync.code).toBe(1);
+  expect(sync.stderr).toMatch(/TARGET_NOT_APPLIED[\s\S]*whether its volume is mounted/);
+  expect((await home.sluice(['apply'])).stdout).toMatch(/adopt "Orders": .* whether its volume is mounted/);
+});
