@@ -1,10 +1,12 @@
-import { resolve } from 'node:path';
+import { readdirSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import type { Config } from '../config/config.ts';
 import type { Daemon } from '../daemon/daemon.ts';
 import type { Watchers } from '../daemon/watchers.ts';
 import type { Runtime } from '../daemon/wire.ts';
+import { countOf } from '../lib/count-text.ts';
 import type { Log } from '../lib/log.ts';
-import { Problem, placeOf, renderProblem } from '../lib/problem.ts';
+import { Problem, placeOf, renderProblem, toProblem } from '../lib/problem.ts';
 
 /** A daemon that has started, and the config that it started with. */
 export interface Reloading {
@@ -63,23 +65,46 @@ async function reloadSafely(given: Reloading, signal: AbortSignal): Promise<void
     await given.watchers.reload(() => reload(given, signal));
   } catch (error) {
     given.log.error('the reload met a fault', { error: String(error) });
+    await answerFault(given, error).catch(() => undefined);
   }
 }
 
-async function reload({ file, daemon, runtime, config, log }: Reloading, signal: AbortSignal): Promise<void> {
-  const [{ loadConfig }, { noteOf, readyNote, keepNote, keepRefusal }] = await Promise.all([
-    import('../config/load.ts'),
+/** Whoever asked for the reload hears of a fault of our own as well. */
+async function answerFault({ runtime, daemon }: Reloading, error: unknown): Promise<void> {
+  const [{ toldFault }, { newestRequest, answerReload }] = await Promise.all([
     import('../daemon/config-note.ts'),
+    import('../daemon/reload-answer.ts'),
   ]);
+  const fault = toldFault(toProblem(error, { code: 'RELOAD_THREW', family: 'bug' }));
+  const asked = await newestRequest(runtime.store);
+  await answerReload({ asked, jobs: daemon.config.jobs.size, faults: [fault] }, runtime.store);
+}
+
+/** Resolves to what is worth a word in the status of the service; undefined if the config is in force. */
+async function reload(
+  { file, daemon, runtime, config, log }: Reloading,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const [{ loadConfig }, { noteOf, readyNote, keepNote, keepRefusal, toldFault }, { newestRequest, answerReload }] =
+    await Promise.all([
+      import('../config/load.ts'),
+      import('../daemon/config-note.ts'),
+      import('../daemon/reload-answer.ts'),
+    ]);
+  const asked = await newestRequest(runtime.store);
   const note = await noteOf(file);
   const loaded = await loadConfig(file, { signal });
-  if (signal.aborted) return;
+  if (signal.aborted) return undefined;
   for (const problem of loaded.problems) {
     log.error('config.fault', { code: problem.code, place: placeOf(problem.where), fault: renderProblem(problem) });
   }
-  const refuse = async (problems: readonly Problem[]): Promise<void> => {
+  const answer = (problems: readonly Problem[], more: { readonly note?: string } = {}): Promise<void> =>
+    answerReload({ asked, jobs: daemon.config.jobs.size, faults: problems.map(toldFault), ...more }, runtime.store);
+  const refuse = async (problems: readonly Problem[]): Promise<string> => {
     await keepRefusal(note, runtime, problems);
     runtime.events.emit('config.refused', { file, faults: problems.length });
+    await answer(problems);
+    return `a newer config is refused: ${countOf(problems.length, 'fault')}`;
   };
   const next = loaded.config;
   if (loaded.problems.length > 0 || next === undefined) return refuse(loaded.problems);
@@ -93,6 +118,22 @@ async function reload({ file, daemon, runtime, config, log }: Reloading, signal:
   const ready = await readyNote(note, loaded);
   await daemon.adopt(next);
   await keepNote(ready, runtime);
+  await answer([], staleCredentials());
+  return undefined;
+}
+
+/**
+ * Credentials that systemd hands over (LoadCredential=) are copies from the start of the unit; most versions of systemd do not
+ * renew them for a reload, so an exchanged key would silently not count.
+ */
+function staleCredentials(): { readonly note?: string } {
+  const { CREDENTIALS_DIRECTORY: folder } = process.env;
+  if (folder === undefined || folder === '') return {};
+  const startedAt = Date.now() - process.uptime() * 1000;
+  const isRenewed = readdirSync(folder).some((name) => statSync(join(folder, name)).mtimeMs > startedAt);
+  return isRenewed
+    ? {}
+    : { note: `the credentials in ${folder} are those from the start of the unit: systemctl restart exchanges them` };
 }
 
 function stateMoved(file: string, asked: string): Problem {

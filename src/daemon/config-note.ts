@@ -94,7 +94,8 @@ export async function keepRefusal(
   await store.settings.set(refusedName, redact(JSON.stringify(refusal)));
 }
 
-function toldFault({ code, message, where, next }: Problem): ToldFault {
+/** A fault as other processes are told of it. */
+export function toldFault({ code, message, where, next }: Problem): ToldFault {
   return { code, place: placeOf(where), says: message, ...(next === undefined ? {} : { next }) };
 }
 

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { countOf } from '../lib/count-text.ts';
 import type { Log } from '../lib/log.ts';
 
 const run = promisify(execFile);
@@ -26,9 +27,10 @@ export class Systemd {
     this.#isMute = env.NOTIFY_SOCKET === undefined || env.NOTIFY_SOCKET === '';
   }
 
-  /** The config is in force, jobs fire; again after each reload. */
-  ready(jobs: number): Promise<void> {
-    return this.#say('READY=1', `STATUS=${jobs} ${jobs === 1 ? 'job' : 'jobs'} in force`);
+  /** The config is in force, jobs fire; again after each reload. `remark`: what a person should see beside it. */
+  ready(jobs: number, remark?: string): Promise<void> {
+    const more = remark === undefined ? '' : `; ${remark}`;
+    return this.#say('READY=1', `STATUS=${countOf(jobs, 'job')} in force${more}`);
   }
 
   /** It has started and stands behind another one: whoever starts it need not wait until that one ends. */

@@ -26,6 +26,7 @@ export class Watchers {
   readonly #pulse: Pulse;
   readonly #systemd: Systemd;
   #monitor: Monitor | undefined;
+  #remark: string | undefined;
   #alarm: Alarm | undefined;
   #checks: SourceChecks | undefined;
 
@@ -50,8 +51,9 @@ export class Watchers {
     return watchers;
   }
 
-  /** The daemon has started. */
-  async started(): Promise<void> {
+  /** The daemon has started. `remark`: what the status of the service should say beside the number of jobs. */
+  async started(remark?: string): Promise<void> {
+    this.#remark = remark;
     await this.#pulse.write();
     this.#pulse.start();
     await this.#watchForPeople();
@@ -60,11 +62,11 @@ export class Watchers {
     this.#systemd.watch(() => this.#pulse.check().ticking);
   }
 
-  /** Follows the exchange of the config: systemd hears when it begins and when it is over, whatever came of it. */
-  async reload(work: () => Promise<void>): Promise<void> {
+  /** Follows the exchange of the config: systemd hears when it begins and when it is over, whatever came of it. `work` resolves to a remark. */
+  async reload(work: () => Promise<string | undefined>): Promise<void> {
     await this.#systemd.reloading();
     try {
-      await work();
+      this.#remark = await work();
       this.#alarm?.look();
       await this.#watchForPeople();
       await this.#watchSources({ probe: false });
@@ -87,7 +89,7 @@ export class Watchers {
   }
 
   #ready(): Promise<void> {
-    return this.#systemd.ready(this.#given.daemon.config.jobs.size);
+    return this.#systemd.ready(this.#given.daemon.config.jobs.size, this.#remark);
   }
 
   /** Loads what tells people when there is a config that wants it. */

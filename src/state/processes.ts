@@ -29,6 +29,14 @@ export function processText(owner: string): string {
   return identity.host === ourselves.host ? `process ${identity.pid}` : `process ${identity.pid} on ${identity.host}`;
 }
 
+/** The process id of an owner, if a signal from here reaches it; undefined on another machine or in another container. */
+export function pidHere(owner: string): number | undefined {
+  const identity = asIdentity(owner);
+  return identity !== undefined && identity.boot === ourselves.boot && identity.space === ourselves.space
+    ? identity.pid
+    : undefined;
+}
+
 function fateOfText(owner: string, me: Identity): Fate {
   const identity = asIdentity(owner);
   return identity === undefined ? 'unknown' : fateOf(identity, me);

@@ -427,7 +427,10 @@ describe('a daemon that runs', () => {
     onTestFinished(() => watchers.stopping());
     await watchers.started();
     await hear('run.finished');
-    await watchers.reload(() => daemon.adopt({ ...quiet, alerts: alertsOf([webhook(receiver)], { settleMs: 1 }) }));
+    await watchers.reload(async () => {
+      await daemon.adopt({ ...quiet, alerts: alertsOf([webhook(receiver)], { settleMs: 1 }) });
+      return undefined;
+    });
     await receiver.receives(1);
     expect(receiver.titles()).toEqual(['orders failed']);
     expect(receiver.got[0]?.text).toContain('the shelves are empty');

@@ -7,6 +7,7 @@ import type { Second } from '../../daemon/only-one.ts';
 import type { Watchers } from '../../daemon/watchers.ts';
 import type { Runtime } from '../../daemon/wire.ts';
 import { build } from '../../lib/build.ts';
+import { countOf } from '../../lib/count-text.ts';
 import type { Level } from '../../lib/log.ts';
 import type { Problem } from '../../lib/problem.ts';
 import type { CliCommand } from '../command.ts';
@@ -31,7 +32,7 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
   const stop = onStop();
   const started = Promise.withResolvers<Reloading>();
   const reloads = listenForReload(started.promise);
-  const { config, note } = await takeConfig(file, { strict: strict === true });
+  const { config, note, leftOut } = await takeConfig(file, { strict: strict === true });
   const [
     { openLogOn },
     { wire },
@@ -71,7 +72,7 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
     watchers = await Watchers.open({ daemon, runtime, log, systemd, ...asking });
     await daemon.start({ config_sha256: note.sha256 });
     await keepNote(note, runtime);
-    await watchers.started();
+    await watchers.started(leftOut === 0 ? undefined : `${countOf(leftOut, 'job')} left out for faults`);
     const reloading = { file, daemon, watchers, runtime, config, log };
     started.resolve(reloading);
     if (config.onStartError === 'retry') void retryFaults(reloading, reloads, stop.signal);
@@ -102,14 +103,17 @@ async function pagesOf(daemon: Daemon, { store, clock }: Runtime): Promise<Pages
 }
 
 /** What the config was loaded from is much larger than itself, and is let go with the end of this. */
-async function takeConfig(file: string, { strict }: { strict: boolean }): Promise<{ config: Config; note: Ready }> {
+async function takeConfig(
+  file: string,
+  { strict }: { strict: boolean },
+): Promise<{ config: Config; note: Ready; leftOut: number }> {
   const { noteOf, readyNote } = await import('../../daemon/config-note.ts');
   const note = await noteOf(file);
   const loaded = await openConfig(file);
   showProblems(loaded.problems);
   const config = strict ? { ...loaded.config, onStartError: 'fail' as const } : loaded.config;
   refuseFaults(config, loaded.problems);
-  return { config, note: await readyNote(note, loaded) };
+  return { config, note: await readyNote(note, loaded), leftOut: loaded.refused.size };
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -1,0 +1,144 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Command, InvalidArgumentError } from 'commander';
+import type { ReloadAnswer } from '../../daemon/reload-answer.ts';
+import { Problem } from '../../lib/problem.ts';
+import type { Store } from '../../state/store.ts';
+import type { CliCommand } from '../command.ts';
+import { configFlag } from '../config-file.ts';
+import { exit } from '../exit.ts';
+import { countOf } from '../figures.ts';
+import { outward } from '../outward.ts';
+
+interface Flags {
+  readonly config: string;
+  readonly wait: number;
+  readonly json?: true;
+}
+
+const pollMs = 50;
+
+async function run({ config: file, wait: waitSeconds, json }: Flags): Promise<void> {
+  const [{ findStateFolder }, { openExisting }] = await Promise.all([
+    import('../state-folder.ts'),
+    import('../existing-store.ts'),
+  ]);
+  const state = await findStateFolder(file);
+  const store = await openExisting({ state });
+  try {
+    const answer = await reload(store, { state, withinMs: waitSeconds * 1000 });
+    const code = answer.faults.length === 0 ? exit.ok : exit.usage;
+    if (json === true)
+      process.stdout.write(`${outward(JSON.stringify({ exit_code: code, ...answer }, undefined, 2))}\n`);
+    else tell(answer);
+    process.exitCode = code;
+  } finally {
+    await store?.close();
+  }
+}
+
+/** Signals the daemon and waits until it has written down what became of it. */
+async function reload(
+  store: Store | undefined,
+  { state, withinMs }: { readonly state: string; readonly withinMs: number },
+): Promise<ReloadAnswer> {
+  const holder = await store?.leases.holder('daemon');
+  if (store === undefined || holder === undefined) throw noDaemon(state);
+  const [{ pidHere, processText }, { answerTo, askForReload }] = await Promise.all([
+    import('../../state/processes.ts'),
+    import('../../daemon/reload-answer.ts'),
+  ]);
+  const { owner } = holder;
+  const pid = pidHere(owner);
+  if (pid === undefined) throw elsewhere(processText(owner));
+  const asked = await askForReload(store);
+  hangUp(pid, owner);
+  for (const end = performance.now() + withinMs; performance.now() < end; await wait(pollMs)) {
+    const answer = await answerTo(asked, { store, owner });
+    if (answer !== undefined) return answer;
+    if (store.processes.fate(owner) === 'dead') throw noDaemon(state);
+  }
+  throw noAnswer(processText(owner), withinMs);
+}
+
+function hangUp(pid: number, owner: string): void {
+  try {
+    process.kill(pid, 'SIGHUP');
+  } catch (error) {
+    throw new Problem({
+      code: 'RELOAD_NOT_SIGNALED',
+      family: 'job',
+      message: 'The daemon cannot be signaled by this user',
+      seen: `${owner}: ${(error as NodeJS.ErrnoException).code}`,
+      next: 'run the command as the user of the daemon, or as root',
+    });
+  }
+}
+
+function tell({ jobs, faults, note }: ReloadAnswer): void {
+  if (faults.length === 0) {
+    process.stdout.write(`${outward(`Reloaded: ${countOf(jobs, 'job')} in force.`)}\n`);
+    if (note !== undefined) process.stderr.write(`${outward(`warning ${note}`)}\n`);
+    return;
+  }
+  for (const { code, place, says, next } of faults) {
+    const where = place === '' ? '' : `\n  where    ${place}`;
+    const fix = next === undefined ? '' : `\n  next     ${next}`;
+    process.stderr.write(`${outward(`${code}: ${says}${where}${fix}`)}\n`);
+  }
+  process.stderr.write(
+    `${outward(`Not reloaded: the config has ${countOf(faults.length, 'fault')}; the old one stays in force.`)}\n`,
+  );
+}
+
+function noDaemon(state: string): Problem {
+  return new Problem({
+    code: 'RELOAD_NO_DAEMON',
+    family: 'job',
+    message: 'No daemon runs on this state folder',
+    seen: state,
+    next: 'sluice run starts it, with the config as it is now',
+  });
+}
+
+function elsewhere(owner: string): Problem {
+  return new Problem({
+    code: 'RELOAD_ELSEWHERE',
+    family: 'job',
+    message: 'The daemon runs on another machine or in another container, so it cannot be signaled from here',
+    seen: owner,
+    next: 'run the command there: docker exec CONTAINER node /app/src/cli/sluice.js reload',
+  });
+}
+
+function noAnswer(owner: string, withinMs: number): Problem {
+  return new Problem({
+    code: 'RELOAD_NO_ANSWER',
+    family: 'job',
+    message: `The daemon did not answer within ${withinMs / 1000} s`,
+    seen: owner,
+    next: 'sluice health shows whether it works; sluice status shows which config is in force',
+  });
+}
+
+function seconds(text: string): number {
+  const value = Number(text);
+  if (!Number.isFinite(value) || value <= 0) throw new InvalidArgumentError('It takes a number of seconds above 0.');
+  return value;
+}
+
+const command: CliCommand = {
+  register(program: Command): void {
+    program
+      .command('reload')
+      .description('Makes the daemon read its config again, and says whether it took it: all of it, or nothing.')
+      .option(...configFlag)
+      .option('--wait <seconds>', 'how long to wait for the answer', seconds, 60)
+      .option('--json', 'for machines')
+      .addHelpText(
+        'after',
+        '\nExit codes:\n  0    the config is in force\n  1    no daemon runs here, or it did not answer\n  2    the config has faults; the old one stays in force\n\nExamples:\n  sluice check && sluice reload\n  systemctl reload sluice',
+      )
+      .action(run);
+  },
+};
+export default command;

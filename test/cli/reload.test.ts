@@ -1,0 +1,97 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { until } from '../journey/process.ts';
+import { adminKey, makeWorld } from '../journey/world.ts';
+
+/** A daemon with one job that never fires by itself; its key in a file, as systemd hands it over, or in the config. */
+async function setUp({ hasCredentials = false } = {}) {
+  const world = await makeWorld();
+  const home = await world.home();
+  await home.write('rows.csv', 'id\n1\n');
+  const credentials = join(home.folder, 'credentials');
+  await mkdir(credentials);
+  await writeFile(join(credentials, 'api_key'), adminKey);
+  const api_key = hasCredentials ? `\${file:${credentials}/api_key}` : adminKey;
+  const env = hasCredentials ? { CREDENTIALS_DIRECTORY: credentials } : {};
+  const job = { source: 'files', query: 'rows.csv', format: 'csv', schedule: '0 0 29 2 *' };
+  const config = (jobs: Record<string, object>) =>
+    home.config({
+      destinations: { main: { url: world.url, api_key } },
+      sources: { files: { connector: 'file' } },
+      jobs,
+    });
+  const orders = { ...job, target: world.instances.csv };
+  await config({ orders });
+  const daemon = home.start(['run'], { env });
+  await until('the daemon to start', () => daemon.output().includes('daemon.started'));
+  return { world, home, credentials, config, orders, daemon };
+}
+
+describe('sluice reload', () => {
+  it('answers with 0 once the new config is in force', async () => {
+    const { home, config, orders, world } = await setUp();
+    await config({ orders, stock: { ...orders, target: world.instances.json, format: 'json' } });
+    expect(await home.sluice(['reload'])).toMatchObject({
+      code: 0,
+      stdout: 'Reloaded: 2 jobs in force.\n',
+      stderr: '',
+    });
+    const { stdout } = await home.sluice(['status', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({ jobs: [{ job: 'orders' }, { job: 'stock' }] });
+  });
+
+  it('answers with 2 and the faults of a config that is refused', async () => {
+    const { home, config, orders } = await setUp();
+    await config({ orders: { ...orders, source: 'fils' } });
+    const { code, stderr } = await home.sluice(['reload']);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/CONFIG_\w+: .*\n {2}where {4}.*sluice\.yaml:\d+/);
+    expect(stderr).toContain('Not reloaded: the config has 1 fault; the old one stays in force.');
+    const { stdout } = await home.sluice(['reload', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({ exit_code: 2, jobs: 1, faults: [{ place: expect.any(String) }] });
+  });
+
+  it('answers each of many that ask at once, and never with a config older than the question', async () => {
+    const { home, config, orders } = await setUp();
+    for (let n = 0; n < 3; n++) {
+      await config({ [`orders-${n}`]: orders });
+      const all = await Promise.all([1, 2, 3].map(() => home.sluice(['reload'])));
+      expect(all.map(({ code }) => code)).toEqual([0, 0, 0]);
+      const { stdout } = await home.sluice(['status', '--json']);
+      expect(JSON.parse(stdout)).toMatchObject({ jobs: [{ job: `orders-${n}` }] });
+    }
+  });
+
+  it('says that systemd has not renewed the credentials', async () => {
+    const { home, credentials } = await setUp({ hasCredentials: true });
+    expect(await home.sluice(['reload'])).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('systemctl restart'),
+    });
+    await writeFile(join(credentials, 'api_key'), adminKey);
+    expect(await home.sluice(['reload'])).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('says that no daemon runs', async () => {
+    const { home, daemon } = await setUp();
+    daemon.child.kill('SIGTERM');
+    await daemon.ended;
+    expect(await home.sluice(['reload'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('RELOAD_NO_DAEMON'),
+    });
+  });
+
+  it('gives up on a daemon that hangs', async () => {
+    const { home, daemon } = await setUp();
+    daemon.child.kill('SIGSTOP');
+    try {
+      const { code, stderr } = await home.sluice(['reload', '--wait', '0.5']);
+      expect(code).toBe(1);
+      expect(stderr).toContain('RELOAD_NO_ANSWER: The daemon did not answer within 0.5 s');
+    } finally {
+      daemon.child.kill('SIGCONT');
+    }
+  });
+});
