@@ -27,4 +27,6 @@ export async function giveBackCutOff(
   }
 }
 
-const isCutOff = ({ origin, code }: RunRow): boolean => origin === 'schedule' && code === 'RUN_INTERRUPTED';
+const cutOff = ['RUN_INTERRUPTED', 'RUN_BLOCKED'];
+
+const isCutOff = ({ origin, code }: RunRow): boolean => origin === 'schedule' && cutOff.includes(code ?? '');

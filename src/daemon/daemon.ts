@@ -59,6 +59,7 @@ export class Daemon {
       skip: (firing, { reason, isCovered }) => this.#skip(firing, reason, isCovered),
       wait: ({ job, at }, reason) => events.emit('firing.waiting', { job: job.name, at, reason }),
       failed: (firing, error) => this.#failed(firing, error),
+      isSuspect: (job) => runtime.healed.suspects.has(job),
       stop: this.#stop.signal,
     });
     const again = (firing: Firing): void => this.#line.take(firing);
@@ -221,7 +222,7 @@ export class Daemon {
     if (state === 'owed') this.#now.nudge();
     const isCovered = this.#line.isAwaited(firing.job.name);
     if (state === 'busy') this.#skip(firing, 'another process is running this job', isCovered);
-    if (state === 'held') this.#skip(firing, 'a person holds this job', isCovered);
+    if (state === 'held') this.#skip(firing, 'the job is on hold', isCovered);
     if (state === 'stopped' && this.#stop.signal.aborted) await firing.giveBack(this.#runtime.store);
   }
 

@@ -1,5 +1,6 @@
 import type { Job } from '../config/config.ts';
 import { countText } from '../lib/count-text.ts';
+import { blockedHolder } from '../state/blocked-runs.ts';
 import type { OutboxRow, RunRow, StretchRow } from '../state/tables.ts';
 import { type Explanation, ended, extracted, hinderedBy, lookedAt, troubleOf, waitText } from './explain-links.ts';
 import type { Silence } from './overview.ts';
@@ -47,7 +48,8 @@ function notThere({ missing, ...facts }: Facts): Judgement | undefined {
 function held({ hold, job }: Facts): Judgement | undefined {
   if (hold === undefined) return undefined;
   const says = `${hold.who} holds the job${hold.why === '' ? '' : `: ${hold.why}`}`;
-  return { verdict: 'held by a person', because: [{ at: hold.since, says }], mend: `sluice resume ${job.name}` };
+  const verdict = hold.who === blockedHolder ? 'on hold' : 'held by a person';
+  return { verdict, because: [{ at: hold.since, says }], mend: `sluice resume ${job.name}` };
 }
 
 function heldBack({ waiting, ...facts }: Facts): Judgement | undefined {

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import { rankOfPriority } from '../delivery/importance.ts';
 import { RefreshDesk, type Seat } from '../delivery/refresh-desk.ts';
@@ -6,6 +7,9 @@ import type { Firing } from './scheduler.ts';
 
 /** In the line, a job of the next higher priority goes before one that was due up to this much earlier. */
 const headStartMs = 10 * 60_000;
+
+/** A line that never empties keeps a job that may block the process waiting for so long. */
+const suspectWaitMs = 10 * 60_000;
 
 /** A firing whose turn has come. */
 export interface Place {
@@ -26,6 +30,8 @@ export interface LineGiven {
   /** A firing waits for the end of the run before it. */
   readonly wait: (firing: Firing, reason: string) => void;
   readonly failed: (firing: Firing, error: unknown) => void;
+  /** The job may block the process: it runs after all others, and alone of its kind. */
+  readonly isSuspect: (job: string) => boolean;
   /** The daemon stops. */
   readonly stop: AbortSignal;
 }
@@ -46,6 +52,8 @@ export class Line {
   readonly #extracts = new PQueue();
   /** Refreshes pull nothing: they stand in no line, and meet at the desk to go out as one. */
   readonly #refreshes = new PQueue();
+  /** Jobs that may block the process. */
+  readonly #suspects = new PQueue({ concurrency: 1 });
   readonly #desk = new RefreshDesk();
   readonly #standing = new Map<string, Standing>();
 
@@ -68,7 +76,7 @@ export class Line {
 
   /** Resolves when nobody stands in line and nothing runs. */
   async idle(): Promise<void> {
-    await Promise.all([this.#extracts.onIdle(), this.#refreshes.onIdle()]);
+    await Promise.all([this.#extracts.onIdle(), this.#refreshes.onIdle(), this.#suspects.onIdle()]);
   }
 
   /** True where this firing would end the run before it. */
@@ -116,12 +124,26 @@ export class Line {
     const standing: Standing = { state: 'in line', firing, cancel: new AbortController(), waiting: [] };
     this.#standing.set(name, standing);
     const seat = extract === undefined ? this.#desk.sit() : undefined;
-    const queue = seat === undefined ? this.#extracts : this.#refreshes;
+    const isSuspect = seat === undefined && this.#given.isSuspect(name);
+    const queue = seat === undefined ? (isSuspect ? this.#suspects : this.#extracts) : this.#refreshes;
+    const run = async () => {
+      if (isSuspect) await this.#othersDone();
+      await this.#run(firing, standing, seat);
+    };
     void queue
-      .add(() => this.#run(firing, standing, seat), {
+      .add(run, {
         priority: rankOfPriority(priority) * headStartMs - firing.at,
       })
       .catch((error: unknown) => this.#given.failed(firing, error));
+  }
+
+  /** Resolves when no other extract runs or stands in line, after a while all the same, and when the daemon stops. */
+  async #othersDone(): Promise<void> {
+    const done = new AbortController();
+    const signal = AbortSignal.any([done.signal, this.#given.stop]);
+    const late = wait(suspectWaitMs, undefined, { ref: false, signal }).catch(() => undefined);
+    await Promise.race([this.#extracts.onIdle(), late]);
+    done.abort();
   }
 
   async #run(firing: Firing, standing: Standing, seat: Seat | undefined): Promise<void> {

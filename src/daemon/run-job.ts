@@ -10,6 +10,7 @@ import type { RunWarning } from '../lib/run-warnings.ts';
 import { RunWarnings } from '../lib/run-warnings.ts';
 import { type FreshPayload, resumePipeline, type Whole } from '../pipeline/run-pipeline.ts';
 import type { Staged } from '../sets/manifest.ts';
+import { blockedHolder, clearSuspect } from '../state/blocked-runs.ts';
 import { processText } from '../state/processes.ts';
 import type { RunEnd } from '../state/runs.ts';
 import { isUnwritable } from '../state/state-problem.ts';
@@ -97,9 +98,10 @@ export async function runHolding(given: RunGiven): Promise<Outcome> {
 
 /** Removes what the run leaves behind; its row. */
 async function tidyUp(
-  { runtime: { store }, job }: RunGiven,
+  { runtime: { store, healed }, job }: RunGiven,
   { run, stage }: { run: string; stage: Stage },
 ): Promise<RunRow | undefined> {
+  if (stage.state !== 'stopped' && healed.suspects.delete(job.name)) await clearSuspect(store, job.name);
   // What is owed has its file in it.
   if (stage.state !== 'owed') store.payloads.leave(run);
   await store.sets.leave(run);
@@ -282,7 +284,10 @@ function held({ job }: RunGiven, { since, who, why }: HoldRow): Outcome {
   const problem = new Problem({
     code: 'JOB_HELD',
     family: 'job',
-    message: 'The job is held: an older payload was put back, and a run would replace it',
+    message:
+      who === blockedHolder
+        ? 'The job is on hold: its runs blocked the process'
+        : 'The job is held: an older payload was put back, and a run would replace it',
     where: { job: job.name },
     seen: `by ${who} since ${new Date(since).toISOString()}${why === '' ? '' : `: ${why}`}`,
     next: `sluice resume ${job.name}`,

@@ -24,14 +24,18 @@ export async function syncJobs(given: {
   const { runtime, config, jobs, signal, patienceMs } = given;
   const deliverUntil = runtime.clock.now() + patienceMs;
   const queue = new PQueue({ concurrency: config.concurrency ?? concurrencyDefault, autoStart: false });
+  // Jobs that may block the process come after all others, one at a time.
+  const suspects = new PQueue({ concurrency: 1, autoStart: false });
   const desk = new RefreshDesk();
   const runs = jobs.map((job) => {
     const given = { runtime, config, job, origin: 'person', signal, deliverUntil } as const;
+    if (runtime.healed.suspects.has(job.name)) return suspects.add(() => runJob(given));
     if (job.extract !== undefined) return queue.add(() => runJob(given), { priority: rankOfPriority(job.priority) });
     const seat = desk.sit();
     return runJob({ ...given, seat }).finally(() => seat.leave());
   });
   queue.start();
+  void queue.onIdle().then(() => suspects.start());
   const outcomes = await Promise.all(runs);
   await sendLeftovers({ ...given, outcomes });
   return outcomes;

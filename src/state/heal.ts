@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { takeBlockedRuns } from './blocked-runs.ts';
 import type { Store } from './store.ts';
 import type { OutboxRow, RunRow } from './tables.ts';
 
@@ -10,6 +11,8 @@ export interface Healed {
   readonly interrupted: readonly RunRow[];
   /** Payloads whose file is gone or has another size: dead now. */
   readonly damaged: readonly OutboxRow[];
+  /** Jobs whose last run may have blocked its process: they run last, and one at a time. */
+  readonly suspects: Set<string>;
   /** Files that nothing wanted. */
   readonly swept: readonly string[];
 }
@@ -19,6 +22,7 @@ export interface Healed {
  * one wants. Harmless beside other processes. One damaged payload never stops the rest (R25).
  */
 export async function heal(store: Store): Promise<Healed> {
+  const suspects = await takeBlockedRuns(store);
   const interrupted = await store.runs.interruptOrphans();
   const damaged: OutboxRow[] = [];
   for (const row of await store.outbox.inState('owed')) {
@@ -31,7 +35,7 @@ export async function heal(store: Store): Promise<Healed> {
   await store.leases.bury();
   await store.owners.bury();
   await store.runs.prune(keptRuns);
-  return { interrupted, damaged, swept };
+  return { interrupted, damaged, suspects, swept };
 }
 
 function damageOf({ path, bytes }: OutboxRow): string | undefined {

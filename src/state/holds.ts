@@ -1,9 +1,11 @@
 import { redact } from '../lib/redact.ts';
 import { Audit, type By } from './audit.ts';
+import { clearSuspect } from './blocked-runs.ts';
 import { atomically, type Ground } from './part.ts';
+import { Settings } from './settings.ts';
 import type { HoldRow } from './tables.ts';
 
-/** Jobs that a person holds: they are not run, by nobody, until they are let go. */
+/** Jobs on hold, by a person or because they blocked the process: they are not run until a person resumes them. */
 export class Holds {
   readonly #ground: Ground;
 
@@ -33,6 +35,7 @@ export class Holds {
     return atomically(this.#ground, async (inside) => {
       const held = await inside.db.deleteFrom('holds').where('job', '=', job).returning('job').executeTakeFirst();
       if (held === undefined) return false;
+      await clearSuspect({ settings: new Settings(inside) }, job);
       await new Audit(inside).write({ by, action: 'resume', job });
       return true;
     });

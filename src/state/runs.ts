@@ -43,7 +43,7 @@ const ends: readonly RunState[] = [
 ];
 
 /** Runs that were ended from outside and not by a person or the daemon's own end. */
-const cutShort = ['RUN_INTERRUPTED', 'RUN_CANCELLED'];
+const cutShort = ['RUN_INTERRUPTED', 'RUN_CANCELLED', 'RUN_BLOCKED'];
 const mostCancelled = 3;
 
 /** So many of its newest runs each job keeps, however many others have run since. */

@@ -16,6 +16,10 @@ export class Settings {
       .execute();
   }
 
+  async forget(name: string): Promise<void> {
+    await this.#ground.db.deleteFrom('settings').where('name', '=', name).execute();
+  }
+
   async find(name: string): Promise<string | undefined> {
     const row = await this.#ground.db
       .selectFrom('settings')

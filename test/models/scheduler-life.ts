@@ -29,6 +29,7 @@ export class Life {
     const { store, clock } = real;
     this.#line = new Line({
       run: (place) => this.#run(place),
+      isSuspect: () => false,
       skip: (firing, { isCovered }) => this.#skip(firing, isCovered),
       wait: () => undefined,
       failed: (_, error) => real.faults.push(error),

@@ -27,7 +27,7 @@ const command: CliCommand = {
   register(program: Command): void {
     program
       .command('resume')
-      .description('Lets a job that is held since a rollback run again.')
+      .description('Resumes a job that is on hold after a rollback, or because its runs blocked the process.')
       .argument('<job>', 'name of the job')
       .option(...configFlag)
       .option(...whyFlag)

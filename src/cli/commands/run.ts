@@ -42,6 +42,7 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
     { Systemd },
     { keepNote },
     { Installation },
+    { LoopWatch },
   ] = await Promise.all([
     import('../human-log.ts'),
     import('../../daemon/wire.ts'),
@@ -51,6 +52,7 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
     import('../../daemon/systemd.ts'),
     import('../../daemon/config-note.ts'),
     import('../../daemon/installation.ts'),
+    import('../../daemon/loop-watch/loop-watch.ts'),
   ]);
   const log = openLogOn(process.stdout, level);
   const wired = await wire({ config, log });
@@ -59,12 +61,19 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
   installation.signal.addEventListener('abort', () => stop.end(installation.signal.reason), { once: true });
   const runtime: Runtime = { ...wired, installation };
   const flushTraces = await traceWhereAsked({ events: runtime.events, log });
+  const isForPeople = process.stdout.isTTY === true || level === 'silent';
+  const loopWatch = new LoopWatch({
+    folder: runtime.store.folder,
+    events: runtime.events,
+    ...(isForPeople ? {} : { log: 1 }),
+  });
   let watchers: Watchers | undefined;
   try {
     const systemd = new Systemd({ env: process.env, log });
     const inReserve = (holder: string): void => void systemd.reserve(holder);
     const lease = await beTheOnlyOne({ ...runtime, second, inReserve, signal: stop.signal });
     if (lease === undefined) return await systemd.stopping();
+    loopWatch.start();
     await refuseSilence(config, runtime, stop.signal);
     const daemon = new Daemon({ runtime, config });
     const monitor = asked ?? config.monitor;
@@ -84,6 +93,7 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
   } finally {
     watchers?.close();
     installation.close();
+    loopWatch.close();
     await runtime.close();
     await flushTraces();
     stop.done();

@@ -52,16 +52,24 @@ async function preview({ config, jobs, refused, flags, signal }: Work): Promise<
 }
 
 async function send({ config, jobs, isAll, refused, flags, signal }: Work): Promise<number> {
-  const [{ wire }, { syncJobs }, { openLogOn }, { followJobs }, { exitCodeOf, showSummary }] = await Promise.all([
-    import('../../daemon/wire.ts'),
-    import('../../daemon/sync-jobs.ts'),
-    import('../human-log.ts'),
-    import('../follow.ts'),
-    import('../summary.ts'),
-  ]);
+  const [{ wire }, { syncJobs }, { openLogOn }, { followJobs }, { exitCodeOf, showSummary }, { LoopWatch }] =
+    await Promise.all([
+      import('../../daemon/wire.ts'),
+      import('../../daemon/sync-jobs.ts'),
+      import('../human-log.ts'),
+      import('../follow.ts'),
+      import('../summary.ts'),
+      import('../../daemon/loop-watch/loop-watch.ts'),
+    ]);
   const log = openLogOn(process.stderr, flags.log);
   const runtime = await wire({ config, log });
   const flushTraces = await traceWhereAsked({ events: runtime.events, log });
+  const isForPeople = process.stderr.isTTY === true || flags.log === 'silent';
+  const loopWatch = new LoopWatch({
+    folder: runtime.store.folder,
+    events: runtime.events,
+    ...(isForPeople ? {} : { log: 2 }),
+  });
   const follow = followJobs(runtime.events, { screen: screenFor(flags), jobs });
   try {
     const outcomes = await syncJobs({ runtime, config, jobs, isAll, signal, patienceMs: flags.wait * 1000 });
@@ -71,6 +79,7 @@ async function send({ config, jobs, isAll, refused, flags, signal }: Work): Prom
     return exitCodeOf(outcomes, refused);
   } finally {
     follow.stop();
+    loopWatch.close();
     await runtime.close();
     await flushTraces();
   }

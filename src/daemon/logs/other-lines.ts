@@ -17,6 +17,12 @@ export const otherLines: readonly OtherLine[] = [
     facts: ['for', 'state'],
     says: 'Another daemon has the state folder; this one stands in reserve.',
   },
+  {
+    line: 'process.blocked',
+    level: 'error',
+    facts: ['seconds', 'runs', 'stack'],
+    says: 'The event loop was blocked; the process ends, and the sources being read are read last next time.',
+  },
   { line: 'daemon.stopped', level: 'info', facts: [], says: 'The daemon has ended; the last line.' },
   {
     line: 'config.fault',

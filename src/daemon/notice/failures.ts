@@ -1,16 +1,20 @@
 import type { Job } from '../../config/config.ts';
 import { countText } from '../../lib/count-text.ts';
+import { blockedHolder } from '../../state/blocked-runs.ts';
 import type { Streak } from '../../state/runs.ts';
 import type { Found, Ground } from './look.ts';
 import { limitsOf } from './route.ts';
 
 /** Jobs whose newest runs failed: once at the first, once more when it goes on. What a login is to blame for is told as that. */
-export async function failures({ store, alerts, jobs, needy }: Ground): Promise<Found[]> {
+export async function failures({ store, alerts, jobs, needy, overview }: Ground): Promise<Found[]> {
   const byName = new Map(jobs.map((job) => [job.name, job]));
   const needing = new Set(needy.map(({ login }) => login));
   return (await store.runs.streaks()).flatMap((streak) => {
     const job = byName.get(streak.job);
     if (job === undefined || isOfLogin(job, streak, needing)) return [];
+    const hold = overview.hold(job.name);
+    if (hold?.who === blockedHolder)
+      return [{ ...foundOf(job, streak, true), what: `the job is on hold: ${hold.why}` }];
     const { firstFailure, afterFailures } = limitsOf(job, alerts);
     const goesOn = afterFailures > 0 && streak.failures >= afterFailures;
     if (!goesOn && !firstFailure) return [];

@@ -1,0 +1,113 @@
+import { existsSync } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { type Ended, until } from './process.ts';
+import { adminKey, makeWorld } from './world.ts';
+
+/** Reads one row, or never comes back where a file says so: after a while, in which the other job has read its file. */
+const spinner = `
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { batchOf, defineConnector } from 'sluice/sdk';
+export default defineConnector({
+  id: 'spinner', title: 'Spinner', summary: 'Reads a row or spins.', source: {}, query: {},
+  check: async () => 'it is there',
+  extract: async ({ folder }) => {
+    await new Promise((resolve) => setTimeout(resolve, 3000));
+    function spin() { while (existsSync(join(folder, 'spin'))) {} }
+    spin();
+    const columns = [{ name: 'n', type: 'integer' }];
+    return { columns, batches: (async function* () { yield batchOf(columns, [['1']]); })() };
+  },
+});`;
+
+const watched = { preload: ['short-watch'], env: { WATCH_MS: '3000' } };
+
+async function setUp(job: object = {}) {
+  const world = await makeWorld();
+  const home = await world.home();
+  const spin = join(home.folder, 'spin');
+  await mkdir(join(home.folder, 'own'));
+  await writeFile(join(home.folder, 'own/spinner.mjs'), spinner);
+  await writeFile(spin, '');
+  await home.write('orders.csv', 'id\n1\n');
+  const [spun, fine] = [await world.instance('csv'), await world.instance('csv')];
+  await home.config({
+    connectors: './own',
+    destinations: { main: { url: world.url, api_key: adminKey } },
+    sources: { wheel: { connector: 'spinner' }, here: { connector: 'file' } },
+    jobs: {
+      bad: { source: 'wheel', format: 'csv', target: spun, priority: 'high', ...job },
+      good: { source: 'here', query: { path: 'orders.csv' }, format: 'csv', target: fine, ...job },
+    },
+  });
+  const runs = () =>
+    home.state().runs.map(({ job, state, code }) => `${job} ${state}${code === null ? '' : ` ${code}`}`);
+  return { world, home, spin, spun, fine, runs };
+}
+
+const said = ({ stdout, stderr }: Ended): string => stdout + stderr;
+
+it('ends a sync that a source blocks, reads that source last next time, and puts its job on hold the second time', async () => {
+  const { world, home, spin, spun, fine, runs } = await setUp();
+  const first = await home.sync(watched);
+  expect(first).toMatchObject({ signal: 'SIGKILL' });
+  expect(first.stderr).toContain('The event loop was blocked for 3 s');
+  expect(first.stderr).toContain('job bad, source wheel');
+
+  const second = await home.sync(watched);
+  expect(second).toMatchObject({ signal: 'SIGKILL' });
+  expect(await world.data(fine)).toBe('id\n1\n');
+  expect(runs().at(-1)).toBe('bad running');
+
+  const third = await home.sync(watched);
+  expect(third.signal).toBeNull();
+  expect(third.jobs.find(({ job }) => job === 'bad')).toMatchObject({ state: 'held' });
+  expect(runs().filter((run) => run === 'bad interrupted RUN_BLOCKED')).toHaveLength(2);
+  const explained = said(await home.sluice(['explain', 'bad']));
+  expect(explained).toContain('on hold');
+  expect(explained).toMatch(/blocked the process, in spin \(file:.*spinner\.mjs:\d+\)/);
+  expect(explained).toContain('sluice resume bad');
+  expect(said(await home.sluice(['status']))).toMatch(/bad .*held by sluice/);
+
+  await rm(spin);
+  expect(await home.sluice(['resume', 'bad'])).toMatchObject({ code: 0 });
+  const last = await home.sync(watched);
+  expect(last.jobs.find(({ job }) => job === 'bad')).toMatchObject({ state: 'delivered' });
+  expect(await world.data(spun)).toBe('n\n1\n');
+});
+
+it('ends a daemon that a source blocks, with a line of its log, and the next one runs the other jobs', async () => {
+  const { world, home, fine, runs } = await setUp({ schedule: { every: '1m' } });
+  for (const _ of [1, 2]) {
+    const { ended } = home.start(['run'], watched);
+    const { signal, stdout } = await ended;
+    expect(signal).toBe('SIGKILL');
+    const line = stdout.split('\n').find((text) => text.includes('process.blocked'));
+    expect(JSON.parse(line!)).toMatchObject({ level: 50, seconds: 3, runs: [{ job: 'bad', source: 'wheel' }] });
+  }
+  const daemon = home.start(['run'], { ...watched, serves: true });
+  await until('the other job has run', () => runs().includes('good delivered'));
+  await until('the hold is told', () => daemon.output().includes('the job is on hold'));
+  expect(runs().filter((run) => run.startsWith('bad'))).toEqual(Array(2).fill('bad interrupted RUN_BLOCKED'));
+  expect(await world.data(fine)).toBe('id\n1\n');
+  daemon.child.kill('SIGTERM');
+  expect(await daemon.ended).toMatchObject({ code: 0 });
+});
+
+it('takes a process that was stopped for as long as it takes for one that was stopped', async () => {
+  const { home, runs } = await setUp({ schedule: { every: '1d' } });
+  await rm(join(home.folder, 'spin'));
+  const daemon = home.start(['run'], { ...watched, serves: true });
+  await until('the daemon has started', () => daemon.output().includes('daemon.started'));
+  daemon.child.kill('SIGSTOP');
+  await wait(5000);
+  daemon.child.kill('SIGCONT');
+  await wait(2000);
+  daemon.child.kill('SIGTERM');
+  expect(await daemon.ended).toMatchObject({ code: 0 });
+  expect(runs()).toEqual([]);
+  expect(existsSync(join(home.folder, 'spin'))).toBe(false);
+});
