@@ -1,5 +1,6 @@
 import type { Config, Job } from '../config/config.ts';
 import type { Loaded } from '../config/load.ts';
+import { commandLine } from '../lib/command-line.ts';
 import { forJournal, type JournalLevel } from '../lib/journal.ts';
 import { nearest } from '../lib/nearest.ts';
 import { Problem, renderProblem } from '../lib/problem.ts';
@@ -18,7 +19,7 @@ export const configFlag = [
 /** What a command that is shown for copying needs behind it to mean this config: ` --config FILE`, or nothing. */
 export function configWords(file: string): string {
   if (file === configFlag[2]) return '';
-  return ` --config ${/^[\w./@%+=:,~-]+$/.test(file) ? file : `'${file.replaceAll("'", "'\\''")}'`}`;
+  return ` ${commandLine('--config', file)}`;
 }
 
 /** Loads a config that a command cannot do without: where the file as a whole is unusable, all its faults are shown. */

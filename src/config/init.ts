@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { constants, copyFile, link, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { commandLine } from '../lib/command-line.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 import { Problem } from '../lib/problem.ts';
 import { shipped } from './shipped.ts';
@@ -86,7 +87,7 @@ function problemOf(error: NodeJS.ErrnoException, file: string): Problem {
       code: 'INIT_EXISTS',
       family: 'config',
       message: `${file} exists already and was left alone`,
-      next: `Write elsewhere with "sluice init OTHER.yaml", or replace it with "sluice init ${file} --force"`,
+      next: `Write elsewhere (sluice init OTHER.yaml), or replace it: ${commandLine('sluice', 'init', file, '--force')}`,
       cause: error,
     });
   }

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { findPackageJSON } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { commandLine } from '../lib/command-line.ts';
 import { Problem } from '../lib/problem.ts';
 
 /** A connector that was found and not yet imported. */
@@ -93,7 +94,9 @@ function badPackage(name: string, { from, error }: { from: string; error: NodeJS
       ? `The package of connectors "${name}" is not installed beside the config`
       : `The package "${name}" gives no connectors: ${error.message}`,
     seen: from,
-    next: isAbsent ? `Run "npm install ${name}" in that folder` : 'Ask the author of the package, or leave it out',
+    next: isAbsent
+      ? `Run in that folder: ${commandLine('npm', 'install', name)}`
+      : 'Ask the author of the package, or leave it out',
     cause: error,
   });
 }

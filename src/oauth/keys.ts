@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { SealKeys } from '../config/config.ts';
+import { commandLine } from '../lib/command-line.ts';
 import { giveToOwner } from '../lib/give-to-owner.ts';
 import { Problem } from '../lib/problem.ts';
 import { registerSecret } from '../lib/redact.ts';
@@ -114,7 +115,7 @@ function unreadable(file: string, cause: Error): Problem {
     message: `The key file of the logins cannot be used: ${cause.message}`,
     seen: file,
     allowed: 'a file that this user owns and nobody else can read',
-    next: `chmod 600 ${file}, or give a key of your own in SLUICE_KEY`,
+    next: `${commandLine('chmod', 600, file)}, or give a key of your own in SLUICE_KEY`,
     cause,
   });
 }

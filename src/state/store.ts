@@ -10,6 +10,7 @@ import { Audit } from './audit.ts';
 import { Backfills } from './backfills.ts';
 import { DataSets } from './data-sets.ts';
 import { useDatabase } from './database.ts';
+import { folderAdvice } from './folder-advice.ts';
 import { GoodPayloads } from './good-payloads.ts';
 import { Holds } from './holds.ts';
 import { Leases } from './leases.ts';
@@ -187,7 +188,7 @@ function prepareFile(folder: string): string {
       message: `The state folder cannot be used: ${(error as Error).message}`,
       seen: folder,
       allowed: 'a folder that this user owns and can write',
-      next: `name another state folder in the config, or give this one to the user that runs Sluice: chown -R ${process.getuid?.() ?? 'USER'} ${folder}`,
+      next: folderAdvice(folder, (error as NodeJS.ErrnoException).code, process.getuid?.()),
       cause: error,
     });
   }

@@ -103,7 +103,7 @@ describe('the catalogue of connectors', () => {
       [
         'CONFIG_CONNECTOR_PACKAGE',
         'The package of connectors "gone" is not installed beside the config',
-        'Run "npm install gone" in that folder',
+        'Run in that folder: npm install gone',
       ],
     ]);
   });

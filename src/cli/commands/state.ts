@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Extract, Job } from '../../config/config.ts';
+import { commandLine } from '../../lib/command-line.ts';
 import { Problem, toProblem } from '../../lib/problem.ts';
 import { bytesOf } from '../../sets/manifest.ts';
 import type { Store } from '../../state/store.ts';
@@ -77,7 +78,7 @@ function wholeOf({ watermark }: Place): string[] {
 }
 
 function wordsOf(job: string, { from, to, reached }: NonNullable<Place['backfill']>): string {
-  return `${job} is reading ${from} to ${to} again, and has come to ${reached}: sluice backfill ${job} --from ${from} --to ${to}`;
+  return `${job} is reading ${from} to ${to} again, and has come to ${reached}: ${commandLine('sluice', 'backfill', job, '--from', from, '--to', to)}`;
 }
 
 async function decide(job: string, text: string | undefined, flags: Flags): Promise<void> {

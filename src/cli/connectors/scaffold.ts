@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { openCatalogue } from '../../config/catalogue.ts';
 import { shipped } from '../../config/shipped.ts';
+import { commandLine } from '../../lib/command-line.ts';
 import { Problem } from '../../lib/problem.ts';
 
 /** The files of the template, in the order in which they are told, and what each of them is. */
@@ -32,7 +33,7 @@ export async function scaffoldConnector(id: string, { into }: { into: string }):
   process.stdout.write(`Wrote ${shown.map(({ path, what }) => `${path.padEnd(width)}  ${what}`).join('\n      ')}
 
 Next:
-  sluice connectors test ${shown[0]!.path}
+  ${commandLine('sluice', 'connectors', 'test', shown[0]!.path)}
   put "connectors: ${into}" into your config, and "connector: ${id}" into a source
 `);
 }

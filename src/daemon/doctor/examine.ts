@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
+import { commandLine } from '../../lib/command-line.ts';
 import { redact } from '../../lib/redact.ts';
 import { inspectState } from '../../state/inspect.ts';
 import { bad, type Finding, good } from './finding.ts';
@@ -33,7 +34,7 @@ function examineFiles({ file, state }: Config): Finding[] {
       ? bad(
           'config file',
           'it holds secrets and others may read it',
-          `chmod 600 ${file}, or name the secrets by \${env:NAME}`,
+          `${commandLine('chmod', 600, file)}, or name the secrets by \${env:NAME}`,
         )
       : good('config file', 'no secret in it is open to others'),
   );
@@ -47,12 +48,12 @@ function examineFiles({ file, state }: Config): Finding[] {
         bad(
           'state owner',
           `${path} belongs to user ${stat.uid}`,
-          `run Sluice as that user, or: chown -R ${process.getuid?.()} ${state}`,
+          `run Sluice as that user, or: ${commandLine('chown', '-R', process.getuid?.() ?? 0, state)}`,
         ),
       );
     }
     if ((stat.mode & forOthers) !== 0) {
-      const mend = `chmod ${stat.isDirectory() ? 700 : 600} ${path}`;
+      const mend = commandLine('chmod', stat.isDirectory() ? 700 : 600, path);
       found.push(bad('state permissions', `others may look into ${path} (mode ${mode})`, mend));
     } else found.push(good('state permissions', `${path} is its owner's alone (mode ${mode})`));
   }
@@ -66,7 +67,9 @@ function examineSecretFiles({ file, folder }: Config): Finding[] {
   );
   return [...new Set(named)].flatMap((path) => {
     const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
-    return (mode & forOthers) === 0 ? [] : [bad('secret file', `others may read ${path}`, `chmod 600 ${path}`)];
+    return (mode & forOthers) === 0
+      ? []
+      : [bad('secret file', `others may read ${path}`, commandLine('chmod', 600, path))];
   });
 }
 

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../../config/config.ts';
+import { commandLine } from '../../lib/command-line.ts';
 import { bad, type Finding, good } from './finding.ts';
 
 const dayMs = 86_400_000;
@@ -22,7 +23,7 @@ export function examineLeftovers({ state }: Config, known: ReadonlySet<string>, 
     judgeOrphans({ count: files.length, bytes, first: files[0]?.path }),
     ...stages.map((name) => {
       const path = join(state, name);
-      return bad('leftovers', `${path} was left by a backup or restore that was killed`, `rm -r ${path}`);
+      return bad('leftovers', `${path} was left by a backup or restore that was killed`, commandLine('rm', '-r', path));
     }),
     ...former.map((path) => good('former state', `${path} was put aside by a restore; delete it once all is well`)),
   ];

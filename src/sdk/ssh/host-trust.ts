@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import type { ServerHostKeyAlgorithm } from 'ssh2';
+import { commandLine } from '../../lib/command-line.ts';
 import type { Problem } from '../../lib/problem.ts';
 import { fingerprintOf, type KnownKey, keysOf, typeOf } from './known-hosts.ts';
 import type { SshLogin } from './login.ts';
@@ -76,7 +77,7 @@ function unknown(login: SshLogin, path: string, key: Buffer): Problem {
   return make(login, 'HOST_KEY_UNKNOWN', 'config', {
     message: `host key ${print} of ${login.place} is one that nobody here vouches for`,
     seen: shown(key),
-    next: `when whoever runs the server confirms it, set \`host_key: ${print}\`, or run: ssh-keyscan -p ${login.port} ${login.host} >> ${path}`,
+    next: `when whoever runs the server confirms it, set \`host_key: ${print}\`, or run: ${commandLine('ssh-keyscan', '-p', login.port, login.host)} >> ${commandLine(path)}`,
   });
 }
 

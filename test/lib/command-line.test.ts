@@ -1,0 +1,105 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { commandLine } from '../../src/lib/command-line.ts';
+import { folderAdvice } from '../../src/state/folder-advice.ts';
+
+/** The words that a real shell makes of a line. */
+const wordsOf = (line: string) =>
+  execFileSync('sh', ['-c', `printf '%s\\0' ${line}`], { encoding: 'utf8' }).split('\0');
+
+describe('an advised command line', () => {
+  it('is read by a shell as the very words that were meant', () => {
+    const hard = [
+      '/srv/Größe & Menge (alt)/st',
+      "it's",
+      '$HOME `id` "x"',
+      'a\nb',
+      '',
+      '~',
+      '~x',
+      '*',
+      '-x',
+      'a;b',
+      '#',
+    ];
+    expect(wordsOf(commandLine(...hard))).toEqual([...hard, '']);
+    const texts = fc.array(
+      fc.string({ unit: 'grapheme', maxLength: 8 }).filter((text) => !text.includes('\0')),
+      {
+        minLength: 1,
+        maxLength: 20,
+      },
+    );
+    fc.assert(
+      fc.property(texts, (words) => {
+        const sound = words.map((word) => Buffer.from(word, 'utf8').toString('utf8'));
+        expect(wordsOf(commandLine(...sound))).toEqual([...sound, '']);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('has no quotes where none are needed', () => {
+    expect(commandLine('chmod', 600, '/var/lib/sluice/Größe-1.db')).toBe('chmod 600 /var/lib/sluice/Größe-1.db');
+  });
+});
+
+describe('advice about a state folder that cannot be used', () => {
+  let folder = '';
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'sluice advice & '));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+  const own = process.getuid!();
+  const adviceFor = (path: string, uid = own, code = 'EACCES') =>
+    folderAdvice(path, code, uid).split('runs Sluice: ')[1];
+
+  it('names the mode where the mode is at fault, and the folder that has it', () => {
+    chmodSync(folder, 0);
+    expect(wordsOf(adviceFor(folder)!)).toEqual(['chmod', 'u+rwx', folder, '']);
+    chmodSync(folder, 0o500);
+    expect(wordsOf(adviceFor(join(folder, 'st', 'payloads'))!)).toEqual(['chmod', 'u+rwx', folder, '']);
+    chmodSync(folder, 0o700);
+  });
+
+  it('names the owner where the folder belongs to another user', () => {
+    mkdirSync(join(folder, 'st'));
+    const other = own + 4711;
+    expect(wordsOf(adviceFor(join(folder, 'st'), other)!)).toEqual(['chown', '-R', `${other}`, join(folder, 'st'), '']);
+    const words = ['install', '-d', '-o', `${other}`, '-m', '700', join(folder, 'new'), ''];
+    expect(wordsOf(adviceFor(join(folder, 'new'), other)!)).toEqual(words);
+  });
+
+  it.runIf(own === 0)('makes the folder usable when root runs it', () => {
+    const uid = 65_534;
+    const canWrite = (path: string) => {
+      const tried = () => execFileSync('touch', [join(path, 'x')], { uid, gid: uid, stdio: 'ignore' });
+      expect(tried).not.toThrow();
+    };
+    chmodSync(folder, 0o755);
+    for (const prepare of [
+      (path: string) => mkdirSync(path),
+      () => undefined,
+      (path: string) => {
+        mkdirSync(path);
+        chownSync(path, uid, uid);
+        chmodSync(path, 0);
+      },
+    ]) {
+      const path = join(folder, `${prepare}`.length.toString());
+      prepare(path);
+      execFileSync('sh', ['-c', adviceFor(path, uid)!]);
+      canWrite(path);
+    }
+  });
+
+  it('gives no command that would not help', () => {
+    writeFileSync(join(folder, 'file'), '');
+    expect(adviceFor(join(folder, 'file'))).toBeUndefined();
+    expect(adviceFor(folder, own, 'EROFS')).toBeUndefined();
+  });
+});
