@@ -30,6 +30,18 @@ async function play(folder: string, signal: AbortSignal): Promise<number> {
   sources.makeShop(folder);
   await sources.makeVisits(folder);
   const api = await sources.serveApi();
+  try {
+    return await playWith(api.url, { folder, signal });
+  } finally {
+    // A server that stays open keeps the process alive: it must close although the service did not even start.
+    await api.close();
+  }
+}
+
+async function playWith(
+  api: string,
+  { folder, signal }: { readonly folder: string; readonly signal: AbortSignal },
+): Promise<number> {
   const service = await startService(folder);
   try {
     say(`1. The embedded service listens on ${service.url}. Beside it: a SQLite database, a csv file, an HTTP API.\n`);
@@ -37,16 +49,15 @@ async function play(folder: string, signal: AbortSignal): Promise<number> {
       SLUICE_DEMO_FOLDER: folder,
       SLUICE_DEMO_SERVICE: service.url,
       SLUICE_DEMO_KEY: demoKey,
-      SLUICE_DEMO_API: api.url,
+      SLUICE_DEMO_API: api,
     };
-    const pulled = await createPulledSource(service.url, api.url);
+    const pulled = await createPulledSource(service.url, api);
     // That call did not pass our pacing; once its second is over, the service sees no more than ours.
     await wait(1000);
     const config = await loadDemoConfig({ ...env, SLUICE_DEMO_REFRESH: pulled });
     return await travel({ config, service: service.url, pulled, signal });
   } finally {
     await service.close();
-    await api.close();
   }
 }
 
