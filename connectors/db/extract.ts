@@ -40,7 +40,8 @@ export async function extractBy(driver: Driver, context: Context): Promise<Extra
       await way.close();
       free();
     };
-    return { ...extraction, batches: leaving(extraction.batches, { leave, unread, signal: door.signal, way }) };
+    const left = () => stop.abort(new Error('the rows were left before the first one'));
+    return { ...extraction, batches: leaving(extraction.batches, { leave, unread, left, signal: door.signal, way }) };
   } catch (thrown) {
     const problem = way.blame(thrown);
     stop.abort(thrown);
@@ -75,18 +76,37 @@ interface Leaving {
   readonly leave: () => Promise<void>;
   /** Runs instead when the run is stopped before anybody reads. */
   readonly unread: () => void;
+  /** Stops the run of its own accord, when the reader goes before it has read anything. */
+  readonly left: () => void;
   readonly signal: AbortSignal;
   readonly way: Way;
 }
 
-function leaving(batches: AsyncIterable<Batch>, { leave, unread, signal, way }: Leaving): AsyncIterable<Batch> {
+function leaving(batches: AsyncIterable<Batch>, { leave, unread, left, signal, way }: Leaving): AsyncIterable<Batch> {
   signal.addEventListener('abort', unread, { once: true });
-  return whenRead();
+  const iterator = batches[Symbol.asyncIterator]();
+  const reading = whenRead();
+  let isRead = false;
+  return { [Symbol.asyncIterator]: () => ({ next, return: whenLeft }) };
+
+  function next(): Promise<IteratorResult<Batch, void>> {
+    isRead = true;
+    return reading.next();
+  }
+
+  /** A generator that has not begun ends without a look at what it holds. */
+  async function whenLeft(): Promise<IteratorResult<Batch, void>> {
+    if (!isRead) {
+      left();
+      await iterator.return?.();
+    }
+    return reading.return();
+  }
 
   async function* whenRead(): AsyncGenerator<Batch, void, void> {
     signal.removeEventListener('abort', unread);
     try {
-      yield* batches;
+      yield* { [Symbol.asyncIterator]: () => iterator };
     } catch (thrown) {
       throw way.blame(thrown);
     } finally {

@@ -1,5 +1,6 @@
 import { SqliteFile, type SqliteOrder } from './sqlite-file.ts';
 import type { SqliteAnswer, SqliteRequest } from './sqlite-process.ts';
+import { FileOverwritten } from './sqlite-snapshot.ts';
 
 /**
  * The process that reads one SQLite file: it answers each request, in order, and is over when its parent is. It is ended by
@@ -14,6 +15,7 @@ function answerTo(request: SqliteRequest): SqliteAnswer {
     if (request.kind === 'open') return { kind: 'opened', columns: opened(request.order).columns() };
     return { kind: 'rows', rows: file!.take() };
   } catch (thrown) {
+    if (thrown instanceof FileOverwritten) return { kind: 'overwritten' };
     const { errcode, message } = thrown as { errcode?: number; message: string };
     return { kind: 'failed', ...(errcode === undefined ? {} : { errcode }), message };
   }

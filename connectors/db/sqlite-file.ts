@@ -1,5 +1,6 @@
 import { type PreparedStatement, SqliteDatabase, type SqliteValue } from '#sdk';
 import type { Parameter } from './options.ts';
+import { FileOverwritten, SqliteSnapshot } from './sqlite-snapshot.ts';
 
 /** What is to be read from which file. */
 export interface SqliteOrder {
@@ -34,17 +35,18 @@ const rowsAtOnce = 1000;
  */
 export class SqliteFile {
   readonly #db: SqliteDatabase;
+  readonly #snapshot: SqliteSnapshot;
   readonly #order: SqliteOrder;
   readonly #statement: PreparedStatement;
   #rows: IterableIterator<SqliteValue[]> | undefined;
 
   constructor(order: SqliteOrder) {
     this.#order = order;
-    this.#db = openSqlite(order);
+    ({ db: this.#db, snapshot: this.#snapshot } = openSnapshot(order));
     try {
       this.#statement = this.#db.prepare(order.sql);
     } catch (thrown) {
-      this.#db.close();
+      this.close();
       throw thrown;
     }
   }
@@ -54,21 +56,50 @@ export class SqliteFile {
     return this.#statement.columns();
   }
 
-  /** The next rows, about a thousand; none at the end. */
+  /** The next rows, about a thousand; none at the end, and then all of them were of one version of the file. */
   take(): SqliteValue[][] {
-    this.#rows ??= this.#statement.iterateExact(...this.#order.parameters.map(bound));
     const taken: SqliteValue[][] = [];
-    while (taken.length < rowsAtOnce) {
-      const { done, value } = this.#rows.next();
-      if (done) break;
-      taken.push(value);
+    try {
+      this.#rows ??= this.#statement.iterateExact(...this.#order.parameters.map(bound));
+      while (taken.length < rowsAtOnce) {
+        const { done, value } = this.#rows.next();
+        if (done) break;
+        taken.push(value);
+      }
+    } catch (thrown) {
+      throw this.#snapshot.isBroken ? new FileOverwritten() : thrown;
     }
+    if (taken.length === 0 && this.#snapshot.isBroken) throw new FileOverwritten();
     return taken;
   }
 
   close(): void {
     this.#rows?.return?.();
     this.#db.close();
+    this.#snapshot.close();
+  }
+}
+
+/** Opens the file and begins to read: all that is read from now on is of one moment. */
+function openSnapshot(order: SqliteOrder): { db: SqliteDatabase; snapshot: SqliteSnapshot } {
+  const end = Date.now() + order.timeoutMs;
+  for (;;) {
+    const db = openSqlite(order);
+    let snapshot: SqliteSnapshot | undefined;
+    try {
+      snapshot = new SqliteSnapshot(order.path);
+      db.exec('begin');
+      // What begins the transaction is the first read.
+      db.prepare('select count(*) from sqlite_schema').get();
+      if (snapshot.begin()) return { db, snapshot };
+      if (Date.now() >= end) throw new FileOverwritten();
+    } catch (thrown) {
+      db.close();
+      snapshot?.close();
+      throw thrown;
+    }
+    db.close();
+    snapshot.close();
   }
 }
 

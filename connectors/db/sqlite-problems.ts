@@ -1,4 +1,5 @@
 import { Problem, type ProblemInit, seenIn, sqliteErrorName } from '#sdk';
+import { FileOverwritten } from './sqlite-snapshot.ts';
 
 type Rule = Pick<ProblemInit, 'family' | 'code' | 'next'> & { readonly codes: RegExp };
 
@@ -29,6 +30,7 @@ const otherwise = { family: 'job', code: 'DB_QUERY_FAILED', next: 'mend the quer
 /** Whatever the reading of a file threw, as a problem. */
 export function sqliteProblem(thrown: unknown, path: string): Problem {
   if (thrown instanceof Problem) return thrown;
+  if (thrown instanceof FileOverwritten) return fileChanged(thrown, path);
   const { message } = seenIn(thrown);
   const code = sqliteErrorName(thrown) ?? '';
   const rule = rules.find(({ codes }) => codes.test(code)) ?? otherwise;
@@ -39,5 +41,15 @@ export function sqliteProblem(thrown: unknown, path: string): Problem {
     ...(rule.next === undefined ? {} : { next: rule.next }),
     ...(code === '' ? {} : { seen: code }),
     cause: thrown,
+  });
+}
+
+function fileChanged(cause: FileOverwritten, path: string): Problem {
+  return new Problem({
+    code: 'DB_FILE_CHANGED',
+    family: 'try_later',
+    message: `SQLite on ${path}: ${cause.message}`,
+    next: 'write the new file under another name in that folder and rename it over this one: mv new.db shop.db',
+    cause,
   });
 }

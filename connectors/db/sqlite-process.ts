@@ -3,12 +3,14 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Problem, type SqliteValue } from '#sdk';
 import type { SqliteColumn, SqliteOrder, SqliteReader } from './sqlite-file.ts';
+import { FileOverwritten } from './sqlite-snapshot.ts';
 
 export type SqliteRequest = { readonly kind: 'open'; readonly order: SqliteOrder } | { readonly kind: 'rows' };
 
 export type SqliteAnswer =
   | { readonly kind: 'opened'; readonly columns: readonly SqliteColumn[] }
   | { readonly kind: 'rows'; readonly rows: SqliteValue[][] }
+  | { readonly kind: 'overwritten' }
   | { readonly kind: 'failed'; readonly errcode?: number; readonly message: string };
 
 const ending = import.meta.url.endsWith('.js') ? 'js' : 'ts';
@@ -106,6 +108,7 @@ export class SqliteProcess implements SqliteReader {
 }
 
 function unexpected(answer: SqliteAnswer): never {
+  if (answer.kind === 'overwritten') throw new FileOverwritten();
   if (answer.kind !== 'failed') throw new Error(`the process that reads SQLite answered ${answer.kind}`);
   const { message, errcode } = answer;
   throw Object.assign(new Error(message), errcode === undefined ? {} : { code: 'ERR_SQLITE_ERROR', errcode });
