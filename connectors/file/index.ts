@@ -29,7 +29,7 @@ export default defineConnector({
     }
   },
 
-  async extract({ source: { folder }, folder: home, query: given, watermark, signal, log }) {
+  async extract({ source: { folder }, folder: home, query: given, watermark, signal, log, warn }) {
     const before = parseFilesRead(watermark);
     const { inputs, after } = await selectFiles({
       folder: resolve(home, folder ?? '.'),
@@ -38,6 +38,6 @@ export default defineConnector({
       signal,
     });
     log.debug('files found', { files: inputs.length });
-    return readChangedFiles(inputs, given, { after, watermark });
+    return readChangedFiles(inputs, given, { after, watermark, warn });
   },
 });

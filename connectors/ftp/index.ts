@@ -56,7 +56,7 @@ export default defineConnector({
   async extract(context) {
     const before = parseFilesRead(context.watermark);
     const { inputs, after } = await fetchAll(context, before);
-    return readChangedFiles(inputs, context.query, { after, watermark: context.watermark });
+    return readChangedFiles(inputs, context.query, { after, watermark: context.watermark, warn: context.warn });
   },
 });
 

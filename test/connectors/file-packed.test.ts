@@ -1,9 +1,10 @@
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import writeXlsxFile from 'write-excel-file/node';
+import type { RunWarning } from '#sdk';
 import file from '../../connectors/file/index.ts';
 import { mainSpace, putBook, type SheetParts, zipOf } from '../sdk/archives.ts';
 import { extractTable } from './harness.ts';
@@ -148,6 +149,50 @@ describe('a workbook', () => {
     expect((await extract({ path: 'a.xlsx' })).rows.flat()).toEqual(['東京', '1.', '2.', 'a b', 'only v']);
   });
 
+  it('with a formula that was never calculated is refused, unless the column is left out', async () => {
+    // Written by openpyxl 3.1, which calculates nothing: columns a, f (=A2*2) and t.
+    await copyFile(new URL('books/openpyxl-formulas.xlsx', import.meta.url), join(folder, 'a.xlsx'));
+    const refusal = { code: 'RECORDS_XLSX_FORMULA', where: { line: 2, column: 'f' }, seen: '=A2*2' };
+    await expect(extract({ path: 'a.xlsx' })).rejects.toMatchObject(refusal);
+    const others = { columns: [{ name: 'a' }, { name: 't' }], ignore_unknown: true };
+    expect((await extract({ path: 'a.xlsx', ...others })).rows).toEqual([
+      ['2', 'x'],
+      ['3', null],
+    ]);
+    await book({ rows: row(text('t')) + row('<c t="str"><f>""</f><v></v></c>', '') + row('<c><f>1</f><v>1</v></c>') });
+    expect((await extract({ path: 'a.xlsx' })).rows.flat()).toEqual(['1']);
+    await book({ rows: row('<c><f>A9</f></c>') + row(number('1')) });
+    await expect(extract({ path: 'a.xlsx' })).rejects.toMatchObject({ code: 'RECORDS_XLSX_FORMULA' });
+  });
+
+  it('gives null for an error of Excel, keeps the type of its column, and says so', async () => {
+    const error = (name: string) => `<c t="e"><f>1/0</f><v>${name}</v></c>`;
+    const rows = [row(number('5'), text('a')), row(error('#N/A'), text('b')), row(error('#DIV/0!'), error('#REF!'))];
+    await book({ rows: row(text('v'), text('t')) + rows.join('') });
+    const warnings: RunWarning[] = [];
+    const query = { path: 'a.xlsx' };
+    const table = await extractTable(file, { source: {}, query, folder, onWarning: (one) => warnings.push(one) });
+    expect(table).toEqual({
+      columns: [
+        { name: 'v', type: 'integer' },
+        { name: 't', type: 'text' },
+      ],
+      rows: [
+        ['5', 'a'],
+        [null, 'b'],
+        [null, null],
+      ],
+    });
+    expect(warnings).toMatchObject([
+      {
+        code: 'RECORDS_XLSX_ERRORS',
+        message: 'a.xlsx: 2 cells of column "v" with an error of Excel became null',
+        seen: '#N/A in row 3',
+      },
+      { message: 'a.xlsx: 1 cell of column "t" with an error of Excel became null', seen: '#REF! in row 4' },
+    ]);
+  });
+
   it('ends with its last name where header cells have a colour and no text', async () => {
     await book({ rows: row(text('a'), text('b'), '<c s="1"/>', '<c s="1"/>') + row(number('1'), number('2')) });
     expect((await extract({ path: 'a.xlsx' })).columns.map(({ name }) => name)).toEqual(['a', 'b']);
@@ -209,7 +254,7 @@ describe('a workbook', () => {
     await book({ rows, texts });
     expect(await extract({ path: 'a.xlsx' })).toEqual({
       columns: ['column1', 'a', 'column3', 'b c'].map((name) => ({ name, type: 'text' })),
-      rows: [[null, '#N/A', null, 'x\ry']],
+      rows: [[null, null, null, 'x\ry']],
     });
   });
 

@@ -1,3 +1,4 @@
+import type { RunWarning } from '../../lib/run-warnings.ts';
 import type { Extraction } from '../connector.ts';
 import { option } from '../option.ts';
 import { type FileQuery, readFiles } from './files.ts';
@@ -26,16 +27,21 @@ export function newestFile<T extends { readonly modified: number }>(files: reado
   return files.reduce((best, file) => (file.modified >= best.modified ? file : best));
 }
 
-/**
- * Reads files like {@link readFiles}; where the job reads those that changed, with how far it has got `after` them. `watermark`: that
- * of the last run.
- */
+interface ChangedFilesOptions {
+  /** How far the job has got with these files; undefined when it reads all. */
+  readonly after: FilesRead | undefined;
+  /** That of the last run. */
+  readonly watermark: string | undefined;
+  readonly warn: (warning: RunWarning) => void;
+}
+
+/** Reads files like {@link readFiles}, for a job that may read only those that changed. */
 export async function readChangedFiles(
   inputs: readonly RecordInput[],
   query: FileQuery,
-  { after, watermark }: { readonly after: FilesRead | undefined; readonly watermark: string | undefined },
+  { after, watermark, warn }: ChangedFilesOptions,
 ): Promise<Extraction> {
-  const extraction = await readFiles(inputs, query);
+  const extraction = await readFiles(inputs, query, warn);
   if (after === undefined) return extraction;
   const isOnward = watermark !== undefined;
   return { ...extraction, watermark: () => filesReadText(after), unchanged: () => isOnward && inputs.length === 0 };

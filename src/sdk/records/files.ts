@@ -1,4 +1,5 @@
 import { Problem } from '../../lib/problem.ts';
+import type { RunWarning } from '../../lib/run-warnings.ts';
 import type { Extraction } from '../connector.ts';
 import type { OptionValues } from '../option.ts';
 import { declaredColumns } from './columns.ts';
@@ -12,7 +13,11 @@ import { unpackFiles } from './unpack-files.ts';
 export type FileQuery = OptionValues<typeof fileOptions>;
 
 /** Reads whole files as one table. Their endings tell what they are, unless the query does. */
-export async function readFiles(files: readonly RecordInput[], query: FileQuery): Promise<Extraction> {
+export async function readFiles(
+  files: readonly RecordInput[],
+  query: FileQuery,
+  warn?: (warning: RunWarning) => void,
+): Promise<Extraction> {
   if (files.length === 0) return { columns: declaredColumns(query), batches: none() };
   const inputs = await unpackFiles(files, query);
   const isTabbed = query.delimiter === ',' && inputs.every(({ name }) => /\.tsv(?:\.gz)?$/i.test(name));
@@ -22,6 +27,7 @@ export async function readFiles(files: readonly RecordInput[], query: FileQuery)
     delimiter: isTabbed ? '\t' : query.delimiter,
     inputColumn: query.path_column,
     modifiedColumn: query.modified_column,
+    warn,
   });
 }
 

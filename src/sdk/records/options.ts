@@ -1,3 +1,4 @@
+import type { RunWarning } from '../../lib/run-warnings.ts';
 import type { Column, ColumnType } from '../column.ts';
 import { columnTypes } from '../column.ts';
 import { type OptionValues, option } from '../option.ts';
@@ -90,6 +91,8 @@ export interface RecordSettings extends Omit<RecordQuery, 'format'> {
   readonly modifiedColumn?: string | undefined;
   /** Adds columns of these names in front that hold an input's `facts`. */
   readonly factColumns?: readonly string[] | undefined;
+  /** Told of what was read otherwise than a person may expect. */
+  readonly warn?: ((warning: RunWarning) => void) | undefined;
   /** Bytes that are scanned at a time; a few, where a test wants every cell cut. */
   readonly blockBytes?: number | undefined;
 }

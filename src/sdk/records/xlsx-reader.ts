@@ -1,9 +1,10 @@
+import { countOf } from '../../lib/count-text.ts';
 import type { Batch, Value } from '../batch.ts';
 import type { Column, ColumnType } from '../column.ts';
 import type { Extraction } from '../connector.ts';
 import { columnsOf, declaredColumns, missingColumn, unknownColumn } from './columns.ts';
 import { namesOf } from './csv-header.ts';
-import { faultIn, type RecordInput } from './input.ts';
+import { faultIn, type RecordInput, type Spot, shorten } from './input.ts';
 import { inputCells, withInputColumns } from './input-columns.ts';
 import type { RecordSettings } from './options.ts';
 import type { RecordReader, Surveyed } from './reader.ts';
@@ -11,6 +12,12 @@ import { retype } from './retype.ts';
 import { openSheet, type Sheet } from './xlsx-book.ts';
 import { type SheetRow, sheetRows } from './xlsx-rows.ts';
 import { type CellKind, joined, type SheetCell } from './xlsx-values.ts';
+
+interface Errors {
+  readonly first: string;
+  readonly line: number;
+  count: number;
+}
 
 interface Table {
   readonly input: RecordInput;
@@ -23,6 +30,8 @@ export class XlsxReader implements RecordReader {
   readonly #settings: RecordSettings;
   readonly #tables: Table[] = [];
   readonly #kinds = new Map<string, CellKind>();
+  /** Cells of the input at hand that hold an error, by column. */
+  readonly #errors = new Map<string, Errors>();
 
   constructor(settings: RecordSettings) {
     this.#settings = settings;
@@ -42,6 +51,7 @@ export class XlsxReader implements RecordReader {
         records += 1;
       }
     }
+    this.#warnOfErrors(input);
     if (names === undefined && this.#settings.header) throw noHeader(input, sheet);
     this.#tables.push({ input, sheet, names: names ?? [] });
     this.#accept(input, names ?? []);
@@ -68,6 +78,8 @@ export class XlsxReader implements RecordReader {
   #namesOf(input: RecordInput, { cells, number }: SheetRow): string[] {
     const { header, columns } = this.#settings;
     if (!header && columns.length > 0) return columns.map(({ name }) => name);
+    const formula = header ? cells.find((cell) => cell?.kind === 'uncalculated') : undefined;
+    if (formula !== undefined) throw uncalculated(input, { line: number }, formula.text);
     return namesOf(input, { texts: Array.from(cells, (cell) => cell?.text ?? null), line: number }, header);
   }
 
@@ -79,10 +91,39 @@ export class XlsxReader implements RecordReader {
       throw beyond(input, number, names.length);
     }
     for (const [c, name] of names.entries()) {
-      const kind = cells[c]?.kind;
+      const cell = cells[c];
+      if (cell === undefined || !this.#isWanted(name)) continue;
+      if (cell.kind === 'uncalculated') throw uncalculated(input, { line: number, column: name }, cell.text);
+      if (cell.kind === 'error') {
+        this.#countError(name, number, cell.text);
+        continue;
+      }
       const before = this.#kinds.get(name);
-      if (kind !== undefined) this.#kinds.set(name, before === undefined ? kind : joined(before, kind));
+      this.#kinds.set(name, before === undefined ? cell.kind : joined(before, cell.kind));
     }
+  }
+
+  #isWanted(name: string): boolean {
+    const { columns } = this.#settings;
+    return columns.length === 0 || columns.some((column) => column.name === name);
+  }
+
+  #countError(column: string, line: number, text: string): void {
+    const known = this.#errors.get(column);
+    if (known === undefined) this.#errors.set(column, { first: text, line, count: 1 });
+    else known.count++;
+  }
+
+  #warnOfErrors(input: RecordInput): void {
+    for (const [column, { first, line, count }] of this.#errors) {
+      this.#settings.warn?.({
+        code: 'RECORDS_XLSX_ERRORS',
+        message: `${input.name}: ${countOf(count, 'cell')} of column ${JSON.stringify(column)} with an error of Excel became null`,
+        seen: `${first} in row ${line}`,
+        next: 'correct the formulas of the column, if null is not what should be shown',
+      });
+    }
+    this.#errors.clear();
   }
 
   /** All workbooks have the same columns, in any order, unless the job names the ones that it wants. */
@@ -136,7 +177,7 @@ function columnCells({ input, column, rows, slot }: ColumnOf) {
 }
 
 function textAs(cell: SheetCell | undefined, type: ColumnType): string | null {
-  if (cell === undefined) return null;
+  if (cell === undefined || cell.kind === 'error') return null;
   return cell.kind === 'date' && type === 'timestamp' ? `${cell.text}T00:00:00` : cell.text;
 }
 
@@ -145,6 +186,16 @@ function noHeader(input: RecordInput, { name }: Sheet) {
     code: 'CSV_HEADER',
     message: `sheet ${JSON.stringify(name)} has no row with the names of the columns`,
     next: 'name another sheet with `sheet`, or set `header: false` when an empty table is right',
+  });
+}
+
+function uncalculated(input: RecordInput, spot: Spot, formula: string) {
+  return faultIn(input, {
+    code: 'RECORDS_XLSX_FORMULA',
+    message: 'a formula has no value: the program that wrote the workbook did not calculate it',
+    spot,
+    seen: shorten(formula),
+    next: 'open and save the workbook in Excel or LibreOffice, write values in place of formulas, or leave the column out with `columns` and `ignore_unknown: true`',
   });
 }
 

@@ -33,6 +33,8 @@ class Rows {
   #value = '';
   /** The text of `is`, the way to write a text into its cell. */
   #inline: string | undefined;
+  /** The content of `f`. */
+  #formula: string | undefined;
 
   constructor(input: RecordInput, sheet: Sheet) {
     this.#input = input;
@@ -50,6 +52,7 @@ class Rows {
       this.#style = Number(attributes.s ?? 0);
       this.#value = '';
       this.#inline = undefined;
+      this.#formula = undefined;
       if (!(this.#column < maxColumns)) throw this.#fault(`a cell stands nowhere (${attributes.r})`);
     }
   }
@@ -57,6 +60,7 @@ class Rows {
   close(name: string, text: string, parent: string): void {
     if (name === 'v' && parent === 'c') this.#value = text;
     else if (name === 't' && (parent === 'is' || parent === 'r')) this.#inline = (this.#inline ?? '') + text;
+    else if (name === 'f' && parent === 'c') this.#formula = text;
     else if (name === 'c') this.#keep(this.#cell());
     else if (name === 'row' && this.#cells.length > 0) this.done.push({ number: this.#number, cells: this.#cells });
   }
@@ -73,11 +77,18 @@ class Rows {
       return this.#text(unescaped(this.#inline));
     }
     const { texts, styles, from1904 } = this.#sheet;
-    if (value === '') return undefined;
+    if (value === '') return this.#withoutValue();
     if (this.#type === 'n') return numberCell(value, styles[this.#style] ?? 'number', from1904);
     if (this.#type === 's') return this.#text(texts[Number(value)]);
     if (this.#type === 'b') return { kind: 'boolean', text: value === '1' || value === 'true' ? 'true' : 'false' };
+    if (this.#type === 'e') return { kind: 'error', text: value };
     return this.#type === 'd' ? isoCell(value) : this.#text(unescaped(value));
+  }
+
+  /** A formula whose text is empty has the type of a text; any other without a value was never calculated. */
+  #withoutValue(): SheetCell | undefined {
+    if (this.#formula === undefined || this.#type === 'str') return undefined;
+    return { kind: 'uncalculated', text: `=${this.#formula}` };
   }
 
   #text(text: string | undefined): SheetCell | undefined {

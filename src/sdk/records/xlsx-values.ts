@@ -3,10 +3,10 @@ import { canonicalText } from './canonical.ts';
 /** What a cell of a sheet can be. */
 export type CellKind = 'integer' | 'decimal' | 'boolean' | 'date' | 'time' | 'timestamp' | 'text';
 
-/** A cell of a sheet, read. */
+/** A cell of a sheet, read. An `error` is `#N/A` and its like; `uncalculated` a formula whose value was never saved. */
 export interface SheetCell {
-  readonly kind: CellKind;
-  /** Canonical for the kind. */
+  readonly kind: CellKind | 'error' | 'uncalculated';
+  /** Canonical for the kind; of an error its name, of a formula its text. */
   readonly text: string;
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Problem } from '../../lib/problem.ts';
+import type { RunWarning } from '../../lib/run-warnings.ts';
 import type { Extraction } from '../connector.ts';
 import { type FileQuery, readFiles } from '../records/files.ts';
 import type { RecordInput } from '../records/input.ts';
@@ -30,6 +31,7 @@ interface Given {
   readonly query: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
   readonly watermark?: string | undefined;
+  readonly warn: (warning: RunWarning) => void;
 }
 
 /** How the answers of a stream are files; undefined where they are none. */
@@ -50,7 +52,7 @@ export async function fileTable(given: Given): Promise<Extraction> {
   const files: RecordInput[] = [];
   for (const part of parts) files.push(...(await fetched(given, part, files.length)));
   if (files.length === 0) throw noFile(title);
-  const table = await readFiles(files, query as FileQuery);
+  const table = await readFiles(files, query as FileQuery, given.warn);
   return version === undefined ? table : { ...table, watermark: () => version };
 }
 
