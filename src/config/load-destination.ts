@@ -106,7 +106,10 @@ function checkUrl(text: unknown, part: Part, faults: Faults): string | undefined
       code: 'CONFIG_URL_PLAIN',
       message: 'Credentials go over the network unencrypted',
       ...form,
-      next: `Use https://${url.host}${url.pathname}`,
+      next:
+        url.port === ''
+          ? `Use https://${url.host}${url.pathname}`
+          : 'Use https, with the port that the service has for it',
     });
   }
   return address;

@@ -240,7 +240,9 @@ jobs:
     expect(JSON.stringify(problems.map(said))).not.toContain('hunter2');
     const plain = await load(url('http://app.example.com/api/1.0'));
     expect(plain.problems).toEqual([]);
-    expect(plain.warnings.map(({ code }) => code)).toEqual(['CONFIG_URL_PLAIN']);
+    expect(plain.warnings).toMatchObject([{ code: 'CONFIG_URL_PLAIN', next: 'Use https://app.example.com/api/1.0' }]);
+    const { warnings } = await load(url('http://app.example.com:8080/api/1.0'));
+    expect(warnings.map(({ next }) => next)).toEqual(['Use https, with the port that the service has for it']);
   });
 
   it('keeps limits within what the service and common sense allow', async () => {

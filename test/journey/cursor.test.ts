@@ -74,6 +74,11 @@ it('a person can see how far a job has read, forget it or set it, which is writt
   });
   const state = async (...args: string[]) => home.sluice(['state', ...args]);
   expect((await state('show')).stdout).toContain('every run reads everything');
+  expect((await state('show', 'orders')).stdout).toContain('orders keeps no watermark');
+  expect(await state('show', 'ordr')).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/There is no job "ordr"[\s\S]*did you mean "orders"/),
+  });
   expect(await state('clear', 'orders')).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('sluice state show'),

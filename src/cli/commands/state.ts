@@ -13,11 +13,16 @@ import type { Flags } from '../payloads/with-runtime.ts';
 import { renderTable } from '../table.ts';
 
 async function showState(job: string | undefined, flags: Flags): Promise<void> {
-  const { withStore, show } = await import('../payloads/with-runtime.ts');
-  await withStore(flags, async (store) => {
+  const [{ withStore, show }, { chooseJob }] = await Promise.all([
+    import('../payloads/with-runtime.ts'),
+    import('../payloads/choose-job.ts'),
+  ]);
+  await withStore(flags, async (store, config) => {
     const places = store === undefined ? [] : await placesOf(store, job);
+    // The state may know a job that the config has lost.
+    if (job !== undefined && places.length === 0) chooseJob(config, job);
     if (flags.json === true) return show({}, { text: forMachines(places), data: places });
-    const none = 'No job keeps a watermark or rows: every run reads everything.';
+    const none = `${job === undefined ? 'No job keeps a' : `${job} keeps no`} watermark or rows: every run reads everything.`;
     const text = job === undefined ? textOf(places) : [textOf(places), ...places.flatMap(wholeOf)].join('\n\n');
     show(flags, { text: places.length === 0 ? none : text, data: places });
   });
