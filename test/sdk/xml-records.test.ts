@@ -84,3 +84,74 @@ test('many records keep their number and their order', async () => {
   const { rows } = await readTable(inputOf(text, 10_001), 'xml');
   expect(rows).toEqual(Array.from({ length: 5000 }, (_, i) => [String(i), `漢${i}`]));
 });
+
+test('records whose prefixes differ are the same elements if their namespace is', async () => {
+  const row = (n: number) => `<ns${n}:Row xmlns:ns${n}="t.rows"><ns${n}:id>${n}</ns${n}:id></ns${n}:Row>`;
+  const text = `<s:e xmlns:s="soap"><s:b>${[2, 3, 4, 5, 6].map(row).join('')}</s:b></s:e>`;
+  for (const records of ['Row', 'ns2:Row', 'ns9:Row', 'e/b/Row', 's:e/s:b/ns2:Row'])
+    for (const size of [3, 1000]) {
+      const table = await readTable(inputOf(text, size), 'xml', { records });
+      expect(declared(table)).toBe('id:text');
+      expect(table.rows).toEqual([['2'], ['3'], ['4'], ['5'], ['6']]);
+    }
+});
+
+test('parts whose prefixes differ are one column if their namespace is', async () => {
+  const parts = (prefix: string, n: number) => `<${prefix}:id>${n}</${prefix}:id>`;
+  const rows = Array.from({ length: 20 }, (_, n) => `<r>${parts(n % 2 === 0 ? 'a' : 'b', n)}<x>${n}</x></r>`);
+  const text = `<l xmlns:a="u" xmlns:b="u">${rows.join('')}</l>`;
+  const expected = Array.from({ length: 20 }, (_, n) => [`${n}`, `${n}`]);
+  for (const size of [7, 4000]) {
+    const table = await readTable(inputOf(text, size), 'xml');
+    expect(declared(table)).toBe('a:id:text x:text');
+    expect(table.rows).toEqual(expected);
+    const columns = [
+      { name: 'id', type: 'integer' as const },
+      { name: 'x', type: 'integer' as const },
+    ];
+    expect((await readTable(inputOf(text, size), 'xml', { columns })).rows).toEqual(expected);
+  }
+});
+
+test('a prefix that means another namespace further on is another part', async () => {
+  const group = (uri: string, id: number) => `<g xmlns:a="${uri}"><r><a:v>${id}</a:v></r><r><a:v>${id}</a:v></r></g>`;
+  const text = `<l>${group('one', 1)}${group('two', 2)}</l>`;
+  const table = await readTable(inputOf(text), 'xml', { records: 'r' });
+  expect(declared(table)).toBe('a:v:text a_2:v:text');
+  expect(table.rows).toEqual([
+    ['1', null],
+    ['1', null],
+    [null, '2'],
+    [null, '2'],
+  ]);
+  const own = '<l xmlns:b="u"><r><b:v>1</b:v></r><r xmlns:b="w"><b:v>2</b:v></r><r><b:v>3</b:v></r></l>';
+  expect((await readTable(inputOf(own), 'xml')).rows).toEqual([
+    ['1', null],
+    [null, '2'],
+    ['3', null],
+  ]);
+});
+
+test('names of other namespaces keep a prefix, so that none falls together with another', async () => {
+  const text =
+    '<rss xmlns:media="m" xmlns:i="http://www.w3.org/2001/XMLSchema-instance"><item><media:title>b</media:title><title>a</title></item><item><title i:nil="true"/><media:title xml:lang="en">c</media:title></item></rss>';
+  for (const size of [5, 4000]) {
+    const table = await readTable(inputOf(text, size), 'xml');
+    expect(declared(table)).toBe('media:title:text title:text media:title.@xml:lang:text');
+    expect(table.rows).toEqual([
+      ['b', 'a', null],
+      ['c', null, 'en'],
+    ]);
+    const settings = { columns: [{ name: 'title', type: 'text' as const }], ignore_unknown: true };
+    expect((await readTable(inputOf(text, size), 'xml', settings)).rows).toEqual([['a'], [null]]);
+  }
+});
+
+test('elements of two namespaces that records could mean are refused', async () => {
+  const text = '<l xmlns:a="one" xmlns:b="two"><a:r><v>1</v></a:r><b:r><v>2</v></b:r></l>';
+  await expect(readTable(inputOf(text), 'xml', { records: 'r' })).rejects.toMatchObject({
+    code: 'RECORDS_AMBIGUOUS',
+    seen: 'a:r, b:r',
+  });
+  expect((await readTable(inputOf(text), 'xml', { records: 'a:r' })).rows).toEqual([['1']]);
+});

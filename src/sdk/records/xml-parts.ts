@@ -1,3 +1,5 @@
+import { isDeclaration, isNil, nameIn, type XmlNames, type XmlScope } from './xml-names.ts';
+
 /** One element or attribute inside the records, by where it stands. */
 export interface XmlPart {
   /** Names from the record down, joined by dots; '' is the record, `@name` an attribute. */
@@ -13,8 +15,8 @@ export interface XmlPart {
   readonly byName: Map<string, XmlPart>;
   /** Place among the elements, or the attributes, of its parent. */
   readonly index: number;
-  /** What its text is: a value, word that the element is null, or neither (a namespace). */
-  readonly means: 'value' | 'nil' | 'nothing';
+  /** What its text is: a value, whether the element is null, or a namespace. */
+  readonly means: 'value' | 'nil' | 'namespace';
   /** Which cell of the row; -1 for none. */
   readonly slot: number;
   /** The record that had a value here last. */
@@ -29,12 +31,17 @@ const mostParts = 20_000;
 /** The parts of records that were met, as a tree that follows the elements. */
 export class XmlParts {
   readonly root: XmlPart;
-  readonly #slots: ReadonlyMap<string, number>;
+  /** The namespaces around the records, in which these names have their meaning. */
+  readonly scope: XmlScope;
+  readonly #slotOf: (path: string) => number;
+  readonly #names: XmlNames;
   #count = 0;
 
-  /** `slots` tells which paths have which cell. */
-  constructor(slots: ReadonlyMap<string, number>) {
-    this.#slots = slots;
+  /** `slotOf` tells which path has which cell; -1 for none. */
+  constructor(slotOf: (path: string) => number, names: XmlNames, scope: XmlScope) {
+    this.#slotOf = slotOf;
+    this.#names = names;
+    this.scope = scope;
     this.root = this.#part('', '', 0);
   }
 
@@ -44,10 +51,19 @@ export class XmlParts {
     if (known !== undefined) return known;
     if (this.#count++ >= mostParts) return undefined;
     const siblings = name.startsWith('@') ? parent.attributes : parent.elements;
-    const part = this.#part(parent.path === '' ? name : `${parent.path}.${name}`, name, siblings.length);
+    const shown = this.#shown(name);
+    const part = this.#part(parent.path === '' ? shown : `${parent.path}.${shown}`, name, siblings.length);
     siblings.push(part);
     parent.byName.set(name, part);
     return part;
+  }
+
+  /** The name in a path; `#text` is none of the document's. Names are UTF-8 read as latin1. */
+  #shown(name: string): string {
+    if (name === '#text') return name;
+    const raw = Buffer.from(name.replace(/^@/, ''), 'latin1').toString('utf8');
+    const isAttribute = name.startsWith('@');
+    return `${isAttribute ? '@' : ''}${this.#names.shown(nameIn(this.scope, raw, isAttribute))}`;
   }
 
   #part(path: string, name: string, index: number): XmlPart {
@@ -60,15 +76,17 @@ export class XmlParts {
       attributes: [],
       byName: new Map(),
       index,
-      means: meaningOf(name),
-      slot: this.#slots.get(path) ?? -1,
+      means: this.#meaningOf(name),
+      slot: path === '' ? -1 : this.#slotOf(path),
       record: 0,
       isTold: false,
     };
   }
-}
 
-function meaningOf(name: string): XmlPart['means'] {
-  if (name === '@xsi:nil') return 'nil';
-  return name === '@xmlns' || name.startsWith('@xmlns:') ? 'nothing' : 'value';
+  #meaningOf(name: string): XmlPart['means'] {
+    if (!name.startsWith('@')) return 'value';
+    const raw = name.slice(1);
+    if (isDeclaration(raw)) return 'namespace';
+    return isNil(nameIn(this.scope, raw, true)) ? 'nil' : 'value';
+  }
 }

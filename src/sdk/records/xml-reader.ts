@@ -7,7 +7,8 @@ import { inputCells, withInputColumns } from './input-columns.ts';
 import type { RecordSettings } from './options.ts';
 import type { RecordReader, SurveyAsk, Surveyed } from './reader.ts';
 import { retype } from './retype.ts';
-import { XmlParts } from './xml-parts.ts';
+import { XmlColumns } from './xml-columns.ts';
+import { XmlNames } from './xml-names.ts';
 import type { XmlRecord } from './xml-records.ts';
 import { XmlWalk } from './xml-walk.ts';
 
@@ -17,6 +18,7 @@ export class XmlReader implements RecordReader {
   readonly #inputs: RecordInput[] = [];
   /** Paths met, in order of first appearance; true where one stood more than once in a record. */
   readonly #paths = new Map<string, boolean>();
+  readonly #names = new XmlNames();
 
   constructor(settings: RecordSettings) {
     this.#settings = settings;
@@ -26,7 +28,8 @@ export class XmlReader implements RecordReader {
     this.#inputs.push(input);
     if (this.#settings.columns.length > 0 && !ask.count) return { records: undefined, values: new Map() };
     let records = 0;
-    const walk = this.#walk(input, [], (path, isRepeated) => this.#meet(input, path, isRepeated));
+    const meet: Meet = (path, isRepeated) => this.#meet(input, path, isRepeated);
+    const walk = this.#walk(input, { slotOf: () => -1, width: 0, meet });
     for await (const _ of walk.rows()) records += walk.scanner.rows;
     return { records, values: new Map() };
   }
@@ -50,20 +53,24 @@ export class XmlReader implements RecordReader {
     return columnsOf(found, { types, strict: false });
   }
 
-  #walk(input: RecordInput, columns: readonly Column[], meet: (path: string, isRepeated: boolean) => void): XmlWalk {
+  #walk(input: RecordInput, given: Pick<XmlWalk, 'width'> & { slotOf: (path: string) => number; meet: Meet }): XmlWalk {
     const { encoding, blockBytes, records } = this.#settings;
-    const parts = new XmlParts(new Map(columns.map(({ name }, slot) => [name, slot])));
-    return new XmlWalk({ input, encoding, blockBytes, wanted: records, parts, width: columns.length, meet });
+    return new XmlWalk({ input, encoding, blockBytes, wanted: records, names: this.#names, ...given });
   }
 
   async *#batches(all: readonly Column[], columns: readonly Column[]): AsyncGenerator<Batch> {
     let before = 0;
     for (const input of this.#inputs) {
-      const walk = this.#walk(input, columns, this.#refusal(input, columns));
+      const owners = new XmlColumns(input, columns);
+      const { slotOf } = owners;
+      const walk = this.#walk(input, { slotOf, width: columns.length, meet: this.#refusal(input, columns, slotOf) });
       for await (const _ of walk.rows()) {
         const { rows } = walk.scanner;
         const lead = inputCells(this.#settings, input, rows);
-        const cells = columns.map((column, slot) => cellsOf({ input, column, slot, walk, before }));
+        const cells = columns.map((column, slot) => {
+          const path = owners.pathOf(slot, column.name);
+          return cellsOf({ input, column, slot, path, walk, before });
+        });
         before += rows;
         yield { columns: all, cells: [...lead, ...cells], length: rows };
       }
@@ -71,28 +78,32 @@ export class XmlReader implements RecordReader {
   }
 
   /** What to do about each path that may be new, once there are columns. */
-  #refusal(input: RecordInput, columns: readonly Column[]): (path: string) => void {
-    if (this.#settings.columns.length === 0 || this.#settings.ignore_unknown) return () => undefined;
-    const names = new Set(columns.map(({ name }) => name));
+  #refusal(input: RecordInput, columns: readonly Column[], slotOf: (path: string) => number): Meet {
+    if (this.#settings.columns.length === 0) return () => undefined;
+    const isStrict = !this.#settings.ignore_unknown;
     return (path) => {
-      if (!names.has(path)) throw unknownColumn(input, path, columns);
+      if (slotOf(path) < 0 && isStrict) throw unknownColumn(input, path, columns);
     };
   }
 }
+
+type Meet = (path: string, isRepeated: boolean) => void;
 
 interface Part {
   readonly input: RecordInput;
   readonly column: Column;
   readonly slot: number;
+  /** The path of its values. */
+  readonly path: string;
   readonly walk: XmlWalk;
   readonly before: number;
 }
 
-function cellsOf({ input, column, slot, walk, before }: Part): Cells {
+function cellsOf({ input, column, slot, path, walk, before }: Part): Cells {
   const { bytes, spans, rows } = walk.scanner;
   const plain: ByteCells = { kind: 'bytes', bytes, spans, stride: walk.width, slot };
   const isPlain = walk.parsed.size === 0 && column.type !== 'json';
-  const cells = isPlain ? plain : valuesOf(plain, walk.parsed, column, rows);
+  const cells = isPlain ? plain : valuesOf(plain, walk.parsed, { column, path }, rows);
   if (column.type === 'text' || column.type === 'json') return cells;
   const { lines } = walk;
   const spotOf = (r: number) => ({ line: lines[r]!, row: before + r + 1 });
@@ -100,10 +111,15 @@ function cellsOf({ input, column, slot, walk, before }: Part): Cells {
 }
 
 /** The cells as values, where the parser read some of the records. */
-function valuesOf(plain: ByteCells, parsed: ReadonlyMap<number, XmlRecord>, column: Column, rows: number): Cells {
+function valuesOf(
+  plain: ByteCells,
+  parsed: ReadonlyMap<number, XmlRecord>,
+  { column, path }: Pick<Part, 'column' | 'path'>,
+  rows: number,
+): Cells {
   const values = Array.from({ length: rows }, (_, r) => {
     const record = parsed.get(r);
-    const value = record === undefined ? cellText(plain, 'text', r) : (record.get(column.name) ?? null);
+    const value = record === undefined ? cellText(plain, 'text', r) : (record.get(path) ?? null);
     return cellOf(value, column);
   });
   return { kind: 'values', values };

@@ -1,5 +1,16 @@
 import { SaxesParser, type SaxesTagPlain } from 'saxes';
 import { faultIn, type RecordInput, shorten } from './input.ts';
+import {
+  isDeclaration,
+  isNil,
+  localName,
+  nameIn,
+  outermost,
+  scopeInside,
+  type XmlName,
+  type XmlNames,
+  type XmlScope,
+} from './xml-names.ts';
 
 /** The values of one record by path; an array where a path stands more than once, null where `xsi:nil` says so. */
 export type XmlRecord = Map<string, string | null | string[]>;
@@ -9,6 +20,7 @@ interface Open {
   text: string;
   hasChildren: boolean;
   isNil: boolean;
+  readonly scope: XmlScope;
 }
 
 const mostDepth = 256;
@@ -25,12 +37,16 @@ export class XmlRecords {
   /** Element paths met outside of records, for the error that lists them. */
   readonly met = new Set<string>();
   readonly #input: RecordInput;
+  /** What `records` says, and the same without prefixes. */
   readonly #wanted: string | undefined;
+  readonly #wantedLocal: string | undefined;
+  readonly #names: XmlNames;
   readonly #parser = new SaxesParser<{ position: true; xmlns: false }>({ position: true, xmlns: false });
-  readonly #outer: string[] = [];
+  readonly #outer: { readonly raw: string; readonly local: string; readonly scope: XmlScope }[] = [];
   #record: XmlRecord | undefined;
   #inner: Open[] = [];
-  #name: string | undefined;
+  /** The first record's element, and whether it is called just what `records` says. */
+  #first: (XmlName & { readonly raw: string; readonly isExact: boolean }) | undefined;
   readonly #take: (record: XmlRecord) => void;
   #last = '';
   /** Characters up to the end of the last record, and those written in all. */
@@ -38,13 +54,18 @@ export class XmlRecords {
   #written = 0;
 
   /**
-   * `wanted` is the path of the records' element or its name alone; without it they are the root's children. Each record
-   * is handed to `take` as soon as it is complete.
+   * `wanted` is the path of the records' element or its name alone, whose prefixes do not matter; without it they are the
+   * root's children. Each record is handed to `take` as soon as it is complete.
    */
-  constructor(input: RecordInput, wanted: string | undefined, take: (record: XmlRecord) => void) {
+  constructor(
+    input: RecordInput,
+    { wanted, names, take }: { wanted: string | undefined; names: XmlNames; take: (record: XmlRecord) => void },
+  ) {
     this.#input = input;
     this.#take = take;
+    this.#names = names;
     this.#wanted = wanted?.replace(/^\/+/, '').replaceAll('/', '.');
+    this.#wantedLocal = this.#wanted?.split('.').map(localName).join('.');
     const parser = this.#parser;
     parser.on('error', (error) => {
       throw this.#syntax(error.message);
@@ -71,7 +92,14 @@ export class XmlRecords {
    */
   get next(): string | undefined {
     const isBehind = this.#lastEnd === this.#written && this.#outer.length < mostDepth / 2;
-    return isBehind && this.#parser.xmlDecl.version !== '1.1' ? this.#last : undefined;
+    // A record may have declared the namespace of its own name: the next one need not.
+    const isSame = nameIn(this.scope, this.#last).uri === this.#first?.uri;
+    return isBehind && isSame && this.#parser.xmlDecl.version !== '1.1' ? this.#last : undefined;
+  }
+
+  /** The namespaces that the elements below the open one begin with. */
+  get scope(): XmlScope {
+    return this.#outer.at(-1)?.scope ?? outermost;
   }
 
   /** The document has ended: refuses one that was cut off. */
@@ -87,39 +115,57 @@ export class XmlRecords {
   }
 
   #openOutside(tag: SaxesTagPlain): void {
-    this.#outer.push(tag.name);
-    if (this.#isRecord(tag.name)) this.#begin(tag);
-    else if (this.met.size < 20) this.met.add(this.#outer.join('.'));
+    const scope = scopeInside(this.scope, tag.attributes);
+    this.#outer.push({ raw: tag.name, local: localName(tag.name), scope });
+    if (this.#isRecord(tag.name, scope)) this.#begin(tag, scope);
+    else if (this.met.size < 20) this.met.add(this.#outer.map(({ raw }) => raw).join('.'));
   }
 
-  #isRecord(name: string): boolean {
-    if (this.#wanted !== undefined) return name === this.#wanted || this.#outer.join('.') === this.#wanted;
-    if (this.#outer.length !== 2) return false;
-    this.#name ??= name;
-    if (this.#name !== name) throw this.#mixed(name);
-    return true;
+  /** By namespace and local name: the same prefix may stand for another namespace, and another one for the same. */
+  #isRecord(raw: string, scope: XmlScope): boolean {
+    if (this.#wanted !== undefined && !this.#isCalled(localName(raw), 'local')) return false;
+    if (this.#wanted === undefined && this.#outer.length !== 2) return false;
+    const name = nameIn(scope, raw);
+    // With a prefix, `records` means an element of some namespace.
+    if (this.#wanted !== undefined && /:[^.:]*$/.test(this.#wanted) && name.uri === '') return false;
+    const isExact = this.#wanted !== undefined && this.#isCalled(raw, 'raw');
+    this.#first ??= { ...name, raw, isExact };
+    const first = this.#first;
+    this.#names.recordUri = first.uri;
+    if (first.uri === name.uri && first.local === name.local) return true;
+    if (this.#wanted === undefined) throw this.#mixed(raw);
+    if (first.isExact && !isExact) return false;
+    throw this.#ambiguous(raw);
   }
 
-  #begin(tag: SaxesTagPlain): void {
+  /** Whether the open element is what `records` says, by its name alone or by its path. */
+  #isCalled(name: string, as: 'raw' | 'local'): boolean {
+    const wanted = as === 'raw' ? this.#wanted : this.#wantedLocal;
+    return name === wanted || this.#outer.map((one) => one[as]).join('.') === wanted;
+  }
+
+  #begin(tag: SaxesTagPlain, scope: XmlScope): void {
     this.found = true;
     this.#record = new Map();
-    this.#inner = [this.#opened('', tag)];
+    this.#inner = [this.#opened('', tag, scope)];
   }
 
   #openInside(tag: SaxesTagPlain): void {
     const parent = this.#inner.at(-1)!;
     parent.hasChildren = true;
-    this.#inner.push(this.#opened(joined(parent.path, tag.name), tag));
+    const scope = scopeInside(parent.scope, tag.attributes);
+    this.#inner.push(this.#opened(joined(parent.path, this.#names.shown(nameIn(scope, tag.name))), tag, scope));
   }
 
-  #opened(path: string, tag: SaxesTagPlain): Open {
-    const open: Open = { path, text: '', hasChildren: false, isNil: false };
+  #opened(path: string, tag: SaxesTagPlain, scope: XmlScope): Open {
+    const open: Open = { path, text: '', hasChildren: false, isNil: false, scope };
     // Most elements have none, and a list of its entries for each would cost as much as reading it.
     for (const name in tag.attributes) {
       const value = tag.attributes[name]!;
-      if (name === 'xmlns' || name.startsWith('xmlns:')) continue;
-      if (name === 'xsi:nil') open.isNil = /^(?:true|1)$/.test(value.trim());
-      else this.#put(joined(path, `@${name}`), value);
+      if (isDeclaration(name)) continue;
+      const attribute = nameIn(scope, name, true);
+      if (isNil(attribute)) open.isNil = /^(?:true|1)$/.test(value.trim());
+      else this.#put(joined(path, `@${this.#names.shown(attribute)}`), value);
     }
     return open;
   }
@@ -139,7 +185,7 @@ export class XmlRecords {
     if (this.#inner.length > 0) return;
     const record = this.#record;
     this.#record = undefined;
-    this.#last = this.#outer.pop()!;
+    this.#last = this.#outer.pop()!.raw;
     this.#lastEnd = this.#parser.position;
     this.#take(record);
   }
@@ -167,8 +213,18 @@ export class XmlRecords {
       code: 'RECORDS_NOT_FOUND',
       message: 'the elements below the root have different names, so it is not clear which are the records',
       spot: { line: this.line },
-      seen: `${this.#name}, ${name}`,
+      seen: `${this.#first?.raw}, ${name}`,
       next: 'set `records` to the name or the path of the repeated element',
+    });
+  }
+
+  #ambiguous(name: string) {
+    return faultIn(this.#input, {
+      code: 'RECORDS_AMBIGUOUS',
+      message: 'elements of two namespaces are called what `records` says',
+      spot: { line: this.line },
+      seen: `${this.#first?.raw}, ${name}`,
+      next: 'set `records` to the whole path of the element, with its prefix',
     });
   }
 

@@ -26,7 +26,8 @@ export class XmlScanner {
   lineFeeds = 0;
   /** Parts with a value in the record that was read last, of which nobody was told yet. */
   readonly fresh: XmlPart[] = [];
-  readonly #parts: XmlParts;
+  /** The parts of the records at hand; others where other namespaces hold. */
+  parts: XmlParts;
   readonly #width: number;
   #tag: XmlTag = { name: this.bytes, close: this.bytes };
   #row = 0;
@@ -42,7 +43,7 @@ export class XmlScanner {
   readonly #rewrites: number[] = [];
 
   constructor(parts: XmlParts, width: number) {
-    this.#parts = parts;
+    this.parts = parts;
     this.#width = width;
   }
 
@@ -80,7 +81,7 @@ export class XmlScanner {
     if (this.bytes[pos] !== 60) return this.#unless(pos);
     const end = pos + 1 + this.#tag.name.length;
     if (end >= this.bytes.length) return cut;
-    return this.#stands(this.#tag.name, pos + 1) ? this.#element(this.#parts.root, end, 0) : doubt;
+    return this.#stands(this.#tag.name, pos + 1) ? this.#element(this.parts.root, end, 0) : doubt;
   }
 
   /** An element, from behind its name on. */
@@ -133,11 +134,12 @@ export class XmlScanner {
   }
 
   #keep(attribute: XmlPart, start: number, end: number): boolean {
+    // From here on names may mean something else.
+    if (attribute.means === 'namespace') return false;
     if (attribute.means === 'value') return this.#put(attribute, start, end, this.#isEscaped);
     // The parser refuses what stands twice.
     if (attribute.record === this.#record) return false;
     attribute.record = this.#record;
-    if (attribute.means === 'nothing') return true;
     const text = this.bytes.toString('latin1', start, end);
     this.#isNil = text === 'true' || text === '1';
     return this.#isNil || text === 'false' || text === '0';
@@ -172,7 +174,7 @@ export class XmlScanner {
       const ink = this.bytes[this.#ink]!;
       // It may be nothing but what Unicode takes for blank.
       if (ink > 0x7f || ink === 38 || ink === 60) return doubt;
-      const text = this.#parts.inside(record, '#text');
+      const text = this.parts.inside(record, '#text');
       if (text === undefined || !this.#put(text, start, end, this.#isEscaped)) return doubt;
     }
     return this.#endTag(record, end + 2);
@@ -251,7 +253,7 @@ export class XmlScanner {
     this.#failure = this.#unless(end);
     if (end === at || end >= bytes.length) return undefined;
     this.#failure = doubt;
-    return this.#parts.inside(parent, prefix + bytes.toString('latin1', at, end));
+    return this.parts.inside(parent, prefix + bytes.toString('latin1', at, end));
   }
 
   #stands(name: Buffer, at: number): boolean {

@@ -2,7 +2,9 @@ import { Blocks } from './blocks.ts';
 import { maxRows } from './columns.ts';
 import { openUtf8 } from './encoding.ts';
 import type { RecordInput } from './input.ts';
-import type { XmlParts } from './xml-parts.ts';
+import type { XmlNames } from './xml-names.ts';
+import { outermost } from './xml-names.ts';
+import { XmlParts } from './xml-parts.ts';
 import { type XmlRecord, XmlRecords } from './xml-records.ts';
 import { XmlScanner, type XmlTag } from './xml-scanner.ts';
 import { cut, declaredEncoding, doubt } from './xml-text.ts';
@@ -12,7 +14,9 @@ interface WalkInit {
   readonly encoding: string | undefined;
   readonly blockBytes: number | undefined;
   readonly wanted: string | undefined;
-  readonly parts: XmlParts;
+  readonly names: XmlNames;
+  /** Which path has which cell of a row; -1 for none. */
+  readonly slotOf: (path: string) => number;
   /** Cells of a row; 0 only surveys. */
   readonly width: number;
   /** Called for each path of a record that may be new, in order of appearance; a list stands where a part is repeated. */
@@ -50,13 +54,14 @@ export class XmlWalk {
   constructor(init: WalkInit) {
     const { input, encoding, blockBytes } = init;
     this.#init = init;
-    this.scanner = new XmlScanner(init.parts, init.width);
+    this.scanner = new XmlScanner(new XmlParts(init.slotOf, init.names, outermost), init.width);
     this.#blocks = new Blocks(
       input,
       openUtf8(input, { format: 'xml', encoding: encoding ?? declaredEncoding }),
       blockBytes,
     );
-    this.#parser = new XmlRecords(input, init.wanted, (record) => this.#take(record));
+    const { wanted, names } = init;
+    this.#parser = new XmlRecords(input, { wanted, names, take: (record) => this.#take(record) });
   }
 
   /** Cells of a row. */
@@ -111,6 +116,10 @@ export class XmlWalk {
     this.#pos = end;
     this.#tag = tagOf(this.#parser.next, this.#tag ?? this.#lastTag);
     if (this.#tag === undefined) return;
+    const { scope } = this.#parser;
+    if (scope !== this.scanner.parts.scope) {
+      this.scanner.parts = new XmlParts(this.#init.slotOf, this.#init.names, scope);
+    }
     this.#lastTag = this.#tag;
     this.#strides = 0;
   }
@@ -135,7 +144,9 @@ export class XmlWalk {
   }
 
   #take(record: XmlRecord): void {
-    for (const [path, value] of record) this.#init.meet(path, Array.isArray(value));
+    for (const [path, value] of this.#init.width === 0 ? record : plainFirst(record)) {
+      this.#init.meet(path, Array.isArray(value));
+    }
     if (this.#init.width > 0) this.parsed.set(this.scanner.rows, record);
     this.lines.push(this.#parser.line);
     this.scanner.rows++;
@@ -154,6 +165,13 @@ export class XmlWalk {
     this.parsed.clear();
     this.lines.length = 0;
   }
+}
+
+/** A column belongs to the path of its very name before it does to one with a prefix. */
+function plainFirst(record: XmlRecord): XmlRecord | [string, string | null | string[]][] {
+  const hasPrefix = ([path]: [string, unknown]) => path.includes(':');
+  const all = [...record];
+  return all.some(hasPrefix) ? [...all.filter((one) => !hasPrefix(one)), ...all.filter(hasPrefix)] : record;
 }
 
 function tagOf(name: string | undefined, known: XmlTag | undefined): XmlTag | undefined {

@@ -1,0 +1,54 @@
+import type { Column } from '../column.ts';
+import { faultIn, type RecordInput } from './input.ts';
+
+/**
+ * Which column each path of a record belongs to: the one of that name, else the one whose name is the same but for
+ * prefixes, if no other path has it.
+ */
+export class XmlColumns {
+  readonly #input: RecordInput;
+  readonly #slots = new Map<string, number>();
+  readonly #byLocal = new Map<string, number>();
+  /** The path that a column has its values from. */
+  readonly #paths = new Map<number, string>();
+
+  constructor(input: RecordInput, columns: readonly Column[]) {
+    this.#input = input;
+    for (const [slot, { name }] of columns.entries()) {
+      this.#slots.set(name, slot);
+      const local = localPath(name);
+      this.#byLocal.set(local, this.#byLocal.has(local) ? -1 : slot);
+    }
+  }
+
+  /** The cell of a path; -1 for none. */
+  readonly slotOf = (path: string): number => {
+    const exact = this.#slots.get(path);
+    const slot = exact ?? this.#byLocal.get(localPath(path)) ?? -1;
+    if (slot < 0) return -1;
+    const taken = this.#paths.get(slot);
+    if (taken === undefined) this.#paths.set(slot, path);
+    if (taken === undefined || taken === path) return slot;
+    if (exact !== undefined) throw this.#ambiguous(taken, path);
+    return -1;
+  };
+
+  /** The path that a column has its values from; its name before any was met. */
+  pathOf(slot: number, name: string): string {
+    return this.#paths.get(slot) ?? name;
+  }
+
+  #ambiguous(taken: string, path: string) {
+    return faultIn(this.#input, {
+      code: 'RECORDS_AMBIGUOUS',
+      message: 'parts of two namespaces belong to one column',
+      seen: `${taken}, ${path}`,
+      next: 'declare both in `columns`, each with its prefix',
+    });
+  }
+}
+
+/** A path without the prefixes in it. */
+function localPath(path: string): string {
+  return path.replaceAll(/(^|[.@])[^.:@]+:/g, '$1');
+}

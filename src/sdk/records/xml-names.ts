@@ -1,0 +1,88 @@
+/** Which namespace each prefix stands for; '' is the default namespace. */
+export type XmlScope = ReadonlyMap<string, string>;
+
+const xmlUri = 'http://www.w3.org/XML/1998/namespace';
+const xsiUri = 'http://www.w3.org/2001/XMLSchema-instance';
+
+/** The scope outside of every element. */
+export const outermost: XmlScope = new Map([['xml', xmlUri]]);
+
+/** Prefixes that SOAP libraries make up, another one for each document or each record. */
+const generated = /^(?:ns|n|q|p|a|b|d\d+p)\d+$/;
+
+/** A name as a document writes it, taken apart. */
+export interface XmlName {
+  readonly prefix: string;
+  readonly local: string;
+  /** The namespace; a prefix that nothing declares is one of its own. */
+  readonly uri: string;
+}
+
+/** The scope inside an element with these attributes: the same one if they declare nothing. */
+export function scopeInside(scope: XmlScope, attributes: Readonly<Record<string, string>>): XmlScope {
+  let inner: Map<string, string> | undefined;
+  for (const name in attributes) {
+    if (!isDeclaration(name)) continue;
+    inner ??= new Map(scope);
+    inner.set(name.slice(6), attributes[name]!);
+  }
+  return inner ?? scope;
+}
+
+/** Whether an attribute declares a namespace. */
+export function isDeclaration(attribute: string): boolean {
+  return attribute === 'xmlns' || attribute.startsWith('xmlns:');
+}
+
+/** The name without its prefix. */
+export function localName(name: string): string {
+  return name.slice(name.indexOf(':') + 1);
+}
+
+/** The namespace of an element or, as `isAttribute` says, an attribute, which has none without a prefix. */
+export function nameIn(scope: XmlScope, raw: string, isAttribute = false): XmlName {
+  const at = raw.indexOf(':');
+  const prefix = at < 0 ? '' : raw.slice(0, at);
+  const unbound = prefix === '' ? '' : `?${prefix}`;
+  const uri = prefix === '' && isAttribute ? '' : (scope.get(prefix) ?? unbound);
+  return { prefix, local: raw.slice(at + 1), uri };
+}
+
+/** Whether an attribute says that its element is null (XML Schema 1.0, 2.6.2). */
+export function isNil({ local, uri }: XmlName): boolean {
+  return local === 'nil' && (uri === xsiUri || uri === '?xsi');
+}
+
+/**
+ * How elements and attributes are called in columns. Prefixes are not significant: a name in the namespace of the records
+ * has none, one in another namespace has the prefix that the data used first for it. So a server that makes up prefixes for
+ * each record, or changes them, gives the same columns.
+ */
+export class XmlNames {
+  /** The namespace of the records. */
+  recordUri = '';
+  readonly #prefixes = new Map<string, string>();
+  readonly #taken = new Set<string>();
+  /** Which namespace a plain name was first seen in, for those with prefixes that were made up. */
+  readonly #plain = new Map<string, string>();
+
+  shown({ prefix, local, uri }: XmlName): string {
+    if (prefix === '') return local;
+    if (uri === this.recordUri) return local;
+    if (generated.test(prefix)) {
+      const owner = this.#plain.get(local);
+      if (owner === undefined) this.#plain.set(local, uri);
+      if (owner === undefined || owner === uri) return local;
+    }
+    return `${this.#prefixes.get(uri) ?? this.#prefixFor(uri, prefix)}:${local}`;
+  }
+
+  /** The prefix itself, with a number if it stands for another namespace elsewhere. */
+  #prefixFor(uri: string, prefix: string): string {
+    let free = prefix;
+    for (let n = 2; this.#taken.has(free); n++) free = `${prefix}_${n}`;
+    this.#taken.add(free);
+    this.#prefixes.set(uri, free);
+    return free;
+  }
+}
