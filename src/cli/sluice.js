@@ -1,12 +1,16 @@
-#!/usr/bin/env node
-// The door for every way of starting Sluice. Plain JavaScript that an old Node can still parse, so that it can say in
-// one line what is wrong instead of failing on syntax. In a checkout it runs the sources; in the package, dist/.
+// The door for every way of starting Sluice. Plain JavaScript that an old Node can still parse, so that it can say
+// what is wrong instead of failing on syntax. In a checkout it runs the sources; in the package, dist/.
 import { existsSync } from 'node:fs';
 import * as nodeModule from 'node:module';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
-const wanted = 26;
+/** As `engines` in package.json. Older ones cut texts from SQLite at a NUL character, without an error. */
+function isSupported(version) {
+  const [major, minor] = version.split('.').map(Number);
+  return major === 24 ? minor >= 16 : major === 26 ? minor >= 1 : major > 26;
+}
 
 /**
  * Compiled code is kept between starts, which halves the time to the first row. In a folder of the user's own: code
@@ -17,13 +21,19 @@ function keepCompiledCode() {
   nodeModule.enableCompileCache(join(cache, 'sluice', 'compiled'));
 }
 
-if (Number(process.versions.node.split('.')[0]) < wanted) {
+const source = new URL('./main.ts', import.meta.url);
+const isCheckout = existsSync(source);
+
+if (isSupported(process.versions.node)) {
+  keepCompiledCode();
+  await import(isCheckout ? source.href : new URL('../../dist/src/cli/main.js', import.meta.url).href);
+} else {
+  const page = fileURLToPath(new URL('../../docs/operate.md', import.meta.url));
+  const next = isCheckout
+    ? '"npm ci --ignore-scripts" brings Node 24 along; then start Sluice by "npx sluice" or "npm run"'
+    : `install Node 24: ${page}, "Node on a server". Sluice brings it along unless it is installed with --omit=optional`;
   process.stderr.write(
-    `sluice needs Node ${wanted} or newer and was started by ${process.version}; in a checkout, run "npm ci" and then "npx sluice".\n`,
+    `sluice: this Node is too old: ${process.version}, ${process.execPath}\n  allowed  Node 24 from 24.16, Node 26 from 26.1, or newer\n  next     ${next}\n`,
   );
   process.exitCode = 70;
-} else {
-  keepCompiledCode();
-  const source = new URL('./main.ts', import.meta.url);
-  await import(existsSync(source) ? source.href : new URL('../../dist/src/cli/main.js', import.meta.url).href);
 }

@@ -1,4 +1,5 @@
 import { meantSpan, parseSpan, spanText } from '../lib/span.ts';
+import '../lib/temporal.ts';
 
 /** What was read, or why nothing could be: a sentence, what would have been right, and what was meant where that can be told. */
 export type Told<T> =

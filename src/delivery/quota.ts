@@ -1,6 +1,7 @@
 import type { Destination } from '../config/config.ts';
 import type { DayUse } from '../state/quota.ts';
 import type { Priority } from './pacing.ts';
+import '../lib/temporal.ts';
 
 /** The zone in which the service's day turns (service document, section 8). */
 const zone = 'America/New_York';

@@ -1,3 +1,5 @@
+import '../lib/temporal.ts';
+
 /** What lies further ahead than this is a slip of somebody's hand, and must not hide for years that nothing new comes. */
 const aheadMs = 86_400_000;
 

@@ -1,3 +1,4 @@
+import './temporal.ts';
 /** A span of time: `340 ms`, `12.4 s`, `3 min 05 s`, `2 h 10 min`, `3 d 04 h`. */
 export function durationText(milliseconds: number): string {
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;

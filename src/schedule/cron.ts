@@ -1,5 +1,6 @@
 import { Cron } from 'croner';
 import { nextOfTimes, nextShown } from './zone.ts';
+import '../lib/temporal.ts';
 
 /**
  * When a cron expression fires, as pure calendar: no clock, no timers.

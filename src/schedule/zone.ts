@@ -1,3 +1,5 @@
+import '../lib/temporal.ts';
+
 /**
  * What the clocks of a place do, as plain numbers. A "local" is what its clock shows, written as the epoch milliseconds
  * that a clock in UTC has when it shows the same: locals can be counted and compared without asking for a calendar.

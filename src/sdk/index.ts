@@ -1,4 +1,6 @@
 /** The one door for connector authors, imported as `#sdk`: defineConnector, option, Problem and the rest. */
+import '../lib/temporal.ts';
+
 export type { ProblemInit } from '../lib/problem.ts';
 export { Problem } from '../lib/problem.ts';
 export { excerpt, redact, registerSecret, secretName } from '../lib/redact.ts';

@@ -2,6 +2,7 @@ import { Problem } from '../lib/problem.ts';
 import type { ColumnType } from '../sdk/column.ts';
 import { utcText } from './ordered-bytes.ts';
 import type { Span } from './write-rule.ts';
+import '../lib/temporal.ts';
 
 const types: readonly ColumnType[] = ['date', 'timestamp', 'timestamptz', 'text'];
 const shape = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?: ?Z|[+-]\d\d(?::?\d\d)?)?)?$/i;

@@ -1,5 +1,6 @@
 import { Problem } from '../lib/problem.ts';
 import type { ColumnType } from '../sdk/column.ts';
+import '../lib/temporal.ts';
 
 /**
  * Turns canonical text into bytes that sort as the value does, so that keys of every type are compared by one look at

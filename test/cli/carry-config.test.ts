@@ -25,7 +25,7 @@ describe('advice, where a config was named', () => {
     ['"sluice alerts" lists it', '"sluice alerts --config a.yaml" lists it'],
     ['sluice demo shows it', 'sluice demo shows it'],
     ['sluice connectors test FILE', 'sluice connectors test FILE'],
-    ['sluice needs Node 26', 'sluice needs Node 26'],
+    ['sluice needs Node 24', 'sluice needs Node 24'],
   ])('%s', (said, shown) => {
     carryConfig('a.yaml', commands);
     expect(advised(said)).toBe(shown);

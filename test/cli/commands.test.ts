@@ -312,28 +312,3 @@ describe('sluice status', () => {
     expect(stderr).toBe('code 0\n');
   });
 });
-
-describe('the launcher', () => {
-  const old = ['/usr/bin/node', '/usr/local/bin/node'].find((path) => existsSync(path) && path !== process.execPath);
-  const version = async (node: string): Promise<number> =>
-    Number(/\d+/.exec((await outputOf(node, ['--version'])).text)?.[0]);
-
-  it('says in one line what it needs when an old Node starts it', async ({ skip }) => {
-    if (old === undefined || (await version(old)) >= 26) return skip('there is no old Node on this machine');
-    const { code, text } = await outputOf(old, [door, '--version']);
-    expect(code).toBe(70);
-    expect(text).toMatch(/^sluice needs Node 26 or newer and was started by v\d+.*\n$/);
-  });
-});
-
-function outputOf(command: string, args: readonly string[]): Promise<{ code: number | null; text: string }> {
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-  let text = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => (text += piece));
-  return new Promise((resolve) => child.on('close', (code) => resolve({ code, text })));
-}
-
-it('says once, not twice, what is wrong with a config of which nothing can be used', async () => {
-  const { code, stderr } = await sluice(['sync'], { cwd: await makeFolder() });
-  expect({ code, nexts: stderr.match(/^ {2}next /gm) }).toEqual({ code: 2, nexts: ['  next '] });
-});

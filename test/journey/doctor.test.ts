@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { judgeClock } from '../../src/daemon/doctor/clocks.ts';
 import { judgeRoom } from '../../src/daemon/doctor/examine.ts';
 import { judgeOrphans } from '../../src/daemon/doctor/leftovers.ts';
-import { judgeVersions } from '../../src/daemon/doctor/versions.ts';
 import { judgeZone } from '../../src/daemon/doctor/zones.ts';
 import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import { openStore } from '../../src/state/store.ts';
@@ -108,12 +107,11 @@ describe('sluice doctor', () => {
     expect(judgeOrphans({ count: 3, bytes: 5e8, first: '/x' })).toMatchObject({ ok: false });
   });
 
-  it('tells what runs here, and wants the Node that it was made for', async () => {
+  it('tells what runs here', async () => {
     const { home } = await setUp();
     const { stdout } = await home.sluice(['doctor']);
-    expect(stdout).toMatch(/^ok +versions +Sluice \S+, Node 26\.\S+, SQLite 3\.\S+$/m);
+    expect(stdout).toMatch(/^ok +versions +Sluice \S+, Node \S+, SQLite 3\.\S+$/m);
     expect(stdout).toMatch(/^ok +calendars +Temporal and Intl agree on \d+ zones$/m);
-    expect(judgeVersions({ sluice: '1', node: '24.1.0', sqlite: '3' })).toMatchObject({ ok: false });
   });
 
   it('holds the clock against that of the service, for one request that is paid', async () => {

@@ -7,6 +7,7 @@ import { countOf, countText } from '../figures.ts';
 import { forMachines } from '../for-machines.ts';
 import { outward } from '../outward.ts';
 import { renderTable } from '../table.ts';
+import '../../lib/temporal.ts';
 
 interface Flags {
   readonly config: string;

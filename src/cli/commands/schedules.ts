@@ -8,6 +8,7 @@ import { chooseJobs, configFlag, openConfig, showProblems } from '../config-file
 import { exit } from '../exit.ts';
 import { forMachines } from '../for-machines.ts';
 import { renderTable } from '../table.ts';
+import '../../lib/temporal.ts';
 
 interface Flags {
   readonly config: string;

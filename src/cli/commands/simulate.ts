@@ -8,6 +8,7 @@ import { exit } from '../exit.ts';
 import { forMachines } from '../for-machines.ts';
 import { outward } from '../outward.ts';
 import { onStop } from '../signals.ts';
+import '../../lib/temporal.ts';
 
 interface Flags {
   readonly config: string;

@@ -10,6 +10,9 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 const heapMb = 384;
 
+/** Node before 25 does not restrict the network of such a process. The address policy does, on every version: guard-sockets.ts. */
+const netFlag = process.allowedNodeEnvironmentFlags.has('--allow-net') ? ['--allow-net'] : [];
+
 /**
  * A process that may read our code and its one folder, write to that folder, and use the network; nothing else of the
  * disk, no other program, no environment of ours.
@@ -18,7 +21,7 @@ export function startChild(scratch: string): ChildProcess {
   const readable = [...['src', 'connectors', 'chunks', 'package.json'].map((name) => join(root, name)), ...packages()];
   const flags = [
     '--permission',
-    '--allow-net',
+    ...netFlag,
     ...[...readable, scratch].map((path) => `--allow-fs-read=${path}`),
     `--allow-fs-write=${scratch}`,
     `--max-old-space-size=${heapMb}`,

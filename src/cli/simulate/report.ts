@@ -3,6 +3,7 @@ import { dayOf } from '../../delivery/quota.ts';
 import type { Store } from '../../state/store.ts';
 import { countText } from '../figures.ts';
 import type { Peak, Watch, Watched } from './watch.ts';
+import '../../lib/temporal.ts';
 
 /** What came of a simulation. Instants are epoch milliseconds. */
 export interface SimulationReport {

@@ -1,4 +1,5 @@
 import { Problem } from '../../lib/problem.ts';
+import '../../lib/temporal.ts';
 
 /**
  * How a vendor writes dates: `date` 2026-01-31, `iso` 2026-01-31T09:00:00Z, `local` 2026-01-31T09:00:00 (in the zone of

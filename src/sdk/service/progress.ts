@@ -5,6 +5,7 @@ import { textOf } from './exact-json.ts';
 import { Moment, readMoment } from './moment.ts';
 import { type Path, valueAt } from './path.ts';
 import { cursorOf } from './ranges.ts';
+import '../../lib/temporal.ts';
 
 /** So many keys are remembered. */
 const mostEdge = 10_000;

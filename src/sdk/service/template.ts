@@ -3,6 +3,7 @@ import { isObject, textOf } from './exact-json.ts';
 import { filters } from './filters.ts';
 import { Moment, readMoment } from './moment.ts';
 import { valueAt } from './path.ts';
+import '../../lib/temporal.ts';
 
 /** What the names in templates stand for. `now` is always there; days are reckoned in its zone. */
 export interface Scope {

@@ -2,6 +2,7 @@ import { Problem } from '../../lib/problem.ts';
 import type { Window } from './description.ts';
 import type { Moment } from './moment.ts';
 import { momentOf, render, type Scope } from './template.ts';
+import '../../lib/temporal.ts';
 
 /** One span of time that is asked for at once. */
 export interface Span {

@@ -1,3 +1,5 @@
+import '../../lib/temporal.ts';
+
 const units = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /**

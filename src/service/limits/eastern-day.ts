@@ -1,3 +1,4 @@
+import '../../lib/temporal.ts';
 /** The service's day: it turns at midnight in New York, so on two days a year it has 23 or 25 hours. */
 export interface EasternDay {
   /** YYYY-MM-DD */

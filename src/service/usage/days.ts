@@ -4,6 +4,7 @@ import type { Database } from '../store/database.ts';
 import { keepAccounts } from '../store/usage-accounts.ts';
 import { keepClients } from '../store/usage-clients.ts';
 import { keepConnectors } from '../store/usage-connectors.ts';
+import '../../lib/temporal.ts';
 
 const zone = 'America/New_York';
 /** Of a service that slept longer, the days before are not made up for. */

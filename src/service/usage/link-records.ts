@@ -1,4 +1,5 @@
 import { type Asked, texts } from './report.ts';
+import '../../lib/temporal.ts';
 
 interface HourOfViews {
   readonly hour: number;

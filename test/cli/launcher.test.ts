@@ -1,0 +1,77 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+const sources = join(import.meta.dirname, '../../src/cli');
+const platform = `node-linux-${process.arch}`;
+
+let prefix: string;
+let installed: string;
+
+/** An installation as npm makes it: the package, and a link to its command. The program tells how it was started. */
+beforeEach(() => {
+  prefix = mkdtempSync(join(tmpdir(), 'sluice prefix-'));
+  installed = join(prefix, 'lib/node_modules/sluice');
+  mkdirSync(join(installed, 'src/cli'), { recursive: true });
+  mkdirSync(join(installed, 'dist/src/cli'), { recursive: true });
+  mkdirSync(join(prefix, 'bin'));
+  for (const file of ['sluice', 'sluice.js']) cpSync(join(sources, file), join(installed, 'src/cli', file));
+  writeFileSync(join(installed, 'package.json'), '{"type": "module"}');
+  writeFileSync(
+    join(installed, 'dist/src/cli/main.js'),
+    'console.log(JSON.stringify([process.execPath, process.pid, process.argv.slice(2)])); process.exitCode = 42;',
+  );
+  symlinkSync('../lib/node_modules/sluice/src/cli/sluice', join(prefix, 'bin/sluice'));
+});
+
+afterEach(() => rmSync(prefix, { recursive: true }));
+
+function bringNode(modules: string): string {
+  const node = join(modules, platform, 'bin/node');
+  mkdirSync(dirname(node), { recursive: true });
+  cpSync(process.execPath, node);
+  return node;
+}
+
+function start(path: string): { code: number | null; stdout: string; stderr: string; pid: number } {
+  const { status, stdout, stderr, pid } = spawnSync(join(prefix, 'bin/sluice'), ['run', 'a b', ''], {
+    encoding: 'utf8',
+    env: { PATH: path, HOME: prefix },
+  });
+  return { code: status, stdout, stderr, pid };
+}
+
+const system = ['/usr/bin', '/bin'].join(delimiter);
+
+describe('the command of an installed package', () => {
+  it.each([
+    ['in the package', () => join(installed, 'node_modules')],
+    ['beside the package', () => dirname(installed)],
+  ])('is one process of the Node %s, whatever is on the PATH', (_, modules) => {
+    const node = bringNode(modules());
+    const { code, stdout, pid } = start(system);
+    expect({ code, told: JSON.parse(stdout) }).toEqual({ code: 42, told: [node, pid, ['run', 'a b', '']] });
+  });
+
+  it('takes the Node on the PATH if none came along', () => {
+    const { code, stdout } = start([dirname(process.execPath), system].join(delimiter));
+    expect({ code, node: JSON.parse(stdout)[0] }).toEqual({ code: 42, node: process.execPath });
+  });
+
+  it('says which Node was found, what is allowed and where to read on if the Node is too old', ({ skip }) => {
+    const old = ['/usr/bin/node', '/usr/local/bin/node'].find((path) => existsSync(path) && isOld(path));
+    if (old === undefined) return skip('there is no old Node on this machine');
+    const { code, stderr } = start([dirname(old), system].join(delimiter));
+    expect(code).toBe(70);
+    expect(stderr).toMatch(
+      /^sluice: this Node is too old: v\d+\.\d+\.\d+, \S+\/node\n {2}allowed {2}Node 24 from 24.16/,
+    );
+    expect(stderr).toContain(`install Node 24: ${join(installed, 'docs/operate.md')}, "Node on a server"`);
+  });
+});
+
+function isOld(node: string): boolean {
+  return Number(/\d+/.exec(spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout)?.[0]) < 24;
+}
