@@ -17,7 +17,7 @@ async function standIns(): Promise<string[]> {
   return Promise.all(
     names.map(async (name) => {
       const text = await readFile(join(folder, name), 'utf8');
-      await writeFile(join(into, name), text.replaceAll('/usr/bin/sluice', '/bin/true'));
+      await writeFile(join(into, name), text.replaceAll(/^(Exec\w+=)sluice\b/gm, '$1/bin/true'));
       return join(into, name);
     }),
   );
@@ -35,6 +35,21 @@ const valuesOf = (text: string, key: string): string[] =>
 describe('the units for systemd', () => {
   it('are such that systemd has nothing to say about them', async () => {
     expect(await verify(await standIns())).toBe('');
+  });
+
+  it('start the sluice on the search path of systemd, since npm installs it into /usr/local/bin or /usr/bin', async () => {
+    for (const name of services) {
+      const text = await readFile(join(folder, name), 'utf8');
+      const programs = valuesOf(text, 'Exec(?:Start|StartPre|Reload|Stop)').map((command) => command.split(' ')[0]);
+      expect(
+        programs.filter((program) => program?.endsWith('sluice')),
+        name,
+      ).not.toEqual([]);
+      expect(
+        programs.filter((program) => program?.endsWith('/sluice')),
+        name,
+      ).toEqual([]);
+    }
   });
 
   it('are not blamed for a unit of another package', async () => {
