@@ -218,7 +218,8 @@ async function absent(call: Promise<FTPResponse>): Promise<string | Absent> {
   try {
     return (await call).message;
   } catch (error) {
-    if (error instanceof FTPError && error.code === 550) return { absent: error.message };
+    const { code, message } = error instanceof FTPError ? error : { code: 0, message: '' };
+    if (code === 550) return { absent: message, isMissing: /no such file or directory/i.test(message) };
     throw error;
   }
 }

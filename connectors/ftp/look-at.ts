@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { Problem } from '#sdk';
 import { isAway, notReadable } from './problems.ts';
 import type { Entry, Facts, Session } from './session.ts';
 
@@ -17,7 +18,7 @@ export async function lookAt(session: Session, path: string, entry: Entry): Prom
   if (seen === 'link to nowhere' || !('absent' in seen)) return seen;
   if (entry.kind === 'link') {
     if (await session.isFolder(path)) return 'link to a folder';
-    if (await leadsNowhere(session, path, entry)) return 'link to nowhere';
+    if (seen.isMissing || (await leadsNowhere(session, path, entry))) return 'link to nowhere';
   }
   if ((await entryAt(session, path)) === 'missing') return 'gone';
   throw notReadable(path, seen.absent);
@@ -27,11 +28,15 @@ async function statOf(session: Session, path: string, entry: Entry) {
   try {
     return await session.stat(path);
   } catch (error) {
-    // A link that leads back to itself has no error code of its own.
-    const isLoop = entry.kind === 'link' && !isAway(error) && (await leadsNowhere(session, path, entry));
-    if (isLoop) return 'link to nowhere';
+    if (entry.kind !== 'link' || isAway(error)) throw error;
+    if (isLoop(error) || (await leadsNowhere(session, path, entry))) return 'link to nowhere';
     throw error;
   }
+}
+
+/** A link that leads back to itself has no status of its own, so servers hand on the words of their system (ELOOP). */
+function isLoop(error: unknown): boolean {
+  return error instanceof Problem && /too many levels of symbolic links/i.test(error.seen ?? '');
 }
 
 /** Whether it is certain that a symbolic link leads to nothing, or round in a circle. */

@@ -21,6 +21,8 @@ export interface Facts {
 /** No plain file, or none that we may see, in the words of the server. */
 export interface Absent {
   readonly absent: string;
+  /** True if it is certain that nothing is there, or at the end of the link. */
+  readonly isMissing?: boolean;
 }
 
 /**

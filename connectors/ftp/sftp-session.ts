@@ -142,7 +142,7 @@ class SftpSession implements Session {
 
   async stat(path: string): Promise<Facts | Absent> {
     const stats = await this.#stats(path);
-    if (stats === undefined) return { absent: 'no such file' };
+    if (stats === undefined) return { absent: 'no such file', isMissing: true };
     const kind = await this.#kindOf(path, stats);
     return kind === 'file' ? factsOf(stats) : { absent: 'not a plain file' };
   }

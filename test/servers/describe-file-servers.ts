@@ -3,6 +3,7 @@ import { reportMissing } from './describe.ts';
 import type { FileServer, FileServerSettings } from './file-server.ts';
 import { hasProftpd, startProftpd } from './proftpd.ts';
 import { hasPureFtpd, startPureFtpd } from './pureftpd.ts';
+import { hasPythonServer, type PythonFileServer, type PythonServer, startPythonServer } from './python-files.ts';
 import { hasSshd, type SshServer, startSshd } from './sshd.ts';
 import { hasVsftpd, startVsftpd } from './vsftpd.ts';
 
@@ -11,6 +12,9 @@ interface Servers {
   readonly 'Pure-FTPd': FileServer;
   readonly vsftpd: FileServer;
   readonly sshd: SshServer;
+  readonly pyftpdlib: PythonFileServer;
+  readonly Twisted: PythonFileServer;
+  readonly asyncssh: PythonFileServer;
 }
 
 type Kinds = {
@@ -25,8 +29,19 @@ const kinds: Kinds = {
   ProFTPD: { isInstalled: hasProftpd, start: startProftpd, packages: 'proftpd-core proftpd-mod-crypto' },
   'Pure-FTPd': { isInstalled: hasPureFtpd, start: startPureFtpd, packages: 'pure-ftpd' },
   vsftpd: { isInstalled: hasVsftpd, start: startVsftpd, packages: 'vsftpd' },
+  ...pythonServers(),
   sshd: { isInstalled: hasSshd, start: startSshd, packages: 'openssh-server openssh-client' },
 };
+
+/** Only for suites in `test/real`. */
+function pythonServers() {
+  const kind = (library: PythonServer) => ({
+    isInstalled: () => hasPythonServer(library),
+    start: (settings?: FileServerSettings) => startPythonServer(library, settings),
+    packages: `python3-${library}`,
+  });
+  return { pyftpdlib: kind('pyftpdlib'), Twisted: kind('twisted'), asyncssh: kind('asyncssh') };
+}
 
 export interface FileServerSuite<K extends keyof Servers> {
   readonly server: K;
