@@ -22,17 +22,17 @@ export class Database {
 
   /** Opens (and creates or migrates) the database in this folder, or one in memory. */
   static async open(data: { readonly folder: string } | 'memory'): Promise<Database> {
-    const db = new SqliteDatabase(data === 'memory' ? ':memory:' : await privateFile(data.folder), {
-      busyTimeoutMs: 500,
-    });
+    const file = data === 'memory' ? ':memory:' : await privateFile(data.folder);
+    let db: SqliteDatabase | undefined;
     try {
+      db = new SqliteDatabase(file, { busyTimeoutMs: 500 });
       configure(db);
       await migrate(db);
+      return new Database(db);
     } catch (thrown) {
-      db.close();
+      db?.close();
       throw openingProblem(thrown, data);
     }
-    return new Database(db);
   }
 
   get<T>(sql: string, ...values: readonly SqliteValue[]): T | undefined {
