@@ -7,13 +7,16 @@ import { configSchema } from '../config/json-schema.ts';
 import { configReference } from '../config/reference.ts';
 import { logPage } from '../daemon/logs/page.ts';
 import { formats } from '../formats/index.ts';
+import { type SchemaEntry, schemaHash } from '../lib/sqlite-shape.ts';
 import { collectResources } from '../service/collect.ts';
 import { withBehaviourTable } from '../service/openapi/behaviour-table.ts';
+import { newestSchema as serviceSchema } from '../service/store/migrate.ts';
+import { newestSchema as stateSchema } from '../state/migrate.ts';
 import { transforms } from '../transforms/index.ts';
 
 /**
  * Writes what is made out of declarations: the JSON Schema for editors, the reference pages of the config and of every
- * connector, the table of the service's endpoints, the lines of the log, and the files that a page quotes. With `--check` nothing is written; a file that is stale is named, with the
+ * connector, the table of the service's endpoints, the lines of the log, the hashes of the schemas, and the files that a page quotes. With `--check` nothing is written; a file that is stale is named, with the
  * command that mends it. `--into FOLDER` stands for the checkout.
  */
 const root = resolve(import.meta.dirname, '../..');
@@ -34,6 +37,8 @@ async function makeAll(): Promise<Map<string, string>> {
     ['config/sluice.schema.json', `${JSON.stringify(configSchema(declarations), null, 2)}\n`],
     ['docs/config.md', configReference(declarations)],
     ['docs/logs.md', logPage()],
+    ['src/state/migrations/newest-hash.ts', hashFile(await stateSchema())],
+    ['src/service/store/newest-hash.ts', hashFile(await serviceSchema())],
     ['docs/connectors.md', await quoted('docs/connectors.md')],
     ['docs/service.md', withBehaviourTable(await pageOf('docs/service.md'), await collectResources())],
   ]);
@@ -41,6 +46,13 @@ async function makeAll(): Promise<Map<string, string>> {
     files.set(`${pagesFolder}/${connector.id}.md`, connectorPage(connector, await notesOf(connector.id, catalogue)));
   }
   return files;
+}
+
+/** What a database is held against when it is opened. */
+function hashFile(schema: readonly SchemaEntry[]): string {
+  return `/** Hash of the newest schema. Made by "npm run generate" out of the migrations; edits here are lost. */
+export const newestHash = '${schemaHash(schema)}';
+`;
 }
 
 /** What people wrote about a connector: `notes.md` in its folder, or `<id>.md` beside its file. */

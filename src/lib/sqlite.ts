@@ -70,9 +70,18 @@ export class SqliteDatabase {
       this.#db.exec(isNested ? 'release nested' : 'commit');
       return result;
     } catch (thrown) {
-      // SQLite rolls back by itself on some errors, such as a full disk.
-      if (this.#db.isTransaction) this.#db.exec(isNested ? 'rollback to nested; release nested' : 'rollback');
+      this.#rollBack(isNested);
       throw thrown;
+    }
+  }
+
+  /** SQLite rolls back by itself on some errors, such as a full disk. The error that led here must not be replaced. */
+  #rollBack(isNested: boolean): void {
+    if (!this.#db.isTransaction) return;
+    try {
+      this.#db.exec(isNested ? 'rollback to nested; release nested' : 'rollback');
+    } catch {
+      // The disk failed a second time; the next transaction says so.
     }
   }
 

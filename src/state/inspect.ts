@@ -2,7 +2,9 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Problem } from '../lib/problem.ts';
 import { SqliteDatabase } from '../lib/sqlite.ts';
+import { type SchemaEntry, schemaHash, schemaQuery } from '../lib/sqlite-shape.ts';
 import { migrations } from './migrations/index.ts';
+import { newestHash } from './migrations/newest-hash.ts';
 import { placedPath } from './placed-paths.ts';
 import { stateProblem } from './state-problem.ts';
 import type { OutboxState } from './tables.ts';
@@ -16,6 +18,8 @@ export interface Inspection {
   readonly schema: number;
   /** The newest schema that this Sluice knows. */
   readonly newest: number;
+  /** It says that it is of the newest schema, and its tables are others: another build of Sluice made it. */
+  readonly isOther?: boolean;
   /** Bytes of payloads that are owed, and of the largest payload that is known. */
   readonly owed: number;
   readonly largest: number;
@@ -35,6 +39,8 @@ export function inspectState(folder: string): Inspection | undefined {
     database = new SqliteDatabase(file, { readOnly: true, busyTimeoutMs: 15_000 });
     const integrity = String(database.pragma('quick_check(1)'));
     const one = (text: string): number => Number(database!.prepare(text).value() ?? 0);
+    const schema = one('select max(number) from migrations');
+    const isOther = schema === newest && schemaHash(database.prepare(schemaQuery).all<SchemaEntry>()) !== newestHash;
     const owed = database.prepare("select path, bytes from outbox where state = 'owed'");
     const lost = owed
       .all<{ path: string; bytes: number }>()
@@ -47,7 +53,8 @@ export function inspectState(folder: string): Inspection | undefined {
         .all<Inspection['payloads'][number]>()
         .map(({ path, state }) => ({ path: placedPath(folder, path), state })),
       newest,
-      schema: one('select max(number) from migrations'),
+      schema,
+      isOther,
       owed: one("select sum(bytes) from outbox where state = 'owed'"),
       largest: one('select max(bytes) from outbox'),
     };

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { commandLine } from '../../lib/command-line.ts';
 import { redact } from '../../lib/redact.ts';
-import { inspectState } from '../../state/inspect.ts';
+import { type Inspection, inspectState } from '../../state/inspect.ts';
 import { bad, type Finding, good } from './finding.ts';
 import { examineFullness } from './fullness.ts';
 import { examineLeftovers } from './leftovers.ts';
@@ -92,13 +92,19 @@ function examineState(config: Config, now: number): Finding[] {
   ];
 }
 
-function storeFinding({ integrity, unread, schema, newest }: NonNullable<ReturnType<typeof inspectState>>): Finding {
+function storeFinding({ integrity, unread, schema, newest, isOther }: Inspection): Finding {
   if (unread !== undefined)
     return bad('database', `it cannot be looked into: ${unread.message}`, unread.next ?? unread.code);
   if (integrity !== 'ok')
     return bad('database', `it is damaged: ${integrity}`, 'sluice restore FOLDER --replace, from a backup');
   if (schema > newest)
     return bad('database', `a newer Sluice wrote it (schema ${schema}, known ${newest})`, 'run the newer Sluice');
+  if (isOther === true)
+    return bad(
+      'database',
+      `another build of Sluice made it: it says schema ${schema}, and its tables are others`,
+      'run that build until nothing is owed; then move the state folder away and start again',
+    );
   const later =
     schema < newest ? `; the next start brings it from schema ${schema} to ${newest}` : `, schema ${schema}`;
   return good('database', `whole${later}`);

@@ -1,6 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { Problem } from '../../lib/problem.ts';
-import type { SqliteDatabase } from '../../lib/sqlite.ts';
+import { SqliteDatabase } from '../../lib/sqlite.ts';
+import { type SchemaEntry, schemaDifferences, schemaHash, schemaQuery } from '../../lib/sqlite-shape.ts';
+import { newestHash } from './newest-hash.ts';
 
 const folder = new URL('./migrations/', import.meta.url);
 
@@ -21,9 +23,32 @@ export async function migrate(db: SqliteDatabase): Promise<void> {
       db.pragma(`user_version = ${number}`);
     }, 'exclusive');
   }
+  const entries = db.prepare(schemaQuery).all<SchemaEntry>();
+  if (schemaHash(entries) !== newestHash) throw other(schemaDifferences(entries, await newestSchema()));
 }
 
-async function readMigrations(): Promise<Migration[]> {
+/** What the tables of a database are that has been through all migrations. */
+export async function newestSchema(): Promise<readonly SchemaEntry[]> {
+  const fresh = new SqliteDatabase(':memory:');
+  for (const { sql } of await readMigrations()) fresh.exec(sql);
+  const entries = fresh.prepare(schemaQuery).all<SchemaEntry>();
+  fresh.close();
+  return entries;
+}
+
+/** A migration that was changed after it was run leaves tables that no later statement fits. */
+function other(differences: readonly string[]): Problem {
+  return new Problem({
+    code: 'SERVICE_DATA_OTHER',
+    family: 'config',
+    message: 'the data folder was made by another build of sluice, and its tables do not fit this one',
+    seen: differences.join(', '),
+    next: 'run the build that made it, or name another folder with --data',
+  });
+}
+
+/** The migrations, in order. */
+export async function readMigrations(): Promise<Migration[]> {
   const files = (await readdir(folder)).filter((file) => /^\d{4}-[a-z-]+\.[jt]s$/.test(file)).sort();
   return Promise.all(
     files.map(async (file) => {

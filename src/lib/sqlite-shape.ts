@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+
+/** One table, index or trigger of a database. */
+export interface SchemaEntry {
+  readonly type: string;
+  readonly name: string;
+  readonly sql: string;
+}
+
+/** Selects the {@link SchemaEntry}s of a database, without those that SQLite makes for itself. */
+export const schemaQuery =
+  "select type, name, sql from sqlite_schema where sql is not null and name not like 'sqlite\\_%' escape '\\'";
+
+/**
+ * What the tables of a database are like, whatever was altered in which order: a number in the database only says what its
+ * maker believed. The same for white space and the order of columns.
+ */
+export function schemaHash(entries: readonly SchemaEntry[]): string {
+  const texts = entries.map((entry) => `${nameOf(entry)}: ${partsOf(entry.sql).join('; ')}`).sort();
+  return createHash('sha256').update(texts.join('\n')).digest('hex').slice(0, 16);
+}
+
+/** What of a database is not as it should be, in words: `table sends lacks "days" text`. The first few. */
+export function schemaDifferences(found: readonly SchemaEntry[], wanted: readonly SchemaEntry[]): string[] {
+  const [is, shouldBe] = [byName(found), byName(wanted)];
+  const names = [...new Set([...is.keys(), ...shouldBe.keys()])];
+  return names.flatMap((name) => differencesOf(name, { is: is.get(name), shouldBe: shouldBe.get(name) })).slice(0, 5);
+}
+
+function differencesOf(
+  name: string,
+  { is, shouldBe }: { is: readonly string[] | undefined; shouldBe: readonly string[] | undefined },
+): string[] {
+  if (is === undefined) return [`${name} is missing`];
+  if (shouldBe === undefined) return [`${name} is not known`];
+  const [lacking, surplus] = [
+    shouldBe.filter((part) => !is.includes(part)),
+    is.filter((part) => !shouldBe.includes(part)),
+  ];
+  return [...lacking.map((part) => `${name} lacks ${part}`), ...surplus.map((part) => `${name} has ${part}`)];
+}
+
+const nameOf = ({ type, name }: SchemaEntry): string => `${type} ${name}`;
+
+function byName(entries: readonly SchemaEntry[]): Map<string, string[]> {
+  return new Map(entries.map((entry) => [nameOf(entry), partsOf(entry.sql)]));
+}
+
+/** The definitions between the outer parentheses, sorted, and what is around those. */
+function partsOf(sql: string): string[] {
+  const parts: string[] = [];
+  let [depth, part, around] = [0, '', ''];
+  for (const character of sql) {
+    if (character === ')') depth -= 1;
+    const ends = depth === 0 ? character === ')' : depth === 1 && character === ',';
+    if (ends) {
+      parts.push(part);
+      part = '';
+    } else if (depth === 0) around += character;
+    else part += character;
+    if (character === '(') depth += 1;
+  }
+  return [around, ...parts.sort()].map((text) => text.replaceAll(/\s+/g, ' ').trim());
+}

@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import { SqliteDatabase } from '../../src/lib/sqlite.ts';
+import { Database } from '../../src/service/store/database.ts';
+import { readMigrations } from '../../src/service/store/migrate.ts';
+import { cleanUp, newFolder } from '../state/fixtures.ts';
+
+afterEach(cleanUp);
+
+/** Hashes of the texts: a migration that has landed is never changed, add a new one, and its hash here. */
+const landed: readonly string[] = [
+  '57da5bdaf652',
+  '50bb3e48e73e',
+  'f32db085a31a',
+  '44e4216dfe27',
+  '581dc9844299',
+  '1b5815bda8af',
+  'e41e168f1a21',
+  'fcdb0e3a103a',
+  '38413c17a42d',
+  '8f21ff7fe2e4',
+  '1f802b303ee3',
+];
+
+it('migrations of the service do what they did when they landed', async () => {
+  const texts = (await readMigrations()).map(({ sql }) => sql.replaceAll(/\s+/g, ' '));
+  expect(texts.map((text) => createHash('sha256').update(text).digest('hex').slice(0, 12))).toEqual(landed);
+});
+
+it('a data folder whose tables are not those of its number is refused in words', async () => {
+  const folder = newFolder();
+  (await Database.open({ folder })).close();
+  const database = new SqliteDatabase(join(folder, 'service.db'));
+  database.exec('alter table api_keys add column novelty text');
+  database.close();
+  await expect(Database.open({ folder })).rejects.toMatchObject({
+    code: 'SERVICE_DATA_OTHER',
+    seen: 'table api_keys has novelty text',
+  });
+});
+
+it('a transaction of the service on a full disk fails as a whole, and the next one is made', async () => {
+  const folder = newFolder();
+  const database = await Database.open({ folder });
+  const pages = database.get<{ page_count: number }>('pragma page_count')!.page_count;
+  database.get(`pragma max_page_count = ${pages}`);
+  const write = () =>
+    database.transaction(() => {
+      database.run("insert into accounts (id, name, created_at) values ('small', 'x', 1)");
+      database.run("insert into accounts (id, name, created_at) values ('large', ?, 1)", 'x'.repeat(1_000_000));
+    });
+  expect(write).toThrow(/database or disk is full/);
+  expect(database.all("select id from accounts where id in ('small', 'large')")).toEqual([]);
+  database.get('pragma max_page_count = 1000000');
+  write();
+  database.close();
+});
