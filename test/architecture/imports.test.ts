@@ -128,6 +128,14 @@ describe('the rooms of the house', () => {
     expect(forced.map((file) => relative(root, file))).toEqual([]);
   });
 
+  it('import temporal.ts wherever they use Temporal, which Node 24 lacks', () => {
+    const lacking = sourcesBelow('src').filter((file) => {
+      const text = readFileSync(file, 'utf8');
+      return /\bTemporal\.[A-Z]/.test(text) && !/\/temporal(-polyfill)?\.ts|from '#sdk'/.test(text);
+    });
+    expect(lacking.map((file) => relative(root, file)).filter((file) => file !== 'src/lib/temporal.ts')).toEqual([]);
+  });
+
   it('load packages by a computed name in three files only: what the bundler cannot follow may be missing for users', () => {
     const computed = ['src', 'connectors']
       .flatMap(sourcesBelow)
