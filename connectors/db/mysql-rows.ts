@@ -40,8 +40,8 @@ export interface RowsSettings {
   readonly sql: string;
   /** The columns are known; what is returned takes the rows. */
   readonly begin: (fields: readonly Field[]) => SpanBlock;
-  /** All rows are here. */
-  readonly end: () => void;
+  /** All rows are here, and the server has so many warnings about them. */
+  readonly end: (warnings: number) => void;
   readonly fail: (reason: unknown) => void;
 }
 
@@ -78,7 +78,7 @@ export function readRows(connection: Connection, { sql, begin, end, fail }: Rows
     guard(() => {
       if (!hasColumns) throw noRows();
       tap.release();
-      end();
+      end(tap.warnings);
     }),
   );
 }

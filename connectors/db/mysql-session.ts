@@ -12,6 +12,7 @@ import { guardConnection, readRows, streamOf } from './mysql-rows.ts';
 import type { BoundStatement, PreparedStatement } from './mysql-statement.ts';
 import { type Field, mysqlType, type ZeroDates } from './mysql-types.ts';
 import { ReadingSocket } from './reading-socket.ts';
+import type { ServerWarnings } from './server-warnings.ts';
 import { SpanBlock } from './span-block.ts';
 
 /** How long we wait for a server to acknowledge that it stopped; after that the run ends without it. */
@@ -26,7 +27,11 @@ export class MysqlSession {
   readonly #problem: (thrown: unknown) => Error;
   readonly #breakable: Breakable;
 
-  private constructor(config: ConnectionOptions, problem: (thrown: unknown) => Error) {
+  /** The server as people write it. */
+  readonly place: string;
+
+  private constructor(config: ConnectionOptions, place: string, problem: (thrown: unknown) => Error) {
+    this.place = place;
     this.#config = config;
     this.#problem = problem;
     this.#breakable = new Breakable(problem);
@@ -43,7 +48,7 @@ export class MysqlSession {
     const tls = await readTls(source.tls, folder);
     const config = configOf({ address, tls, timeoutMs: connectSeconds * 1000, socket: tunnel?.path });
     const place = `${address.host}:${address.port}`;
-    const session = new MysqlSession(config, (thrown) => mysqlProblem(thrown, { place, connectSeconds }));
+    const session = new MysqlSession(config, place, (thrown) => mysqlProblem(thrown, { place, connectSeconds }));
     try {
       await session.#breakable.until(signal, (settle) => session.#connection.connect((failure) => settle(failure)));
       return session;
@@ -96,7 +101,7 @@ export class MysqlSession {
   }
 
   /** Runs the statement; resolves when its columns are known, and its rows come as they are asked for. */
-  async read({ sql, names }: BoundStatement, { signal, zeroDates, leave }: Reading): Promise<Extraction> {
+  async read({ sql, names }: BoundStatement, { signal, zeroDates, onWarnings, leave }: Reading): Promise<Extraction> {
     const stream = streamOf(this.#connection);
     const queue = new BatchQueue({ pause: () => stream.pause(), resume: () => stream.resume() });
     let columns: readonly Column[] = [];
@@ -119,9 +124,16 @@ export class MysqlSession {
           block = new SpanBlock(maker, queue);
           return block;
         },
-        end: () => {
-          whole = true;
-          queue.end();
+        end: (count) => {
+          const finish = () => {
+            whole = true;
+            queue.end();
+          };
+          if (count === 0) finish();
+          else
+            this.#warnings(count, signal)
+              .then(onWarnings)
+              .then(finish, (thrown) => queue.fail(thrown));
         },
         fail,
       });
@@ -155,10 +167,24 @@ export class MysqlSession {
 
   /** One row of text by a statement of our own. */
   async row(sql: string, signal: AbortSignal): Promise<readonly string[]> {
-    let found: readonly string[] = [];
+    return (await this.#rows(sql, signal))[0] ?? [];
+  }
+
+  /** What the server has about the statement before, without its notes. */
+  async #warnings(count: number, signal: AbortSignal): Promise<ServerWarnings> {
+    const rows = await this.#rows('show warnings', signal);
+    const warnings = rows.filter(([level]) => level !== 'Note');
+    return {
+      list: warnings.map(([, code, message]) => ({ code: code!, message: message! })),
+      isAll: rows.length >= count,
+    };
+  }
+
+  async #rows(sql: string, signal: AbortSignal): Promise<readonly string[][]> {
+    let found: readonly string[][] = [];
     await this.#breakable.until(signal, (settle) =>
       this.#connection.query({ sql, rowsAsArray: true }, (failure, rows) => {
-        if (!failure) found = ((rows as unknown as unknown[][])[0] ?? []).map(String);
+        if (!failure) found = (rows as unknown as unknown[][]).map((row) => row.map(String));
         settle(failure);
       }),
     );
@@ -210,6 +236,8 @@ interface Prepared {
 interface Reading {
   readonly signal: AbortSignal;
   readonly zeroDates: ZeroDates;
+  /** Gets the warnings of the server about the rows, once they are all here. What it throws ends the run. */
+  readonly onWarnings: (warnings: ServerWarnings) => void;
   /** Runs once at the end, told whether all rows were read. */
   readonly leave: (whole: boolean) => Promise<void>;
 }

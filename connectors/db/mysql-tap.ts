@@ -23,6 +23,8 @@ export class MysqlTap extends Tap {
   #isDropping = false;
   /** The number that the next packet among the rows must have; they go round from 0 to 255. */
   #number = 0;
+  /** How many warnings the server has about the rows, as the packet behind them says. */
+  warnings = 0;
   /** Packets that mysql2 did not see and does not count. */
   #hidden = 0;
 
@@ -100,6 +102,7 @@ export class MysqlTap extends Tap {
     // The news that a server stops may come with any number.
     if (first === failure) return;
     this.#checkNumber(this.at);
+    this.warnings = this.bytes.readUInt16LE(this.at + headerBytes + 1);
     this.#block!.flush(this.bytes, this.at);
   }
 

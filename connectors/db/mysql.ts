@@ -4,6 +4,7 @@ import type { Door, Driver } from './driver.ts';
 import { MysqlSession } from './mysql-session.ts';
 import { boundStatement } from './mysql-statement.ts';
 import type { QueryValues } from './options.ts';
+import { type ServerWarnings, tellWarnings } from './server-warnings.ts';
 
 /** MySQL and MariaDB. */
 export const mysql: Driver = {
@@ -23,6 +24,14 @@ export const mysql: Driver = {
   extract,
 };
 
+/** Warnings about the words of a query, not about its values. */
+const deprecations = ['1287', '1681', '3719', '3778'];
+
+const fixes = {
+  '1260': 'raise group_concat_max_len on the server, or for the account that the source uses',
+  '1301': 'raise max_allowed_packet on the server, or return shorter values',
+};
+
 async function extract(door: Door, query: QueryValues): Promise<Extraction> {
   const { source, signal } = door;
   const session = await MysqlSession.open(door);
@@ -35,7 +44,12 @@ async function extract(door: Door, query: QueryValues): Promise<Extraction> {
   try {
     await session.begin(door);
     const statement = await boundStatement(query, (sql) => session.prepare(sql, signal));
-    return await session.read(statement, { signal, zeroDates: source.zero_dates, leave });
+    const onWarnings = ({ list, isAll }: ServerWarnings) =>
+      tellWarnings(
+        { list: list.filter(({ code }) => !deprecations.includes(code)), isAll },
+        { place: session.place, option: query.warnings, warn: door.warn, fixes },
+      );
+    return await session.read(statement, { signal, zeroDates: source.zero_dates, onWarnings, leave });
   } catch (thrown) {
     await leave(false);
     signal.throwIfAborted();

@@ -157,6 +157,11 @@ export const query = {
       example: ['DE'],
     },
   ),
+  warnings: option.choice(['tell', 'refuse'], {
+    default: 'tell',
+    about:
+      'PostgreSQL, MySQL and MariaDB: what becomes of warnings of the server, of values that it cut for instance: the run tells them, or fails.',
+  }),
   fetch_rows: option.integer({
     minimum: 0,
     default: 50_000,

@@ -15,12 +15,25 @@ import { Description, Portal } from './postgres-statement.ts';
 import { PostgresTap, pgWire } from './postgres-tap.ts';
 import { isUnknown, type TypeRow, typeOf, typeQuery } from './postgres-types.ts';
 import { ReadingSocket } from './reading-socket.ts';
+import type { ServerWarning, ServerWarnings } from './server-warnings.ts';
 import { SpanBlock } from './span-block.ts';
 
 /** How long we wait for a server to acknowledge that it stopped; after that the run ends without it. */
 const cancelPatienceMs = 800;
 const cancelAgainMs = 50;
 const goodbyePatienceMs = 2000;
+
+/** SQLSTATEs of warnings; notices have others. */
+const warningClass = '01';
+/** A function may warn for each row; memory stays flat. */
+const maxWarnings = 1000;
+
+interface Reading {
+  readonly signal: AbortSignal;
+  /** Gets the warnings of the server about the rows, once they are all here. What it throws ends the run. */
+  readonly onWarnings: (warnings: ServerWarnings) => void;
+  readonly leave: (whole: boolean) => Promise<void>;
+}
 
 interface Found extends Omit<TypeRow, 'oid' | 'inner'> {
   readonly oid: string;
@@ -34,6 +47,7 @@ export class PostgresSession {
   readonly #config: pg.ClientConfig;
   #broken: unknown;
   #onBroken: (reason: unknown) => void = () => {};
+  readonly #warnings: ServerWarning[] = [];
   /** The server owes us an answer. */
   #isBusy = false;
 
@@ -57,6 +71,11 @@ export class PostgresSession {
     const config = configOf({ address, tls, timeoutMs, socketFolder: tunnel?.folder });
     const session = new PostgresSession(`${address.host}:${address.port}`, config);
     session.#client.on('notice', logNotice(log));
+    session.#client.on('notice', ({ code = '', message = '' }) => {
+      if (code.startsWith(warningClass) && session.#warnings.length < maxWarnings) {
+        session.#warnings.push({ code, message });
+      }
+    });
     const stop = () => session.#drop();
     signal.addEventListener('abort', stop);
     try {
@@ -136,7 +155,7 @@ export class PostgresSession {
   read(
     wire: readonly WireColumn[],
     { sql, parameters, fetch_rows }: QueryValues,
-    { signal, leave }: { readonly signal: AbortSignal; readonly leave: (whole: boolean) => Promise<void> },
+    { signal, onWarnings, leave }: Reading,
   ): { readonly columns: readonly Column[]; readonly batches: AsyncIterable<Batch> } {
     const maker = new BatchMaker(wire);
     const { stream, parser } = pgWire(this.#client);
@@ -184,6 +203,12 @@ export class PostgresSession {
         this.#isBusy = false;
         isWaiting = false;
         tap?.release();
+        try {
+          onWarnings({ list: this.#warnings, isAll: this.#warnings.length < maxWarnings });
+        } catch (thrown) {
+          queue.fail(thrown);
+          return;
+        }
         whole = true;
         queue.end();
       },
@@ -200,7 +225,10 @@ export class PostgresSession {
       signal.addEventListener('abort', abort);
       if (signal.aborted) abort();
       else if (this.#broken !== undefined) fail(this.#broken);
-      else this.#client.query(portal);
+      else {
+        this.#warnings.length = 0;
+        this.#client.query(portal);
+      }
     };
     const end = async () => {
       signal.removeEventListener('abort', abort);

@@ -3,6 +3,7 @@ import { postgresDialect } from './dialects.ts';
 import type { Door, Driver } from './driver.ts';
 import type { QueryValues } from './options.ts';
 import { PostgresSession } from './postgres-session.ts';
+import { type ServerWarnings, tellWarnings } from './server-warnings.ts';
 
 /** PostgreSQL, and what speaks its protocol. */
 export const postgres: Driver = {
@@ -33,7 +34,9 @@ async function extract(door: Door, query: QueryValues): Promise<Extraction> {
       signal.removeEventListener('abort', hangUp);
       await (whole ? session.close() : session.cancel());
     };
-    return session.read(wire, query, { signal, leave });
+    const onWarnings = (warnings: ServerWarnings) =>
+      tellWarnings(warnings, { place: session.place, option: query.warnings, warn: door.warn });
+    return session.read(wire, query, { signal, onWarnings, leave });
   } catch (thrown) {
     signal.removeEventListener('abort', hangUp);
     await session.cancel();

@@ -40,6 +40,7 @@ describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'memory of an extract
       const wire = await session.describe(sql);
       const { batches } = session.read(wire, withDefaults(db.query, { sql, fetch_rows }), {
         signal,
+        onWarnings: () => {},
         leave: async () => {},
       });
       return countRows(batches).finally(() => session.row('rollback'));

@@ -231,7 +231,10 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     await session.begin(door);
     for (const rows of [0, 3, 3000]) {
       const sql = `select seq from seq_1_to_3000 where seq <= ${rows}`;
-      const { batches } = await session.read({ sql }, { signal, zeroDates: 'refuse', leave: async () => {} });
+      const { batches } = await session.read(
+        { sql },
+        { signal, zeroDates: 'refuse', onWarnings: () => {}, leave: async () => {} },
+      );
       expect(await countRows(batches)).toBe(rows);
       expect(await session.row("select 'still here'", signal)).toEqual(['still here']);
     }

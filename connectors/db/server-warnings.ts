@@ -1,0 +1,54 @@
+import { Problem, type RunWarning } from '#sdk';
+
+/** What a server warned of while it ran a statement. */
+export interface ServerWarning {
+  /** Its number or SQLSTATE. */
+  readonly code: string;
+  readonly message: string;
+}
+
+/** The warnings that a server has about one statement. */
+export interface ServerWarnings {
+  readonly list: readonly ServerWarning[];
+  /** False if it has more of them than the list. */
+  readonly isAll: boolean;
+}
+
+/** What becomes of the warnings of a server: the run tells them, or fails. */
+export type WarningsOption = 'tell' | 'refuse';
+
+interface Told {
+  /** The server as people write it. */
+  readonly place: string;
+  readonly option: WarningsOption;
+  readonly warn: ((warning: RunWarning) => void) | undefined;
+  /** What to do about warnings, by their codes. */
+  readonly fixes?: Readonly<Record<string, string>>;
+}
+
+/** Adds the warnings to the run, one for each code; throws if they are refused. */
+export function tellWarnings({ list, isAll }: ServerWarnings, { place, option, warn, fixes = {} }: Told): void {
+  const byCode = Map.groupBy(list, ({ code }) => code);
+  const many = isAll ? '' : 'at least ';
+  const told = [...byCode].map(([code, [first, ...more]]): RunWarning => {
+    const fix = fixes[code];
+    return {
+      code: 'DB_WARNING',
+      message: `warning of the database at ${place}: ${first!.message}${more.length === 0 ? '' : ` (and ${many}${more.length} more)`}`,
+      seen: code,
+      ...(fix === undefined ? {} : { next: fix }),
+    };
+  });
+  if (option === 'refuse' && told.length > 0) throw refused(told);
+  for (const warning of told) warn?.(warning);
+}
+
+function refused(told: readonly RunWarning[]): Problem {
+  return new Problem({
+    code: 'DB_WARNING',
+    family: 'job',
+    message: told.map(({ message }) => message).join('; '),
+    seen: told.map(({ seen }) => seen).join(', '),
+    next: told.find(({ next }) => next !== undefined)?.next ?? 'fix the query, or set warnings: tell',
+  });
+}
