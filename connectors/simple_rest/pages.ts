@@ -131,7 +131,7 @@ class PageRun {
   }
 
   async #readerFor(answer: HttpAnswer): Promise<RecordReader> {
-    const settings = settingsOf(this.#init.query, answer);
+    const settings = { ...settingsOf(this.#init.query, answer), warn: this.#init.warn };
     this.#isTable = settings.format === 'csv';
     return recordReader(settings);
   }
@@ -226,14 +226,16 @@ const nothing: Surveyed = { records: 0, values: new Map() };
 const totalChanged: RunWarning = {
   code: 'REST_TOTAL_CHANGED',
   message: 'The server told different totals while its pages were read, twice: rows may be missing, or be there twice',
-  next: 'Sort the answers by a key that does not change, or page by a cursor; `guards: {unique: […]}` finds rows that came twice',
+  next: 'Sort the answers by a key that does not change, or page by a cursor; `guards: {complete: true}` refuses such rows',
+  incomplete: true,
 };
 
 function moreThanTold(surplus: number): RunWarning {
   return {
     code: 'REST_TOTAL_EXCEEDED',
     message: `The server gave ${surplus} records more than the total that it told`,
-    next: 'Check that `paging.total` is the number of all records; `guards: {unique: […]}` finds rows that came twice',
+    next: 'Check that `paging.total` is the number of all records; `guards: {complete: true}` refuses such rows',
+    incomplete: true,
   };
 }
 
@@ -242,6 +244,7 @@ function moreIsShown(sign: string, kind: string): RunWarning {
     code: 'REST_MORE_PAGES',
     message: `The last answer that was read shows a next page, at ${sign}, which was not read`,
     next: kind === 'none' ? 'Set `paging` to read all pages' : 'Check where `paging` finds the next page and the total',
+    incomplete: true,
   };
 }
 

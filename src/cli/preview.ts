@@ -83,7 +83,7 @@ async function previewJob(
   const { previewPipeline } = await import('../pipeline/preview-pipeline.ts');
   const [clock, log, run] = [systemClock, quietLog, 'preview'];
   const login = logins?.of(extract.source);
-  const warnings = new RunWarnings();
+  const warnings = new RunWarnings(undefined, job.guards);
   const given = {
     ...(login === undefined ? {} : { login }),
     extract,

@@ -190,6 +190,8 @@ export interface Guards {
   readonly nulls?: ReadonlyMap<string, number>;
   readonly newest?: { readonly column: string; readonly withinMs: number };
   readonly bytes?: Bounds;
+  /** A source that warns of incomplete rows ends the run. */
+  readonly complete?: boolean;
 }
 
 /** What a job pulls, and what becomes of the rows on their way into the payload. */

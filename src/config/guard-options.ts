@@ -8,6 +8,7 @@ export type Written = {
   readonly nulls: false | Readonly<Record<string, string>>;
   readonly newest: false | { readonly column: string; readonly within: string };
   readonly bytes: false | { readonly minimum?: number; readonly maximum?: number };
+  readonly complete: boolean;
 };
 
 const percent: JsonSchema = { type: 'string', pattern: '^\\d{1,7}(\\.\\d{1,6})?%$', examples: ['50%'] };
@@ -68,6 +69,14 @@ export const guardOptions = {
     about: 'How small and how large a payload may be.',
     example: { minimum: 100, maximum: 5_000_000 },
   }),
+  complete: option.schema<Written['complete'] | undefined>(
+    { type: 'boolean' },
+    {
+      about:
+        'Whether a run fails if its source warns that rows may be missing or be there twice: a total that changed while pages were read, a next page that was not read.',
+      example: true,
+    },
+  ),
 } satisfies OptionSet;
 
 /** All of them, or `false` for none. */

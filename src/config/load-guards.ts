@@ -18,6 +18,7 @@ export function loadGuards(job: unknown, top: unknown): Guards {
     ...(all.nulls ? { nulls: new Map(Object.entries(all.nulls).map(([name, most]) => [name, partOf(most)])) } : {}),
     ...(all.newest ? { newest: { column: all.newest.column, withinMs: spanOf(all.newest.within) } } : {}),
     ...(all.bytes ? { bytes: all.bytes } : {}),
+    ...(all.complete ? { complete: true } : {}),
   };
 }
 

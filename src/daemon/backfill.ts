@@ -36,7 +36,7 @@ export async function backfillJob(given: BackfillGiven): Promise<Outcome> {
   // The whole range is looked at before anything is read.
   for (const _ of chunksOf(given.range, { chunk: given.chunk, zone }));
   return withJob(given, async () => {
-    const warnings = new RunWarnings();
+    const warnings = new RunWarnings(undefined, given.job.guards);
     const staged = await stageAll(given, extract, warnings);
     return runHolding({ ...given, warned: warnings.list, ...(staged === undefined ? {} : { staged }) });
   });

@@ -84,7 +84,8 @@ export async function runHolding(given: RunGiven): Promise<Outcome> {
   const began = clock.monotonic();
   const run = await begin(given);
   events.emit('run.started', { job: job.name, run, origin });
-  const warnings = new RunWarnings((warning) => events.emit('run.warning', { job: job.name, run, ...warning }));
+  const tell = (warning: RunWarning) => events.emit('run.warning', { job: job.name, run, ...warning });
+  const warnings = new RunWarnings(tell, job.guards);
   given.warned?.forEach(warnings.add);
   const stage = await runStages(given, run, warnings).catch((thrown: unknown) => fail(given, run, thrown));
   const row = await tidyUp(given, { run, stage }).catch(otherThanDisk);

@@ -1,3 +1,4 @@
+import { Problem } from './problem.ts';
 import { redact } from './redact.ts';
 
 /**
@@ -12,6 +13,8 @@ export interface RunWarning {
   readonly seen?: string;
   /** The next command or edit that settles it. */
   readonly next?: string;
+  /** The rows may not be all that there are, or some may be there twice: `guards: {complete: true}` makes the run fail. */
+  readonly incomplete?: true;
 }
 
 /** A source may warn per row; the first few tell the story. */
@@ -22,18 +25,26 @@ export class RunWarnings {
   readonly #byText = new Map<string, RunWarning>();
   readonly #onWarning: (warning: RunWarning) => void;
 
+  readonly #mustBeComplete: boolean;
+
   /** @param onWarning called once for each warning that is kept. */
-  constructor(onWarning: (warning: RunWarning) => void = () => undefined) {
+  constructor(onWarning: (warning: RunWarning) => void = () => undefined, { complete = false } = {}) {
     this.#onWarning = onWarning;
+    this.#mustBeComplete = complete;
   }
 
-  /** Bound, so that it can be handed on as a function. */
-  readonly add = ({ code, message, seen, next }: RunWarning): void => {
+  /**
+   * Bound, so that it can be handed on as a function.
+   * @throws Problem if the rows may be incomplete, and the job wants none like that.
+   */
+  readonly add = ({ code, message, seen, next, incomplete }: RunWarning): void => {
+    if (incomplete === true && this.#mustBeComplete) throw incompleteRows({ code, message, seen, next });
     const warning: RunWarning = {
       code,
       message: redact(message),
       ...(seen === undefined ? {} : { seen: redact(seen) }),
       ...(next === undefined ? {} : { next: redact(next) }),
+      ...(incomplete === true ? { incomplete } : {}),
     };
     const text = JSON.stringify(warning);
     if (this.#byText.has(text) || this.#byText.size >= maxWarnings) return;
@@ -45,4 +56,21 @@ export class RunWarnings {
   get list(): readonly RunWarning[] {
     return [...this.#byText.values()];
   }
+}
+
+/** The warning as an error, for a job with `guards: {complete: true}`. */
+function incompleteRows(warning: {
+  code: string;
+  message: string;
+  seen: string | undefined;
+  next: string | undefined;
+}) {
+  const { code, message, seen, next } = warning;
+  return new Problem({
+    code,
+    family: 'job',
+    message,
+    ...(seen === undefined ? {} : { seen }),
+    next: `Nothing is sent, as \`guards: {complete: true}\` says${next === undefined ? '' : `. ${next}`}`,
+  });
 }

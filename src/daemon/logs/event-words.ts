@@ -72,7 +72,15 @@ export const eventWords: { readonly [N in EventName]: EventWords<FactOf<N>> } = 
   },
   'run.warning': {
     says: 'Something about the data of a run that a person should know, though the run goes on: values that the server cut, a declared column that no record had.',
-    facts: { job, run, code, message, seen: 'the value seen', next },
+    facts: {
+      job,
+      run,
+      code,
+      message,
+      seen: 'the value seen',
+      next,
+      incomplete: 'true if rows may be missing or be there twice',
+    },
   },
   'extract.started': {
     says: 'The source is asked.',

@@ -66,3 +66,17 @@ export function missingColumn(input: RecordInput, name: string, names: readonly 
     seen: shorten(names.join(', '), 400),
   });
 }
+
+/** Warns of columns that the job declares and no record had: the source may have renamed them. */
+export function warnOfUnmet(
+  { columns, warn }: Pick<RecordSettings, 'columns' | 'warn'>,
+  isMet: (slot: number) => boolean,
+): void {
+  const unmet = columns.filter((_, slot) => !isMet(slot)).map(({ name }) => name);
+  if (unmet.length === 0) return;
+  warn?.({
+    code: 'COLUMN_IN_NO_RECORD',
+    message: `Declared columns are in no record, so all their values are missing: ${unmet.join(', ')}`,
+    next: 'Compare `columns` with the data: the source may have renamed them',
+  });
+}

@@ -2,7 +2,7 @@ import { Problem } from '../../lib/problem.ts';
 import type { Batch, ByteCells, Cells } from '../batch.ts';
 import type { Column, ColumnType } from '../column.ts';
 import type { Extraction } from '../connector.ts';
-import { columnsOf, declaredColumns, maxColumns, tooManyColumns, unknownColumn } from './columns.ts';
+import { columnsOf, declaredColumns, maxColumns, tooManyColumns, unknownColumn, warnOfUnmet } from './columns.ts';
 import { faultIn, type RecordInput } from './input.ts';
 import { inputCells, withInputColumns } from './input-columns.ts';
 import { JsonPaths, kind, naturalKinds, type PathNode } from './json-paths.ts';
@@ -75,16 +75,20 @@ export class JsonReader implements RecordReader {
   }
 
   async *#batches(all: readonly Column[], columns: readonly Column[]): AsyncGenerator<Batch> {
+    const met = new Set<number>();
+    let rows = 0;
     for (const input of this.#inputs) {
-      const paths = this.#boundPaths(input, columns);
+      const paths = this.#boundPaths(input, columns, met);
       const walk = this.#walk(input, { paths, width: columns.length, wanted: [] });
       const lead = inputCells(this.#settings, input, mostRows);
       for await (const _ of walk.rows()) {
         this.#refuseStrayValues(input, paths, columns);
         const cells = columns.map((column, slot) => typedCells({ input, scanner: walk.scanner, column, slot }));
+        rows += walk.scanner.rows;
         yield { columns: all, cells: [...lead, ...cells], length: walk.scanner.rows };
       }
     }
+    if (rows > 0) warnOfUnmet(this.#settings, (slot) => met.has(slot));
   }
 
   get #isDeclared(): boolean {
@@ -92,14 +96,17 @@ export class JsonReader implements RecordReader {
   }
 
   /** Fresh paths for one input, in which every path finds its place in the row as it is met. */
-  #boundPaths(input: RecordInput, columns: readonly Column[]): JsonPaths {
+  #boundPaths(input: RecordInput, columns: readonly Column[], met: Set<number>): JsonPaths {
     const slots = new Map(columns.map(({ name }, slot) => [name, slot]));
     const expected = new Set(this.#isDeclared ? columns.flatMap(prefixes) : this.#paths.all().map(({ path }) => path));
     const paths = new JsonPaths(this.#settings.flatten);
     paths.meet = (node) => {
       const slot = slots.get(node.path);
       if (slot === undefined && !expected.has(node.path)) return this.#stray(input, node, columns);
-      if (slot !== undefined) place(node, slot, columns[slot]!.type);
+      if (slot !== undefined) {
+        place(node, slot, columns[slot]!.type);
+        met.add(slot);
+      }
       if (this.#isDeclared && !expected.has(node.path)) node.descend = false;
     };
     return paths;

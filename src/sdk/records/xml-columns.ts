@@ -33,6 +33,11 @@ export class XmlColumns {
     return -1;
   };
 
+  /** Whether a column has been in a record. */
+  isMet(slot: number): boolean {
+    return this.#paths.has(slot);
+  }
+
   /** The path that a column has its values from; its name before any was met. */
   pathOf(slot: number, name: string): string {
     return this.#paths.get(slot) ?? name;

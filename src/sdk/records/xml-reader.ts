@@ -1,7 +1,7 @@
 import { type Batch, type ByteCells, type Cells, cellText, type Value } from '../batch.ts';
 import type { Column } from '../column.ts';
 import type { Extraction } from '../connector.ts';
-import { columnsOf, declaredColumns, maxColumns, tooManyColumns, unknownColumn } from './columns.ts';
+import { columnsOf, declaredColumns, maxColumns, tooManyColumns, unknownColumn, warnOfUnmet } from './columns.ts';
 import type { RecordInput } from './input.ts';
 import { inputCells, withInputColumns } from './input-columns.ts';
 import type { RecordSettings } from './options.ts';
@@ -60,6 +60,7 @@ export class XmlReader implements RecordReader {
 
   async *#batches(all: readonly Column[], columns: readonly Column[]): AsyncGenerator<Batch> {
     let before = 0;
+    const met = new Set<number>();
     for (const input of this.#inputs) {
       const owners = new XmlColumns(input, columns);
       const { slotOf } = owners;
@@ -74,7 +75,9 @@ export class XmlReader implements RecordReader {
         before += rows;
         yield { columns: all, cells: [...lead, ...cells], length: rows };
       }
+      for (const slot of columns.keys()) if (owners.isMet(slot)) met.add(slot);
     }
+    if (before > 0) warnOfUnmet(this.#settings, (slot) => met.has(slot));
   }
 
   /** What to do about each path that may be new, once there are columns. */

@@ -182,7 +182,8 @@ export function totalMoved(service: string, surplus: number): RunWarning {
       surplus > 0
         ? `${service} gave ${surplus} records more than the total that it told: some may be there twice`
         : `${service} told different totals while its pages were read: rows may be missing, or be there twice`,
-    next: 'Run the job again; an incremental job reads the same time again by itself',
+    next: 'Run the job again; `guards: {complete: true}` refuses such rows',
+    incomplete: true,
   };
 }
 

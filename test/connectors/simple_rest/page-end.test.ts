@@ -315,6 +315,21 @@ describe('an answer that says that it is an error', () => {
   });
 });
 
+describe('a declared column that is in no record', () => {
+  const column = (name: string) => ({ name, type: 'text' });
+
+  it.each([
+    ['json', 'application/json', '{"rows":[{"new_id":"1","b":null}]}'],
+    ['xml', 'application/xml', '<l><rows><new_id>1</new_id><b/></rows></l>'],
+  ])('is told with a warning: %s', async (_, type, text) => {
+    server.answer = (_url, response) => response.writeHead(200, { 'content-type': type }).end(text);
+    const query = { records: 'rows', columns: [column('id'), column('b')], ignore_unknown: true };
+    const { rows, warnings } = await extract(query);
+    expect(rows).toHaveLength(1);
+    expect(warnings).toMatchObject([{ code: 'COLUMN_IN_NO_RECORD', message: expect.stringMatching(/: id$/) }]);
+  });
+});
+
 describe('a next page that nobody asked for', () => {
   it.each([
     ['a member', { rows: ids(0, 2), next: '/?page=2' }, {}, '`next`'],
