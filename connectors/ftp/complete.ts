@@ -1,7 +1,9 @@
 import { posix } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Problem, RunWarning } from '#sdk';
 import type { Found, RemoteFile } from './find.ts';
 import { lookAt } from './look-at.ts';
+import type { QueryValues } from './options.ts';
 import { make } from './problems.ts';
 import type { Facts, Session } from './session.ts';
 
@@ -25,16 +27,37 @@ export function markerOf(path: string, marker: string): string {
   return marker.startsWith('.') ? `${path}${marker}` : posix.join(dir, marker);
 }
 
-/** Parts the files by whether their marker is there. */
-export async function byMarker(found: Found, marker: string | undefined): Promise<Sorted<RemoteFile>> {
-  if (marker === undefined) return { ready: found.files, pending: [] };
+/** What WinSCP, rclone and browsers call a file until it is complete. */
+const uploadEnding = /\.(?:part|filepart|partial)$/i;
+
+/** Whether the name says that the file is still being uploaded; not if the pattern names such files. */
+export function isUploading({ name, entry }: RemoteFile, pattern: string): boolean {
+  return entry !== undefined && uploadEnding.test(name) && !uploadEnding.test(pattern);
+}
+
+/** Files under the name of an unfinished upload are not data yet. */
+export function stillUploading(files: readonly RemoteFile[]): RunWarning {
+  return {
+    code: 'FTP_UPLOADING',
+    message: 'files are left out because their names say that they are still being uploaded',
+    seen: namesOf(files),
+    next: 'remove the remains of broken uploads, or give the ending in the path to read such files',
+  };
+}
+
+type ReadyQuery = Pick<QueryValues, 'path' | 'marker'>;
+
+/** Parts the files by whether they are uploaded, and their marker is there. */
+export async function byMarker(found: Found, { path, marker }: ReadyQuery): Promise<Sorted<RemoteFile>> {
   const ready: RemoteFile[] = [];
   const pending: RemoteFile[] = [];
-  const markers = new Set(found.files.map(({ path }) => markerOf(path, marker)));
+  const markers = new Set(marker === undefined ? [] : found.files.map((file) => markerOf(file.path, marker)));
   for (const file of found.files) {
     // A marker that matches the pattern is no data, and has no marker of its own.
     if (markers.has(file.path)) continue;
-    ((await found.has(markerOf(file.path, marker))) ? ready : pending).push(file);
+    const isWaiting = isUploading(file, path);
+    const isMarked = marker === undefined || (await found.has(markerOf(file.path, marker)));
+    (isMarked && !isWaiting ? ready : pending).push(file);
   }
   return { ready, pending };
 }
@@ -79,18 +102,27 @@ export function isSame(a: Facts | undefined, b: Facts | undefined): boolean {
   return a?.size === b?.size && a?.modified === b?.modified;
 }
 
-/** The problem of files that somebody is still writing. */
-export function notComplete(files: readonly RemoteFile[], marker: string | undefined) {
-  const names = files
+/** Why a file is not ready though it did not change: its name, or the marker that is missing. */
+export function reasonOf(file: RemoteFile, { path, marker = '' }: ReadyQuery): string {
+  if (isUploading(file, path)) return 'the name is that of an unfinished upload';
+  return `the marker is missing (${posix.basename(markerOf(file.path, marker))})`;
+}
+
+/** The problem of files that are still being written. */
+export function notComplete(
+  files: readonly RemoteFile[],
+  reason = 'the size or time changed within settle_seconds',
+): Problem {
+  return make('FTP_NOT_COMPLETE', 'try_later', {
+    message: `${files.length === 1 ? 'a file is' : `${files.length} files are`} not complete yet`,
+    seen: namesOf(files),
+    next: `${reason}; the runner tries again`,
+  });
+}
+
+function namesOf(files: readonly RemoteFile[]): string {
+  return files
     .slice(0, 3)
     .map(({ name }) => name)
     .join(', ');
-  return make('FTP_NOT_COMPLETE', 'try_later', {
-    message: `${files.length === 1 ? 'a file is' : `${files.length} files are`} not complete yet`,
-    seen: names,
-    next:
-      marker === undefined
-        ? 'the size or time changed within settle_seconds; the runner tries again'
-        : `the marker is missing (${posix.basename(markerOf(files[0]!.path, marker))}); the runner tries again`,
-  });
 }

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { ConnectorLog, Problem } from '#sdk';
+import type { ConnectorLog, Problem, RunWarning } from '#sdk';
 import { type Glob, globOf } from './glob.ts';
 import { lookAt } from './look-at.ts';
 import { make, maxEntries, tooMany } from './problems.ts';
@@ -29,6 +29,7 @@ export interface Finding {
   /** Whether a pattern may match nothing at all. */
   readonly none: boolean;
   readonly log: ConnectorLog;
+  readonly warn: (warning: RunWarning) => void;
 }
 
 /**
@@ -155,6 +156,7 @@ class Walk {
     }
     if (dangling + this.#linkedFolders > 0)
       this.#walking.log.info('symbolic links are left out', { dangling, to_folders: this.#linkedFolders });
+    if (this.#linkedFolders > 0) this.#walking.warn(linkedFolders(this.#linkedFolders));
     return files;
   }
 
@@ -163,6 +165,15 @@ class Walk {
     if (!this.#names.has(folder) && (await this.#session.isFolder(folder))) await this.#list(folder);
     return this.#names.get(folder)?.has(posix.basename(path)) ?? false;
   }
+}
+
+function linkedFolders(count: number): RunWarning {
+  return {
+    code: 'FTP_LINKED_FOLDERS',
+    message: 'symbolic links to folders are not followed, so the files in them are left out',
+    seen: count === 1 ? '1 link' : `${count} links`,
+    next: 'to read a linked folder, write it in front of the pattern: `path: LINK/*.csv`',
+  };
 }
 
 function nameOf(base: string, path: string): string {

@@ -75,10 +75,10 @@ interface FetchedAll {
 
 /** Brings the files that the query means into the scratch folder. Nothing of them is read before the last is here. */
 async function fetchAll(context: Extracting, before: FilesRead): Promise<FetchedAll> {
-  const { source: given, query: asked, scratch, signal, log, alive = () => undefined } = context;
+  const { source: given, query: asked, scratch, signal, log, warn, alive = () => undefined } = context;
   const line = await openLine(context);
   try {
-    const selecting = { source: given, query: asked, before, signal, log };
+    const selecting = { source: given, query: asked, before, signal, log, warn };
     const { files, after } = await line.use((session) => selectFiles(session, selecting));
     const folder = join(scratch, 'files');
     await mkdir(folder, { recursive: true });

@@ -5,9 +5,10 @@ import {
   isFileWanted,
   newestFile,
   type Problem,
+  type RunWarning,
   withFilesRead,
 } from '#sdk';
-import { byMarker, bySettling, notComplete, type Settled } from './complete.ts';
+import { byMarker, bySettling, isUploading, notComplete, reasonOf, type Settled, stillUploading } from './complete.ts';
 import { findFiles, type RemoteFile } from './find.ts';
 import type { QueryValues, SourceValues } from './options.ts';
 import { make } from './problems.ts';
@@ -29,19 +30,22 @@ interface Selecting {
   readonly before: FilesRead;
   readonly signal: AbortSignal;
   readonly log: ConnectorLog;
+  readonly warn: (warning: RunWarning) => void;
 }
 
 /** The files that the query means now. Those that are not complete are a reason to try later, or wait for the next run. */
 export async function selectFiles(session: Session, given: Selecting): Promise<Selection> {
-  const { source, query, signal } = given;
+  const { source, query, signal, log, warn } = given;
   const isIncremental = query.files === 'changed';
   const { folder } = source;
-  const found = await findFiles(session, { folder, path: query.path, none: isIncremental, log: given.log });
-  const marked = await byMarker(found, query.marker);
+  const found = await findFiles(session, { folder, path: query.path, none: isIncremental, log, warn });
+  const marked = await byMarker(found, query);
+  const uploading = marked.pending.filter((file) => isUploading(file, query.path));
+  if (uploading.length > 0) warn(stillUploading(uploading));
   const wanted = isIncremental ? changedFiles(marked.ready, given.before) : chosen(marked.ready, query.files);
   const settled = await bySettling(wanted, { session, seconds: query.settle_seconds, signal });
   const waiting = isIncremental ? changedFiles(marked.pending, given.before) : marked.pending;
-  given.log.debug('files found', {
+  log.debug('files found', {
     found: found.files.length,
     chosen: settled.ready.length,
     pending: waiting.length + settled.pending.length,
@@ -49,7 +53,9 @@ export async function selectFiles(session: Session, given: Selecting): Promise<S
   if (isIncremental) return incremental(settled.ready, found.files.map(dated), given);
   const isMissing = settled.pending.length > 0 || (settled.ready.length === 0 && waiting.length > 0);
   if (isMissing)
-    throw settled.pending.length > 0 ? notComplete(settled.pending, undefined) : notComplete(waiting, query.marker);
+    throw settled.pending.length > 0
+      ? notComplete(settled.pending)
+      : notComplete(waiting, reasonOf(waiting[0]!, query));
   return { files: settled.ready, after: undefined };
 }
 

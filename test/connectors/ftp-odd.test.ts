@@ -244,6 +244,36 @@ describe('a file that is listed', () => {
     });
   });
 
+  it('under the name of an unfinished upload is left out with a warning, unless it is meant', async () => {
+    const files = new Map([...three(), ['/in/d.csv.filepart', 'x\nhalf'], ['/in/e.csv.part', 'x\nhalf']]);
+    const query = { path: 'in/*', format: 'csv' };
+    server = await openFtpScript({ files });
+    const warnings: unknown[] = [];
+    const context = ftpContext({ source: server.source, query }, folder());
+    await ftp.extract({ ...context, warn: (warning) => warnings.push(warning) });
+    expect(warnings).toMatchObject([{ code: 'FTP_UPLOADING', seen: 'in/d.csv.filepart, in/e.csv.part' }]);
+    expect(rowsOf(await read({}, query))).toEqual(['a', 'b', 'c']);
+    expect(rowsOf(await read({}, { ...query, path: 'in/*.part' }))).toEqual(['half']);
+    const waiting = { code: 'FTP_NOT_COMPLETE', next: expect.stringContaining('unfinished upload') };
+    await expect(read({}, { ...query, path: 'in/d*' })).rejects.toMatchObject(waiting);
+  });
+
+  it('in a folder that is linked is left out with a warning', async () => {
+    const files = new Map([...three(), ['/elsewhere/d.csv', 'x\nd\n'], ['/in/linked/d.csv', 'x\nd\n']]);
+    const list = (_: string, names: readonly string[]) =>
+      names
+        .map((name) =>
+          name === 'linked' ? listLine('linked -> ../elsewhere', 5, { rights: 'lrwxrwxrwx' }) : listLine(name, 4),
+        )
+        .join('\r\n');
+    server = await openFtpScript({ files, list });
+    const warnings: unknown[] = [];
+    const context = ftpContext({ source: server.source, query: { path: 'in/**/*.csv' } }, folder());
+    await ftp.extract({ ...context, warn: (warning) => warnings.push(warning) });
+    expect(warnings).toMatchObject([{ code: 'FTP_LINKED_FOLDERS', seen: '1 link' }]);
+    expect(rowsOf(await read({}, { path: 'in/linked/*.csv' }))).toEqual(['d']);
+  });
+
   it('has its size from the listing if SIZE answers without a number', async () => {
     expect(rowsOf(await read({ reply: (verb) => (verb === 'SIZE' ? '213 File status' : undefined) }))).toEqual([
       'a',
