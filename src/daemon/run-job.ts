@@ -10,14 +10,14 @@ import type { RunWarning } from '../lib/run-warnings.ts';
 import { RunWarnings } from '../lib/run-warnings.ts';
 import { type FreshPayload, resumePipeline, type Whole } from '../pipeline/run-pipeline.ts';
 import type { Staged } from '../sets/manifest.ts';
-import { blockedHolder, clearSuspect } from '../state/blocked-runs.ts';
-import { processText } from '../state/processes.ts';
+import { clearSuspect } from '../state/blocked-runs.ts';
 import type { RunEnd } from '../state/runs.ts';
 import { isUnwritable } from '../state/state-problem.ts';
 import type { Parts } from '../state/store.ts';
-import type { HoldRow, RunRow } from '../state/tables.ts';
+import type { RunRow } from '../state/tables.ts';
 import type { RunEvents } from './events.ts';
 import { lookUpPlace, type Onward } from './keep-rows.ts';
+import { busy, held, nothingDone } from './not-run.ts';
 import type { Outcome } from './outcome.ts';
 import { refreshTargets } from './refresh-targets.ts';
 import type { Runtime } from './wire.ts';
@@ -60,7 +60,7 @@ export async function runJob(given: RunGiven): Promise<Outcome> {
     return await withJob(given, () => runHolding(given));
   } catch (error) {
     if (!isUnwritable(error)) throw error;
-    return { state: 'failed', job: given.job.name, ...nothing, problem: error.at(placeOf(given)) };
+    return { state: 'failed', job: given.job.name, ...nothingDone, problem: error.at(placeOf(given)) };
   }
 }
 
@@ -68,10 +68,10 @@ export async function runJob(given: RunGiven): Promise<Outcome> {
 export async function withJob(given: RunGiven, work: () => Promise<Outcome>): Promise<Outcome> {
   const { runtime, job } = given;
   const lease = await runtime.store.leases.take(`job:${job.name}`);
-  if (lease === undefined) return busy(given);
+  if (lease === undefined) return busy(job, runtime.store);
   try {
     const hold = await runtime.store.holds.find(job.name);
-    return hold === undefined ? await work() : held(given, hold);
+    return hold === undefined ? await work() : held(job, hold);
   } finally {
     await lease.release();
   }
@@ -277,36 +277,4 @@ function finish({ runtime: { store } }: RunGiven, run: string, end: RunEnd): Pro
 
 function placeOf({ job }: RunGiven): { job: string; source?: string } {
   return { job: job.name, ...(job.extract === undefined ? {} : { source: job.extract.source.name }) };
-}
-
-const nothing = { rows: 0, bytes: 0, requests: 0, milliseconds: 0 } as const;
-
-function held({ job }: RunGiven, { since, who, why }: HoldRow): Outcome {
-  const problem = new Problem({
-    code: 'JOB_HELD',
-    family: 'job',
-    message:
-      who === blockedHolder
-        ? 'The job is on hold: its runs blocked the process'
-        : 'The job is held: an older payload was put back, and a run would replace it',
-    where: { job: job.name },
-    seen: `by ${who} since ${new Date(since).toISOString()}${why === '' ? '' : `: ${why}`}`,
-    next: `sluice resume ${job.name}`,
-  });
-  return { state: 'held', job: job.name, ...nothing, problem };
-}
-
-async function busy({ runtime, job }: RunGiven): Promise<Outcome> {
-  const holder = await runtime.store.leases.holder(`job:${job.name}`);
-  const problem = new Problem({
-    code: 'JOB_BUSY',
-    family: 'try_later',
-    message: 'Another run of this job is under way; a job never overlaps itself',
-    where: { job: job.name },
-    ...(holder === undefined
-      ? {}
-      : { seen: `held by ${processText(holder.owner)} since ${new Date(holder.takenAt).toISOString()}` }),
-    next: 'wait for it to end; "sluice status" shows it',
-  });
-  return { state: 'busy', job: job.name, ...nothing, problem };
 }

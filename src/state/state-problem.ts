@@ -34,6 +34,14 @@ export function stateProblem(error: unknown, file: string): unknown {
   return error;
 }
 
+/** What the file system says of the files of a state, as {@link stateProblem} does; undefined where it is not the disk's fault. */
+export function stateFileProblem(error: unknown, file: string): Problem | undefined {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  const given = { seen: `${code} in ${file}`, cause: error };
+  if (code === 'ENOSPC' || code === 'EDQUOT') return full(given, file);
+  return code === 'EIO' ? unreadable(given, file) : undefined;
+}
+
 /** The database has nothing in it although payloads lie beside it: taken for a new state, they would be swept. */
 export function emptied(folder: string): Problem {
   return new Problem({

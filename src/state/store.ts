@@ -32,7 +32,7 @@ import { Schedules } from './schedules.ts';
 import { Sends } from './sends.ts';
 import { Settings } from './settings.ts';
 import { Skips } from './skips.ts';
-import { isUnwritable } from './state-problem.ts';
+import { isUnwritable, stateFileProblem } from './state-problem.ts';
 import { Stretches } from './stretches.ts';
 import { Tallies } from './tallies.ts';
 import { Targets } from './targets.ts';
@@ -182,6 +182,8 @@ function prepareFile(folder: string): string {
     touch(file);
     chmodSync(file, 0o600);
   } catch (error) {
+    const ofDisk = stateFileProblem(error, file);
+    if (ofDisk !== undefined) throw ofDisk;
     throw new Problem({
       code: 'STATE_UNUSABLE',
       family: 'config',

@@ -58,6 +58,15 @@ describe.skipIf(missing !== undefined)('a disk that is full', () => {
     },
   );
 
+  it.for([1, 2, 3, 4])('of files, with room for %d at the first start, says so and is tried again', async (files) => {
+    const stage = await setStage(theatre, { top: { keep: { payloads: 0 } } });
+    mountSmall(stage, '3m', files);
+    stage.upstream.advance();
+    const { code, stderr } = await stage.home.sluice(['sync', '--json', '--wait', '0']);
+    expect(code, stderr).toBe(1);
+    expect(stderr).toMatch(/STATE_FULL|STATE_UNREADABLE/);
+  });
+
   it('beside a daemon that uses the state fails the sync in words', async () => {
     const stage = await smallStage('3m');
     const { home, upstream, oracle } = stage;

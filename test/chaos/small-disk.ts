@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { forTest } from '../journey/process.ts';
 import type { Stage } from './stage.ts';
 
-/** Mounts a small disk in the place of the state folder; false where this machine does not let us. */
-export function mountSmall({ home }: Pick<Stage, 'home'>, size: string): boolean {
+/** Mounts a small disk in the place of the state folder, for so many files; false where this machine does not let us. */
+export function mountSmall({ home }: Pick<Stage, 'home'>, size: string, files?: number): boolean {
   const folder = join(home.folder, 'state');
   mkdirSync(folder);
-  if (!canMount(folder, size)) return false;
+  if (!canMount(folder, files === undefined ? size : `${size},nr_inodes=${files}`)) return false;
   forTest(() => void execFileSync('umount', ['-l', folder]));
   return true;
 }

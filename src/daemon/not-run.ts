@@ -1,0 +1,42 @@
+import type { Job } from '../config/config.ts';
+import { Problem } from '../lib/problem.ts';
+import { blockedHolder } from '../state/blocked-runs.ts';
+import { processText } from '../state/processes.ts';
+import type { Store } from '../state/store.ts';
+import type { HoldRow } from '../state/tables.ts';
+import type { Outcome } from './outcome.ts';
+
+/** The figures of a job that was not run. */
+export const nothingDone = { rows: 0, bytes: 0, requests: 0, milliseconds: 0 } as const;
+
+/** A person holds the job, or it has blocked the process. */
+export function held(job: Job, { since, who, why }: HoldRow): Outcome {
+  const problem = new Problem({
+    code: 'JOB_HELD',
+    family: 'job',
+    message:
+      who === blockedHolder
+        ? 'The job is on hold: its runs blocked the process'
+        : 'The job is held: an older payload was put back, and a run would replace it',
+    where: { job: job.name },
+    seen: `by ${who} since ${new Date(since).toISOString()}${why === '' ? '' : `: ${why}`}`,
+    next: `sluice resume ${job.name}`,
+  });
+  return { state: 'held', job: job.name, ...nothingDone, problem };
+}
+
+/** Another run of the job is under way. */
+export async function busy(job: Job, { leases }: Pick<Store, 'leases'>): Promise<Outcome> {
+  const holder = await leases.holder(`job:${job.name}`);
+  const problem = new Problem({
+    code: 'JOB_BUSY',
+    family: 'try_later',
+    message: 'Another run of this job is under way; a job never overlaps itself',
+    where: { job: job.name },
+    ...(holder === undefined
+      ? {}
+      : { seen: `held by ${processText(holder.owner)} since ${new Date(holder.takenAt).toISOString()}` }),
+    next: 'wait for it to end; "sluice status" shows it',
+  });
+  return { state: 'busy', job: job.name, ...nothingDone, problem };
+}
