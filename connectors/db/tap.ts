@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { Problem } from '#sdk';
+import { unreadable } from './broken-protocol.ts';
 import { ReadingSocket } from './reading-socket.ts';
 
 /** The socket of a driver's connection, TLS or not, and the one listener to its bytes: the driver's parser. */
@@ -87,7 +88,13 @@ export abstract class Tap {
     this.#wire.stream.on('data', this.#wire.parser);
     this.#wire.stream.off('data', this.#receive);
     this.#wire.stream.resume();
-    if (!this.#taking && !this.#isFaulty) this.#passOn(nothing);
+    if (this.#taking || this.#isFaulty) return;
+    try {
+      this.#passOn(nothing);
+    } catch (thrown) {
+      // Nothing above this call guards the driver's parser.
+      this.#wire.stream.destroy(unreadable(thrown));
+    }
   }
 
   readonly #receive = (chunk: Buffer): void => {

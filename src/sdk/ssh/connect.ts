@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Client, type ConnectConfig } from 'ssh2';
@@ -27,9 +26,7 @@ export async function connectSsh(login: SshLogin, signal?: AbortSignal): Promise
     }
     signal?.throwIfAborted();
     signal?.addEventListener('abort', stop, { once: true });
-    const ready = once(client, 'ready', signal === undefined ? {} : { signal });
-    client.connect(config);
-    await ready;
+    await ready(client, config);
     client.setNoDelay(true);
     return client;
   } catch (error) {
@@ -39,6 +36,15 @@ export async function connectSsh(login: SshLogin, signal?: AbortSignal): Promise
   } finally {
     signal?.removeEventListener('abort', stop);
   }
+}
+
+/** Resolves when the login is done. A server that hangs up in order during the key exchange is no error to the library. */
+function ready(client: Client, config: ConnectConfig): Promise<void> {
+  return new Promise((resolve, reject) => {
+    client.once('ready', resolve).once('error', reject);
+    client.once('close', () => reject(new Error('the server closed the connection during the login')));
+    client.connect(config);
+  });
 }
 
 interface Believing {

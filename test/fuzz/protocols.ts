@@ -1,0 +1,254 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import db from '../../connectors/db/index.ts';
+import ftp from '../../connectors/ftp/index.ts';
+import rest from '../../connectors/simple_rest/index.ts';
+import { send } from '../../src/alerts/channels/email.ts';
+import { readAnswer } from '../../src/delivery/answer.ts';
+import { HttpAgent, sendRequest } from '../../src/lib/http.ts';
+import { callTokenEndpoint } from '../../src/oauth/token-endpoint.ts';
+import { batchText, type Connector, type OptionSet, openSsh } from '../../src/sdk/index.ts';
+import { contextOf } from '../connectors/harness.ts';
+import type { Dialog } from './mutate.ts';
+
+export interface PlayOptions {
+  readonly port: number;
+  readonly signal: AbortSignal;
+  readonly user?: string;
+  readonly password?: string;
+  readonly path?: string;
+}
+
+/** One protocol that a peer speaks to Sluice. */
+export interface Protocol {
+  /** The true dialog; recorded, or written where a server of its kind says just that. */
+  readonly dialog: () => Dialog;
+  readonly data?: () => Dialog;
+  readonly greets?: boolean;
+  /** Talks to the peer as Sluice does; the cells that a delivery would have. Throws where there would be none. */
+  readonly play: (options: PlayOptions) => Promise<readonly (string | null)[]>;
+  /** The peer never speaks unasked. */
+  readonly asksForAll?: true;
+  /** Its own limit of time, which has a test of its own, is longer than a dialog of this kind should take. */
+  readonly isNeverSilent?: true;
+  /** What the true dialog gives. */
+  readonly gives: readonly (string | null)[];
+  /** A dialog that ends before this piece is whole gives nothing; absent: it depends. */
+  readonly wholeAt?: (dialog: Dialog) => number;
+  /** Cells may be made of bytes by more than taking them as they are. */
+  readonly isDecoded?: true;
+}
+
+const sql = "select 'one' as word union all select 'two' union all select null union all select 'three'";
+const words = ['one', 'two', null, 'three'];
+
+async function extract<S extends OptionSet, Q extends OptionSet>(
+  connector: Connector<S, Q>,
+  source: Record<string, unknown>,
+  { query, signal }: { query: Record<string, unknown>; signal: AbortSignal },
+): Promise<(string | null)[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-fuzz-'));
+  try {
+    const { batches } = await connector.extract(contextOf(connector, { source, query, folder, signal }));
+    const cells: (string | null)[] = [];
+    for await (const batch of batches) cells.push(...batchText(batch).flat());
+    return cells;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const database = (scheme: string, name: string) => (options: PlayOptions) =>
+  extract(
+    db,
+    {
+      url: `${scheme}://${options.user ?? 'sluice'}:${options.password ?? 'secret'}@127.0.0.1:${options.port}/${name}`,
+      connect_timeout_seconds: 1,
+      connections: 100,
+    },
+    { query: { sql }, signal: options.signal },
+  );
+
+interface Recorded {
+  readonly dialog: readonly string[];
+  readonly data: readonly string[];
+}
+
+function recorded(name: string): { dialog: () => Dialog; data: () => Dialog } {
+  const read = () => JSON.parse(readFileSync(join(import.meta.dirname, `dialogs/${name}.json`), 'utf8')) as Recorded;
+  const bytes = (of: readonly string[]) => of.map((hex) => Buffer.from(hex, 'hex'));
+  return { dialog: () => bytes(read().dialog), data: () => bytes(read().data) };
+}
+
+/** A page of an API, in pieces of the chunked encoding or with its length. */
+function page(body: object, headers = ''): Buffer {
+  const text = JSON.stringify(body);
+  return Buffer.from(
+    `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\n${headers}\r\n${text}`,
+  );
+}
+
+function chunked(body: object): Buffer {
+  const text = JSON.stringify(body);
+  const half = text.length >> 1;
+  const chunks = [text.slice(0, half), text.slice(half), ''].map(
+    (part) => `${part.length.toString(16)}\r\n${part}\r\n`,
+  );
+  const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n';
+  return Buffer.from(head + chunks.join(''));
+}
+
+const timeoutMs = 1000;
+const answerLimitBytes = 1024 * 1024;
+
+export const protocols: Readonly<Record<string, Protocol>> = {
+  postgres: {
+    ...recorded('postgres'),
+    play: database('postgres', 'postgres'),
+    gives: words,
+    // The last piece answers the commit.
+    wholeAt: (dialog) => dialog.length - 2,
+  },
+  mysql: {
+    ...recorded('mysql'),
+    greets: true,
+    play: database('mysql', 'test'),
+    gives: words,
+    wholeAt: (dialog) => dialog.length - 1,
+  },
+  tds: {
+    ...recorded('tds'),
+    play: database('sqlserver', 'shop'),
+    gives: words,
+    wholeAt: (dialog) => dialog.length - 1,
+  },
+  ftp: {
+    ...recorded('ftp'),
+    greets: true,
+    play: ({ port, signal, user = 'sluice', password = 'secret', path = '/orders.csv' }) =>
+      extract(
+        ftp,
+        {
+          host: '127.0.0.1',
+          port,
+          user,
+          password,
+          connect_timeout_seconds: 1,
+          idle_timeout_seconds: 1,
+          protocol: 'ftp',
+        },
+        { query: { path, settle_seconds: 0 }, signal },
+      ),
+    gives: ['1', 'one', '2', 'two', '3', 'three'],
+    isDecoded: true,
+  },
+  ssh: {
+    ...recorded('ssh'),
+    greets: true,
+    async play({ port, signal, user = 'sluice', password = 'secret' }) {
+      const login = {
+        host: '127.0.0.1',
+        port,
+        user,
+        password,
+        host_key: `SHA256:${'A'.repeat(43)}`,
+        known_hosts_file: '/nowhere',
+        folder: '/nowhere',
+        connectTimeoutSeconds: 1,
+        idleTimeoutSeconds: 1,
+        place: 'ssh://there',
+        codes: 'DB_SSH',
+      };
+      (await openSsh(login, signal)).destroy();
+      return [];
+    },
+    gives: [],
+  },
+  rest: {
+    asksForAll: true,
+    dialog: () => [page({ rows: [{ n: 'aa' }, { n: 'bb' }], more: 2 }), chunked({ rows: [{ n: 'cc' }], more: null })],
+    play: ({ port, signal }) =>
+      extract(
+        rest,
+        { url: `http://127.0.0.1:${port}`, connect_timeout_seconds: 1, timeout_seconds: 1, retries: 0 },
+        {
+          query: { path: '/rows', records: 'rows', paging: { kind: 'cursor', cursor: 'more', parameter: 'from' } },
+          signal,
+        },
+      ),
+    gives: ['aa', 'bb', 'cc'],
+    wholeAt: () => 1,
+    isDecoded: true,
+  },
+  oauth: {
+    asksForAll: true,
+    dialog: () => [page({ access_token: 'abcdef', token_type: 'bearer', expires_in: 3600 })],
+    async play({ port }) {
+      const agent = new HttpAgent({ connectTimeoutMs: timeoutMs });
+      try {
+        const form = { headers: {}, fields: new URLSearchParams({ grant_type: 'client_credentials' }) };
+        const given = { agent, description: {} as never, now: Date.now, wanted: 'token' as const };
+        const { access_token: token } = await callTokenEndpoint(`http://127.0.0.1:${port}/token`, form, given);
+        return [String(token)];
+      } finally {
+        await agent.destroy();
+      }
+    },
+    gives: ['abcdef'],
+    isNeverSilent: true,
+    wholeAt: () => 0,
+    isDecoded: true,
+  },
+  service: {
+    asksForAll: true,
+    dialog: () => [
+      page({ meta: { success: true, status: 200 }, data: { id: 'abc' } }, 'date: Mon, 23 Nov 2026 01:00:00 GMT\r\n'),
+    ],
+    async play({ port, signal }) {
+      const agent = new HttpAgent({ connectTimeoutMs: timeoutMs });
+      try {
+        const url = `http://127.0.0.1:${port}/datasources`;
+        const http = await sendRequest({ agent, method: 'GET', url, headers: {}, timeoutMs, answerLimitBytes, signal });
+        const answer = readAnswer(http, Date.now());
+        if (!answer.success) throw new Error(answer.words);
+        return [String(answer.data.id)];
+      } finally {
+        await agent.destroy();
+      }
+    },
+    gives: ['abc'],
+    isDecoded: true,
+  },
+  smtp: {
+    dialog: () =>
+      [
+        '220 mail.example.com ESMTP\r\n',
+        '250-mail.example.com\r\n250-8BITMIME\r\n250 SIZE 35882577\r\n',
+        '250 2.1.0 Ok\r\n',
+        '250 2.1.5 Ok\r\n',
+        '354 End data with <CR><LF>.<CR><LF>\r\n',
+        '250 2.0.0 Ok: queued as 12345\r\n',
+      ].map((text) => Buffer.from(text)),
+    greets: true,
+    async play({ port, signal }) {
+      const channel = {
+        name: 'mail',
+        type: 'email',
+        server: `smtp://127.0.0.1:${port}`,
+        timeout_seconds: 1,
+        from: 'a@b.de',
+        to: ['c@d.de'],
+        tls: 'optional',
+      };
+      const post = { id: 'x', body: '{}', event: { data: { title: 'title', text: 'text' } } };
+      const sent = await send(channel as never, post as never, { signal, now: 0, folder: '/nowhere' });
+      if (!sent.ok) throw new Error(sent.said);
+      return ['sent'];
+    },
+    gives: ['sent'],
+    wholeAt: (dialog) => dialog.length - 1,
+    isDecoded: true,
+  },
+};

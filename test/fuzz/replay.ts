@@ -1,0 +1,77 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import type { Dialog } from './mutate.ts';
+
+/** A client writes one request in several pieces. */
+const quietMs = 2;
+/** A client that says nothing for so long is given the next piece all the same. */
+const idleMs = 25;
+
+export interface Replay {
+  readonly port: number;
+  close(): void;
+}
+
+export interface ReplayOptions {
+  readonly dialog: Dialog;
+  /** Said on the connections that the dialog of FTP names; each is closed after it. */
+  readonly data?: Dialog;
+  /** The server speaks first. */
+  readonly greets?: boolean;
+  /** A client that waits is given the next piece, though it did not ask. */
+  readonly isPushing: boolean;
+  /** The server stays silent at the end, instead of closing the connection. */
+  readonly isSilent: boolean;
+}
+
+/** Says the pieces of a dialog, one for each turn of the client, over however many connections it opens. */
+export async function replay({
+  dialog,
+  data = [],
+  greets = false,
+  isPushing,
+  isSilent,
+}: ReplayOptions): Promise<Replay> {
+  const sockets = new Set<Socket>();
+  const servers: Server[] = [];
+  const listen = async (each: (socket: Socket) => void): Promise<number> => {
+    const server = createServer((socket) => {
+      sockets.add(socket);
+      socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+      each(socket);
+    }).listen(0, '127.0.0.1');
+    servers.push(server);
+    await once(server, 'listening');
+    return (server.address() as AddressInfo).port;
+  };
+  let [said, dataSaid] = [0, 0];
+  const dataPort = data.length === 0 ? 0 : await listen((socket) => void socket.end(data[dataSaid++ % data.length]!));
+  const port = await listen((socket) => {
+    let timer: NodeJS.Timeout | undefined;
+    const later = (ms: number) => {
+      clearTimeout(timer);
+      timer = setTimeout(say, ms);
+    };
+    const say = () => {
+      if (socket.destroyed) return;
+      const piece = dialog[said++];
+      if (piece === undefined) return isSilent ? undefined : void socket.end();
+      socket.write(atPort(piece, dataPort));
+      if (isPushing || (said >= dialog.length && !isSilent)) later(idleMs);
+    };
+    if (greets) later(0);
+    socket.on('data', () => later(quietMs));
+    socket.on('close', () => clearTimeout(timer));
+  });
+  const close = () => {
+    for (const socket of sockets) socket.destroy();
+    for (const server of servers) server.close();
+  };
+  return { port, close };
+}
+
+/** The answer to EPSV names a port, which is another one each time. */
+function atPort(piece: Buffer, port: number): Buffer {
+  const text = piece.toString('latin1');
+  return port === 0 ? piece : Buffer.from(text.replace(/\|\|\|\d+\|/, `|||${port}|`), 'latin1');
+}
