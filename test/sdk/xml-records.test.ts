@@ -155,3 +155,44 @@ test('elements of two namespaces that records could mean are refused', async () 
   });
   expect((await readTable(inputOf(text), 'xml', { records: 'a:r' })).rows).toEqual([['1']]);
 });
+
+test('parts of repeated elements keep their places, with null for those that an element lacks', async () => {
+  const order = (id: number, items: string) => `<order><id>${id}</id>${items}</order>`;
+  const item = (sku: string, rest = '') => `<item><sku>${sku}</sku>${rest}</item>`;
+  const orders = [
+    order(7, item('A', '<qty>1</qty>') + item('B') + item('C', '<qty>3</qty>')),
+    order(8, item('D', '<qty>4</qty>')),
+    order(9, `${item('E')}<item/>${item('F', '<qty>6</qty>')}`),
+  ];
+  for (const blockBytes of [1, 7, 1000]) {
+    const table = await readTable(inputOf(`<r>${orders.join('')}</r>`), 'xml', { blockBytes });
+    const at = (name: string) => table.columns.findIndex((column) => column.name === name);
+    const seen = table.rows.map((row) => [row[at('item.sku')], row[at('item.qty')]]);
+    expect(seen).toEqual([
+      ['["A","B","C"]', '["1",null,"3"]'],
+      ['["D"]', '["4"]'],
+      ['["E",null,"F"]', '[null,null,"6"]'],
+    ]);
+  }
+});
+
+test('attributes, nested repeats and lists inside repeated elements keep their places, too', async () => {
+  const rowOf = async (record: string) => {
+    const { columns, rows } = await readTable(inputOf(`<r>${record}</r>`), 'xml');
+    return Object.fromEntries(columns.map(({ name }, c) => [name, rows[0]![c]]));
+  };
+  expect(await rowOf('<o><i sku="A"/><i sku="B" n="2"/><i n="3"/></o>')).toMatchObject({
+    'i.@sku': '["A","B",null]',
+    'i.@n': '[null,"2","3"]',
+  });
+  expect(await rowOf('<o><i><t>x</t><t>y</t></i><i/><i><t>z</t><v>1</v></i></o>')).toEqual({
+    i: '',
+    'i.t': '[["x","y"],null,"z"]',
+    'i.v': '[null,null,"1"]',
+  });
+  expect(await rowOf('<o><i><s><v>1</v></s><s><w>2</w></s></i><i><s><v>3</v></s></i></o>')).toEqual({
+    'i.s.v': '[["1",null],["3"]]',
+    'i.s.w': '[[null,"2"],[null]]',
+  });
+  expect(await rowOf('<o><t>a</t><t>b</t><n><v>1</v></n></o>')).toEqual({ t: '["a","b"]', 'n.v': '1' });
+});

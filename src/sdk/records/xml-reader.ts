@@ -9,7 +9,7 @@ import type { RecordReader, SurveyAsk, Surveyed } from './reader.ts';
 import { retype } from './retype.ts';
 import { XmlColumns } from './xml-columns.ts';
 import { XmlNames } from './xml-names.ts';
-import type { XmlRecord } from './xml-records.ts';
+import type { XmlRecord, XmlValue } from './xml-records.ts';
 import { XmlWalk } from './xml-walk.ts';
 
 /** Reads the repeated elements of XML documents: once for the union of their parts, once for the rows. */
@@ -129,10 +129,10 @@ function valuesOf(
 }
 
 /** A path that stands more than once somewhere is a json array everywhere, also where it stands once. */
-function cellOf(value: string | null | string[], column: Column): Value {
+function cellOf(value: XmlValue, column: Column): Value {
   if (value === null) return null;
   if (column.type === 'json') return JSON.stringify([value].flat());
-  return Array.isArray(value) ? JSON.stringify(value) : value;
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function tooManyParts(input: RecordInput) {

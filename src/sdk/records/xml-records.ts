@@ -11,12 +11,16 @@ import {
   type XmlNames,
   type XmlScope,
 } from './xml-names.ts';
+import { type XmlNode, XmlRepeats } from './xml-repeats.ts';
 
-/** The values of one record by path; an array where a path stands more than once, null where `xsi:nil` says so. */
-export type XmlRecord = Map<string, string | null | string[]>;
+/** A list holds the values of a part that is repeated; one of an element with parts inside has a place for each, null if it lacks the part. */
+export type XmlValue = string | null | readonly XmlValue[];
 
-interface Open {
-  readonly path: string;
+/** The values of one record by path; null where `xsi:nil` says so. */
+export type XmlRecord = Map<string, XmlValue>;
+
+interface Open extends XmlNode {
+  readonly parent: Open | undefined;
   text: string;
   hasChildren: boolean;
   isNil: boolean;
@@ -48,6 +52,7 @@ export class XmlRecords {
   /** The first record's element, and whether it is called just what `records` says. */
   #first: (XmlName & { readonly raw: string; readonly isExact: boolean }) | undefined;
   readonly #take: (record: XmlRecord) => void;
+  readonly #repeats = new XmlRepeats();
   #last = '';
   /** Characters up to the end of the last record, and those written in all. */
   #lastEnd = -1;
@@ -147,25 +152,28 @@ export class XmlRecords {
   #begin(tag: SaxesTagPlain, scope: XmlScope): void {
     this.found = true;
     this.#record = new Map();
-    this.#inner = [this.#opened('', tag, scope)];
+    this.#repeats.begin();
+    this.#inner = [this.#opened('', tag, { scope, parent: undefined })];
   }
 
   #openInside(tag: SaxesTagPlain): void {
     const parent = this.#inner.at(-1)!;
     parent.hasChildren = true;
     const scope = scopeInside(parent.scope, tag.attributes);
-    this.#inner.push(this.#opened(joined(parent.path, this.#names.shown(nameIn(scope, tag.name))), tag, scope));
+    this.#inner.push(
+      this.#opened(joined(parent.path, this.#names.shown(nameIn(scope, tag.name))), tag, { scope, parent }),
+    );
   }
 
-  #opened(path: string, tag: SaxesTagPlain, scope: XmlScope): Open {
-    const open: Open = { path, text: '', hasChildren: false, isNil: false, scope };
+  #opened(path: string, tag: SaxesTagPlain, { scope, parent }: Pick<Open, 'scope' | 'parent'>): Open {
+    const open: Open = { path, parent, text: '', hasChildren: false, isNil: false, scope };
     // Most elements have none, and a list of its entries for each would cost as much as reading it.
     for (const name in tag.attributes) {
       const value = tag.attributes[name]!;
       if (isDeclaration(name)) continue;
       const attribute = nameIn(scope, name, true);
       if (isNil(attribute)) open.isNil = /^(?:true|1)$/.test(value.trim());
-      else this.#put(joined(path, `@${this.#names.shown(attribute)}`), value);
+      else this.#put(open, joined(path, `@${this.#names.shown(attribute)}`), value);
     }
     return open;
   }
@@ -184,19 +192,24 @@ export class XmlRecords {
     this.#settle(open);
     if (this.#inner.length > 0) return;
     const record = this.#record;
+    this.#repeats.align(record);
     this.#record = undefined;
     this.#last = this.#outer.pop()!.raw;
     this.#lastEnd = this.#parser.position;
     this.#take(record);
   }
 
-  #settle({ path, text, hasChildren, isNil }: Open): void {
-    if (!hasChildren && path !== '') this.#put(path, isNil ? null : text);
-    else if (text.trim() !== '') this.#put(joined(path, '#text'), text);
+  #settle(open: Open): void {
+    const { path, text, hasChildren, isNil } = open;
+    if (!hasChildren && path !== '') this.#put(open.parent!, path, isNil ? null : text);
+    else if (text.trim() !== '') this.#put(open, joined(path, '#text'), text);
+    this.#repeats.close(open);
   }
 
-  #put(path: string, value: string | null): void {
+  /** Adds a value that stands in `holder`: an attribute, text beside elements, or the text of an element inside. */
+  #put(holder: XmlNode, path: string, value: string | null): void {
     const record = this.#record!;
+    this.#repeats.put(holder, path, value);
     const before = record.get(path);
     if (before === undefined || before === null) record.set(path, value);
     else if (value !== null) record.set(path, [...[before].flat(), value]);

@@ -5,7 +5,7 @@ import type { RecordInput } from './input.ts';
 import type { XmlNames } from './xml-names.ts';
 import { outermost } from './xml-names.ts';
 import { XmlParts } from './xml-parts.ts';
-import { type XmlRecord, XmlRecords } from './xml-records.ts';
+import { type XmlRecord, XmlRecords, type XmlValue } from './xml-records.ts';
 import { XmlScanner, type XmlTag } from './xml-scanner.ts';
 import { cut, declaredEncoding, doubt } from './xml-text.ts';
 
@@ -168,7 +168,7 @@ export class XmlWalk {
 }
 
 /** A column belongs to the path of its very name before it does to one with a prefix. */
-function plainFirst(record: XmlRecord): XmlRecord | [string, string | null | string[]][] {
+function plainFirst(record: XmlRecord): XmlRecord | [string, XmlValue][] {
   const hasPrefix = ([path]: [string, unknown]) => path.includes(':');
   const all = [...record];
   return all.some(hasPrefix) ? [...all.filter((one) => !hasPrefix(one)), ...all.filter(hasPrefix)] : record;
