@@ -1,4 +1,4 @@
-import { defineService, type Fields, type Moment, option, type Scope } from '#sdk';
+import { defineService, type Moment, option, type Scope } from '#sdk';
 
 /** The API of assets writes `2026-01-31T09:00:00Z+0000`. */
 const assetTime = (at: string) =>
@@ -71,9 +71,8 @@ export default defineService({
         every: '60s',
       },
       request: { path: `${leadsExport}/{{ job.id }}/file.json` },
-      decode: { as: 'csv', null_text: 'null' },
+      decode: { as: 'csv', null_text: 'null', drop_nul: true },
       records: '',
-      each: withoutNul,
       columns: {
         request: { path: '/rest/{{ api_version }}/leads/describe.json' },
         records: 'result',
@@ -235,13 +234,4 @@ function second({ at }: Moment): string {
 /** Where activities begin: 30 days ago where nobody says otherwise. */
 function firstInstant({ since, now }: Scope): string {
   return second((since as Moment | undefined) ?? now.plus('-30d'));
-}
-
-/** Files of bulk extract have been seen to hold NUL characters. */
-function withoutNul(record: Fields): Fields {
-  const entries = Object.entries(record);
-  if (!entries.some(([, value]) => typeof value === 'string' && value.includes('\0'))) return record;
-  return Object.fromEntries(
-    entries.map(([name, value]) => [name, typeof value === 'string' ? value.replaceAll('\0', '') : value]),
-  );
 }

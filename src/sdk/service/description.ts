@@ -129,7 +129,8 @@ export type Decoding =
   | 'xml'
   | 'raw'
   | 'csv'
-  | ({ readonly as: 'csv' } & Partial<
+  /** `drop_nul` where the vendor's files have been seen to hold NUL characters, which are no text. */
+  | ({ readonly as: 'csv'; readonly drop_nul?: boolean } & Partial<
       Pick<RecordQuery, 'delimiter' | 'quote' | 'encoding' | 'header' | 'null_text' | 'skip_rows'>
     >)
   /** A whole file, read by the `fileOptions` of the SDK, which stand among the stream's options; its columns are found. */

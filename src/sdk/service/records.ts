@@ -181,15 +181,20 @@ async function* lines(input: RecordInput): AsyncGenerator<Fields[]> {
 
 /** Rows of a csv as records of texts. */
 async function* rows(input: RecordInput, decode: Exclude<Decoding, string>): AsyncGenerator<Fields[]> {
-  const { as: _, ...options } = decode;
+  const { drop_nul = false, ...options } = decode as Extract<Decoding, { as: 'csv' }>;
   if (await isBlank(input)) return;
-  const { columns, batches } = await readRecords([input], { ...withDefaults(recordOptions, options), format: 'csv' });
+  const text = drop_nul ? { ...input, open: () => withoutNul(input.open()) } : input;
+  const { columns, batches } = await readRecords([text], { ...withDefaults(recordOptions, options), format: 'csv' });
   for await (const batch of batches) {
     yield Array.from({ length: batch.length }, (_unused, i) => {
       const r = storedRow(batch, i);
       return Object.fromEntries(columns.map(({ name }, c) => [name, cellText(batch.cells[c]!, 'text', r)]));
     });
   }
+}
+
+async function* withoutNul(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const piece of bytes) yield piece.includes(0) ? piece.filter((byte) => byte !== 0) : piece;
 }
 
 async function isBlank(input: RecordInput): Promise<boolean> {
