@@ -27,11 +27,22 @@ const ZERO = 0x30;
 const T = 0x54;
 const Z = 0x5a;
 
-/** MySQL may hold dates that no calendar has: month or day 00. True after they were dealt with. */
+const monthDays = [0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+/** Whether the calendar has the day that the text of a date begins with. */
+function isDay(bytes: Buffer, start: number): boolean {
+  const two = (at: number) => 10 * (bytes[start + at]! - ZERO) + bytes[start + at + 1]! - ZERO;
+  const [month, day] = [two(5), two(8)];
+  if (day === 0 || day > monthDays[month]!) return false;
+  if (day < 29 || month !== 2) return true;
+  const year = 100 * two(0) + two(2);
+  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+}
+
+/** MySQL may hold dates that no calendar has: month or day 00, or 30 February. True after they were dealt with. */
 function isNoDate(bytes: Buffer, spans: Int32Array, at: number, zeroDates: ZeroDates): boolean {
   const start = spans[at]!;
-  const isZero = (i: number) => bytes[start + i] === ZERO && bytes[start + i + 1] === ZERO;
-  if (!isZero(5) && !isZero(8)) return false;
+  if (isDay(bytes, start)) return false;
   if (zeroDates === 'refuse') throw noSuchDate(bytes.toString('latin1', start, spans[at + 1]));
   spans[at] = -1;
   spans[at + 1] = -1;

@@ -80,6 +80,34 @@ describeWithServer(
       expect(problem.next).toContain('zero_dates');
     });
 
+    it.each([
+      ["date '2024-02-30'", 'd date', '2024-02-30'],
+      ["date '2023-02-29'", 'd date', '2023-02-29'],
+      ["timestamp '2024-04-31 10:00:00'", 'd timestamp', '2024-04-31 10:00:00'],
+    ])('refuses a day that its month does not have: %s', async (value, column, seen) => {
+      const admin = mysql.createConnection({ uri: server().url, multipleStatements: true });
+      const mode = (text: string) =>
+        new Promise<void>((resolve, reject) =>
+          admin.query(`set global sql_mode = ${text}`, (failure) => (failure ? reject(failure) : resolve())),
+        );
+      await mode("'ALLOW_INVALID_DATES'");
+      const problem = await problemOf(read(source(), `select ${value} as d`));
+      const nulls = await read({ ...source(), zero_dates: 'null' }, `select ${value} as d`);
+      await mode('default');
+      admin.destroy();
+      expect(problem).toMatchObject({ code: 'DB_NO_SUCH_DATE', where: { row: 1, column: 'd' }, seen });
+      expect(nulls).toEqual({ columns: [column], rows: [[null]] });
+    });
+
+    it('takes the last day of each month', async () => {
+      const months = Array.from({ length: 12 }, (_, i) => `last_day('2023-${i + 1}-1') as m${i}`).join(', ');
+      const { rows } = await read(
+        source(),
+        `select last_day('2024-02-01') as l, last_day('2000-02-01') as c, ${months}`,
+      );
+      expect(rows[0]!.map((day) => day!.slice(8)).join(' ')).toBe('29 29 31 28 31 30 31 30 31 31 30 31 30 31');
+    });
+
     it('makes such dates null when told to', async () => {
       const { rows } = await read({ ...source(), zero_dates: 'null' }, 'select * from zeros order by id');
       expect(rows).toEqual([
