@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { cp, readdir, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, inject, it } from 'vitest';
 import { start } from '../../journey/process.ts';
-import { makeFolder, makeWorld, type Program } from '../../journey/world.ts';
+import { makeFolder, type Program } from '../../journey/world.ts';
 
 const run = promisify(execFile);
 const installed = inject('installed');
@@ -29,39 +29,5 @@ describe.each(inject('nodes'))('the installed package under Node $major', ({ pat
       expect(stdout).toMatch(
         new RegExp(`^\\d+\\.\\d+\\.\\d+ \\(commit ${commit.slice(0, 12)}(\\+changes)? of \\d{4}-`),
       );
-  });
-
-  it('calls a part of itself that is missing its own fault, never one of the file or the config', async () => {
-    const broken = join(await makeFolder(), 'broken');
-    await cp(join(installed, '../..'), broken, { recursive: true });
-    const chunks = join(broken, 'node_modules/sluice/dist/chunks');
-    const archive = (await readdir(chunks)).filter((name) => name.startsWith('archive-'));
-    expect(archive).toHaveLength(1);
-    await rm(join(chunks, archive[0]!));
-    await rm(join(broken, 'node_modules/iconv-lite'), { recursive: true });
-    const world = await makeWorld();
-    const home = await world.home();
-    await home.write('a.zip', 'PK');
-    await home.write('b.csv', 'a\n1\n');
-    const jobOf = (query: object) => ({
-      source: 'folder',
-      query,
-      format: 'csv',
-      target: { instance: world.instances.csv },
-    });
-    const configWith = (job: object) =>
-      home.config({
-        destinations: { main: { url: world.url, api_key: 'ab'.repeat(20) } },
-        sources: { folder: { connector: 'file' } },
-        jobs: { job },
-      });
-    const other: Program = { node, door: join(broken, 'node_modules/sluice/src/cli/sluice.js') };
-    for (const query of [{ path: 'a.zip' }, { path: 'b.csv', encoding: 'cp437' }]) {
-      await configWith(jobOf(query));
-      const { code, stderr } = await home.sluice(['sync'], { program: other });
-      expect(stderr).toContain('INSTALLATION_INCOMPLETE: A part of the installed Sluice is missing');
-      expect(stderr).not.toMatch(/damaged|RECORDS_ZIP|CONFIG_/);
-      expect(code).toBe(70);
-    }
   });
 });

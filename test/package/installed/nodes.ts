@@ -4,7 +4,7 @@ import { npm } from './npm.ts';
 
 /** A Node that the package is tested with. */
 export interface TestedNode {
-  readonly major: number;
+  readonly major: number | 'of the image';
   /** The program. */
   readonly path: string;
 }
