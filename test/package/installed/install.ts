@@ -62,6 +62,7 @@ async function installIn(folder: string, tarball: string): Promise<void> {
 async function packOther(folder: string): Promise<string> {
   const checkout = join(folder, 'other');
   const wanted = [
+    '.ci',
     'src',
     'connectors',
     'deploy',

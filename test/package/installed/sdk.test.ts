@@ -16,6 +16,7 @@ describe('the packed tarball', () => {
       .split('\n')
       .map((path) => path.replace(/^package\//, ''));
     for (const wanted of [
+      'src/cli/sluice',
       'src/cli/sluice.js',
       'dist/build.json',
       'dist/src/cli/main.js',
