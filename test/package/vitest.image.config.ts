@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config';
+import base from './installed/vitest.config.ts';
+
+/** `npm run test:image`: the tests of the installed package that go by its command line, in containers of the real image. */
+export default defineConfig({
+  ...base,
+  test: {
+    ...base.test,
+    include: ['commands', 'demo', 'formats'].map((name) => `test/package/installed/${name}.test.ts`),
+    globalSetup: ['test/package/image.ts'],
+  },
+});
