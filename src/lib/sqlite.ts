@@ -36,7 +36,13 @@ export class SqliteDatabase {
   constructor(file: string, { readOnly = false, mustExist = readOnly, busyTimeoutMs = 5_000 }: SqliteOptions = {}) {
     this.file = file === ':memory:' ? file : resolve(file);
     this.#db = new DatabaseSync(placeOf(this.file, mustExist && !readOnly), { readOnly, timeout: busyTimeoutMs });
-    this.#db.exec(`pragma cache_size = -${cacheKb}`);
+    try {
+      // Reads the file: one that is damaged, or no database, fails here.
+      this.#db.exec(`pragma cache_size = -${cacheKb}`);
+    } catch (thrown) {
+      this.#db.close();
+      throw thrown;
+    }
     // VACUUM INTO attaches its target, and writes it even if the database is read-only.
     if (readOnly) this.#db.setAuthorizer((action) => (action === constants.SQLITE_ATTACH ? deny : allow));
   }

@@ -51,10 +51,12 @@ export async function backUp(state: string, into: string, now: number): Promise<
  */
 async function snapshot(state: string, to: { stage: string; database: string }): Promise<string[]> {
   const options = { mustExist: true, busyTimeoutMs };
-  const lock = new SqliteDatabase(join(state, databaseName), options);
+  let lock: SqliteDatabase | undefined;
   // Reads past the lock: the copy has to come from a connection that does not write.
-  const source = new SqliteDatabase(join(state, databaseName), options);
+  let source: SqliteDatabase | undefined;
   try {
+    lock = new SqliteDatabase(join(state, databaseName), options);
+    source = new SqliteDatabase(join(state, databaseName), options);
     lock.exec('begin immediate');
     if (!hasTable(lock, 'outbox')) throw emptied(state);
     const names = [...payloadsIn(lock, state), ...setsIn(lock, state)];
@@ -64,8 +66,8 @@ async function snapshot(state: string, to: { stage: string; database: string }):
   } catch (error) {
     throw stateProblem(error, join(state, databaseName));
   } finally {
-    source.close();
-    lock.close();
+    source?.close();
+    lock?.close();
   }
 }
 
