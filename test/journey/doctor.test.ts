@@ -110,7 +110,7 @@ describe('sluice doctor', () => {
   it('tells what runs here', async () => {
     const { home } = await setUp();
     const { stdout } = await home.sluice(['doctor']);
-    expect(stdout).toMatch(/^ok +versions +Sluice \S+, Node \S+, SQLite 3\.\S+$/m);
+    expect(stdout).toMatch(/^ok +versions +Sluice \S+ \(.+\), Node \S+, SQLite 3\.\S+$/m);
     expect(stdout).toMatch(/^ok +calendars +Temporal and Intl agree on \d+ zones$/m);
   });
 
