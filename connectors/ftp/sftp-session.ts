@@ -24,7 +24,7 @@ const kinds = new Map<number, Entry['kind']>([
 
 /** Logs in by SSH and opens its file transfer subsystem, within the time that the source allows for each. */
 export async function openSftp(source: SourceValues, folder: string, signal: AbortSignal): Promise<Session> {
-  const client = await openSsh(loginOf(source, folder), signal);
+  const client = (await openSsh(loginOf(source, folder), signal)) as Client;
   const stop = () => client.destroy();
   signal.addEventListener('abort', stop);
   const answers = new Answers(client);

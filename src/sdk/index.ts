@@ -74,6 +74,7 @@ export { renderDeep, templateFault } from './service/template.ts';
 export { boundOf, spansOf } from './service/windows.ts';
 export { type XmlPart, xmlParts } from './service/xml-tree.ts';
 export type { SshLogin } from './ssh/login.ts';
+export type { SshConnection } from './ssh/open.ts';
 export { openSsh, openTunnel } from './ssh/open.ts';
 export type { Tunnel } from './ssh/tunnel.ts';
 export type { TlsFiles, TlsTexts } from './tls.ts';
