@@ -31,7 +31,10 @@ export interface World {
   readonly instances: Readonly<Record<Format, string>>;
   /** Makes one more of them. */
   instance(format?: Format): Promise<string>;
-  /** The bytes that an instance shows; null when it never had any. */
+  /**
+   * The bytes that an instance shows; null when it never had any. A request of the account like those of the daemon: a test
+   * that repeats it until something is so serves with `--no-limits`, or else the daemon is refused for it and backs off.
+   */
   data(instance: string): Promise<string | null>;
   /** All requests that have ended so far. */
   requests(): Promise<Logged[]>;
