@@ -41,7 +41,7 @@ const calls: readonly (readonly [args: readonly string[], code: number, says: Re
 ];
 
 /** Called by other tests of this suite, or in a test of their own below. */
-const elsewhere = ['demo', 'doctor', 'run', 'serve'];
+const elsewhere = ['demo', 'doctor', 'reload', 'run', 'serve'];
 
 describe.each(inject('nodes'))('the installed package under Node $major', ({ path: node }) => {
   const program: Program = { node, door: join(installed, 'src/cli/sluice.js') };
@@ -95,6 +95,10 @@ describe.each(inject('nodes'))('the installed package under Node $major', ({ pat
     expect(metrics).toMatch(/^sluice_build_info\{version="[\d.]+",commit="[^"]+",node="v\d[^"]*"\} 1$/m);
     expect(await home.sluice(['health'], { program })).toMatchObject({ code: 0 });
     expect((await home.sluice(['doctor'], { program })).stdout).toMatch(/versions +Sluice .* Node \d/);
+    expect(await home.sluice(['reload'], { program })).toMatchObject({
+      code: 0,
+      stdout: 'Reloaded: 0 jobs in force.\n',
+    });
     daemon.child.kill('SIGTERM');
     expect((await daemon.ended).code).toBe(0);
   });
