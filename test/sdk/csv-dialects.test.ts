@@ -161,9 +161,9 @@ test('the scanner says what csv-parse says with delimiters of several characters
       const seen = await outcome(async () => (await readTable(inputOf(text, size), 'csv', given)).rows);
       expect(seen).toEqual(expected);
     }),
-    { numRuns: 2000 },
+    { numRuns: 3000 },
   );
-  // Most documents must have been sound, or the comparison shows little.
+  // Enough documents must have been sound, or the comparison shows little: about 780 are, with a deviation of 24.
   expect(read).toBeGreaterThan(500);
 });
 
