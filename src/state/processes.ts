@@ -29,12 +29,14 @@ export function processText(owner: string): string {
   return identity.host === ourselves.host ? `process ${identity.pid}` : `process ${identity.pid} on ${identity.host}`;
 }
 
-/** The process id of an owner, if a signal from here reaches it; undefined on another machine or in another container. */
+/**
+ * The process id of an owner, if a signal from here reaches it; undefined on another machine or in another container. One boot
+ * may have two names, as in systemd-nspawn, so the host counts as well.
+ */
 export function pidHere(owner: string): number | undefined {
   const identity = asIdentity(owner);
-  return identity !== undefined && identity.boot === ourselves.boot && identity.space === ourselves.space
-    ? identity.pid
-    : undefined;
+  if (identity === undefined || identity.space !== ourselves.space) return undefined;
+  return identity.boot === ourselves.boot || identity.host === ourselves.host ? identity.pid : undefined;
 }
 
 function fateOfText(owner: string, me: Identity): Fate {

@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { ourselves } from '../../src/lib/process-identity.ts';
+import { pidHere } from '../../src/state/processes.ts';
+
+const owner = (changed: Partial<typeof ourselves>): string => {
+  const { host, boot, space, pid, start } = { ...ourselves, pid: 4711, ...changed };
+  return JSON.stringify([host, boot, space, pid, start]);
+};
+
+it('a process of this machine can be signaled, also when its boot has another name here', () => {
+  expect(pidHere(owner({}))).toBe(4711);
+  expect(pidHere(owner({ boot: 'named by systemd-nspawn' }))).toBe(4711);
+});
+
+it('a process of another machine or container cannot be signaled', () => {
+  expect(pidHere(owner({ space: 'pid:[1]' }))).toBeUndefined();
+  expect(pidHere(owner({ boot: 'other', host: 'other' }))).toBeUndefined();
+  expect(pidHere('nonsense')).toBeUndefined();
+});
