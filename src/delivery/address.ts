@@ -27,8 +27,8 @@ export async function addressOf(store: Store, job: Job): Promise<Address> {
     family: 'config',
     message: `The data source "${declared!.name}" has not been created yet`,
     where: { job: job.name, destination: job.destination.name },
-    ...(isNew ? { seen: `a new state in ${store.folder}, which knows no data source` } : {}),
-    next: isNew ? `sluice apply --yes; ${missingVolume}` : 'sluice apply --yes',
+    ...(isNew ? { seen: `a new state in ${store.folder}; ${missingVolume}` } : {}),
+    next: 'sluice apply --yes',
   });
 }
 
