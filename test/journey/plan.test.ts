@@ -7,12 +7,12 @@ const atNoon = {
   preload: ['shifted-clock'],
   env: { CLOCK_SHIFT_MS: String(Date.parse('2026-06-10T16:00:00Z') - Date.now()) },
 };
-const inTwoHours = () => new Date(Date.now() + 2 * 3_600_000).toISOString();
+const inTwoHours = '2026-06-10T18:05:00Z';
 
 describe('sluice plan', () => {
   it('works without a state, leaves none behind, and ends with 0 when all fits', async () => {
     const home = await plannedHome({ jobs: { orders: { ...fileJob, schedule: '*/15 * * * *' } } });
-    const { code, stdout } = await home.sluice(['plan', '--until', inTwoHours()]);
+    const { code, stdout } = await home.sluice(['plan', '--until', inTwoHours], atNoon);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^8 firings until /);
     expect(stdout).toContain('fits: ');
@@ -74,9 +74,9 @@ describe('sluice plan', () => {
       jobs: { orders: { ...fileJob, target: world.instances.csv, schedule: '*/15 * * * *' } },
     });
     await home.write('orders.csv', 'id\n1\n');
-    await home.sync();
-    await home.sync();
-    const { stdout, stderr } = await home.sluice(['plan', '--until', inTwoHours(), '--json']);
+    await home.sync(atNoon);
+    await home.sync(atNoon);
+    const { stdout, stderr } = await home.sluice(['plan', '--until', inTwoHours, '--json'], atNoon);
     expect(stderr).toBe('');
     const said = JSON.parse(stdout) as { firings: { worst: number; expected: number }[] };
     expect(said).toMatchObject({ fits: true, accounts: [{ destinations: ['main'], used: 1, others: 0, guessed: [] }] });
