@@ -1,5 +1,6 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder } from '../lib/make-folder.ts';
 import type { Parts, Store } from './store.ts';
 
 /** Who holds a job that blocked the process twice. */
@@ -23,7 +24,7 @@ export function blockedFolder(state: string): string {
 /** The same, made where it is missing: a process that is about to be ended should have to make nothing. */
 export function makeBlockedFolder(state: string): string {
   const folder = blockedFolder(state);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder, 0o700);
   return folder;
 }
 

@@ -119,6 +119,12 @@ export const otherLines: readonly OtherLine[] = [
     says: 'The collector does not take them; nothing waits for it.',
   },
   {
+    line: 'the total changed while the pages were read: reading them a second time',
+    level: 'info',
+    facts: ['job', 'run'],
+    says: 'A REST API whose data changed meanwhile.',
+  },
+  {
     line: 'traces are asked for, but nothing here can send them that way: load a kit with NODE_OPTIONS="--import …"',
     level: 'warn',
     facts: [],
