@@ -56,7 +56,7 @@ it('a job that is held does not run: its firings are skipped and said, until it 
   const started = await startDaemon(free, { clock, before });
   const { hear, runtime } = started;
   await anHourLater(started, free, clock);
-  await hear('firing.skipped', { job: 'orders', reason: 'a person holds this job' });
+  await hear('firing.skipped', { job: 'orders', reason: 'the job is on hold' });
   expect(source.asked).toBe(0);
   expect(await runtime.store.holds.release('orders', by)).toBe(true);
   await anHourLater(started, free, clock);
