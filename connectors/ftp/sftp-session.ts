@@ -55,27 +55,33 @@ interface Patience {
  */
 class Answers {
   readonly #client: Client;
-  readonly #gone: Promise<never>;
+  /** Not one promise to race with: it would keep all that ever raced with it, and with that each piece of a file. */
+  readonly #waiting = new Set<(error: Error) => void>();
+  #gone: Error | undefined;
 
   constructor(client: Client) {
-    const gone = Promise.withResolvers<never>();
-    client.on('error', (error) => gone.reject(error));
-    client.on('close', () => gone.reject(new Error('the server closed the connection')));
-    gone.promise.catch(() => undefined);
+    const end = (error: Error) => {
+      this.#gone ??= error;
+      for (const reject of this.#waiting) reject(this.#gone);
+    };
+    client.on('error', end);
+    client.on('close', () => end(new Error('the server closed the connection')));
     this.#client = client;
-    this.#gone = gone.promise;
   }
 
   async within<T>(answer: Promise<T>, { seconds, late }: Patience): Promise<T> {
     const limit = Promise.withResolvers<never>();
+    if (this.#gone !== undefined) limit.reject(this.#gone);
+    this.#waiting.add(limit.reject);
     const timer = setTimeout(() => {
       limit.reject(late());
       this.#client.destroy();
     }, seconds * 1000);
     try {
-      return await Promise.race([answer, this.#gone, limit.promise]);
+      return await Promise.race([answer, limit.promise]);
     } finally {
       clearTimeout(timer);
+      this.#waiting.delete(limit.reject);
     }
   }
 }

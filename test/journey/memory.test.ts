@@ -8,6 +8,8 @@ import { adminKey, type Format, makeFolder, makeWorld, type World } from './worl
 const million = 1_000_000;
 const sizeLimit = 10_000_000_000;
 const mostMegabytes = 200;
+/** Kept rows take up to 60 MB more: measured are 215 to 235 in all, as many for 200,000 rows as for three million. */
+const mostWithKept = 260;
 /** A quarter of what Node would take by itself: rows that are kept would not fit in many times over. */
 const smallHeap = ['--max-old-space-size=96'];
 
@@ -57,17 +59,21 @@ describeWithServer({ servers: 'PostgreSQL' }, 'memory', (server) => {
     expect(ten.service).toBeLessThan(1.5 * one.service);
   }, 300_000);
 
-  const kinds: readonly { what: string; format?: Format; job?: object }[] = [
+  const kinds: readonly { what: string; format?: Format; job?: object; most?: number }[] = [
     { what: 'json', format: 'json' },
     { what: 'xml', format: 'xml' },
-    { what: 'rows that are merged into kept ones', job: { write: { disposition: 'merge', key: 'id' } } },
-    { what: 'rows that are added to kept ones', job: { write: { disposition: 'append' } } },
+    {
+      what: 'rows that are merged into kept ones',
+      job: { write: { disposition: 'merge', key: 'id' } },
+      most: mostWithKept,
+    },
+    { what: 'rows that are added to kept ones', job: { write: { disposition: 'append' } }, most: mostWithKept },
   ];
 
   it.for(kinds)('does not grow with the rows, in a heap of 96 MB: $what', { timeout: 200_000 }, async (kind) => {
     const world = await makeWorld({ serve: ['--upload-limit', String(sizeLimit)] });
     const few = await carry(million / 5, { server: server(), world, ...kind });
     const many = await carry(million, { server: server(), world, ...kind });
-    expect(many.cli).toBeLessThan(Math.min(mostMegabytes, 1.5 * few.cli));
+    expect(many.cli).toBeLessThan(Math.min(kind.most ?? mostMegabytes, 1.25 * few.cli));
   });
 });

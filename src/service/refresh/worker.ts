@@ -183,14 +183,16 @@ function readable(thrown: unknown): string {
 
 /** A connector that does not listen to its signal must not keep the service from ending. */
 async function* untilAborted(chunks: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array, void> {
-  const aborted = Promise.withResolvers<never>();
-  aborted.promise.catch(() => undefined);
-  const abort = (): void => aborted.reject(signal.reason);
+  let reject: (reason: unknown) => void = () => undefined;
+  const abort = (): void => reject(signal.reason);
   signal.addEventListener('abort', abort, { once: true });
   const reader = chunks[Symbol.asyncIterator]();
   try {
     for (;;) {
       signal.throwIfAborted();
+      // One for each chunk: a promise that outlives them would keep all chunks that ever raced with it.
+      const aborted = Promise.withResolvers<never>();
+      reject = aborted.reject;
       const next = await Promise.race([reader.next(), aborted.promise]);
       if (next.done === true) return;
       yield next.value;
