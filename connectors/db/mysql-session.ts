@@ -9,7 +9,7 @@ import { BatchMaker, refuseDuplicates, type WireColumn } from './cells.ts';
 import type { Door } from './driver.ts';
 import { mysqlProblem } from './mysql-problems.ts';
 import { guardConnection, readRows, streamOf } from './mysql-rows.ts';
-import type { BoundStatement, PreparedStatement } from './mysql-statement.ts';
+import type { BoundStatement, StatementShape } from './mysql-statement.ts';
 import { type Field, mysqlType, type ZeroDates } from './mysql-types.ts';
 import { ReadingSocket } from './reading-socket.ts';
 import type { ServerWarnings } from './server-warnings.ts';
@@ -150,8 +150,8 @@ export class MysqlSession {
   }
 
   /** What the server finds in a statement; it doesn't run it. */
-  async prepare(sql: string, signal: AbortSignal): Promise<PreparedStatement> {
-    let found: PreparedStatement = { parameters: 0, names: [] };
+  async prepare(sql: string, signal: AbortSignal): Promise<StatementShape> {
+    let found: StatementShape = { parameters: 0, names: [] };
     await this.#breakable.until(signal, (settle) =>
       this.#connection.prepare(sql, (failure, statement) => {
         if (failure === null) {

@@ -2,7 +2,7 @@ import { Problem } from '#sdk';
 import type { Parameter, QueryValues } from './options.ts';
 
 /** What a server finds in a statement when it prepares it. */
-export interface PreparedStatement {
+export interface StatementShape {
   readonly parameters: number;
   /** The names of the columns of its result. */
   readonly names: readonly string[];
@@ -26,7 +26,7 @@ export interface BoundStatement {
  */
 export async function boundStatement(
   { sql, parameters }: Pick<QueryValues, 'sql' | 'parameters'>,
-  prepare: (sql: string) => Promise<PreparedStatement>,
+  prepare: (sql: string) => Promise<StatementShape>,
 ): Promise<BoundStatement> {
   if (parameters.length === 0) return { sql };
   const { parameters: wanted, names } = await prepare(sql);

@@ -19,7 +19,7 @@ export function stopCode(): number | undefined {
 }
 
 /** How a process is told to end. */
-export interface Stop {
+export interface StopSignal {
   /** Aborted when it is to end. */
   readonly signal: AbortSignal;
   /** What to exit with because of a signal; undefined when none came. */
@@ -31,7 +31,7 @@ export interface Stop {
 }
 
 /** Turns SIGINT and SIGTERM into an aborted signal, so that everything can end well. */
-export function onStop(): Stop {
+export function onStop(): StopSignal {
   const controller = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let echoUntil = 0;
