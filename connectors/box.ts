@@ -179,6 +179,7 @@ export default defineService({
       paging: { by: 'token', at: 'next_stream_position', empty: 'chunk_size' },
       incremental: { state: 'next_stream_position' },
       distinct: 'event_id',
+      key: ['id'],
       columns: {
         id: { type: 'text', at: 'event_id' },
         type: { type: 'text', at: 'event_type' },

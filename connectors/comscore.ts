@@ -88,6 +88,12 @@ export default defineService({
     cross_visit: report('CrossVisit', 'Which audience media share.'),
   },
   errors: [
+    // SOAP 1.1, 4.4.1: `Client` blames the request, `Server` may succeed later.
+    {
+      body: { 'Envelope.Body.Fault.faultcode': /(?:^|:)Server(?:\.|$)/ },
+      verdict: 'wait',
+      said: 'Envelope.Body.Fault.faultstring',
+    },
     {
       body: { 'Envelope.Body.Fault': true },
       verdict: 'config',

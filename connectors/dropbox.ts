@@ -33,13 +33,22 @@ export default defineService({
           example: '/Reports',
         }),
         recursive: option.boolean({ about: 'Look into the folders inside it as well.', default: true }),
-        deleted: option.boolean({ about: 'Tell what has been deleted as well.', default: false }),
+        deleted: option.boolean({
+          about: 'Give a row for what has been deleted as well: with `deleted` true, a path, and no `id`.',
+          default: false,
+        }),
       },
       request: {
         path: '/2/files/list_folder',
         json: { path: '{{ path }}', recursive: '{{ recursive }}', include_deleted: '{{ deleted }}', limit: 2000 },
       },
       records: 'entries',
+      // A cursor tells deletions whatever `include_deleted` says.
+      each: (entry, { deleted: wanted }) => {
+        const deleted = entry['.tag'] === 'deleted';
+        return deleted && wanted !== true ? undefined : { ...entry, deleted };
+      },
+      key: ['path'],
       paging: { by: 'token', at: 'cursor', more: 'has_more', onward: more },
       incremental: {
         state: 'cursor',
@@ -55,6 +64,7 @@ export default defineService({
         client_modified: 'timestamptz',
         rev: 'text',
         content_hash: 'text',
+        deleted: 'boolean',
       },
     },
     content: {
@@ -118,7 +128,8 @@ export default defineService({
   check: { request: { path: '/2/users/get_current_account', method: 'POST' }, say: 'logged in as {{ answer.email }}' },
   limits: [
     'How many requests are allowed is not published; a 429 says how long to wait.',
-    'An incremental run tells what has changed, deletions too where `deleted` is set, and not the whole folder.',
+    'An incremental run gives what has changed, not the whole folder. For a table of all files, set `deleted: true` and `write: {disposition: merge, key: [path], deleted: deleted}`.',
+    'The deletion of a folder is one row, with the path of the folder; the files that were in it may have no rows of their own.',
   ],
   example: `sources:
   team:

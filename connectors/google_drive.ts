@@ -159,7 +159,7 @@ export default defineService({
       next: 'name the `drive` to look into, or narrow the `search`',
     },
     // Drive tells those who ask too often with 403 as well as with 429.
-    { body: { 'error.errors.*.reason': ['rateLimitExceeded', 'userRateLimitExceeded'] }, verdict: 'wait' },
+    { body: { 'error.errors.*.reason': ['rateLimitExceeded', 'userRateLimitExceeded'] }, verdict: 'wait', limit: true },
     { body: { 'error.errors.*.reason': 'dailyLimitExceeded' }, verdict: 'daily' },
     {
       body: { 'error.errors.*.reason': 'exportSizeLimitExceeded' },

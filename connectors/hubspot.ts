@@ -124,7 +124,7 @@ export default defineService({
     'Deals, contacts and companies come from the search, which gives no more than 10,000 at a time: they are asked for in the order of their ids, so there is no such end. What is archived is not found.',
     'Changes take a moment until the search knows them: an incremental run reads again what changed in the ten minutes before the last run.',
     'The search may be asked four times in a second. Private apps have an allowance for a day as well, which ends a run when it is used up.',
-    '`api_version` may be a date such as 2026-03: HubSpot has the same addresses under it.',
+    'HubSpot ends version v3 of its API in September 2027. `api_version: 2026-03` asks for the same under the version that follows it.',
     'Not confirmed by the vendor’s documentation: which scopes suffice for the list of properties.',
   ],
   example: `sources:

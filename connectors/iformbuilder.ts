@@ -123,7 +123,8 @@ export default defineService({
     },
   },
   errors: [
-    { status: [429, 503, 504], verdict: 'wait', wait: '1s', said: 'error_message' },
+    { status: 429, verdict: 'wait', said: 'error_message' },
+    { status: [503, 504], verdict: 'wait', wait: '1s', said: 'error_message' },
     {
       status: 404,
       verdict: 'config',

@@ -63,7 +63,8 @@ export default defineService({
         code_parameter: 'code',
       },
       pkce: true,
-      scopes: ['api', 'refresh_token'],
+      // Without a person, the app's own settings decide: the token address refuses `scope`.
+      person_scopes: ['api', 'refresh_token'],
       // Nothing says how long a token lives: it is renewed when it is refused. Whether a refresh token is good for more than
       // one use is a setting of the app, and who uses one twice that is not loses the login: so none is used twice.
       refresh: 'rotating',

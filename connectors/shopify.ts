@@ -139,8 +139,8 @@ export default defineService({
       },
       records: 'orders',
       each: ({ line_items: lines, ...order }) => ((lines ?? []) as Fields[]).map((line) => ({ ...line, order })),
-      // The address of the next page is complete: nothing else may be sent with it.
-      paging: { by: 'link', missing: 'end' },
+      // The address of the next page is complete: nothing else may be sent with it. The last of several leads back.
+      paging: { by: 'link', missing: 'single' },
       incremental: { column: 'updated_at', key: 'id', settles: '10m' },
       columns: {
         id: 'integer',

@@ -137,6 +137,8 @@ export default defineService({
       },
       each: (response, { partition }) => answersOf(response as Response, (partition as { design: Design }).design),
       incremental: { column: 'updated_at', key: 'response_id', settles: '5m' },
+      // Rows, columns and choices of a question may be null.
+      key: [],
       columns: {
         survey_id: { type: 'text', scope: 'partition.survey.id' },
         survey: { type: 'text', scope: 'partition.design.title' },

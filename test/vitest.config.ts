@@ -10,8 +10,8 @@ export default defineConfig({
   resolve: { alias: { 'sluice/sdk/testing': sdk('testing/index.ts'), 'sluice/sdk': sdk('index.ts') } },
   test: {
     include: ['test/**/*.test.ts'],
-    // `npm run test:servers` and `npm run test:package` run these.
-    exclude: [...configDefaults.exclude, 'test/real/**', 'test/package/installed/**'],
+    // `npm run test:servers`, `test:package` and `test:systemd` run these.
+    exclude: [...configDefaults.exclude, 'test/real/**', 'test/package/installed/**', 'test/systemd/**'],
     pool: 'forks',
     setupFiles: ['src/lib/temporal.ts'],
     maxWorkers: 2,

@@ -9,8 +9,10 @@ import { type Batch, type ByteCells, type Cells, type Column, Problem } from '#s
  */
 export type Fix =
   | { readonly how: 'in place'; readonly fix: (bytes: Buffer, spans: Int32Array, at: number) => void }
-  | { readonly how: 'boolean'; readonly isTrue: (bytes: Buffer, start: number, end: number) => boolean }
+  | { readonly how: 'boolean'; readonly isTrue: BooleanReader }
   | { readonly how: 'rewrite'; readonly text: (bytes: Buffer, start: number, end: number) => string };
+
+type BooleanReader = (bytes: Buffer, start: number, end: number) => boolean;
 
 /** A column of the result and how its bytes become canonical. */
 export interface WireColumn {
@@ -45,9 +47,27 @@ export class BatchMaker {
   #cells({ fix }: WireColumn, slot: number, rows: WireRows): Cells {
     const stride = this.#wire.length;
     if (fix?.how === 'rewrite') return this.#rewritten(fix.text, slot, rows);
-    if (fix?.how === 'boolean') return booleans(fix.isTrue, { ...rows, stride, slot });
+    if (fix?.how === 'boolean') return this.#booleans(fix.isTrue, slot, rows);
     if (fix?.how === 'in place') this.#mend(fix.fix, slot, rows);
     return { kind: 'bytes', bytes: rows.bytes, spans: rows.spans, stride, slot };
+  }
+
+  #booleans(isTrue: BooleanReader, slot: number, rows: WireRows): ByteCells {
+    const { bytes, spans, length, before } = rows;
+    const step = 2 * this.#wire.length;
+    const own = new Int32Array(2 * length);
+    let r = 0;
+    try {
+      for (let at = 2 * slot; r < length; r++, at += step) {
+        const start = spans[at]!;
+        const truth = start >= 0 && isTrue(bytes, start, spans[at + 1]!);
+        own[2 * r] = start < 0 ? -1 : truth ? 0 : 4;
+        own[2 * r + 1] = start < 0 ? 0 : truth ? 4 : 9;
+      }
+    } catch (thrown) {
+      throw this.#placed(thrown, slot, before + r + 1);
+    }
+    return { kind: 'bytes', bytes: words, spans: own, stride: 1, slot: 0 };
   }
 
   #mend(fix: (bytes: Buffer, spans: Int32Array, at: number) => void, slot: number, rows: WireRows): void {
@@ -114,31 +134,8 @@ class OwnBytes {
   }
 }
 
+/** All cells of a boolean column point into the same nine bytes. */
 const words = Buffer.from('truefalse');
-
-interface BooleanRows extends WireRows {
-  readonly stride: number;
-  readonly slot: number;
-}
-
-/** All cells of the column point into the same nine bytes. */
-function booleans(
-  isTrue: (bytes: Buffer, start: number, end: number) => boolean,
-  { bytes, spans, length, stride, slot }: BooleanRows,
-): ByteCells {
-  const own = new Int32Array(2 * length);
-  for (let r = 0, at = 2 * slot; r < length; r++, at += 2 * stride) {
-    const start = spans[at]!;
-    if (start < 0) {
-      own[2 * r] = -1;
-      continue;
-    }
-    const truth = isTrue(bytes, start, spans[at + 1]!);
-    own[2 * r] = truth ? 0 : 4;
-    own[2 * r + 1] = truth ? 4 : 9;
-  }
-  return { kind: 'bytes', bytes: words, spans: own, stride: 1, slot: 0 };
-}
 
 /** Refuses names that stand twice: a record could keep only one of them. */
 export function refuseDuplicates(columns: readonly Column[]): void {

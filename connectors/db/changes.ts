@@ -25,7 +25,7 @@ export async function extractChanges({ query, dialect, watermark, ask }: Given):
   // What is stored comes as the last column, where it was asked for, and is nobody else's business.
   const columns = dialect.stored === undefined ? read.columns : read.columns.slice(0, -1);
   const decides = dialect.stored === undefined ? at : columns.length;
-  const edge = new Edge({ column, lag, before, at: decides, type, width: columns.length });
+  const edge = new Edge({ column, lag, before, at: decides, type, columns });
   const counted = { fresh: 0 };
   return {
     columns,
@@ -36,7 +36,7 @@ export async function extractChanges({ query, dialect, watermark, ask }: Given):
       return after === undefined ? undefined : watermarkText(after);
     },
     unchanged: () => counted.fresh === 0,
-    comesAgain: () => edge.isOverfull,
+    comesAgain: () => edge.comesAgain,
   };
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Batch, type Column, cellText, type Extraction, Problem, storedRow } from '#sdk';
+import { type Batch, type Column, cellText, cutText, type Extraction, exponentialMs, Problem, storedRow } from '#sdk';
 import { type Ask, type Bound, type Dialect, ranged } from './dialect.ts';
 import type { Door } from './driver.ts';
 import type { ChunkOptions, QueryValues } from './options.ts';
@@ -8,11 +8,12 @@ import { columnAt, nullInOrder } from './ordered.ts';
 /** After a lost connection: so many tries without one more row, with pauses that double. */
 const mostTries = 6;
 const firstPauseMs = 250;
+const maxPauseMs = 8000;
 
 export interface ChunkedGiven {
   readonly query: QueryValues & { readonly chunks: ChunkOptions };
   readonly dialect: Dialect;
-  readonly door: Pick<Door, 'signal' | 'log'>;
+  readonly door: Pick<Door, 'signal' | 'log' | 'warn'>;
   /** Tells the runner that we are at work, though no rows come. */
   readonly alive: () => void;
   readonly ask: Ask;
@@ -101,6 +102,7 @@ class Chunks {
     let again = this.#last;
     for await (const batch of chunk.batches) {
       if (batch.length === 0) continue;
+      if (again !== undefined && this.#text(batch, 0) !== again.text) this.#warnOfGoneRow(again);
       const from = again !== undefined && this.#text(batch, 0) === again.text ? 1 : 0;
       this.#advance(batch, from);
       again = undefined;
@@ -108,6 +110,7 @@ class Chunks {
       this.#rows += batch.length - from;
       if (batch.length > from) yield this.#shown(batch, from);
     }
+    if (again !== undefined) throw rowsGone(this.#given.query.chunks.column, again);
     return came;
   }
 
@@ -133,23 +136,31 @@ class Chunks {
     if (before !== undefined) this.#last = { type: this.#columns[this.#at]!.type, text: before };
   }
 
+  /** The last row of a chunk was deleted or changed; others may have been. */
+  #warnOfGoneRow({ text }: Bound): void {
+    this.#given.door.warn?.({
+      code: 'DB_ROW_GONE',
+      message: 'the last row of a chunk was not there any more when the next chunk was read',
+      seen: `${this.#given.query.chunks.column}: ${cutText(text, 80)}`,
+      next: 'if rows are deleted while it is read, leave chunks out, so that all rows are of one moment',
+      incomplete: true,
+    });
+  }
+
   /** A table that was altered meanwhile would give rows of another shape. */
   #refuseOtherColumns(columns: readonly Column[]): void {
-    const isSame = this.#columns.every(({ name, type }, c) => columns[c]?.name === name && columns[c].type === type);
-    if (isSame) return;
-    throw new Problem({
-      code: 'DB_COLUMNS_CHANGED',
-      family: 'try_later',
-      message: 'the columns of the result have changed between two chunks',
-      next: 'the run is tried again',
-    });
+    const isSame =
+      columns.length === this.#columns.length &&
+      this.#columns.every(({ name, type }, c) => columns[c]?.name === name && columns[c].type === type);
+    if (!isSame) throw columnsChanged();
   }
 
   async #recover(thrown: unknown, tries: number): Promise<void> {
     const { signal, log } = this.#given.door;
     signal.throwIfAborted();
-    if (!(thrown instanceof Problem) || thrown.family !== 'try_later' || tries >= mostTries) throw thrown;
-    const pauseMs = firstPauseMs * 2 ** tries;
+    const isPassing = thrown instanceof Problem && thrown.family === 'try_later' && !isForNewRun(thrown);
+    if (!isPassing || tries >= mostTries) throw thrown;
+    const pauseMs = exponentialMs(tries, { firstMs: firstPauseMs, maxMs: maxPauseMs });
     log.warn('The connection was lost; the read goes on behind the last row', {
       rows: this.#rows,
       because: thrown.message,
@@ -157,6 +168,31 @@ class Chunks {
     });
     await wait(pauseMs, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
+}
+
+/** What no next chunk puts right, but a run that begins again. */
+const isForNewRun = ({ code }: Problem) => code === 'DB_COLUMNS_CHANGED' || code === 'DB_ROWS_GONE';
+
+function columnsChanged(): Problem {
+  return new Problem({
+    code: 'DB_COLUMNS_CHANGED',
+    family: 'try_later',
+    message: 'the columns of the result have changed between two chunks',
+    next: 'run the job again: the next run reads all rows with the new columns',
+  });
+}
+
+/** Not the end of the table: the row that was read last has gone with all behind it. */
+function rowsGone(column: string, { text }: Bound): Problem {
+  return new Problem({
+    code: 'DB_ROWS_GONE',
+    family: 'try_later',
+    message:
+      'rows have gone between two chunks: neither the row that was read last is there any more, nor any behind it',
+    where: { column },
+    seen: cutText(text, 80),
+    next: 'run the job again; look whether the table was emptied, or whether another server with fewer rows answers',
+  });
 }
 
 function noOrder(column: string, type: string): Problem {
@@ -176,7 +212,7 @@ function notUnique(column: string, value: string): Problem {
     family: 'job',
     message: `chunks cannot go by column ${JSON.stringify(column)}: two rows have the same value`,
     where: { column },
-    seen: value.slice(0, 80),
+    seen: cutText(value, 80),
     next: 'take a column whose values are unique; the primary key is best',
   });
 }

@@ -1,4 +1,4 @@
-import { type ColumnType, Problem } from '#sdk';
+import { type ColumnType, cutText, Problem } from '#sdk';
 import type { Bound } from './dialect.ts';
 
 const shapes: Readonly<Partial<Record<ColumnType, RegExp>>> = {
@@ -37,7 +37,7 @@ export function refuseCursorValue(column: string, { type, text }: Bound): void {
     family: 'job',
     message: `the highest value of column ${JSON.stringify(column)} is none that rows can be read on from`,
     where: { column },
-    seen: text.slice(0, 80),
+    seen: cutText(text, 80),
     next: 'leave such rows out in the query: … where that_column < …',
   });
 }

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type Batch, cellText, storedRow } from '#sdk';
+import { type Batch, type Column, cellText, type RowsAgain, storedRow } from '#sdk';
 import { isBefore, type Lag, lagged, refuseCursorValue } from './cursor-value.ts';
 import type { Bound } from './dialect.ts';
 import type { Watermark } from './watermark.ts';
@@ -19,8 +19,8 @@ interface Reading {
   /** Index of the column whose text decides. */
   readonly at: number;
   readonly type: Bound['type'];
-  /** How many columns the rows have that anybody is to see. */
-  readonly width: number;
+  /** Columns of the rows that the job gets: the first ones of each batch. */
+  readonly columns: readonly Column[];
 }
 
 /**
@@ -31,6 +31,13 @@ export class Edge {
   readonly #reading: Reading;
   /** Rows of the last run that may come again, and how often. */
   readonly #expected = new Map<string, number>();
+  /** Indexes of the columns of the last run, in its order: rows of both runs are compared by these. */
+  readonly #common: readonly number[];
+  readonly #all: readonly number[];
+  /** Columns of the last run that are gone: its rows cannot be compared. */
+  readonly #gone: readonly string[];
+  /** Such rows have come. */
+  #hasUncompared = false;
   #seen: Seen[] = [];
   /** Value of the last row that there was no room to remember. */
   #forgotten: Bound | undefined;
@@ -38,12 +45,19 @@ export class Edge {
 
   constructor(reading: Reading) {
     this.#reading = reading;
-    for (const row of reading.before?.seen ?? []) this.#expected.set(row, (this.#expected.get(row) ?? 0) + 1);
+    const { columns: former = [], seen = [] } = reading.before ?? {};
+    const names = reading.columns.map(({ name }) => name);
+    this.#all = reading.columns.keys().toArray();
+    this.#gone = former.filter((name) => !names.includes(name));
+    this.#common = former.map((name) => names.indexOf(name));
+    if (this.#isIncomparable) return;
+    for (const row of seen) this.#expected.set(row, (this.#expected.get(row) ?? 0) + 1);
   }
 
   /** The rows of the batch that are new. */
   fresh(batch: Batch): Batch {
     this.#remember(batch);
+    this.#noteUncompared(batch);
     const rows = new Int32Array(batch.length);
     let length = 0;
     for (let i = 0; i < batch.length; i++) {
@@ -55,7 +69,7 @@ export class Edge {
 
   #isExpected(batch: Batch, i: number): boolean {
     if (this.#expected.size === 0) return false;
-    const row = this.#rowOf(batch, i);
+    const row = rowOf(batch, i, this.#common);
     const left = this.#expected.get(row);
     if (left === undefined) {
       this.#leaveBehind(this.#valueOf(batch, i));
@@ -84,7 +98,7 @@ export class Edge {
     for (; i >= 0 && added.length < mostSeen; i--) {
       const cursor = this.#valueOf(batch, i);
       if (isBefore(cursor, from)) break;
-      added.push({ value: cursor, row: this.#rowOf(batch, i) });
+      added.push({ value: cursor, row: rowOf(batch, i, this.#all) });
     }
     const kept = added.length < batch.length ? [] : this.#seen.filter((old) => !isBefore(old.value, from));
     const all = [...kept, ...added.reverse()];
@@ -94,9 +108,23 @@ export class Edge {
     if (this.#forgotten !== undefined && isBefore(this.#forgotten, from)) this.#forgotten = undefined;
   }
 
-  /** Whether the next run meets rows that are not remembered. */
-  get isOverfull(): boolean {
-    return this.#forgotten !== undefined;
+  /** The last run's rows are remembered by columns that are gone, or by nobody knows which. */
+  get #isIncomparable(): boolean {
+    const { columns = [], seen = [] } = this.#reading.before ?? {};
+    return seen.length > 0 && (columns.length === 0 || this.#gone.length > 0);
+  }
+
+  /** Rows come in order, so the first one of a run tells. The order of texts is the database's: each may be of the last run. */
+  #noteUncompared(batch: Batch): void {
+    if (this.#hasUncompared || !this.#isIncomparable) return;
+    const { before, type } = this.#reading;
+    this.#hasUncompared = type === 'text' || !isBefore(before!.value, this.#valueOf(batch, 0));
+  }
+
+  /** Why rows come twice: in the next run those that are not remembered, in this one those that cannot be compared. */
+  get comesAgain(): RowsAgain | undefined {
+    if (this.#hasUncompared) return { why: 'columns_gone', columns: this.#gone };
+    return this.#forgotten === undefined ? undefined : { why: 'too_many' };
   }
 
   #valueOf(batch: Batch, i: number): Bound {
@@ -104,20 +132,27 @@ export class Edge {
     return { type, text: cellText(batch.cells[at]!, batch.columns[at]!.type, storedRow(batch, i))! };
   }
 
-  /** The whole row counts: one that was changed twice at the same instant is another one. */
-  #rowOf(batch: Batch, i: number): string {
-    const stored = storedRow(batch, i);
-    const cells = batch.cells.slice(0, this.#reading.width);
-    const texts = cells.map((cell, c) => cellText(cell, batch.columns[c]!.type, stored));
-    return hash('sha256', JSON.stringify(texts), 'base64').slice(0, 22);
-  }
-
   /** The watermark that all this comes to; the one before where no row came. */
   watermark(): Watermark | undefined {
-    const { before, column, type } = this.#reading;
+    const { before, column, columns, type } = this.#reading;
     if (this.#value === undefined) return before;
     // Rows may have been taken away since: what is read never goes back.
     const isBack = before !== undefined && type !== 'text' && isBefore(this.#value, before.value);
-    return { column, value: isBack ? before.value : this.#value, seen: this.#seen.map(({ row }) => row) };
+    const value = isBack ? before.value : this.#value;
+    return { column, value, columns: columns.map(({ name }) => name), seen: this.#seen.map(({ row }) => row) };
   }
+}
+
+/**
+ * Hash of a row: of its cells in the columns of these indexes, in this order. All that are there count: a row that was
+ * changed twice at the same instant is another one. Cells count by value: a column that got more decimals has the same rows.
+ */
+function rowOf(batch: Batch, i: number, columns: readonly number[]): string {
+  const stored = storedRow(batch, i);
+  const texts = columns.map((c) => {
+    const { type } = batch.columns[c]!;
+    const text = cellText(batch.cells[c]!, type, stored);
+    return type === 'decimal' && text?.includes('.') ? text.replace(/\.?0+$/, '') : text;
+  });
+  return hash('sha256', JSON.stringify(texts), 'base64').slice(0, 22);
 }

@@ -1,5 +1,5 @@
 import { Problem, seenIn } from '#sdk';
-import { connectionLost, connectTimeout, networkProblem } from './network-problems.ts';
+import { connectionLost, connectTimeout, neverConnected } from './network-problems.ts';
 import { type Circumstances, type ErrorNumbers, queryFailed, serverProblem } from './server-problems.ts';
 
 interface ServerError {
@@ -41,9 +41,10 @@ const rules: readonly ErrorNumbers[] = [
     next: 'raise statement_timeout_seconds or make the query faster',
   },
   {
-    // Too many connections, shutdown, out of memory or disk, blocked host, lock wait, deadlock, killed, network trouble.
+    // Too many connections, shutdown, out of memory or disk, blocked host, lock wait, deadlock, killed, table altered
+    // behind the snapshot, network trouble.
     errors: [
-      1021, 1037, 1038, 1040, 1041, 1053, 1077, 1078, 1079, 1129, 1135, 1203, 1205, 1213, 1226, 1927, 3168, 4031,
+      1021, 1037, 1038, 1040, 1041, 1053, 1077, 1078, 1079, 1129, 1135, 1203, 1205, 1213, 1226, 1412, 1927, 3168, 4031,
     ],
     family: 'try_later',
     code: 'DB_SERVER_BUSY',
@@ -58,13 +59,13 @@ const rules: readonly ErrorNumbers[] = [
 ];
 
 /** Whatever mysql2 threw, as a problem. */
-export function mysqlProblem(thrown: unknown, { place, connectSeconds }: Circumstances): Problem {
+export function mysqlProblem(thrown: unknown, { place, connectSeconds, isConnected }: Circumstances): Problem {
   if (thrown instanceof Problem) return thrown;
   const { errno, sqlState, sqlMessage, code: name } = (thrown ?? {}) as ServerError;
   if (name === 'AUTH_SWITCH_PLUGIN_ERROR') return loginRefused(thrown, place);
   if (typeof errno !== 'number' || sqlMessage === undefined) {
     if (seenIn(thrown).message === 'connect ETIMEDOUT') return connectTimeout(place, connectSeconds);
-    return networkProblem(thrown, place) ?? connectionLost(place, thrown);
+    return isConnected ? connectionLost(place, thrown) : neverConnected(place, thrown);
   }
   const { family, code, next } = rules.find(({ errors }) => errors.includes(errno)) ?? queryFailed;
   const seen = `error ${errno}${sqlState ? `, SQLSTATE ${sqlState}` : ''}`;

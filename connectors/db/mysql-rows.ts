@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { Connection, QueryOptions } from 'mysql2';
-import { guardStream } from '#sdk';
-import { unreadable } from './broken-protocol.ts';
+import { type ConnectorLog, guardStream } from '#sdk';
+import { brokenProtocol, unreadable } from './broken-protocol.ts';
 import { MysqlTap } from './mysql-tap.ts';
 import type { Field } from './mysql-types.ts';
 import { manyResults, noRows } from './result-problems.ts';
@@ -11,7 +11,8 @@ import { wireOf } from './tap.ts';
 /**
  * What of mysql2 is not in its documented interface stands in this file: a connection has `stream`, its socket (TLS or
  * not), whose only 'data' listener is the packet parser; a query command that nobody gave a callback says `fields` when the
- * last column is known and before the packet behind it is read, and `end` at the end, however it went.
+ * last column is known and before the packet behind it is read, and `end` at the end, however it went. What it writes to the
+ * console on its own is kept from there: {@link keepFromConsole}.
  */
 interface Command {
   on(event: 'fields', listener: (fields: Field[] | undefined) => void): Command;
@@ -25,8 +26,11 @@ export function streamOf(connection: Connection): Duplex {
   return stream ?? wireOf(stream, 'mysql2').stream;
 }
 
-/** Guards the socket of a connection, which is made now, and the one with TLS, which mysql2 makes of it later. */
-export function guardConnection(connection: Connection): void {
+/**
+ * Guards the socket of a connection, which is made now, and the one with TLS, which mysql2 makes of it later. What the driver
+ * would tell the console goes to the log.
+ */
+export function guardConnection(connection: Connection, log: ConnectorLog): void {
   const guarded = connection as unknown as { startTLS(then: (failure?: Error) => void): void };
   guardStream(streamOf(connection), unreadable);
   const startTls = guarded.startTLS.bind(guarded);
@@ -34,6 +38,58 @@ export function guardConnection(connection: Connection): void {
     startTls(then);
     guardStream(streamOf(connection), unreadable);
   };
+  keepFromConsole(connection, log);
+}
+
+interface Packet {
+  readonly sequenceId: number;
+  readLengthCodedNumberExt: ReadNumber & { isQuiet?: true };
+}
+
+type ReadNumber = (first: number | undefined, ...rest: unknown[]) => unknown;
+
+interface Handling {
+  /** The number that the next packet should have. */
+  sequenceId: number;
+  readonly _command: unknown;
+  handlePacket(packet?: Packet): void;
+}
+
+/**
+ * mysql2 prints a line for each packet that has another number than it should have, and a stack for a length that is none.
+ * The first is logged once for a connection, since some proxies number their packets as they like and all is well; the
+ * second ends the connection.
+ */
+function keepFromConsole(connection: Connection, log: ConnectorLog): void {
+  const handling = connection as unknown as Handling;
+  const handle = handling.handlePacket.bind(handling);
+  let isTold = false;
+  handling.handlePacket = (packet) => {
+    if (packet !== undefined) {
+      refuseOddLengths(packet);
+      const { sequenceId: expected } = handling;
+      if (handling._command && packet.sequenceId !== expected) {
+        if (!isTold) log.warn('the server numbers its packets out of order', { expected, seen: packet.sequenceId });
+        isTold = true;
+        handling.sequenceId = packet.sequenceId;
+      }
+    }
+    handle(packet);
+  };
+}
+
+/** The largest first byte that a length can have: https://mariadb.com/kb/en/protocol-data-types/#length-encoded-integers */
+const maxFirstByte = 0xfe;
+
+function refuseOddLengths(packet: Packet): void {
+  const read = packet.readLengthCodedNumberExt;
+  if (read.isQuiet) return;
+  const quiet: Packet['readLengthCodedNumberExt'] = function readLength(this: Packet, first, ...rest) {
+    if (first === undefined || first > maxFirstByte) throw brokenProtocol('a length that is no length');
+    return read.call(this, first, ...rest);
+  };
+  quiet.isQuiet = true;
+  (Object.getPrototypeOf(packet) as Packet).readLengthCodedNumberExt = quiet;
 }
 
 export interface RowsSettings {

@@ -1,17 +1,16 @@
-import { isIP, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import mysql, { type Connection, type ConnectionOptions } from 'mysql2';
-import type { Batch, Column, Extraction } from '#sdk';
-import { type Address, addressOf, readTls, type Tls } from './address.ts';
+import type { Batch, Column, ConnectorLog, Extraction } from '#sdk';
+import { addressOf, readTls } from './address.ts';
 import { BatchQueue, batchesOf } from './batch-queue.ts';
 import { Breakable } from './breakable.ts';
 import { BatchMaker, refuseDuplicates, type WireColumn } from './cells.ts';
 import type { Door } from './driver.ts';
+import { mysqlConfig } from './mysql-config.ts';
 import { mysqlProblem } from './mysql-problems.ts';
 import { guardConnection, readRows, streamOf } from './mysql-rows.ts';
 import type { BoundStatement, StatementShape } from './mysql-statement.ts';
 import { type Field, mysqlType, type ZeroDates } from './mysql-types.ts';
-import { ReadingSocket } from './reading-socket.ts';
 import type { ServerWarnings } from './server-warnings.ts';
 import { SpanBlock } from './span-block.ts';
 
@@ -20,42 +19,58 @@ const killPatienceMs = 800;
 /** A day: how long the server keeps a result for a reader that is busy elsewhere. Its own limit is one minute. */
 const writePatienceSeconds = 86_400;
 
+interface SessionOptions {
+  readonly config: ConnectionOptions;
+  readonly place: string;
+  readonly connectSeconds: number;
+  readonly log: ConnectorLog;
+}
+
 /** One connection to MySQL or MariaDB. */
 export class MysqlSession {
   readonly #connection: Connection;
   readonly #config: ConnectionOptions;
-  readonly #problem: (thrown: unknown) => Error;
+  readonly #connectSeconds: number;
+  readonly #log: ConnectorLog;
   readonly #breakable: Breakable;
+  #isConnected = false;
 
   /** The server as people write it. */
   readonly place: string;
 
-  private constructor(config: ConnectionOptions, place: string, problem: (thrown: unknown) => Error) {
+  private constructor({ config, place, connectSeconds, log }: SessionOptions) {
     this.place = place;
     this.#config = config;
-    this.#problem = problem;
-    this.#breakable = new Breakable(problem);
+    this.#connectSeconds = connectSeconds;
+    this.#log = log;
+    this.#breakable = new Breakable((thrown) => this.#problem(thrown));
     this.#connection = mysql.createConnection(config);
-    guardConnection(this.#connection);
+    guardConnection(this.#connection, log);
     this.#connection.on('error', (reason) => this.#breakable.onBroken(reason));
   }
 
   /** Connects and logs in; throws a problem, or the signal's reason. */
-  static async open({ source, folder, signal, tunnel }: Door): Promise<MysqlSession> {
+  static async open({ source, folder, signal, log, tunnel }: Door): Promise<MysqlSession> {
     signal.throwIfAborted();
     const address = addressOf(source);
     const connectSeconds = source.connect_timeout_seconds;
     const tls = await readTls(source.tls, folder);
-    const config = configOf({ address, tls, timeoutMs: connectSeconds * 1000, socket: tunnel?.path });
+    const config = mysqlConfig({ address, tls, timeoutMs: connectSeconds * 1000, socket: tunnel?.path });
     const place = `${address.host}:${address.port}`;
-    const session = new MysqlSession(config, place, (thrown) => mysqlProblem(thrown, { place, connectSeconds }));
+    const session = new MysqlSession({ config, place, connectSeconds, log });
     try {
       await session.#breakable.until(signal, (settle) => session.#connection.connect((failure) => settle(failure)));
+      session.#isConnected = true;
       return session;
     } catch (thrown) {
       session.#drop();
       throw thrown;
     }
+  }
+
+  #problem(thrown: unknown): Error {
+    const { place } = this;
+    return mysqlProblem(thrown, { place, connectSeconds: this.#connectSeconds, isConnected: this.#isConnected });
   }
 
   /** Runs statements of our own, one after the other; their results are dropped. */
@@ -170,6 +185,11 @@ export class MysqlSession {
     return (await this.#rows(sql, signal))[0] ?? [];
   }
 
+  /** What the account may do, as the server writes it. */
+  async grants(signal: AbortSignal): Promise<readonly string[]> {
+    return (await this.#rows('show grants', signal)).map(([grant = '']) => grant);
+  }
+
   /** What the server has about the statement before, without its notes. */
   async #warnings(count: number, signal: AbortSignal): Promise<ServerWarnings> {
     const rows = await this.#rows('show warnings', signal);
@@ -217,7 +237,7 @@ export class MysqlSession {
   /** A server that computes does not notice that we hung up; it is told over a connection of its own. */
   async #kill(threadId: number): Promise<void> {
     const helper = mysql.createConnection({ ...this.#config, connectTimeout: killPatienceMs });
-    guardConnection(helper);
+    guardConnection(helper, this.#log);
     await new Promise<void>((resolve) => {
       helper.on('error', () => resolve());
       helper.query(`kill ${threadId}`, () => resolve());
@@ -246,51 +266,4 @@ function wireOf(field: Field, name: string, zeroDates: ZeroDates): WireColumn {
   const { type, fix } = mysqlType(field, zeroDates);
   const column: Column = { name, type };
   return fix === undefined ? { column } : { column, fix };
-}
-
-interface ConfigParts {
-  readonly address: Address;
-  readonly tls: Tls | undefined;
-  readonly timeoutMs: number;
-  /** The socket of a tunnel, which leads to the server. */
-  readonly socket: string | undefined;
-}
-
-function configOf({ address, tls, timeoutMs, socket }: ConfigParts): ConnectionOptions {
-  const { host, port, user, password, database } = address;
-  return {
-    // The name that a certificate is checked against; the socket below is what really connects.
-    host: tls?.servername ?? host,
-    port,
-    ...(user === undefined ? {} : { user }),
-    ...(password === undefined ? {} : { password }),
-    ...(database === undefined ? {} : { database }),
-    charset: 'utf8mb4',
-    connectTimeout: timeoutMs,
-    stream: () => socketTo(address, socket),
-    // No file of ours is anybody's business, and the meaning of a query is not for a driver to change.
-    flags: ['-LOCAL_FILES', '-IGNORE_SPACE', '-FOUND_ROWS'],
-    ...(tls === undefined ? {} : { ssl: secure(tls) }),
-  };
-}
-
-function secure({ rejectUnauthorized, ca, cert, key }: Tls) {
-  return {
-    rejectUnauthorized,
-    verifyIdentity: rejectUnauthorized,
-    ...(ca === undefined ? {} : { ca }),
-    ...(cert === undefined ? {} : { cert }),
-    ...(key === undefined ? {} : { key }),
-  };
-}
-
-/**
- * mysql2 gives TLS no name to check when the host is an address, and Node then checks against `localhost`, unless the
- * socket itself remembers its host as it does for names. If Node ever stops asking it, the check fails, never passes.
- */
-function socketTo({ host, port }: Address, path: string | undefined): Socket {
-  if (host.startsWith('/')) return new ReadingSocket().connect({ path: host });
-  const socket = new ReadingSocket().setNoDelay().setKeepAlive(true);
-  socket.connect(path === undefined ? { host, port } : { path });
-  return isIP(host) === 0 ? socket : Object.assign(socket, { _host: host });
 }

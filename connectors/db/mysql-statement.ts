@@ -45,6 +45,11 @@ const escaped = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|--(?=\s|$)[^\n]*|#[
 /** With the sql_mode NO_BACKSLASH_ESCAPES. */
 const unescaped = /'[^']*'|"[^"]*"|`[^`]*`|--(?=\s|$)[^\n]*|#[^\n]*|\/\*(?!M?!).*?\*\/|\?/gs;
 
+/** A statement without texts, quoted names and comments, as each of the two ways to read a backslash has it. */
+export function withoutQuoted(sql: string): readonly string[] {
+  return [escaped, unescaped].map((quoted) => sql.replaceAll(quoted, (piece) => (piece === '?' ? piece : ' ')));
+}
+
 function placeholders(sql: string, escapes: boolean): readonly number[] {
   return [...sql.matchAll(escapes ? escaped : unescaped)].flatMap(({ 0: piece, index }) =>
     piece === '?' ? [index] : [],

@@ -1,6 +1,7 @@
 import type { Extraction } from '#sdk';
 import { mysqlDialect } from './dialects.ts';
 import type { Door, Driver } from './driver.ts';
+import { refuseWrites, writePrivileges } from './mysql-reading.ts';
 import { MysqlSession } from './mysql-session.ts';
 import { boundStatement } from './mysql-statement.ts';
 import type { QueryValues } from './options.ts';
@@ -16,7 +17,10 @@ export const mysql: Driver = {
         "select version(), substring_index(current_user(), '@', 1), coalesce(database(), 'no database')",
         door.signal,
       );
-      return `${session.isMariadb ? 'MariaDB' : 'MySQL'} ${version?.split('-')[0]} as ${user} on ${database}`;
+      const may = writePrivileges(await session.grants(door.signal));
+      const warning =
+        may.length === 0 ? '' : `; this account may write: ${may.slice(0, 4).join(', ')}${may.length > 4 ? ' …' : ''}`;
+      return `${session.isMariadb ? 'MariaDB' : 'MySQL'} ${version?.split('-')[0]} as ${user} on ${database}${warning}`;
     } finally {
       await session.close();
     }
@@ -34,6 +38,7 @@ const fixes = {
 
 async function extract(door: Door, query: QueryValues): Promise<Extraction> {
   const { source, signal } = door;
+  refuseWrites(query.sql);
   const session = await MysqlSession.open(door);
   const hangUp = () => void session.cancel();
   const leave = async (whole: boolean) => {

@@ -3,9 +3,21 @@ import { networkWords, Problem, seenIn } from '#sdk';
 /** The problem behind an error of the network or of TLS, or undefined when it is of another kind. */
 export function networkProblem(thrown: unknown, place: string): Problem | undefined {
   const { code, message } = seenIn(thrown);
-  const because = networkWords[code];
+  const because = networkWords[code] ?? socketWords[code];
   if (because !== undefined) return unreachable({ place, because, seen: message, cause: thrown });
   return isTls(code, message) ? tlsRefused({ place, seen: message, cause: thrown }) : undefined;
+}
+
+/** A Unix socket is a file. */
+const socketWords: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such socket',
+  EACCES: 'this user may not use the socket',
+};
+
+/** The problem behind whatever kept a connection from coming about. */
+export function neverConnected(place: string, thrown: unknown): Problem {
+  const because = 'the connection ended before the login was complete';
+  return networkProblem(thrown, place) ?? unreachable({ place, because, seen: seenIn(thrown).message, cause: thrown });
 }
 
 function isTls(code: string, message: string): boolean {
@@ -54,12 +66,14 @@ export function connectTimeout(place: string, seconds: number): Problem {
 
 /** The connection broke while rows were on their way: the result is not complete and never will be. */
 export function connectionLost(place: string, cause: unknown): Problem {
+  const { code, message } = seenIn(cause);
+  const because = networkWords[code] === undefined ? '' : `: ${networkWords[code]}`;
   return new Problem({
     code: 'DB_CONNECTION_LOST',
     family: 'try_later',
-    message: `the connection to ${place} was lost before the result was complete`,
-    seen: seenIn(cause).message,
-    next: 'the run starts anew; when it happens again, look into the server log',
+    message: `the connection to ${place} was lost before the result was complete${because}`,
+    seen: message,
+    next: 'if it happens again, look into the log of the server, and for a proxy or firewall that ends connections',
     cause,
   });
 }

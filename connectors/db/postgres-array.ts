@@ -56,7 +56,7 @@ function elementWriter({ type, fix }: PostgresType): (element: string) => string
     return (element) => (/^-?\d/.test(element) ? element : JSON.stringify(element));
   }
   if (fix === undefined) return JSON.stringify;
-  if (fix.how === 'boolean') return (element) => (element === 't' ? 'true' : 'false');
+  if (fix.how === 'boolean') return (element) => String(fix.isTrue(Buffer.from(element), 0, element.length));
   // A domain over an array is an array inside the array.
   if (type === 'json') return (element) => fixed(element, fix);
   return (element) => JSON.stringify(fixed(element, fix));

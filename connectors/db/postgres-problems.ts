@@ -1,6 +1,7 @@
 import { type ConnectorLog, Problem, seenIn } from '#sdk';
-import { connectionLost, networkProblem } from './network-problems.ts';
-import { queryFailed, serverProblem, type Verdict } from './server-problems.ts';
+import { connectionLost, neverConnected } from './network-problems.ts';
+import { pgbouncerVerdict, tlsRequired } from './pgbouncer-problems.ts';
+import { type Circumstances, queryFailed, serverProblem, type Verdict } from './server-problems.ts';
 
 /** The fields of an ErrorResponse that we read. https://www.postgresql.org/docs/current/protocol-error-fields.html */
 interface ServerError {
@@ -26,7 +27,6 @@ const rules: readonly Rule[] = [
     code: 'DB_WRITE_REFUSED',
     next: 'a source is only read: write a query that changes nothing',
   },
-  { sqlstate: /^08P01/, family: 'job', code: 'DB_QUERY_FAILED', next: 'give one parameter for each of $1, $2 …' },
   {
     sqlstate: /^57014/,
     family: 'job',
@@ -41,37 +41,41 @@ const rules: readonly Rule[] = [
   },
 ];
 
-/** Whatever pg threw, as a problem. */
-export function postgresProblem(thrown: unknown, place: string): Problem {
-  if (thrown instanceof Problem) return thrown;
-  const error = (thrown ?? {}) as ServerError;
-  if (error.severity === undefined || error.code === undefined) return clientProblem(thrown, place);
-  const { family, code, next } = ruleFor(error.code, seenIn(thrown).message);
-  const said = [seenIn(thrown).message, error.detail, error.hint].filter(Boolean).join('; ');
-  return serverProblem({ place, said, family, code, next, seen: stateOf(error), cause: thrown });
-}
-
-const tlsRequired: Verdict = {
-  family: 'config',
-  code: 'DB_TLS_REQUIRED',
-  next: 'set tls: { mode: verify } on the source',
+const otherParameters: Verdict = {
+  family: 'job',
+  code: 'DB_QUERY_FAILED',
+  next: 'give one parameter for each of $1, $2 …',
 };
 
-/** A server that lets nobody in without TLS says so only in its words, which may be of another language. */
-function ruleFor(state: string, message: string): Verdict {
-  if (/^28/.test(state) && /no encryption|SSL off/.test(message)) return tlsRequired;
-  return rules.find(({ sqlstate }) => sqlstate.test(state)) ?? queryFailed;
+type Where = Pick<Circumstances, 'place' | 'isConnected'>;
+
+/** Whatever pg threw, as a problem. */
+export function postgresProblem(thrown: unknown, where: Where): Problem {
+  if (thrown instanceof Problem) return thrown;
+  const error = (thrown ?? {}) as ServerError;
+  if (error.severity === undefined || error.code === undefined) return clientProblem(thrown, where);
+  const { message } = seenIn(thrown);
+  const { family, code, next } = verdictOn(error, message);
+  const said = [message, error.detail, error.hint].filter(Boolean).join('; ');
+  return serverProblem({ place: where.place, said, family, code, next, seen: stateOf(error), cause: thrown });
+}
+
+/** Words count only where nothing else tells: a server may speak any language, a pooler's are always English. */
+function verdictOn({ code = '', routine }: ServerError, message: string): Verdict {
+  if (code.startsWith('28') && /no encryption|SSL off/.test(message)) return tlsRequired;
+  if (routine === 'exec_bind_message') return otherParameters;
+  const pooler = code === '08P01' && routine === undefined ? pgbouncerVerdict(message) : undefined;
+  return pooler ?? rules.find(({ sqlstate }) => sqlstate.test(code)) ?? queryFailed;
 }
 
 function stateOf({ code, position }: ServerError): string {
   return position === undefined ? `SQLSTATE ${code}` : `SQLSTATE ${code} at character ${position} of the query`;
 }
 
-function clientProblem(thrown: unknown, place: string): Problem {
-  const network = networkProblem(thrown, place);
-  if (network !== undefined) return network;
+function clientProblem(thrown: unknown, { place, isConnected }: Where): Problem {
+  if (isConnected) return connectionLost(place, thrown);
   const { message } = seenIn(thrown);
-  if (!/^SASL|password/i.test(message)) return connectionLost(place, thrown);
+  if (!/^SASL|password/i.test(message)) return neverConnected(place, thrown);
   return new Problem({
     code: 'DB_LOGIN_REFUSED',
     family: 'login',

@@ -1,20 +1,19 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type ConnectionOptions, checkServerIdentity } from 'node:tls';
 import pg from 'pg';
-import { type Batch, type Column, seenIn } from '#sdk';
-import { type Address, addressOf, readTls, type Tls } from './address.ts';
+import { type Batch, type Column, type Problem, seenIn } from '#sdk';
+import { addressOf, readTls } from './address.ts';
 import { BatchQueue, batchesOf } from './batch-queue.ts';
 import { BatchMaker, refuseDuplicates, type WireColumn } from './cells.ts';
 import type { Door } from './driver.ts';
 import { connectTimeout } from './network-problems.ts';
 import type { QueryValues } from './options.ts';
 import { requestCancel } from './postgres-cancel.ts';
+import { postgresConfig } from './postgres-config.ts';
 import { checkMessages } from './postgres-messages.ts';
 import { logNotice, postgresProblem } from './postgres-problems.ts';
 import { Description, Portal } from './postgres-statement.ts';
 import { PostgresTap, pgWire } from './postgres-tap.ts';
 import { isUnknown, type TypeRow, typeOf, typeQuery } from './postgres-types.ts';
-import { ReadingSocket } from './reading-socket.ts';
 import type { ServerWarning, ServerWarnings } from './server-warnings.ts';
 import { SpanBlock } from './span-block.ts';
 
@@ -48,6 +47,7 @@ export class PostgresSession {
   #broken: unknown;
   #onBroken: (reason: unknown) => void = () => {};
   readonly #warnings: ServerWarning[] = [];
+  #isConnected = false;
   /** The server owes us an answer. */
   #isBusy = false;
 
@@ -68,7 +68,7 @@ export class PostgresSession {
     const address = addressOf(source);
     const tls = await readTls(source.tls, folder);
     const timeoutMs = source.connect_timeout_seconds * 1000;
-    const config = configOf({ address, tls, timeoutMs, socketFolder: tunnel?.folder });
+    const config = postgresConfig({ address, tls, timeoutMs, socketFolder: tunnel?.folder });
     const session = new PostgresSession(`${address.host}:${address.port}`, config);
     session.#client.on('notice', logNotice(log));
     session.#client.on('notice', ({ code = '', message = '' }) => {
@@ -82,17 +82,22 @@ export class PostgresSession {
       const connected = session.#client.connect();
       checkMessages(session.#connection);
       await connected;
+      session.#isConnected = true;
     } catch (thrown) {
       session.#drop();
       signal.throwIfAborted();
       if (seenIn(thrown).message === 'timeout expired') {
         throw connectTimeout(session.place, source.connect_timeout_seconds);
       }
-      throw postgresProblem(thrown, session.place);
+      throw session.#problem(thrown);
     } finally {
       signal.removeEventListener('abort', stop);
     }
     return session;
+  }
+
+  #problem(thrown: unknown): Problem {
+    return postgresProblem(thrown, { place: this.place, isConnected: this.#isConnected });
   }
 
   /** One row of text by a statement of our own. */
@@ -105,7 +110,7 @@ export class PostgresSession {
     try {
       return (await this.#client.query(query)) as unknown as { rows: R[] };
     } catch (thrown) {
-      throw postgresProblem(thrown, this.place);
+      throw this.#problem(thrown);
     }
   }
 
@@ -137,7 +142,7 @@ export class PostgresSession {
     try {
       return await this.#client.query(new Description(sql)).fields;
     } catch (thrown) {
-      throw postgresProblem(thrown, this.place);
+      throw this.#problem(thrown);
     }
   }
 
@@ -165,13 +170,13 @@ export class PostgresSession {
       pause: () => stream.pause(),
       resume: () => {
         stream.resume();
-        if (isWaiting) proceed();
+        if (isWaiting) whenHeard(() => queue.isClosed || proceed());
         isWaiting = false;
       },
     });
     let block: SpanBlock | undefined;
     const fail = (thrown: unknown) => {
-      const problem = postgresProblem(thrown, this.place);
+      const problem = this.#problem(thrown);
       queue.fail(block?.placed(problem) ?? problem);
     };
     const proceed = () => {
@@ -271,42 +276,17 @@ export class PostgresSession {
   }
 }
 
+/**
+ * Calls back after what has arrived by now was read. A server that ended an idle session has said why; writing to it first
+ * would break the connection before that is read. The first turn of the event loop begins to read, the second has read.
+ */
+function whenHeard(then: () => void): void {
+  setImmediate(() => setImmediate(then));
+}
+
 /** Nothing is asked of the server before the first batch is. */
 async function* lazily(start: () => void, batches: () => AsyncGenerator<Batch>): AsyncGenerator<Batch> {
   const inner = batches();
   start();
   yield* inner;
-}
-
-interface ConfigParts {
-  readonly address: Address;
-  readonly tls: Tls | undefined;
-  readonly timeoutMs: number;
-  /** Where the socket of a tunnel stands, which leads to the server. */
-  readonly socketFolder: string | undefined;
-}
-
-function configOf({ address, tls, timeoutMs, socketFolder }: ConfigParts) {
-  // Through a socket, pg knows no host that a certificate could be checked against.
-  const named = tls?.servername ?? (socketFolder === undefined ? undefined : address.host);
-  return {
-    host: socketFolder ?? address.host,
-    port: address.port,
-    user: address.user,
-    database: address.database ?? address.user,
-    // A function, so that neither PGPASSWORD nor ~/.pgpass slips in when no password is given.
-    password: () => address.password ?? '',
-    ssl: tls === undefined ? false : secure(tls, named),
-    // TLS reads by itself, below the socket that pg sees.
-    ...(tls === undefined ? { stream: () => new ReadingSocket() } : {}),
-    connectionTimeoutMillis: timeoutMs,
-    application_name: 'sluice',
-    keepAlive: true,
-  } satisfies pg.ClientConfig;
-}
-
-/** pg always asks for the host's certificate; another name, where one is given, has to be checked by hand. */
-function secure(tls: Tls, named: string | undefined): ConnectionOptions {
-  if (named === undefined) return { ...tls };
-  return { ...tls, checkServerIdentity: (_host, certificate) => checkServerIdentity(named, certificate) };
 }

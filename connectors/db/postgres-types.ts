@@ -1,4 +1,4 @@
-import type { ColumnType } from '#sdk';
+import { type ColumnType, Problem } from '#sdk';
 import type { Fix } from './cells.ts';
 import { arrayReader } from './postgres-array.ts';
 
@@ -11,6 +11,8 @@ export interface PostgresType {
 const SPACE = 0x20;
 const T = 0x54;
 const Z = 0x5a;
+const PLUS = 0x2b;
+const ZERO = 0x30;
 
 /** `2024-01-01 00:00:00` → `2024-01-01T00:00:00`; `infinity` and years BC stay as the server wrote them. */
 function timestamp(bytes: Buffer, spans: Int32Array, at: number): void {
@@ -30,10 +32,16 @@ function isClock(bytes: Buffer, end: number): boolean {
   return last >= 0x30 && last <= 0x39;
 }
 
-/** `2024-01-01 00:00:00+00` → `2024-01-01T00:00:00Z`: the session's time zone is UTC, so the offset is always `+00`. */
+/**
+ * `2024-01-01 00:00:00+00` → `2024-01-01T00:00:00Z`. The session's time zone is UTC, so PostgreSQL writes no other offset; a
+ * server that only speaks its protocol may have ignored the setting.
+ */
 function timestamptz(bytes: Buffer, spans: Int32Array, at: number): void {
   const end = spans[at + 1]!;
   if (!isClock(bytes, end)) return;
+  if (bytes[end - 3] !== PLUS || bytes[end - 2] !== ZERO || bytes[end - 1] !== ZERO) {
+    throw otherForm('timestamptz', 'a time in UTC that ends in +00');
+  }
   timestamp(bytes, spans, at);
   bytes[end - 3] = Z;
   spans[at + 1] = end - 2;
@@ -45,15 +53,27 @@ function timetz(bytes: Buffer, start: number, end: number): string {
   return /[+-]\d\d$/.test(text) ? `${text}:00` : text;
 }
 
+const BACKSLASH = 0x5c;
+const X = 0x78;
+const hexForm = '\\x and pairs of hexadecimal digits';
 const base64 = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');
-const hex = new Uint8Array(256);
+/** More than a byte can hold, and so is all that is made of it. */
+const noDigit = 0x1000;
+const hex = new Uint16Array(256).fill(noDigit);
 for (let digit = 0; digit < 16; digit++) hex[digit.toString(16).charCodeAt(0)] = digit;
 
 /** `\x686921` → `aGkh`, where it stands: base64 is always shorter than hex, so the writer never overtakes the reader. */
 function bytea(bytes: Buffer, spans: Int32Array, at: number): void {
   const start = spans[at]!;
   const end = spans[at + 1]!;
-  const byteAt = (i: number) => (hex[bytes[i]!]! << 4) | hex[bytes[i + 1]!]!;
+  const isHex = bytes[start] === BACKSLASH && bytes[start + 1] === X && (end - start) % 2 === 0;
+  if (!isHex) throw otherForm('bytea', hexForm);
+  let seen = 0;
+  const byteAt = (i: number) => {
+    const byte = (hex[bytes[i]!]! << 4) | hex[bytes[i + 1]!]!;
+    seen |= byte;
+    return byte;
+  };
   let o = start;
   let i = start + 2;
   for (; i + 6 <= end; i += 6) {
@@ -71,12 +91,33 @@ function bytea(bytes: Buffer, spans: Int32Array, at: number): void {
     bytes[o++] = left === 2 ? base64[(three >> 6) & 63]! : 0x3d;
     bytes[o++] = 0x3d;
   }
+  if (seen >= noDigit) throw otherForm('bytea', hexForm);
   spans[at + 1] = o;
+}
+
+const TRUE = 0x74;
+const FALSE = 0x66;
+
+function isTrue(bytes: Buffer, start: number, end: number): boolean {
+  const first = bytes[start];
+  if (end - start !== 1 || (first !== TRUE && first !== FALSE)) throw otherForm('boolean', 't or f');
+  return first === TRUE;
+}
+
+/** A server that speaks PostgreSQL's protocol without being one; a guess at what it means would be wrong in silence. */
+function otherForm(type: string, allowed: string): Problem {
+  return new Problem({
+    code: 'DB_VALUE_FORM',
+    family: 'job',
+    message: `the server writes a value of type ${type} in a form that PostgreSQL does not use`,
+    allowed,
+    next: 'cast the column to text in the query',
+  });
 }
 
 const boolean: PostgresType = {
   type: 'boolean',
-  fix: { how: 'boolean', isTrue: (bytes, start) => bytes[start] === 0x74 },
+  fix: { how: 'boolean', isTrue },
 };
 const text: PostgresType = { type: 'text' };
 

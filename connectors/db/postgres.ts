@@ -11,6 +11,8 @@ export const postgres: Driver = {
   async check(door) {
     const session = await PostgresSession.open(door);
     try {
+      // As a run does: a pooler, or what else speaks the protocol, may have no transactions.
+      await session.begin(door.source.statement_timeout_seconds);
       const [version, user, database] = await session.row(
         "select current_setting('server_version'), current_user::text, current_database()::text",
       );

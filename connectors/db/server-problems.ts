@@ -25,6 +25,8 @@ export interface Circumstances {
   readonly place: string;
   /** So long the source lets connecting take. */
   readonly connectSeconds: number;
+  /** The server has let us in. */
+  readonly isConnected: boolean;
 }
 
 /** What a server said about a login or a statement, as a problem of the family given. */

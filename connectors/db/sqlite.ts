@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { setImmediate as breathe } from 'node:timers/promises';
-import { type Batch, type Column, type Extraction, Problem, type SqliteValue, type Value } from '#sdk';
+import { type Batch, type Column, cutText, type Extraction, Problem, type SqliteValue, type Value } from '#sdk';
 import { refuseDuplicates } from './cells.ts';
 import { sqliteDialect } from './dialects.ts';
 import type { Door, Driver } from './driver.ts';
@@ -175,7 +175,7 @@ function valueAt({ name, type }: Column, stored: SqliteValue, row: number): Valu
     family: 'row',
     message: `column ${JSON.stringify(name)} is ${type}, but row ${row} holds another kind of value`,
     where: { row, column: name },
-    seen: stored instanceof Uint8Array ? `${stored.length} bytes` : JSON.stringify(String(stored).slice(0, 80)),
+    seen: stored instanceof Uint8Array ? `${stored.length} bytes` : JSON.stringify(cutText(String(stored), 80)),
     next: `say in the query what it shall be: cast(${name} as text) as ${name}`,
   });
 }

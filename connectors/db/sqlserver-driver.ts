@@ -6,7 +6,8 @@ import { exactValue, type TdsType } from './sqlserver-values.ts';
 
 /**
  * Everything of tedious that is not in its documented interface stands in this file: its parser of rows asks one function
- * for each value. That function is asked first, for where the value ends; then the exact one is read from the bytes.
+ * for each value. That function is asked first, for where the value ends; then the exact one is read from the bytes. And
+ * what it writes to the console on its own is kept from there.
  */
 interface ValueParser {
   readValue: ReadValue & { isExact?: true };
@@ -29,6 +30,8 @@ export function loadTedious(folder: string, places = [import.meta.url, join(fold
       continue;
     }
     makeExact(require('tedious/lib/value-parser') as ValueParser);
+    keepFromConsole(require('tedious/lib/token/stream-parser') as { prototype: TokenParser });
+    keepFromWarnings(require('tedious/lib/token/handler') as { tds71DeprecationWarning?: { emitted: boolean } });
     return require('tedious') as typeof Tedious;
   }
   throw new Problem({
@@ -55,6 +58,38 @@ function makeExact(parser: ValueParser): void {
   exact.isExact = true;
   parser.readValue = exact;
   if (parser.readValue !== exact) throw driverChanged();
+}
+
+interface TokenParser {
+  readonly buffer: Buffer;
+  /** Where the token begins. */
+  position: number;
+  parseToken: ((parser: unknown) => unknown) & { isQuiet?: true };
+}
+
+const environmentChange = 0xe3;
+/** The kinds of change that tedious knows ([MS-TDS] 2.2.7.9); for another one it prints a line and passes over it. */
+const knownChanges = new Set([1, 2, 3, 4, 7, 8, 9, 10, 13, 18, 20]);
+
+function keepFromConsole({ prototype }: { prototype: TokenParser }): void {
+  const parse = prototype.parseToken;
+  if (typeof parse !== 'function') throw driverChanged();
+  if (parse.isQuiet) return;
+  const quiet: TokenParser['parseToken'] = function parseToken(this: TokenParser, parser) {
+    const { buffer, position } = this;
+    const end = position + 3 < buffer.length ? position + 3 + buffer.readUInt16LE(position + 1) : buffer.length + 1;
+    const isStrange = buffer[position] === environmentChange && !knownChanges.has(buffer[position + 3]!);
+    if (!isStrange || end > buffer.length) return parse.call(this, parser);
+    this.position = end;
+    return undefined;
+  };
+  quiet.isQuiet = true;
+  prototype.parseToken = quiet;
+}
+
+/** That a future version of tedious will not read from SQL Server 2000 concerns the next version of Sluice. */
+function keepFromWarnings({ tds71DeprecationWarning }: { tds71DeprecationWarning?: { emitted: boolean } }): void {
+  if (tds71DeprecationWarning !== undefined) tds71DeprecationWarning.emitted = true;
 }
 
 /** The tedious that is installed is none that we know the inside of. */

@@ -1,5 +1,5 @@
 import { Problem, seenIn } from '#sdk';
-import { connectionLost, connectTimeout, networkProblem, tlsRefused } from './network-problems.ts';
+import { connectionLost, connectTimeout, networkProblem, neverConnected, tlsRefused } from './network-problems.ts';
 import { type Circumstances, type ErrorNumbers, queryFailed, serverProblem } from './server-problems.ts';
 
 interface ServerError {
@@ -35,7 +35,7 @@ const rules: readonly ErrorNumbers[] = [
 ];
 
 /** Whatever tedious threw, as a problem. */
-export function sqlserverProblem(thrown: unknown, { place, connectSeconds }: Circumstances): Problem {
+export function sqlserverProblem(thrown: unknown, { place, connectSeconds, isConnected }: Circumstances): Problem {
   if (thrown instanceof Problem) return thrown;
   const { code, number, cause } = (thrown ?? {}) as ServerError;
   const { message } = seenIn(thrown);
@@ -47,7 +47,8 @@ export function sqlserverProblem(thrown: unknown, { place, connectSeconds }: Cir
   if (code === 'ETIMEOUT') return connectTimeout(place, connectSeconds);
   if (code === 'EENCRYPT' || /encryption/i.test(message)) return tlsRefused({ place, seen: message, cause: thrown });
   if (code === 'ELOGIN') return refused(place, thrown);
-  return networkProblem(cause, place) ?? networkProblem(thrown, place) ?? connectionLost(place, thrown);
+  if (isConnected) return connectionLost(place, cause ?? thrown);
+  return networkProblem(cause, place) ?? neverConnected(place, thrown);
 }
 
 function timedOut(place: string, cause: unknown): Problem {

@@ -9,6 +9,7 @@ import { refuseDuplicates } from './cells.ts';
 import type { Door } from './driver.ts';
 import type { Parameter, QueryValues } from './options.ts';
 import { manyResults, noRows } from './result-problems.ts';
+import type { Circumstances } from './server-problems.ts';
 import { driverChanged, loadTedious } from './sqlserver-driver.ts';
 import { sqlserverProblem } from './sqlserver-problems.ts';
 import { sqlserverType } from './sqlserver-values.ts';
@@ -21,16 +22,25 @@ const roughRowBytes = 200;
 export class SqlserverSession {
   readonly #tedious: typeof Tedious;
   readonly #connection: Connection;
-  readonly #problem: (thrown: unknown) => Problem;
+  readonly #circumstances: Omit<Circumstances, 'isConnected'>;
   readonly #breakable: Breakable;
+  #isConnected = false;
 
-  private constructor(tedious: typeof Tedious, config: ConnectionConfiguration, problem: (thrown: unknown) => Problem) {
+  private constructor(
+    tedious: typeof Tedious,
+    config: ConnectionConfiguration,
+    circumstances: Omit<Circumstances, 'isConnected'>,
+  ) {
     this.#tedious = tedious;
-    this.#problem = problem;
-    this.#breakable = new Breakable(problem);
+    this.#circumstances = circumstances;
+    this.#breakable = new Breakable((thrown) => this.#problem(thrown));
     this.#connection = new tedious.Connection(config);
     this.#connection.on('error', (reason) => this.#breakable.onBroken(reason));
     this.#connection.on('end', () => this.#breakable.onBroken(new Error('the server closed the connection')));
+  }
+
+  #problem(thrown: unknown): Problem {
+    return sqlserverProblem(thrown, { ...this.#circumstances, isConnected: this.#isConnected });
   }
 
   /** Connects and logs in; throws a problem, or the signal's reason. */
@@ -47,11 +57,10 @@ export class SqlserverSession {
       socket: tunnel?.path,
     });
     const place = `${address.host}:${address.port}`;
-    const session = new SqlserverSession(tedious, config, (thrown) =>
-      sqlserverProblem(thrown, { place, connectSeconds }),
-    );
+    const session = new SqlserverSession(tedious, config, { place, connectSeconds });
     try {
       await session.#breakable.until(signal, (settle) => session.#connection.connect((failure) => settle(failure)));
+      session.#isConnected = true;
       return session;
     } catch (thrown) {
       session.close();

@@ -1,4 +1,4 @@
-import { type ColumnType, canonicalText, columnTypes, Problem } from '#sdk';
+import { type ColumnType, canonicalText, columnTypes, cutText, Problem } from '#sdk';
 import { refuseCursorValue } from './cursor-value.ts';
 import type { Bound } from './dialect.ts';
 
@@ -6,6 +6,8 @@ import type { Bound } from './dialect.ts';
 export interface Watermark {
   readonly column: string;
   readonly value: Bound;
+  /** Columns that the hashes in `seen` are of, in this order; empty where that is not known. */
+  readonly columns: readonly string[];
   /** Hashes of the rows from the lag on, as often as they came. */
   readonly seen: readonly string[];
 }
@@ -14,22 +16,24 @@ export interface Watermark {
 export function parseWatermark(text: string | undefined): Watermark | undefined {
   if (text === undefined) return undefined;
   try {
-    const { column, type, value, seen = [] } = JSON.parse(text) as Record<string, unknown>;
-    const isWhole = typeof column === 'string' && typeof value === 'string' && Array.isArray(seen);
+    const { column, type, value, columns = [], seen = [] } = JSON.parse(text) as Record<string, unknown>;
+    const isWhole = typeof column === 'string' && typeof value === 'string' && [columns, seen].every(Array.isArray);
     if (!isWhole || !columnTypes.includes(type as ColumnType)) throw new Error('not whole');
-    return { column, value: { type: type as ColumnType, text: value }, seen: seen.map(String) };
+    return { column, value: { type: type as ColumnType, text: value }, columns: texts(columns), seen: texts(seen) };
   } catch (cause) {
     throw new Problem({
       code: 'DB_WATERMARK',
       family: 'config',
       message: 'the watermark of the job is not one of this connector',
-      seen: text.slice(0, 80),
+      seen: cutText(text, 80),
       allowed: 'such as {"column":"updated_at","type":"timestamptz","value":"2026-11-20T08:00:00Z"}',
       next: 'forget it, so that the job reads all rows anew: `sluice state clear JOB`',
       cause,
     });
   }
 }
+
+const texts = (list: unknown): string[] => (list as unknown[]).map(String);
 
 /**
  * What a person means who lets a job read on from elsewhere: a whole watermark of the same cursor, or a value of it.
@@ -39,27 +43,29 @@ export function meantWatermark(
   text: string,
   { former, cursor }: { readonly former: string; readonly cursor: string | undefined },
 ): string {
-  const { column, value, seen } = text.startsWith('{') ? parseWatermark(text)! : atValue(text, parseWatermark(former)!);
+  const { column, value, ...rows } = text.startsWith('{')
+    ? parseWatermark(text)!
+    : atValue(text, parseWatermark(former)!);
   const canonical = canonicalText(value.text, value.type);
   if (canonical === undefined || column !== (cursor ?? column)) {
     throw new Problem({
       code: 'DB_WATERMARK',
       family: 'config',
       message: `the job reads on by its cursor ${JSON.stringify(cursor ?? column)}, and this is no value of that`,
-      seen: text.slice(0, 80),
+      seen: cutText(text, 80),
       allowed: `a value of type ${value.type}, written as \`sluice state show JOB\` shows it`,
     });
   }
   refuseCursorValue(column, { ...value, text: canonical });
-  return watermarkText({ column, value: { ...value, text: canonical }, seen });
+  return watermarkText({ column, value: { ...value, text: canonical }, ...rows });
 }
 
 /** Another value of the same cursor. No row at it is known, so all of them come. */
 function atValue(text: string, { column, value: { type } }: Watermark): Watermark {
-  return { column, value: { type, text }, seen: [] };
+  return { column, value: { type, text }, columns: [], seen: [] };
 }
 
 /** The watermark's text: the same watermark is always the same text. */
-export function watermarkText({ column, value, seen }: Watermark): string {
-  return JSON.stringify({ column, type: value.type, value: value.text, seen: seen.toSorted() });
+export function watermarkText({ column, value, columns, seen }: Watermark): string {
+  return JSON.stringify({ column, type: value.type, value: value.text, columns, seen: seen.toSorted() });
 }

@@ -5,6 +5,16 @@ const tooManyCalls = [4, 17, 32, 613, ...Array.from({ length: 15 }, (_, i) => 80
 const permissions = [3, 10, ...Array.from({ length: 100 }, (_, i) => 200 + i)];
 const usage = 'x-business-use-case-usage';
 
+/** More than the vendor gives at once. What helps depends on the options of the stream. */
+export function tooMuch(next: string): ErrorRule {
+  return {
+    body: { 'error.message': /reduce the amount of data/i },
+    verdict: 'config',
+    say: 'cannot give so much at once',
+    next,
+  };
+}
+
 /** All errors come with status 400 and a number that tells them apart. */
 export const errors: readonly ErrorRule[] = [
   {
@@ -19,13 +29,8 @@ export const errors: readonly ErrorRule[] = [
     verdict: 'wait',
     wait: { at: { header: usage, at: '*.*.estimated_time_to_regain_access' }, unit: 'minutes' },
   },
-  { body: { 'error.code': tooManyCalls }, verdict: 'wait' },
-  {
-    body: { 'error.message': /reduce the amount of data/i },
-    verdict: 'config',
-    say: 'cannot give so much at once',
-    next: 'read it with `stream: report`, or with fewer breakdowns',
-  },
+  { body: { 'error.code': tooManyCalls }, verdict: 'wait', limit: true },
+  tooMuch('Ask for less: fewer accounts or pages, or a later `start_date` in a stream of posts'),
   { body: { 'error.is_transient': true }, verdict: 'wait' },
   { body: { 'error.code': [1, 2] }, verdict: 'wait' },
   {

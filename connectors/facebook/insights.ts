@@ -41,7 +41,7 @@ export const asking = {
 };
 
 /** The cursor stays on the last page; only the address of the next one is missing there. */
-export const byCursor = { by: 'token', at: 'paging.cursors.after', present: 'paging.next' } as const;
+export const byCursor = { by: 'token', at: 'paging.cursors.after', present: 'paging.next', always: 'paging' } as const;
 
 /** A stream of figures: all but how it asks. */
 export function insights(

@@ -73,9 +73,11 @@ function isSystemError(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error;
 }
 
+/** A program may put the time of modification back (`touch -r`, `cp -p`), but not the time of the change of the file's status. */
+const told = ['size', 'mtimeNs', 'ctimeNs', 'ino'] as const;
+
 function refuseChange(name: string, before: BigIntStats, now: BigIntStats): void {
-  const isSame = before.size === now.size && before.mtimeNs === now.mtimeNs && before.ino === now.ino;
-  if (isSame) return;
+  if (told.every((fact) => before[fact] === now[fact])) return;
   throw new Problem({
     code: 'FILE_CHANGED',
     family: 'try_later',

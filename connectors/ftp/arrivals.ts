@@ -20,14 +20,17 @@ export class Arrivals extends Writable {
     this.on('error', () => undefined);
   }
 
-  /** All that arrives, to the end of the transfer or to its break. */
+  /**
+   * All that arrives, to the end of the transfer or to its break, in pieces of what has come meanwhile: TLS gives 16 kB at a time,
+   * and to write each of these to the disk costs more than to join them.
+   */
   async *chunks(): AsyncGenerator<Uint8Array> {
     for (;;) {
-      const [chunk] = this.#chunks;
-      if (chunk !== undefined) {
-        this.#chunks.shift();
-        this.#take(chunk.length);
-        yield chunk;
+      if (this.#chunks.length > 0) {
+        const bytes = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks);
+        this.#chunks = [];
+        this.#take(bytes.length);
+        yield bytes;
       } else if (this.#isComplete) return;
       else
         await new Promise<void>((resolve) => {

@@ -1,5 +1,5 @@
-import { type FileHandle, open } from 'node:fs/promises';
-import type { Problem } from '#sdk';
+import type { FileHandle } from 'node:fs/promises';
+import { openScratchFile, type Problem } from '#sdk';
 import { isSame, type Settled } from './complete.ts';
 import type { Line } from './line.ts';
 import { endedEarly, fileChanged, isAway, isRefusal, resumedElsewhere } from './problems.ts';
@@ -27,7 +27,7 @@ const overlapBytes = 64 * 1024;
  * were modified, the transfer starts from the beginning, as parts of two versions may not be joined.
  */
 export async function fetchFile(settled: Settled, fetching: Fetching): Promise<void> {
-  const handle = await open(fetching.to, 'w+');
+  const handle = await openScratchFile(fetching.to);
   try {
     await fetchInto({ handle, at: 0 }, settled, fetching);
   } finally {

@@ -2,6 +2,7 @@ import { Client, FTPError, type FTPResponse } from 'basic-ftp';
 import { Problem } from '#sdk';
 import { useActiveMode } from './active-data.ts';
 import { Arrivals } from './arrivals.ts';
+import { guardClient } from './guarded-client.ts';
 import { type ListingForm, parseListing, timeOf } from './listing.ts';
 import type { SourceValues } from './options.ts';
 import { ignorePasvAddress } from './passive-data.ts';
@@ -29,6 +30,7 @@ const keepAliveMs = 15_000;
 /** Logs in by FTP, with TLS where the source says so. */
 export async function openFtp(source: SourceValues, folder: string, signal: AbortSignal): Promise<Session> {
   const client = new Client(source.idle_timeout_seconds * 1000);
+  guardClient(client);
   client.ftp.encoding = source.name_encoding;
   if (source.active !== undefined) useActiveMode(client, source.active);
   ignorePasvAddress(client);

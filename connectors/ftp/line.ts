@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { exponentialMs } from '#sdk';
 import type { Connect, Session } from './session.ts';
 
 const firstWaitMs = 250;
@@ -52,7 +53,7 @@ export class Line {
 
   /** Another session in place of a lost one; the more often it was lost in a row, the longer is waited before. */
   async retry(timesLost: number): Promise<void> {
-    const ms = Math.min(mostWaitMs, firstWaitMs * 2 ** (timesLost - 1));
+    const ms = exponentialMs(timesLost - 1, { firstMs: firstWaitMs, maxMs: mostWaitMs });
     await wait(ms, undefined, { signal: this.#signal }).catch(() => undefined);
     await this.renew();
   }

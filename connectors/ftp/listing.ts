@@ -1,4 +1,4 @@
-import type { Problem } from '#sdk';
+import { cutText, type Problem } from '#sdk';
 import { make } from './problems.ts';
 import type { Entry } from './session.ts';
 
@@ -29,7 +29,7 @@ function isTotal([first = '', ...others]: readonly string[]): boolean {
 function unknownLine(folder: string, line: string): Problem {
   return make('FTP_LISTING', 'job', {
     message: `a line in the listing of ${folder} is not understood`,
-    seen: line.slice(0, 200),
+    seen: cutText(line, 200),
     allowed: 'MLSD (RFC 3659), or LIST as Unix (ls -l) or DOS (dir) writes it',
     next: 'turn on MLSD on the server, or name one file instead of a pattern: then no listing is needed',
   });

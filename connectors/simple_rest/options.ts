@@ -306,7 +306,8 @@ export const query = {
     },
   ),
   null_records: option.choice(['error', 'empty'], {
-    about: 'What null in place of the list of `records` means: an error, or a page without records. json alone.',
+    about:
+      'What null in place of the list of `records` means (json), or a first answer without such an element (xml): an error, or a page without records.',
     default: 'error',
   }),
   max_pages: option.integer({

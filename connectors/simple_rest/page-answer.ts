@@ -22,7 +22,8 @@ export function settingsOf(query: RestQuery, answer: HttpAnswer): RecordSettings
   if (format === undefined && answer.status !== 204) throw unknownFormat(answer, contentType);
   if (format !== undefined && format !== 'json' && readsAnswer(query.paging)) throw noJson(answer, contentType);
   const encoding = query.encoding ?? (charset !== undefined && isKnownEncoding(charset) ? charset : undefined);
-  return { ...query, format: format ?? 'json', encoding, factColumns: Object.keys(query.header_columns) };
+  const own = { noRecords: query.null_records, factColumns: Object.keys(query.header_columns) };
+  return { ...query, ...own, format: format ?? 'json', encoding };
 }
 
 /** The columns that hold headers of the answer. */
@@ -98,8 +99,13 @@ function partialProblem(request: HttpRequest, { url, headers }: HttpAnswer, isPa
 /** What makes an answer an error though its status is good: as the user says, or `errors` of GraphQL. */
 export function failPathsOf({ fail_when, body, records, method }: RestQuery): readonly FailWhen[] {
   if (fail_when !== undefined) return fail_when;
-  const isGraph = typeof body === 'object' && body !== null && 'query' in body && /^post$/i.test(method);
-  return isGraph && records ? ['errors'] : [];
+  return records && /^post$/i.test(method) && isGraph(body) ? ['errors'] : [];
+}
+
+/** A body with `query`, also as text. */
+function isGraph(body: unknown): boolean {
+  if (typeof body === 'string') return /^\s*\{/.test(body) && /"query"\s*:/.test(body);
+  return typeof body === 'object' && body !== null && 'query' in body;
 }
 
 /** The problem of an answer that says that it is an error; undefined if it does not. */

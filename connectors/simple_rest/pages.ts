@@ -7,6 +7,7 @@ import {
   Pager,
   type RecordReader,
   type RunWarning,
+  readTwice,
   recordReader,
   restProblem,
   type Scope,
@@ -18,9 +19,11 @@ import {
   signPlaces,
   spansOf,
   type Turn,
+  totalWarning,
   withUrl,
 } from '#sdk';
 import type { Asking } from './asking.ts';
+import { mayEqual, repeatedPage } from './equal-pages.ts';
 import type { RestQuery } from './options.ts';
 import { factsOf, failPathsOf, refusePartOf, saidFailure, settingsOf } from './page-answer.ts';
 import { AskedBefore, pagingOf, placePage, placesOf } from './paging.ts';
@@ -49,13 +52,8 @@ interface Page {
  * another total on the way, rows have moved between the pages, and all of them are fetched a second time.
  */
 export async function readPages(init: PagesInit): Promise<Extraction> {
-  const first = new PageRun(init);
-  const problem = await first.read();
-  if (!first.hasChanged) return first.extraction(problem);
-  init.log.info('the total changed while the pages were read: reading them a second time');
-  init.spool.clear();
-  const second = new PageRun(init);
-  return second.extraction(await second.read());
+  const { spool, log } = init;
+  return (await readTwice(() => PageRun.read(init), { forget: () => spool.clear(), log })).extraction();
 }
 
 /** One scope for each span of the window; a single one without a window. */
@@ -76,6 +74,7 @@ interface Content {
 
 class PageRun {
   hasChanged = false;
+  problem: unknown;
   readonly #init: PagesInit;
   readonly #asked = new AskedBefore();
   readonly #failPaths: ReturnType<typeof failPathsOf>;
@@ -97,20 +96,21 @@ class PageRun {
     this.#wanted = [...new Set([...placesOf(query.paging), ...failPlaces])];
   }
 
-  /** Reads all pages. A problem is given back, because pages that have changed meanwhile are read a second time. */
-  async read(): Promise<unknown> {
+  /** Reads all pages, or as many as there are before a problem. */
+  static async read(init: PagesInit): Promise<PageRun> {
+    const run = new PageRun(init);
     try {
-      for (const scope of scopesOf(this.#init.query, this.#init.asking.scope)) await this.#readSpan(scope);
-      return undefined;
+      for (const scope of scopesOf(init.query, init.asking.scope)) await run.#readSpan(scope);
     } catch (error) {
-      return error;
+      run.problem = error;
     }
+    return run;
   }
 
   async #readSpan(scope: Scope): Promise<void> {
     const { query } = this.#init;
     const paging = pagingOf(query.paging);
-    const pager = new Pager(paging, { title: 'The server', places: 'option' });
+    const pager = new Pager(paging, { title, places: 'option' });
     this.#before = undefined;
     for (let turn: Turn | undefined = pager.first(scope); turn !== undefined; ) {
       if (++this.#number > query.max_pages) throw tooManyPages(query.max_pages);
@@ -123,11 +123,16 @@ class PageRun {
       this.#reader ??= await this.#readerFor(page.answer);
       const { records, valueAt } = await this.#survey(page);
       turn = this.#turnAfter(page, { records, valueAt }, pager);
+      const isSame = this.#before?.spooled.sha256 === page.spooled.sha256;
+      const isRepeated = isSame && (records > 0 || turn !== undefined);
+      if (isRepeated && !(records > 0 && (await mayEqual(page.spooled, query)))) {
+        throw repeatedPage(page.answer.url, this.#number);
+      }
       if (turn?.link !== undefined) this.#init.client.allow(page.request, turn.link);
       this.#before = page;
     }
-    const { surplus } = pager;
-    if (surplus > 0 && !pager.hasChanged) this.#warnings.push(moreThanTold(surplus));
+    const warning = totalWarning({ code: 'REST', title }, pager);
+    if (warning !== undefined) this.#warnings.push(warning);
   }
 
   async #readerFor(answer: HttpAnswer): Promise<RecordReader> {
@@ -136,7 +141,7 @@ class PageRun {
     return recordReader(settings);
   }
 
-  #turnAfter({ answer, spooled }: Page, { records, valueAt }: Content, pager: Pager): Turn | undefined {
+  #turnAfter({ answer }: Page, { records, valueAt }: Content, pager: Pager): Turn | undefined {
     const { paging } = this.#init.query;
     const link = [answer.headers.link ?? []].flat().join(', ');
     const body = Object.fromEntries(placesOf(paging).map((place) => [place, valueAt(place)]));
@@ -144,20 +149,17 @@ class PageRun {
     const sign = signOfMore(valueAt, link);
     try {
       const turn = pager.next({ answer: facts, records, last: records > 0 ? {} : undefined, sign });
-      if (turn === undefined && sign !== undefined && records > 0) this.#warnings.push(moreIsShown(sign, paging.kind));
-      const isSame = this.#before?.spooled.sha256 === spooled.sha256;
-      if (isSame && (records > 0 || turn !== undefined)) throw repeated(answer.url, this.#number);
+      const isShown = sign !== undefined && (records > 0 || paging.kind === 'none');
+      if (turn === undefined && isShown) this.#warnings.push(moreIsShown(sign, paging.kind));
       return turn;
     } finally {
       this.hasChanged ||= pager.hasChanged;
     }
   }
 
-  /** The table of all pages. @throws the problem that reading them met. */
-  async extraction(problem: unknown): Promise<Extraction> {
-    if (problem !== undefined) throw problem;
+  /** The table of all pages. */
+  async extraction(): Promise<Extraction> {
     const { query, warn } = this.#init;
-    if (this.hasChanged) warn(totalChanged);
     for (const warning of this.#warnings) warn(warning);
     if (this.#isUnchanged) {
       const nothing = (async function* () {})();
@@ -219,25 +221,12 @@ class PageRun {
   }
 }
 
+/** What messages call the server. */
+const title = 'The server';
+
 const largestPageBytes = 8 * 1024 * 1024;
 
 const nothing: Surveyed = { records: 0, values: new Map() };
-
-const totalChanged: RunWarning = {
-  code: 'REST_TOTAL_CHANGED',
-  message: 'The server told different totals while its pages were read, twice: rows may be missing, or be there twice',
-  next: 'Sort the answers by a key that does not change, or page by a cursor; `guards: {complete: true}` refuses such rows',
-  incomplete: true,
-};
-
-function moreThanTold(surplus: number): RunWarning {
-  return {
-    code: 'REST_TOTAL_EXCEEDED',
-    message: `The server gave ${surplus} records more than the total that it told`,
-    next: 'Check that `paging.total` is the number of all records; `guards: {complete: true}` refuses such rows',
-    incomplete: true,
-  };
-}
 
 function moreIsShown(sign: string, kind: string): RunWarning {
   return {
@@ -257,13 +246,6 @@ function noList(records: string, url: URL, seen: string) {
       seen === 'null'
         ? 'Nothing is sent. If the server writes null for a page without records, set `null_records: empty`'
         : 'Nothing is sent. Look at the answer of the server; if it says that it is an error, name the place in `fail_when`',
-  });
-}
-
-function repeated(url: URL, page: number) {
-  return restProblem('REST_PAGES_REPEAT', 'job', `page ${page} is the same as the one before`, {
-    seen: shownUrl(url),
-    next: 'the server seems to ignore the paging parameter: look at `paging`; the part that was read is not sent',
   });
 }
 

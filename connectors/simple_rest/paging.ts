@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type HttpRequest, type Paging as PagingData, restProblem, shownUrl, withUrl } from '#sdk';
+import { type HttpRequest, type Paging as PagingData, restProblem, setParameter, shownUrl, withUrl } from '#sdk';
 import type { Paging, RestQuery } from './options.ts';
 
 /** Which query parameter carries what the pages count, where no template says that it goes elsewhere. */
@@ -24,7 +24,6 @@ export function pagingOf(paging: Paging): PagingData | undefined {
     total: at(totalOf(paging)),
     pages: at(pages),
     missing: missing ?? (isOData(path) ? ('end' as const) : undefined),
-    asked: size,
     size: stop_at === 'short' ? size : undefined,
   };
   const stop = Object.fromEntries(Object.entries(stops).filter(([, value]) => value !== undefined)) as object;
@@ -41,8 +40,13 @@ function isOData(path: string): boolean {
   return /^@?odata\.nextLink$/.test(path);
 }
 
+/** Whether the next page is asked for by its number, or by how many records there were. */
+export function isCounted({ kind }: Paging): boolean {
+  return kind === 'page' || kind === 'offset';
+}
+
 /** The place of the exact number of all records; undefined for one that is an estimate. */
-function totalOf({ total }: Paging): string | undefined {
+export function totalOf({ total }: Paging): string | undefined {
   if (typeof total === 'string' || total === undefined) return total;
   return total.estimate === true ? undefined : total.path;
 }
@@ -64,11 +68,11 @@ export function placePage(
   const { paging } = query;
   const url = new URL(request.url);
   const { size_parameter, size } = paging;
-  if (size_parameter !== undefined && size !== undefined) url.searchParams.set(size_parameter, String(size));
+  if (size_parameter !== undefined && size !== undefined) setParameter(url, size_parameter, String(size));
   const carrier = carriers[paging.kind];
   const value = carrier === undefined ? undefined : page[carrier.fact];
   if (carrier !== undefined && value !== undefined && !namesPage(query)) {
-    url.searchParams.set(paging.parameter ?? carrier.parameter, String(value));
+    setParameter(url, paging.parameter ?? carrier.parameter, String(value));
   }
   return withUrl(request, url);
 }

@@ -1,4 +1,6 @@
 import {
+  addParameters,
+  addQuery,
   type HttpRequest,
   lowerCased,
   ownHeaders,
@@ -34,7 +36,11 @@ export function requestOf(source: RestSource, query: Asked, filling: Filling = {
     const filled = fill(value ?? '');
     return filled === undefined ? [] : [{ name, value: String(filled), type }];
   });
-  for (const { name, value, type } of parameters) if (type !== 'header') url.searchParams.append(name, value);
+  const inQuery = parameters.filter(({ type }) => type !== 'header');
+  addParameters(
+    url,
+    inQuery.map(({ name, value }) => [name, value] as const),
+  );
   refuseOtherOrigin(source, url);
   const own = parameters.filter(({ type }) => type === 'header').map(({ name, value }) => [name, value]);
   const auth = authOf(source.auth, url);
@@ -64,7 +70,7 @@ function addressOf({ url: base }: RestSource, { endpoint_url, path }: Asked, fil
   if (filled === undefined) throw unfilled(path!);
   const [way = '', search = ''] = splitOnce(String(filled), '?');
   if (way !== '') url.pathname = `${url.pathname.replace(/\/+$/, '')}/${way.replace(/^\/+/, '')}`;
-  for (const [name, value] of new URLSearchParams(search)) url.searchParams.append(name, value);
+  addQuery(url, search);
   return url;
 }
 

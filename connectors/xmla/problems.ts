@@ -1,4 +1,4 @@
-import { Problem, type ProblemInit, redact } from '#sdk';
+import { cutText, Problem, type ProblemInit } from '#sdk';
 import { partOf } from './tree.ts';
 
 const fail = (init: Omit<ProblemInit, 'family'> & Partial<Pick<ProblemInit, 'family'>>): Problem =>
@@ -11,7 +11,7 @@ export function refused(fault: unknown): Problem {
     code: 'XMLA_REFUSED',
     family: 'config',
     message: 'the server refuses the statement',
-    seen: redact(String(said)).slice(0, 500),
+    seen: cutText(String(said), 500),
     next: 'try the same statement in a client of the server; the streams `cubes` and `measures` list what there is',
   });
 }
@@ -22,7 +22,7 @@ export function brokeOff(messages: unknown): Problem {
   return fail({
     code: 'XMLA_BROKE_OFF',
     message: 'the server broke off in the middle of the result',
-    seen: redact(String(said)).slice(0, 500),
+    seen: cutText(String(said), 500),
   });
 }
 
@@ -51,7 +51,7 @@ export function unreadable(cause: unknown): Problem {
     code: 'XMLA_UNREADABLE',
     family: 'try_later',
     message: 'the server gives an answer that is no XML',
-    seen: redact((cause as Error).message).slice(0, 200),
+    seen: cutText((cause as Error).message, 200),
     next: 'where it stays like this, look whether a proxy or a sign-in page answers instead of the server',
     cause,
   });

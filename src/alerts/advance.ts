@@ -1,5 +1,5 @@
 import type { AlertGroupRow, AlertRow } from '../state/tables.ts';
-import type { Bulletin, Condition, Mention } from './alert.ts';
+import type { AlertCondition, Bulletin, Mention } from './alert.ts';
 import { groupOfKey, keyOfGroup } from './group.ts';
 
 /** One look at the world, and what was known before it. Instants are epoch milliseconds. */
@@ -9,7 +9,7 @@ export interface Look {
   readonly settleMs: number;
   /** Whether people hear of it when something is over. */
   readonly recovery: boolean;
-  readonly conditions: readonly Condition[];
+  readonly conditions: readonly AlertCondition[];
   /**
    * What this look can say of a row whose condition it has not found: `judged`, then it is over; `unknown`, for it does not
    * know the subject or has not looked; `muted`, nobody wants to hear of it any more.
@@ -81,7 +81,7 @@ function sane(row: AlertRow, now: number): AlertRow {
   };
 }
 
-function noticed(row: AlertRow | undefined, condition: Condition, now: number): AlertRow {
+function noticed(row: AlertRow | undefined, condition: AlertCondition, now: number): AlertRow {
   const { subject, occasion, level, since, what, code = null } = condition;
   const cause = row?.cause ?? condition.cause;
   const facts = { subject, occasion, level, what, code, cause, group_key: keyOfGroup(condition, cause) };

@@ -4,7 +4,7 @@ import type { Occasion } from '../config/alerts.ts';
  * Something that somebody should hear of, as one look at the world finds it. What is true is worked out anew at each
  * look, from what the store holds; what was told of it is remembered elsewhere.
  */
-export interface Condition {
+export interface AlertCondition {
   /** `job:orders`, `account:…`, `login:…`, `destination:main`, `scheduler`, `disk`, `source:…`, `config`, `clock`. */
   readonly subject: string;
   readonly occasion: Occasion;

@@ -26,3 +26,12 @@ export type Sent =
 
 /** Hands one alert over. Never throws for what the other side does. */
 export type Send<T extends ChannelType> = (channel: ChannelNamed<T>, post: Post, around: Surroundings) => Promise<Sent>;
+
+/** How many times `timeout_seconds` an attempt may take as a whole: to connect, to hand over, to be answered. */
+const wholeFactor = 3;
+
+/** The same surroundings for one attempt, with an end: who says a little again and again would hold it for ever. */
+export function limited(around: Surroundings, { timeout_seconds }: { readonly timeout_seconds: number }): Surroundings {
+  const late = AbortSignal.timeout(wholeFactor * timeout_seconds * 1000);
+  return { ...around, signal: AbortSignal.any([around.signal, late]) };
+}

@@ -1,5 +1,5 @@
 import type { Occasion } from '../config/alerts.ts';
-import type { Condition } from './alert.ts';
+import type { AlertCondition } from './alert.ts';
 
 /** What is told together: one occasion, one cause, the same people, equally often. */
 export interface Group {
@@ -9,7 +9,7 @@ export interface Group {
   readonly to: readonly string[];
 }
 
-type Grouped = Pick<Condition, 'occasion' | 'remindMs' | 'to'>;
+type Grouped = Pick<AlertCondition, 'occasion' | 'remindMs' | 'to'>;
 
 /** The text under which the state knows a group of alerts that are told together. */
 export function keyOfGroup({ occasion, remindMs, to }: Grouped, cause: string): string {

@@ -1,4 +1,5 @@
 import type { AlertChannel, Alerts } from '../config/alerts.ts';
+import { exponentialMs } from '../lib/backoff.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Emit } from '../lib/events.ts';
 import { redact } from '../lib/redact.ts';
@@ -111,5 +112,8 @@ export class Messenger {
 }
 
 function waitAfter(attempts: number, asked = 0): number {
-  return Math.min(longestWaitMs, Math.max(asked, firstWaitMs * 2 ** Math.min(attempts, 20)));
+  return Math.min(
+    longestWaitMs,
+    Math.max(asked, exponentialMs(attempts, { firstMs: firstWaitMs, maxMs: longestWaitMs })),
+  );
 }

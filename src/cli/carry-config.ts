@@ -20,14 +20,14 @@ const partsWithout: ReadonlySet<string> = new Set(['connectors scaffold', 'conne
  */
 export function carryConfig(file: unknown, commands: ReadonlySet<string>): void {
   const words = typeof file === 'string' ? configWords(file) : '';
-  // In a text for machines no quoting of ours could be right.
-  if (words === '' || /["\\]/.test(words)) return;
-  rewriteAdvice((text) => withWords(text, { words, commands }));
+  if (words === '') return;
+  rewriteAdvice((text, encode) => withWords(text, { words: encode(words), commands }));
 }
 
 function withWords(text: string, { words, commands }: { words: string; commands: ReadonlySet<string> }): string {
+  // In JSON a line ends with two characters.
   return text.replace(
-    /(?<=^|[\s"'`(])sluice ([a-z]+)(?: ([a-z]+))?/gm,
+    /(?<=^|[\s"'`(]|\\n)sluice ([a-z]+)(?: ([a-z]+))?/gm,
     (all: string, command: string, next: string | undefined, at: number) => {
       if (text.startsWith(' --config', at + all.length) || !commands.has(command)) return all;
       if (without.has(command) || partsWithout.has(`${command} ${next}`)) return all;

@@ -1,12 +1,11 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { systemClock } from '../lib/clock.ts';
+import { hasDatabase } from '../state/has-database.ts';
 import type { Store } from '../state/store.ts';
 
-/** The state of a config where there is one: whoever only looks leaves nothing behind. */
+/** The state of a config where there is one: whoever only looks leaves nothing behind. Throws what {@link hasDatabase} throws. */
 export async function openExisting({ state }: Pick<Config, 'state'>): Promise<Store | undefined> {
-  if (!existsSync(join(state, 'sluice.db'))) return undefined;
+  if (!hasDatabase(state)) return undefined;
   const { openStore } = await import('../state/store.ts');
   return openStore(state, { clock: systemClock });
 }

@@ -1,3 +1,4 @@
+import { openFilesProblem, renderProblem } from '../lib/problem.ts';
 import { redact } from '../lib/redact.ts';
 
 /**
@@ -8,7 +9,11 @@ import { redact } from '../lib/redact.ts';
 export function redactLastWords(): void {
   process.on('uncaughtException', (thrown) => {
     const last = new Error('a fault that nobody caught');
-    last.stack = redact(`${stacksOf(thrown).join('\n  because of ')}\nThis is a fault of Sluice. Please report it.`);
+    const limited = openFilesProblem(thrown);
+    const stacks = stacksOf(thrown).join('\n  because of ');
+    last.stack = redact(
+      limited === undefined ? `${stacks}\nThis is a fault of Sluice. Please report it.` : renderProblem(limited),
+    );
     throw last;
   });
 }

@@ -1,11 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { Problem } from '../lib/problem.ts';
 import { excerpt } from '../lib/redact.ts';
+import { makeTempFolder } from '../lib/temp-folder.ts';
 import type { Pull, PullRequest } from '../service/refresh/pull.ts';
 import { bytesFd, type Order, type Outcome } from './refresh/order.ts';
 import { startChild } from './refresh/start-child.ts';
@@ -25,7 +24,7 @@ export const pullDatasource: Pull = (request) => pullWithin(usualLimits, request
 export async function* pullWithin(limits: Order['limits'], request: PullRequest): AsyncGenerator<Uint8Array, void> {
   const { signal } = request;
   signal.throwIfAborted();
-  const scratch = await mkdtemp(join(tmpdir(), 'sluice-refresh-'));
+  const scratch = await makeTempFolder('refresh');
   const child = startChild(scratch);
   const end = () => child.kill('SIGKILL');
   signal.addEventListener('abort', end, { once: true });

@@ -20,8 +20,10 @@ export async function findRun(id: string, store: Store | undefined): Promise<Run
 
 /** All that is known of one run, a line each. `payload`: what it made, if it came so far. */
 export function runStory(run: RunRow, payload?: OutboxRow): string {
-  const { id, job, origin, state, started_at, ended_at, row_count, bytes, requests, code, message, next } = run;
-  const took = ended_at === null ? 'has not ended' : `took ${durationText(ended_at - started_at)}`;
+  const { id, job, origin, state, started_at, ended_at, took_ms, row_count, bytes, requests, code } = run;
+  const { message, next } = run;
+  const end = ended_at === null ? 'has not ended' : `ended ${instantText(ended_at)}`;
+  const took = took_ms === null ? end : `took ${durationText(took_ms)}`;
   const size = [
     ...(row_count === null ? [] : [countOf(row_count, 'row')]),
     ...(bytes === null ? [] : [bytesText(bytes)]),

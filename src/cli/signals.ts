@@ -1,7 +1,8 @@
+import { killSelf } from '../lib/kill-self.ts';
 import { exit } from './exit.ts';
 
 const codes = { SIGINT: exit.interrupted, SIGTERM: exit.terminated } as const;
-/** A second signal means it; work that does not end by then is cut off by the kernel. */
+/** A second signal means it; work that does not end by then is killed. */
 const patienceMs = 9_000;
 /** Ctrl-C reaches everybody in the terminal's group, and npm passes it on as well: what comes so soon is the same one. */
 const echoMs = 1_000;
@@ -41,7 +42,7 @@ export function onStop(): StopSignal {
     if (controller.signal.aborted) return;
     controller.abort(reason);
     // Promised is an end within ten seconds (invariant 8): what does not end by itself is ended, and healed at the next start.
-    timer = setTimeout(() => process.kill(process.pid, 'SIGKILL'), patienceMs).unref();
+    timer = setTimeout(killSelf, patienceMs).unref();
   };
   const stop = (name: NodeJS.Signals): void => {
     if (isDone) {
@@ -52,7 +53,7 @@ export function onStop(): StopSignal {
       return;
     }
     if (controller.signal.aborted && received !== undefined) {
-      if (performance.now() > echoUntil) process.kill(process.pid, 'SIGKILL');
+      if (performance.now() > echoUntil) killSelf();
       return;
     }
     echoUntil = performance.now() + echoMs;

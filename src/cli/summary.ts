@@ -94,6 +94,7 @@ function tableOf(outcomes: readonly Outcome[]): string {
 
 function resultText({ job, state, problem, until }: Outcome): string {
   const at = until === undefined ? '' : instantText(until);
+  if (state === 'owed') return `owed: the daemon sends it, or "sluice sync ${job}"`;
   if (state === 'waiting_quota') return `owed, waits for the daily quota until ${at}`;
   if (state === 'waiting_retry') return `owed, next try ${at}${problem === undefined ? '' : `: ${problem.code}`}`;
   if (state === 'waiting_login') return 'owed, the destination refuses our credentials';

@@ -1,4 +1,5 @@
 import type { Format } from '../formats/format.ts';
+import type { Problem } from '../lib/problem.ts';
 import type { Schedule } from '../schedule/schedule.ts';
 import type { Connector } from '../sdk/connector.ts';
 import type { GrantKind, OAuthDescription } from '../sdk/oauth.ts';
@@ -35,6 +36,8 @@ export interface Config {
   readonly destinations: ReadonlyMap<string, Destination>;
   readonly sources: ReadonlyMap<string, Source>;
   readonly jobs: ReadonlyMap<string, Job>;
+  /** Jobs of the file that are not in `jobs`, each with the faults that keep it out; absent: none. */
+  readonly leftOut?: ReadonlyMap<string, readonly Problem[]>;
 }
 
 export interface DiskSettings {
@@ -192,6 +195,8 @@ export interface Guards {
   readonly bytes?: Bounds;
   /** A source that warns of incomplete rows ends the run. */
   readonly complete?: boolean;
+  /** Characters that had to be replaced end the run. */
+  readonly exact?: boolean;
 }
 
 /** What a job pulls, and what becomes of the rows on their way into the payload. */

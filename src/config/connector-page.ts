@@ -1,9 +1,11 @@
 import type { Connector } from '../sdk/connector.ts';
 import { optionTable } from './option-table.ts';
+import { wholeExample } from './whole-example.ts';
 
 /** The reference page of a connector, as Markdown, out of its declarations and the notes that stand beside it. */
 export function connectorPage(connector: Connector, notes?: string): string {
-  const { id, title, summary, shorthand, columns, limits = [], example, retired } = connector;
+  const { id, title, summary, shorthand, columns, limits = [], retired } = connector;
+  const example = wholeExample(connector);
   const short = shorthand === undefined ? '' : `Plain text behind \`query\` is taken as \`${shorthand}\`.`;
   const parts = [
     `# ${id}: ${title}`,
@@ -11,7 +13,7 @@ export function connectorPage(connector: Connector, notes?: string): string {
     summary,
     ...(retired === undefined ? [] : [`**It is gone.** ${retired}`]),
     factsOf(connector),
-    ...(example === undefined ? [] : [`\`\`\`yaml\n${example.trim()}\n\`\`\``]),
+    ...(example === undefined ? [] : [`\`\`\`yaml\n${example}\n\`\`\``]),
     '## Options of the source',
     optionTable(connector.source),
     '## Options of the query',

@@ -9,6 +9,7 @@ export type Written = {
   readonly newest: false | { readonly column: string; readonly within: string };
   readonly bytes: false | { readonly minimum?: number; readonly maximum?: number };
   readonly complete: boolean;
+  readonly exact: boolean;
 };
 
 const percent: JsonSchema = { type: 'string', pattern: '^\\d{1,7}(\\.\\d{1,6})?%$', examples: ['50%'] };
@@ -74,6 +75,14 @@ export const guardOptions = {
     {
       about:
         'Whether a run fails if its source warns that rows may be missing or be there twice: a total that changed while pages were read, a next page that was not read.',
+      example: true,
+    },
+  ),
+  exact: option.schema<Written['exact'] | undefined>(
+    { type: 'boolean' },
+    {
+      about:
+        'Whether a run fails if a character of its rows had to be replaced by U+FFFD: halves of surrogate pairs, which UTF-8 lacks, and in xml control characters, U+FFFE and U+FFFF.',
       example: true,
     },
   ),

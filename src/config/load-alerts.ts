@@ -122,8 +122,9 @@ function checkChannels(
 ): void {
   const known = [...channels.values()].filter(({ type }) => type !== 'heartbeat').map(({ name }) => name);
   for (const [i, name] of (Array.isArray(to) ? to : []).entries()) {
-    if (known.includes(name)) continue;
-    const meant = nearest(String(name), known);
+    // The schema has reported what is not a name.
+    if (typeof name !== 'string' || known.includes(name)) continue;
+    const meant = nearest(name, known);
     const isHeartbeat = channels.get(name)?.type === 'heartbeat';
     faults.add({
       code: 'CONFIG_UNKNOWN_CHANNEL',

@@ -64,12 +64,17 @@ function accountOf(url: string, credentials: Credentials): string {
 
 const isLocal = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
+/** An address with neither credentials nor the values of a query, in which some have an API key. */
+function withoutSecrets(url: string): string {
+  return url.replace(/\/\/[^@/]*@/, '//…@').replace(/[?#].*$/s, (rest) => `${rest[0]}…`);
+}
+
 function checkUrl(text: unknown, part: Part, faults: Faults): string | undefined {
   const path = optionPath(part, 'url');
   if (typeof text !== 'string' || part.broken.has(path)) return undefined;
   const form = {
     path,
-    seen: JSON.stringify(text.replace(/\/\/[^@/]*@/, '//…@')),
+    seen: JSON.stringify(withoutSecrets(text)),
     allowed: 'an address like https://app.example.com/api/1.0',
   };
   const url = URL.parse(text);

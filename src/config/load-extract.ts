@@ -110,8 +110,15 @@ function tellOfNewOnly(query: Part, { connector, values, faults }: NewOnly): voi
     message: `With "${option}" a run reads only what is new since the last one, and what it sends replaces all that the instance shows`,
     path: partAt(query, option).path,
     on: 'key',
-    next: `Where the dashboard is to show everything, let the rows be kept: write: {disposition: merge, key: [id]}, or write: append; or take "${option}" out`,
+    next: `If the dashboard is to show everything, ${keepingRows(connector.rowKey?.(values))}remove "${option}"`,
   });
+}
+
+/** How a job keeps its rows, by a key that they have: advice that fits one query may fail each run of another. */
+function keepingRows(key: readonly string[] | undefined): string {
+  if (key === undefined)
+    return 'keep the rows: write: {disposition: merge, key: […]} with the columns that tell rows apart, or write: append if no row comes twice; or ';
+  return key.length === 0 ? '' : `keep the rows: write: {disposition: merge, key: [${key.join(', ')}]}; or `;
 }
 
 interface NewOnly {

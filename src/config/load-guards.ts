@@ -19,6 +19,7 @@ export function loadGuards(job: unknown, top: unknown): Guards {
     ...(all.newest ? { newest: { column: all.newest.column, withinMs: spanOf(all.newest.within) } } : {}),
     ...(all.bytes ? { bytes: all.bytes } : {}),
     ...(all.complete ? { complete: true } : {}),
+    ...(all.exact ? { exact: true } : {}),
   };
 }
 

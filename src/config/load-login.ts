@@ -34,7 +34,7 @@ export function loadLogin(draft: Draft): Login | undefined {
     name: values.name ?? source,
     description,
     grant,
-    scopes: values.scopes.length > 0 ? values.scopes : usualScopes(description, grant),
+    scopes: values.scopes ?? usualScopes(description, grant),
     redirectUri: String(values.redirect_uri),
     clientId: values.client_id ?? '',
     ...given('clientSecret', values.client_secret),

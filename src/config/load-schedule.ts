@@ -9,6 +9,7 @@ import { partAt } from './member.ts';
 import { readDays, readGridStart, readInterval, readTimes, type Told } from './read-times.ts';
 import { scheduleOptions, type WrittenSchedule } from './schedule-options.ts';
 import { showValue } from './seen.ts';
+import { fittingOptions } from './validate.ts';
 import type { Part } from './variables.ts';
 
 export interface ScheduleContext {
@@ -55,6 +56,7 @@ function loadMap(at: Part, context: ScheduleContext): Schedule | undefined {
     | 'from'
   )[];
   for (const stray of strays) if (written[stray] !== undefined) tellStray(partAt(at, stray), stray, context.faults);
+  if (Object.keys(fittingOptions(scheduleOptions, written)).length < Object.keys(written).length) return undefined;
   return build(written, { ...context, place: (option) => partAt(at, option) });
 }
 

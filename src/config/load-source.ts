@@ -89,8 +89,25 @@ async function findConnector(
   }
   const connector = await context.catalogue.load(id);
   if (connector !== undefined) return connector;
-  faults.add({ code: 'CONFIG_UNKNOWN_CONNECTOR', path: below(path, 'connector'), ...unusable(id, known) });
+  faults.add({
+    code: 'CONFIG_UNKNOWN_CONNECTOR',
+    path: below(path, 'connector'),
+    ...((await asDriver(id, context)) ?? unusable(id, known)),
+  });
   return undefined;
+}
+
+/** A database is read by the connector `db`; people write the name of its driver in the place of the connector's. */
+async function asDriver(
+  id: string,
+  { catalogue }: LoadContext,
+): Promise<{ message: string; allowed: string; next: string } | undefined> {
+  if (catalogue.ids.includes(id)) return undefined;
+  const drivers = (await catalogue.load('db'))?.source.driver?.schema.enum as readonly string[] | undefined;
+  const driver = nearest(id === 'postgresql' ? 'postgres' : id, drivers ?? []);
+  if (driver === undefined) return undefined;
+  const next = `Write connector: db, and below it driver: ${driver}`;
+  return { message: `There is no connector "${id}"`, allowed: catalogue.ids.join(', '), next };
 }
 
 /** Why a connector of this name is not to be had: it is broken, or nobody has ever heard of it. */

@@ -14,9 +14,10 @@ import { diskDefaults, keepDefaults } from './guard-options.ts';
 import { loadAlerts } from './load-alerts.ts';
 import { loadRules, type Spread } from './load-schedule-rules.ts';
 import { partAt } from './member.ts';
+import { scheduleRuleOptions } from './schedule-options.ts';
 import { registerSecrets } from './secrets.ts';
 import { type OnStartError, topOptions } from './settings.ts';
-import { validatePart } from './validate.ts';
+import { fittingOptions, validatePart } from './validate.ts';
 import { type Environment, type Part, resolvePart, type VariableSettings } from './variables.ts';
 
 type Keep = NonNullable<Config['keep']>;
@@ -152,7 +153,8 @@ function diskOf({ disk }: OptionValues<typeof topOptions>): DiskSettings {
 function rulesOf(part: Part, faults: Faults): Rules & Spread {
   const at = partAt(part, 'schedules');
   const place = (option: string): Part => partAt(at, option);
-  return (isMap(at.value) ? loadRules(at.value, { rules: {}, place, faults }) : undefined) ?? {};
+  if (!isMap(at.value)) return {};
+  return loadRules(fittingOptions(scheduleRuleOptions, at.value), { rules: {}, place, faults }) ?? {};
 }
 
 function placesOf({ connectors, connector_packages: packages }: OptionValues<typeof topOptions>, from: string): Places {

@@ -2,8 +2,9 @@ import type { Span, WriteRule } from '../sets/write-rule.ts';
 import type { Faults } from './faults.ts';
 import { isMap } from './load-top.ts';
 import { partAt } from './member.ts';
+import { fittingOptions } from './validate.ts';
 import type { Part } from './variables.ts';
-import type { WrittenRule } from './write-options.ts';
+import { type WrittenRule, writeOptions } from './write-options.ts';
 
 const units: Readonly<Record<string, Span['unit']>> = { m: 'minutes', h: 'hours', d: 'days', w: 'weeks' };
 
@@ -13,7 +14,10 @@ const units: Readonly<Record<string, Span['unit']>> = { m: 'minutes', h: 'hours'
  */
 export function loadWrite(job: Part, faults: Faults): WriteRule | undefined {
   const at = partAt(job, 'write');
-  const written: WrittenRule = typeof at.value === 'string' ? { disposition: at.value as 'append' } : mapOf(at.value);
+  const written: WrittenRule = fittingOptions(
+    writeOptions,
+    typeof at.value === 'string' ? { disposition: at.value } : mapOf(at.value),
+  ) as WrittenRule;
   const { disposition = 'replace', key = [], deleted, retain } = written;
   refuseMismatch(written, { at, faults });
   if (disposition === 'replace') return undefined;
@@ -27,7 +31,7 @@ export function loadWrite(job: Part, faults: Faults): WriteRule | undefined {
   };
 }
 
-const mapOf = (value: unknown): WrittenRule => (isMap(value) ? value : {});
+const mapOf = (value: unknown): Record<string, unknown> => (isMap(value) ? value : {});
 
 function spanOf(text: string): Span {
   return { count: Number.parseInt(text, 10), unit: units[text.slice(-1)] ?? 'days' };

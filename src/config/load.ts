@@ -132,6 +132,7 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
     destinations: good<Destination>(destinations.outcomes),
     sources: good<Source>(logins.outcomes),
     jobs: good<Job>(jobs.outcomes, refused),
+    leftOut: refused,
   };
   const usable = isUsable ? { config, made: { document, parts } } : {};
   return { ...usable, problems: byLine(unique(problems)), warnings: byLine(warnings), refused };

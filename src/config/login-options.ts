@@ -28,9 +28,12 @@ export const loginOptions = {
     about:
       'How tokens are got: by a person in a browser, by the app itself, by a signed service account, by user and password. By default what fits the other options.',
   }),
-  scopes: option.list<string>(
-    { type: 'string', minLength: 1 },
-    { about: "What is asked for, instead of the connector's own list.", example: ['crm.objects.contacts.read'] },
+  scopes: option.schema<readonly string[] | undefined>(
+    { type: 'array', items: { type: 'string', minLength: 1 } },
+    {
+      about: "What is asked for, instead of the connector's own list; `[]` asks for none.",
+      example: ['crm.objects.contacts.read'],
+    },
   ),
   redirect_uri: option.text({
     about:

@@ -2,7 +2,7 @@ import { Check, Compile, Errors } from 'typebox/schema';
 import { Settings } from 'typebox/system';
 import { nearest } from '../lib/nearest.ts';
 import { redact } from '../lib/redact.ts';
-import type { JsonSchema } from '../sdk/option.ts';
+import type { JsonSchema, OptionSet, OptionValues } from '../sdk/option.ts';
 import { below, type Path } from './document.ts';
 import type { Fault, Faults } from './faults.ts';
 import { kindOf, showValue } from './seen.ts';
@@ -57,6 +57,20 @@ function errorsOf(schema: JsonSchema, value: unknown): SchemaError[] {
 const uses = new WeakMap<JsonSchema, { times: number; check?: (value: unknown) => boolean }>();
 /** To compile a schema costs as much as so many checks without that. */
 const worthCompiling = 20;
+
+/**
+ * The options of a map that are declared and follow their schema. For readers that go on after faults: what is not among them
+ * has been reported by {@link validatePart}.
+ */
+export function fittingOptions<S extends OptionSet>(
+  set: S,
+  written: Readonly<Record<string, unknown>>,
+): Partial<OptionValues<S>> {
+  const fitting = Object.entries(written).filter(
+    ([name, value]) => value === undefined || (Object.hasOwn(set, name) && fits(set[name]!.schema, value)),
+  );
+  return Object.fromEntries(fitting) as Partial<OptionValues<S>>;
+}
 
 function fits(schema: JsonSchema, value: unknown): boolean {
   const use = uses.get(schema) ?? { times: 0 };

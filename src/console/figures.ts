@@ -24,7 +24,7 @@ export const command = (text: string): Html => word(advised(text));
 const typed = /`(sluice [^`]+)`|(?<=^|; then )(sluice [^;,`]+)$/;
 
 /** What a person can do: commands in it are marked as such. */
-export const mending = (text: string): Html =>
+export const fixing = (text: string): Html =>
   html`${text.split(typed).map((part) => (part?.startsWith('sluice ') ? command(part) : part))}`;
 
 export const jobLink = (job: string): Html => html`<a href="/jobs/${encodeURIComponent(job)}">${job}</a>`;

@@ -1,9 +1,10 @@
+import type { Condition } from '../daemon/conditions/condition.ts';
 import type { Explanation, Link } from '../daemon/explain-links.ts';
 import { countText } from '../lib/count-text.ts';
 import { type Html, html } from '../lib/html.ts';
 import { durationText } from '../lib/time-text.ts';
 import type { OutboxRow, RunRow } from '../state/tables.ts';
-import { command, instant, mending, standing, word } from './figures.ts';
+import { command, fixing, instant, standing, word } from './figures.ts';
 import type { Standing } from './standing.ts';
 
 export interface JobPageGiven {
@@ -23,7 +24,7 @@ export function jobBody({ explanation, runs, waiting, now }: JobPageGiven): Html
     shows_as_of === undefined ? html`nothing that this state knows of` : html`data as of ${instant(shows_as_of, now)}`;
   const doubt = in_doubt === true ? ', possibly newer: whether what was sent since has arrived is not known' : '';
   return html`<h1>${job}: ${verdict}</h1>
-<dl>${mend === undefined ? undefined : html`<dt>mend</dt><dd>${mending(mend)}</dd>`}
+<dl>${mend === undefined ? undefined : html`<dt>fix</dt><dd>${fixing(mend)}</dd>`}
 ${instance === undefined ? undefined : html`<dt>target</dt><dd>instance ${word(instance)}</dd><dt>shows</dt><dd>${shows}${doubt}</dd>`}
 <dt>because</dt><dd><ol class="chain">${because.map((link) => html`<li>${linkWords(link, now)}</li>`)}</ol></dd>
 ${next === undefined ? undefined : html`<dt>next</dt><dd>${linkWords(next, now)}</dd>`}</dl>
@@ -31,6 +32,12 @@ ${waiting.length === 0 ? undefined : html`<h2>On its way</h2>${waiting.map((row)
 <h2>Runs</h2>
 ${runs.length === 0 ? html`<p>None yet.</p>` : runTable(runs, now)}
 <p class="soft">More: ${command(`sluice history ${job}`)}, ${command(`sluice rollback ${job} --list`)}</p>`;
+}
+
+/** A job that is not in force because of a fault. */
+export function leftOutBody(name: string, { what, code, fix }: Condition): Html {
+  return html`<h1 class="bad">${name}: left out</h1><p>${what}${code === undefined ? undefined : html` <span class="soft">${code}</span>`}</p>
+${fix === undefined ? undefined : html`<p>Fix: ${fixing(fix)}</p>`}<p><a href="/">All jobs</a></p>`;
 }
 
 const linkWords = ({ at, says, code }: Link, now: number): Html =>
@@ -71,8 +78,8 @@ function runTable(runs: readonly RunRow[], now: number): Html {
 <tbody>${runs.map((run) => runRow(run, now))}</tbody></table></div>`;
 }
 
-function runRow({ id, state, started_at, ended_at, row_count, message, next }: RunRow, now: number): Html {
-  const took = ended_at === null ? '–' : durationText(ended_at - started_at);
+function runRow({ id, state, started_at, took_ms, row_count, message, next }: RunRow, now: number): Html {
+  const took = took_ms === null ? '–' : durationText(took_ms);
   return html`<tr><td class="time">${instant(started_at, now)}</td><td>${standing(kinds[state] ?? 'good', state)}</td>
 <td class="number">${row_count === null ? '–' : countText(row_count)}</td><td class="number later">${took}</td>
 <td class="words">${message ?? ''}${next === null ? undefined : html`<br><span class="soft">${next}</span>`}</td><td class="later soft name">${id}</td></tr>

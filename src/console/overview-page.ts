@@ -1,17 +1,19 @@
+import type { Condition } from '../daemon/conditions/condition.ts';
+import { affectedJobs, headlineOf } from '../daemon/conditions/headline.ts';
 import type { Explanation } from '../daemon/explain-links.ts';
 import type { AccountStatus } from '../daemon/report-accounts.ts';
 import type { JobStatus, Status } from '../daemon/report-status.ts';
-import { countOf, countText } from '../lib/count-text.ts';
+import { countText } from '../lib/count-text.ts';
 import { type Html, html } from '../lib/html.ts';
 import { instantText } from '../lib/time-text.ts';
-import { command, instant, jobLink, mending, standing } from './figures.ts';
-import { firesIn, type Standing, standingOf } from './standing.ts';
+import { command, fixing, instant, jobLink, standing } from './figures.ts';
+import { type Standing, standingsOf } from './standing.ts';
 
 export interface OverviewGiven {
   readonly status: Status;
   /** Epoch milliseconds. */
   readonly now: number;
-  /** Of the jobs that need somebody, as many as are told in full. */
+  /** Of the jobs that need a person, as many as are told in full. */
   readonly explained: readonly Explanation[];
   /** Part of a name: only jobs that have it are listed. */
   readonly sought: string;
@@ -19,20 +21,42 @@ export interface OverviewGiven {
 
 /** A longer table helps nobody; the rest is found by name. */
 const mostRows = 200;
+const mostCards = 20;
 
 /** All jobs at one look: first what needs a person and how to mend it, then everything else. */
 export function overviewBody({ status, now, explained, sought }: OverviewGiven): Html {
-  const ranked = rankJobs(status, now);
-  const bad = ranked.filter(({ kind }) => kind === 'bad').length;
+  const { conditions } = status;
+  const bad = explicable(status).length;
+  const isBad = conditions.some(({ level }) => level === 'error');
   return html`
-<h1 class="${bad > 0 ? 'bad' : ''}">${headline(ranked.length, bad)}</h1>
+<h1 class="${isBad ? 'bad' : ''}">${pageHeadline(status)}</h1>
 ${daemonWords(status, now)}
 ${explained.map(trouble)}
 ${bad > explained.length ? html`<p class="soft">and ${countText(bad - explained.length)} more, first in the table</p>` : undefined}
-${others(status)}
-${jobTable(ranked, { now, sought })}
+${conditions.filter(isApart).slice(0, mostCards).map(conditionCard)}
+${jobTable(rankJobs(status), { status, now, sought })}
 <h2>Requests of the day</h2>
 ${status.accounts.map((account) => accountCard(account, now))}`;
+}
+
+/** All of it in one line. */
+export function pageHeadline({ conditions, jobs, left_out }: Status): string {
+  return headlineOf(conditions, [...jobs.map(({ job }) => job), ...left_out]);
+}
+
+/** The jobs of the config that need a person. */
+export function explicable({ conditions, jobs }: Status): string[] {
+  const bad = affectedJobs(conditions, 'error');
+  return jobs.map(({ job }) => job).filter((job) => bad.has(job));
+}
+
+/** Not told with a job: its story is not in the cards of the jobs. */
+const isApart = ({ subject, kind }: Condition): boolean => kind === 'left_out' || !subject.startsWith('job:');
+
+function conditionCard({ subject, kind, level, what, fix, jobs }: Condition): Html {
+  const title = kind === 'left_out' ? jobLink(jobs[0] ?? '') : html`${subject.replace(':', ' ')}`;
+  return html`<section class="card ${level === 'error' ? 'bad' : ''}"><h3>${title}</h3><p>${what}</p>
+${fix === undefined ? undefined : html`<p>Fix: ${fixing(fix)}</p>`}</section>`;
 }
 
 interface Ranked {
@@ -42,64 +66,39 @@ interface Ranked {
 
 const order: readonly Standing[] = ['bad', 'wait', 'good', 'idle'];
 
-/** What needs somebody comes first; the rest keeps the order of the config. */
-export function rankJobs(status: Status, now: number): Ranked[] {
-  const fires = firesIn(status);
-  const ranked = status.jobs.map((job) => ({ job, kind: standingOf(job, { now, fires }) }));
+/** What needs a person comes first; the rest keeps the order of the config. */
+export function rankJobs(status: Status): Ranked[] {
+  const standing = standingsOf(status);
+  const ranked = status.jobs.map((job) => ({ job, kind: standing(job) }));
   return order.flatMap((kind) => ranked.filter((one) => one.kind === kind));
-}
-
-function headline(jobs: number, bad: number): string {
-  if (jobs === 0) return 'The config has no job.';
-  if (bad > 0) return `${countText(bad)} of ${countOf(jobs, 'job needs', 'jobs need')} somebody.`;
-  return jobs === 1 ? 'The job needs nobody.' : `None of ${countText(jobs)} jobs needs anybody.`;
 }
 
 function daemonWords({ daemon }: Status, now: number): Html {
   if (daemon === undefined)
     return html`<p class="bad">No daemon runs on this state folder. ${command('sluice run')}</p>`;
   const edited =
-    daemon.config?.differs === true
-      ? html` Its config was edited since ${instantText(daemon.config.at)}: ${command('sluice check')}, then SIGHUP puts it in force.`
+    daemon.config?.differs === true && daemon.config.refused === undefined
+      ? html` The config file was edited since ${instantText(daemon.config.at)}: ${command('sluice check')}, then ${command('sluice reload')}.`
       : undefined;
-  const stopped =
-    daemon.stopped === undefined
-      ? undefined
-      : html`<p class="bad">Its schedules have stopped: ${daemon.stopped}. Restart it.</p>`;
-  return html`<p class="soft">The daemon (${daemon.owner}) took over ${instant(daemon.since, now)}.${edited}</p>${stopped}`;
+  return html`<p class="soft">The daemon (${daemon.owner}) took over ${instant(daemon.since, now)}.${edited}</p>`;
 }
 
 function trouble({ job, verdict, because, mend }: Explanation): Html {
   const [newest] = because;
   return html`<section class="card bad"><h3>${jobLink(job)}: ${verdict}</h3>
 ${newest === undefined ? undefined : html`<p>${newest.says}</p>`}
-${mend === undefined ? undefined : html`<p>Mend: ${mending(mend)}</p>`}</section>`;
+${mend === undefined ? undefined : html`<p>Fix: ${fixing(mend)}</p>`}</section>`;
 }
 
-/** What is wrong beside jobs: logins, alerts, payloads of jobs that are gone. */
-function others({ logins, alerts, stranded }: Status): Html[] {
-  const open = alerts?.open ?? 0;
-  return [
-    ...logins.map(
-      ({ sources, message, next }) =>
-        html`<section class="card bad"><h3>Needs a login: ${sources.join(', ')}</h3>${message === undefined ? undefined : html`<p>${message}</p>`}<p>Mend: ${command(next)}</p></section>`,
-    ),
-    ...(open === 0 ? [] : [html`<p>${countOf(open, 'alert is', 'alerts are')} open: ${command('sluice alerts')}</p>`]),
-    ...(alerts?.failing ?? []).map(
-      ({ channel, problem }) =>
-        html`<section class="card bad"><h3>The alert channel ${channel} takes no messages</h3><p>${problem}</p><p>Once mended: ${command(`sluice alerts test ${channel}`)}</p></section>`,
-    ),
-    ...stranded.map(
-      ({ job, payloads, destination, deliverable }) =>
-        html`<p>${countOf(payloads, 'payload is', 'payloads are')} owed by job ${job}, which the config does not have any more${deliverable ? '' : html`, to destination ${destination}, which it does not have either`}.</p>`,
-    ),
-  ];
-}
-
-function jobTable(ranked: readonly Ranked[], { now, sought }: { now: number; sought: string }): Html | undefined {
-  if (ranked.length === 0) return undefined;
-  const found = ranked.filter(({ job }) => job.job.toLowerCase().includes(sought.toLowerCase()));
-  const rows = found.slice(0, mostRows).map((one) => jobRow(one, now));
+function jobTable(
+  ranked: readonly Ranked[],
+  { status, now, sought }: { status: Status; now: number; sought: string },
+): Html | undefined {
+  if (ranked.length + status.left_out.length === 0) return undefined;
+  const isSought = (job: string): boolean => job.toLowerCase().includes(sought.toLowerCase());
+  const left = status.left_out.filter(isSought).map(leftOutRow);
+  const found = [...left, ...ranked.filter(({ job }) => isSought(job.job)).map((one) => jobRow(one, now))];
+  const rows = found.slice(0, mostRows);
   const more = found.length - rows.length;
   return html`<h2>Jobs</h2>
 <form><input type="search" name="q" value="${sought}" placeholder="part of a name" aria-label="part of a job's name"></form>
@@ -108,6 +107,10 @@ function jobTable(ranked: readonly Ranked[], { now, sought }: { now: number; sou
 ${more > 0 ? html`<p class="soft">and ${countText(more)} more; a part of the name finds them</p>` : undefined}
 ${found.length === 0 ? html`<p>No job has “${sought}” in its name. <a href="/">All jobs</a></p>` : undefined}`;
 }
+
+const leftOutRow = (job: string): Html =>
+  html`<tr><td>${jobLink(job)}</td><td>${standing('bad', 'left out for a fault')}</td><td class="time">–</td><td class="time later">–</td><td class="words later"></td></tr>
+`;
 
 function jobRow({ job, kind }: Ranked, now: number): Html {
   const words = job.enabled ? job.state : `${job.state} (disabled)`;

@@ -1,3 +1,4 @@
+import { affectedJobs } from '../daemon/conditions/headline.ts';
 import type { JobStatus, Status } from '../daemon/report-status.ts';
 
 /** How much a job wants of whoever looks: `bad` a person has to act, `wait` it will end by itself or was meant, `idle` nothing is due. */
@@ -6,19 +7,13 @@ export type Standing = 'bad' | 'wait' | 'good' | 'idle';
 /** The sign before the words, for who cannot tell the colours apart. */
 export const signs: Readonly<Record<Standing, string>> = { bad: '✖', wait: '◔', good: '✔', idle: '○' };
 
-const failed = new Set(['failed', 'interrupted', 'dead', 'quarantined']);
-
-/** `fires`: a daemon is there whose schedules tick. `now` in epoch milliseconds. */
-export function standingOf(status: JobStatus, { now, fires }: { now: number; fires: boolean }): Standing {
-  const { state, enabled, last_run, next_firing_at, owed, stretched } = status;
-  if (state.startsWith('held by')) return 'wait';
-  if (state === 'running') return 'good';
-  if (state.includes('credentials refused') || failed.has(state) || failed.has(last_run?.state ?? '')) return 'bad';
-  if (!enabled) return 'idle';
-  if (!fires && next_firing_at !== undefined && next_firing_at < now) return 'bad';
-  if (owed.length > 0 || stretched !== undefined) return 'wait';
-  return state === 'never ran' ? 'idle' : 'good';
+/** Each job's standing: what is wrong is read from the conditions, never from the words of its state. */
+export function standingsOf({ conditions }: Pick<Status, 'conditions'>): (job: JobStatus) => Standing {
+  const bad = affectedJobs(conditions, 'error');
+  const slow = affectedJobs(conditions, 'warning');
+  return ({ job, enabled, held, last_run, owed }) => {
+    if (bad.has(job)) return 'bad';
+    if (slow.has(job) || held === true || owed.length > 0) return 'wait';
+    return enabled && last_run !== undefined ? 'good' : 'idle';
+  };
 }
-
-/** Whether a daemon is there that fires. */
-export const firesIn = ({ daemon }: Status): boolean => daemon !== undefined && daemon.stopped === undefined;

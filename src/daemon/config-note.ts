@@ -37,6 +37,12 @@ export interface Refusal extends ConfigNote {
   readonly faults: readonly ToldFault[];
 }
 
+/** A job that a daemon was started without. */
+export interface LeftOutJob {
+  readonly job: string;
+  readonly faults: readonly ToldFault[];
+}
+
 /** What a daemon has in force. */
 export interface Taken {
   readonly file: string;
@@ -47,6 +53,8 @@ export interface Taken {
   readonly differs: boolean;
   /** What kept parts out when it was taken; a reload takes the whole or nothing. */
   readonly faults: readonly ToldFault[];
+  /** The jobs that were left out, each with its faults. */
+  readonly leftOut: readonly LeftOutJob[];
   /** A later text that it was told to take and did not. */
   readonly refused?: Refusal;
 }
@@ -63,14 +71,16 @@ export async function noteOf(file: string): Promise<ConfigNote> {
 /** A config that is about to be taken, ready to be written down. Small, whatever it was loaded from. */
 export interface Ready extends ConfigNote {
   readonly faults: readonly ToldFault[];
+  readonly leftOut: readonly LeftOutJob[];
   readonly shown: string;
 }
 
 /** Makes ready what {@link keepNote} writes down: the whole of the config as it will be in force, secrets out. */
-export async function readyNote(note: ConfigNote, { config, made, problems }: Loaded): Promise<Ready> {
+export async function readyNote(note: ConfigNote, { config, made, problems, refused }: Loaded): Promise<Ready> {
   const shown = config === undefined || made === undefined ? { values: {}, from: {} } : showConfig(config, made);
   const packed = await deflate(redact(JSON.stringify(shown)));
-  return { ...note, faults: problems.map(toldFault), shown: packed.toString('base64') };
+  const leftOut = [...refused].map(([job, faults]) => ({ job, faults: faults.map(toldFault) }));
+  return { ...note, faults: problems.map(toldFault), leftOut, shown: packed.toString('base64') };
 }
 
 /** Writes down what this process has put in force, for commands in others. */

@@ -2,7 +2,18 @@ import type { Job } from '../config/config.ts';
 import { countText } from '../lib/count-text.ts';
 import { blockedHolder } from '../state/blocked-runs.ts';
 import type { OutboxRow, RunRow, StretchRow } from '../state/tables.ts';
-import { type Explanation, ended, extracted, hinderedBy, lookedAt, troubleOf, waitText } from './explain-links.ts';
+import type { Condition, ConditionKind } from './conditions/condition.ts';
+import { deadFix } from './dead-fix.ts';
+import {
+  type Explanation,
+  ended,
+  extracted,
+  hinderedBy,
+  type Link,
+  lookedAt,
+  troubleOf,
+  waitText,
+} from './explain-links.ts';
 import type { Silence } from './overview.ts';
 
 /** What is known of a job, and of what is in its way. Instants are epoch milliseconds. */
@@ -25,6 +36,8 @@ export interface Facts {
   readonly silence?: Silence;
   /** When the account has requests again. */
   readonly quotaUntil?: number;
+  /** What is wrong that affects it, errors first. */
+  readonly conditions: readonly Condition[];
 }
 
 /** What the facts come to: in a few words, link by link, what happens by itself and what a person can do. */
@@ -124,16 +137,8 @@ function dead({ waiting, ...facts }: Facts): Judgement | undefined {
     verdict: 'dead',
     because,
     ...upcoming(facts),
-    mend: revived(row, facts.job),
+    mend: deadFix(row, facts.job),
   };
-}
-
-/** A target that is gone takes no payload of its own any more, however often that is sent. */
-function revived({ code, run }: OutboxRow, { name, target }: Job): string {
-  if (code !== 'DELIVERY_NOT_FOUND') return `sluice dead send ${run}, once the cause is mended`;
-  return target.kind === 'datasource'
-    ? `sluice apply --yes creates the data source anew; then sluice sync ${name}`
-    : `write the id of an instance that is there into the target of the job; then sluice sync ${name}`;
 }
 
 function neverRan(facts: Facts): Judgement | undefined {
@@ -160,12 +165,16 @@ function failed(facts: Facts): Judgement | undefined {
   const good = facts.runs[streak];
   const because = [ended(last), ...more, ...(good === undefined ? [] : [ended(good)])];
   return {
-    verdict: 'failing',
+    verdict: isFailing(facts) ? 'failing' : last.state,
     because,
     ...upcoming(facts),
     mend: `${last.next ?? 'sluice check --connect'}; then sluice sync ${facts.job.name}`,
   };
 }
+
+/** A run that was told to stop is no failure. */
+const isFailing = ({ conditions, job }: Facts): boolean =>
+  !job.enabled || conditions.some(({ kind }) => kind === 'failed' || kind === 'login' || kind === 'dead');
 
 /** What ran last was good, but something should have run since. */
 function late(facts: Facts): Judgement | undefined {
@@ -196,22 +205,41 @@ const verdicts: Partial<Record<RunRow['state'], string>> = {
   discarded: 'as it was before a person put the last result away',
 };
 
-/** Nothing is in the way: it shows what the last run gave, and the age is that of the schedule. */
+/** What a job is whose last run was good, although something is wrong. */
+const conditionVerdicts: Readonly<Partial<Record<ConditionKind, string>>> = {
+  left_out: 'left out for a fault in the config',
+  failed: 'failing',
+  blocked: 'on hold',
+  dead: 'dead',
+  login: 'needs a login',
+  quota: 'runs less often than scheduled',
+  source: 'the next run will fail',
+  stale: 'late',
+  daemon: 'late, no daemon is running',
+  scheduler: 'late, the schedules have stopped',
+  state: 'the state cannot be written',
+};
+
+/** No rule of the job's own says anything: it shows what the last run gave, and is up to date unless a condition says otherwise. */
 function settled(facts: Facts): Judgement {
   const [last] = facts.runs;
-  const good = verdicts[last!.state] ?? 'up to date';
-  const { stretch, silence } = facts;
   if (!facts.job.enabled) return { verdict: 'as its last run left it: the job is disabled', because: [ended(last!)] };
-  if (silence !== undefined) {
-    const because = [...lookedAt(silence), ended(last!)];
-    const mend = silence.next ?? 'sluice check --connect';
-    return { verdict: `${good}, but the next run will fail`, because, ...upcoming(facts), mend };
+  const [worst] = facts.conditions;
+  if (worst === undefined) {
+    return { verdict: verdicts[last!.state] ?? 'up to date', because: [ended(last!)], ...upcoming(facts) };
   }
-  if (stretch === undefined) return { verdict: good, because: [ended(last!)], ...upcoming(facts) };
-  const verdict = `${good}, but less often than it should be`;
-  const because = [{ at: stretch.since, says: `the job ${stretch.says}` }, ended(last!)];
-  const mend = 'sluice plan shows what would make room; priority: high keeps a job out of this';
-  return { verdict, because, ...upcoming(facts), mend };
+  return {
+    verdict: conditionVerdicts[worst.kind] ?? 'needs attention',
+    because: [...facts.conditions.flatMap((condition) => linksOf(condition, facts)), ended(last!)],
+    ...upcoming(facts),
+    ...(worst.fix === undefined ? {} : { mend: worst.fix }),
+  };
+}
+
+function linksOf({ kind, since, what, code }: Condition, { silence, stretch }: Facts): Link[] {
+  if (kind === 'source' && silence !== undefined) return lookedAt(silence);
+  if (kind === 'quota' && stretch !== undefined) return [{ at: stretch.since, says: `the job ${stretch.says}` }];
+  return [{ at: since, says: what, ...(code === undefined ? {} : { code }) }];
 }
 
 function upcoming({

@@ -3,6 +3,8 @@ import type { Clock } from '../lib/clock.ts';
 import { warningsOf } from '../state/runs.ts';
 import type { Store } from '../state/store.ts';
 import type { RunRow, SkipRow } from '../state/tables.ts';
+import { type Condition, concerns } from './conditions/condition.ts';
+import { type ConditionCache, readConditions } from './conditions/read-conditions.ts';
 import { asTheyAre, type Explanation, passedOver, warnedOf } from './explain-links.ts';
 import { type Facts, type Judgement, judge } from './explain-rules.ts';
 import { type Overview, readOverview } from './overview.ts';
@@ -18,6 +20,9 @@ export interface ExplainGiven {
   readonly clock: Clock;
   /** Where the store has been read already. */
   readonly overview?: Overview;
+  /** What is wrong, where that has been read already. */
+  readonly conditions?: readonly Condition[];
+  readonly cache?: ConditionCache;
 }
 
 /** Reads the store and says why a job's target shows what it shows; asks nobody and changes nothing. */
@@ -28,23 +33,35 @@ export async function explainJob(job: Job, given: ExplainGiven): Promise<Explana
 /** The same of several jobs, which are looked at together. */
 export async function explainJobs(jobs: readonly Job[], given: ExplainGiven): Promise<Explanation[]> {
   const overview = given.overview ?? (await readOverview(given.config, given.store, given.clock));
-  return Promise.all(jobs.map((job) => explainOne(job, given, overview)));
+  return explainAll(jobs, given, overview);
 }
 
 /** The same of every job that writes to an instance; empty where none does. */
 export async function explainInstance(instance: string, given: ExplainGiven): Promise<Explanation[]> {
   const overview = await readOverview(given.config, given.store, given.clock);
   const jobs = [...given.config.jobs.values()].filter((job) => overview.addressOf(job)?.instance === instance);
-  return Promise.all(jobs.map((job) => explainOne(job, given, overview)));
+  return explainAll(jobs, given, overview);
 }
 
-async function explainOne(job: Job, { store }: ExplainGiven, overview: Overview): Promise<Explanation> {
+async function explainAll(jobs: readonly Job[], given: ExplainGiven, overview: Overview): Promise<Explanation[]> {
+  const { config, store, clock, cache } = given;
+  const known = cache === undefined ? {} : { cache };
+  const conditions = given.conditions ?? (await readConditions(config, store, { clock, overview, ...known }));
+  return Promise.all(jobs.map((job) => explainOne(job, { ...given, conditions }, overview)));
+}
+
+async function explainOne(
+  job: Job,
+  { store, conditions: all }: ExplainGiven & { readonly conditions: readonly Condition[] },
+  overview: Overview,
+): Promise<Explanation> {
   const address = overview.addressOf(job);
   const shown = overview.publishedAsOf(job);
   const runs = asTheyAre((await store?.runs.history({ job: job.name, limit: runsLookedAt })) ?? [], overview);
   const skip = (await store?.skips.history({ job: job.name, limit: 1 }))?.[0];
   const isMissing = address === undefined && job.extract !== undefined;
-  const judgement = judge(factsOf(job, { overview, runs, isMissing }));
+  const conditions = all.filter((one) => concerns(one, job.name));
+  const judgement = judge(factsOf(job, { overview, runs, isMissing, conditions }));
   return {
     job: job.name,
     ...(address === undefined ? {} : { instance: address.instance }),
@@ -73,7 +90,17 @@ function withWarnings(judgement: Judgement, last: RunRow | undefined): Judgement
 
 function factsOf(
   job: Job,
-  { overview, runs, isMissing }: { overview: Overview; runs: readonly RunRow[]; isMissing: boolean },
+  {
+    overview,
+    runs,
+    isMissing,
+    conditions,
+  }: {
+    overview: Overview;
+    runs: readonly RunRow[];
+    isMissing: boolean;
+    conditions: readonly Condition[];
+  },
 ): Facts {
   const { now, daemon } = overview;
   const running = overview.runningSince(job.name);
@@ -86,6 +113,7 @@ function factsOf(
     job,
     now,
     runs,
+    conditions,
     waiting: overview.waitingOf(job.name),
     ...(running === undefined ? {} : { runningSince: running }),
     ...(daemon === undefined ? {} : { daemonSince: daemon.takenAt }),

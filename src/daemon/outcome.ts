@@ -6,13 +6,13 @@ import type { RunWarning } from '../lib/run-warnings.ts';
  *
  * - `delivered`, `unchanged`, `refreshed`: the instance shows the result.
  * - `superseded`: newer data got there first.
- * - `owed`: in the outbox; the daemon sends it.
+ * - `owed`: in the outbox; the daemon sends it, or the next `sync` of the job.
  * - `waiting_retry`, `waiting_quota`, `waiting_login`: in the outbox, with what it waits for.
  * - `quarantined`: a guard holds the result back; `problem` says which, and the instance keeps what it has.
  * - `failed`, `dead`: nothing of this run reached the instance; `problem` says why.
  * - `held`: a person holds the job; nothing was begun.
  * - `busy`: another run of the job holds it; nothing was begun.
- * - `stopped`: we were told to stop.
+ * - `stopped`: we were told to stop; nothing of this run is in the outbox.
  */
 export interface Outcome {
   readonly state:

@@ -8,6 +8,8 @@ const longestSilenceMs = 150_000;
 /** A firing that nobody takes up for so long, reckoned on the clock that never jumps, is stuck. */
 const longestOverdueMs = 90_000;
 const beatMs = 10_000;
+/** A process that missed so many beats was suspended, or hangs; within the next beat its schedules are looked at again. */
+const missedBeats = 3;
 /** Where the last beat stands in the store. */
 const settingName = 'daemon.pulse';
 
@@ -45,6 +47,8 @@ export class Pulse {
   /** Since when a firing is overdue, monotonic: the wall clock may have jumped over one. */
   #overdueSince: number | undefined;
   #wasTicking = true;
+  /** When the last beat was, monotonic. */
+  #beatAt: number | undefined;
   #unwritable: Problem | undefined;
 
   constructor(given: PulseGiven) {
@@ -52,6 +56,7 @@ export class Pulse {
   }
 
   start(): void {
+    this.#beatAt = this.#given.clock.monotonic();
     this.#timer = setInterval(() => void this.write().catch(() => undefined), beatMs);
     this.#timer.unref();
   }
@@ -63,6 +68,10 @@ export class Pulse {
   /** Looks at the schedules now. */
   check(): Beat {
     const { clock, ticking } = this.#given;
+    if (clock.monotonic() - (this.#beatAt ?? clock.monotonic()) > missedBeats * beatMs) {
+      this.#overdueSince = undefined;
+      return { ticking: this.#wasTicking, said: 'the process was suspended, and has just gone on' };
+    }
     const { silence, overdue } = ticking();
     if (overdue === 0) this.#overdueSince = undefined;
     else this.#overdueSince ??= clock.monotonic();
@@ -77,6 +86,7 @@ export class Pulse {
   async write(): Promise<void> {
     const { store, clock } = this.#given;
     const beat = this.check();
+    if (this.#beatAt !== undefined) this.#beatAt = clock.monotonic();
     if (beat.ticking !== this.#wasTicking) this.#given.turned?.(beat);
     this.#wasTicking = beat.ticking;
     const written: Written = {
@@ -106,7 +116,7 @@ export async function readPulse(store: Store, { owner, clock }: { owner: string;
   if (written?.owner !== owner) return { ticking: false, said: 'the daemon has not begun its schedules yet' };
   const sharesClock = store.processes.sharesBoot(owner);
   const age = sharesClock ? clock.monotonic() - written.monotonic : Math.abs(clock.now() - written.wall);
-  if (age > 3 * beatMs) {
+  if (age > missedBeats * beatMs) {
     // A daemon that cannot write shows no sign of life, which says nothing of its schedules.
     const problem = await store.probe();
     if (problem !== undefined)

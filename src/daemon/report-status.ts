@@ -8,10 +8,12 @@ import { processText } from '../state/processes.ts';
 import { unwritableText } from '../state/state-problem.ts';
 import type { Store } from '../state/store.ts';
 import type { OutboxRow, RunRow, StretchRow } from '../state/tables.ts';
+import type { Condition } from './conditions/condition.ts';
+import { ConditionCache, readConditions } from './conditions/read-conditions.ts';
 import { readNote, type Taken } from './config-note.ts';
 import { type Overview, readOverview, type Silence } from './overview.ts';
 import type { AccountStatus } from './report-accounts.ts';
-import { type DiskStatus, reportDisk } from './report-disk.ts';
+import type { DiskStatus } from './report-disk.ts';
 
 /** Where a job stands. Instants are epoch milliseconds. */
 export interface JobStatus {
@@ -19,6 +21,8 @@ export interface JobStatus {
   readonly enabled: boolean;
   /** One sentence: what it does or waits for now. */
   readonly state: string;
+  /** Set while a person, or Sluice itself, holds it. */
+  readonly held?: true;
   readonly last_run?: {
     readonly run: string;
     readonly state: string;
@@ -77,6 +81,8 @@ interface FailingChannel {
 }
 
 export interface Status {
+  /** What is wrong now, errors first; empty: nothing. Every surface shows these. */
+  readonly conditions: readonly Condition[];
   /** `stopped`: what is wrong with its schedules, where they fire nothing. */
   readonly daemon?: {
     readonly owner: string;
@@ -86,6 +92,8 @@ export interface Status {
     readonly config?: Taken;
   };
   readonly jobs: readonly JobStatus[];
+  /** Jobs of the config that are left out for their faults; none of them is in `jobs`. */
+  readonly left_out: readonly string[];
   readonly stranded: readonly StrandedStatus[];
   readonly accounts: readonly AccountStatus[];
   readonly logins: readonly NeedyLogin[];
@@ -105,21 +113,25 @@ export async function reportStatus(
   config: Config,
   store: Store | undefined,
   clock: Clock,
-  known?: Overview,
+  known: { readonly overview?: Overview; readonly cache?: ConditionCache } = {},
 ): Promise<Status> {
-  const overview = known ?? (await readOverview(config, store, clock));
+  const overview = known.overview ?? (await readOverview(config, store, clock));
+  const cache = known.cache ?? new ConditionCache();
+  const conditions = await readConditions(config, store, { clock, overview, cache });
   const { daemon, accounts, waiting } = overview;
   const endless = await endlessJobs(store);
   const jobs = [...config.jobs.values()].map((job) => jobStatus(job, { overview, isEndless: endless.has(job.name) }));
   const owed = waiting.filter(({ state }) => state === 'owed');
   const logins = await needyLogins(config, store, clock);
-  const disk = store === undefined ? undefined : await reportDisk(config, store);
+  const disk = store === undefined ? undefined : await cache.disk.look(config, { store, clock });
   const unwritable = await store?.probe();
   return {
+    conditions,
     ...(daemon === undefined || store === undefined
       ? {}
       : { daemon: daemonStatus(daemon, await takenOf(config, store, daemon.owner)) }),
     jobs,
+    left_out: leftOutOf(conditions, config),
     stranded: strandedIn(owed, config),
     accounts,
     logins,
@@ -127,6 +139,12 @@ export async function reportStatus(
     ...(unwritable === undefined ? {} : { unwritable: { code: unwritable.code, says: unwritableText(unwritable) } }),
     ...(await alertStatus(config, store)),
   };
+}
+
+function leftOutOf(conditions: readonly Condition[], { jobs }: Config): string[] {
+  return conditions
+    .filter(({ kind }) => kind === 'left_out')
+    .flatMap((one) => one.jobs.filter((job) => !jobs.has(job)));
 }
 
 async function takenOf({ file }: Config, store: Store, owner: string): Promise<Taken | undefined> {
@@ -195,6 +213,7 @@ function jobStatus(job: Job, { overview, isEndless }: { overview: Overview; isEn
     job: job.name,
     enabled: job.enabled,
     state: isEndless && state === 'running' ? 'running, again and again' : state,
+    ...(overview.hold(job.name) === undefined ? {} : { held: true }),
     ...(last === undefined ? {} : { last_run: runOf(last) }),
     ...(shown === undefined ? {} : { last_delivered_at: shown }),
     ...(next === undefined ? {} : { next_firing_at: next }),

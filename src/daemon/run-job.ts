@@ -243,7 +243,7 @@ async function deliverNow(given: RunGiven, id: number): Promise<Stage> {
     ...(deliverUntil === undefined ? {} : { until: deliverUntil }),
   });
   if (result === undefined) return { state: 'superseded' };
-  if (signal.aborted && result.state === 'waiting_retry') return { state: 'stopped' };
+  if (signal.aborted && result.state === 'waiting_retry') return { state: 'owed' };
   if (result.state === 'login_needed') return { state: 'waiting_login', problem: result.problem };
   if (result.state === 'waiting_quota') return { state: result.state, until: result.until };
   if (result.state === 'dead') return { state: 'dead', problem: result.problem };

@@ -1,3 +1,4 @@
+import { exponentialMs } from '../lib/backoff.ts';
 import { type Family, Problem } from '../lib/problem.ts';
 import { redact } from '../lib/redact.ts';
 import type { Answer } from './answer.ts';
@@ -212,6 +213,6 @@ const longestBackoffMs = 15 * 60_000;
  * failed together do not come back together. Never shorter than what the service asked for.
  */
 export function backoffMs(attempts: number, retryAfterMs = 0, random = Math.random): number {
-  const span = Math.min(longestBackoffMs, firstBackoffMs * 2 ** Math.min(attempts, 30));
+  const span = exponentialMs(attempts, { firstMs: firstBackoffMs, maxMs: longestBackoffMs });
   return Math.max(retryAfterMs, 100 + random() * span);
 }

@@ -57,6 +57,37 @@ export function csvCells({ separators: among, nullText }: QuoteRules): CellWrite
   return canLook ? { small, large, stops: stops(lineEnds, others, space) } : { small, large };
 }
 
+const apostrophe = Buffer.from("'");
+/** What spreadsheets begin to calculate at (OWASP, CSV injection); white space in front of it does not matter to all of them. */
+const formulaStart = /^[\t\r\n ]*[=+@-]/;
+const plainNumber = /^[+-]?\d[\d.,]*(?:[eE][+-]?\d+)?%?$/;
+/** No number that people write is longer. */
+const maxNumberBytes = 64;
+
+/** Whether a spreadsheet takes a text for a formula. */
+export function isFormula(text: string): boolean {
+  return formulaStart.test(text) && !(text.length <= maxNumberBytes && plainNumber.test(text));
+}
+
+/** The same cells, but those that a spreadsheet would take for a formula have an apostrophe in front. Signed numbers are none. */
+export function formulasEscaped(writer: CellWriter): CellWriter {
+  const escaped = (from: Buffer, start: number, end: number): Buffer | undefined => {
+    const head = from.toString('latin1', start, Math.min(end, start + maxNumberBytes + 1));
+    return isFormula(head) ? Buffer.concat([apostrophe, from.subarray(start, end)]) : undefined;
+  };
+  return {
+    small(to, at, from, start, end) {
+      const cell = escaped(from, start, end);
+      return cell === undefined ? writer.small(to, at, from, start, end) : writer.small(to, at, cell, 0, cell.length);
+    },
+    large(out, from, start, end) {
+      const cell = escaped(from, start, end);
+      if (cell === undefined) writer.large(out, from, start, end);
+      else writer.large(out, cell, 0, cell.length);
+    },
+  };
+}
+
 const quoted: Escape = (to, at, from, start, end) => {
   to[at++] = quote;
   at = doubled(to, at, from, start, end);

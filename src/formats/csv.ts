@@ -4,7 +4,7 @@ import { option } from '../sdk/option.ts';
 import type { CellWriter } from './cell-writer.ts';
 import { plain } from './cell-writer.ts';
 import { constant } from './constant.ts';
-import { csvCells, separators } from './csv-cells.ts';
+import { csvCells, formulasEscaped, isFormula, separators } from './csv-cells.ts';
 import { CsvChecker } from './csv-checker.ts';
 import { defineFormat } from './format.ts';
 import { writtenNames } from './names.ts';
@@ -23,6 +23,11 @@ const options = {
       'What stands for a missing value, always without quotes. An empty text is written "" and so stays different.',
     default: '',
     pattern: '^[^",;|\\t\\r\\n ]*$',
+  }),
+  formulas: option.choice(['keep', 'escape'], {
+    about:
+      'What becomes of texts that a spreadsheet takes for a formula (=cmd, +1+2, @SUM): kept as they are, or an apostrophe in front. Escape them if people open the csv in a spreadsheet; a reader that compares values wants them as they are.',
+    default: 'keep',
   }),
   bom: option.boolean({
     about: 'Whether to begin with a UTF-8 byte order mark, which Excel needs to read the text as UTF-8.',
@@ -67,13 +72,17 @@ function framing(columns: readonly Column[], given: CsvOptions): Framing {
   const { delimiter, header, null_text: nullText } = given;
   const eol = given.line_end === 'lf' ? '\n' : '\r\n';
   const nothing = constant('');
-  const begin = [given.bom ? '\ufeff' : '', header ? headerLine(columns, delimiter) + eol : ''].join('');
-  const careful = columns.map((_, c) =>
-    frame(c, given, csvCells({ separators: [...separators, markStart], nullText })),
-  );
+  const begin = [given.bom ? '\ufeff' : '', header ? headerLine(columns, given) + eol : ''].join('');
+  const carefulCells = csvCells({ separators: [...separators, markStart], nullText });
+  const careful = columns.map(({ type }, c) => {
+    const made = frame(c, given, { cells: carefulCells, type });
+    return { ...made, writer: made.valueWriter };
+  });
   return {
     columns,
-    frames: columns.map(({ type }, c) => frame(c, given, csvCells({ separators: [delimiter], nullText }), type)),
+    frames: columns.map(({ type }, c) =>
+      frame(c, given, { cells: csvCells({ separators: [delimiter], nullText }), type }),
+    ),
     ...(header ? {} : { firstFrames: careful }),
     begin: constant(begin),
     firstLead: nothing,
@@ -84,8 +93,9 @@ function framing(columns: readonly Column[], given: CsvOptions): Framing {
   };
 }
 
-function frame(c: number, given: CsvOptions, text: CellWriter, type: ColumnType = 'text'): ColumnFrame {
+function frame(c: number, given: CsvOptions, { cells, type }: { cells: CellWriter; type: ColumnType }): ColumnFrame {
   const before = c === 0 ? '' : given.delimiter;
+  const text = given.formulas === 'escape' && !neverQuoted.has(type) ? formulasEscaped(cells) : cells;
   const safe = given.null_text === '' && neverQuoted.has(type);
   return {
     before: constant(before),
@@ -96,8 +106,9 @@ function frame(c: number, given: CsvOptions, text: CellWriter, type: ColumnType 
   };
 }
 
-function headerLine(columns: readonly Column[], delimiter: string): string {
+function headerLine(columns: readonly Column[], { delimiter, formulas }: CsvOptions): string {
   return writtenNames(columns, 'a CSV header', (name) => name.toWellFormed())
+    .map((name) => (formulas === 'escape' && isFormula(name) ? `'${name}` : name))
     .map((name) => (/^[^\s",;|]+( +[^\s",;|]+)*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`))
     .join(delimiter);
 }

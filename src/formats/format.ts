@@ -1,3 +1,4 @@
+import type { ReplacedCharacters } from '../lib/replaced-characters.ts';
 import type { Batch } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
 import type { OptionSet, OptionValues } from '../sdk/option.ts';
@@ -6,7 +7,8 @@ import type { Output } from './output.ts';
 /**
  * Turns batches into bytes. Synchronous: the pipeline drains the output between two batches.
  *
- * What comes out is UTF-8, always. Lone surrogates of values become U+FFFD. Cells that come as bytes are taken at their
+ * What comes out is UTF-8, always. Lone surrogates of values become U+FFFD, as do characters that the format cannot carry, and
+ * are counted. Cells that come as bytes are taken at their
  * word while they are encoded; then each finished piece is checked as a whole, and `Output` throws `FORMAT_UTF8` (family
  * `job`) instead of handing on one that is not UTF-8. That costs a few per cent and misses nothing.
  *
@@ -17,6 +19,8 @@ export interface Encoder {
   begin(out: Output): void;
   batch(batch: Batch, out: Output): void;
   end(out: Output): void;
+  /** Of all batches so far. */
+  readonly replaced: ReplacedCharacters;
 }
 
 /** What a checking reader knows when the document has ended. */

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { Problem } from '../lib/problem.ts';
+import { excerptOfBytes } from '../lib/redact.ts';
 import { characterEnd, validPrefix } from './utf8.ts';
 
 /** Pieces handed on are at least this large (but for the last): small chunks cost more than encoding does. */
@@ -86,6 +87,5 @@ function checked(piece: Buffer): Buffer {
 /** The first wrong bytes, as hex, with the readable text before them. */
 function excerpt(piece: Buffer): string {
   const good = validPrefix(piece);
-  const from = Math.max(0, good - 16);
-  return `${piece.toString('latin1', from, good).replace(/[^ -~]/g, '.')} followed by the bytes ${piece.toString('hex', good, good + 4)}`;
+  return `${excerptOfBytes(piece.subarray(0, good), good - 16, good).replace(/[^ -~]/g, '.')} followed by the bytes ${piece.toString('hex', good, good + 4)}`;
 }

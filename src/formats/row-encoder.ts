@@ -1,4 +1,5 @@
 import { Problem } from '../lib/problem.ts';
+import { ReplacedCharacters } from '../lib/replaced-characters.ts';
 import type { Batch, ByteCells, ValueCells } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
 import type { CellWriter } from './cell-writer.ts';
@@ -23,12 +24,22 @@ export interface ColumnFrame {
   readonly check?: TextCheck;
 }
 
+/** Characters that the writers replaced: how many since this was last cleared, and where the first one was read. */
+export interface ReplacedBytes {
+  count: number;
+  from: Buffer | undefined;
+  at: number;
+  codePoint: number;
+}
+
 /** A format reduced to the constant bytes around its cells. Compiled once per column set. */
 export interface Framing {
   readonly columns: readonly Column[];
   readonly frames: readonly ColumnFrame[];
   /** Used instead of `frames` for the first row alone. */
   readonly firstFrames?: readonly ColumnFrame[];
+  /** Where the writers count what they replace, if they ever do. */
+  readonly replaced?: ReplacedBytes;
   readonly begin: Constant;
   /** Before the first row, and before every other. */
   readonly firstLead: Constant;
@@ -42,6 +53,7 @@ export interface Framing {
 
 /** Encodes batches by a framing. Bytes go to bytes; values are staged as bytes first, one column of a batch at a time. */
 export class RowEncoder implements Encoder {
+  readonly replaced = new ReplacedCharacters();
   readonly #framing: Framing;
   readonly #staging: readonly Staging[];
   readonly #first: RowLoop;
@@ -53,7 +65,9 @@ export class RowEncoder implements Encoder {
     const { firstFrames, frames, firstLead, lead, tail } = framing;
     this.#first = new RowLoop(firstFrames ?? frames, { lead: firstLead, tail });
     this.#others = new RowLoop(frames, { lead, tail });
-    this.#staging = framing.columns.map((column, c) => new Staging(column, framing.frames[c]!.check));
+    this.#staging = framing.columns.map(
+      (column, c) => new Staging(column, { check: framing.frames[c]!.check, replaced: this.replaced }),
+    );
   }
 
   begin(out: Output): void {
@@ -65,9 +79,11 @@ export class RowEncoder implements Encoder {
     const cells = batch.cells.map((column, c) => (column.kind === 'bytes' ? column : this.#stage(batch, column, c)));
     const staged = batch.cells.map((column) => column.kind === 'values');
     const source = { cells, staged, rows: batch.rows };
+    if (this.#framing.replaced !== undefined) this.#framing.replaced.count = 0;
     const from = this.#rows === 0 ? 1 : 0;
     if (from === 1) this.#first.write(source, out, { from: 0, to: 1 });
     this.#others.write(source, out, { from, to: batch.length });
+    this.#countReplaced(batch, cells);
     this.#rows += batch.length;
   }
 
@@ -76,13 +92,36 @@ export class RowEncoder implements Encoder {
     out.bytes(this.#rows === 0 ? endEmpty.bytes : end.bytes);
   }
 
+  #countReplaced(batch: Batch, cells: readonly ByteCells[]): void {
+    const { replaced, columns } = this.#framing;
+    if (replaced === undefined || replaced.count === 0) return;
+    const { codePoint } = replaced;
+    this.replaced.add(replaced.count, () => {
+      const [c, i] = cellOfByte(batch, cells, replaced);
+      return { codePoint, row: this.#rows + i + 1, column: columns[c]!.name };
+    });
+    replaced.count = 0;
+  }
+
   #stage(batch: Batch, cells: ValueCells, c: number): ByteCells {
     try {
-      return this.#staging[c]!.stage(batch, cells);
+      return this.#staging[c]!.stage(batch, cells, this.#rows);
     } catch (thrown) {
       throw thrown instanceof Problem ? rowOfRun(thrown, this.#rows) : thrown;
     }
   }
+}
+
+/** Column and visible row, both from 0, of the cell that a byte was read from. */
+function cellOfByte(batch: Batch, cells: readonly ByteCells[], { from, at }: ReplacedBytes): [number, number] {
+  for (const [c, { bytes, spans, stride, slot }] of cells.entries()) {
+    const rows = batch.cells[c]!.kind === 'bytes' ? batch.rows : undefined;
+    for (let i = 0; bytes === from && i < batch.length; i++) {
+      const span = 2 * ((rows === undefined ? i : rows[i]!) * stride + slot);
+      if (spans[span]! >= 0 && spans[span]! <= at && at < spans[span + 1]!) return [c, i];
+    }
+  }
+  return [0, 0];
 }
 
 /** Staging counts rows within the batch; people count them within the run. */

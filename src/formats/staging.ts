@@ -1,4 +1,6 @@
 import { Problem } from '../lib/problem.ts';
+import { cutText } from '../lib/redact.ts';
+import { loneSurrogates, type ReplacedCharacters, replacementCharacter } from '../lib/replaced-characters.ts';
 import type { Batch, ByteCells, ValueCells } from '../sdk/batch.ts';
 import { valueText } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
@@ -9,6 +11,7 @@ export type TextCheck = (text: string) => boolean;
 /** Longer strings are cheaper to write with one native call than by character codes. */
 const longestByCode = 12;
 const firstBytes = 64 * 1024;
+const replacement = Buffer.from(replacementCharacter, 'utf8');
 
 /**
  * Turns a column of values into byte cells, so that one loop writes both kinds and both come out the same. The memory is
@@ -17,19 +20,25 @@ const firstBytes = 64 * 1024;
 export class Staging {
   readonly #column: Column;
   readonly #check: TextCheck | undefined;
+  readonly #replaced: ReplacedCharacters;
   #bytes: Buffer = Buffer.allocUnsafeSlow(0);
   #spans = new Int32Array(0);
 
-  constructor(column: Column, check: TextCheck | undefined) {
+  /** `replaced` counts the lone surrogates. */
+  constructor(column: Column, { check, replaced }: { check?: TextCheck | undefined; replaced: ReplacedCharacters }) {
     this.#column = column;
     this.#check = check;
+    this.#replaced = replaced;
   }
 
   /**
    * The cells of the visible rows as canonical text in UTF-8, numbered like the visible rows. Lone surrogates become
-   * U+FFFD. Valid until the next call. Throws `FORMAT_VALUE` (with the row within the batch) when the check fails.
+   * U+FFFD. Valid until the next call. Throws `FORMAT_VALUE` (with the row within the batch) when the check fails. `before`: rows of
+   * the run before the batch.
    */
-  stage({ length, rows }: Batch, { values }: ValueCells): ByteCells {
+  stage(batch: Batch, cells: ValueCells, before: number): ByteCells {
+    const { length, rows } = batch;
+    const { values } = cells;
     if (this.#spans.length < length * 2) this.#spans = new Int32Array(length * 2);
     const spans = this.#spans;
     const check = this.#check;
@@ -47,7 +56,17 @@ export class Staging {
       at = writeText(this.#bytes, at, text);
       spans[2 * i + 1] = at;
     }
+    if (this.#bytes.subarray(0, at).includes(replacement)) this.#countReplaced(batch, cells, before);
     return { kind: 'bytes', bytes: this.#bytes, spans, stride: 1, slot: 0 };
+  }
+
+  /** A text may also hold U+FFFD of its own, which is none that was replaced. */
+  #countReplaced({ length, rows }: Batch, { values }: ValueCells, before: number): void {
+    const { name: column, type } = this.#column;
+    for (let i = 0; i < length; i++) {
+      const lone = loneSurrogates(valueText(values[rows === undefined ? i : rows[i]!] ?? null, type) ?? '');
+      this.#replaced.add(lone.length, () => ({ codePoint: lone[0]!.charCodeAt(0), row: before + i + 1, column }));
+    }
   }
 
   #grow(used: number, more: number): void {
@@ -64,7 +83,7 @@ export class Staging {
       family: 'row',
       message: `A value of the column ${JSON.stringify(name)} is not of its type ${type}`,
       where: { column: name, row: row + 1 },
-      seen: JSON.stringify(text.slice(0, 80)),
+      seen: JSON.stringify(cutText(text, 80)),
       allowed: type === 'json' ? 'one JSON value' : `canonical text of the type ${type}`,
       next: 'Declare the column as text, or cast it',
     });

@@ -6,7 +6,7 @@ import { constant } from './constant.ts';
 import { defineFormat } from './format.ts';
 import { writtenNames } from './names.ts';
 import { type Framing, RowEncoder } from './row-encoder.ts';
-import { xmlCells } from './xml-cells.ts';
+import { replacedInXml, xmlCells } from './xml-cells.ts';
 import { XmlChecker } from './xml-checker.ts';
 import { elementName } from './xml-names.ts';
 
@@ -45,6 +45,7 @@ function framing(columns: readonly Column[], { root, row }: OptionValues<typeof 
       writer: escaped.has(type) ? xmlCells : plain,
       valueWriter: xmlCells,
     })),
+    replaced: replacedInXml,
     begin: constant(`<?xml version="1.0" encoding="UTF-8"?>\n<${root}>\n`),
     firstLead: open,
     lead: open,

@@ -13,6 +13,9 @@ export interface Clock {
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** Milliseconds of this boot, those included that the machine has slept. No one sets it, and all processes of a boot share it. */
+export const tickOf = (clock: Clock): number => clock.monotonic() + (clock.asleep?.() ?? 0);
+
 /** setTimeout fires at once for delays beyond 2^31-1 ms (24.8 days), so longer waits are taken in pieces. */
 const longestTimer = 2_147_483_647;
 

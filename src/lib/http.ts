@@ -70,9 +70,14 @@ async function openDispatcher(timeout: number): Promise<Dispatcher> {
   });
 }
 
+/** How many times a server may announce an answer (RFC 9110, 15.2) before it gives one. */
+const maxAnnouncements = 10;
+
 /** Sends one request and reads its answer. Throws what the network threw when no answer began. */
 export async function sendRequest(given: HttpRequest): Promise<HttpAnswer> {
   const late = new AbortController();
+  const giveUp = () => late.abort(new Error('the answer took too long'));
+  let announcements = 0;
   const { request } = await loadHttp();
   const { statusCode, headers, body } = await request(given.url, {
     dispatcher: await given.agent.dispatcher(),
@@ -81,9 +86,11 @@ export async function sendRequest(given: HttpRequest): Promise<HttpAnswer> {
     body: given.body ?? null,
     headersTimeout: given.timeoutMs,
     bodyTimeout: given.timeoutMs,
+    // The wait for an answer begins again with each.
+    onInfo: () => void (++announcements > maxAnnouncements && giveUp()),
     signal: given.signal === undefined ? late.signal : AbortSignal.any([late.signal, given.signal]),
   });
-  const timer = setTimeout(() => late.abort(new Error('the answer took too long')), given.timeoutMs);
+  const timer = setTimeout(giveUp, given.timeoutMs);
   try {
     const read = await readBounded(body, given.answerLimitBytes);
     return { status: statusCode, headers: flatten(headers), ...read };

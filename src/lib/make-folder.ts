@@ -1,19 +1,21 @@
 import { accessSync, closeSync, constants, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { giveEntryToOwner } from './give-to-owner.ts';
+import { refuseForeignLinks } from './foreign-links.ts';
+import { giveFolderToOwner } from './give-to-owner.ts';
 
 /**
  * Makes a folder and those above it that are missing, as `mkdir -p` does; one that is there stays as it is. Throws the
- * system's error. Node's own `recursive` never comes back where a folder exists but refuses new ones with "no such
+ * system's error, and `FOREIGN_LINK` where root would follow somebody else's link. Node's own `recursive` never comes back where a folder exists but refuses new ones with "no such
  * file", as those of /proc do. `lasting`: what is made is there after a power cut, too.
  */
 export function makeFolder(path: string, mode = 0o777, { lasting = false }: { lasting?: boolean } = {}): void {
+  refuseForeignLinks(path);
   if (isFolder(path)) return;
   const above = dirname(path);
   if (above !== path) makeFolder(above, mode, { lasting });
   try {
     mkdirSync(path, { mode });
-    giveEntryToOwner(path);
+    giveFolderToOwner(path);
     if (lasting) syncList(above);
   } catch (thrown) {
     // Somebody else may have been faster.

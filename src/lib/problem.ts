@@ -1,5 +1,6 @@
 import { advised } from './advice.ts';
 import { missingModule } from './missing-module.ts';
+import { openFilesError } from './open-files.ts';
 
 /**
  * What the runner does next when it meets a problem. The family, not the text of the message, steers the program.
@@ -46,6 +47,8 @@ export interface ProblemInit {
   readonly next?: string;
   /** For `try_later`: how long the other side asked us to wait, in milliseconds. */
   readonly retryAfterMs?: number;
+  /** For `try_later`: the other side counts requests, and there were too many. */
+  readonly isRateLimit?: boolean;
   readonly cause?: unknown;
 }
 
@@ -58,6 +61,7 @@ export class Problem extends Error {
   readonly allowed: string | undefined;
   readonly next: string | undefined;
   readonly retryAfterMs: number | undefined;
+  readonly isRateLimit: boolean;
 
   constructor(init: ProblemInit) {
     super(init.message, init.cause === undefined ? undefined : { cause: init.cause });
@@ -69,11 +73,12 @@ export class Problem extends Error {
     this.allowed = init.allowed;
     this.next = init.next;
     this.retryAfterMs = init.retryAfterMs;
+    this.isRateLimit = init.isRateLimit ?? false;
   }
 
   /** The same problem with more of its place known. What was known before stays. */
   at(where: Where): Problem {
-    const { code, family, message, seen, allowed, next, retryAfterMs, cause } = this;
+    const { code, family, message, seen, allowed, next, retryAfterMs, isRateLimit, cause } = this;
     const known: ProblemInit = {
       code,
       family,
@@ -83,6 +88,7 @@ export class Problem extends Error {
       ...(allowed === undefined ? {} : { allowed }),
       ...(next === undefined ? {} : { next: named(next, where.job) }),
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      ...(isRateLimit ? { isRateLimit } : {}),
       ...(cause === undefined ? {} : { cause }),
     };
     const problem = new Problem(known);
@@ -98,14 +104,33 @@ function named(next: string, job: string | undefined): string {
 
 /**
  * Any thrown thing as a Problem: a Problem stays itself, the rest becomes what the caller says. A module of ours that is
- * missing is never the fault of a file, a source or a config, whoever met it.
+ * missing is never the fault of a file, a source or a config, whoever met it, and a limit on open files is never ours.
  */
 export function toProblem(thrown: unknown, otherwise: { code: string; family: Family }): Problem {
   if (thrown instanceof Problem) return thrown;
   const missing = missingModule(thrown);
   if (missing !== undefined) return incomplete(missing, thrown);
+  const full = openFilesProblem(thrown);
+  if (full !== undefined) return full;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return new Problem({ ...otherwise, message, cause: thrown });
+}
+
+/** `OPEN_FILES_LIMIT` if the process or the machine has too many open files; undefined for any other error. */
+export function openFilesProblem(thrown: unknown): Problem | undefined {
+  const error = openFilesError(thrown);
+  if (error === undefined) return undefined;
+  const isOurs = error.code === 'EMFILE';
+  return new Problem({
+    code: 'OPEN_FILES_LIMIT',
+    family: 'try_later',
+    message: `Too many open files: the limit of ${isOurs ? 'this process' : 'the machine'} is reached`,
+    seen: error.message,
+    next: isOurs
+      ? 'raise the limit (ulimit -n, LimitNOFILE= in a unit, --ulimit nofile= of a container) to 1024 or more, and start again'
+      : 'raise fs.file-max (sysctl), or end the program that holds the files (lsof shows it)',
+    cause: thrown,
+  });
 }
 
 function incomplete(missing: string, cause: unknown): Problem {

@@ -117,8 +117,48 @@ export function redact(text: string): string {
 
 /** The beginning of what others say, in one line. Secrets go before it is cut: half of one would not be known any more. */
 export function excerpt(text: string, most: number): string {
-  const line = redact(redact(text).replaceAll(/\s+/g, ' ').trim());
-  return line.length > most ? `${line.slice(0, most)}…` : line;
+  return cutText(redact(text).replaceAll(/\s+/g, ' ').trim(), most);
+}
+
+/** At most the first `most` characters of a text, secrets out of the whole first. No message cuts a text in any other way. */
+export function cutText(text: string, most: number): string {
+  const clean = redact(text);
+  return clean.length > most ? `${clean.slice(0, most)}…` : clean;
+}
+
+/**
+ * The characters `from` to `to` of a text that may itself be a piece of something longer, such as one block of an answer. A secret is
+ * taken out if any of it is in there, also one of which only the end or the beginning is in the text.
+ */
+export function excerptAt(text: string, from: number, to: number): string {
+  let [shown, at] = ['', Math.max(0, from)];
+  for (const [start, end] of secretsIn(text)) {
+    if (end <= at || start >= to) continue;
+    shown += `${text.slice(at, Math.max(at, start))}${mark}`;
+    at = end;
+  }
+  return shown + text.slice(at, Math.max(at, to));
+}
+
+/** The same for bytes `from` to `to` of UTF-8. */
+export function excerptOfBytes(bytes: Buffer, from: number, to: number): string {
+  const start = bytes.toString('utf8', 0, Math.max(0, from)).length;
+  return excerptAt(bytes.toString('utf8'), start, start + bytes.toString('utf8', Math.max(0, from), to).length);
+}
+
+/** Where secrets begin and end in a text, and parts of secrets at its two ends; in order. */
+function secretsIn(text: string): [number, number][] {
+  const found: [number, number][] = [];
+  for (const form of forms) {
+    for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + 1)) found.push([at, at + form.length]);
+    const most = Math.min(form.length - 1, text.length);
+    const lengths = Array.from({ length: Math.max(0, most - shortestSecret + 1) }, (_, i) => most - i);
+    const head = lengths.find((length) => text.startsWith(form.slice(-length)));
+    const tail = lengths.find((length) => text.endsWith(form.slice(0, length)));
+    if (head !== undefined) found.push([0, head]);
+    if (tail !== undefined) found.push([text.length - tail, text.length]);
+  }
+  return found.sort(([a, end], [b, other]) => a - b || other - end);
 }
 
 /** Forgets every secret. For tests alone: the process never unlearns one. */

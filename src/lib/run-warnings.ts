@@ -15,6 +15,8 @@ export interface RunWarning {
   readonly next?: string;
   /** The rows may not be all that there are, or some may be there twice: `guards: {complete: true}` makes the run fail. */
   readonly incomplete?: true;
+  /** Values are not what the source has, character by character: `guards: {exact: true}` makes the run fail. */
+  readonly replaced?: true;
 }
 
 /** A source may warn per row; the first few tell the story. */
@@ -26,25 +28,30 @@ export class RunWarnings {
   readonly #onWarning: (warning: RunWarning) => void;
 
   readonly #mustBeComplete: boolean;
+  readonly #mustBeExact: boolean;
 
   /** @param onWarning called once for each warning that is kept. */
-  constructor(onWarning: (warning: RunWarning) => void = () => undefined, { complete = false } = {}) {
+  constructor(onWarning: (warning: RunWarning) => void = () => undefined, { complete = false, exact = false } = {}) {
     this.#onWarning = onWarning;
     this.#mustBeComplete = complete;
+    this.#mustBeExact = exact;
   }
 
   /**
    * Bound, so that it can be handed on as a function.
-   * @throws Problem if the rows may be incomplete, and the job wants none like that.
+   * @throws Problem if the rows may be incomplete or characters were replaced, and the job wants none like that.
    */
-  readonly add = ({ code, message, seen, next, incomplete }: RunWarning): void => {
-    if (incomplete === true && this.#mustBeComplete) throw incompleteRows({ code, message, seen, next });
+  readonly add = (given: RunWarning): void => {
+    const { code, message, seen, next, incomplete, replaced } = given;
+    if (incomplete === true && this.#mustBeComplete) throw refusedBy('complete', given);
+    if (replaced === true && this.#mustBeExact) throw refusedBy('exact', given);
     const warning: RunWarning = {
       code,
       message: redact(message),
       ...(seen === undefined ? {} : { seen: redact(seen) }),
       ...(next === undefined ? {} : { next: redact(next) }),
       ...(incomplete === true ? { incomplete } : {}),
+      ...(replaced === true ? { replaced } : {}),
     };
     const text = JSON.stringify(warning);
     if (this.#byText.has(text) || this.#byText.size >= maxWarnings) return;
@@ -58,19 +65,13 @@ export class RunWarnings {
   }
 }
 
-/** The warning as an error, for a job with `guards: {complete: true}`. */
-function incompleteRows(warning: {
-  code: string;
-  message: string;
-  seen: string | undefined;
-  next: string | undefined;
-}) {
-  const { code, message, seen, next } = warning;
+/** The warning as an error, for a job with that guard. */
+function refusedBy(guard: 'complete' | 'exact', { code, message, seen, next }: RunWarning): Problem {
   return new Problem({
     code,
     family: 'job',
     message,
     ...(seen === undefined ? {} : { seen }),
-    next: `Nothing is sent, as \`guards: {complete: true}\` says${next === undefined ? '' : `. ${next}`}`,
+    next: `Nothing is sent, as \`guards: {${guard}: true}\` says${next === undefined ? '' : `. ${next}`}`,
   });
 }

@@ -1,19 +1,9 @@
 import { createHash, hkdfSync, randomBytes } from 'node:crypto';
-import {
-  chmodSync,
-  closeSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
-import { dirname, join } from 'node:path';
+import { closeSync, fsyncSync, linkSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
 import type { SealKeys } from '../config/config.ts';
 import { commandLine } from '../lib/command-line.ts';
-import { giveToOwner } from '../lib/give-to-owner.ts';
+import { createPrivateFile, openPrivateFile } from '../lib/private-file.ts';
 import { Problem } from '../lib/problem.ts';
 import { registerSecret } from '../lib/redact.ts';
 
@@ -24,7 +14,6 @@ export interface Key {
 }
 
 const shortestKey = 32;
-const nobodyElse = 0o077;
 
 /** The keys that close and open what is kept: those that were given, and the key file of the state folder. */
 export class Keys {
@@ -60,15 +49,17 @@ function keyOf(text: string): Key {
 }
 
 function readKeyFile(file: string): string | undefined {
-  const mode = statSync(file, { throwIfNoEntry: false })?.mode;
-  if (mode === undefined) return undefined;
+  let descriptor: number | undefined;
   try {
-    if ((mode & nobodyElse) !== 0) chmodSync(file, 0o600);
-    const text = readFileSync(file, 'utf8').trim();
+    descriptor = openPrivateFile(file);
+    const text = readFileSync(descriptor, 'utf8').trim();
     registerSecret(text);
     return text;
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw unreadable(file, error as Error);
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
   }
 }
 
@@ -78,9 +69,8 @@ function makeKeyFile(file: string): string {
   const text = randomBytes(32).toString('base64');
   registerSecret(text);
   try {
-    const descriptor = openSync(draft, 'wx', 0o600);
+    const descriptor = createPrivateFile(draft);
     try {
-      giveToOwner(descriptor, dirname(file));
       writeSync(descriptor, `${text}\n`);
       fsyncSync(descriptor);
     } finally {

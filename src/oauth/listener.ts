@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { Problem } from '../lib/problem.ts';
 
 const localNames = ['127.0.0.1', 'localhost', '[::1]'];
@@ -21,11 +21,21 @@ export class Listener {
   /** With the real port. */
   readonly redirectUri: string;
   readonly #server: Server;
+  /** Connections without a request so far: browsers open some ahead, and keep them. */
+  readonly #unused = new Set<Socket>();
   #onAnswer: OnAnswer | undefined;
 
   private constructor(server: Server, redirectUri: string) {
     this.#server = server;
     this.redirectUri = redirectUri;
+    server.on('connection', (socket) => {
+      this.#unused.add(socket);
+      socket.on('close', () => this.#unused.delete(socket));
+    });
+    server.on('request', (request, response) => {
+      this.#unused.delete(request.socket);
+      void this.#serve(request, response);
+    });
   }
 
   static async open(redirectUri: string): Promise<Listener> {
@@ -35,9 +45,7 @@ export class Listener {
     const wanted = url.port === '0' || /:0(\/|$)/.test(redirectUri) ? 0 : Number(url.port || 80);
     await listen(server, { host, port: wanted });
     url.port = String((server.address() as AddressInfo).port);
-    const listener = new Listener(server, url.href);
-    server.on('request', (request, response) => void listener.#serve(request, response));
-    return listener;
+    return new Listener(server, url.href);
   }
 
   /** Resolves with the first answer that `redeem` recognised and took, rejects with what it threw; then nobody listens. */
@@ -60,10 +68,11 @@ export class Listener {
     });
   }
 
-  /** Idle connections of the browser end with it. */
+  /** Connections of the browser that wait for no answer end with it; to Node, an unused one is not idle. */
   close(): void {
     this.#server.close();
     this.#server.closeIdleConnections();
+    for (const socket of this.#unused) socket.destroy();
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -80,8 +80,7 @@ export async function carry(given: CarryGiven): Promise<Carried> {
     return await carrier.run();
   } finally {
     await carrier.close();
-    await source.close();
-    await clearScratch(scratch);
+    await source.close().finally(() => clearScratch(scratch));
   }
 }
 
@@ -138,6 +137,8 @@ class Carrier {
     for (const held of chain.finish()) await this.#encode(held, encoder);
     encoding(() => encoder.end(this.#out));
     await this.#handOn(true);
+    for (const warning of [this.#folded?.replaced, encoder.replaced.warning])
+      if (warning !== undefined) this.#given.warn(warning);
     if (this.#folded === undefined) return this.#carried;
     this.#carried.manifest = await this.#folded.seal();
     return this.#ended(this.#folded);

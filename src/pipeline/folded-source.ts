@@ -1,6 +1,8 @@
 import { Problem } from '../lib/problem.ts';
+import type { RunWarning } from '../lib/run-warnings.ts';
 import type { Batch } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
+import type { RowsAgain } from '../sdk/connector.ts';
 import type { Manifest } from '../sets/manifest.ts';
 import { SetRun, type SetRunGiven } from '../sets/set-run.ts';
 import type { Ending, Source } from './source.ts';
@@ -45,6 +47,11 @@ export class FoldedSource implements Rows {
     return this.#rows;
   }
 
+  /** {@link SetRun.replaced}. */
+  get replaced(): RunWarning | undefined {
+    return this.#set.replaced;
+  }
+
   /** Nothing has come, and nothing would change. */
   get isIdle(): boolean {
     return !this.#given.isWanted && this.#set.isIdle;
@@ -60,7 +67,8 @@ export class FoldedSource implements Rows {
       this.#onBatch();
     }
     const { cursor, comesAgain } = this.#source.said;
-    if (this.#given.rule.disposition === 'append' && comesAgain?.() === true) throw cannotAppend(cursor);
+    const again = this.#given.rule.disposition === 'append' ? comesAgain?.() : undefined;
+    if (again !== undefined) throw cannotAppend(again, cursor);
     if (this.isIdle) return columns;
     await this.#guarded(() => this.#set.fold());
     return this.#set.columns;
@@ -95,13 +103,28 @@ export class FoldedSource implements Rows {
   }
 }
 
-function cannotAppend(cursor: string | undefined): Problem {
-  return new Problem({
+const mergeByKey = 'merge by a key (write: {disposition: merge, key: [id]})';
+
+function cannotAppend(again: RowsAgain, cursor: string | undefined): Problem {
+  const common = {
     code: 'SET_ROWS_AGAIN',
     family: 'job',
-    message:
-      'more rows share the newest value of the cursor, or lie within its lag, than can be told from new ones next time: appended, they would be there twice',
     where: cursor === undefined ? {} : { column: cursor },
-    next: 'merge by a key (write: {disposition: merge, key: [id]}), make the lag shorter, or read on by a column with finer values',
+  } as const;
+  if (again.why === 'too_many') {
+    return new Problem({
+      ...common,
+      message:
+        'more rows share the newest value of the cursor, or lie within its lag, than can be told from new ones next time: appended, they would be there twice',
+      next: `${mergeByKey}, make the lag shorter, or read on by a column with finer values`,
+    });
+  }
+  const gone = again.columns.map((name) => JSON.stringify(name)).join(', ');
+  return new Problem({
+    ...common,
+    message:
+      'the columns have changed since the last run: rows that it got at the newest value of the cursor, or within its lag, cannot be told from new ones; appended, they would be there twice',
+    ...(gone === '' ? {} : { seen: `no column ${gone}` }),
+    next: `put the column back where the rows come from; else ${mergeByKey}, or let the job read everything again: \`sluice state clear JOB\`. Both drop rows that the source no longer has, so take a backup first`,
   });
 }

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { toProblem } from '../lib/problem.ts';
+import { makeTempFolder } from '../lib/temp-folder.ts';
 import { type Batch, batchText } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
 import { type CarryGiven, carry } from './carry.ts';
@@ -33,7 +32,7 @@ export interface Preview {
 
 /** The whole of a run, but for its payload: every row is read, shaped, encoded and hashed, and no file is left behind. */
 export async function previewPipeline(given: PreviewGiven): Promise<Preview> {
-  const spool = await mkdtemp(join(tmpdir(), `sluice-preview-${process.pid}-`));
+  const spool = await makeTempFolder(`preview-${process.pid}`);
   const hash = createHash('sha256');
   const firstRows: (string | null)[][] = [];
   const sink: CarryGiven['sink'] = {

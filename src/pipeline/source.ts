@@ -65,6 +65,8 @@ export class Source {
   #iterator: AsyncIterator<Batch> | undefined;
   #rows = 0;
   #turned: number;
+  /** What the source warned of and the job does not want. */
+  #unwanted: unknown;
 
   constructor(given: SourceGiven) {
     const { signal, clock, extract } = given;
@@ -136,7 +138,10 @@ export class Source {
     }
   }
 
-  /** Lets go of the source: connection and files are free when this resolves, or it was left behind and said so. */
+  /**
+   * Lets go of the source: connection and files are free when this settles, or it was left behind and said so. Rejects if it warned
+   * of something that the job does not want.
+   */
   async close(): Promise<void> {
     this.#patience.end();
     this.#watch?.end();
@@ -145,6 +150,17 @@ export class Source {
     this.#iterator = undefined;
     if (iterator?.return !== undefined) await this.#return(iterator);
     this.#stop.abort();
+    if (this.#unwanted !== undefined) throw this.#blamed(this.#unwanted);
+  }
+
+  /** A source that is let go of before its end may still have something to say that ends the run. */
+  #warn(warning: RunWarning): void {
+    try {
+      this.#given.warn(warning);
+    } catch (thrown) {
+      this.#unwanted = thrown;
+      throw thrown;
+    }
   }
 
   /** There is no room for what the source writes: whatever it does now is over. */
@@ -154,9 +170,10 @@ export class Source {
   }
 
   #start(): Promise<Extraction> {
-    const { extract, folder, scratch, log, warn, login, logicalAt, watermark, range } = this.#given;
+    const { extract, folder, scratch, log, login, logicalAt, watermark, range } = this.#given;
     const { connector, options } = extract.source;
     const alive = () => this.#patience.refresh();
+    const warn = (warning: RunWarning) => this.#warn(warning);
     const { query, timezone } = extract;
     const context = {
       ...{ source: options, query, folder, scratch, signal: this.#stop.signal, log, alive, warn },

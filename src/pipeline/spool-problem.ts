@@ -1,4 +1,4 @@
-import { Problem } from '../lib/problem.ts';
+import { openFilesProblem, Problem } from '../lib/problem.ts';
 
 /** No room: on the disk, in the user's quota, or under the limit on file size. */
 const full = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
@@ -8,6 +8,8 @@ const forbidden = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENA
 /** A failure of the file system in the payload folder, as a Problem that names the folder. */
 export function spoolProblem(error: unknown, folder: string): Problem {
   if (error instanceof Problem) return error;
+  const limited = openFilesProblem(error);
+  if (limited !== undefined) return limited.at({ stage: 'spool' });
   const { code = 'unknown', message } = error as NodeJS.ErrnoException;
   if (full.has(code)) return diskFull(code, folder, error);
   if (forbidden.has(code)) return folderRefused(message, folder, error);

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { closeSync, openSync, writeFileSync } from 'node:fs';
+import { closeSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { giveToOwner } from '../lib/give-to-owner.ts';
 import { makeFolder } from '../lib/make-folder.ts';
+import { createPrivateFile } from '../lib/private-file.ts';
 import { smallBytes } from '../lib/small-file.ts';
 import { syncDescriptor } from '../lib/sync-path.ts';
 import type { Sink } from './carry.ts';
@@ -77,9 +77,8 @@ export class Spool implements Sink {
   }
 
   async #store(path: string, durable: boolean): Promise<void> {
-    const file = openSync(path, 'wx', 0o600);
+    const file = createPrivateFile(path);
     try {
-      giveToOwner(file, this.#folder);
       writeFileSync(file, Buffer.concat(this.#held));
       if (durable) await syncDescriptor(file);
     } finally {

@@ -40,14 +40,14 @@ export async function stageRange(given: StageGiven): Promise<{ readonly staged: 
     if (covers === undefined && rule.disposition === 'append') throw noStretch(extract.source.connector.title);
     run.begin({ columns: come, ...source.said });
     for (let batch = await source.next(); batch !== undefined; batch = await source.next()) await run.take(batch);
+    if (run.replaced !== undefined) given.warn(run.replaced);
     return { staged: await run.stage(), rows: run.taken };
   } catch (thrown) {
     const isOfDisk = (thrown as NodeJS.ErrnoException).syscall !== undefined;
     throw isOfDisk ? spoolProblem(thrown, set.folder) : thrown;
   } finally {
     await run.close();
-    await source.close();
-    await rm(scratch, { recursive: true, force: true });
+    await source.close().finally(() => rm(scratch, { recursive: true, force: true }));
   }
 }
 

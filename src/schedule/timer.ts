@@ -16,7 +16,7 @@ export interface TimerHooks {
    * returns, else the next look fires it again. What it starts, it does not wait for.
    */
   fire(job: string, at: number): void;
-  /** The wall clock jumped: it was set by so many milliseconds, or (0) the machine slept. Called before the next look. */
+  /** The wall clock jumped: it was set by so many milliseconds, or (0) the machine slept or the process was suspended. Called before the next look. */
   jumped?(by: number): void;
   /** A hook threw: that firing is lost to this look alone. */
   failed(error: unknown): void;
@@ -88,6 +88,7 @@ export function createTimer(clock: Clock = systemClock, tickOf: StartTick = ever
   let comparedOffset = 0;
   let asleep = 0;
   let lookedAt = 0;
+  let guardedAt = 0;
 
   const clockOffset = (): number => clock.now() - clock.monotonic();
   const look = (): void => {
@@ -114,8 +115,11 @@ export function createTimer(clock: Clock = systemClock, tickOf: StartTick = ever
     const by = setBy();
     const hasJumped = Math.abs(clockOffset() - offset) >= jumpMs;
     const isDead = clock.monotonic() - lookedAt >= deadMs;
+    // The guard missed its times, too: the process was suspended, and the tick is not to blame.
+    const wasSuspended = clock.monotonic() - guardedAt >= jumpMs;
+    guardedAt = clock.monotonic();
     if (hasJumped || isDead) startTick();
-    if (hasJumped || by !== 0) hooks?.jumped?.(by);
+    if (hasJumped || by !== 0 || (isDead && wasSuspended)) hooks?.jumped?.(by);
     else if (isDead) hooks?.failed(new Error('the tick of the schedules had died and was started anew'));
     else return;
     look();
@@ -126,6 +130,7 @@ export function createTimer(clock: Clock = systemClock, tickOf: StartTick = ever
       hooks = given;
       setBy();
       startTick();
+      guardedAt = clock.monotonic();
       guard = setInterval(watchClock, guardMs);
       look();
     },

@@ -93,11 +93,20 @@ export interface Extraction {
    */
   readonly unchanged?: () => boolean;
   /**
-   * True when the next run will be given rows of this one once more, because more of them lie at the edge than the watermark
-   * can remember: jobs that add what comes to what they have cannot be built on that. Asked once, after the last batch.
+   * Why rows are given twice, where they are: jobs that add what comes to what they have cannot be built on that. Asked
+   * once, after the last batch.
    */
-  readonly comesAgain?: () => boolean;
+  readonly comesAgain?: () => RowsAgain | undefined;
 }
+
+/**
+ * Why rows are given twice. `too_many`: the next run gets rows of this one, because more of them lie at the edge than the
+ * watermark can remember. `columns_gone`: this run got rows of the last one, which cannot be told from new ones without the
+ * columns that the source no longer gives; none are named where the watermark does not say of which columns it is.
+ */
+export type RowsAgain =
+  | { readonly why: 'too_many' }
+  | { readonly why: 'columns_gone'; readonly columns: readonly string[] };
 
 /**
  * The plugin that reads one kind of source. `id` is the file's name and the word in the config. Nothing here may work
@@ -121,6 +130,11 @@ export interface Connector<S extends OptionSet = OptionSet, Q extends OptionSet 
    * everything. What it gives replaces what the target shows, so the user is told when checking the config.
    */
   givesOnlyNewBy?(query: OptionValues<Q>): string | undefined;
+  /**
+   * The columns that tell the rows of this query apart, for the advice on `write`. Empty if there are none; undefined if only the
+   * user knows.
+   */
+  rowKey?(query: OptionValues<Q>): readonly string[] | undefined;
   /**
    * What a range of rows is told by, for a query that can read a past range again: `updated_at`, `start_date to end_date`.
    * Undefined where it cannot.

@@ -1,10 +1,12 @@
 /** The one door for connector authors, imported as `#sdk`: defineConnector, option, Problem and the rest. */
 import '../lib/temporal.ts';
 
+export { exponentialMs } from '../lib/backoff.ts';
 export type { ProblemInit } from '../lib/problem.ts';
 export { Problem } from '../lib/problem.ts';
-export { excerpt, redact, registerSecret, secretName } from '../lib/redact.ts';
+export { cutText, excerpt, excerptAt, redact, registerSecret, secretName } from '../lib/redact.ts';
 export type { RunWarning } from '../lib/run-warnings.ts';
+export { openScratchFile } from '../lib/scratch-file.ts';
 export type { PreparedStatement, SqliteValue } from '../lib/sqlite.ts';
 export { SqliteDatabase, sqliteErrorName } from '../lib/sqlite.ts';
 export type { Batch, ByteCells, Cells, Value, ValueCells } from './batch.ts';
@@ -17,10 +19,12 @@ export type {
   ExtractContext,
   Extraction,
   Range,
+  RowsAgain,
   SourceContext,
 } from './connector.ts';
 export { defineConnector } from './connector.ts';
 export { guardStream } from './guard-stream.ts';
+export { addParameters, addQuery, setParameter } from './http/address-query.ts';
 export type { MayReach } from './http/addresses.ts';
 export type { Answer as HttpAnswer, ClientInit, HttpClient } from './http/client.ts';
 export { nextLink } from './http/link-header.ts';
@@ -66,6 +70,7 @@ export type { Turn } from './service/paging.ts';
 export { Pager } from './service/paging.ts';
 export type { Path } from './service/path.ts';
 export { valueAt, valuesAt } from './service/path.ts';
+export { readTwice, totalWarning } from './service/read-twice.ts';
 export { listAt } from './service/records.ts';
 export { defineRetiredService } from './service/retired-service.ts';
 export type * from './service/rules.ts';

@@ -1,4 +1,5 @@
 import { Problem } from '../lib/problem.ts';
+import { cutText } from '../lib/redact.ts';
 import type { ColumnType } from '../sdk/column.ts';
 import { utcText } from './ordered-bytes.ts';
 import type { Span } from './write-rule.ts';
@@ -58,7 +59,7 @@ export class Age {
       family: 'row',
       message: `retain looks for the age of a row in column ${JSON.stringify(this.#column)}, and there is no date or time in it`,
       where: { column: this.#column },
-      seen: text.slice(0, 80),
+      seen: cutText(text, 80),
       allowed: '2026-01-31, 2026-01-31T09:00:00Z, 2026-01-31 09:00:00+01:00, or nothing: such a row stays',
       next: 'name another column under write.retain, or mend the value at the source',
     });

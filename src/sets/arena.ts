@@ -9,9 +9,15 @@ export class Arena {
   used = 0;
   readonly #mostBytes: number;
   #starts = new Uint32Array(1024);
+  /** Used again by each sort. */
+  #order = new Uint32Array(0);
+  #prefixes = new Float64Array(0);
   #count = 0;
 
-  /** It grows by doubling up to about `mostBytes`, and beyond only as far as it has to. */
+  /**
+   * With `mostBytes`, it grows to that in one step, and beyond only as far as it has to: the pages of memory that is not written
+   * to take no room, but each buffer that a larger one replaced does until it is collected. Without, it doubles.
+   */
   constructor(mostBytes = Number.POSITIVE_INFINITY) {
     this.#mostBytes = mostBytes;
   }
@@ -24,7 +30,8 @@ export class Arena {
   reserve(bytes: number): void {
     const needed = this.used + bytes;
     if (needed <= this.buffer.length) return;
-    const larger = Buffer.allocUnsafeSlow(Math.max(needed, Math.min(2 * this.buffer.length, this.#mostBytes)));
+    const next = Number.isFinite(this.#mostBytes) ? this.#mostBytes : 2 * this.buffer.length;
+    const larger = Buffer.allocUnsafeSlow(Math.max(needed, next));
     this.buffer.copy(larger, 0, 0, this.used);
     this.buffer = larger;
   }
@@ -45,14 +52,18 @@ export class Arena {
     this.#count = 0;
   }
 
-  /** Where the records begin, in the order of their keys; of one key the last one that came with the highest version. */
+  /**
+   * Where the records begin, in the order of their keys; of one key the last one that came with the highest version. Good until
+   * it is sorted again.
+   */
   sorted(): Uint32Array {
     const starts = this.#starts;
     const [a, b] = [
       { buffer: this.buffer, start: 0 },
       { buffer: this.buffer, start: 0 },
     ];
-    const prefixes = this.#prefixes();
+    this.#readPrefixes();
+    const prefixes = this.#prefixes;
     // Most keys differ in their first bytes.
     const compare = (left: number, right: number): number => {
       const rough = prefixes[left]! - prefixes[right]!;
@@ -61,7 +72,7 @@ export class Arena {
       b.start = starts[right]!;
       return compareKeys(a, b);
     };
-    const order = new Uint32Array(this.#count);
+    const order = this.#order.subarray(0, this.#count);
     let isSorted = true;
     for (let i = 0; i < order.length; i++) {
       order[i] = i;
@@ -78,14 +89,16 @@ export class Arena {
     return order.subarray(0, kept);
   }
 
-  #prefixes(): Float64Array {
-    const spot = { buffer: this.buffer, start: 0 };
-    const prefixes = new Float64Array(this.#count);
-    for (let i = 0; i < prefixes.length; i++) {
-      spot.start = this.#starts[i]!;
-      prefixes[i] = keyPrefix(spot);
+  #readPrefixes(): void {
+    if (this.#order.length < this.#count) {
+      this.#order = new Uint32Array(this.#starts.length);
+      this.#prefixes = new Float64Array(this.#starts.length);
     }
-    return prefixes;
+    const spot = { buffer: this.buffer, start: 0 };
+    for (let i = 0; i < this.#count; i++) {
+      spot.start = this.#starts[i]!;
+      this.#prefixes[i] = keyPrefix(spot);
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 import { Problem } from '../lib/problem.ts';
+import { cutText } from '../lib/redact.ts';
 import type { ColumnType } from '../sdk/column.ts';
 import '../lib/temporal.ts';
 
@@ -131,6 +132,6 @@ function notCanonical(type: ColumnType, text: string): Problem {
     code: 'SET_VALUE',
     family: 'row',
     message: `The source calls this ${type}, and it is none`,
-    seen: JSON.stringify(text.slice(0, 80)),
+    seen: JSON.stringify(cutText(text, 80)),
   });
 }

@@ -1,4 +1,5 @@
 import { Problem } from '../lib/problem.ts';
+import { loneSurrogates, ReplacedCharacters } from '../lib/replaced-characters.ts';
 import { type Batch, type Cells, cellText, storedRow, valueText } from '../sdk/batch.ts';
 import type { Column, ColumnType } from '../sdk/column.ts';
 import type { Arena } from './arena.ts';
@@ -40,6 +41,8 @@ export class RowWriter {
   /** The texts of the row's cells, where they are not bytes of the source. */
   readonly #texts: (string | null)[] = [];
   readonly hasValue: boolean[];
+  /** Rows are kept as UTF-8. */
+  readonly replaced = new ReplacedCharacters();
   #rows = 0;
 
   constructor(given: RowWriterGiven) {
@@ -137,6 +140,10 @@ export class RowWriter {
       return at + 1;
     }
     this.hasValue[c] = true;
+    const lone = loneSurrogates(text);
+    this.replaced.add(lone.length, () => {
+      return { codePoint: lone[0]!.charCodeAt(0), row: this.#rows + 1, column: this.#given.columns[c]!.name };
+    });
     const bytes = Buffer.byteLength(text);
     at = writeCellHead(buffer, at, bytes);
     return at + buffer.write(text, at, 'utf8');

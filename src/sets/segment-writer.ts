@@ -7,28 +7,43 @@ import type { Segment } from './manifest.ts';
 
 const pieceBytes = 512 * 1024;
 
+/** Two pieces of memory for one writer at a time: many files in a row need no more than one does. */
+export type WriterMemory = readonly [Buffer, Buffer];
+
+export const writerMemory = (): WriterMemory => [
+  Buffer.allocUnsafeSlow(pieceBytes),
+  Buffer.allocUnsafeSlow(pieceBytes),
+];
+
+export interface SegmentWriterOptions {
+  /** What may be written; absent where somebody else has an eye on that. */
+  readonly room?: Room | undefined;
+  /** Of a writer that is sealed or abandoned; absent: memory of its own. */
+  readonly memory?: WriterMemory;
+}
+
 /** Writes records into a new file, one piece behind the one that is being filled. */
 export class SegmentWriter {
   readonly #handle: FileHandle;
   readonly #room: Room | undefined;
-  #piece: Buffer = Buffer.allocUnsafeSlow(pieceBytes);
-  #spare: Buffer | undefined = Buffer.allocUnsafeSlow(pieceBytes);
+  #piece: Buffer;
+  #spare: Buffer | undefined;
   #used = 0;
   #written = 0;
   #rows = 0;
   #crc = 0;
   #writing: Promise<void> = Promise.resolve();
 
-  private constructor(handle: FileHandle, room: Room | undefined) {
+  private constructor(handle: FileHandle, { room, memory = writerMemory() }: SegmentWriterOptions) {
     this.#handle = handle;
     this.#room = room;
+    [this.#piece, this.#spare] = memory;
   }
 
-  /** `room`: what may be written; absent where somebody else has an eye on that. */
-  static async create(path: string, room?: Room): Promise<SegmentWriter> {
+  static async create(path: string, options: SegmentWriterOptions = {}): Promise<SegmentWriter> {
     const handle = await open(path, 'wx', 0o600);
     giveToOwner(handle.fd, dirname(path));
-    return new SegmentWriter(handle, room);
+    return new SegmentWriter(handle, options);
   }
 
   get bytes(): number {

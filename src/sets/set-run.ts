@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import { makeFolder } from '../lib/make-folder.ts';
 import type { Room } from '../lib/room.ts';
+import type { RunWarning } from '../lib/run-warnings.ts';
 import { syncPath } from '../lib/sync-path.ts';
 import type { Batch } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
@@ -97,6 +98,11 @@ export class SetRun {
     return this.#writer?.rows ?? 0;
   }
 
+  /** Characters of the rows taken in that could not be kept as they are. */
+  get replaced(): RunWarning | undefined {
+    return this.#writer?.replaced.warning;
+  }
+
   /** Called before the first row. */
   begin(incoming: Incoming): void {
     const { rule, current, staged } = this.#given;
@@ -158,7 +164,7 @@ export class SetRun {
     this.#merge = this.#sources(isWhole);
     const gates = { ...this.#gates(), ...(newest === undefined ? {} : { newest }) };
     this.#reader = new SetReader(this.#merge, { columns, gates });
-    if (isWhole) this.#whole = await SegmentWriter.create(this.#pathOf(this.#nextFile()), this.#given.room);
+    if (isWhole) this.#whole = await SegmentWriter.create(this.#pathOf(this.#nextFile()), this.#given);
   }
 
   /** The next batch of the whole; undefined at the end. Good until the next call. */
@@ -252,7 +258,7 @@ export class SetRun {
     const { asOf } = this.#given;
     const { covers } = this.#incoming;
     const file = this.#nextFile();
-    const writer = await SegmentWriter.create(this.#pathOf(file), this.#given.room);
+    const writer = await SegmentWriter.create(this.#pathOf(file), this.#given);
     try {
       await merge.copyTo(writer);
       const sealed = await writer.seal();

@@ -6,7 +6,7 @@ import type { Segment } from './manifest.ts';
 import { Merge } from './merge.ts';
 import type { RecordSource } from './record-source.ts';
 import { SegmentReader } from './segment-reader.ts';
-import { SegmentWriter } from './segment-writer.ts';
+import { SegmentWriter, type WriterMemory, writerMemory } from './segment-writer.ts';
 
 /** So much is sorted in memory at a time. */
 const arenaBytes = 16 * 1024 * 1024;
@@ -23,6 +23,7 @@ export class Sorter {
   readonly #folder: string;
   readonly #mostBytes: number;
   readonly #room: Room | undefined;
+  #memory: WriterMemory | undefined;
   #files: SortedFile[] = [];
   #made = 0;
 
@@ -88,7 +89,8 @@ export class Sorter {
 
   async #write(work: (writer: SegmentWriter) => Promise<void>): Promise<SortedFile> {
     const path = join(this.#folder, `sort-${this.#made++}`);
-    const writer = await SegmentWriter.create(path, this.#room);
+    this.#memory ??= writerMemory();
+    const writer = await SegmentWriter.create(path, { room: this.#room, memory: this.#memory });
     try {
       await work(writer);
       return { path, ...(await writer.seal()) };

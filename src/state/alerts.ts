@@ -175,10 +175,15 @@ export class Alerts {
     });
   }
 
+  /** When each job was first watched, epoch milliseconds. */
+  async watched(): Promise<Map<string, number>> {
+    const rows = await this.#ground.db.selectFrom('alert_watches').selectAll().execute();
+    return new Map(rows.map(({ job, since }) => [job, since]));
+  }
+
   /** Since when a job without any publication is known; writes down now where it was not. */
   async watch(jobs: readonly string[]): Promise<Map<string, number>> {
-    const rows = await this.#ground.db.selectFrom('alert_watches').selectAll().execute();
-    const known = new Map(rows.map(({ job, since }) => [job, since]));
+    const known = await this.watched();
     const fresh = jobs.filter((job) => !known.has(job));
     if (fresh.length === 0) return known;
     const since = Math.round(this.#ground.clock.now());

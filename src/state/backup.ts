@@ -1,11 +1,14 @@
-import { constants, existsSync, linkSync, mkdirSync } from 'node:fs';
-import { chmod, copyFile, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { closeSync, constants, existsSync, fchmodSync, linkSync, mkdirSync } from 'node:fs';
+import { copyFile, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { makeFolder } from '../lib/make-folder.ts';
+import { createPrivateFile, openNoLink } from '../lib/private-file.ts';
 import { Problem } from '../lib/problem.ts';
 import { SqliteDatabase } from '../lib/sqlite.ts';
 import { syncPath, syncTree } from '../lib/sync-path.ts';
 import { databaseName, keyName, type Manifest, manifestName, measure, namesIn } from './backup-files.ts';
+import { hasDatabase } from './has-database.ts';
+import { refuseLinksIn } from './links.ts';
 import { placedPath } from './placed-paths.ts';
 import { emptied, stateProblem } from './state-problem.ts';
 
@@ -28,9 +31,10 @@ export interface BackedUp {
  */
 export async function backUp(state: string, into: string, now: number): Promise<BackedUp> {
   const folder = resolve(into);
-  if (!existsSync(join(state, databaseName))) throw nothingThere(state);
+  if (!hasDatabase(state)) throw nothingThere(state);
   if ((await namesIn(folder)).length > 0) throw notEmpty(folder);
   makeFolder(folder, 0o700, { lasting: true });
+  refuseLinksIn(state);
   await removeStale(state, now);
   const stage = await mkdtemp(join(state, stagePrefix));
   try {
@@ -61,6 +65,7 @@ async function snapshot(state: string, to: { stage: string; database: string }):
     if (!hasTable(lock, 'outbox')) throw emptied(state);
     const names = [...payloadsIn(lock, state), ...setsIn(lock, state)];
     for (const name of names) linkInto(join(state, name), join(to.stage, name));
+    closeSync(createPrivateFile(to.database));
     await source.backup(to.database);
     return names;
   } catch (error) {
@@ -101,9 +106,22 @@ function linkInto(from: string, to: string): void {
 }
 
 async function copyOut(from: string, to: string): Promise<void> {
-  await mkdir(dirname(to), { recursive: true, mode: 0o700 });
-  await copyFile(from, to, constants.COPYFILE_FICLONE);
-  await chmod(to, 0o600);
+  makeFolder(dirname(to), 0o700);
+  // A link in the place of a payload or of the key would put another file of the machine into the backup.
+  const source = openNoLink(from);
+  const target = createPrivateFile(to);
+  try {
+    await copyFile(pathOf(source, from), pathOf(target, to), constants.COPYFILE_FICLONE);
+    fchmodSync(target, 0o600);
+  } finally {
+    closeSync(source);
+    closeSync(target);
+  }
+}
+
+/** The open file itself, whatever stands at its path by now; other systems than Linux have no path for that. */
+function pathOf(descriptor: number, path: string): string {
+  return process.platform === 'linux' ? `/proc/self/fd/${descriptor}` : path;
 }
 
 /** Checks the copy and writes the manifest. Returns the bytes of all files. */
@@ -120,7 +138,6 @@ async function seal(
   } finally {
     database.close();
   }
-  await chmod(join(folder, databaseName), 0o600);
   const key = existsSync(join(folder, keyName)) ? [keyName] : [];
   const names = [databaseName, ...key, ...copied];
   const files: Manifest['files'][number][] = [];
@@ -130,6 +147,7 @@ async function seal(
   await syncTree(folder);
   const manifest: Manifest = { format: 1, made_at: new Date(now).toISOString(), files };
   await writeFile(join(folder, manifestName), `${JSON.stringify(manifest, undefined, 2)}\n`, {
+    flag: 'wx',
     mode: 0o600,
     flush: true,
   });

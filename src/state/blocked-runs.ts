@@ -12,7 +12,7 @@ export interface BlockedRecord {
   readonly seconds: number;
   /** The runs that were reading their source. */
   readonly runs: readonly { readonly job: string; readonly run: string; readonly source: string }[];
-  /** Where the main thread was, innermost first: function and place in the code. Empty where it could not be seen. */
+  /** Where the main thread was, innermost first: function and place in the code. Empty where it was outside of JavaScript. */
   readonly stack: readonly string[];
 }
 
@@ -70,7 +70,11 @@ function problemOf(record: BlockedRecord) {
   };
 }
 
-const at = ({ stack: [place] }: BlockedRecord): string => (place === undefined ? '' : `, in ${place}`);
+/** The innermost place outside of Node's own code. */
+function at({ stack }: BlockedRecord): string {
+  const place = stack.find((frame) => !frame.includes('(node:')) ?? stack[0];
+  return place === undefined ? '' : `, in ${place}`;
+}
 
 /** A run of the job has read its source without blocking the process. */
 export async function clearSuspect({ settings }: Pick<Parts, 'settings'>, job: string): Promise<void> {

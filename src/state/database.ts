@@ -20,7 +20,7 @@ const open = new Map<string, Shared>();
 /** The database in `file`, shared with everybody in this process; `close` is for one user, the last one closes it. */
 export function useDatabase(
   file: string,
-  options: { readonly durable?: boolean } = {},
+  options: { readonly durable?: boolean; readonly mustExist?: boolean } = {},
 ): { db: Kysely<Tables>; health: WriteHealth; close(): Promise<void> } {
   const shared = open.get(file) ?? connect(file, options);
   shared.users += 1;
@@ -40,7 +40,7 @@ export function useDatabase(
   };
 }
 
-function connect(file: string, options: { readonly durable?: boolean }): Shared {
+function connect(file: string, options: { readonly durable?: boolean; readonly mustExist?: boolean }): Shared {
   const health = new WriteHealth();
   const dialect = sqliteDialect(file, { ...options, health });
   return { db: new Kysely<Tables>({ dialect, plugins: [new PlacedPaths(dirname(file))] }), health, users: 0 };

@@ -1,8 +1,10 @@
-import { existsSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Problem } from '../lib/problem.ts';
 import { SqliteDatabase } from '../lib/sqlite.ts';
 import { type SchemaEntry, schemaHash, schemaQuery } from '../lib/sqlite-shape.ts';
+import { hasDatabase } from './has-database.ts';
+import { refuseLinksIn } from './links.ts';
 import { migrations } from './migrations/index.ts';
 import { newestHash } from './migrations/newest-hash.ts';
 import { placedPath } from './placed-paths.ts';
@@ -32,10 +34,11 @@ export interface Inspection {
 /** Looks into the database of a state folder; undefined when there is none. A file that cannot be read at all is told as its integrity. */
 export function inspectState(folder: string): Inspection | undefined {
   const file = join(folder, 'sluice.db');
-  if (!existsSync(file)) return undefined;
   const newest = Math.max(...migrations.map(({ number }) => number));
   let database: SqliteDatabase | undefined;
   try {
+    if (!hasDatabase(folder)) return undefined;
+    refuseLinksIn(folder);
     database = new SqliteDatabase(file, { readOnly: true, busyTimeoutMs: 15_000 });
     const integrity = String(database.pragma('quick_check(1)'));
     const one = (text: string): number => Number(database!.prepare(text).value() ?? 0);

@@ -1,6 +1,7 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { SqliteDatabase } from '../lib/sqlite.ts';
+import { databaseName } from './backup-files.ts';
+import { hasDatabase } from './has-database.ts';
 
 /** What the last runs of a job were like: medians. */
 export interface PastRuns {
@@ -38,9 +39,8 @@ const newest = `
  * or mended. Throws what SQLite throws at a file that it cannot read.
  */
 export function readPastRuns(folder: string): Map<string, PastRuns> {
-  const file = join(folder, 'sluice.db');
-  if (!existsSync(file)) return new Map();
-  const database = new SqliteDatabase(file, { readOnly: true, busyTimeoutMs: 15_000 });
+  if (!hasDatabase(folder)) return new Map();
+  const database = new SqliteDatabase(join(folder, databaseName), { readOnly: true, busyTimeoutMs: 15_000 });
   try {
     const rows = database.prepare(newest).all<Row>(lookedAt);
     return new Map([...Map.groupBy(rows, ({ job }) => job)].map(([job, runs]) => [job, summed(runs)]));

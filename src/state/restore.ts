@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { type Clock, systemClock } from '../lib/clock.ts';
@@ -8,6 +8,7 @@ import { Problem } from '../lib/problem.ts';
 import { syncPath, syncTree } from '../lib/sync-path.ts';
 import { databaseName, keyName, type Manifest, namesIn, verifyBackup } from './backup-files.ts';
 import { useDatabase } from './database.ts';
+import { hasDatabase } from './has-database.ts';
 import { processText } from './processes.ts';
 import { openStore } from './store.ts';
 
@@ -64,7 +65,7 @@ export async function restore(given: RestoreGiven): Promise<Restored> {
 
 async function copyIn(from: string, to: string): Promise<void> {
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });
-  await copyFile(from, to);
+  await copyFile(from, to, constants.COPYFILE_EXCL);
 }
 
 interface Readying {
@@ -100,7 +101,7 @@ async function makeReady(stage: string, { moved, manifest, clock }: Readying): P
 
 /** Nobody may be at work on the state that is to be replaced. One that cannot be opened any more has nobody in it. */
 async function refuseLiving(state: string, replace: boolean, clock: Clock): Promise<void> {
-  if (!existsSync(join(state, databaseName))) return;
+  if (!hasDatabase(state)) return;
   if (!replace) throw stateThere(state);
   const store = await openStore(state, { clock }).catch(() => undefined);
   try {

@@ -1,3 +1,4 @@
+import { tickOf } from '../lib/clock.ts';
 import { newRunId } from '../lib/ids.ts';
 import { redact } from '../lib/redact.ts';
 import type { RunWarning } from '../lib/run-warnings.ts';
@@ -83,6 +84,8 @@ export class Runs {
           bytes: null,
           requests: 0,
           fired_at: firedAt ?? null,
+          started_tick: Math.round(tickOf(clock)),
+          took_ms: null,
           warnings: null,
           ...nothingWrong,
         })
@@ -108,6 +111,7 @@ export class Runs {
       .set({
         state: end.state,
         ended_at: Math.round(clock.now()),
+        took_ms: await this.#tookMs(id),
         code: end.problem?.code ?? null,
         message: end.problem === undefined ? null : kept(end.problem),
         next: end.problem?.next === undefined ? null : redact(end.problem.next),
@@ -119,11 +123,20 @@ export class Runs {
       .execute();
   }
 
+  /** Null if the run began in another boot, whose clock cannot be compared. */
+  async #tookMs(id: string): Promise<number | null> {
+    const { db, clock, processes } = this.#ground;
+    const run = db.selectFrom('runs').select(['owner', 'started_tick']).where('id', '=', id);
+    const { owner, started_tick } = (await run.executeTakeFirst()) ?? { started_tick: null };
+    if (started_tick === null || owner === undefined || !processes.sharesBoot(owner)) return null;
+    return Math.max(0, Math.round(tickOf(clock)) - started_tick);
+  }
+
   /** The run's payload is owed (again): what becomes of it is what becomes of the run. */
   async owed(id: string, facts: { rows: number; bytes: number }): Promise<void> {
     await this.#ground.db
       .updateTable('runs')
-      .set({ state: 'owed', row_count: facts.rows, bytes: facts.bytes, ended_at: null, ...nothingWrong })
+      .set({ state: 'owed', row_count: facts.rows, bytes: facts.bytes, ended_at: null, took_ms: null, ...nothingWrong })
       .where('id', '=', id)
       .execute();
   }

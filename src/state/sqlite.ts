@@ -8,6 +8,13 @@ import { WriteHealth } from './write-health.ts';
 const busyTimeoutMs = 15_000;
 const keptStatements = 300;
 
+interface SqliteStateOptions {
+  readonly durable?: boolean;
+  /** A file that is missing is not created. */
+  readonly mustExist?: boolean;
+  readonly health?: WriteHealth;
+}
+
 /**
  * The SQLite dialect with three additions: transactions take the write lock when they begin (one that reads first and
  * writes later could otherwise fail on a stale view), statements are prepared once and kept, and every commit is on
@@ -16,7 +23,7 @@ const keptStatements = 300;
  */
 export function sqliteDialect(
   file: string,
-  { durable = true, health = new WriteHealth() }: { durable?: boolean; health?: WriteHealth } = {},
+  { durable = true, mustExist = false, health = new WriteHealth() }: SqliteStateOptions = {},
 ): Dialect {
   const telling = <T>(work: () => T): T => {
     try {
@@ -25,7 +32,7 @@ export function sqliteDialect(
       throw stateProblem(error, file);
     }
   };
-  const database = telling(() => new SqliteDatabase(durable ? file : ':memory:', { busyTimeoutMs }));
+  const database = telling(() => new SqliteDatabase(durable ? file : ':memory:', { mustExist, busyTimeoutMs }));
   try {
     if (durable) switchToWal(database);
     database.pragma('synchronous = FULL');

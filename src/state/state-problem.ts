@@ -1,9 +1,9 @@
-import { statfsSync } from 'node:fs';
+import { closeSync, openSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Problem } from '../lib/problem.ts';
+import { openFilesProblem, Problem } from '../lib/problem.ts';
 import { sqliteErrorName } from '../lib/sqlite.ts';
 
-const unwritable: ReadonlySet<string> = new Set(['STATE_FULL', 'STATE_LOCKED', 'STATE_UNREADABLE']);
+const unwritable: ReadonlySet<string> = new Set(['STATE_FULL', 'STATE_LOCKED', 'STATE_UNREADABLE', 'OPEN_FILES_LIMIT']);
 
 /** True where the state could not be written or read now, and may be later: the disk is full, fails or is read-only. */
 export function isUnwritable(error: unknown): error is Problem {
@@ -19,7 +19,7 @@ const restore = 'stop Sluice, then: sluice restore FOLDER --replace, from a back
 
 /**
  * What SQLite says of a state's database, as a Problem where it is the disk's or the file's fault and not ours:
- * `STATE_DAMAGED`, `STATE_FULL`, `STATE_LOCKED`, `STATE_UNREADABLE`. Anything else comes back as it is.
+ * `STATE_DAMAGED`, `STATE_FULL`, `STATE_LOCKED`, `STATE_UNREADABLE`, `OPEN_FILES_LIMIT`. Anything else comes back as it is.
  */
 export function stateProblem(error: unknown, file: string): unknown {
   const code = sqliteErrorName(error);
@@ -30,7 +30,7 @@ export function stateProblem(error: unknown, file: string): unknown {
   if (isMalformed || /^SQLITE_(CORRUPT|NOTADB)/.test(code)) return damaged(given);
   if (code === 'SQLITE_FULL' || (code.startsWith('SQLITE_IOERR') && hasNoRoom(dirname(file)))) return full(given, file);
   if (/^SQLITE_(BUSY|LOCKED)/.test(code)) return locked(given);
-  if (/^SQLITE_(IOERR|CANTOPEN|READONLY|PERM)/.test(code)) return unreadable(given, file);
+  if (/^SQLITE_(IOERR|CANTOPEN|READONLY|PERM)/.test(code)) return outOfFiles(dirname(file)) ?? unreadable(given, file);
   return error;
 }
 
@@ -38,6 +38,8 @@ export function stateProblem(error: unknown, file: string): unknown {
 export function stateFileProblem(error: unknown, file: string): Problem | undefined {
   const { code = '' } = error as NodeJS.ErrnoException;
   const given = { seen: `${code} in ${file}`, cause: error };
+  const limited = openFilesProblem(error);
+  if (limited !== undefined) return limited;
   if (code === 'ENOSPC' || code === 'EDQUOT') return full(given, file);
   return code === 'EIO' ? unreadable(given, file) : undefined;
 }
@@ -59,6 +61,22 @@ function hasNoRoom(folder: string): boolean {
     return statfsSync(folder).bavail === 0;
   } catch {
     return false;
+  }
+}
+
+/** The database, its journals and its folder. */
+const filesOfState = 5;
+
+/** SQLite says that it cannot open a file, and not that there are too many open ones. */
+function outOfFiles(folder: string): Problem | undefined {
+  const opened: number[] = [];
+  try {
+    while (opened.length < filesOfState) opened.push(openSync(folder, 'r'));
+    return undefined;
+  } catch (error) {
+    return openFilesProblem(error);
+  } finally {
+    for (const file of opened) closeSync(file);
   }
 }
 

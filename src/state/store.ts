@@ -1,8 +1,8 @@
-import { chmodSync, closeSync, openSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { closeSync, constants, fchmodSync, openSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
-import { giveToOwner } from '../lib/give-to-owner.ts';
 import { makeFolder } from '../lib/make-folder.ts';
+import { ensurePrivateFile } from '../lib/private-file.ts';
 import { Problem } from '../lib/problem.ts';
 import { Accounts } from './accounts.ts';
 import { Alerts } from './alerts.ts';
@@ -14,6 +14,7 @@ import { folderAdvice } from './folder-advice.ts';
 import { GoodPayloads } from './good-payloads.ts';
 import { Holds } from './holds.ts';
 import { Leases } from './leases.ts';
+import { refuseLinksIn } from './links.ts';
 import { Logins } from './logins.ts';
 import { migrate } from './migrate.ts';
 import { Outbox } from './outbox.ts';
@@ -110,7 +111,7 @@ const beatMs = 10_000;
  */
 export async function openStore(folder: string, options: StoreOptions): Promise<Store> {
   const at = resolve(folder);
-  const { db, health, close } = useDatabase(prepareFile(at), options);
+  const { db, health, close } = useDatabase(prepareFile(at), { ...options, mustExist: true });
   const { clock, keep, processes = systemProcesses() } = options;
   const pending = new PendingWrites(clock);
   const ground: Ground = { db, clock, processes, pending, folder: at, ...(keep === undefined ? {} : { keep }) };
@@ -178,10 +179,11 @@ function prepareFile(folder: string): string {
   const file = join(folder, 'sluice.db');
   try {
     makeFolder(join(folder, 'payloads'), 0o700, { lasting: true });
-    chmodSync(folder, 0o700);
-    touch(file);
-    chmodSync(file, 0o600);
+    refuseLinksIn(folder);
+    restrict(folder);
+    ensurePrivateFile(file);
   } catch (error) {
+    if (error instanceof Problem) throw error;
     const ofDisk = stateFileProblem(error, file);
     if (ofDisk !== undefined) throw ofDisk;
     throw new Problem({
@@ -197,11 +199,11 @@ function prepareFile(folder: string): string {
   return file;
 }
 
-/** Makes the file where it is missing. */
-function touch(file: string): void {
-  const descriptor = openSync(file, 'a', 0o600);
+/** Takes the rights of others to a folder away. */
+function restrict(folder: string): void {
+  const descriptor = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
-    giveToOwner(descriptor, dirname(file));
+    fchmodSync(descriptor, 0o700);
   } finally {
     closeSync(descriptor);
   }

@@ -1,8 +1,12 @@
 import type { Ground } from './part.ts';
+import type { RunState } from './tables.ts';
+
+/** Retries beyond this many times the median number of requests are those of an outage, which the next runs need not meet. */
+const mostFactor = 2;
 
 /** What a job's latest runs came to, taken together. */
 export interface Tally {
-  /** Runs that sent something, and the requests that took, repeats included. */
+  /** Runs that sent something, and the requests that took, retries included: of each run up to {@link mostFactor} times the median. */
   readonly sent: number;
   readonly requests: number;
   /** Runs that found nothing new and sent nothing. */
@@ -37,19 +41,45 @@ export class Tallies {
       )
       .selectFrom('newest')
       .where('nth', '<=', runs)
-      .groupBy('job')
-      .select(['job', ({ fn }) => fn.max('started_at').as('lastAt')])
-      .select(({ fn, and, eb }) => {
-        const settled = eb('state', 'not in', ['running', 'owed']);
-        const counted = fn.count<number>('job');
-        return [
-          counted.filterWhere(and([settled, eb('requests', '>', 0)])).as('sent'),
-          fn.sum<number | null>('requests').filterWhere(settled).as('requests'),
-          counted.filterWhere(and([eb('state', '=', 'unchanged'), eb('requests', '=', 0)])).as('quiet'),
-          counted.filterWhere(and([eb('state', '=', 'refreshed'), eb('requests', '=', 0)])).as('shared'),
-        ];
-      })
+      .groupBy(['job', 'state', 'requests'])
+      .select(['job', 'state', 'requests'])
+      .select(({ fn }) => [fn.count<number>('job').as('runs'), fn.max('started_at').as('lastAt')])
       .execute();
-    return new Map(rows.map(({ job, requests, ...tally }) => [job, { ...tally, requests: requests ?? 0 }]));
+    return new Map([...Map.groupBy(rows, ({ job }) => job)].map(([job, alike]) => [job, tallyOf(alike)]));
   }
+}
+
+/** Runs of a job that ended alike and took as many requests. */
+interface Alike {
+  readonly state: RunState;
+  readonly requests: number;
+  readonly runs: number;
+  readonly lastAt: number;
+}
+
+function tallyOf(all: readonly Alike[]): Tally {
+  const settled = all.filter(({ state }) => state !== 'running' && state !== 'owed');
+  const sent = settled.filter(({ requests }) => requests > 0);
+  const most = mostFactor * usualRequests(sent);
+  const without = (end: RunState): number =>
+    runsIn(settled.filter(({ state, requests }) => state === end && requests === 0));
+  return {
+    sent: runsIn(sent),
+    requests: sent.reduce((sum, { requests, runs }) => sum + runs * Math.min(requests, most), 0),
+    quiet: without('unchanged'),
+    shared: without('refreshed'),
+    lastAt: Math.max(...all.map(({ lastAt }) => lastAt)),
+  };
+}
+
+const runsIn = (all: readonly Alike[]): number => all.reduce((sum, { runs }) => sum + runs, 0);
+
+/** The lower median. */
+function usualRequests(sent: readonly Alike[]): number {
+  let left = runsIn(sent) / 2;
+  for (const { requests, runs } of sent.toSorted((a, b) => a.requests - b.requests)) {
+    left -= runs;
+    if (left <= 0) return requests;
+  }
+  return 0;
 }

@@ -1,5 +1,5 @@
 import { advance } from '../../src/alerts/advance.ts';
-import type { Bulletin, Condition } from '../../src/alerts/alert.ts';
+import type { AlertCondition, Bulletin } from '../../src/alerts/alert.ts';
 import type { AlertGroupRow, AlertRow } from '../../src/state/tables.ts';
 
 export const minute = 60_000;
@@ -7,7 +7,7 @@ export const hour = 60 * minute;
 export const settleMs = 30_000;
 export const remindMs = 24 * hour;
 
-export function failing(job: string, more: Partial<Condition> = {}): Condition {
+export function failing(job: string, more: Partial<AlertCondition> = {}): AlertCondition {
   return {
     subject: `job:${job}`,
     occasion: 'failed',
@@ -33,7 +33,7 @@ export class Told {
   dueAt: number | undefined;
 
   /** One look that finds these conditions; what is told because of it. */
-  look(...conditions: readonly Condition[]): readonly Bulletin[] {
+  look(...conditions: readonly AlertCondition[]): readonly Bulletin[] {
     const { now, rows, groups, recovery, standing } = this;
     const next = advance({ now, settleMs, recovery, conditions, standing, rows, groups });
     const changed = new Set([...next.put, ...next.drop].map(({ subject, occasion }) => `${occasion} ${subject}`));
@@ -46,7 +46,7 @@ export class Told {
   }
 
   /** The look after a while. */
-  after(milliseconds: number, ...conditions: readonly Condition[]): readonly Bulletin[] {
+  after(milliseconds: number, ...conditions: readonly AlertCondition[]): readonly Bulletin[] {
     this.now += milliseconds;
     return this.look(...conditions);
   }

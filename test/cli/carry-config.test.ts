@@ -1,9 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { afterEach, describe, expect, it } from 'vitest';
 import { carryConfig } from '../../src/cli/carry-config.ts';
 import type { CliCommand } from '../../src/cli/command.ts';
+import { outward } from '../../src/cli/outward.ts';
 import { advised, rewriteAdvice } from '../../src/lib/advice.ts';
 import { Problem, renderProblem } from '../../src/lib/problem.ts';
 import { adminKey, makeWorld } from '../journey/world.ts';
@@ -42,13 +44,18 @@ describe('advice, where a config was named', () => {
     }
   });
 
-  it('quotes a name that a shell would take apart, and leaves out one that JSON could not hold', () => {
-    carryConfig('my config.yaml', commands);
-    expect(advised('sluice check')).toBe("sluice check --config 'my config.yaml'");
-    rewriteAdvice((text) => text);
-    carryConfig('a"b.yaml', commands);
-    expect(advised('sluice check')).toBe('sluice check');
-  });
+  it.each(['my config.yaml', 'a"b.yaml', 'c:\\odd.yaml', "it's.yaml", 'two\nlines.yaml', '$HOME `id`.yaml', '-n.yaml'])(
+    'quotes %j for a shell, as text and in JSON',
+    (file) => {
+      carryConfig(file, commands);
+      const line = advised('sluice check');
+      expect(advised(line)).toBe(line);
+      const document = JSON.stringify({ next: 'sluice check', text: 'Look:\nsluice check', again: line }, undefined, 2);
+      expect(JSON.parse(outward(document))).toEqual({ next: line, text: `Look:\n${line}`, again: line });
+      const words = execFileSync('sh', ['-c', `sluice() { printf '%s\\0' "$@"; }; ${line}`], { encoding: 'utf8' });
+      expect(words.split('\0')).toEqual(['check', '--config', file, '']);
+    },
+  );
 
   it('stands where each command takes it', async () => {
     carryConfig('a.yaml', commands);

@@ -233,6 +233,9 @@ jobs:
     expect(await only(url('https://x.example/api/1.0?key=1'))).toMatchObject({
       message: expect.stringContaining('query'),
     });
+    expect(await only(url('https://x.example/api/1.0?apikey=hunter22'))).toMatchObject({
+      seen: '"https://x.example/api/1.0?…"',
+    });
     const { problems } = await load(url('https://user:hunter2@x.example/api/1.0'));
     expect(problems.map(({ message }) => message)).toEqual([
       'Credentials do not belong into the address of the service',

@@ -89,6 +89,12 @@ describe('the login of a source', () => {
     expect(config?.sources.get('a')?.login?.scopes).toEqual(['orders', 'customers']);
   });
 
+  it('takes an empty list of scopes at its word', async () => {
+    const login = { client_id: 'me', client_secret: 's', scopes: [] };
+    const { config } = await sourcesOf({ a: { connector: 'shop', login } });
+    expect(config?.sources.get('a')?.login?.scopes).toEqual([]);
+  });
+
   it('is signed where an account file is named', async () => {
     const { config } = await sourcesOf({ a: { connector: 'shop', login: { account_file: 'key.json' } } });
     expect(config?.sources.get('a')?.login?.grant).toBe('jwt_bearer');

@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { configSchema } from '../../src/config/json-schema.ts';
+import { formats } from '../../src/formats/index.ts';
 import { renderProblem } from '../../src/lib/problem.ts';
-import { load } from './fixtures.ts';
+import type { JsonSchema } from '../../src/sdk/option.ts';
+import { transforms } from '../../src/transforms/index.ts';
+import { clock, load, warehouse } from './fixtures.ts';
 
 /** Words that mean something here, so that random configs get past the first check. */
 const words =
@@ -29,10 +33,93 @@ const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
 const named = fc.dictionary(fc.constantFrom('main', 'shop', 'orders'), tree, { maxKeys: 3 });
 const config = fc.record({ destinations: named, sources: named, jobs: named, timezone: tree }, { requiredKeys: [] });
 
+/** Values that fit some options and are of the wrong kind for most. */
+const wrong = fc.constantFrom<unknown>(
+  null,
+  6,
+  -1,
+  0.5,
+  true,
+  '',
+  'x',
+  '06:00',
+  '1d',
+  [],
+  [6],
+  [null],
+  [{}],
+  {},
+  { x: 1 },
+);
+
+/** What a person may write where the schema has this node: mostly what it wants, sometimes a value of the wrong kind. */
+function writtenAs(node: JsonSchema): fc.Arbitrary<unknown> {
+  const samples = [...((node.examples as unknown[]) ?? []), ...('default' in node ? [node.default] : [])];
+  const shown = samples.length === 0 ? [] : [fc.constantFrom(...samples)];
+  return fc.oneof({ weight: 8, arbitrary: fc.oneof(fitting(node), ...shown) }, { weight: 1, arbitrary: wrong });
+}
+
+function fitting(node: JsonSchema): fc.Arbitrary<unknown> {
+  const branches = (node.anyOf ?? node.oneOf) as JsonSchema[] | undefined;
+  if (branches !== undefined) return fc.oneof(...branches.map(writtenAs));
+  if ('const' in node) return fc.constant(node.const);
+  if (Array.isArray(node.enum)) return fc.constantFrom(...node.enum);
+  const type = [node.type].flat()[0];
+  if (type === 'boolean') return fc.boolean();
+  if (type === 'integer' || type === 'number') return fc.constantFrom(0, 1, 5, 1000);
+  if (type === 'array') return fc.array(writtenAs((node.items as JsonSchema) ?? {}), { maxLength: 2 });
+  return type === 'object' ? mapOf(node) : scalar;
+}
+
+/** Some of the options of a map, and its members where it takes any name. */
+function mapOf({ properties = {}, required = [], additionalProperties: members }: JsonSchema): fc.Arbitrary<unknown> {
+  const named = properties as Record<string, JsonSchema>;
+  const others = typeof members === 'object' ? ['main', 'shop', 'orders'] : [];
+  const wanted = (required as string[]).filter((name) => Object.hasOwn(named, name));
+  const nodeOf = (name: string) => named[name] ?? (members as JsonSchema);
+  const known = [...Object.keys(named), ...others];
+  return fc
+    .subarray(known, { maxLength: Math.min(5, known.length) })
+    .chain((names) =>
+      fc.record(Object.fromEntries([...new Set([...wanted, ...names])].map((name) => [name, writtenAs(nodeOf(name))]))),
+    );
+}
+
+const schema = configSchema({ connectors: [warehouse, clock] as never, formats, transforms });
+const parts = schema.properties as Record<string, JsonSchema>;
+const job = (parts.jobs as { additionalProperties: JsonSchema }).additionalProperties;
+const destinations = { main: { url: 'http://127.0.0.1/api/1.0', api_key: 'abcdefabcdef' } };
+const sources = { shop: { connector: 'clock' } };
+/** A sound config of which one job, or one option of the top level, is whatever the schema has words for. */
+const declared = fc.oneof(
+  writtenAs(job).map((orders) => ({ destinations, sources, jobs: { orders } })),
+  mapOf(schema).map((top) => ({ destinations, sources, jobs: {}, ...(top as object) })),
+);
+/** Kinds of values that no reader of a schedule may stumble over, found by use. */
+const schedules = [
+  { cron: null },
+  { cron: 6 },
+  { at: 6 },
+  { at: [6] },
+  { at: '06:00', days: 1 },
+  { every: '5m', misfire: null },
+];
+const found = [
+  ...schedules.map((schedule) => ({ destinations, sources, jobs: { orders: { schedule } } })),
+  { destinations, sources, jobs: {}, schedules: { misfire: null } },
+  ...[null, { within: 5, column: 'a' }].map((retain) => ({
+    destinations,
+    sources,
+    jobs: { orders: { source: 'shop', write: { disposition: 'merge', key: 'id', retain } } },
+  })),
+  // A value of the wrong kind in a message.
+  { jobs: { main: { format: { type: {} } } } },
+];
+
 it('whatever a person writes, loading it ends in a config or in faults with a place and a sentence', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.oneof(config, tree), async (value) => {
-      const { config: loaded, problems, refused } = await load(JSON.stringify(value));
+    fc.asyncProperty(fc.oneof(config, tree, declared, declared), async (value) => {
+      const { config: loaded, problems, refused } = await load(JSON.stringify(value), { transforms });
       expect(loaded !== undefined || problems.length > 0).toBe(true);
       for (const problem of problems) {
         expect(problem).toMatchObject({ family: 'config', code: expect.stringMatching(/^CONFIG_[A-Z_]+$/) });
@@ -42,8 +129,7 @@ it('whatever a person writes, loading it ends in a config or in faults with a pl
       }
       for (const name of refused.keys()) expect(loaded?.jobs.has(name) ?? false).toBe(false);
     }),
-    // Found once: a value of the wrong kind in a message.
-    { numRuns: 400, examples: [[{ jobs: { main: { format: { type: {} } } } }]] },
+    { numRuns: 800, examples: found.map((value) => [value] as [unknown]) },
   );
 });
 

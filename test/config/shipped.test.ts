@@ -10,6 +10,7 @@ import { configSchema, type Declarations } from '../../src/config/json-schema.ts
 import { loadConfig } from '../../src/config/load.ts';
 import { configReference } from '../../src/config/reference.ts';
 import * as settings from '../../src/config/settings.ts';
+import { wholeExample } from '../../src/config/whole-example.ts';
 import { formats } from '../../src/formats/index.ts';
 import { transforms } from '../../src/transforms/index.ts';
 import { folderWith } from './fixtures.ts';
@@ -102,6 +103,41 @@ describe('the sample config', () => {
       wanted[part]!.filter((name) => !shown[part]!.includes(name)).map((name) => `${part}: ${name}`),
     );
     expect(missing).toEqual([]);
+  });
+});
+
+describe('the example of a connector', () => {
+  it('runs as it stands below the destination of a config, with format and target', async () => {
+    const shown = declarations.connectors.flatMap((connector) => wholeExample(connector) ?? []);
+    expect(shown.length).toBeGreaterThan(15);
+    for (const text of shown) {
+      const names = [...text.matchAll(/\$\{env:(\w+)/g)].map((match) => match[1]!);
+      const given = Object.fromEntries(
+        names.map((name) => [name, name.endsWith('URL') ? env.DATABASE_URL : 'x1234567']),
+      );
+      const folder = await folderWith({
+        'sluice.yaml': `destinations: { main: { url: "https://app.example.com/api/1.0", api_key: abcdefabcdef } }\n${text}`,
+      });
+      const { config, problems } = await loadConfig(join(folder, 'sluice.yaml'), { env: given });
+      expect(problems.map(({ message }) => `${message}\n${text}`)).toEqual([]);
+      expect(config!.jobs.size).toBeGreaterThan(0);
+    }
+  });
+});
+
+describe('a database named in the place of its connector', () => {
+  it('gets the connector and the driver as advice', async () => {
+    for (const [written, driver] of [
+      ['postgres', 'postgres'],
+      ['postgresql', 'postgres'],
+      ['mariadb', 'mariadb'],
+    ]) {
+      const folder = await folderWith({
+        'sluice.yaml': `destinations: { main: { url: "https://app.example.com/api/1.0", api_key: abcdefabcdef } }\nsources: { s: { connector: ${written} } }\njobs: {}\n`,
+      });
+      const { problems } = await loadConfig(join(folder, 'sluice.yaml'), { env });
+      expect(problems.map(({ next }) => next)).toEqual([`Write connector: db, and below it driver: ${driver}`]);
+    }
   });
 });
 

@@ -76,6 +76,19 @@ describe('a report of comScore', () => {
       reports({ submit: { ...fault('Bad'), status: 500 } }),
       { code: 'SERVICE_REFUSED', seen: 'status 500: Bad' },
     ],
+    [
+      'that its server could not make, which is not the fault of the query',
+      {
+        ...reports({
+          submit: {
+            ...soap('<soap:Fault><faultcode>soap:Server</faultcode><faultstring>Try later</faultstring></soap:Fault>'),
+            status: 500,
+          },
+        }),
+        source: { user: 'ann', password: 's3cret', retries: 0 },
+      },
+      { code: 'SERVICE_BUSY', family: 'try_later', seen: 'status 500: Try later' },
+    ],
     ['without a table', reports({ fetch: answered('FetchReport', '<REPORT/>') }), { code: 'COMSCORE_NO_TABLE' }],
     [
       'of somebody else',

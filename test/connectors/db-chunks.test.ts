@@ -1,6 +1,7 @@
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { RunWarning } from '#sdk';
 import { describeWithServer } from '../servers/describe.ts';
 import { countRows, extract, problemOf, read } from './db-reader.ts';
 import { type Cut, openTcpProxy } from './ftp-proxy.ts';
@@ -37,6 +38,38 @@ function itReadsInChunks({ url, port, run, series }: Place): void {
       rows += batch.length;
     }
     expect(rows).toBe(4);
+  });
+
+  /** What becomes of five rows, read in chunks of two, if a statement runs after the first chunk. */
+  async function changed(sql: string) {
+    await run('create table shrinking (i int primary key)');
+    try {
+      await run('insert into shrinking values (1), (2), (3), (4), (5)');
+      const warnings: RunWarning[] = [];
+      const onWarning = (warning: RunWarning) => warnings.push(warning);
+      const query = { sql: 'select * from shrinking', chunks: chunks(2) };
+      const { batches } = await extract({ url: url() }, query, { onWarning });
+      let rows = 0;
+      for await (const batch of batches) {
+        if (rows === 0) await run(sql);
+        rows += batch.length;
+      }
+      return { rows, warnings };
+    } finally {
+      await run('drop table shrinking');
+    }
+  }
+
+  it('ends if no row is left where a chunk has to begin, as in an emptied table', async () => {
+    for (const sql of ['delete from shrinking', 'delete from shrinking where i > 1']) {
+      expect(await problemOf(changed(sql))).toMatchObject({ code: 'DB_ROWS_GONE', family: 'try_later', seen: '2' });
+    }
+  });
+
+  it('warns that rows may be missing if the row has gone that a chunk begins with', async () => {
+    const { rows, warnings } = await changed('delete from shrinking where i = 2');
+    expect(rows).toBe(5);
+    expect(warnings).toMatchObject([{ code: 'DB_ROW_GONE', seen: 'i: 2', incomplete: true }]);
   });
 
   it.each([

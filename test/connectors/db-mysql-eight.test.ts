@@ -34,7 +34,7 @@ async function startEight(failure?: { code: number; message: string }) {
     };
     client.on('stmt_prepare', fine);
     client.on('query', (sql) => {
-      if (!sql.startsWith('select')) return fine(sql);
+      if (!/^(?:select|show) /.test(sql)) return fine(sql);
       const count = sql.includes('version()') ? 3 : 1;
       client.writeColumns(Array.from({ length: count }, () => ({ ...column, columnType: longlong })));
       for (const n of ['1', null, '3']) client.writeTextRow(Array.from({ length: count }, () => n));

@@ -23,7 +23,9 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     await ask('create table shop (id int, name varchar(20) character set latin1 collate latin1_german2_ci)');
     await ask("insert into shop values (1, 'a'), (2, 'Müller')");
     await ask('create procedure two() begin select 1 as a; select 2 as b; end');
-    await ask('create procedure one() select 1 as a');
+    await ask(
+      'create procedure writing() begin commit; set session transaction read write; insert into shop values (3, 3); select 1; end',
+    );
   });
 
   afterAll(() => admin.destroy());
@@ -38,14 +40,16 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
   afterEach(untilNobodyIsLeft);
 
   it('says what it found', async () => {
-    expect(await check(source())).toMatch(/^MariaDB 1\d\.\d+\.\d+ as sluice on test$/);
+    expect(await check(source())).toMatch(
+      /^MariaDB 1\d\.\d+\.\d+ as sluice on test; this account may write: ALL PRIVILEGES$/,
+    );
     expect(await check({ url: server().url.replace('mysql:', 'mariadb:') })).toMatch(/^MariaDB/);
   });
 
   it('comes through a Unix socket too', async () => {
     const { folder, user, password } = server();
     const local = { driver: 'mariadb', host: `${folder}/socket`, user, password, database: 'test' };
-    expect(await check(local)).toMatch(/ as sluice on test$/);
+    expect(await check(local)).toMatch(/ as sluice on test;/);
     for await (const batch of (await extract(local, many)).batches) {
       expect(batch.length).toBeGreaterThan(0);
       break;
@@ -100,11 +104,22 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     ['insert into shop values (3, 3) returning id', 'DB_WRITE_REFUSED'],
     ['create table other (id int)', 'DB_WRITE_REFUSED'],
     ['drop table shop', 'DB_WRITE_REFUSED'],
-    ['selec 1', 'DB_QUERY_FAILED'],
+    ['select selec', 'DB_QUERY_FAILED'],
     ['select 1; select 2', 'DB_QUERY_FAILED'],
     ['select * from nowhere', 'DB_QUERY_FAILED'],
-    ['commit', 'DB_NO_RESULT'],
-    ['call two()', 'DB_MANY_RESULTS'],
+    ['commit', 'DB_WRITE_REFUSED'],
+    ['call two()', 'DB_WRITE_REFUSED'],
+    [
+      'begin not atomic set session transaction read write; commit; start transaction read write; insert into shop values (3, 3); select 1; end',
+      'DB_WRITE_REFUSED',
+    ],
+    ['/*!999999 select */ call writing()', 'DB_WRITE_REFUSED'],
+    ['call writing()', 'DB_WRITE_REFUSED'],
+    ['x: begin not atomic select 1; end', 'DB_WRITE_REFUSED'],
+    ['analyze table shop', 'DB_WRITE_REFUSED'],
+    ['flush tables', 'DB_WRITE_REFUSED'],
+    ["(select 1 /* */ into /*!50000 outfile */ '/nowhere/sluice')", 'DB_WRITE_REFUSED'],
+    ["select 1 into dumpfile '/nowhere/sluice'", 'DB_WRITE_REFUSED'],
     ["load data local infile '/etc/passwd' into table shop", 'DB_'],
   ])('ends the run for: %s', async (sql, code) => {
     const problem = await problemOf(read(source(), sql));
@@ -113,8 +128,19 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     expect(await ask('select count(*) as n from shop')).toEqual([{ n: 2 }]);
   });
 
-  it('reads the one result of a procedure', async () => {
-    expect(await read(source(), 'call one()')).toEqual({ columns: ['a integer'], rows: [['1']] });
+  it.each([
+    "select 'call x into outfile' as a",
+    '/* call */ (select 1 as a) -- into outfile',
+    'with x as (select 1 as a) select a from x',
+  ])('reads what only looks like a write: %s', async (sql) => expect((await read(source(), sql)).rows).toHaveLength(1));
+
+  it('says nothing of an account that may only read', async () => {
+    await ask("create or replace user reader@'%' identified by 'reader'");
+    await ask("grant select, show view on test.* to reader@'%'");
+    const url = new URL(server().url);
+    [url.username, url.password] = ['reader', 'reader'];
+    expect(await check({ url: url.href })).toMatch(/ as reader on test$/);
+    await ask("drop user reader@'%'");
   });
 
   it('says so when parameters are missing', async () => {
@@ -130,8 +156,9 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     [1205, 'try_later'],
     [1142, 'job'],
   ])('files error %d under %s', async (number, family) => {
-    const sql = `begin not atomic signal sqlstate '45000' set mysql_errno = ${number}, message_text = 'as asked'; end`;
-    const problem = await problemOf(read(source(), sql));
+    const signal = `signal sqlstate '45000' set mysql_errno = ${number}, message_text = 'as asked'`;
+    await ask(`create or replace function failing() returns int begin ${signal}; return 1; end`);
+    const problem = await problemOf(read(source(), 'select failing()'));
     expect(problem.family).toBe(family);
     expect(problem.message).toContain('as asked');
   });

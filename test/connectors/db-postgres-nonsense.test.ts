@@ -91,3 +91,26 @@ it.each<[string, Buffer]>([
   const source = await sourceAt(welcome, begun, described, answer, ready);
   expect(await problemOf(read(source, 'select n from t'))).toMatchObject({ code: 'DB_PROTOCOL' });
 });
+
+it.each<[type: number, cell: string]>([
+  [17, 'one!'],
+  [17, '\\x6'],
+  [17, '\\x6869zz'],
+  [17, '\\x68696x'],
+  [16, 'x'],
+  [16, 'true'],
+  [1184, '2026-01-02 03:04:05+02'],
+])('refuses a cell of type %i that PostgreSQL would not write: %s', async (type, cell) => {
+  const column = Buffer.from(oneColumn);
+  column.writeInt32BE(type, 15);
+  const source = await sourceAt(
+    welcome,
+    begun,
+    Buffer.concat([message('1'), message('t', '\0\0'), column, ready]),
+    Buffer.concat([bound, row(cell), done]),
+    ready,
+    begun,
+  );
+  const problem = await problemOf(read(source, 'select n from t'));
+  expect(problem).toMatchObject({ code: 'DB_VALUE_FORM', family: 'job', where: { row: 1, column: 'n' } });
+});

@@ -55,7 +55,12 @@ export async function readOn(source: Options, query: Options, watermark?: string
   const extraction = await extract(source, query, { watermark });
   const rows: (string | null)[][] = [];
   for await (const batch of extraction.batches) rows.push(...batchText(batch));
-  return { rows, watermark: extraction.watermark!(), unchanged: extraction.unchanged!() };
+  return {
+    rows,
+    watermark: extraction.watermark!(),
+    unchanged: extraction.unchanged!(),
+    again: extraction.comesAgain!(),
+  };
 }
 
 /** The rows of a range, and which that are. */

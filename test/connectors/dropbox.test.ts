@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import dropbox from '../../connectors/dropbox.ts';
 import {
   checkServiceCase,
@@ -34,6 +34,7 @@ const row = (id: number) => [
   null,
   null,
   null,
+  'false',
 ];
 
 const files: ServiceCase = {
@@ -101,6 +102,25 @@ it('goes on from the cursor of the last run, and says so when nothing has change
   expect(second.asked).toEqual(['POST /2/files/list_folder/continue {"cursor":"c3"}']);
   const none = { 'POST /2/files/list_folder/continue': json({ entries: [], cursor: 'c5', has_more: false }) };
   expect(await runService({ ...again, routes: none })).toMatchObject({ rows: [], unchanged: true });
+});
+
+describe('deletions of Dropbox', () => {
+  const deletion = { '.tag': 'deleted', name: '2.csv', path_display: '/Reports/2.csv' };
+  const routes = {
+    'POST /2/files/list_folder/continue': json({ entries: [deletion, entry(4)], cursor: 'c4', has_more: false }),
+  };
+  const watermark = '{"states":{"":"c3"}}';
+  const query = { ...files.query, incremental: true };
+
+  it('are no rows unless they are asked for', async () => {
+    expect((await runService({ ...files, query, watermark, routes })).rows).toEqual([row(4)]);
+  });
+
+  it('are rows with a path and a mark if they are asked for', async () => {
+    const { rows } = await runService({ ...files, query: { ...query, deleted: true }, watermark, routes });
+    const mark = ['deleted', null, '2.csv', '/Reports/2.csv', null, null, null, null, null, 'true'];
+    expect(rows).toEqual([mark, row(4)]);
+  });
 });
 
 it('reads everything again when the vendor has forgotten the cursor', async () => {

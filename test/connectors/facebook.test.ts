@@ -11,6 +11,9 @@ import {
 } from './doubles/service-suite.ts';
 import type { Asked, Reply } from './doubles/vendor.ts';
 
+/** What stands beside the records of an only page. */
+const only = { cursors: { before: 'c0', after: 'c9' } };
+
 const error = (code: number, more: object = {}, headers: Record<string, string> = {}): Reply => ({
   status: 400,
   headers,
@@ -175,7 +178,7 @@ it('makes columns of breakdowns and of the actions that are asked for', async ()
       breakdowns: ['country'],
       actions: ['offsite_conversion.fb_pixel_purchase', 'lead'],
     },
-    routes: { 'GET /v26.0/act_11/insights': { json: { data: [record] } } },
+    routes: { 'GET /v26.0/act_11/insights': { json: { data: [record], paging: only } } },
   });
   expect(outcome.columns.slice(3)).toEqual([
     'country text',
@@ -244,7 +247,7 @@ it('reads campaigns with the budgets as they are written', async () => {
   const { rows } = await runService({
     ...ads,
     query: { stream: 'campaigns', account: '11' },
-    routes: { 'GET /v26.0/act_11/campaigns': { json: { data } } },
+    routes: { 'GET /v26.0/act_11/campaigns': { json: { data, paging: only } } },
   });
   const [created, start] = ['2026-01-05T09:00:00Z', '2026-01-06T08:00:00Z'];
   expect(rows).toEqual([
@@ -270,9 +273,12 @@ const posts: ServiceCase = {
   query: { stream: 'posts', pages: '5', start_date: '2026-01-01', end_date: '2026-01-03' },
   routes: {
     'GET /v26.0/5': (one) => noted(one, { id: '5', name: 'Toys', access_token: 'page-token' }),
-    'GET /v26.0/5/posts': (one) => noted(one, { data: [post] }),
+    'GET /v26.0/5/posts': (one) => noted(one, { data: [post], paging: only }),
     'GET /v26.0/me/accounts': {
-      json: { data: [{ id: '5', name: 'Toys', category: 'Shop', fan_count: 10, followers_count: 12 }] },
+      json: {
+        data: [{ id: '5', name: 'Toys', category: 'Shop', fan_count: 10, followers_count: 12 }],
+        paging: only,
+      },
     },
   },
 };
@@ -301,4 +307,11 @@ it('leaves nothing to renew a token with, and swaps the first one for a longer o
   const { refresh, exchange, token_method: method } = facebook.oauth?.({}) ?? {};
   expect([refresh, exchange?.token_parameter, method]).toEqual(['none', 'fb_exchange_token', 'GET']);
   expect(facebook.oauth?.({ token: 'system' })).toBeUndefined();
+});
+
+it('advises no stream to somebody who reads it already', async () => {
+  const reply = error(1, { message: 'Please reduce the amount of data you’re asking for' });
+  const routes = { 'POST /v26.0/act_{account}/insights': reply };
+  const { next } = await failService({ ...ads, query: { ...ads.query, stream: 'report' }, routes });
+  expect(next).toBe('Ask for fewer `metrics` or `breakdowns`, or a later `start_date`');
 });

@@ -196,12 +196,19 @@ test('errors point into the file', async () => {
   await expect(extract({ path: 'a.csv' })).rejects.toMatchObject({ code: 'CSV_RAGGED', where });
 });
 
+/** Seconds since 1970; whole, so that it can be given back exactly. */
+const oldTime = 1_770_000_000;
+
 const change = {
   'appended to': (path: string) => appendFile(path, '9,9\n'),
   'written anew in the same size': async (path: string) => {
     const handle = await open(path, 'r+');
     await handle.write('z', 0);
     await handle.close();
+  },
+  'changed, and given its old time back': async (path: string) => {
+    await writeFile(path, 'zz', { flag: 'r+' });
+    await utimes(path, oldTime, oldTime);
   },
   'replaced by another': async (path: string) => {
     await writeFile(`${path}.new`, 'x,y\n1,2\n');
@@ -212,6 +219,7 @@ const change = {
 test.each(Object.entries(change))('a file that is %s while it is read is a reason to try later', async (_, act) => {
   const path = join(folder, 'a.csv');
   await writeFile(path, `x,y\n${'1,2\n'.repeat(300_000)}`);
+  await utimes(path, oldTime, oldTime);
   const { batches } = await file.extract(contextOf(file, { source: {}, query: { path }, folder }));
   const reading = (async () => {
     let rows = 0;

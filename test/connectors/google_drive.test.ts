@@ -235,3 +235,11 @@ it('refuses what is no table, and names a file that is not there', async () => {
     seen: expect.stringContaining('it is notFound'),
   });
 });
+
+it('takes a rate limit for one although its status is 403', async () => {
+  const faults = [{ at: 1, reply: refusal(403, 'userRateLimitExceeded') }];
+  expect(await failService({ ...listing, faults, source: { ...listing.source, retries: 0 } })).toMatchObject({
+    family: 'try_later',
+    isRateLimit: true,
+  });
+});

@@ -79,8 +79,13 @@ describeStream(
   },
   [
     {
-      name: 'too many requests in ten seconds, without a word on how long to wait',
-      faults: [{ at: 2, reply: { status: 429, json: { policyName: 'TEN_SECONDLY_ROLLING' } } }],
+      name: 'too many requests in ten seconds',
+      faults: [
+        {
+          at: 2,
+          reply: { status: 429, json: { policyName: 'TEN_SECONDLY_ROLLING' }, headers: { 'retry-after': '0' } },
+        },
+      ],
     },
     {
       name: 'the allowance of the day',

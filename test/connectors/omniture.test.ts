@@ -157,3 +157,14 @@ it('says which companies there are, also when another is wanted', async () => {
   const other = checkServiceCase({ ...given, source: { company: 'other' } });
   await expect(other).rejects.toMatchObject({ code: 'ADOBE_NO_COMPANY', seen: 'other', allowed: 'exampleco' });
 });
+
+it('refuses fixed dates in the wrong order when the config is checked, and no templates', () => {
+  const faults = (start_date: string, end_date: string) =>
+    omniture.validate?.({ source: {}, query: { ...given.query, start_date, end_date } }) ?? [];
+  expect(faults('2026-05-24', '2026-05-22')).toEqual([
+    { option: 'start_date', message: 'is after `end_date`, so the job would read nothing' },
+  ]);
+  expect(faults('2026-05-22', '2026-05-22')).toEqual([]);
+  expect(faults('2026-05-22T18:00:00Z', '2026-05-22')).toEqual([]);
+  expect(faults('{{ today }}', '{{ yesterday }}')).toEqual([]);
+});

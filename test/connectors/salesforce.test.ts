@@ -1,5 +1,10 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { expect, it } from 'vitest';
 import salesforce from '../../connectors/salesforce.ts';
+import type { Catalogue } from '../../src/config/catalogue.ts';
+import { load } from '../config/fixtures.ts';
+import { openDesk } from '../oauth/rig.ts';
+import { tokenAddress } from '../oauth/token-address.ts';
 import { api, described, kept, page, refusal, sinceOf } from './doubles/salesforce.ts';
 import {
   checkServiceCase,
@@ -255,6 +260,39 @@ it('logs in at the sandbox, or at whatever stands in for the vendor', () => {
   expect(stood?.token_url).toBe('http://127.0.0.1:9/x/services/oauth2/token');
   expect(stood?.device?.url).toBe('http://127.0.0.1:9/x/services/oauth2/token');
 });
+
+it.each(['client_credentials', 'jwt_bearer'])(
+  'asks for no scopes with the grant %s, which has no person',
+  async (grant) => {
+    const body = { access_token: 'the-token', token_type: 'Bearer', instance_url: 'http://127.0.0.1:9' };
+    const { url, heard } = await tokenAddress({ body });
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const key = { private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }) };
+    const app = { grant, client_id: 'id', ...(grant === 'jwt_bearer' ? key : { client_secret: 's' }) };
+    const { config, problems } = await load(
+      JSON.stringify({
+        destinations: { main: { url: 'http://127.0.0.1:9/api/1.0', api_key: 'abcdefabcdef' } },
+        sources: { crm: { connector: 'salesforce', login_url: new URL(url).origin, login: app } },
+        jobs: {},
+      }),
+      { catalogue: async () => onlySalesforce },
+    );
+    expect(problems).toEqual([]);
+    const desk = await openDesk({ login: config!.sources.get('crm')!.login! });
+    expect((await desk.entry.keeper.token()).access_token).toBe('the-token');
+    const fields = new URLSearchParams(heard[0]!.body);
+    const claims = Buffer.from(fields.get('assertion')?.split('.')[1] ?? '', 'base64url').toString();
+    expect([fields.has('scope'), claims.includes('"scope"')]).toEqual([false, false]);
+  },
+);
+
+const onlySalesforce: Catalogue = {
+  ids: ['salesforce'],
+  problems: [],
+  load: async (id) => (id === 'salesforce' ? salesforce : undefined),
+  origin: () => 'sluice',
+  file: () => undefined,
+};
 
 it('uses no refresh token twice, and asks for codes in the words that the vendor had before the standard', () => {
   const { refresh, device } = salesforce.oauth?.({}) ?? {};

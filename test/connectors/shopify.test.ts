@@ -190,7 +190,10 @@ const orderLines: ServiceCase = {
   routes: {
     [`GET ${api}/orders.json`]: ({ query, base }) =>
       query.has('page_info')
-        ? { json: { orders: [rest(2, day(2), []), rest(3, day(3), [item(31)])] } }
+        ? {
+            headers: { link: `<${base}${api}/orders.json?limit=250&page_info=aaa>; rel="previous"` },
+            json: { orders: [rest(2, day(2), []), rest(3, day(3), [item(31)])] },
+          }
         : {
             headers: {
               link: `<${base}${api}/orders.json?limit=250&page_info=abc>; rel="next"`,

@@ -95,9 +95,9 @@ it('reads all surveys where none is named', async () => {
   const outcome = await runService({ ...given, query: { stream: 'responses' } });
   expect(outcome.rows).toEqual([...rows, ...[1, 2, 3].map((n) => row('8', n))]);
   expect(outcome.asked).toEqual([
-    'GET /v3/surveys?page=1&per_page=1000',
+    // All of them before the first is asked for: their total may change on the way.
+    ...[1, 2].map((page) => `GET /v3/surveys?page=${page}&per_page=1000`),
     ...[asked(1, '7', ''), asked(2, '7', '')],
-    'GET /v3/surveys?page=2&per_page=1000',
     ...[asked(1, '8', ''), asked(2, '8', '')],
   ]);
 });

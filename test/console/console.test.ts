@@ -58,7 +58,7 @@ async function open(path: string, { width = 1280, dark = false } = {}): Promise<
 describe('the page of all jobs', () => {
   it('says first what needs somebody, why, and which command mends it', async () => {
     const { page, complaints } = await open('/');
-    expect(await page.textContent('h1')).toBe('2 of 3 jobs need somebody.');
+    expect(await page.textContent('h1')).toBe('2 of 3 jobs need attention');
     const cards = await page.locator('.card.bad').allTextContents();
     expect(cards).toEqual([
       expect.stringMatching(/^lost: failing.*the file is not there/s),

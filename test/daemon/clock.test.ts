@@ -1,8 +1,11 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { clockOf } from '../../src/daemon/notice/clock.ts';
+import { findClockSet } from '../../src/daemon/conditions/clock.ts';
+import type { Overview } from '../../src/daemon/overview.ts';
+import type { Store } from '../../src/state/store.ts';
 import { SetClock, setUp, startDaemon } from './rig.ts';
 
 const minute = 60_000;
+const setAt = (store: Store, now: number) => findClockSet({ store, overview: { now } as Overview });
 
 /** A daemon with a job of each minute, ten seconds before the next one begins. */
 async function minutely() {
@@ -25,12 +28,12 @@ describe('a clock that is set', () => {
     onTestFinished(stop);
     clock.forward(-4 * minute);
     await hear('clock.set', { seconds: -240 });
-    expect(await clockOf(runtime.store, clock.now())).toEqual([]);
+    expect(await setAt(runtime.store, clock.now())).toEqual([]);
     clock.forward(6 * minute);
     await hear('clock.set', { seconds: 360 });
-    expect(await clockOf(runtime.store, clock.now())).toMatchObject([
-      { occasion: 'clock', what: expect.stringContaining('set forward by 6 min') },
+    expect(await setAt(runtime.store, clock.now())).toMatchObject([
+      { kind: 'clock', what: expect.stringContaining('set forward by 6 min') },
     ]);
-    expect(await clockOf(runtime.store, clock.now() + 61 * minute)).toEqual([]);
+    expect(await setAt(runtime.store, clock.now() + 61 * minute)).toEqual([]);
   });
 });

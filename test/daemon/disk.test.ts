@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Config, Job } from '../../src/config/config.ts';
+import { diskCondition } from '../../src/daemon/conditions/disk.ts';
 import { examineFullness } from '../../src/daemon/doctor/fullness.ts';
-import { fillingOf } from '../../src/daemon/notice/filling.ts';
 import { reportDisk } from '../../src/daemon/report-disk.ts';
 import { runJob } from '../../src/daemon/run-job.ts';
 import { type Runtime, wire } from '../../src/daemon/wire.ts';
@@ -127,13 +127,13 @@ describe('how full a state folder is', () => {
       level: 2,
       holds: expect.arrayContaining([{ kind: 'owed', files: 1, bytes: 12 }]),
     });
-    expect(fillingOf(status, 1)).toMatchObject([
-      { subject: 'disk', occasion: 'disk', level: 2, what: expect.stringContaining('owed 12 B in 1 file') },
+    expect(diskCondition(status, 1)).toMatchObject([
+      { subject: 'disk', kind: 'disk', level: 'error', what: expect.stringContaining('owed 12 B in 1 file') },
     ]);
     const [finding] = examineFullness(filling, await store.outbox.inState('owed'));
     expect(finding).toMatchObject({ ok: false, mend: expect.stringContaining('sluice sync') });
     expect(await reportDisk(config, store)).toMatchObject({ level: 0, room_bytes: 100 * megabyte - used });
-    expect(fillingOf(await reportDisk(config, store), systemClock.now())).toEqual([]);
+    expect(diskCondition(await reportDisk(config, store), systemClock.now())).toEqual([]);
     expect(examineFullness(config, [])).toMatchObject([{ ok: true }]);
   });
 });

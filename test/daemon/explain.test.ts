@@ -106,6 +106,6 @@ it('does not call a job up to date whose process died in the middle of a run', a
   const { store, explain } = await setUp();
   await store.runs.begin({ job: 'orders', origin: 'schedule' });
   const { verdict, because } = await explain();
-  expect(verdict).toBe('failing');
+  expect(verdict).toBe('interrupted');
   expect(because[0]).toMatchObject({ code: 'RUN_INTERRUPTED' });
 });

@@ -12,6 +12,7 @@ import { Systemd } from '../../src/daemon/systemd.ts';
 import { Watchers } from '../../src/daemon/watchers.ts';
 import { Events } from '../../src/lib/events.ts';
 import { type Log, quietLog } from '../../src/lib/log.ts';
+import { Problem } from '../../src/lib/problem.ts';
 import { registerSecret } from '../../src/lib/redact.ts';
 import { lintExposition, parseExposition } from './exposition.ts';
 import { configOf, destinationOf, gate, overdue, type Started, setUp, startDaemon } from './rig.ts';
@@ -148,7 +149,25 @@ describe('the monitor', () => {
     expect(find(text, 'sluice_outbox_payloads', { destination: 'main' })).toBe(1);
     expect(find(text, 'sluice_outbox_bytes', { destination: 'main' })).toBeGreaterThan(0);
     expect(find(text, 'sluice_requests_total', { status_class: '4xx' })).toBe(1);
-    started.runtime.events.emit('config.reloaded', { file: '', jobs: 1 });
+    expect(find(text, 'sluice_conditions', { kind: 'credentials', level: 'error' })).toBe(1);
+    await started.daemon.adopt(config);
+    await started.hear('payload.delivered');
+    expect((await get(`${url}/readyz`)).status).toBe(200);
+  });
+
+  it('is not ready while a job is left out for a fault in the config, and counts it', async () => {
+    const { config } = await setUpGated();
+    const fault = new Problem({ code: 'CONFIG_WRONG_VALUE', family: 'config', message: 'a password: hunter' });
+    const started = await startDaemon({ ...config, leftOut: new Map([['returns', [fault]]]) });
+    const url = await watch(started);
+    const ready = await get(`${url}/readyz`);
+    expect(ready.status).toBe(503);
+    expect(ready.text).toContain('job returns is left out for a fault in the config');
+    expect(ready.text).not.toContain('hunter');
+    const { text } = await get(`${url}/metrics`);
+    expect(find(text, 'sluice_conditions', { kind: 'left_out', level: 'error' })).toBe(1);
+    expect(find(text, 'sluice_conditions', { kind: 'failed', level: 'error' })).toBe(0);
+    await started.daemon.adopt(config);
     expect((await get(`${url}/readyz`)).status).toBe(200);
   });
 
@@ -200,7 +219,7 @@ describe('docs/operate.md', () => {
     const page = await readFile(new URL('../../docs/operate.md', import.meta.url), 'utf8');
     const told = new Set(
       page.match(
-        /\bsluice_[a-z_]+(?<=_(total|seconds|bytes|requests|payloads|jobs|firings|ticking|alerts|messages|rows|answers|info))\b/g,
+        /\bsluice_[a-z_]+(?<=_(total|seconds|bytes|requests|payloads|jobs|firings|ticking|alerts|conditions|messages|rows|answers|info))\b/g,
       ),
     );
     expect([...told].sort()).toEqual(ours.filter((name) => name.startsWith('sluice_')).sort());

@@ -49,7 +49,8 @@ describe('where all jobs stand', () => {
     const { counting, config, clock, asked } = await setUp(300);
     const found = await explainInstance('i-job7', { config, store: counting, clock });
     expect(found.map(({ job }) => job)).toEqual(['job7']);
-    expect(asked()).toBeLessThan(20);
+    // Whatever the number of jobs: what is wrong is read once.
+    expect(asked()).toBeLessThan(30);
     expect(await explainInstance('nobody', { config, store: counting, clock })).toEqual([]);
   });
 

@@ -46,6 +46,24 @@ describe('the pulse', () => {
     expect(pulse.check().ticking).toBe(true);
   });
 
+  it('takes a process that was suspended for what it is, and judges its schedules by the next beat', async () => {
+    const state = { ticking: well };
+    const { store, clock } = await setUp(state);
+    const said: unknown[] = [];
+    const pulse = new Pulse({ store, clock, ticking: () => state.ticking, turned: (beat) => said.push(beat) });
+    pulse.start();
+    onTestFinished(() => pulse.stop());
+    clock.pass(3_600_000);
+    state.ticking = { ...well, silence: 3_600_000, overdue: 3_000_000 };
+    expect(pulse.check()).toEqual({ ticking: true, said: 'the process was suspended, and has just gone on' });
+    await pulse.write();
+    expect(said).toEqual([]);
+    // Its schedules do not go on.
+    clock.pass(10_000);
+    await pulse.write();
+    expect(said).toEqual([{ ticking: false, said: 'no look at the schedules for 3600 s' }]);
+  });
+
   it('says once when the schedules stop, and once when they tick again', async () => {
     const state = { ticking: well };
     const { store, clock } = await setUp(state);

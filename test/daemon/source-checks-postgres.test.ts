@@ -6,7 +6,6 @@ import { loadConfig } from '../../src/config/load.ts';
 import { SourceChecks } from '../../src/daemon/checks/source-checks.ts';
 import type { SluiceEvents } from '../../src/daemon/events.ts';
 import { Lookout } from '../../src/daemon/notice/look.ts';
-import { Shortages } from '../../src/daemon/notice/shortages.ts';
 import { Events } from '../../src/lib/events.ts';
 import { quietLog } from '../../src/lib/log.ts';
 import { writeConfig } from '../journey/home.ts';
@@ -59,7 +58,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'looks at a PostgreSQL database', 
     });
     const checks = new SourceChecks({ runtime: { store, events, clock, log: quietLog }, config: () => config });
     onTestFinished(() => checks.stop());
-    const lookout = new Lookout(new Shortages());
+    const lookout = new Lookout();
     const wrong = async () =>
       (await lookout.look({ config, alerts: config.alerts, store, clock, beat: undefined })).conditions;
     /** Waits until so many of these were heard. Time hardly passes: the minute in which a source may answer is longer than this waits. */

@@ -1,8 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
-import type { Alerts } from '../../src/config/alerts.ts';
-import type { Ground } from '../../src/daemon/notice/look.ts';
-import { Shortages } from '../../src/daemon/notice/shortages.ts';
-import { Staleness } from '../../src/daemon/notice/staleness.ts';
+import type { Snapshot } from '../../src/daemon/conditions/condition.ts';
+import { Shortages } from '../../src/daemon/conditions/shortages.ts';
+import { Staleness } from '../../src/daemon/conditions/staleness.ts';
 import { reportAccounts } from '../../src/daemon/report-accounts.ts';
 import { cleanUp, newStore, VirtualClock } from '../state/fixtures.ts';
 import { configOf, destinationOf, jobOf, Source } from './rig.ts';
@@ -27,10 +26,10 @@ async function setUp(requestsPerDay = 1000) {
       now: clock.now(),
       accounts: await reportAccounts(config, store, clock),
       publishedAsOf: () => midnight,
+      waitingOf: () => [],
       stretch: (name: string) => stretches.find((one) => one.job === name),
     };
-    const alerts = { quotaLeft: 0.1 } as Alerts;
-    return { config, alerts, store, overview, jobs: [job], needy: [] } as unknown as Ground;
+    return { config, store, overview, jobs: [job], needy: [] } as unknown as Snapshot;
   };
   const staleness = new Staleness();
   const isStaleAt = async (at: number) => {
@@ -69,8 +68,8 @@ it('a day that reaches once jobs are stretched is told as that, one that does no
   const reaches = await setUp(10);
   expect(await new Shortages().find(await reaches.ground())).toMatchObject([
     {
-      occasion: 'quota',
-      level: 1,
+      kind: 'quota',
+      level: 'warning',
       what: expect.stringContaining('they do not reach for all, so a job runs less often'),
     },
   ]);
@@ -78,7 +77,7 @@ it('a day that reaches once jobs are stretched is told as that, one that does no
   const ground = await vip.ground();
   const jobs = new Map([...ground.config.jobs].map(([name, job]) => [name, { ...job, priority: 'high' as const }]));
   expect(await new Shortages().find({ ...ground, config: { ...ground.config, jobs } })).toMatchObject([
-    { level: 1, what: expect.stringContaining('at this pace they end at about') },
+    { level: 'warning', what: expect.stringContaining('at this pace they end at about') },
   ]);
   const enough = await setUp(1000);
   expect(await new Shortages().find(await enough.ground())).toEqual([]);

@@ -182,7 +182,7 @@ describe('what was stretched', () => {
       next_firing_at: midnight + 40 * minute,
     });
     const { verdict, because, mend } = await explainJob(jobs[0]!, { config, store, clock });
-    expect(verdict).toBe('up to date, but less often than it should be');
+    expect(verdict).toBe('runs less often than scheduled');
     expect(because[0]).toEqual({ at: clock.now(), says: `the job ${says}` });
     expect(mend).toContain('sluice plan');
     clock.advance(day);

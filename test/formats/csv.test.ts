@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { Batch } from '../../src/sdk/batch.ts';
 import { batchOf, batchText } from '../../src/sdk/batch.ts';
 import type { Column } from '../../src/sdk/column.ts';
-import { batches, encode } from './encoding.ts';
+import { batches, encode, wired } from './encoding.ts';
 
 const wellFormed = (text: string | null): string | null => text?.toWellFormed() ?? null;
 const expected = (batch: Batch): (string | null)[][] => batchText(batch).map((row) => row.map(wellFormed));
@@ -26,6 +26,47 @@ const texts: readonly Column[] = [
 ];
 const csvOf = (rows: (string | null)[][], options: Record<string, unknown> = {}): string =>
   encode('csv', [batchOf(texts, rows)], options).toString();
+
+test('texts that a spreadsheet calculates are kept, or get an apostrophe in front; numbers never do', () => {
+  const formulas = [
+    "=cmd|' /C calc'!A0",
+    '+1+2',
+    '-2+3',
+    '@SUM(A1)',
+    '\t=1',
+    '\n=1',
+    `-${'1'.repeat(70)}+A1`,
+    `=${'x'.repeat(300_000)}`,
+  ];
+  const others = ['-5', '+49.30', '-1,234.5', '-1e5', '-3%', 'a=b', "'=1", '', null, '1-2'];
+  for (const header of [true, false]) {
+    for (const text of formulas) {
+      const [kept] = readBack(Buffer.from(csvOf([[text, 'b']], { header: false })), ',', '\n');
+      expect(kept![0]).toBe(text);
+      for (const batch of [
+        batchOf(texts, [
+          [text, 'b'],
+          [text, 'b'],
+        ]),
+        wired(
+          batchOf(texts, [
+            [text, 'b'],
+            [text, 'b'],
+          ]),
+        ),
+      ]) {
+        const rows = readBack(encode('csv', [batch], { header, formulas: 'escape' }), ',', '\n').slice(header ? 1 : 0);
+        expect(rows.map(([a]) => a)).toEqual([`'${text}`, `'${text}`]);
+      }
+    }
+  }
+  for (const text of others) expect(csvOf([[text, 'b']], { formulas: 'escape' })).toBe(csvOf([[text, 'b']]));
+  const columns = [
+    { name: '=1+1', type: 'text' },
+    { name: 'n', type: 'integer' },
+  ] as const;
+  expect(encode('csv', [batchOf(columns, [['-a', -5]])], { formulas: 'escape' }).toString()).toBe("'=1+1,n\n'-a,-5\n");
+});
 
 describe('a CSV document', () => {
   test('reads back in csv-parse as what went in, null and empty apart', () => {

@@ -23,7 +23,7 @@ export interface PlayOptions {
 
 /** One protocol that a peer speaks to Sluice. */
 export interface Protocol {
-  /** The true dialog; recorded, or written where a server of its kind says just that. */
+  /** The true dialog, as a server said it: `node test/fuzz/record.ts`. */
   readonly dialog: () => Dialog;
   readonly data?: () => Dialog;
   readonly greets?: boolean;
@@ -80,24 +80,6 @@ function recorded(name: string): { dialog: () => Dialog; data: () => Dialog } {
   const read = () => JSON.parse(readFileSync(join(import.meta.dirname, `dialogs/${name}.json`), 'utf8')) as Recorded;
   const bytes = (of: readonly string[]) => of.map((hex) => Buffer.from(hex, 'hex'));
   return { dialog: () => bytes(read().dialog), data: () => bytes(read().data) };
-}
-
-/** A page of an API, in pieces of the chunked encoding or with its length. */
-function page(body: object, headers = ''): Buffer {
-  const text = JSON.stringify(body);
-  return Buffer.from(
-    `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\n${headers}\r\n${text}`,
-  );
-}
-
-function chunked(body: object): Buffer {
-  const text = JSON.stringify(body);
-  const half = text.length >> 1;
-  const chunks = [text.slice(0, half), text.slice(half), ''].map(
-    (part) => `${part.length.toString(16)}\r\n${part}\r\n`,
-  );
-  const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n';
-  return Buffer.from(head + chunks.join(''));
 }
 
 const timeoutMs = 1000;
@@ -168,7 +150,7 @@ export const protocols: Readonly<Record<string, Protocol>> = {
   },
   rest: {
     asksForAll: true,
-    dialog: () => [page({ rows: [{ n: 'aa' }, { n: 'bb' }], more: 2 }), chunked({ rows: [{ n: 'cc' }], more: null })],
+    ...recorded('rest'),
     play: ({ port, signal }) =>
       extract(
         rest,
@@ -184,11 +166,13 @@ export const protocols: Readonly<Record<string, Protocol>> = {
   },
   oauth: {
     asksForAll: true,
-    dialog: () => [page({ access_token: 'abcdef', token_type: 'bearer', expires_in: 3600 })],
-    async play({ port }) {
+    ...recorded('oauth'),
+    async play({ port, user = '', password = '' }) {
       const agent = new HttpAgent({ connectTimeoutMs: timeoutMs });
       try {
-        const form = { headers: {}, fields: new URLSearchParams({ grant_type: 'client_credentials' }) };
+        const pair = Buffer.from(`${user}:${password}`).toString('base64');
+        const fields = new URLSearchParams({ grant_type: 'client_credentials', scope: 'read' });
+        const form = { headers: { authorization: `Basic ${pair}` }, fields };
         const given = { agent, description: {} as never, now: Date.now, wanted: 'token' as const };
         const { access_token: token } = await callTokenEndpoint(`http://127.0.0.1:${port}/token`, form, given);
         return [String(token)];
@@ -196,21 +180,22 @@ export const protocols: Readonly<Record<string, Protocol>> = {
         await agent.destroy();
       }
     },
-    gives: ['abcdef'],
+    get gives() {
+      return [/"access_token":"([^"]+)"/.exec(String(this.dialog()[0]))![1]!];
+    },
     isNeverSilent: true,
     wholeAt: () => 0,
     isDecoded: true,
   },
   service: {
     asksForAll: true,
-    dialog: () => [
-      page({ meta: { success: true, status: 200 }, data: { id: 'abc' } }, 'date: Mon, 23 Nov 2026 01:00:00 GMT\r\n'),
-    ],
-    async play({ port, signal }) {
+    ...recorded('service'),
+    async play({ port, signal, password = '' }) {
       const agent = new HttpAgent({ connectTimeoutMs: timeoutMs });
       try {
-        const url = `http://127.0.0.1:${port}/datasources`;
-        const http = await sendRequest({ agent, method: 'GET', url, headers: {}, timeoutMs, answerLimitBytes, signal });
+        const url = `http://127.0.0.1:${port}/api/1.0/profile`;
+        const headers = { 'kf-api-key': password };
+        const http = await sendRequest({ agent, method: 'GET', url, headers, timeoutMs, answerLimitBytes, signal });
         const answer = readAnswer(http, Date.now());
         if (!answer.success) throw new Error(answer.words);
         return [String(answer.data.id)];
@@ -218,19 +203,11 @@ export const protocols: Readonly<Record<string, Protocol>> = {
         await agent.destroy();
       }
     },
-    gives: ['abc'],
+    gives: ['acme-admin'],
     isDecoded: true,
   },
   smtp: {
-    dialog: () =>
-      [
-        '220 mail.example.com ESMTP\r\n',
-        '250-mail.example.com\r\n250-8BITMIME\r\n250 SIZE 35882577\r\n',
-        '250 2.1.0 Ok\r\n',
-        '250 2.1.5 Ok\r\n',
-        '354 End data with <CR><LF>.<CR><LF>\r\n',
-        '250 2.0.0 Ok: queued as 12345\r\n',
-      ].map((text) => Buffer.from(text)),
+    ...recorded('smtp'),
     greets: true,
     async play({ port, signal }) {
       const channel = {

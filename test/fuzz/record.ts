@@ -1,11 +1,17 @@
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
+import fastify from 'fastify';
 import pg from 'pg';
+import { SMTPServer } from 'smtp-server';
+import { startService } from '../../src/service/service.ts';
 import { columns, done, row, startTdsServer } from '../connectors/doubles/tds-server.ts';
+import { robot, startVendor } from '../oauth/vendor.ts';
 import { startMariadb } from '../servers/mariadb.ts';
 import { startPostgres } from '../servers/postgres.ts';
 import { startProftpd } from '../servers/proftpd.ts';
@@ -51,7 +57,13 @@ async function recordThrough(to: number): Promise<{ port: number; pieces: Buffer
   return { port: (server.address() as AddressInfo).port, pieces, data };
 }
 
-async function keep(name: string, to: number, login: { user: string; password: string; path?: string }): Promise<void> {
+interface Login {
+  readonly user?: string;
+  readonly password?: string;
+  readonly path?: string;
+}
+
+async function keep(name: string, to: number, login: Login = {}): Promise<void> {
   const protocol = protocols[name] as Protocol;
   const recorded = await recordThrough(to);
   const signal = new AbortController().signal;
@@ -99,3 +111,36 @@ const tds = await startTdsServer(() => [
 ]);
 await keep('tds', tds.port, { user: 'reader', password: 'tds-test-password' });
 await tds.close();
+
+const api = fastify();
+api.get('/rows', (request, reply) => {
+  const { from } = request.query as { from?: string };
+  if (from === undefined) return reply.send({ rows: [{ n: 'aa' }, { n: 'bb' }], more: 2 });
+  // Of unknown length, and so in chunks.
+  return reply.type('application/json').send(Readable.from(['{"rows":[{"n":', '"cc"}],"more":null}']));
+});
+await api.listen({ host: '127.0.0.1', port: 0 });
+await keep('rest', (api.server.address() as AddressInfo).port);
+await api.close();
+
+const vendor = await startVendor();
+await keep('oauth', Number(new URL(vendor.url).port), { user: robot.id, password: robot.secret });
+await vendor.close();
+
+const mail = new SMTPServer({
+  authOptional: true,
+  disabledCommands: ['STARTTLS'],
+  onData: (stream, _session, done) => stream.resume().on('end', () => done(null, 'kept')),
+});
+await new Promise<void>((resolve) => mail.listen(0, '127.0.0.1', resolve));
+await keep('smtp', (mail.server.address() as AddressInfo).port);
+await new Promise<void>((resolve) => mail.close(() => resolve()));
+
+const folder = await mkdtemp(join(tmpdir(), 'sluice-record-'));
+const fixtures = join(folder, 'fixtures.json');
+const admin = { id: 'acme-admin', email: 'admin@acme.test', role: 'Admin', api_keys: ['aa'.repeat(20)] };
+await writeFile(fixtures, JSON.stringify({ companies: [{ id: 'acme', name: 'Acme', plan: 'grow', users: [admin] }] }));
+const service = await startService({ data: 'memory', fixtures });
+await keep('service', service.port, { password: admin.api_keys[0]! });
+await service.close();
+await rm(folder, { recursive: true });

@@ -9,6 +9,10 @@ const idleMs = 25;
 
 export interface Replay {
   readonly port: number;
+  /** Resolves when there is nothing left to say, and a client waits for more. */
+  readonly silent: Promise<void>;
+  /** Connections that are open now. */
+  open(): number;
   close(): void;
 }
 
@@ -44,6 +48,7 @@ export async function replay({
     await once(server, 'listening');
     return (server.address() as AddressInfo).port;
   };
+  const { promise: silent, resolve: fallSilent } = Promise.withResolvers<void>();
   let [said, dataSaid] = [0, 0];
   const dataPort = data.length === 0 ? 0 : await listen((socket) => void socket.end(data[dataSaid++ % data.length]!));
   const port = await listen((socket) => {
@@ -55,7 +60,10 @@ export async function replay({
     const say = () => {
       if (socket.destroyed) return;
       const piece = dialog[said++];
-      if (piece === undefined) return isSilent ? undefined : void socket.end();
+      if (piece === undefined) {
+        fallSilent();
+        return isSilent ? undefined : void socket.end();
+      }
       socket.write(atPort(piece, dataPort));
       if (isPushing || (said >= dialog.length && !isSilent)) later(idleMs);
     };
@@ -67,7 +75,7 @@ export async function replay({
     for (const socket of sockets) socket.destroy();
     for (const server of servers) server.close();
   };
-  return { port, close };
+  return { port, silent, open: () => sockets.size, close };
 }
 
 /** The answer to EPSV names a port, which is another one each time. */

@@ -56,10 +56,10 @@ describe('alerts of one-shot syncs', () => {
     expect((await home.sync()).code).toBe(1);
     expect(receiver.titles()).toEqual(['2 jobs failed']);
     const status = (await home.sluice(['status'])).stdout;
-    expect(status).toContain('"sluice explain orders" says why, and how to mend it; the same for stock.');
-    expect(status).toContain('Wrong now: 2; "sluice alerts" lists it.');
+    expect(status).toContain('"sluice explain orders" says why, and how to fix it; the same for stock.');
+    expect(status).toContain('2 of 2 jobs need attention; 1 other problem.');
     expect(status).toContain(
-      'The alert channel ops does not take messages: answered 500: not now; 1 message waits. Once it is mended: sluice alerts test ops',
+      'the alert channel ops does not take messages: answered 500: not now; 1 message waits. Fix: sluice alerts test ops',
     );
     const listed = JSON.parse((await home.sluice(['alerts', '--json'])).stdout) as Record<string, unknown[]>;
     expect(listed).toMatchObject({
@@ -93,7 +93,7 @@ describe('alerts of one-shot syncs', () => {
     expect(JSON.parse((await home.sluice(['alerts', '--json'])).stdout)).toMatchObject({
       channels: [{ channel: 'alive', waiting: 0, sent_at: expect.any(String), problem: expect.stringMatching('410') }],
     });
-    expect((await home.sluice(['status'])).stdout).toContain('The heartbeat alive does not get through: ');
+    expect((await home.sluice(['status'])).stdout).toContain('the heartbeat alive does not get through: ');
     beats.answer(200);
     await home.sync();
     expect((await home.sluice(['status'])).stdout).not.toContain('heartbeat');

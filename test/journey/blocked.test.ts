@@ -3,12 +3,16 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { firstProcess, noFirstProcess } from './first-process.ts';
 import { type Ended, until } from './process.ts';
 import { adminKey, makeWorld } from './world.ts';
 
-/** Reads one row, or never comes back where a file says so: after a while, in which the other job has read its file. */
+/**
+ * Reads one row, or never comes back where a file says so: after a while, in which the other job has read its file. It is in
+ * JavaScript, or outside of it, in SQLite, if the file says "native".
+ */
 const spinner = `
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { batchOf, defineConnector } from 'sluice/sdk';
 export default defineConnector({
@@ -16,7 +20,12 @@ export default defineConnector({
   check: async () => 'it is there',
   extract: async ({ folder }) => {
     await new Promise((resolve) => setTimeout(resolve, 3000));
-    function spin() { while (existsSync(join(folder, 'spin'))) {} }
+    const file = join(folder, 'spin');
+    function spin() { while (existsSync(file)) {} }
+    if (existsSync(file) && readFileSync(file, 'utf8') === 'native') {
+      const { DatabaseSync } = await import('node:sqlite');
+      new DatabaseSync(':memory:').exec('with recursive t(n) as (select 1 union all select n + 1 from t) select max(n) from t');
+    }
     spin();
     const columns = [{ name: 'n', type: 'integer' }];
     return { columns, batches: (async function* () { yield batchOf(columns, [['1']]); })() };
@@ -68,8 +77,7 @@ it('ends a sync that a source blocks, reads that source last next time, and puts
   expect(runs().filter((run) => run === 'bad interrupted RUN_BLOCKED')).toHaveLength(2);
   const explained = said(await home.sluice(['explain', 'bad']));
   expect(explained).toContain('on hold');
-  // Where in the code it was, not every Node shows of a thread that is busy.
-  expect(explained).toContain('two of its runs in a row blocked the process');
+  expect(explained).toMatch(/blocked the process, in spin \(file:.*spinner\.mjs:\d+\)/);
   expect(explained).toContain('sluice resume bad');
   expect(said(await home.sluice(['status']))).toMatch(/bad .*held by sluice/);
 
@@ -96,6 +104,25 @@ it('ends a daemon that a source blocks, with a line of its log, and the next one
   expect(await world.data(fine)).toBe('id\n1\n');
   daemon.child.kill('SIGTERM');
   expect(await daemon.ended).toMatchObject({ code: 0 });
+});
+
+it.for([
+  ['JavaScript', '', /blocked for 3 s .*, in spin \(file:.*spinner\.mjs:\d+\)$/],
+  ['native code', 'native', /blocked for 3 s while the run read its source, so the process was ended$/],
+] as const)('ends the first process of a container that a source blocks in %s', async ([, how, message], { skip }) => {
+  const reason = noFirstProcess();
+  if (reason !== undefined) return skip(reason);
+  const { home, spin } = await setUp();
+  await writeFile(spin, how);
+  const { ended } = home.start(['sync', 'bad'], { ...watched, under: firstProcess });
+  expect(await ended).toMatchObject({ signal: 'SIGTRAP' });
+  await rm(spin);
+  // From outside the namespace no one sees that the process is gone, so the job is busy until its lease has run out.
+  await home.sync();
+  const { stdout } = await home.sluice(['history', '--json']);
+  expect(JSON.parse(stdout)).toContainEqual(
+    expect.objectContaining({ state: 'interrupted', code: 'RUN_BLOCKED', message: expect.stringMatching(message) }),
+  );
 });
 
 it('takes a process that was stopped for as long as it takes for one that was stopped', async () => {

@@ -108,7 +108,7 @@ describe('sluice explain', () => {
     await home.sync();
     const gone = await explain();
     expect(gone).toMatchObject({ verdict: 'dead', because: [{ code: 'DELIVERY_NOT_FOUND' }, {}] });
-    expect(gone.mend).toBe('sluice apply --yes creates the data source anew; then sluice sync orders');
+    expect(gone.mend).toBe('sluice apply --yes creates the data source again; then sluice sync orders');
     await home.sluice(['apply', '--yes']);
     expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered' }]);
     expect((await explain()).verdict).toBe('up to date');

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, utimesSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SqliteDatabase } from '../../src/lib/sqlite.ts';
-import type { OutboxRow, RunRow } from '../../src/state/tables.ts';
+import type { OutboxRow, RunRow, WatermarkRow } from '../../src/state/tables.ts';
 import { type Ended, makeFolder, type Running, type Scope, type Start, start } from './process.ts';
 
 /** Somebody's folder: sources, one config, one state. */
@@ -47,6 +47,8 @@ export interface JobResult {
 export interface State {
   readonly runs: readonly RunRow[];
   readonly outbox: readonly OutboxRow[];
+  /** How far each job has read its source. */
+  readonly watermarks: readonly WatermarkRow[];
   readonly leases: readonly { readonly name: string }[];
   readonly quota: readonly { readonly day: string; readonly used: number; readonly spent_until: number | null }[];
 }
@@ -96,6 +98,7 @@ function readState(folder: string): State {
     return {
       runs: all<RunRow>('runs'),
       outbox: all<OutboxRow>('outbox').map((row) => ({ ...row, path: join(folder, row.path) })),
+      watermarks: all<WatermarkRow>('watermarks'),
       leases: all('leases'),
       quota: all('quota'),
     };

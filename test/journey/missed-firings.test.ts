@@ -47,5 +47,5 @@ it('a daemon that was killed makes good each hour that it missed in the night of
     '/hour?at=2026-03-29T01:00:00Z&day=2026-03-29',
     '/hour?at=2026-03-29T02:00:00Z&day=2026-03-29',
   ]);
-  expect(await world.data(world.instances.json)).toContain('T02%3A00%3A00Z');
+  expect(await world.data(world.instances.json)).toContain('at=2026-03-29T02:00:00Z');
 });

@@ -96,7 +96,7 @@ it('with probe asks every source once at the start, and tells which run will fai
   expect(receiver.titles()).toEqual(['shop does not answer']);
   expect(receiver.got[0]!.text).toMatch(/the next run of lost at 2028-02-29 00:00:00Z will fail: .*cannot be reached/);
   const { stdout } = await home.sluice(['status']);
-  expect(stdout).toMatch(/shop does not answer since .* The next run of lost .* will fail/);
+  expect(stdout).toMatch(/warning: shop: the next run of lost .* will fail: /);
   expect((await home.sluice(['explain', 'lost'])).stdout).toContain('its source was looked at, and does not answer');
   expect(stdout + receiver.got[0]!.text).not.toContain('s3cret-word');
   expect((await world.requests()).length).toBe(before);

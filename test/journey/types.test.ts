@@ -1,10 +1,9 @@
-import { parse } from 'csv-parse/sync';
 import mysql from 'mysql2';
 import pg from 'pg';
-import { SaxesParser } from 'saxes';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import { describeWithServer } from '../servers/describe.ts';
+import { cellOf, exactly, type JsonCell, readCsv, readXml, type Table } from './documents.ts';
 import { control, controlInXml, mariadb, postgres, sqlite, type Told } from './kinds.ts';
 import { makeFolder } from './process.ts';
 import { forSuite, makeWorld, type World } from './world.ts';
@@ -32,8 +31,6 @@ function statements(columns: readonly Told[], quote: string): string[] {
   ];
 }
 
-type Table = (string | null)[][];
-
 /** What must arrive, first the header. */
 function wanted(columns: readonly Told[]): Table {
   return [
@@ -44,58 +41,9 @@ function wanted(columns: readonly Told[]): Table {
   ];
 }
 
-/** An empty field is null, `""` an empty text. */
-function readCsv(text: string): Table {
-  return parse(text, { cast: (cell, { quoting }) => (cell === '' && !quoting ? null : cell) }) as Table;
-}
-
-interface JsonRow {
-  readonly kind: 'number' | 'text' | 'bare' | 'json' | 'null';
-  readonly text: string | null;
-}
-
-/** Numbers with every digit that stands in the document. */
-function exactly(text: string): unknown {
-  return JSON.parse(text, (_name, value, context?: { source?: string }) =>
-    typeof value === 'number' ? { number: context?.source } : value,
-  );
-}
-
-function cellOf(value: unknown): JsonRow {
-  if (value === null) return { kind: 'null', text: null };
-  if (typeof value === 'string') return { kind: 'text', text: value };
-  if (typeof value === 'boolean') return { kind: 'bare', text: String(value) };
-  if (typeof value === 'object' && 'number' in value) return { kind: 'number', text: String(value.number) };
-  return { kind: 'json', text: JSON.stringify(value) };
-}
-
-function jsonWanted(kind: Told[2], text: string | null): JsonRow {
+function jsonWanted(kind: Told[2], text: string | null): JsonCell {
   if (text === null) return { kind: 'null', text };
   return kind === 'json' ? cellOf(exactly(text)) : { kind, text };
-}
-
-/** Elements that are missing are null. */
-function readXml(text: string, names: readonly string[]): Table {
-  const parser = new SaxesParser();
-  const rows: Table = [];
-  let cells = new Map<string, string>();
-  let inside = '';
-  parser.on('error', (error) => {
-    throw error;
-  });
-  parser.on('opentag', ({ name }) => {
-    inside = '';
-    if (name === 'row') cells = new Map();
-  });
-  parser.on('text', (piece) => {
-    inside += piece;
-  });
-  parser.on('closetag', ({ name }) => {
-    if (name === 'row') rows.push(names.map((column) => cells.get(column) ?? null));
-    else cells.set(name, inside);
-  });
-  parser.write(text).close();
-  return rows;
 }
 
 /** Carries the table in all three formats and compares what the service then shows. */

@@ -1,6 +1,14 @@
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
-import { excerpt, forgetSecrets, redact, registerSecret, retireSecret } from '../../src/lib/redact.ts';
+import {
+  cutText,
+  excerpt,
+  excerptAt,
+  forgetSecrets,
+  redact,
+  registerSecret,
+  retireSecret,
+} from '../../src/lib/redact.ts';
 
 afterEach(forgetSecrets);
 
@@ -66,6 +74,20 @@ describe('a secret', () => {
       const shown = excerpt(`${'x'.repeat(before)}a-rather-long-secret-0123456789 ${'y'.repeat(50)}`, 40);
       expect(shown).not.toMatch(/a-r|secret/);
     }
+  });
+
+  it('shows no part of itself in an excerpt from the middle of a text, also if the text is itself a piece', () => {
+    const secret = '0123456789abcdefghijABCDEFGHIJ'.repeat(2);
+    registerSecret(secret);
+    const text = `---- ${secret} ----`;
+    for (let begin = 0; begin < 65; begin++) {
+      // Three characters of a secret say nothing, and more than them are known.
+      for (const piece of [text.slice(begin), text.slice(0, text.length - begin)])
+        for (let from = 0; from < piece.length; from += 7)
+          expect(excerptAt(piece, from, from + 20).replaceAll('[redacted]', '')).not.toMatch(/[0-9a-jA-J]{4}/);
+    }
+    expect(excerptAt('a text without any', 2, 6)).toBe('text');
+    expect(cutText('a text without any', 6)).toBe('a text…');
   });
 
   it('is known in a text whose blanks were put together', () => {

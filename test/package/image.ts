@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -16,21 +16,32 @@ export default async function image({ provide }: TestProject): Promise<() => Pro
   const close = async (): Promise<void> => {
     await podman('rm', '--all', '--force').catch(() => undefined);
     await podman('image', 'umount', '--all', '--force').catch(() => undefined);
-    await run('umount', ['-l', join(folder, 'graph/overlay')]).catch(() => undefined);
+    // One place may be mounted more than once, and later mounts stand on earlier ones.
+    for (const mount of (await mountsBelow(folder)).toReversed()) await run('umount', ['-l', mount]);
     await rm(folder, { recursive: true, force: true });
   };
   try {
     await run(join(root, '.ci/image'), [folder, 'sluice'], { maxBuffer: 64 * 1024 * 1024 });
     provide('installed', join(await podman('image', 'mount', 'sluice'), 'app'));
-    provide('nodes', [{ major: 'of the image', path: await writeProgram(folder) }]);
+    // Their servers are not in the image; the demo reads the database that needs none.
+    provide('nodes', [{ major: 'of the image', path: await writeProgram(folder), without: ['db', 'ftp'] }]);
   } catch (error) {
-    await close();
+    await close().catch(() => undefined);
     throw error;
   }
   return close;
 }
 
-/** Starts a container where a test starts Node; the first argument, `sluice.js`, is the image's own. */
+/** Where something is mounted below a folder, the first mount first. */
+async function mountsBelow(folder: string): Promise<string[]> {
+  const lines = (await readFile('/proc/mounts', 'utf8')).split('\n');
+  return lines.map((line) => line.split(' ')[1] ?? '').filter((path) => path.startsWith(`${folder}/`));
+}
+
+/**
+ * Starts a container where a test starts Node: with the image's own `sluice.js` where that is asked for, else with the image's Node
+ * and a program of this checkout, which may send messages.
+ */
 async function writeProgram(folder: string): Promise<string> {
   const limits = '--read-only --cap-drop=ALL --security-opt=no-new-privileges --memory=512m --user=0:0';
   // Those of this machine may be higher than a container may have.
@@ -40,10 +51,17 @@ async function writeProgram(folder: string): Promise<string> {
   await writeFile(
     path,
     `#!/bin/sh
-shift
 case $PWD in ${tmpdir()}/*) here=$PWD ;; *) here=/app ;; esac
 export CONTAINERS_STORAGE_CONF=${folder}/storage.conf
-exec podman --runtime=runc --cgroup-manager=cgroupfs run --rm ${limits} ${files} ${world} sluice "$@"
+podman="podman --runtime=runc --cgroup-manager=cgroupfs"
+case $1 in
+  */sluice.js) shift ;;
+  *) exec $podman run --rm --preserve-fds=1 --env=NODE_CHANNEL_FD --env=NODE_CHANNEL_SERIALIZATION_MODE \\
+    --volume=${root}:${root}:ro --entrypoint=node ${limits} ${files} ${world} sluice "$@" ;;
+esac
+# No other container can send a signal to the daemon; the newest one that runs is its own.
+[ "$*" = reload ] && exec $podman exec --latest node /app/src/cli/sluice.js reload
+exec $podman run --rm ${limits} ${files} ${world} sluice "$@"
 `,
   );
   await chmod(path, 0o755);

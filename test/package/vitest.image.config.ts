@@ -6,7 +6,7 @@ export default defineConfig({
   ...base,
   test: {
     ...base.test,
-    include: ['commands', 'demo', 'formats'].map((name) => `test/package/installed/${name}.test.ts`),
+    include: ['commands', 'connectors', 'demo', 'formats'].map((name) => `test/package/installed/${name}.test.ts`),
     globalSetup: ['test/package/image.ts'],
   },
 });

@@ -75,10 +75,20 @@ it('makes the payload of all rows that are kept, and none where nothing came', a
 });
 
 it('refuses to append what the source will give once more, and merges it', async () => {
-  const again = { cursor: 'id', comesAgain: () => true };
+  const again = { cursor: 'id', comesAgain: () => ({ why: 'too_many' as const }) };
   const appended = job({ write: { disposition: 'append', key: [] } }, again);
   await expect(appended.run([[1, 'one']])).rejects.toMatchObject({ code: 'SET_ROWS_AGAIN', where: { column: 'id' } });
   expect(await job({}, again).run([[1, 'one']])).toMatchObject({ rows: 1 });
+});
+
+it('names the columns that are gone where rows cannot be told from those that were appended, and the way out', async () => {
+  const again = { cursor: 'id', comesAgain: () => ({ why: 'columns_gone' as const, columns: ['price'] }) };
+  const appended = job({ write: { disposition: 'append', key: [] } }, again);
+  await expect(appended.run([[1, 'one']])).rejects.toMatchObject({
+    code: 'SET_ROWS_AGAIN',
+    seen: 'no column "price"',
+    next: expect.stringContaining('sluice state clear orders'),
+  });
 });
 
 it('makes one where nothing came, if what is kept has to be sent all the same', async () => {

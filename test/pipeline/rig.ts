@@ -6,6 +6,7 @@ import type { Extract } from '../../src/config/config.ts';
 import { defineFormat } from '../../src/formats/format.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { Events } from '../../src/lib/events.ts';
+import { ReplacedCharacters } from '../../src/lib/replaced-characters.ts';
 import type { PipelineEvents } from '../../src/pipeline/events.ts';
 import type { PipelineGiven } from '../../src/pipeline/run-pipeline.ts';
 import { type Batch, batchOf, batchText, type Value } from '../../src/sdk/batch.ts';
@@ -32,6 +33,7 @@ export const barFormat = defineFormat({
       for (const row of batchText(batch)) out.text(`${row.map((cell) => cell ?? '-').join('|')}\n`);
     },
     end: (out) => out.text('.\n'),
+    replaced: new ReplacedCharacters(),
   }),
   checker: () => ({ write: () => {}, end: () => ({ records: undefined }) }),
 });

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, truncateSync, utimesS
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ReplacedCharacters } from '../../src/lib/replaced-characters.ts';
 import { ourselvesInNames as ourselves, ownedPrefix } from '../../src/pipeline/living.ts';
 import { runPipeline } from '../../src/pipeline/run-pipeline.ts';
 import { Spool } from '../../src/pipeline/spool.ts';
@@ -223,6 +224,7 @@ describe('an encoder that meets a batch of values', () => {
         batch: () => {
           throw new RangeError('off the end');
         },
+        replaced: new ReplacedCharacters(),
       }),
     };
     const connector = connectorOf(async function* () {

@@ -4,8 +4,10 @@ import { describeWithServer } from '../servers/describe.ts';
 
 describeWithServer({ servers: 'MySQL' }, 'MySQL 8', (server) => {
   it('lets the account in by caching_sha2_password, without TLS and with it', async () => {
-    expect(await check({ url: server().url })).toBe('MySQL 8.0.15 as sluice on test');
-    expect(await check({ url: server().url, tls: { mode: 'require' } })).toBe('MySQL 8.0.15 as sluice on test');
+    expect(await check({ url: server().url })).toMatch(/^MySQL 8\.0\.15 as sluice on test(?:;|$)/);
+    expect(await check({ url: server().url, tls: { mode: 'require' } })).toMatch(
+      /^MySQL 8\.0\.15 as sluice on test(?:;|$)/,
+    );
   });
 
   it('refuses a wrong password as a login problem', async () => {

@@ -155,6 +155,18 @@ describe('the timer', () => {
     expect(fired).toEqual([begin + 7_250]);
   });
 
+  it('goes on after the process was suspended, without calling its tick dead', async () => {
+    const { fired, failures } = run(begin + minute, 60 * minute);
+    await vi.advanceTimersByTimeAsync(7_000);
+    // Time passes, for both clocks, and no timer is called.
+    vi.setSystemTime(Date.now() + 130_000);
+    expect(timer.silence()).toBe(137_000);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(fired).toEqual([begin + minute]);
+    expect(failures).toEqual([]);
+    expect(timer.silence()).toBeLessThan(5_001);
+  });
+
   it('starts a tick that died anew, and says so', async () => {
     const ticks: (() => void)[] = [];
     const dead = createTimer(clock, (look) => {

@@ -64,6 +64,9 @@ const pages = {
   mark: '\ufeff\r\n  <!-- v2 --> <html lang="en">\n<body>\n',
   capitals: '<HTML>\n<HEAD><TITLE>502 Bad Gateway</TITLE></HEAD>\n',
   xhtml: '<?xml version="1.0"?>\n<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "x">\n<html></html>\n',
+  comments: '<!-- a --><!-- b\nc -->\n<!doctype html>\n<html>\n',
+  bare: '<meta charset=utf-8>\n<title>Login</title>\n',
+  script: '<script>location="/login"</script>\n',
   denied: '<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>AccessDenied</Code></Error>\n',
 };
 
@@ -75,6 +78,10 @@ test.each(Object.entries(pages))('a page in the place of data is refused as such
         message: expect.stringMatching(/ but an (?:HTML page|XML document)/),
       });
     }
+  }
+  for (const encoding of ['utf-16le', 'utf-16be', 'utf-32le', 'utf-32be']) {
+    const wide = readTable(inputOf(iconv.encode(page.replace('\ufeff', ''), encoding, { addBOM: true })), 'csv');
+    await expect(wide, encoding).rejects.toMatchObject({ code: 'RECORDS_FORMAT' });
   }
   const packed = readTable(inputOf(gzipSync(page)), 'csv');
   await expect(packed).rejects.toMatchObject({ code: 'RECORDS_FORMAT' });

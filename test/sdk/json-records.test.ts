@@ -162,6 +162,25 @@ test.each([
   }
 });
 
+test('a list of objects is not read as one line, and lines are not read as one document', async () => {
+  for (const text of ['[{"a":1},{"a":2}]\n', '\n[\n  {"a":1}\n]\n']) {
+    for (const blockBytes of [1, 1000]) {
+      await expect(readTable(inputOf(text), 'jsonl', { blockBytes })).rejects.toMatchObject({
+        code: 'JSON_SYNTAX',
+        next: 'set `format: json`',
+      });
+    }
+  }
+  expect((await readTable(inputOf('[1,2]\n[]\n'), 'jsonl')).rows).toEqual([['[1,2]'], ['[]']]);
+  expect((await readTable(inputOf('[[{"a":1}]]\n'), 'jsonl')).rows).toEqual([['[[{"a":1}]]']]);
+  await expect(readTable(inputOf('{"a":1}\n{"a":2}\n'), 'json')).rejects.toMatchObject({
+    next: expect.stringContaining('`format: jsonl`'),
+  });
+  await expect(readTable(inputOf('[{"a":NaN}]'), 'json')).rejects.toMatchObject({
+    next: expect.stringContaining('null'),
+  });
+});
+
 test('a key twice in one record is refused, also where only the dotted names meet', async () => {
   await expect(readTable(inputOf('[{"a":1,"a":2}]'), 'json')).rejects.toMatchObject({ code: 'JSON_SYNTAX' });
   await expect(readTable(inputOf('[{"a.b":1,"a":{"b":2}}]'), 'json')).rejects.toMatchObject({ code: 'JSON_SYNTAX' });

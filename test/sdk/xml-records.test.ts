@@ -196,3 +196,15 @@ test('attributes, nested repeats and lists inside repeated elements keep their p
   });
   expect(await rowOf('<o><t>a</t><t>b</t><n><v>1</v></n></o>')).toEqual({ t: '["a","b"]', 'n.v': '1' });
 });
+
+test.each([
+  ['<r><a><b>1</b></a><a><b>2', 'cut off'],
+  ['<!DOCTYPE r [<!ENTITY n "v">]><r><a><b>&n;</b></a></r>', 'entities of a DTD are not read'],
+  ['<r>\n<a><b>1</c></a></r>', 'well-formed'],
+  ['<r><a><b>A & B</b></a></r>', '&amp;'],
+])('what is no XML is refused with what helps: %s', async (text, help) => {
+  await expect(readTable(inputOf(text), 'xml')).rejects.toMatchObject({
+    code: 'XML_SYNTAX',
+    next: expect.stringContaining(help),
+  });
+});

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe } from 'vitest';
+import { afterAll, beforeAll, describe, it } from 'vitest';
 import { reportMissing } from './describe.ts';
 import type { FileServer, FileServerSettings } from './file-server.ts';
 import { hasProftpd, startProftpd } from './proftpd.ts';
@@ -22,12 +22,14 @@ type Kinds = {
     isInstalled(): boolean;
     start(settings?: FileServerSettings): Promise<Servers[K]>;
     readonly packages: string;
+    /** It cannot run as any other user. */
+    readonly needsRoot?: true;
   };
 };
 
 const kinds: Kinds = {
   ProFTPD: { isInstalled: hasProftpd, start: startProftpd, packages: 'proftpd-core proftpd-mod-crypto' },
-  'Pure-FTPd': { isInstalled: hasPureFtpd, start: startPureFtpd, packages: 'pure-ftpd' },
+  'Pure-FTPd': { isInstalled: hasPureFtpd, start: startPureFtpd, packages: 'pure-ftpd', needsRoot: true },
   vsftpd: { isInstalled: hasVsftpd, start: startVsftpd, packages: 'vsftpd' },
   ...pythonServers(),
   sshd: { isInstalled: hasSshd, start: startSshd, packages: 'openssh-server openssh-client' },
@@ -55,7 +57,11 @@ export function describeWithFileServer<K extends keyof Servers>(
   title: string,
   body: (server: () => Servers[K]) => void,
 ): void {
-  const { isInstalled, start, packages } = kinds[kind];
+  const { isInstalled, start, packages, needsRoot = false } = kinds[kind];
+  if (needsRoot && process.getuid?.() !== 0) {
+    it.skip(`${title} (not run: ${kind} needs the rights of root)`, () => {});
+    return;
+  }
   if (!isInstalled()) {
     reportMissing(title, [kind], packages);
     return;

@@ -16,7 +16,7 @@ export type ServerKind = keyof typeof kinds;
 export interface Suite {
   /** The servers that the suite needs; each is started once for the whole suite. */
   readonly servers: ServerKind | readonly ServerKind[];
-  readonly settings?: ServerSettings;
+  readonly settings?: ServerSettings | (() => Promise<ServerSettings>);
 }
 
 /**
@@ -38,7 +38,7 @@ export function describeWithServer(
 interface Running {
   readonly wanted: readonly ServerKind[];
   readonly title: string;
-  readonly settings?: ServerSettings;
+  readonly settings?: Suite['settings'];
   readonly body: (server: (kind?: ServerKind) => TestServer) => void;
 }
 
@@ -46,7 +46,8 @@ function describeRunning({ wanted, title, settings, body }: Running): void {
   const running = new Map<ServerKind, TestServer>();
   describe(title, () => {
     beforeAll(async () => {
-      for (const kind of wanted) running.set(kind, await kinds[kind].start(settings));
+      const given = typeof settings === 'function' ? await settings() : settings;
+      for (const kind of wanted) running.set(kind, await kinds[kind].start(given));
     });
     afterAll(async () => {
       for (const server of running.values()) await server.stop();

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import mysql, { type ConnectionOptions } from 'mysql2';
-import { findProgram, launch, ServerFolder, type ServerSettings, type TestServer } from './server.ts';
+import { startDatabase } from './database.ts';
+import { findProgram, ServerFolder, type ServerSettings, type TestServer } from './server.ts';
 
 const folders = ['/usr/sbin', '/usr/libexec'];
 const user = 'sluice';
@@ -36,21 +37,15 @@ export async function startMariadb({ settings = {}, tls }: ServerSettings = {}):
     ...settings,
   };
   const flags = Object.entries(all).map(([name, value]) => `--${name}=${value}`);
-  const { port, server } = await launch({
+  const account = { user, password, database };
+  return startDatabase({
+    folder,
+    scheme: 'mysql',
+    account,
     start: (port) => folder.start(mariadbd, ['--no-defaults', data, `--port=${port}`, '--skip-log-bin', ...flags]),
-    answers: (port) => connectMysql({ host: '127.0.0.1', port, user, password, database }),
+    answers: (port) => connectMysql({ host: '127.0.0.1', port, ...account }),
+    killSignal: 'SIGKILL',
   });
-  return {
-    url: `mysql://${user}:${password}@127.0.0.1:${port}/${database}`,
-    host: '127.0.0.1',
-    port,
-    user,
-    password,
-    database,
-    folder: folder.path,
-    stop: () => server.stop(),
-    kill: () => server.kill('SIGKILL'),
-  };
 }
 
 const installFlags = ['--auth-root-authentication-method=normal', '--skip-test-db', '--innodb-log-file-size=8M'];
@@ -60,9 +55,9 @@ type Account = Pick<TestServer, 'user' | 'password' | 'database'>;
 /** Makes the database and its user; one statement a line, as the server's init-file demands. */
 export function firstStatements({ user, password, database }: Account): string {
   return [
-    `CREATE DATABASE ${database} CHARACTER SET utf8mb4;`,
+    `CREATE DATABASE IF NOT EXISTS ${database} CHARACTER SET utf8mb4;`,
     ...['127.0.0.1', 'localhost'].flatMap((host) => [
-      `CREATE USER '${user}'@'${host}' IDENTIFIED BY '${password}';`,
+      `CREATE USER IF NOT EXISTS '${user}'@'${host}' IDENTIFIED BY '${password}';`,
       `GRANT ALL ON *.* TO '${user}'@'${host}' WITH GRANT OPTION;`,
     ]),
     '',

@@ -1,9 +1,10 @@
 import { existsSync, globSync } from 'node:fs';
 import { rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { startDatabase } from './database.ts';
 import { cached, fetchMavenJar, runTool } from './fetch.ts';
 import { connectMysql, firstStatements, tlsSettings } from './mariadb.ts';
-import { findProgram, launch, ServerFolder, type ServerSettings, type TestServer } from './server.ts';
+import { findProgram, ServerFolder, type ServerSettings, type TestServer } from './server.ts';
 
 const user = 'sluice';
 const password = 'mysql-test-password';
@@ -65,19 +66,13 @@ export async function startMysql({ settings = {}, tls }: ServerSettings = {}): P
     ...settings,
   };
   const flags = Object.entries(all).map(([name, value]) => `--${name}=${value}`);
-  const { port, server } = await launch({
+  const account = { user, password, database };
+  return startDatabase({
+    folder,
+    scheme: 'mysql',
+    account,
     start: (port) => folder.start(mysqld, [...basic, `--port=${port}`, '--skip-log-bin', ...flags], { as: 'us' }),
-    answers: (port) => connectMysql({ host: '127.0.0.1', port, user, password, database }),
+    answers: (port) => connectMysql({ host: '127.0.0.1', port, ...account }),
+    killSignal: 'SIGKILL',
   });
-  return {
-    url: `mysql://${user}:${password}@127.0.0.1:${port}/${database}`,
-    host: '127.0.0.1',
-    port,
-    user,
-    password,
-    database,
-    folder: folder.path,
-    stop: () => server.stop(),
-    kill: () => server.kill('SIGKILL'),
-  };
 }

@@ -1,53 +1,71 @@
 import { join } from 'node:path';
 import pg from 'pg';
-import { findProgram, launch, ServerFolder, type ServerSettings, type TestServer } from './server.ts';
+import { startDatabase } from './database.ts';
+import { findProgram, ServerFolder, type ServerSettings, type TestServer } from './server.ts';
 
 const folders = ['/usr/lib/postgresql/*/bin', '/usr/pgsql-*/bin'];
 const user = 'sluice';
 const password = 'pg-test-password';
 const database = 'postgres';
 
-function programs(): { initdb: string | undefined; postgres: string | undefined } {
-  return { initdb: findProgram('initdb', folders), postgres: findProgram('postgres', folders) };
+/** The programs of PostgreSQL's server, where this machine has them. */
+export function postgresPrograms() {
+  const [initdb, postgres, basebackup] = ['initdb', 'postgres', 'pg_basebackup'].map((name) =>
+    findProgram(name, folders),
+  );
+  return { initdb, postgres, basebackup };
 }
 
 export function hasPostgres(): boolean {
-  const { initdb, postgres } = programs();
+  const { initdb, postgres } = postgresPrograms();
   return initdb !== undefined && postgres !== undefined;
 }
 
 /** Starts a private PostgreSQL: SCRAM passwords, UTF-8, superuser `sluice`, no fsync, everything in a folder of its own. */
 export async function startPostgres({ settings = {}, tls }: ServerSettings = {}): Promise<TestServer> {
-  const { initdb, postgres } = programs();
+  const { initdb, postgres } = postgresPrograms();
   if (initdb === undefined || postgres === undefined) throw new Error('PostgreSQL (initdb, postgres) is not installed');
   const folder = await ServerFolder.make('postgres');
-  const data = join(folder.path, 'data');
   const secret = await folder.write('password', password);
-  await folder.run(initdb, ['-D', data, '-U', user, '-A', 'scram-sha-256', '--pwfile', secret, ...initdbFlags]);
-  const all = {
-    listen_addresses: '127.0.0.1',
-    unix_socket_directories: folder.path,
-    fsync: 'off',
-    ...(tls === undefined ? {} : await tlsSettings(folder, tls)),
-    ...settings,
-  };
-  const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const { port, server } = await launch({
-    start: (port) => folder.start(postgres, ['-D', data, '-p', String(port), ...flags]),
-    answers: (port) => connectOnce(urlOf(port)),
-  });
-  return {
-    url: urlOf(port),
-    host: '127.0.0.1',
-    port,
+  await folder.run(initdb, [
+    '-D',
+    dataIn(folder),
+    '-U',
     user,
-    password,
-    database,
-    folder: folder.path,
-    stop: () => server.stop(),
-    kill: () => server.kill('SIGQUIT'),
-  };
+    '-A',
+    'scram-sha-256',
+    '--pwfile',
+    secret,
+    ...initdbFlags,
+  ]);
+  const secure = tls === undefined ? {} : await tlsSettings(folder, tls);
+  return servePostgres({ folder, postgres, settings: { ...secure, ...settings } });
 }
+
+/** Starts the server on the data in its folder: of a new cluster, or of a copy of one that {@link startPostgres} made. */
+export function servePostgres({
+  folder,
+  postgres,
+  settings,
+}: {
+  folder: ServerFolder;
+  postgres: string;
+  settings: NonNullable<ServerSettings['settings']>;
+}): Promise<TestServer> {
+  const all = { listen_addresses: '127.0.0.1', unix_socket_directories: folder.path, fsync: 'off', ...settings };
+  const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  return startDatabase({
+    folder,
+    scheme: 'postgres',
+    account: { user, password, database },
+    start: (port) => folder.start(postgres, ['-D', dataIn(folder), '-p', String(port), ...flags]),
+    answers: (port) => connectPostgres(port),
+    killSignal: 'SIGQUIT',
+  });
+}
+
+/** Where a server's data lies in its folder. */
+export const dataIn = (folder: ServerFolder): string => join(folder.path, 'data');
 
 const initdbFlags = ['-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions'];
 
@@ -60,12 +78,15 @@ async function tlsSettings(folder: ServerFolder, { cert, key, ca }: NonNullable<
   };
 }
 
-function urlOf(port: number): string {
-  return `postgres://${user}:${password}@127.0.0.1:${port}/${database}`;
+interface Login {
+  readonly database?: string;
+  readonly ssl?: boolean;
 }
 
-async function connectOnce(url: string): Promise<void> {
-  const client = new pg.Client(url);
+/** One try to log in to a server, or to what stands before it; rejects if we are not let in. */
+export async function connectPostgres(port: number, { database: wanted = database, ssl = false }: Login = {}) {
+  const tls = ssl ? { rejectUnauthorized: false } : false;
+  const client = new pg.Client({ host: '127.0.0.1', port, user, password, database: wanted, ssl: tls });
   client.on('error', () => {});
   await client.connect();
   await client.end();

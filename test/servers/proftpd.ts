@@ -9,6 +9,8 @@ const password = 'pro-test-password';
 
 const program = () => findProgram('proftpd', ['/usr/sbin']);
 const modules = '/usr/lib/proftpd';
+/** Part of the program on Debian 12, and files of their own on Debian 13. */
+const loadedLate = ['mod_xfer', 'mod_ls', 'mod_delay'];
 
 export function hasProftpd(): boolean {
   return program() !== undefined && existsSync(join(modules, 'mod_tls.so'));
@@ -40,6 +42,9 @@ export async function startProftpd(settings: FileServerSettings = {}): Promise<F
 
 function common(folder: string, users: string): string[] {
   return [
+    `ModulePath ${modules}`,
+    ...loadedLate.filter((name) => existsSync(join(modules, `${name}.so`))).map((name) => `LoadModule ${name}.c`),
+    'LoadModule mod_tls.c',
     'ServerName test',
     `User ${serverUser()}`,
     `Group ${serverGroup()}`,
@@ -57,8 +62,6 @@ function common(folder: string, users: string): string[] {
     `AuthUserFile ${users}`,
     'RequireValidShell off',
     'AllowRetrieveRestart on',
-    `ModulePath ${modules}`,
-    'LoadModule mod_tls.c',
   ];
 }
 

@@ -24,6 +24,10 @@ export interface TestServer {
   stop(): Promise<void>;
   /** Kills the server as a power cut would; connections see a reset. `stop()` is still due. */
   kill(): Promise<void>;
+  /** Sends a signal to the server's first process, and does not wait. */
+  signal(name: NodeJS.Signals): Promise<void>;
+  /** Ends the server at once if it still runs, and starts it on the same port and the same data. */
+  restart(): Promise<void>;
 }
 
 export interface ServerSettings {
@@ -206,8 +210,12 @@ export class Supervised {
     return !this.#said.includes('gone');
   }
 
-  async kill(name: NodeJS.Signals): Promise<void> {
+  async signal(name: NodeJS.Signals): Promise<void> {
     signal(await this.#pid, name);
+  }
+
+  async kill(name: NodeJS.Signals): Promise<void> {
+    await this.signal(name);
     while (this.isAlive) await wait(10);
   }
 
@@ -267,7 +275,8 @@ export async function launch({ start, answers }: Launch, triesLeft = 3): Promise
   throw new Error(`the server did not start: ${String(failure)}\n${words}`);
 }
 
-async function untilAnswers(server: Supervised, answers: () => Promise<void>): Promise<unknown> {
+/** Waits until the server answers; resolves to why it does not, if it ended or took too long. */
+export async function untilAnswers(server: Supervised, answers: () => Promise<void>): Promise<unknown> {
   const end = Date.now() + startPatienceMs;
   for (;;) {
     const failure = await answers().then(

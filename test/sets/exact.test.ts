@@ -1,10 +1,14 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { formats } from '../../src/formats/index.ts';
 import { Output } from '../../src/formats/output.ts';
 import { type Batch, batchOf, batchText, type Value } from '../../src/sdk/batch.ts';
 import { type Column, type ColumnType, columnTypes } from '../../src/sdk/column.ts';
 import { withDefaults } from '../../src/sdk/option.ts';
+import { SetRun } from '../../src/sets/set-run.ts';
 import { Rig } from './rig.ts';
 
 const digits = (max: number) => fc.stringMatching(new RegExp(`^-?[1-9][0-9]{0,${max}}$`));
@@ -102,4 +106,29 @@ it('keys sort as their values do: numbers of any size, and text by code point', 
   expect(await sorted('text', texts.toReversed())).toEqual(texts);
   const instants = ['2026-01-01T00:00:00Z', '2026-01-01T00:00:00.5Z', '2026-01-01T02:00:00+01:00'];
   expect(await sorted('timestamptz', instants.toReversed())).toEqual(instants);
+});
+
+it('halves of surrogate pairs, which UTF-8 has no form for, are counted as they are kept', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-sets-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const columns = [
+    { name: 'id', type: 'integer' },
+    { name: 'name', type: 'text' },
+  ] as const;
+  const rule = { disposition: 'merge', key: ['id'] } as const;
+  const set = new SetRun({ rule, folder, run: 'r', scratch: folder, asOf: 0, zone: 'UTC' });
+  set.begin({ columns });
+  await set.take(batchOf(columns, [[1, '😀 \ufffd']]));
+  expect(set.replaced).toBeUndefined();
+  await set.take(
+    batchOf(columns, [
+      [2, 'x\udc00'],
+      [3, '\ud83d\ud83d'],
+    ]),
+  );
+  expect(set.replaced).toMatchObject({
+    message: expect.stringMatching(/^3 characters .* row 2, column "name"$/),
+    seen: 'U+DC00',
+  });
+  await set.close();
 });

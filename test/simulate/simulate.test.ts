@@ -64,6 +64,31 @@ const firings = ({ jobs }: SimulationReport) => Object.fromEntries(jobs.map((one
 const used = ({ accounts: [account] }: SimulationReport) => account!.days.map((day) => day.used);
 const totals = ({ jobs }: SimulationReport) => jobs.reduce((sum, one) => sum + one.firings, 0);
 
+describe('jobs without a history that fire more often than the day has requests', () => {
+  const often = (letter: string, minutes: number) => ({
+    ...job,
+    target: target(letter),
+    schedule: { cron: `*/${minutes} * * * *`, timezone: newYork },
+  });
+  const config = {
+    destinations: { main: { ...destination, when_short: 'stretch', requests_per_day: 100, reserve_requests: 0 } },
+    jobs: { twenties: often('a', 20), thirties: often('b', 30) },
+  };
+
+  it('Fit if few runs send, although the daemon is careful at first', async () => {
+    const report = await simulated({ from: '2026-06-15', days: 1, changes: 0.2, config });
+    expect(report.firings.stretched).toBeGreaterThan(0);
+    expect(report).toMatchObject({ fits: true, trouble: [], next: [] });
+  });
+
+  it('Do not fit if every run sends', async () => {
+    const report = await simulated({ from: '2026-06-15', days: 1, config });
+    expect(report.fits).toBe(false);
+    expect(report.trouble).toContainEqual(expect.stringContaining('firings were passed over'));
+    expect(report.firings.stretched).toBeGreaterThan(15);
+  });
+});
+
 describe('weeks with a clock change', () => {
   it('keeps to the schedules and counts by the day of 23 hours when New York goes to summer time', async () => {
     const report = await simulated({ from: '2026-03-05', days: 8 });

@@ -36,6 +36,7 @@ const landed: Readonly<Record<string, string>> = {
   '15 unanswered': '344799d7d4f4',
   '16 fired-at': 'd8d29bfa09eb',
   '17 warnings': 'a873d6ba011d',
+  '18 run-durations': 'e74190b8a11b',
 };
 
 /** The statements of each migration, hashed. */

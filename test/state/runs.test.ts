@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { cleanUp, newStore, oweText, VirtualClock } from './fixtures.ts';
+import { runStory } from '../../src/cli/run-story.ts';
+import { cleanUp, newFolder, newStore, oweText, Population, VirtualClock } from './fixtures.ts';
 
 afterEach(cleanUp);
 
@@ -27,6 +28,28 @@ describe('runs', () => {
       for (let n = 0; n < 12_000; n++) ids.add(await runs.begin({ job: 'orders', origin: 'schedule' }));
     });
     expect(ids.size).toBe(12_000);
+  });
+
+  it('take as long as a clock says that no one sets', async () => {
+    const { clock, store, begin } = await setUp();
+    const run = await begin('orders');
+    clock.advance(2_000);
+    clock.wall += 3_600_000;
+    await store.runs.finish(run, { state: 'superseded' });
+    const ended = (await store.runs.find(run))!;
+    expect(ended.ended_at! - ended.started_at).toBe(3_602_000);
+    expect(ended.took_ms).toBe(2_000);
+    expect(runStory(ended)).toContain('took 2.0 s');
+  });
+
+  it('do not say how long they took if the machine was started again meanwhile', async () => {
+    const folder = newFolder();
+    const processes = { ...new Population().member('before'), sharesBoot: () => false };
+    const before = await newStore({ folder, clock: new VirtualClock(), processes });
+    const run = await before.runs.begin({ job: 'orders', origin: 'schedule' });
+    await before.runs.finish(run, { state: 'superseded' });
+    expect((await before.runs.find(run))!.took_ms).toBeNull();
+    expect(runStory((await before.runs.find(run))!)).toMatch(/began .*, ended 20/);
   });
 
   it('that failed in a row are counted since the source was last read', async () => {

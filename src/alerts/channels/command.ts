@@ -37,6 +37,8 @@ export const send: Send<'command'> = ({ command, timeout_seconds }, { id, event,
     const done = (sent: Sent): void => {
       clearTimeout(timer);
       signal.removeEventListener('abort', cut);
+      // A pipe that a child of its own holds would keep this process from its end.
+      child.stderr.destroy();
       resolve(sent);
     };
     child.stderr.setEncoding('utf8').on('data', (piece: string) => {

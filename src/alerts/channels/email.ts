@@ -3,16 +3,16 @@ import type { ChannelNamed } from '../../config/alerts.ts';
 import { networkWords, seenIn } from '../../sdk/network.ts';
 import type { Post, Send, Sent } from '../channel.ts';
 
+/** A server that does not hang up behind the mail is hung up on. */
+const longestGoodbyeMs = 1000;
+
 /** One mail in plain text on a connection of its own. */
 export const send: Send<'email'> = async (channel, post, { signal, now }) => {
   const { createTransport } = await import('nodemailer');
   const transport = createTransport(transportOf(channel));
-  const cut = (): void => transport.close();
-  signal.addEventListener('abort', cut, { once: true });
   try {
-    return await deliver(transport, mailOf(channel, post, now));
+    return await deliver(transport, { ...mailOf(channel, post, now), signal });
   } finally {
-    signal.removeEventListener('abort', cut);
     transport.close();
   }
 };
@@ -47,6 +47,7 @@ function transportOf(channel: ChannelNamed<'email'>) {
     connectionTimeout: timeout,
     greetingTimeout: timeout,
     socketTimeout: timeout,
+    socketCloseTimeout: Math.min(timeout, longestGoodbyeMs),
     disableFileAccess: true,
     disableUrlAccess: true,
   };

@@ -1,5 +1,5 @@
 import type { AlertChannel, ChannelType } from '../../config/alerts.ts';
-import type { Post, Send, Sent, Surroundings } from '../channel.ts';
+import { limited, type Post, type Send, type Sent, type Surroundings } from '../channel.ts';
 
 type AlertType = Exclude<ChannelType, 'heartbeat'>;
 
@@ -11,9 +11,9 @@ const senders: { readonly [T in AlertType]: () => Promise<{ readonly send: Send<
   command: () => import('./command.ts'),
 };
 
-/** Hands an alert to a channel. */
+/** Hands an alert to a channel, within three times its `timeout_seconds`. */
 export async function sendTo(channel: AlertChannel, post: Post, around: Surroundings): Promise<Sent> {
   if (channel.type === 'heartbeat') return { ok: false, said: 'a heartbeat takes no alerts' };
   const { send } = (await senders[channel.type]()) as { send: Send<AlertType> };
-  return send(channel, post, around);
+  return send(channel, post, limited(around, channel));
 }

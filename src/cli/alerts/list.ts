@@ -68,13 +68,15 @@ async function read(config: Config): Promise<Listed> {
 }
 
 async function mendsOf(rows: readonly AlertRow[], around: { config: Config; store: Store }): Promise<string[]> {
-  const [{ describe }, { systemClock }] = await Promise.all([
+  const [{ describe }, { ConditionCache }, { systemClock }] = await Promise.all([
     import('../../daemon/notice/describe.ts'),
+    import('../../daemon/conditions/read-conditions.ts'),
     import('../../lib/clock.ts'),
   ]);
   const lines: string[] = [];
+  const cache = new ConditionCache();
   for (const { subject, occasion } of rows) {
-    const detail = await describe(subject, { ...around, occasion: occasion as Occasion, clock: systemClock });
+    const detail = await describe(subject, { ...around, occasion: occasion as Occasion, clock: systemClock, cache });
     if (detail?.mend !== undefined) lines.push(`${occasion} ${whoOf(subject)}: ${printable(detail.mend)}`);
   }
   return lines;

@@ -1,9 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
+import { makeTempFolder } from '../../lib/temp-folder.ts';
 import type { CliCommand } from '../command.ts';
 import { onStop } from '../signals.ts';
 
@@ -13,7 +13,7 @@ const demoKey = 'de'.repeat(20);
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
 async function run(): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-demo-'));
+  const folder = await makeTempFolder('demo');
   const stop = onStop();
   try {
     process.exitCode = await play(folder, stop.signal);

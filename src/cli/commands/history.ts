@@ -64,7 +64,10 @@ function payloadOf(payload: OutboxRow | undefined): object {
 
 /** A run, a time in which a job ran less often than its schedule says, or firings that came to nothing. */
 interface Line
-  extends Pick<RunRow, 'job' | 'started_at' | 'ended_at' | 'bytes' | 'requests' | 'code' | 'message' | 'next'> {
+  extends Pick<
+    RunRow,
+    'job' | 'started_at' | 'ended_at' | 'took_ms' | 'bytes' | 'requests' | 'code' | 'message' | 'next'
+  > {
   readonly run: string | null;
   readonly origin: RunRow['origin'];
   readonly state: RunRow['state'] | 'stretched' | 'skipped';
@@ -82,6 +85,7 @@ function ofStretch({ job, since, until, ended_at, says }: StretchRow): Line {
     state: 'stretched',
     started_at: since,
     ended_at: end,
+    took_ms: end === null ? null : end - since,
     ...none,
     message: says,
   };
@@ -95,6 +99,7 @@ function ofSkip({ job, first_at, last_at, firings, reason }: SkipRow): Line {
     state: 'skipped',
     started_at: first_at,
     ended_at: firings === 1 ? null : last_at,
+    took_ms: firings === 1 ? null : last_at - first_at,
     ...{ rows: null, bytes: null, requests: 0, code: null, next: null },
     message: firings === 1 ? reason : `${countText(firings)} firings: ${reason}`,
   };
@@ -108,6 +113,7 @@ function ofRun(row: RunRow): Line {
     state,
     started_at,
     ended_at,
+    took_ms,
     row_count: rows,
     bytes,
     requests,
@@ -115,8 +121,9 @@ function ofRun(row: RunRow): Line {
     message,
     next,
   } = row;
-  const facts = { run, job, origin, state, started_at, ended_at, rows, bytes, requests, code, message, next };
-  return row.warnings === null ? facts : { ...facts, warnings: warningsOf(row) };
+  const facts = { run, job, origin, state, started_at, ended_at, took_ms, rows, bytes, requests };
+  const problem = { code, message, next };
+  return { ...facts, ...problem, ...(row.warnings === null ? {} : { warnings: warningsOf(row) }) };
 }
 
 /** The first warning, and how many there are beside it. */
@@ -148,7 +155,7 @@ function textOf(rows: readonly Line[]): string {
       row.rows === null ? '–' : countText(row.rows),
       row.bytes === null ? '–' : bytesText(row.bytes),
       row.run === null ? '–' : countText(row.requests),
-      row.ended_at === null ? '–' : durationText(row.ended_at - row.started_at),
+      row.took_ms === null ? '–' : durationText(row.took_ms),
       row.message ?? warningsText(row.warnings),
     ]),
     { widest: 70, paper: process.stdout },

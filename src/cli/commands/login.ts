@@ -24,6 +24,8 @@ async function run(name: string, flags: Flags): Promise<void> {
   const stop = onStop();
   const store = await openStore(config.state, { clock: systemClock });
   const book = new LoginBook({ store, clock: systemClock, emit: () => undefined, ...config });
+  // Requests for tokens know of no signal: what a person gives up is over with its connections.
+  stop.signal.addEventListener('abort', () => void book.close(), { once: true });
   try {
     await logIn({
       source,

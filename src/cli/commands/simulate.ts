@@ -148,8 +148,8 @@ taken from the runs that the state folder remembers, and sent to an embedded ser
   sluice simulate --from 2026-10-30                over the end of summer time in New York
   sluice simulate --faults 7 --changes 0.3         with an hour of outage, refusals, broken connections
 
-Exits with 0 when every job shows its newest result, no allowance ended and nothing was stretched; 1 when not; 2
-when the config has a fault.`,
+Exits with 0 when every job shows its newest result, no allowance ended and no firing was passed
+over on a day without room for it; 1 when not; 2 when the config has a fault.`,
       )
       .action(run);
   },

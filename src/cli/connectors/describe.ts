@@ -1,3 +1,4 @@
+import { wholeExample } from '../../config/whole-example.ts';
 import { describeSchema } from '../../config/wording.ts';
 import type { Connector } from '../../sdk/connector.ts';
 import type { Option, OptionSet } from '../../sdk/option.ts';
@@ -13,7 +14,7 @@ export async function describeConnector(id: string, { config, json }: { config: 
 }
 
 function asData(connector: Connector, from: string): object {
-  const { id, title, summary, shorthand, resumes, columns, limits = [], example, retired } = connector;
+  const { id, title, summary, shorthand, resumes, columns, limits = [], retired } = connector;
   return {
     id,
     title,
@@ -27,7 +28,7 @@ function asData(connector: Connector, from: string): object {
     shorthand,
     columns,
     limits,
-    example: example?.trim(),
+    example: wholeExample(connector),
   };
 }
 
@@ -50,7 +51,8 @@ function fact(title: string, text: string): string {
 }
 
 function asText(connector: Connector, from: string): string {
-  const { id, title, summary, shorthand, columns, limits = [], example, retired } = connector;
+  const { id, title, summary, shorthand, columns, limits = [], retired } = connector;
+  const example = wholeExample(connector);
   const facts = [
     ...(retired === undefined ? [] : [fact('Gone', retired)]),
     fact('Login', connector.oauth === undefined ? 'by its options' : 'by OAuth: sluice login SOURCE'),
@@ -67,7 +69,7 @@ function asText(connector: Connector, from: string): string {
     ...(limits.length === 0
       ? []
       : [`Limits\n${limits.map((limit) => `  - ${wrapped(limit, '    ').trim()}`).join('\n')}`]),
-    ...(example === undefined ? [] : [`Example\n${example.trim().replace(/^(?=.)/gm, '  ')}`]),
+    ...(example === undefined ? [] : [`Example\n${example.replace(/^(?=.)/gm, '  ')}`]),
   ];
   return parts.join('\n\n');
 }

@@ -13,7 +13,7 @@ export interface SimulationReport {
   /** Jobs whose made-up rows are like those of their past runs. */
   readonly known_jobs: number;
   readonly faults?: { readonly outage_at: number };
-  /** True when every job shows its newest result at the end, no allowance ended and nothing was stretched. */
+  /** True if every job shows its newest result at the end, no allowance ended, and no day was too short for all firings. */
   readonly fits: boolean;
   readonly firings: {
     readonly planned: number;
@@ -89,6 +89,8 @@ export interface ReportGiven {
   readonly destinations: readonly Destination[];
   readonly store: Store;
   readonly watch: Watch;
+  /** The account that a job's requests are counted for. */
+  readonly accountOf: (job: string) => string;
 }
 
 export async function reportSimulation(given: ReportGiven): Promise<SimulationReport> {
@@ -98,8 +100,8 @@ export async function reportSimulation(given: ReportGiven): Promise<SimulationRe
   const jobs = watched.map((one) => jobUse(one, owed.get(one.job)?.length ?? 0));
   const accounts = await accountsOf(given);
   const runs = totalOf(jobs);
-  const stretched = watched.reduce((total, one) => total + one.stretched, 0);
-  const trouble = [...accounts.flatMap(allowanceTrouble), ...stretchTrouble(stretched), ...lossesOf(jobs)];
+  const short = await shortFirings(given);
+  const trouble = [...accounts.flatMap(allowanceTrouble), ...stretchTrouble(short), ...lossesOf(jobs)];
   const sum = (of: (one: Watched) => number): number => watched.reduce((total, one) => total + of(one), 0);
   return {
     ...{ since: from, until, seed, known_jobs: knownJobs },
@@ -109,7 +111,7 @@ export async function reportSimulation(given: ReportGiven): Promise<SimulationRe
       planned: sum(({ firings }) => firings),
       overlaps: sum(({ overlaps }) => overlaps),
       skipped: sum(({ skipped }) => skipped),
-      stretched,
+      stretched: sum(({ stretched }) => stretched.length),
       late_ms: spreadOf(watched.flatMap(({ job, lateness }) => lateness.map((ms) => ({ job, ms })))),
     },
     runs,
@@ -118,12 +120,12 @@ export async function reportSimulation(given: ReportGiven): Promise<SimulationRe
     accounts,
     jobs,
     trouble,
-    next: mendsOf(runs, { accounts, isStretched: stretched > 0 }),
+    next: mendsOf(runs, { accounts, isStretched: short > 0 }),
   };
 }
 
-function jobUse({ lateness, waits: _, ...counts }: Watched, owed: number): JobUse {
-  return { ...counts, owed, latest_ms: lateness.reduce((a, b) => Math.max(a, b), 0) };
+function jobUse({ lateness, waits: _, stretched, ...counts }: Watched, owed: number): JobUse {
+  return { ...counts, stretched: stretched.length, owed, latest_ms: lateness.reduce((a, b) => Math.max(a, b), 0) };
 }
 
 function totalOf(jobs: readonly JobUse[]): Counts {
@@ -157,7 +159,7 @@ async function accountsOf({ destinations, store, watch, from, until }: ReportGiv
   const accounts = Map.groupBy(destinations, ({ account }) => account);
   return Promise.all(
     [...accounts].map(async ([account, held]) => {
-      const limit = Math.max(...held.map(({ requestsPerDay, reserveRequests }) => requestsPerDay - reserveRequests));
+      const limit = limitOfAccount(held);
       const used = await Promise.all(
         days.map(async (day) => {
           const use = await store.quota.use(account, day);
@@ -174,6 +176,30 @@ async function accountsOf({ destinations, store, watch, from, until }: ReportGiv
       };
     }),
   );
+}
+
+/**
+ * Firings passed over on days that would have been too short for them. The daemon also passes over some as a precaution, while
+ * it knows little of a job: if the day had room for what these cost on average, they are no sign that it does not fit.
+ */
+async function shortFirings({ destinations, store, watch, accountOf }: ReportGiven): Promise<number> {
+  const passed = [...watch.jobs.values()].flatMap(({ job, stretched, requests, runs }) =>
+    stretched.map((at) => ({ account: accountOf(job), day: dayOf(at), cost: runs === 0 ? 1 : requests / runs })),
+  );
+  let short = 0;
+  for (const [account, ofAccount] of Map.groupBy(passed, (one) => one.account)) {
+    const limit = limitOfAccount(destinations.filter((one) => one.account === account));
+    for (const [day, firings] of Map.groupBy(ofAccount, (one) => one.day)) {
+      const { used } = await store.quota.use(account, day);
+      const spared = firings.reduce((sum, { cost }) => sum + cost, 0);
+      if (used + spared > limit) short += firings.length;
+    }
+  }
+  return short;
+}
+
+function limitOfAccount(sharing: readonly Destination[]): number {
+  return Math.max(...sharing.map(({ requestsPerDay, reserveRequests }) => requestsPerDay - reserveRequests));
 }
 
 /** Every day of the service with a moment in the span. */

@@ -1,9 +1,11 @@
-import { mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { Daemon } from '../../daemon/daemon.ts';
 import { type Runtime, wire } from '../../daemon/wire.ts';
+import { makeTempFolder } from '../../lib/temp-folder.ts';
 import { VirtualClock } from '../../lib/virtual-clock.ts';
 import { createTimer } from '../../schedule/timer.ts';
 import { type RunningService, startService } from '../../service/service.ts';
@@ -50,7 +52,7 @@ const enoughBytes = 1_000_000_000;
  * is gone when this returns, however it returns. Rejects with the signal's reason when aborted.
  */
 export async function simulate(given: SimulationGiven): Promise<SimulationReport> {
-  const folder = await mkdtemp(join(given.scratch ?? (await scratchRoot()), 'sluice-simulate-'));
+  const folder = await makeTempFolder('simulate', given.scratch ?? (await scratchRoot()));
   try {
     return await simulateIn(folder, given);
   } finally {
@@ -58,10 +60,15 @@ export async function simulate(given: SimulationGiven): Promise<SimulationReport
   }
 }
 
-/** Memory where Linux offers enough of it: each payload is a file, and gone soon after. */
+/** Memory, if Linux offers enough of it to this user: each payload is a file, and gone soon after. */
 async function scratchRoot(): Promise<string> {
-  const { bavail, bsize } = await statfs(memory).catch(() => ({ bavail: 0, bsize: 0 }));
-  return bavail * bsize > enoughBytes ? memory : tmpdir();
+  try {
+    await access(memory, constants.W_OK | constants.X_OK);
+    const { bavail, bsize } = await statfs(memory);
+    return bavail * bsize > enoughBytes ? memory : tmpdir();
+  } catch {
+    return tmpdir();
+  }
 }
 
 async function simulateIn(folder: string, given: SimulationGiven): Promise<SimulationReport> {
@@ -113,7 +120,8 @@ async function play(given: SimulationGiven, { clock, stage, service, folder }: P
     const destinations = [...config.destinations.values()];
     const knownJobs = [...config.jobs.keys()].filter((job) => past.has(job)).length;
     const span = { from, until, seed, knownJobs, outageAt };
-    return await reportSimulation({ ...span, destinations, store: runtime.store, watch });
+    const accountOf = (job: string): string => config.jobs.get(job)!.destination.account;
+    return await reportSimulation({ ...span, destinations, store: runtime.store, watch, accountOf });
   } finally {
     await runtime.close();
   }

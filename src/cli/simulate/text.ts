@@ -105,8 +105,9 @@ function accountText({ destinations, limit, days, peak, asked }: AccountUse): st
   return `${title}\n${table}`;
 }
 
-function verdictOf({ fits, trouble, next }: SimulationReport): string {
-  if (fits) return 'fits: every job shows its newest result, and no allowance ended';
+function verdictOf({ fits, firings: { stretched }, trouble, next }: SimulationReport): string {
+  const spared = stretched === 0 ? '' : `; the day had room for the ${countText(stretched)} stretched, too`;
+  if (fits) return `fits: every job shows its newest result, and no allowance ended${spared}`;
   const mends = next.length === 0 ? '' : `\nnext: ${next.join('; or ')}`;
   return `does not fit: ${trouble.join('; ')}${mends}`;
 }

@@ -11,8 +11,8 @@ export interface Watched {
   /** Firings that came while the job ran or stood in line. */
   overlaps: number;
   skipped: number;
-  /** Passed over because the day did not reach for all. */
-  stretched: number;
+  /** Planned instants of firings that were passed over to save requests (epoch ms). */
+  readonly stretched: number[];
   delivered: number;
   unchanged: number;
   superseded: number;
@@ -131,8 +131,13 @@ export class Watch {
   #hearRun([name, facts]: Heard): void {
     if (name === 'run.started') this.#start(this.#of(facts.job));
     else if (name === 'run.finished') this.#finish(this.#of(facts.job), facts);
-    else if (name === 'firing.skipped') this.#pass(this.#of(facts.job), 'skipped', facts.at);
-    else if (name === 'firing.stretched') this.#pass(this.#of(facts.job), 'stretched', facts.at);
+    else if (name === 'firing.skipped') {
+      this.#of(facts.job).skipped += 1;
+      this.#pass(this.#of(facts.job), facts.at);
+    } else if (name === 'firing.stretched') {
+      this.#of(facts.job).stretched.push(facts.at);
+      this.#pass(this.#of(facts.job), facts.at);
+    }
   }
 
   #start(watched: Watched): void {
@@ -156,8 +161,7 @@ export class Watch {
     watched.requests += requests;
   }
 
-  #pass(watched: Watched, how: 'skipped' | 'stretched', at: number): void {
-    watched[how] += 1;
+  #pass(watched: Watched, at: number): void {
     const waiting = this.#fired.get(watched.job) ?? [];
     const place = waiting.indexOf(at);
     if (place >= 0) waiting.splice(place, 1);
@@ -220,7 +224,7 @@ function unwatched(job: string): Watched {
     runs: 0,
     overlaps: 0,
     skipped: 0,
-    stretched: 0,
+    stretched: [],
     delivered: 0,
     unchanged: 0,
     superseded: 0,

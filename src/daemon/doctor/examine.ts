@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, type Stats, statfsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { commandLine } from '../../lib/command-line.ts';
@@ -39,7 +39,7 @@ function examineFiles({ file, state }: Config): Finding[] {
       : good('config file', 'no secret in it is open to others'),
   );
   for (const path of [state, join(state, 'sluice.db')]) {
-    const stat = statSync(path, { throwIfNoEntry: false });
+    const stat = statOf(path);
     if (stat === undefined) continue;
     const mode = (stat.mode & 0o777).toString(8);
     // Root looks after the state of a service, and leaves it to its user.
@@ -60,13 +60,22 @@ function examineFiles({ file, state }: Config): Finding[] {
   return found;
 }
 
+/** Undefined also for what this user may not look at: the finding about the database tells that. */
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
 /** Files that the config takes values from by `${file:PATH}`. */
 function examineSecretFiles({ file, folder }: Config): Finding[] {
   const named = [...readFileSync(file, 'utf8').matchAll(/\$\{file:([^}]+)\}/g)].map(([, path]) =>
     resolve(folder, path!),
   );
   return [...new Set(named)].flatMap((path) => {
-    const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
+    const mode = statOf(path)?.mode ?? 0;
     return (mode & forOthers) === 0
       ? []
       : [bad('secret file', `others may read ${path}`, commandLine('chmod', 600, path))];

@@ -71,7 +71,7 @@ export const eventWords: { readonly [N in EventName]: EventWords<FactOf<N>> } = 
     },
   },
   'run.warning': {
-    says: 'Something about the data of a run that a person should know, though the run goes on: values that the server cut, a declared column that no record had.',
+    says: 'Something about the data of a run that a person should know, though the run goes on: values that the server cut, a declared column that no record had, characters that were replaced.',
     facts: {
       job,
       run,
@@ -80,6 +80,7 @@ export const eventWords: { readonly [N in EventName]: EventWords<FactOf<N>> } = 
       seen: 'the value seen',
       next,
       incomplete: 'true if rows may be missing or be there twice',
+      replaced: 'true if characters were replaced by U+FFFD',
     },
   },
   'extract.started': {

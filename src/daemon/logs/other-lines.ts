@@ -150,6 +150,12 @@ export const otherLines: readonly OtherLine[] = [
   },
   { line: 'the database says', level: 'debug', facts: ['job', 'run', 'notice'], says: 'A notice of PostgreSQL.' },
   {
+    line: 'the server numbers its packets out of order',
+    level: 'warn',
+    facts: ['job', 'run', 'expected', 'seen'],
+    says: 'A MySQL or MariaDB server, or something between, counts its packets differently. Told once for each connection.',
+  },
+  {
     line: 'files found',
     level: 'debug',
     facts: ['job', 'run', 'files', 'found', 'chosen', 'pending'],

@@ -3,11 +3,16 @@ import { type Debugger, Session } from 'node:inspector';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
+import { killSelf } from '../../lib/kill-self.ts';
+import { createPrivateFile } from '../../lib/private-file.ts';
 import type { BlockedRecord } from '../../state/blocked-runs.ts';
 import type { Reading, WatchOrder } from './loop-watch.ts';
 
-/** How long the main thread may take to show where it is. */
-const stackPatienceMs = 1_000;
+/**
+ * How long the main thread may take to show where it is: first it lists its scripts, a thousand and more, which takes 0.1 s,
+ * and seconds on a busy machine.
+ */
+const stackPatienceMs = 10_000;
 const maxFrames = 10;
 
 const { beats, limitMs, ticks, folder, log: descriptor } = workerData as WatchOrder;
@@ -29,17 +34,13 @@ const timer = setInterval(() => {
   void end();
 }, limitMs / ticks);
 
-/** Writes down what is known, and ends the process; unless the main thread came back meanwhile. */
+/** Writes down what is known, and ends the process. */
 async function end(): Promise<void> {
-  const main = new MainThread();
-  const record: BlockedRecord = { seconds: limitMs / 1000, runs: reading, stack: await main.stack() };
+  const record: BlockedRecord = { seconds: limitMs / 1000, runs: reading, stack: await mainThreadStack() };
   // The record decides what runs next time; without it the process is ended all the same.
   attempt(() => writeRecord(record));
   await writeLog(record).catch(() => undefined);
-  process.kill(process.pid, 'SIGKILL');
-  // The first process of a container cannot kill itself; it can be made to abort.
-  await wait(stackPatienceMs);
-  main.abort();
+  killSelf();
 }
 
 function attempt(act: () => void): void {
@@ -53,7 +54,7 @@ function attempt(act: () => void): void {
 /** Survives the end of the process, and a power cut. */
 function writeRecord(record: BlockedRecord): void {
   const unfinished = `${path}.part`;
-  const file = openSync(unfinished, 'w', 0o600);
+  const file = createPrivateFile(unfinished);
   try {
     writeFileSync(file, JSON.stringify(record));
     fsyncSync(file);
@@ -82,38 +83,24 @@ async function writeLog({ seconds, runs, stack }: BlockedRecord): Promise<void> 
   writeSync(2, `The event loop was blocked for ${seconds} s (${sources}), so the process is ended.\n`);
 }
 
-/** The debugger's view of a main thread that is busy: the one way to see where it is. */
-class MainThread {
-  readonly #session = new Session();
-  readonly #scripts = new Map<string, string>();
-  #frames: readonly Debugger.CallFrame[] = [];
-
-  /** Stops the main thread and says where it was; empty where it is outside of JavaScript. */
-  async stack(): Promise<string[]> {
-    this.#session.on('Debugger.scriptParsed', ({ params }) => this.#scripts.set(params.scriptId, params.url));
-    const paused = new Promise<void>((resolve) => {
-      this.#session.once('Debugger.paused', ({ params }) => {
-        this.#frames = params.callFrames;
-        resolve();
-      });
-    });
-    attempt(() => {
-      this.#session.connectToMainThread();
-      this.#session.post('Debugger.enable');
-      this.#session.post('Debugger.pause');
-    });
-    await Promise.race([paused, wait(stackPatienceMs)]);
-    return this.#frames.slice(0, maxFrames).map(({ functionName, location: { scriptId, lineNumber } }) => {
-      const place = `${this.#scripts.get(scriptId) ?? ''}:${lineNumber + 1}`;
-      return `${functionName || '(anonymous)'} (${place})`;
-    });
-  }
-
-  abort(): void {
-    const [frame] = this.#frames;
-    const expression = 'process.abort()';
-    if (frame !== undefined) {
-      this.#session.post('Debugger.evaluateOnCallFrame', { callFrameId: frame.callFrameId, expression });
-    }
-  }
+/**
+ * Where the main thread is, innermost first, as the debugger sees it: nothing else sees a thread that is busy. Empty where it
+ * is outside of JavaScript, in a query of SQLite, say.
+ */
+async function mainThreadStack(): Promise<string[]> {
+  const session = new Session();
+  const scripts = new Map<string, string>();
+  session.on('Debugger.scriptParsed', ({ params }) => scripts.set(params.scriptId, params.url));
+  const paused = new Promise<readonly Debugger.CallFrame[]>((resolve) => {
+    session.once('Debugger.paused', ({ params }) => resolve(params.callFrames));
+  });
+  attempt(() => {
+    session.connectToMainThread();
+    session.post('Debugger.enable');
+    session.post('Debugger.pause');
+  });
+  const frames = await Promise.race([paused, wait(stackPatienceMs, [])]);
+  return frames.slice(0, maxFrames).map(({ functionName, location: { scriptId, lineNumber } }) => {
+    return `${functionName || '(anonymous)'} (${scripts.get(scriptId) ?? ''}:${lineNumber + 1})`;
+  });
 }

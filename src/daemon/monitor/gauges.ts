@@ -6,6 +6,7 @@ import { bytesOf } from '../../sets/manifest.ts';
 import { holdingKinds } from '../../state/holdings.ts';
 import type { Store } from '../../state/store.ts';
 import { readChecks } from '../checks/check-book.ts';
+import { type Condition, conditionKinds, conditionLevels } from '../conditions/condition.ts';
 import type { Pulse } from '../pulse.ts';
 import { reportAccounts } from '../report-accounts.ts';
 import { DiskWatch } from '../report-disk.ts';
@@ -19,6 +20,8 @@ export interface GaugesGiven {
   readonly config: () => Config;
   readonly ticking: () => Ticking;
   readonly pulse: Pulse;
+  /** Reads what is wrong now. */
+  readonly conditions: () => Promise<readonly Condition[]>;
 }
 
 /** What is read when somebody asks: the store's and the schedules' present state. */
@@ -47,6 +50,7 @@ export class Gauges {
   readonly #stretched;
   readonly #ticking;
   readonly #wrong;
+  readonly #conditions;
   readonly #untold;
   readonly #sources = new Names();
   readonly #answers;
@@ -76,6 +80,12 @@ export class Gauges {
     );
     this.#lateness = gauge('waiting_firings_oldest_seconds', 'How late the first firing is whose run has not begun.');
     this.#wrong = gauge('open_alerts', 'What is wrong now that people want to hear of, by occasion.', 'occasion');
+    this.#conditions = gauge(
+      'conditions',
+      'What is wrong now, by kind; level error: a person has to act. left_out: jobs with a fault in the config.',
+      'kind',
+      'level',
+    );
     this.#answers = gauge(
       'source_answers',
       '1 where the last look at a source was answered, 0 where it was not.',
@@ -103,6 +113,7 @@ export class Gauges {
       this.#readKept(),
       this.#readDisk(),
       this.#readChecks(),
+      this.#readConditions(),
     ]);
   }
 
@@ -114,6 +125,17 @@ export class Gauges {
     for (const kind of holdingKinds) this.#state.set({ kind }, bytes.get(kind) ?? 0);
     this.#stateLimit.set(disk.limit_bytes);
     this.#stateRoom.set(disk.room_bytes);
+  }
+
+  /** Every kind is there with 0, so that a rule can tell "nothing is wrong" from "not asked". */
+  async #readConditions(): Promise<void> {
+    const conditions = await this.#given.conditions();
+    for (const kind of conditionKinds) {
+      for (const level of conditionLevels) {
+        const found = conditions.filter((one) => one.kind === kind && one.level === level);
+        this.#conditions.set({ kind, level }, found.length);
+      }
+    }
   }
 
   async #readChecks(): Promise<void> {

@@ -6,6 +6,8 @@ import type { Config, MonitorAddress } from '../../config/config.ts';
 import { build, commitText } from '../../lib/build.ts';
 import { Problem } from '../../lib/problem.ts';
 import { redact } from '../../lib/redact.ts';
+import type { Condition } from '../conditions/condition.ts';
+import { ConditionCache, readConditions } from '../conditions/read-conditions.ts';
 import { readOverview } from '../overview.ts';
 import type { Pulse } from '../pulse.ts';
 import type { Ticking } from '../scheduler.ts';
@@ -48,6 +50,7 @@ export class Monitor {
   readonly #counters: Counters;
   readonly #gauges: Gauges;
   readonly #readiness: Readiness;
+  readonly #cache = new ConditionCache();
   #server: Server | undefined;
 
   constructor(given: MonitorGiven) {
@@ -64,8 +67,9 @@ export class Monitor {
       registers: [registry],
     }).set({ version: build.version, commit: commitText, node: process.version }, 1);
     this.#counters = new Counters({ registry, events, config, now: () => clock.now() });
-    this.#gauges = new Gauges({ registry, store, clock, config, ticking, pulse });
-    this.#readiness = new Readiness({ store, events, pulse, config });
+    const conditions = () => this.#conditions();
+    this.#gauges = new Gauges({ registry, store, clock, config, ticking, pulse, conditions });
+    this.#readiness = new Readiness({ events, pulse, conditions, jobs: () => config().jobs.size });
   }
 
   /** Begins to listen; returns the address. Throws `MONITOR_CANNOT_LISTEN`. */
@@ -87,6 +91,12 @@ export class Monitor {
   close(): void {
     this.#server?.close();
     this.#server?.closeAllConnections();
+  }
+
+  #conditions(): Promise<readonly Condition[]> {
+    const { runtime, config, pulse } = this.#given;
+    const { store, clock } = runtime;
+    return readConditions(config(), store, { clock, beat: pulse.check(), cache: this.#cache });
   }
 
   async #rememberPublished(): Promise<void> {

@@ -1,11 +1,10 @@
-import type { Config } from '../../config/config.ts';
+import { countOf } from '../../lib/count-text.ts';
 import type { Events } from '../../lib/events.ts';
-import type { Store } from '../../state/store.ts';
+import type { Condition, ConditionKind } from '../conditions/condition.ts';
 import type { SluiceEvents } from '../events.ts';
 import type { Pulse } from '../pulse.ts';
-import { accountLabel } from './counters.ts';
 
-/** One thing that was looked at. */
+/** One thing that was checked. */
 export interface Look {
   readonly name: string;
   readonly ok: boolean;
@@ -13,61 +12,64 @@ export interface Look {
 }
 
 export interface ReadinessGiven {
-  readonly store: Store;
   readonly events: Events<SluiceEvents>;
   readonly pulse: Pulse;
-  readonly config: () => Config;
+  /** Reads what is wrong now. */
+  readonly conditions: () => Promise<readonly Condition[]>;
+  /** How many jobs are in force. */
+  readonly jobs: () => number;
 }
+
+/** Conditions that keep the daemon as a whole from its work; one job that fails does not. */
+const checks = [
+  { name: 'state', kinds: ['state', 'disk'], fine: 'the state can be read and written' },
+  { name: 'config', kinds: ['left_out', 'config', 'reload_refused'], fine: undefined },
+  { name: 'destinations', kinds: ['credentials'], fine: 'no destination refuses us' },
+] as const satisfies readonly { name: string; kinds: readonly ConditionKind[]; fine: string | undefined }[];
+
+/** What each kind is called where names may be told, but no data: a condition's own sentence can quote some. */
+const words: Readonly<Partial<Record<ConditionKind, (condition: Condition) => string>>> = {
+  state: ({ code = '' }) => `the state cannot be written: ${code}`,
+  disk: () => 'the state folder has no room for another result',
+  left_out: ({ jobs }) => `job ${jobs.join(', ')} is left out for a fault in the config`,
+  config: () => 'parts of the config are left out for their faults',
+  reload_refused: () => 'a reload was refused, the former config stays in force',
+  credentials: ({ subject }) => `${subject.slice('destination:'.length)} refuses our credentials`,
+};
 
 /** Knows whether the daemon is alive, and whether it can do its work. */
 export class Readiness {
   readonly #given: ReadinessGiven;
-  /** Accounts whose credentials the service does not take. */
-  readonly #refused = new Set<string>();
   #isStopping = false;
 
   constructor(given: ReadinessGiven) {
     this.#given = given;
-    given.events.listen((...[name, facts]) => {
-      if (name === 'login.refused') this.#refused.add(facts.account);
-      if (name === 'request.answered' && (facts.status ?? 999) < 400) this.#refused.delete(facts.account);
-      if (name === 'config.reloaded') this.#refused.clear();
+    given.events.listen((...[name]) => {
       if (name === 'daemon.stopping') this.#isStopping = true;
     });
   }
 
-  /** For who restarts what has died: this process answers, its schedules tick. */
+  /** For supervisors that restart what has died: this process answers, its schedules tick. */
   alive(): Look[] {
     const { ticking, said } = this.#given.pulse.check();
     return [{ name: 'scheduler', ok: ticking || this.#isStopping, said }];
   }
 
-  /** For who wants to know whether data flows: the state can be read and written, a config is in force, credentials are taken. */
+  /** Whether data flows: the state can be read and written, the whole config is in force, credentials are taken. */
   async ready(): Promise<Look[]> {
-    return [...this.alive(), await this.#state(), this.#config(), ...this.#destinations()];
-  }
-
-  async #state(): Promise<Look> {
+    const alive = this.alive();
+    if (this.#isStopping) return [...alive, { name: 'config', ok: false, said: 'the daemon is stopping' }];
     try {
-      await this.#given.store.settings.find('');
-      const problem = this.#given.store.unwritable();
-      if (problem === undefined) return { name: 'state', ok: true, said: 'the state can be read and written' };
-      return { name: 'state', ok: false, said: `the state cannot be written: ${problem.code}, ${problem.message}` };
+      const errors = (await this.#given.conditions()).filter(({ level }) => level === 'error');
+      return [...alive, ...checks.flatMap((check) => this.#check(check, errors))];
     } catch (error) {
-      return { name: 'state', ok: false, said: `the state cannot be read: ${String(error)}` };
+      return [...alive, { name: 'state', ok: false, said: `the state cannot be read: ${String(error)}` }];
     }
   }
 
-  #config(): Look {
-    if (this.#isStopping) return { name: 'config', ok: false, said: 'the daemon is stopping' };
-    const { size } = this.#given.config().jobs;
-    return { name: 'config', ok: true, said: `${size} ${size === 1 ? 'job' : 'jobs'} in force` };
-  }
-
-  #destinations(): Look[] {
-    const config = this.#given.config();
-    const refused = [...this.#refused].map((account) => accountLabel(config, account));
-    if (refused.length === 0) return [{ name: 'destinations', ok: true, said: 'no destination refuses us' }];
-    return refused.map((name) => ({ name: 'destinations', ok: false, said: `${name} refuses our credentials` }));
+  #check({ name, kinds, fine }: (typeof checks)[number], errors: readonly Condition[]): Look[] {
+    const bad = errors.filter(({ kind }) => kinds.some((one) => one === kind));
+    if (bad.length === 0) return [{ name, ok: true, said: fine ?? `${countOf(this.#given.jobs(), 'job')} in force` }];
+    return bad.map((condition) => ({ name, ok: false, said: words[condition.kind]?.(condition) ?? condition.kind }));
   }
 }

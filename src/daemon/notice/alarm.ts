@@ -9,7 +9,6 @@ import type { Runtime } from '../wire.ts';
 import { describe } from './describe.ts';
 import { Lookout } from './look.ts';
 import { raisedFacts } from './raised-facts.ts';
-import { Shortages } from './shortages.ts';
 import { UnwritableAlert } from './unwritable.ts';
 
 /** What nobody tells of (time passes, other processes work) is noticed this often. */
@@ -55,7 +54,7 @@ const telling: ReadonlySet<keyof SluiceEvents> = new Set([
  */
 export class Alarm {
   readonly #given: AlarmGiven;
-  readonly #lookout = new Lookout(new Shortages());
+  readonly #lookout = new Lookout();
   readonly #unwritable: UnwritableAlert;
   readonly #stop = new AbortController();
   #nap = new AbortController();
@@ -135,7 +134,8 @@ export class Alarm {
         alerts,
         file: config.file,
         now: clock.now(),
-        describe: (subject, occasion) => describe(subject, { occasion, config, store, clock }),
+        describe: (subject, occasion) =>
+          describe(subject, { occasion, config, store, clock, cache: this.#lookout.cache }),
       },
       seen,
     );

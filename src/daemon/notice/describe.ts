@@ -6,13 +6,20 @@ import { loginCommand } from '../../oauth/login-problems.ts';
 import { roomAdvice } from '../../state/disk-problems.ts';
 import type { Store } from '../../state/store.ts';
 import { readChecks } from '../checks/check-book.ts';
+import type { ConditionCache } from '../conditions/read-conditions.ts';
 import { explainJob } from '../explain.ts';
 import { reportDisk } from '../report-disk.ts';
 
 /** What somebody who is told of a subject wants to know next: what is shown, what happens by itself, how to mend it. */
 export async function describe(
   subject: string,
-  { occasion, config, store, clock }: { occasion: Occasion; config: Config; store: Store; clock: Clock },
+  {
+    occasion,
+    config,
+    store,
+    clock,
+    cache,
+  }: { occasion: Occasion; config: Config; store: Store; clock: Clock; cache: ConditionCache },
 ): Promise<Detail | undefined> {
   const at = subject.indexOf(':');
   const [kind, name] = at === -1 ? [subject, ''] : [subject.slice(0, at), subject.slice(at + 1)];
@@ -31,7 +38,7 @@ export async function describe(
   }
   if (kind === 'config') {
     const next = { says: 'the jobs without a fault run as before' };
-    return { next, mend: 'sluice config show, mend the file, then SIGHUP (systemctl reload)' };
+    return { next, mend: 'sluice config show; fix the file, then sluice reload' };
   }
   if (kind === 'source') {
     const advice = (await readChecks(store)).get(name)?.trouble?.next;
@@ -50,7 +57,7 @@ export async function describe(
   }
   const job = config.jobs.get(name);
   if (job === undefined) return undefined;
-  const { shows_as_of, in_doubt, next, mend } = await explainJob(job, { config, store, clock });
+  const { shows_as_of, in_doubt, next, mend } = await explainJob(job, { config, store, clock, cache });
   const doubt = in_doubt === undefined ? {} : { in_doubt };
   const shown =
     job.extract === undefined

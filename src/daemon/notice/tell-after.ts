@@ -8,7 +8,6 @@ import type { Runtime } from '../wire.ts';
 import { describe } from './describe.ts';
 import { Lookout } from './look.ts';
 import { raisedFacts } from './raised-facts.ts';
-import { Shortages } from './shortages.ts';
 
 /** Whoever waits for a command should not wait for a channel that hangs: what is owed goes out with the next look. */
 const patienceMs = 10_000;
@@ -38,14 +37,15 @@ export async function tellAfter({
   const signal = AbortSignal.any([stop, AbortSignal.timeout(patienceMs)]);
   const daemon = await store.leases.holder('daemon');
   const beat = daemon === undefined ? undefined : await readPulse(store, { owner: daemon.owner, clock });
-  const seen = await new Lookout(new Shortages()).look({ config, alerts, store, clock, beat });
+  const lookout = new Lookout();
+  const seen = await lookout.look({ config, alerts, store, clock, beat });
   const { bulletins } = await book(
     {
       store,
       alerts,
       file,
       now: clock.now(),
-      describe: (subject, occasion) => describe(subject, { occasion, config, store, clock }),
+      describe: (subject, occasion) => describe(subject, { occasion, config, store, clock, cache: lookout.cache }),
     },
     seen,
   );

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { Agent, request as send } from 'undici';
+import { setParameter } from './address-query.ts';
 import { checkedLookup, checkHost, type MayReach } from './addresses.ts';
 import { make, networkProblem, refusalProblem, shownUrl } from './problems.ts';
 import { type HttpRequest, withoutKeys, withUrl } from './request.ts';
@@ -156,7 +157,7 @@ function isRedirect(status: number): boolean {
 
 function withKeys({ url, trustedQuery }: HttpRequest): URL {
   const keyed = new URL(url);
-  for (const [name, value] of trustedQuery) keyed.searchParams.set(name, value);
+  for (const [name, value] of trustedQuery) setParameter(keyed, name, value);
   return keyed;
 }
 

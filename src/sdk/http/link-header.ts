@@ -1,10 +1,17 @@
+/** One link with its parameters. */
+const links = /<([^>]*)>((?:\s*;\s*[^\s=;,]+\s*(?:=\s*(?:"(?:[^"\\]|\\.)*"|[^\s;,"]*))?)*)/g;
+
+/** Whether a Link header is a list of links (RFC 8288, 3), whatever their relations. */
+export function isLinkHeader(text: string): boolean {
+  return /^[\s,]*$/.test(text.replaceAll(links, ''));
+}
+
 /**
  * The target of `rel=next` in a Link header (RFC 8288), as it stands there. Targets may hold commas and semicolons,
  * parameters may be quoted, one link may have several relations.
  */
 export function nextLink(header: string | string[] | undefined): string | undefined {
   const text = [header ?? []].flat().join(', ');
-  const links = /<([^>]*)>((?:\s*;\s*[^\s=;,]+\s*(?:=\s*(?:"(?:[^"\\]|\\.)*"|[^\s;,"]*))?)*)/g;
   for (const [, target, parameters] of text.matchAll(links)) {
     const relation = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))/i.exec(parameters!);
     const names = (relation?.[1] ?? relation?.[2] ?? '').toLowerCase().split(/\s+/);

@@ -82,6 +82,7 @@ export function refusalProblem({ url, status, text, retryAfterMs }: Refusal): Pr
       seen,
       next: '`sluice check --connect` tries again; if it stays so, ask those who run it',
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      isRateLimit: status === 429,
     });
   }
   if (status === 404 || status === 410) {

@@ -1,8 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { exponentialMs } from '../../lib/backoff.ts';
 import { Problem } from '../../lib/problem.ts';
 
-const firstMs = 500;
-const mostMs = 30_000;
+const passing = { firstMs: 500, maxMs: 30_000 };
+/** Vendors count requests over 10 to 100 seconds: five pauses together outlast such a window. */
+const rateLimit = { firstMs: 5000, maxMs: 40_000 };
 /** Who asks for a longer pause than this is asked again by the next run instead of by a run that sleeps. */
 const longestPauseMs = 60_000;
 
@@ -16,8 +18,8 @@ interface RetryInit {
 }
 
 /**
- * Runs `attempt` until it succeeds, fails in a way that repeating cannot mend, or has been repeated often enough. The
- * pause is what the server asked for, or a random share of a limit that doubles ("full jitter").
+ * Runs `attempt` until it succeeds, fails in a way that repeating cannot mend, or has been repeated often enough. See
+ * {@link pauseMs} for the pauses.
  */
 export async function withRetries<T>(init: RetryInit, attempt: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries++) {
@@ -27,7 +29,7 @@ export async function withRetries<T>(init: RetryInit, attempt: () => Promise<T>)
     } catch (error) {
       init.signal.throwIfAborted();
       if (!(error instanceof Problem) || error.family !== 'try_later' || tries >= init.retries) throw error;
-      const pause = pauseOf(error, tries);
+      const pause = pauseMs(error, tries);
       if (pause > (init.longestPauseMs ?? longestPauseMs)) throw error;
       init.onPause?.(error, pause);
       await pausing(pause, init.signal);
@@ -35,8 +37,14 @@ export async function withRetries<T>(init: RetryInit, attempt: () => Promise<T>)
   }
 }
 
-function pauseOf({ retryAfterMs }: Problem, tries: number): number {
-  return retryAfterMs ?? Math.random() * Math.min(mostMs, firstMs * 2 ** tries);
+/**
+ * Milliseconds before the next try: what the server asked for. Without that, after a rate limit a growing time and up to a
+ * quarter of it more; after any other fault full jitter, a random share of a limit that doubles.
+ */
+export function pauseMs({ retryAfterMs, isRateLimit }: Problem, tries: number, random = Math.random): number {
+  if (retryAfterMs !== undefined) return retryAfterMs;
+  if (isRateLimit) return exponentialMs(tries, rateLimit) * (1 + random() / 4);
+  return random() * exponentialMs(tries, passing);
 }
 
 async function pausing(milliseconds: number, signal: AbortSignal): Promise<void> {
@@ -46,10 +54,13 @@ async function pausing(milliseconds: number, signal: AbortSignal): Promise<void>
   });
 }
 
-/** Milliseconds that a Retry-After header asks for: seconds or an HTTP date (RFC 9110, 10.2.3). */
+/**
+ * Milliseconds that a Retry-After header asks for: seconds, which some servers give with a fraction, or an HTTP date (RFC 9110,
+ * 10.2.3). Undefined if it says nothing that helps, such as a date in the past.
+ */
 export function retryAfterMs(header: string | string[] | undefined, now: number): number | undefined {
   const text = [header ?? []].flat()[0]?.trim() ?? '';
-  if (/^\d+$/.test(text)) return Number(text) * 1000;
+  if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text) * 1000;
   const date = Date.parse(text);
-  return text === '' || Number.isNaN(date) ? undefined : Math.max(0, date - now);
+  return date > now ? date - now : undefined;
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { openScratchFile } from '../../lib/scratch-file.ts';
 import type { RecordInput } from '../records/input.ts';
 import { storedBytes } from '../records/stored-bytes.ts';
 import { make } from './problems.ts';
@@ -16,6 +17,8 @@ interface SpoolInit {
   /** Most bytes of all pages together. */
   readonly mostBytes: number;
   readonly signal: AbortSignal;
+  /** Of the file; `answers.spool` when absent. */
+  readonly name?: string;
 }
 
 /** All pages of a run, one behind another in one file of the run's private folder; made with the first of them. */
@@ -27,8 +30,8 @@ export class Spool {
   #end = 0;
   #pages = 0;
 
-  constructor(folder: string, { mostBytes, signal }: SpoolInit) {
-    this.#path = join(folder, 'answers.spool');
+  constructor(folder: string, { mostBytes, signal, name = 'answers.spool' }: SpoolInit) {
+    this.#path = join(folder, name);
     this.#mostBytes = mostBytes;
     this.#signal = signal;
   }
@@ -37,7 +40,7 @@ export class Spool {
   async add(body: AsyncIterable<Buffer>): Promise<SpooledPage> {
     const start = this.#end;
     const hash = createHash('sha256');
-    this.#file ??= await open(this.#path, 'w');
+    this.#file ??= await openScratchFile(this.#path);
     let at = start;
     for await (const chunk of body) {
       if (at + chunk.length > this.#mostBytes) throw tooLarge(this.#mostBytes);
@@ -64,6 +67,13 @@ export class Spool {
   async close(): Promise<void> {
     await this.#file?.close();
     this.#file = undefined;
+  }
+
+  /** Removes the file, if there is one; nothing can be read any more. */
+  async remove(): Promise<void> {
+    if (this.#file === undefined) return;
+    await this.close();
+    await rm(this.#path, { force: true });
   }
 
   async *#read(start: number, end: number): AsyncGenerator<Buffer> {

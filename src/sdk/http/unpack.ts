@@ -28,7 +28,9 @@ function unpackOne(packed: Readable, name: string): Readable {
     throw make('REST_ENCODING', 'job', 'the answer is packed in a way that nobody here knows', { seen: name });
   }
   const unpack = create();
-  // The reader of `unpack` gets the error too; without a callback it would be thrown into the void.
   pipeline(packed, unpack, () => undefined);
+  // The reader meets the error whenever it comes. pipeline takes its own listener away when it ends, and an error that no one
+  // listens to ends the process.
+  unpack.on('error', () => undefined);
   return unpack;
 }

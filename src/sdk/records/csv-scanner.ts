@@ -1,5 +1,6 @@
+import { excerptOfBytes } from '../../lib/redact.ts';
 import { maxColumns, tooManyColumns } from './columns.ts';
-import { faultIn, type RecordInput, shorten } from './input.ts';
+import { faultIn, type RecordInput } from './input.ts';
 
 const lf = 10;
 const cr = 13;
@@ -177,7 +178,8 @@ export class CsvScanner {
 
   #plain(bytes: Buffer, at: number, start: number, end: number): void {
     const { quote, nullText } = this.#init.dialect;
-    if (end < bytes.length && bytes[end] === quote) throw this.#strayQuote(bytes.toString('utf8', start, end + 20));
+    if (end < bytes.length && bytes[end] === quote)
+      throw this.#strayQuote(excerptOfBytes(bytes, start, Math.min(end, start + 40) + 20));
     const isNull = end - start === nullText.length && (end === start || nullText.compare(bytes, start, end) === 0);
     this.spans[at] = isNull ? -1 : start;
     this.spans[at + 1] = end;
@@ -267,7 +269,7 @@ export class CsvScanner {
       code: 'CSV_QUOTE',
       message: 'a quote stands inside a cell that is not quoted',
       spot: { line: this.#line + this.#breaks },
-      seen: shorten(seen),
+      seen,
       next: "quote the cell and double the quote, or set `quote: ''` when quotes mean nothing in this data",
     });
   }

@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { late } from '../../lib/late.ts';
 import { Problem } from '../../lib/problem.ts';
+import { excerptOfBytes } from '../../lib/redact.ts';
 import { foreignHeadBytes, refuseForeign } from './foreign.ts';
-import { faultIn, type RecordInput, shorten } from './input.ts';
+import { faultIn, type RecordInput } from './input.ts';
 import { openUnzipped } from './unzip.ts';
 
 const iconv = late<typeof import('iconv-lite')>(import.meta.url, 'iconv-lite');
@@ -212,7 +213,7 @@ function refuseNul(input: RecordInput, bytes: Buffer, before: number): void {
   throw faultIn(input, {
     code: 'RECORDS_NUL',
     message: `byte ${before + at + 1} is NUL, which is no text`,
-    seen: shorten(bytes.toString('utf8', Math.max(0, at - 20), at + 20)),
+    seen: excerptOfBytes(bytes, at - 20, at + 20),
     next: 'write the file again: a crash leaves such holes; or name its encoding with `encoding`',
   });
 }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { Problem } from '../../lib/problem.ts';
+import { cutText } from '../../lib/redact.ts';
 
 /** How many files that are no longer listed stay remembered: a folder that is empty for a while (unmounted) is not new. */
 const maxGone = 10_000;
@@ -38,7 +39,7 @@ export function parseFilesRead(text: string | undefined): FilesRead {
       code: 'FILES_WATERMARK',
       family: 'config',
       message: 'the watermark of the job is not one of this connector',
-      seen: text.slice(0, 80),
+      seen: cutText(text, 80),
       allowed: '{"since":"2026-11-21T00:00:00Z"}: read the files modified from then on',
       next: 'clear it to read all files again: `sluice state clear JOB`',
       cause,

@@ -6,8 +6,9 @@ export const foreignHeadBytes = 512;
 interface Kind {
   /** What the data is, with its article. */
   readonly what: string;
-  /** How it begins, a character a byte. */
+  /** How it begins, a character a byte; markup is looked for behind a byte-order mark and in every width of characters. */
   readonly signature: string | RegExp;
+  readonly isMarkup?: true;
   readonly next: string;
   /** The formats that this cannot be; all when absent. */
   readonly not?: readonly string[];
@@ -16,8 +17,9 @@ interface Kind {
 const notMarkup = ['csv', 'json', 'jsonl'];
 const unpackFirst = 'unpack it before, or pack it with gzip or zip';
 const saveAsText = 'save it as csv or json lines';
-/** What may stand before the first tag. */
-const lead = '^(?:\xef\xbb\xbf)?\\s*(?:<!--[^>]*-->\\s*)?';
+/** Elements that a page begins with, also one whose author left out `html`. */
+const pageStart = /^\s*<(?:!--|!doctype\s+html|(?:html|head|body|meta|title|script|style|center|table)[\s>])/i;
+const byteOrderMark = /^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/;
 
 /** Files that are not read, or not as what they are taken for. No text begins with one of these by chance. */
 const kinds: readonly Kind[] = [
@@ -44,13 +46,15 @@ const kinds: readonly Kind[] = [
   },
   {
     what: 'an HTML page, most likely a login page or an error',
-    signature: new RegExp(`${lead}<(?:!doctype\\s+html|html|head|body)[\\s>]`, 'i'),
+    signature: pageStart,
+    isMarkup: true,
     next: 'look at what it says, and check the address and the login',
     not: notMarkup,
   },
   {
     what: 'an XML document',
-    signature: new RegExp(`${lead}<\\?xml\\s`),
+    signature: /^\s*<\?xml\s/,
+    isMarkup: true,
     next: 'set `format: xml`, unless it is an error message in the place of the data',
     not: notMarkup,
   },
@@ -59,8 +63,9 @@ const kinds: readonly Kind[] = [
 /** Refuses data whose beginning tells that it is something else than the format that it is read as. */
 export function refuseForeign(input: RecordInput, head: Buffer, format: string): void {
   const text = head.toString('latin1', 0, foreignHeadBytes);
-  const isSigned = ({ signature }: Kind) =>
-    typeof signature === 'string' ? text.startsWith(signature) : signature.test(text);
+  const markup = text.replaceAll('\0', '').replace(byteOrderMark, '');
+  const isSigned = ({ signature, isMarkup }: Kind) =>
+    typeof signature === 'string' ? text.startsWith(signature) : signature.test(isMarkup ? markup : text);
   const kind = kinds.find((one) => (one.not === undefined || one.not.includes(format)) && isSigned(one));
   if (kind === undefined) return;
   throw faultIn(input, {

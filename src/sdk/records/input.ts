@@ -1,4 +1,5 @@
 import { Problem, type Where } from '../../lib/problem.ts';
+import { cutText } from '../../lib/redact.ts';
 
 /** One document to read records from: a file, or one page of an answer. */
 export interface RecordInput {
@@ -53,5 +54,5 @@ export function faultIn(input: RecordInput, fault: Fault): Problem {
 
 /** A value short enough for one line of an error. */
 export function shorten(text: string, most = 60): string {
-  return text.length <= most ? text : `${text.slice(0, most)}…`;
+  return cutText(text, most);
 }

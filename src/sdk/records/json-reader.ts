@@ -1,4 +1,5 @@
 import { Problem } from '../../lib/problem.ts';
+import { ReplacedCharacters } from '../../lib/replaced-characters.ts';
 import type { Batch, ByteCells, Cells } from '../batch.ts';
 import type { Column, ColumnType } from '../column.ts';
 import type { Extraction } from '../connector.ts';
@@ -23,6 +24,8 @@ export class JsonReader implements RecordReader {
   readonly #settings: RecordSettings;
   readonly #inputs: RecordInput[] = [];
   readonly #paths: JsonPaths;
+  /** Of the pass for the rows alone: what is only looked through has no cells. */
+  readonly #replaced = new ReplacedCharacters();
   #surveying: RecordInput | undefined;
 
   constructor(settings: RecordSettings) {
@@ -52,7 +55,16 @@ export class JsonReader implements RecordReader {
   extraction(): Extraction {
     const columns = this.#columns();
     const all = withInputColumns(this.#settings, columns);
-    return { columns: all, batches: this.#batches(all, columns) };
+    return { columns: all, batches: this.#exactly(all, columns) };
+  }
+
+  /** The batches; then, also if not all of them are wanted, a word about characters that were replaced. */
+  async *#exactly(all: readonly Column[], columns: readonly Column[]): AsyncGenerator<Batch> {
+    try {
+      yield* this.#batches(all, columns);
+    } finally {
+      if (this.#replaced.warning !== undefined) this.#settings.warn?.(this.#replaced.warning);
+    }
   }
 
   #columns(): readonly Column[] {
@@ -70,6 +82,7 @@ export class JsonReader implements RecordReader {
       blockBytes,
       records: records ?? '',
       lines: format === 'jsonl',
+      replaced: this.#replaced,
       ...given,
     });
   }

@@ -1,10 +1,19 @@
-import { faultIn, type RecordInput, shorten } from './input.ts';
+import { excerptOfBytes } from '../../lib/redact.ts';
+import type { ReplacedCharacters } from '../../lib/replaced-characters.ts';
+import { faultIn, type RecordInput } from './input.ts';
 import { type JsonPaths, kind, type PathNode } from './json-paths.ts';
 import { compactInPlace, digitsEnd, isHex, keyEnd, unescapeInPlace } from './json-text.ts';
 
 const mostDepth = 256;
 const absent = -1;
 const absentAsNull = -2;
+
+interface JsonScannerOptions {
+  readonly input: RecordInput;
+  readonly paths: JsonPaths;
+  /** Counts the lone surrogates of cells. */
+  readonly replaced: ReplacedCharacters;
+}
 
 /**
  * Reads JSON values (RFC 8259, strictly) out of a block of UTF-8 without making a JavaScript value of any of them. Every
@@ -22,6 +31,7 @@ export class JsonScanner {
   rows = 0;
   /** Slots that hold kinds of values whose text is not canonical for the column. */
   dirty = new Uint8Array(0);
+  readonly #replaced: ReplacedCharacters;
   readonly #input: RecordInput;
   readonly #paths: JsonPaths;
   #width = 0;
@@ -34,9 +44,10 @@ export class JsonScanner {
   /** Records of the input before those of this batch, for errors. */
   recordsBefore = 0;
 
-  constructor(input: RecordInput, paths: JsonPaths) {
+  constructor({ input, paths, replaced }: JsonScannerOptions) {
     this.#input = input;
     this.#paths = paths;
+    this.#replaced = replaced;
   }
 
   /** Begins a new batch of at most `capacity` rows of `width` cells; width 0 only surveys. */
@@ -74,10 +85,19 @@ export class JsonScanner {
   #rewrite(): void {
     for (let i = 0; i < this.#rewrites.length; i += 2) {
       const at = this.#rewrites[i]!;
-      const rewrite = this.#rewrites[i + 1] === 1 ? compactInPlace : unescapeInPlace;
-      this.spans[at + 1] = rewrite(this.bytes, this.spans[at]!, this.spans[at + 1]!);
+      const [start, end] = [this.spans[at]!, this.spans[at + 1]!];
+      this.spans[at + 1] =
+        this.#rewrites[i + 1] === 1
+          ? compactInPlace(this.bytes, start, end)
+          : unescapeInPlace(this.bytes, [start, end], (codePoint) => this.#countLone(at, codePoint));
     }
     this.#rewrites.length = 0;
+  }
+
+  #countLone(at: number, codePoint: number): void {
+    const slot = (at / 2) % this.#width;
+    const column = () => this.#paths.all().find((node) => node.slot === slot)?.path ?? '';
+    this.#replaced.add(1, () => ({ codePoint, row: this.recordsBefore + this.rows, column: column() }));
   }
 
   #object(node: PathNode, pos: number): number {
@@ -111,7 +131,11 @@ export class JsonScanner {
   #key(start: number, end: number): string {
     if (!this.#escaped) return this.bytes.toString('latin1', start, end);
     const text = Buffer.from(this.bytes.subarray(start, end));
-    return text.toString('latin1', 0, unescapeInPlace(text, 0, text.length));
+    return text.toString(
+      'latin1',
+      0,
+      unescapeInPlace(text, [0, text.length], () => undefined),
+    );
   }
 
   #value(node: PathNode, pos: number): number {
@@ -287,13 +311,19 @@ export class JsonScanner {
   }
 
   /** The problem of a document that is no JSON at this position. */
-  fault(pos: number, what: string) {
-    const from = Math.max(0, pos - 20);
+  fault(pos: number, what: string, next = this.#adviceAt(pos)) {
     return faultIn(this.#input, {
       code: 'JSON_SYNTAX',
       message: `byte ${this.offset + pos + 1}: ${what}`,
       spot: { row: this.recordsBefore + this.rows + 1 },
-      seen: shorten(this.bytes.toString('utf8', from, pos + 20), 60),
+      seen: excerptOfBytes(this.bytes, pos - 20, pos + 20),
+      next,
     });
+  }
+
+  #adviceAt(pos: number): string {
+    const word = /^-?(?:NaN|Infinity)\b/.exec(this.bytes.toString('latin1', pos, pos + 10))?.[0];
+    if (word !== undefined) return `${word} is no JSON (RFC 8259): let what writes the data write null`;
+    return 'look at what is there, and check `format` and what writes the data';
   }
 }

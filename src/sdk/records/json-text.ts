@@ -1,8 +1,15 @@
 const quote = 34;
 const backslash = 92;
 
-/** Resolves the escapes of a JSON string in place; returns the new end. An escape is never shorter than its UTF-8. */
-export function unescapeInPlace(bytes: Buffer, start: number, end: number): number {
+/**
+ * Resolves the escapes of a JSON string in place; returns the new end. An escape is never shorter than its UTF-8. `onLone` is called
+ * for each lone surrogate, which becomes U+FFFD.
+ */
+export function unescapeInPlace(
+  bytes: Buffer,
+  [start, end]: readonly [number, number],
+  onLone: (codePoint: number) => void,
+): number {
   let to = start;
   for (let from = start; from < end; ) {
     const byte = bytes[from]!;
@@ -14,6 +21,7 @@ export function unescapeInPlace(bytes: Buffer, start: number, end: number): numb
       from += 2;
     } else {
       const [point, taken] = codePoint(bytes, from, end);
+      if (point >= 0xd800 && point <= 0xdfff) onLone(point);
       to += bytes.write(String.fromCodePoint(point), to, 'utf8');
       from += taken;
     }
@@ -26,13 +34,13 @@ for (const [letter, byte] of Object.entries({ '"': 34, '\\': 92, '/': 47, b: 8, 
   plainEscapes[letter.charCodeAt(0)] = byte;
 }
 
-/** The code point of the `\u` escape at `from` and the bytes it takes. A lone surrogate has no UTF-8: U+FFFD. */
+/** The code point of the `\u` escape at `from`, or a lone surrogate, and the bytes it takes. */
 function codePoint(bytes: Buffer, from: number, end: number): [number, number] {
   const unit = hex(bytes, from + 2);
   if (unit < 0xd800 || unit > 0xdfff) return [unit, 6];
   const paired = unit < 0xdc00 && from + 12 <= end && bytes[from + 6] === backslash && bytes[from + 7] === 117;
   const low = paired ? hex(bytes, from + 8) : 0;
-  if (low < 0xdc00 || low > 0xdfff) return [0xfffd, 6];
+  if (low < 0xdc00 || low > 0xdfff) return [unit, 6];
   return [0x10000 + (unit - 0xd800) * 0x400 + (low - 0xdc00), 12];
 }
 

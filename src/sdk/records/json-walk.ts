@@ -1,3 +1,4 @@
+import type { ReplacedCharacters } from '../../lib/replaced-characters.ts';
 import { parseExact } from '../service/exact-json.ts';
 import { Blocks } from './blocks.ts';
 import { maxRows } from './columns.ts';
@@ -21,6 +22,8 @@ interface WalkInit {
   readonly width: number;
   /** Paths of single values outside the records that are wanted. */
   readonly wanted: readonly string[];
+  /** Counts the lone surrogates of cells. */
+  readonly replaced: ReplacedCharacters;
 }
 
 /**
@@ -47,7 +50,7 @@ export class JsonWalk {
     this.#init = init;
     this.#wanted = new Set(init.wanted);
     this.#leading = new Set([init.records, ...init.wanted].flatMap(waysTo));
-    this.scanner = new JsonScanner(init.input, init.paths);
+    this.scanner = new JsonScanner(init);
     this.#blocks = new Blocks(init.input, openUtf8(init.input, init), init.blockBytes);
   }
 
@@ -62,11 +65,15 @@ export class JsonWalk {
 
   async *#document(): AsyncGenerator<void> {
     yield* this.#value('');
-    if ((await this.#peek()) !== -1) throw this.scanner.fault(this.#pos, 'more follows after the end of the document');
+    if ((await this.#peek()) !== -1) {
+      const lines = 'if each line is a value of its own, set `format: jsonl`';
+      throw this.scanner.fault(this.#pos, 'more follows after the end of the document', lines);
+    }
     if (this.shape === undefined) throw this.#notFound();
   }
 
   async *#lines(): AsyncGenerator<void> {
+    await this.#refuseList();
     for (;;) {
       while (this.#next()) {
         const end = this.scanner.record(this.#pos);
@@ -78,6 +85,22 @@ export class JsonWalk {
       if (isFull || (await this.#more())) continue;
       if ((await this.#peek()) === -1) return;
       throw this.#cutOff();
+    }
+  }
+
+  /** Values of lines may be lists; a list of objects is a json document: as a line it would be a single row. */
+  async #refuseList(): Promise<void> {
+    if ((await this.#peek()) !== 91) return;
+    for (let at = -1; ; ) {
+      at = this.scanner.space(this.#pos + 1);
+      const byte = this.scanner.bytes[at];
+      if (byte === 123)
+        throw this.scanner.fault(
+          this.#pos,
+          'the data is a list of objects, not one value a line',
+          'set `format: json`',
+        );
+      if (byte !== undefined || !(await this.#more())) return;
     }
   }
 

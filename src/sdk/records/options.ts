@@ -61,7 +61,7 @@ export const recordOptions = {
     example: '\\',
   }),
   header: option.boolean({
-    about: 'csv: the first row holds the names of the columns; otherwise they are column1, column2 and so on.',
+    about: 'csv, xlsx: the first row holds the names of the columns; otherwise they are column1, column2 and so on.',
     default: true,
   }),
   skip_rows: option.integer({
@@ -91,6 +91,8 @@ export interface RecordSettings extends Omit<RecordQuery, 'format'> {
   readonly modifiedColumn?: string | undefined;
   /** Adds columns of these names in front that hold an input's `facts`. */
   readonly factColumns?: readonly string[] | undefined;
+  /** xml: what it means that the first document has no element that `records` names; an error when absent. */
+  readonly noRecords?: 'error' | 'empty' | undefined;
   /** Told of what was read otherwise than a person may expect. */
   readonly warn?: ((warning: RunWarning) => void) | undefined;
   /** Bytes that are scanned at a time; a few, where a test wants every cell cut. */

@@ -9,6 +9,7 @@ import type { RecordReader, SurveyAsk, Surveyed } from './reader.ts';
 import { retype } from './retype.ts';
 import { XmlColumns } from './xml-columns.ts';
 import { XmlNames } from './xml-names.ts';
+import { XmlPlaces } from './xml-places.ts';
 import type { XmlRecord, XmlValue } from './xml-records.ts';
 import { XmlWalk } from './xml-walk.ts';
 
@@ -19,6 +20,7 @@ export class XmlReader implements RecordReader {
   /** Paths met, in order of first appearance; true where one stood more than once in a record. */
   readonly #paths = new Map<string, boolean>();
   readonly #names = new XmlNames();
+  readonly #places = new XmlPlaces();
 
   constructor(settings: RecordSettings) {
     this.#settings = settings;
@@ -54,8 +56,9 @@ export class XmlReader implements RecordReader {
   }
 
   #walk(input: RecordInput, given: Pick<XmlWalk, 'width'> & { slotOf: (path: string) => number; meet: Meet }): XmlWalk {
-    const { encoding, blockBytes, records } = this.#settings;
-    return new XmlWalk({ input, encoding, blockBytes, wanted: records, names: this.#names, ...given });
+    const { encoding, blockBytes, records, noRecords } = this.#settings;
+    const shared = { names: this.#names, places: this.#places, mayBeEmpty: noRecords === 'empty' };
+    return new XmlWalk({ input, encoding, blockBytes, wanted: records, ...shared, ...given });
   }
 
   async *#batches(all: readonly Column[], columns: readonly Column[]): AsyncGenerator<Batch> {

@@ -11,6 +11,7 @@ import {
   type XmlNames,
   type XmlScope,
 } from './xml-names.ts';
+import { XmlPathsMet, type XmlPlaces } from './xml-places.ts';
 import { type XmlNode, XmlRepeats } from './xml-repeats.ts';
 
 /** A list holds the values of a part that is repeated; one of an element with parts inside has a place for each, null if it lacks the part. */
@@ -29,6 +30,15 @@ interface Open extends XmlNode {
 
 const mostDepth = 256;
 
+interface XmlRecordsOptions {
+  readonly wanted: string | undefined;
+  /** Shared by all documents of a table, as `places` is. */
+  readonly names: XmlNames;
+  readonly places: XmlPlaces;
+  readonly mayBeEmpty: boolean;
+  readonly take: (record: XmlRecord) => void;
+}
+
 /**
  * Cuts records out of XML as its text comes in, by the strict parser. Elements inside a record become values named after their path, names
  * joined by dots; attributes are `@name` behind it; text beside child elements is `#text`. Entities beyond XML's own
@@ -45,6 +55,11 @@ export class XmlRecords {
   readonly #wanted: string | undefined;
   readonly #wantedLocal: string | undefined;
   readonly #names: XmlNames;
+  readonly #places: XmlPlaces;
+  readonly #mayBeEmpty: boolean;
+  readonly #pathsMet = new XmlPathsMet();
+  /** The path of the element that holds the first record. */
+  #around = '';
   readonly #parser = new SaxesParser<{ position: true; xmlns: false }>({ position: true, xmlns: false });
   readonly #outer: { readonly raw: string; readonly local: string; readonly scope: XmlScope }[] = [];
   #record: XmlRecord | undefined;
@@ -60,15 +75,14 @@ export class XmlRecords {
 
   /**
    * `wanted` is the path of the records' element or its name alone, whose prefixes do not matter; without it they are the
-   * root's children. Each record is handed to `take` as soon as it is complete.
+   * root's children. Each record is handed to `take` as soon as it is complete. `mayBeEmpty`: the first document may have none.
    */
-  constructor(
-    input: RecordInput,
-    { wanted, names, take }: { wanted: string | undefined; names: XmlNames; take: (record: XmlRecord) => void },
-  ) {
+  constructor(input: RecordInput, { wanted, names, places, mayBeEmpty, take }: XmlRecordsOptions) {
     this.#input = input;
     this.#take = take;
     this.#names = names;
+    this.#places = places;
+    this.#mayBeEmpty = mayBeEmpty;
     this.#wanted = wanted?.replace(/^\/+/, '').replaceAll('/', '.');
     this.#wantedLocal = this.#wanted?.split('.').map(localName).join('.');
     const parser = this.#parser;
@@ -110,7 +124,10 @@ export class XmlRecords {
   /** The document has ended: refuses one that was cut off. */
   end(): void {
     this.#parser.close();
-    if (this.#wanted !== undefined && !this.found) throw this.#notFound();
+    if (this.found) this.#places.learn(this.#pathsMet, this.#around);
+    else if (!this.#places.isEmptyList(this.#pathsMet, this.#mayBeEmpty || this.#wanted === undefined)) {
+      throw this.#notFound();
+    }
   }
 
   #open(tag: SaxesTagPlain): void {
@@ -123,7 +140,10 @@ export class XmlRecords {
     const scope = scopeInside(this.scope, tag.attributes);
     this.#outer.push({ raw: tag.name, local: localName(tag.name), scope });
     if (this.#isRecord(tag.name, scope)) this.#begin(tag, scope);
-    else if (this.met.size < 20) this.met.add(this.#outer.map(({ raw }) => raw).join('.'));
+    else {
+      this.#pathsMet.add(this.#outer);
+      if (this.met.size < 20) this.met.add(this.#outer.map(({ raw }) => raw).join('.'));
+    }
   }
 
   /** By namespace and local name: the same prefix may stand for another namespace, and another one for the same. */
@@ -150,6 +170,11 @@ export class XmlRecords {
   }
 
   #begin(tag: SaxesTagPlain, scope: XmlScope): void {
+    if (!this.found)
+      this.#around = this.#outer
+        .slice(0, -1)
+        .map(({ local }) => local)
+        .join('/');
     this.found = true;
     this.#record = new Map();
     this.#repeats.begin();
@@ -218,7 +243,7 @@ export class XmlRecords {
   #syntax(message: string) {
     const { line } = this;
     const what = message.replace(/^(?:undefined:)?\d+:\d+: /, '');
-    return faultIn(this.#input, { code: 'XML_SYNTAX', message: what, spot: { line } });
+    return faultIn(this.#input, { code: 'XML_SYNTAX', message: what, spot: { line }, next: adviceOn(what) });
   }
 
   #mixed(name: string) {
@@ -245,7 +270,7 @@ export class XmlRecords {
     return faultIn(this.#input, {
       code: 'RECORDS_NOT_FOUND',
       message: 'no element is called what `records` says',
-      seen: this.#wanted ?? '',
+      seen: this.#wanted ?? 'the elements below the root, whose name is another one here',
       allowed: shorten([...this.met].join(', '), 400),
       next: 'set `records` to the name or the path of the repeated element',
     });
@@ -254,4 +279,13 @@ export class XmlRecords {
 
 function joined(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`;
+}
+
+/** What helps against a fault, by the words of the parser. */
+function adviceOn(fault: string): string {
+  if (fault.startsWith('undefined entity')) return 'write the character itself: entities of a DTD are not read';
+  const escapes = 'a bare & or < is written &amp; or &lt; in XML';
+  return fault.startsWith('unclosed tag')
+    ? `fetch or write the data again: it was cut off, unless it has a mistake of its own (${escapes})`
+    : `let what writes the data write well-formed XML: ${escapes}`;
 }

@@ -5,6 +5,7 @@ import type { RecordInput } from './input.ts';
 import type { XmlNames } from './xml-names.ts';
 import { outermost } from './xml-names.ts';
 import { XmlParts } from './xml-parts.ts';
+import type { XmlPlaces } from './xml-places.ts';
 import { type XmlRecord, XmlRecords, type XmlValue } from './xml-records.ts';
 import { XmlScanner, type XmlTag } from './xml-scanner.ts';
 import { cut, declaredEncoding, doubt } from './xml-text.ts';
@@ -15,6 +16,9 @@ interface WalkInit {
   readonly blockBytes: number | undefined;
   readonly wanted: string | undefined;
   readonly names: XmlNames;
+  readonly places: XmlPlaces;
+  /** Whether a document without records may be the first. */
+  readonly mayBeEmpty: boolean;
   /** Which path has which cell of a row; -1 for none. */
   readonly slotOf: (path: string) => number;
   /** Cells of a row; 0 only surveys. */
@@ -60,8 +64,9 @@ export class XmlWalk {
       openUtf8(input, { format: 'xml', encoding: encoding ?? declaredEncoding }),
       blockBytes,
     );
-    const { wanted, names } = init;
-    this.#parser = new XmlRecords(input, { wanted, names, take: (record) => this.#take(record) });
+    const { wanted, names, places, mayBeEmpty } = init;
+    const take = (record: XmlRecord) => this.#take(record);
+    this.#parser = new XmlRecords(input, { wanted, names, places, mayBeEmpty, take });
   }
 
   /** Cells of a row. */

@@ -1,5 +1,6 @@
 import { Problem } from '../../lib/problem.ts';
 import { registerSecret } from '../../lib/redact.ts';
+import { addParameters } from '../http/address-query.ts';
 import { type HttpRequest, lowerCased, ownHeaders } from '../http/request.ts';
 import type { RequestData, ServiceDescription } from './description.ts';
 import { render, renderDeep, renderText, type Scope, type Template } from './template.ts';
@@ -15,7 +16,7 @@ type Common = Pick<ServiceDescription, 'base' | 'headers' | 'query'>;
 /** The request that the data says, filled from the scope. */
 export function buildRequest(data: RequestData, service: Common, scope: Scope, credentials: Credentials): HttpRequest {
   const url = addressOf(data, service, scope);
-  for (const [name, value] of queryOf({ ...service.query, ...data.query }, scope)) url.searchParams.append(name, value);
+  addParameters(url, queryOf({ ...service.query, ...data.query }, scope));
   const { body, type } = bodyOf(data, scope);
   return {
     method: data.method ?? (body === undefined ? 'GET' : 'POST'),

@@ -7,6 +7,7 @@ import type { OAuthDescription } from '../oauth.ts';
 import type { OptionSet } from '../option.ts';
 import { answerOf, Caller } from './caller.ts';
 import { loginOf } from './credentials.ts';
+import { dateFaults } from './date-faults.ts';
 import type { LoginData, ServiceDescription, StreamData } from './description.ts';
 import { discoverColumns } from './discovery.ts';
 import { fileDecoding, fileTable } from './file-table.ts';
@@ -16,11 +17,12 @@ import { Progress } from './progress.ts';
 import { type Asked, askedFor, coversOf, cursorOf, rangesBy } from './ranges.ts';
 import { Reading } from './reading.ts';
 import { RecordStore } from './record-store.ts';
+import { rowKeyOf } from './row-key.ts';
 import { type ColumnMap, RowMaker } from './rows.ts';
 import { queryFaults, queryOptions, sourceOptions } from './service-options.ts';
 import { columnsText, resumesText } from './service-page.ts';
+import { cursorUnmet } from './service-problems.ts';
 import { renderText, type Scope } from './template.ts';
-import { boundOf } from './windows.ts';
 
 type Context = SourceContext<OptionSet>;
 
@@ -38,11 +40,13 @@ export function defineService(service: ServiceDescription): Connector {
     columns: columnsText(service),
     ...(resumes === undefined ? {} : { resumes }),
     givesOnlyNewBy: ({ incremental }) => (incremental === true ? 'incremental' : undefined),
+    rowKey: (query) => rowKeyOf(service, query),
     rangesBy: (query) => rangesBy(service, query),
     ...(service.limits === undefined ? {} : { limits: service.limits }),
     ...(service.example === undefined ? {} : { example: service.example }),
     ...(logins.some(({ kind }) => kind === 'oauth') ? { oauth: (source) => describedLogin(service, source) } : {}),
-    validate: ({ query }) => (query === undefined ? [] : [...queryFaults(service, query), ...dateFaults(query)]),
+    validate: ({ query }) =>
+      query === undefined ? [] : [...queryFaults(service, query), ...dateFaults(query, scopeOf({}, query, 'UTC'))],
     check: (context) => checkService(service, context),
     extract: (context) => extractStream(service, context),
   };
@@ -66,18 +70,6 @@ function describedLogin(
   return { ...(Object.fromEntries(moved) as OAuthDescription), ...codes };
 }
 
-function dateFaults(query: Readonly<Record<string, unknown>>): { option: string; message: string }[] {
-  const scope = scopeOf({}, query, 'UTC');
-  return (['start_date', 'end_date'] as const).flatMap((option) => {
-    try {
-      boundOf(option, scope);
-      return [];
-    } catch (error) {
-      return [{ option, message: (error as Error).message }];
-    }
-  });
-}
-
 function scopeOf(source: object, query: object, zone: string, logicalAt?: number): Scope {
   return { ...source, ...query, now: Moment.ofRun(zone, logicalAt) };
 }
@@ -98,7 +90,7 @@ async function extractStream(
   service: ServiceDescription,
   context: ExtractContext<OptionSet, OptionSet>,
 ): Promise<Extraction> {
-  const { query, scratch, signal, log, warn, watermark, alive = () => undefined } = context;
+  const { query, scratch, watermark, alive = () => undefined } = context;
   const zone = zoneOf(context);
   const plain = scopeOf(context.source, query, zone, context.logicalAt);
   const stream = withCursor(service.streams[String(query.stream)]!, plain);
@@ -107,21 +99,20 @@ async function extractStream(
   const session = await open(service, context, { scope, scratch, alive });
   const progress = progressOf({ stream, asked, scope, context });
   const mostPages = Number(query.max_pages);
-  const reading = new Reading({ service, caller: session.caller, progress, mostPages, signal, log, warn, alive });
+  const reading = new Reading({ ...context, service, caller: session.caller, progress, mostPages, alive });
   try {
     const table = await tableOf({ service, stream, session, reading, scope, context });
-    let rows = 0;
-    const count = (batch: Batch) => {
-      rows += batch.length;
-    };
-    const batches = closing(table.batches, { each: count, close: session.close });
+    const pass: Pass = { rows: 0, isWhole: false };
+    const batches = closing(table.batches, { pass, close: session.close });
     if (context.range !== undefined) {
       const covers = coversOf(context.range, { stream, columns: table.columns, zone });
       return { columns: table.columns, batches, ...told(stream), ...(covers === undefined ? {} : { covers }) };
     }
     if (progress === undefined || fileDecoding(stream) !== undefined) return { ...table, batches };
-    const unchanged = () => rows === 0 && watermark !== undefined;
-    return { columns: table.columns, batches, ...told(stream), watermark: () => progress.watermark(), unchanged };
+    const unchanged = () => pass.isWhole && pass.rows === 0 && watermark !== undefined;
+    // Records come in any order: the highest cursor of some of them says nothing about the others.
+    const mark = () => (pass.isWhole ? progress.watermark() : undefined);
+    return { columns: table.columns, batches, ...told(stream), watermark: mark, unchanged };
   } catch (error) {
     await session.close();
     throw error;
@@ -155,10 +146,17 @@ function withCursor(stream: StreamData, scope: Scope): StreamData {
   return { ...stream, incremental: { ...incremental, column: renderText(incremental.column, scope) ?? '' } };
 }
 
+/** What of the rows was taken. */
+interface Pass {
+  rows: number;
+  /** All of them. */
+  isWhole: boolean;
+}
+
 /** The batches, and `close` when they end, however they do: also when nobody ever asked for the first. */
 function closing(
   batches: AsyncIterable<Batch>,
-  { each, close }: { each: (batch: Batch) => void; close: () => Promise<void> },
+  { pass, close }: { pass: Pass; close: () => Promise<void> },
 ): AsyncIterable<Batch> {
   const inner = batches[Symbol.asyncIterator]();
   const done = { done: true, value: undefined } as const;
@@ -170,8 +168,11 @@ function closing(
   const next = async () => {
     try {
       const step = await inner.next();
-      if (step.done === true) return await end();
-      each(step.value);
+      if (step.done === true) {
+        pass.isWhole = true;
+        return await end();
+      }
+      pass.rows += step.value.length;
       return step;
     } catch (error) {
       await close();
@@ -219,7 +220,7 @@ async function tableOf(given: TableGiven): Promise<Extraction> {
 
 /** Columns that are known beforehand need no look at all records: rows come as the pages do. */
 function lazily(
-  { service, stream, reading }: TableGiven,
+  { service, stream, reading, context }: TableGiven,
   map: ColumnMap,
   scope: Scope,
 ): Pick<Extraction, 'columns' | 'batches'> {
@@ -228,6 +229,8 @@ function lazily(
     for await (const chunk of reading.read(stream, scope)) {
       if (chunk.records.length > 0) yield maker.batch(chunk.records, chunk.scope);
     }
+    const cursor = cursorOf(stream);
+    if (cursor !== undefined && maker.isUnmet(cursor)) context.warn(cursorUnmet(service.title, cursor));
   }
   return { columns: maker.columns, batches: batches() };
 }

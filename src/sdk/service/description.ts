@@ -110,6 +110,8 @@ export interface StreamData {
   /** Members that are no columns, where the columns are what the records have. */
   readonly drop?: readonly string[];
   readonly columns: Columns;
+  /** Columns that tell rows apart, if that is not the column of `incremental.key`. */
+  readonly key?: readonly string[];
   readonly paging?: Paging;
   /** Once for every combination of these; the inner one changes fastest. */
   readonly partitions?: Readonly<Record<string, Partition>>;
@@ -201,7 +203,7 @@ export interface Stop {
   readonly last?: Where;
   /** There is more while something stands there: the vendor leaves it out of the last page. */
   readonly present?: Where;
-  /** Beside `present`: what every page has, the last one too. An answer without it is an error. */
+  /** Beside `present`: what every page with records has, the last one too. An answer without it is an error. */
   readonly always?: Where;
   /** Number of all records. What came is compared with the last one that was told. */
   readonly total?: Where;
@@ -211,17 +213,14 @@ export interface Stop {
   readonly remaining?: Where;
   /** Records on a full page: a shorter one is the last. Only where the service never gives fewer by itself. */
   readonly size?: number;
-  /** Records that a page is asked for; the service may give fewer by itself. */
-  readonly asked?: number;
   /** The end when this is 0 (`chunk_size`), whatever the page held. An answer without it is an error. */
   readonly empty?: Where;
   /**
    * What it means that the place of the next page (`token`, `link`) is missing: `end` if the vendor leaves it out of the last
-   * page, `error` if it is on every page. Otherwise it is the end only if something else says so.
+   * page, `single` if it leaves it out only where there is but one page, `error` if it is on every page. Otherwise it is the end
+   * only if something else says so.
    */
-  readonly missing?: 'end' | 'error';
-  /** What the same page twice means: a fault, or that the service has no pages here and gave everything at once. */
-  readonly repeated?: 'refuse' | 'end';
+  readonly missing?: 'end' | 'single' | 'error';
 }
 
 /** How the next page is asked for, and when there is none. */
@@ -296,7 +295,7 @@ export interface JobData {
   readonly poll: RequestData;
   /** What to keep of the poll's last answer, such as the address of the result. */
   readonly result?: Readonly<Record<string, Where>>;
-  /** The one of these without which there is nothing to fetch: the address of a file that is not made for no rows. */
+  /** The one of these without which there is nothing to fetch: the address of a file, which is null where there are no rows. */
   readonly needs?: string;
   readonly state: Where;
   readonly done: readonly string[];

@@ -1,5 +1,5 @@
 import type { Problem } from '../../lib/problem.ts';
-import { nextLink } from '../http/link-header.ts';
+import { isLinkHeader, nextLink } from '../http/link-header.ts';
 import { type Answer, pick, type Where } from './answer.ts';
 import type { Paging } from './description.ts';
 import { isObject, textOf } from './exact-json.ts';
@@ -106,15 +106,20 @@ export class PageEndJudge {
       const at = this.#paging[name];
       if (at === undefined) continue;
       const value = pick(page.answer, at);
-      if (value === undefined) return this.#fault(page, { kind: 'flag', name, at });
+      if (!this.#isFlag(value)) return this.#fault(page, { kind: 'flag', name, at });
       if (isTrue(value) === (name === 'last')) return 'over';
       if (name !== 'empty') said = 'more';
     }
     if (present === undefined) return said;
-    if (always !== undefined && pick(page.answer, always) === undefined) {
+    if (always !== undefined && page.records > 0 && (pick(page.answer, always) ?? null) === null) {
       return this.#fault(page, { kind: 'flag', name: 'more', at: always });
     }
     return isTrue(pick(page.answer, present)) ? 'more' : 'over';
+  }
+
+  /** A user may name the next page itself, which is null on the last one. A flag of a vendor never is. */
+  #isFlag(value: unknown): boolean {
+    return value !== undefined && (value !== null || this.#options.places === 'option');
   }
 
   /** By the token or the address that leads to the next page. */
@@ -139,11 +144,13 @@ export class PageEndJudge {
 
   /** The place of the next page is not there: the end only if something else says so. */
   #without(page: PageFacts, at: Where | undefined): PageEnd {
-    const { missing, asked } = this.#paging;
+    const { missing } = this.#paging;
     const { records, sign } = page;
-    const isShort = this.#hasSeenWay ? records < this.#largest : asked !== undefined && records < asked;
+    // Shorter than the pages before, which had the place. What was asked for proves nothing: servers cap the size.
+    const isShort = records < this.#largest;
     const isSaid = this.#isReached() || records === 0 || (isShort && sign === undefined);
-    if (missing === 'end' || (isSaid && missing !== 'error')) return this.#ended(page);
+    const isEnd = missing === 'end' || (missing === 'single' && !this.#hasSeenWay);
+    if (isEnd || (isSaid && missing !== 'error')) return this.#ended(page);
     return this.#fault(page, { kind: 'missing', at, hasSeen: this.#hasSeenWay });
   }
 
@@ -153,8 +160,8 @@ export class PageEndJudge {
       const at = this.#paging[name];
       const value = at === undefined ? undefined : pick(page.answer, at);
       if (value === undefined || value === null) continue;
-      const count = Number(textOf(value) || Number.NaN);
-      if (!Number.isInteger(count) || count < 0) return this.#fault(page, { kind: 'count', name, at, value });
+      const count = countOf(value);
+      if (count === undefined) return this.#fault(page, { kind: 'count', name, at, value });
       const before = this.#told.get(name);
       const hasChanged = before !== undefined && (before.hasChanged || before.last !== count);
       const hasFallen = before !== undefined && (before.hasFallen || count < before.last);
@@ -181,11 +188,19 @@ export class PageEndJudge {
     if (total === undefined && pages !== undefined && this.#pages < pages) {
       return this.#fault(page, { kind: 'short', what: 'pages', seen: this.#pages, told: pages });
     }
-    const { remaining } = this.#paging;
-    const left = remaining === undefined ? Number.NaN : Number(textOf(pick(page.answer, remaining)) ?? Number.NaN);
-    if (page.records < left)
-      return this.#fault(page, { kind: 'short', what: 'records', seen: page.records, told: left });
-    return this.#untold(page) ?? end;
+    return this.#left(page) ?? this.#untold(page) ?? end;
+  }
+
+  /** Held against what this page tells to be left. */
+  #left(page: PageFacts): PageEnd | undefined {
+    const { remaining: at } = this.#paging;
+    const value = at === undefined ? undefined : pick(page.answer, at);
+    if (value === undefined || value === null) return undefined;
+    const left = countOf(value);
+    if (left === undefined) return this.#fault(page, { kind: 'count', name: 'total', at, value });
+    return page.records < left
+      ? this.#fault(page, { kind: 'short', what: 'records', seen: page.records, told: left })
+      : undefined;
   }
 
   /** A number that the user wants looked at, and that no page told. */
@@ -202,10 +217,17 @@ export class PageEndJudge {
   }
 }
 
-/** The next address of the Link header: null if there is a header without one, undefined if there is no header. */
-function linkOf({ headers }: Answer): string | null | undefined {
-  const { link } = headers;
-  return link === undefined || link === '' ? undefined : (nextLink(link) ?? null);
+/** The next address of the Link header: null if it has only others, undefined if there is no header. */
+function linkOf({ headers: { link = '' } }: Answer): unknown {
+  if (link === '') return undefined;
+  // What is no list of links says nothing about the next page. As an object it is no address either.
+  return nextLink(link) ?? (isLinkHeader(link) ? null : { link });
+}
+
+/** A number of things; undefined for everything else. */
+function countOf(value: unknown): number | undefined {
+  const count = Number(textOf(value) || Number.NaN);
+  return Number.isInteger(count) && count >= 0 ? count : undefined;
 }
 
 function isToken(value: unknown): boolean {

@@ -1,28 +1,26 @@
-import { createHash } from 'node:crypto';
 import type { RunWarning } from '../../lib/run-warnings.ts';
 import type { ConnectorLog } from '../connector.ts';
 import type { Answer } from './answer.ts';
 import type { Caller } from './caller.ts';
 import type { Fields, Partition, ServiceDescription, StreamData } from './description.ts';
-import { Distinct } from './distinct.ts';
 import { textOf } from './exact-json.ts';
+import { HeldPieces } from './held-pieces.ts';
 import type { Moment } from './moment.ts';
-import { Pager, type Turn } from './paging.ts';
+import { type PagePiece, PageSeries, type PageSeriesOptions } from './page-series.ts';
+import type { Pager } from './paging.ts';
 import { valueAt } from './path.ts';
 import type { Progress } from './progress.ts';
-import { type Piece, recordsOf } from './records.ts';
+import { readTwice, totalWarning } from './read-twice.ts';
 import { runReportJob } from './report-job.ts';
 import { isUnset } from './service-options.ts';
 import {
   cappedInstant,
   Ignored,
+  moreIsShown,
   PlaceLost,
-  partialAnswer,
   placeLost,
-  repeatedPage,
   tooManyPages,
   totalFell,
-  totalMoved,
 } from './service-problems.ts';
 import type { Scope } from './template.ts';
 import { boundOf, endOf, spansOf } from './windows.ts';
@@ -33,6 +31,8 @@ export interface ReadingInit {
   readonly caller: Caller;
   readonly progress: Progress | undefined;
   readonly mostPages: number;
+  /** The run's private folder. */
+  readonly scratch: string;
   readonly signal: AbortSignal;
   readonly log: ConnectorLog;
   readonly warn: (warning: RunWarning) => void;
@@ -164,42 +164,45 @@ export class Reading {
       stream.job === undefined ? undefined : await runReportJob({ caller, stream, scope: outer, title, signal, alive });
     const { needs = '' } = stream.job ?? {};
     if (needs !== '' && textOf(job?.[needs]) === undefined) return;
-    const base: Scope = { ...outer, job };
-    const pager = new Pager(stream.paging, { title, places: 'vendor' });
-    const guard = new RepeatGuard();
-    const distinct = stream.distinct === undefined ? undefined : new Distinct(stream.distinct);
-    let answer: Answer | undefined;
-    let turn: Turn | undefined = pager.first(base);
-    for (let request = firstRequest; turn !== undefined; request = turn?.request ?? stream.request) {
-      this.#countPage();
-      const scope: Scope = { ...base, page: turn.page };
-      const { decode, errors } = stream;
-      const reply = await caller.call({ request, link: turn.link, scope, decode, errors });
-      const part = partialAnswer(title, reply.answer);
-      if (reply.verdict === 'ok' && part !== undefined) throw part;
-      if (guard.hasSeen(reply.digest)) {
-        if (stream.paging?.repeated === 'end') break;
-        throw repeatedPage(title, reply.answer.url);
-      }
-      let count = 0;
-      let last: Fields | undefined;
-      answer = reply.answer;
-      for await (const piece of reply.verdict === 'empty' ? [] : recordsOf(reply, stream, scope)) {
-        count += piece.count;
-        last = piece.last ?? last;
-        yield this.#met({ ...piece, records: distinct?.fresh(piece.records) ?? piece.records }, scope);
-      }
-      turn = pager.next({ answer, records: count, last });
-      const isRepeated = turn !== undefined && count > 0 && guard.hasSeen(digestOf(turn, count, last));
-      if (isRepeated) throw repeatedPage(title, reply.answer.url);
-    }
-    if (pager.hasChanged || pager.surplus > 0) this.#moved(pager);
+    const options = { caller, title, stream, firstRequest, scope: { ...outer, job }, onPage: () => this.#countPage() };
+    const { total, pages } = stream.paging ?? {};
+    const isTold = total !== undefined || pages !== undefined;
+    const answer = yield* isTold ? this.#held(options) : this.#streamed(options);
     if (answer !== undefined) progress?.keep(keyOf(outer), answer);
   }
 
+  /** Records that leave page by page. */
+  async *#streamed(options: PageSeriesOptions): AsyncGenerator<Chunk, Answer | undefined> {
+    const series = new PageSeries(options);
+    for await (const piece of series.read()) yield this.#met(piece, options.scope);
+    const { service, warn } = this.#init;
+    if (series.sign !== undefined) warn(moreIsShown(service.title, series.sign));
+    return series.answer;
+  }
+
+  /** Records that leave once all pages are there, because the totals that the service tells may say that they moved. */
+  async *#held(options: PageSeriesOptions): AsyncGenerator<Chunk, Answer | undefined> {
+    const { scratch, signal, log } = this.#init;
+    const held = new HeldPieces({ folder: scratch, signal });
+    const pagesBefore = this.#pages;
+    const forget = () => {
+      held.clear();
+      this.#pages = pagesBefore;
+    };
+    try {
+      const { series } = await readTwice(() => filled(held, new PageSeries(options)), { forget, log });
+      this.#judgeTotals(series.pager);
+      for await (const piece of held.read()) yield this.#met(piece, options.scope);
+      return series.answer;
+    } finally {
+      await held.remove();
+    }
+  }
+
   /** Notes the cursor, and leaves out what is older than what was asked for. */
-  #met({ records, count }: Piece, scope: Scope): Chunk {
+  #met({ records, count, page }: PagePiece, outer: Scope): Chunk {
     const { progress } = this.#init;
+    const scope: Scope = { ...outer, page };
     if (progress === undefined) return { records, count, scope };
     progress.meet(records);
     const since = scope.since as Moment | string | undefined;
@@ -207,11 +210,12 @@ export class Reading {
     return { records: fresh, count, scope };
   }
 
-  /** The service counted differently on the way. A watermark must not move past records that were skipped. */
-  #moved({ surplus, hasFallen }: Pager): void {
+  /** A watermark must not move past records that were skipped because others went away. */
+  #judgeTotals(pager: Pager): void {
     const { service, progress, warn } = this.#init;
-    if (progress !== undefined && hasFallen) throw totalFell(service.title);
-    warn(totalMoved(service.title, surplus));
+    if (progress !== undefined && pager.hasFallen) throw totalFell(service.title);
+    const warning = totalWarning({ code: 'SERVICE', title: service.title }, pager);
+    if (warning !== undefined) warn(warning);
   }
 
   #countPage(): void {
@@ -222,25 +226,15 @@ export class Reading {
   }
 }
 
-/**
- * Tells two pages apart where answers differ by more than their records, such as the number of a request: the same last
- * record, and the same way on.
- */
-function digestOf({ page, link }: Turn, count: number, last: Fields | undefined): string {
-  const text = JSON.stringify([page, link, count, last]);
-  return createHash('sha256').update(text).digest('hex');
-}
-
-/** The same page again, at once or after a round. Only the last few pages count: a long way is no reason to keep all. */
-class RepeatGuard {
-  readonly #recent: string[] = [];
-
-  hasSeen(digest: string): boolean {
-    if (this.#recent.includes(digest)) return true;
-    this.#recent.push(digest);
-    if (this.#recent.length > 50) this.#recent.shift();
-    return false;
+/** Reads all pages of a question into the store, or as many as there are before a problem. */
+async function filled(held: HeldPieces, series: PageSeries) {
+  let problem: unknown;
+  try {
+    for await (const piece of series.read()) await held.add(piece);
+  } catch (error) {
+    problem = error;
   }
+  return { series, problem, hasChanged: series.pager.hasChanged };
 }
 
 /** Tells apart the records at the edge, which come twice. */

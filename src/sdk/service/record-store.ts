@@ -1,5 +1,6 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import { openScratchFile } from '../../lib/scratch-file.ts';
 import type { Extraction } from '../connector.ts';
 import { withDefaults } from '../option.ts';
 import { type RecordQuery, recordOptions } from '../records/options.ts';
@@ -27,7 +28,7 @@ export class RecordStore {
 
   static async create(folder: string, init: StoreInit): Promise<RecordStore> {
     const path = join(folder, 'records.jsonl');
-    return new RecordStore(path, await open(path, 'w'), init);
+    return new RecordStore(path, await openScratchFile(path), init);
   }
 
   async add(records: readonly Fields[]): Promise<void> {

@@ -9,7 +9,7 @@ import { isObject, parseExact, textOf } from './exact-json.ts';
 import { matches } from './judge.ts';
 import { type Path, stepsOf, valueAt, valuesAt } from './path.ts';
 import type { Reply } from './reply.ts';
-import { noList } from './service-problems.ts';
+import { noList, unreadable } from './service-problems.ts';
 import type { Scope } from './template.ts';
 
 type Reading = Pick<StreamData, 'records' | 'absent' | 'decode' | 'each' | 'only'>;
@@ -42,7 +42,7 @@ async function* chunksOf(reply: Reply, stream: Reading, scope: Scope): AsyncGene
   const { decode = 'json' } = stream;
   if (reply.input === undefined) yield* sliced(listed(reply.answer, stream, scope));
   else if (decode === 'raw') yield [{ content: await textIn(reply.input) }];
-  else if (decode === 'jsonl') yield* lines(reply.input);
+  else if (decode === 'jsonl') yield* lines(reply.input, reply.answer.url);
   else if (typeof decode === 'object' && decode.as === 'file') yield [{ file: reply.input }];
   else if (typeof decode === 'object' && decode.as === 'stream') yield* gathered(decode.read(reply.input, scope));
   else yield* rows(reply.input, typeof decode === 'object' ? decode : { as: 'csv' });
@@ -68,7 +68,7 @@ export function listed(
   return underHeader(table);
 }
 
-/** The items of the list at a path of an answer; null items are none. */
+/** The items of the list at a path of an answer; in XML, those that are nil are none. */
 export function listAt(
   answer: Answer,
   path: Path,
@@ -77,7 +77,8 @@ export function listAt(
   const steps = stepsOf(path);
   const star = steps.indexOf('*');
   const list = valueAt(answer.body, star < 0 ? steps : steps.slice(0, star));
-  if (list === undefined || list === null) {
+  if (list === null) throw noList(answer, path);
+  if (list === undefined) {
     const isEmpty = absent !== undefined && isObject(answer.body) && valueAt(answer.body, absent) !== undefined;
     if (isEmpty) return [];
     throw noList(answer, path);
@@ -86,6 +87,8 @@ export function listAt(
   const isList = Array.isArray(list) || decode === 'xml' || (star >= 0 && isObject(list));
   if (!isList) throw noList(answer, path);
   const items = star < 0 ? [list].flat() : itemsIn(answer, path, { list, rest: steps.slice(star + 1) });
+  // A record that could not be read is none that is not there.
+  if (decode !== 'xml' && items.includes(null)) throw noList(answer, path, 'records, none of which is null');
   return items.filter((item) => item !== null);
 }
 
@@ -168,15 +171,24 @@ async function textIn(input: RecordInput): Promise<string> {
   return Buffer.concat(await Array.fromAsync(input.open())).toString('utf8');
 }
 
-async function* lines(input: RecordInput): AsyncGenerator<Fields[]> {
+async function* lines(input: RecordInput, url: URL): AsyncGenerator<Fields[]> {
+  const record = (text: string) => asFields(parsedLine(text, url));
   let rest = '';
   const decoder = new TextDecoder();
   for await (const piece of input.open()) {
     const texts = (rest + decoder.decode(piece, { stream: true })).split('\n');
     rest = texts.pop()!;
-    yield* sliced(texts.filter((text) => text.trim() !== '').map((text) => asFields(parseExact(text))));
+    yield* sliced(texts.filter((text) => text.trim() !== '').map(record));
   }
-  if (rest.trim() !== '') yield [asFields(parseExact(rest))];
+  if (rest.trim() !== '') yield [record(rest)];
+}
+
+function parsedLine(text: string, url: URL): unknown {
+  try {
+    return parseExact(text);
+  } catch (error) {
+    throw unreadable('The service', { url, text }, error);
+  }
 }
 
 /** Rows of a csv as records of texts. */

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Answer, pick, type Where } from './answer.ts';
 import { answerOf, type Caller } from './caller.ts';
-import type { StreamData } from './description.ts';
+import type { JobData, StreamData } from './description.ts';
 import { isObject, textOf } from './exact-json.ts';
 import { secondsOf } from './moment.ts';
 import { placeText } from './page-problems.ts';
@@ -20,7 +20,7 @@ interface JobGiven {
 /** Has the vendor make a report and waits for it. Gives the facts for `job` in templates. */
 export async function runReportJob(given: JobGiven): Promise<Readonly<Record<string, unknown>>> {
   const { caller, stream, scope, title, signal, alive } = given;
-  const { create, keep, start, poll, result = {}, state, done, failed, every = '5s', patience = '1h' } = stream.job!;
+  const { create, keep, start, poll, state, done, failed, every = '5s', patience = '1h' } = stream.job!;
   const call = (request: typeof create, facts: object, isPoll = false) =>
     caller.call({ request, scope: { ...scope, job: facts }, decode: jobDecode(stream), errors: stream.errors, isPoll });
   const { answer: made } = await call(create, {});
@@ -33,7 +33,7 @@ export async function runReportJob(given: JobGiven): Promise<Readonly<Record<str
   for (let pause = secondsOf(every) * 1000; ; pause = Math.min(pause * 1.5, 60_000)) {
     const { answer, verdict } = await call(poll, facts, true);
     const said = verdict === 'pending' ? 'pending' : (textOf(pick(answer, state)) ?? '');
-    if (done.includes(said)) return { ...facts, ...kept(answer, result) };
+    if (done.includes(said)) return { ...facts, ...finished(answer, stream.job!, title) };
     if (failed.includes(said)) throw jobProblem(title, said, false);
     if (performance.now() + pause > deadline) throw jobProblem(title, said, true);
     alive();
@@ -42,6 +42,13 @@ export async function runReportJob(given: JobGiven): Promise<Readonly<Record<str
       throw error;
     });
   }
+}
+
+/** What to fetch the report with. Null means that there is nothing in it; what is missing altogether means nothing. */
+function finished(answer: Answer, { result = {}, needs }: JobData, title: string): Record<string, unknown> {
+  const facts = kept(answer, result);
+  if (needs !== undefined && facts[needs] === undefined) throw jobNotMade(title, placeText(result[needs]), answer);
+  return facts;
 }
 
 /** Whether there is something to put into an address. */

@@ -4,7 +4,8 @@ import { retype } from '../records/retype.ts';
 import type { ColumnData, Columns, Fields } from './description.ts';
 import { textOf } from './exact-json.ts';
 import { type DateFormat, Moment, readMoment } from './moment.ts';
-import { valueAt } from './path.ts';
+import { stepsOf, valueAt } from './path.ts';
+import { alienRecord } from './service-problems.ts';
 import type { Scope } from './template.ts';
 
 /** Columns that are declared one by one. */
@@ -15,7 +16,12 @@ export class RowMaker {
   readonly columns: readonly Column[];
   readonly #plans: readonly (ColumnData & { readonly name: string })[];
   readonly #input: { readonly name: string; open(): AsyncIterable<Uint8Array> };
+  readonly #title: string;
   readonly #zone: string;
+  /** Columns whose values are in the records, and the first step to each. */
+  readonly #own: readonly { readonly name: string; readonly step: string }[];
+  /** Those that were in no record so far. */
+  readonly #unmet: Set<string>;
   #rows = 0;
 
   constructor(map: ColumnMap, given: { readonly title: string; readonly zone: string }) {
@@ -24,14 +30,32 @@ export class RowMaker {
       ...(typeof data === 'string' ? { type: data } : data),
     }));
     this.columns = this.#plans.map(({ name, type }) => ({ name, type }));
+    const own = this.#plans.filter(({ scope, at }) => scope === undefined && at !== '');
+    this.#own = own.map(({ name, at }) => ({ name, step: stepsOf(at ?? name)[0]! }));
+    this.#unmet = new Set(own.map(({ name }) => name));
+    this.#title = given.title;
     this.#input = { name: given.title, open: () => (async function* () {})() };
     this.#zone = given.zone;
   }
 
+  /** Whether there were records, and none of them had that column. */
+  isUnmet(name: string): boolean {
+    return this.#rows > 0 && this.#unmet.has(name);
+  }
+
+  /** @throws Problem if a record has something, and nothing of what the columns are: it is an error, or of another kind. */
   batch(records: readonly Fields[], scope: Scope): Batch {
+    const alien = records.find((record) => this.#isAlien(record));
+    if (alien !== undefined) throw alienRecord(this.#title, alien);
     const cells = this.#plans.map((plan, c) => this.#cells(plan, { records, scope, column: this.columns[c]! }));
     this.#rows += records.length;
     return { columns: this.columns, cells, length: records.length };
+  }
+
+  #isAlien(record: Fields): boolean {
+    const isKnown = ({ name, step }: { name: string; step: string }) =>
+      Object.hasOwn(record, step) || Object.hasOwn(record, name);
+    return this.#own.length > 0 && Object.keys(record).length > 0 && !this.#own.some(isKnown);
   }
 
   #cells(
@@ -39,6 +63,8 @@ export class RowMaker {
     { records, scope, column }: { records: readonly Fields[]; scope: Scope; column: Column },
   ): Cells {
     const fixed = from === undefined ? undefined : valueAt(scope, from);
+    const isMet = this.#unmet.has(name) && records.some((record) => found(record, name, at) !== undefined);
+    if (isMet) this.#unmet.delete(name);
     const values = records.map((record) => {
       const value = from === undefined ? found(record, name, at) : fixed;
       return cellOf(value, column, date === undefined ? undefined : { date, zone });

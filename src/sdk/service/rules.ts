@@ -35,6 +35,8 @@ export interface ErrorRule {
   readonly verdict: Verdict;
   /** How long to wait; an own growing pause where nothing is said or found. `Retry-After` comes before a fixed time. */
   readonly wait?: WaitTime;
+  /** Too many requests, said with another status than 429: the pause outlasts the windows that vendors count in. */
+  readonly limit?: true;
   /** Where the vendor's own words stand; the user is shown these instead of the beginning of the answer. */
   readonly said?: Where;
   /** What it means, for the user, and what to do about it. */

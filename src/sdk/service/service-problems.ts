@@ -3,6 +3,7 @@ import type { RunWarning } from '../../lib/run-warnings.ts';
 import { shownUrl } from '../http/problems.ts';
 import { saidIn } from '../http/said.ts';
 import { type Answer, pick } from './answer.ts';
+import type { Fields } from './description.ts';
 import { textOf } from './exact-json.ts';
 import type { Judgement } from './judge.ts';
 import type { Path } from './path.ts';
@@ -56,6 +57,7 @@ export function answerProblem(service: string, answer: Answer, { verdict, rule, 
     seen: said === '' ? `status ${answer.status}` : `status ${answer.status}: ${said}`,
     ...(next === undefined ? {} : { next }),
     ...(pause === undefined ? {} : { retryAfterMs: pause }),
+    isRateLimit: answer.status === 429 || rule?.limit === true,
   });
 }
 
@@ -161,6 +163,36 @@ export function noList(answer: Answer, path: Path, allowed = 'a list'): Problem 
   });
 }
 
+/** A record that has no value of any column: an error in the place of a record, or another version of the API. */
+export function alienRecord(service: string, record: Fields): Problem {
+  return new Problem({
+    code: 'SERVICE_NO_RECORD',
+    family: 'job',
+    message: `${service} gives something that is no record: it has none of the columns`,
+    seen: saidIn(JSON.stringify(record)),
+    next: 'Nothing is sent. If this persists, check whether a proxy answers instead of the service',
+  });
+}
+
+/** The column that a stream resumes by is in no record. */
+export function cursorUnmet(service: string, column: string): RunWarning {
+  return {
+    code: 'COLUMN_IN_NO_RECORD',
+    message: `The column by which ${service} is asked for what is new is in no record, so the next run reads all of them again: ${column}`,
+    next: `If this persists, ${service} has renamed it: report it`,
+  };
+}
+
+/** An answer of a stream without pages shows that there is a next one. */
+export function moreIsShown(service: string, sign: string): RunWarning {
+  return {
+    code: 'SERVICE_MORE_PAGES',
+    message: `The answer of ${service} shows a next page, at ${sign}, which was not read`,
+    next: `${service} has changed its answers, or the connector lacks \`paging\`: report it`,
+    incomplete: true,
+  };
+}
+
 /** An answer with a good status that is not the answer yet, or only a part of it; undefined for others. */
 export function partialAnswer(service: string, { status, url }: Answer): Problem | undefined {
   const isAccepted = status === 202;
@@ -172,19 +204,6 @@ export function partialAnswer(service: string, { status, url }: Answer): Problem
     seen: `status ${status}`,
     allowed: 'status 200',
   });
-}
-
-/** The service told different totals on the way, or gave more than it told. */
-export function totalMoved(service: string, surplus: number): RunWarning {
-  return {
-    code: 'SERVICE_TOTAL_CHANGED',
-    message:
-      surplus > 0
-        ? `${service} gave ${surplus} records more than the total that it told: some may be there twice`
-        : `${service} told different totals while its pages were read: rows may be missing, or be there twice`,
-    next: 'Run the job again; `guards: {complete: true}` refuses such rows',
-    incomplete: true,
-  };
 }
 
 /** Records went away while an incremental run read them: those that moved up in their place would never be read. */
@@ -202,7 +221,7 @@ export function jobNotMade(service: string, missing: string, answer: Answer): Pr
   return new Problem({
     code: 'SERVICE_JOB_FAILED',
     family: 'job',
-    message: `${service} did not start the report: its answer has no ${missing} (${shownUrl(answer.url)})`,
+    message: `${service} did not make the report: its answer has no ${missing} (${shownUrl(answer.url)})`,
     seen: saidIn(answer.text) || `status ${answer.status}, an empty answer`,
     next: 'Check the options of the query: the answer usually says what is wrong with them',
   });
@@ -215,7 +234,7 @@ export function jobProblem(service: string, state: string, isLate: boolean): Pro
     family: 'try_later',
     message: isLate ? `${service} has not finished the report in time` : `${service} could not make the report`,
     seen: state,
-    next: 'ask for a shorter time or fewer fields if this lasts',
+    next: 'If this persists, ask for less in the query: a shorter time, or fewer columns',
   });
 }
 
@@ -226,5 +245,15 @@ export function placeLost(message: string): Problem {
     family: 'try_later',
     message,
     next: 'nothing of this run is sent; the next one begins again from the start',
+  });
+}
+
+/** What a partition is passed over for came on a later page: the pages before are a part of it. */
+export function partIgnored(message: string): Problem {
+  return new Problem({
+    code: 'SERVICE_PART_LOST',
+    family: 'try_later',
+    message: `${message}, in the middle of its pages`,
+    next: 'Nothing of this run is sent; the next one begins again',
   });
 }

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Client, type ConnectConfig } from 'ssh2';
 import type { Problem } from '../../lib/problem.ts';
+import { authOrder } from './auth-order.ts';
 import { type HostTrust, hostTrust } from './host-trust.ts';
 import type { SshLogin } from './login.ts';
 import { badFile, loginProblem } from './problems.ts';
@@ -71,6 +72,7 @@ async function configOf(login: SshLogin, { trust, refusal }: Believing): Promise
     ...(trust.algorithms === undefined ? {} : { algorithms: { serverHostKey: trust.algorithms } }),
     ...(login.password === undefined ? {} : { password: login.password, tryKeyboard: true }),
     ...(key === undefined ? {} : { privateKey: key }),
+    authHandler: authOrder({ hasKey: key !== undefined, hasPassword: login.password !== undefined }),
     ...(login.passphrase === undefined ? {} : { passphrase: login.passphrase }),
   };
 }

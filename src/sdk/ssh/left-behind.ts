@@ -1,7 +1,8 @@
-import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { lstat, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { processExists } from '../../lib/process-exists.ts';
+import { makeTempFolder } from '../../lib/temp-folder.ts';
 
 /** No extract takes so long: whatever is older belongs to nobody, also where another container counts its processes anew. */
 const oldMs = 24 * 3_600_000;
@@ -9,7 +10,7 @@ const oldMs = 24 * 3_600_000;
 /** An empty folder for the socket of a tunnel, named after this process, so that another can tell when nobody needs it. */
 export async function makeSocketFolder(): Promise<string> {
   await sweepSocketFolders().catch(() => undefined);
-  return mkdtemp(join(tmpdir(), `sluice-ssh-${process.pid}-`));
+  return makeTempFolder(`ssh-${process.pid}`);
 }
 
 /** Removes what a process left that was killed more than a day ago: our user's alone, and never one of a process that lives. */

@@ -16,7 +16,8 @@ export function make(
 export function loginProblem(login: SshLogin, error: unknown): Problem {
   if (error instanceof Problem) return error;
   const { level, message = '' } = error as { level?: string; message?: string };
-  if (level === 'client-authentication') return refused(login, message);
+  if (level === 'client-authentication' || /too many authentication failures/i.test(message))
+    return refused(login, message);
   if (level === 'client-timeout') return timedOut(login);
   if (/private ?key|passphrase/i.test(message))
     return badFile(login, { option: 'private_key_file', path: login.private_key_file ?? '', cause: error });

@@ -1,7 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { redact, registerSecret } from '../../lib/redact.ts';
+import { makeTempFolder } from '../../lib/temp-folder.ts';
 import { batchText } from '../batch.ts';
 import { checkBatch, checkColumns } from '../batch-contract.ts';
 import type { Column } from '../column.ts';
@@ -49,7 +48,7 @@ export class Bench {
     how: How,
     act: (context: ExtractContext<OptionSet, OptionSet>) => Promise<T>,
   ): Promise<T> {
-    const scratch = await mkdtemp(join(tmpdir(), 'sluice-kit-'));
+    const scratch = await makeTempFolder('kit');
     try {
       return await act(this.#context(reading, how, scratch));
     } catch (thrown) {

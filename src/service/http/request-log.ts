@@ -1,5 +1,6 @@
 import { createWriteStream, openSync, type WriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
+import { refuseForeignLinks } from '../../lib/foreign-links.ts';
 import { Problem } from '../../lib/problem.ts';
 
 const kept = 100_000;
@@ -112,6 +113,7 @@ export class RequestLog {
 /** At once, so that a path that cannot be written is known before the service listens. */
 function opened(file: string): number {
   try {
+    refuseForeignLinks(file);
     return openSync(file, 'a', 0o600);
   } catch (cause) {
     throw new Problem({

@@ -1,5 +1,5 @@
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ensurePrivateFile } from '../../lib/private-file.ts';
 import { Problem } from '../../lib/problem.ts';
 import { type PreparedStatement, SqliteDatabase, type SqliteValue, sqliteErrorName } from '../../lib/sqlite.ts';
 import { migrate } from './migrate.ts';
@@ -22,7 +22,7 @@ export class Database {
 
   /** Opens (and creates or migrates) the database in this folder, or one in memory. */
   static async open(data: { readonly folder: string } | 'memory'): Promise<Database> {
-    const file = data === 'memory' ? ':memory:' : await privateFile(data.folder);
+    const file = data === 'memory' ? ':memory:' : privateFile(data.folder);
     let db: SqliteDatabase | undefined;
     try {
       db = new SqliteDatabase(file, { busyTimeoutMs: 500 });
@@ -120,9 +120,9 @@ function isRead(sql: string): boolean {
 }
 
 /** Created before SQLite does it, which would let everybody on the machine read the hashes in it. */
-async function privateFile(folder: string): Promise<string> {
+function privateFile(folder: string): string {
   const path = join(folder, 'service.db');
-  await writeFile(path, '', { flag: 'a', mode: 0o600 });
+  ensurePrivateFile(path);
   return path;
 }
 

@@ -18,6 +18,10 @@ export interface RunsTable {
   next: string | null;
   /** The instant that its firing was planned for; null where a person began it. */
   fired_at: number | null;
+  /** When it began, by {@link tickOf} of its owner's boot. */
+  started_tick: number | null;
+  /** Milliseconds from its start to its end; null while it goes on, and if the machine was started again between. */
+  took_ms: number | null;
   /** Read by {@link warningsOf}. */
   warnings: string | null;
 }

@@ -26,17 +26,31 @@ export interface Bound {
 }
 
 let shared: Environment | undefined;
+let loose: Environment | undefined;
 
-/** The language without columns: operators and functions. Enough to parse. */
+/** The language without columns: operators and functions. */
 export function language(): Environment {
-  if (shared === undefined) {
-    shared = new (cel().Environment)();
-    registerDecimal(shared);
-    registerFunctions(shared);
-    registerNullMacros(shared);
-    registerMatches(shared);
-  }
+  shared ??= equipped(new (cel().Environment)());
   return shared;
+}
+
+/** The language with columns of any name and type: enough to see which functions there are not. */
+export function looseLanguage(): Environment {
+  loose ??= withNow(equipped(new (cel().Environment)({ unlistedVariablesAreDyn: true })), new Date(0));
+  return loose;
+}
+
+function equipped(environment: Environment): Environment {
+  registerDecimal(environment);
+  registerFunctions(environment);
+  registerNullMacros(environment);
+  registerMatches(environment);
+  return environment;
+}
+
+function withNow(environment: Environment, now: Date): Environment {
+  environment.registerFunction('now(): google.protobuf.Timestamp', { handler: () => now, async: false });
+  return environment;
 }
 
 /**
@@ -44,8 +58,7 @@ export function language(): Environment {
  * cursor when, and only when, an expression reads it. They stand on objects without a prototype: nothing else is there.
  */
 export function bind(columns: readonly Column[], cursor: Cursor, now: Date): Bound {
-  const environment = language().clone();
-  environment.registerFunction('now(): google.protobuf.Timestamp', { handler: () => now, async: false });
+  const environment = withNow(language().clone(), now);
   const context: object = Object.create(null);
   const Row = class {};
   const fields: Record<string, string> = Object.create(null);

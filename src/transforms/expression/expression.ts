@@ -5,8 +5,8 @@ import type { Column } from '../../sdk/column.ts';
 import { shown } from '../show.ts';
 import { isNull } from '../stored.ts';
 import { type Reading, readingOf } from './ast.ts';
-import { bind, Cursor, language } from './environment.ts';
-import { invalidExpression, syntaxFault } from './invalid.ts';
+import { bind, Cursor, looseLanguage } from './environment.ts';
+import { invalidExpression, nearestFunction, syntaxFault, unknownFunction } from './invalid.ts';
 import { nullTouched } from './null-touched.ts';
 import { refuseObjectAccess } from './sandbox.ts';
 
@@ -85,15 +85,26 @@ export class Expression {
   }
 }
 
-/** A sentence about an expression that does not parse; undefined when it does. Needs no columns. */
+/**
+ * A sentence about an expression that does not parse, or that calls a function that does not exist; undefined for others. Needs
+ * no columns.
+ */
 export function faultOf(text: string): string | undefined {
-  const environment = language();
+  const environment = looseLanguage();
   try {
-    environment.parse(text);
-    return undefined;
+    const { valid, error } = environment.parse(text).check();
+    const name = valid ? undefined : unknownFunction(error, environment);
+    if (name === undefined) return undefined;
+    const near = nearestFunction(name, environment);
+    return `The expression ${shown(text, 200)} calls "${name}", which is not a function${near === undefined ? '' : `; did you mean "${near}"?`}`;
   } catch (thrown) {
-    return syntaxFault(thrown, text);
+    return `${syntaxFault(thrown, text)}${hasAssignment(text) ? '; write == to compare' : ''}`;
   }
+}
+
+/** Whether there is a single `=` outside of quotes: people mean `==`. */
+function hasAssignment(text: string): boolean {
+  return /(?<![=!<>])=(?!=)/.test(text.replaceAll(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g, '""'));
 }
 
 /** The library's messages draw the expression with an arrow under it; the summary is the sentence alone. */

@@ -1,4 +1,5 @@
 import type { Environment } from '@marcbachmann/cel-js';
+import { cutText } from '../../lib/redact.ts';
 import { Decimal } from '../values/decimal.ts';
 import { CellFault } from './cell-fault.ts';
 import { decimalOf } from './decimal-operators.ts';
@@ -84,7 +85,7 @@ function digitsOf(digits: bigint): number {
 
 function decimalOfText(text: string): Decimal {
   const value = Decimal.parse(text.trim().replace(/^\+/, ''));
-  if (value === undefined) throw new CellFault(`decimal() cannot read ${JSON.stringify(text.slice(0, 40))}`);
+  if (value === undefined) throw new CellFault(`decimal() cannot read ${JSON.stringify(cutText(text, 40))}`);
   return value;
 }
 

@@ -50,14 +50,28 @@ function hint(
       unknown,
       columns.map(({ name }) => name),
     );
-  const called = /^found no matching overload for '(?:[^'(]*\.)?(\w+)\(/.exec(summaryOf(thrown))?.[1];
-  const names = environment.getDefinitions().functions.map(({ name }) => name);
-  if (called !== undefined && !names.includes(called)) return meant(called, names);
+  const called = unknownFunction(thrown, environment);
+  if (called !== undefined) return meant(called, functionNames(environment));
   const veiled = hidden.find((name) => new RegExp(`\\b${RegExp.escape(name)}\\b`).test(text));
   if (veiled !== undefined) return `"${veiled}" is a word of the language: write the column as row["${veiled}"]`;
   if (/\bnull\b/.test(text))
     return 'Ask is_null(x), or give a stand-in with coalesce(x, other): nothing is compared with null';
   return undefined;
+}
+
+/** The function that an expression calls and that does not exist; undefined if the complaint is another one. */
+export function unknownFunction(thrown: unknown, environment: Environment): string | undefined {
+  const called = /^found no matching overload for '(?:[^'(]*\.)?(\w+)\(/.exec(summaryOf(thrown))?.[1];
+  return called === undefined || functionNames(environment).includes(called) ? undefined : called;
+}
+
+/** The function that was probably meant. */
+export function nearestFunction(name: string, environment: Environment): string | undefined {
+  return nearest(name, functionNames(environment));
+}
+
+function functionNames(environment: Environment): string[] {
+  return environment.getDefinitions().functions.map(({ name }) => name);
 }
 
 function meant(word: string, names: readonly string[]): string | undefined {

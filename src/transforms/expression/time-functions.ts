@@ -1,3 +1,4 @@
+import { cutText } from '../../lib/redact.ts';
 import { type DateTime, parseDateTime } from '../values/instant.ts';
 import { CellFault } from './cell-fault.ts';
 import type { Define } from './functions.ts';
@@ -31,7 +32,7 @@ export function registerTimeFunctions(define: Define): void {
 
 function written(text: string): DateTime {
   const found = parseDateTime(text);
-  if (found === undefined) throw new CellFault(`${JSON.stringify(text.slice(0, 40))} is no date`);
+  if (found === undefined) throw new CellFault(`${JSON.stringify(cutText(text, 40))} is no date`);
   return found;
 }
 
@@ -64,6 +65,6 @@ function formatOf(zone: string): Intl.DateTimeFormat {
     if (formats.size < 100) formats.set(zone, format);
     return format;
   } catch {
-    throw new CellFault(`there is no time zone ${JSON.stringify(zone.slice(0, 40))}`);
+    throw new CellFault(`there is no time zone ${JSON.stringify(cutText(zone, 40))}`);
   }
 }

@@ -23,6 +23,7 @@ const row = (id: number) => [
   null,
   '0'.repeat(96),
   'f'.repeat(64),
+  'false',
 ];
 const entries = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => entry(from + i));
 
@@ -55,6 +56,7 @@ export default serviceWorld({
     { name: 'client_modified', type: 'timestamptz' },
     { name: 'rev', type: 'text' },
     { name: 'content_hash', type: 'text' },
+    { name: 'deleted', type: 'boolean' },
   ],
   rows: [row(1), row(2), row(3)],
   refused: [

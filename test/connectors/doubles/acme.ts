@@ -1,5 +1,5 @@
 import { defineService, type Range, type ServiceDescription, type StreamData } from '../../../src/sdk/index.ts';
-import { failService, runService } from './service-suite.ts';
+import { beginService, failService, runService } from './service-suite.ts';
 import type { Fault, Routes } from './vendor.ts';
 
 export interface Given {
@@ -41,6 +41,8 @@ export function caseOf(stream: Partial<StreamData>, { service, others = {}, quer
 }
 export const run = (stream: Partial<StreamData>, given: Given) => runService(caseOf(stream, given));
 export const fail = (stream: Partial<StreamData>, given: Given) => failService(caseOf(stream, given));
+/** A run whose rows are taken batch by batch. */
+export const begin = (stream: Partial<StreamData>, given: Given) => beginService(caseOf(stream, given));
 export const ids = (from: number, to: number) =>
   Array.from({ length: Math.max(0, to - from) }, (_, i) => ({ id: from + i }));
 export const numbers = (from: number, to: number) => ids(from, to).map(({ id }) => [String(id)]);

@@ -3,7 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Problem } from '../../../src/lib/problem.ts';
-import { batchText, type Connector, type ConnectorLog, type Extraction, type Range } from '../../../src/sdk/index.ts';
+import {
+  batchText,
+  type Connector,
+  type ConnectorLog,
+  type Extraction,
+  type Range,
+  type RunWarning,
+} from '../../../src/sdk/index.ts';
 import { contextOf } from '../harness.ts';
 import { TestLogin } from './logins.ts';
 import { type Asked, type Fault, type Reply, type Routes, Vendor } from './vendor.ts';
@@ -33,6 +40,7 @@ export interface Outcome {
   readonly unchanged: boolean;
   readonly cursor: string | undefined;
   readonly covers: Extraction['covers'];
+  readonly warnings: readonly RunWarning[];
   /** The requests, as {@link Vendor.lines}. */
   readonly asked: string[];
   readonly vendor: Vendor;
@@ -42,7 +50,8 @@ export interface Outcome {
 /** One run of a stream against its double. The double and all files are gone when the test ends. */
 export async function runService(given: ServiceCase): Promise<Outcome> {
   const { vendor, login, context } = await setUp(given);
-  const extraction = await given.service.extract(context);
+  const warnings: RunWarning[] = [];
+  const extraction = await given.service.extract({ ...context, warn: (warning) => void warnings.push(warning) });
   const rows: (string | null)[][] = [];
   for await (const batch of extraction.batches) rows.push(...batchText(batch));
   return {
@@ -52,10 +61,19 @@ export async function runService(given: ServiceCase): Promise<Outcome> {
     unchanged: extraction.unchanged?.() ?? false,
     cursor: extraction.cursor,
     covers: extraction.covers,
+    warnings,
     asked: vendor.lines,
     vendor,
     login,
   };
+}
+
+/** A run whose rows are taken batch by batch, or left. */
+export async function beginService(given: ServiceCase) {
+  const { context } = await setUp(given);
+  const extraction = await given.service.extract(context);
+  const batches = extraction.batches[Symbol.asyncIterator]();
+  return { extraction, next: () => batches.next(), leave: () => batches.return?.() };
 }
 
 /** The problem that a run ends with. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { pauseMs, withRetries } from '../../../src/sdk/http/retry.ts';
 import { option, type ServiceDescription } from '../../../src/sdk/index.ts';
 import { caseOf, fail, type Given, ids, numbers, run } from '../doubles/acme.ts';
 import type { Routes } from '../doubles/vendor.ts';
@@ -112,6 +113,32 @@ describe('what a service refuses, and how fast it wants to be asked', () => {
       return (await fail({ errors }, given)).retryAfterMs;
     };
     expect([await waited({ 'retry-after': '3' }), await waited({})]).toEqual([3000, 20_000]);
+  });
+
+  it('outlasts the window of a rate limit that the vendor does not tell', async () => {
+    const refused = async (status: number) =>
+      fail({}, { routes: { 'GET /v1/things': { status } }, source: { retries: 0 } });
+    const [limited, busy] = [await refused(429), await refused(503)];
+    expect([limited.isRateLimit, busy.isRateLimit]).toEqual([true, false]);
+    const pauses = (random: number) => [0, 1, 2, 3, 4].map((tries) => pauseMs(limited, tries, () => random));
+    const shortest = pauses(0).reduce((sum, ms) => sum + ms, 0);
+    expect(shortest).toBeGreaterThanOrEqual(100_000);
+    // A longer pause would end the run.
+    expect(Math.max(...pauses(1))).toBeLessThanOrEqual(60_000);
+    expect(pauseMs(busy, 0, () => 1)).toBeLessThan(1000);
+  });
+
+  it('pauses for that long between two requests', async () => {
+    const stopped = new AbortController();
+    const pauses: number[] = [];
+    const onPause = (_: unknown, milliseconds: number) => {
+      pauses.push(milliseconds);
+      stopped.abort();
+    };
+    const limited = await fail({}, { routes: { 'GET /v1/things': { status: 429 } }, source: { retries: 0 } });
+    const run = withRetries({ retries: 5, signal: stopped.signal, onPause }, () => Promise.reject(limited));
+    await expect(run).rejects.toThrow('aborted');
+    expect(pauses).toEqual([expect.toSatisfy((ms: number) => ms >= 5000)]);
   });
 
   it('refuses a description in which an option has the name of something else', () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Connector } from '../../../src/sdk/index.ts';
-import { failService } from '../doubles/service-suite.ts';
-import type { Reply, Routes } from '../doubles/vendor.ts';
+import { failService, runService } from '../doubles/service-suite.ts';
+import type { Asked, Reply, Routes } from '../doubles/vendor.ts';
 
-interface Cut {
+interface CutCase {
   readonly id: string;
   readonly what: string;
   readonly query: Readonly<Record<string, unknown>>;
@@ -22,7 +22,7 @@ const salesforce = { instance_url: 'https://acme.my.salesforce.com' };
 const api = '/services/data/v64.0';
 
 /** Answers with status 200 that lack what the vendor always writes: a part, or an error that looks like a good answer. */
-const cuts: readonly Cut[] = [
+const cuts: readonly CutCase[] = [
   {
     id: 'salesforce',
     what: 'more records without their address',
@@ -164,7 +164,7 @@ const cuts: readonly Cut[] = [
       ['salesforce', `GET ${api}/sobjects`, { stream: 'objects' }],
     ] as const
   ).map(
-    ([id, route, query, source = {}]): Cut => ({
+    ([id, route, query, source = {}]): CutCase => ({
       id,
       what: `an error with status 200 for ${query.stream}`,
       source,
@@ -183,5 +183,252 @@ describe('an answer with status 200 that is not whole', () => {
     )) as { default: Connector };
     const problem = await failService({ service, query, source, routes, ...(kept === undefined ? {} : { kept }) });
     expect(problem).toMatchObject({ code });
+  });
+});
+
+/** A stream whose first page leads to a second one, and what the vendor always writes on it. */
+interface Paged {
+  readonly id: string;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly source?: Readonly<Record<string, unknown>>;
+  readonly kept?: Readonly<Record<string, string>>;
+  readonly route: string;
+  /** Routes that are asked before the pages. */
+  readonly others?: Routes;
+  /** The page's records below `at`; `isLast` says which page. */
+  readonly page: (isLast: boolean, base: string) => Record<string, unknown>;
+  /** The path of the list. */
+  readonly at: string;
+  /** The flag that is on every page, and what may stand there in its place. */
+  readonly flag?: string;
+  readonly total?: string;
+}
+
+const token = { token: 'tok-12345' };
+const shop = { shop: 'acme', ...token };
+const pageOf = (id: string, more: object = {}) => ({ id, name: id, ...more });
+const surveyLinks = (isLast: boolean, base: string) => ({
+  self: 'x',
+  ...(isLast ? {} : { next: `${base}/v3/x?page=2` }),
+});
+
+const paged: readonly Paged[] = [
+  {
+    id: 'box',
+    query: { stream: 'files' },
+    route: 'GET /2.0/folders/0/items',
+    at: 'entries',
+    page: (isLast) => ({
+      entries: [pageOf(isLast ? '2' : '1', { type: 'file' })],
+      ...(isLast ? {} : { next_marker: 'm' }),
+    }),
+  },
+  {
+    id: 'dropbox',
+    query: { stream: 'files' },
+    route: 'POST /2/files/list_folder{more}',
+    at: 'entries',
+    flag: 'has_more',
+    page: (isLast) => ({
+      entries: [pageOf(isLast ? '2' : '1', { '.tag': 'file', path_display: `/${isLast}` })],
+      cursor: isLast ? 'd' : 'c',
+      has_more: !isLast,
+    }),
+  },
+  {
+    id: 'google_drive',
+    query: { stream: 'files' },
+    route: 'GET /drive/v3/files',
+    at: 'files',
+    page: (isLast) => ({
+      kind: 'drive#fileList',
+      files: [pageOf(isLast ? '2' : '1')],
+      ...(isLast ? {} : { nextPageToken: 't' }),
+    }),
+  },
+  {
+    id: 'google_analytics',
+    query: { stream: 'report', property: '11', dimensions: ['date'], metrics: ['sessions'] },
+    route: 'POST /v1beta/properties/11:runReport',
+    at: 'rows',
+    total: 'rowCount',
+    page: (isLast) => ({
+      dimensionHeaders: [{ name: 'date' }],
+      metricHeaders: [{ name: 'sessions', type: 'TYPE_INTEGER' }],
+      rows: [{ dimensionValues: [{ value: `2026010${isLast ? 2 : 1}` }], metricValues: [{ value: '7' }] }],
+      rowCount: 2,
+    }),
+  },
+  {
+    id: 'hubspot',
+    source: token,
+    query: { stream: 'owners' },
+    route: 'GET /crm/v3/owners',
+    at: 'results',
+    page: (isLast) => ({
+      results: [pageOf(isLast ? '2' : '1')],
+      ...(isLast ? {} : { paging: { next: { after: 'a' } } }),
+    }),
+  },
+  {
+    id: 'facebook',
+    source: token,
+    query: { stream: 'campaigns', account: '11' },
+    route: 'GET /v26.0/act_11/campaigns',
+    at: 'data',
+    flag: 'paging',
+    page: (isLast) => ({
+      data: [pageOf(isLast ? '2' : '1')],
+      paging: { cursors: { after: isLast ? 'z' : 'a' }, ...(isLast ? {} : { next: 'https://x.example/' }) },
+    }),
+  },
+  {
+    id: 'survey_monkey',
+    source: token,
+    query: { stream: 'surveys' },
+    route: 'GET /v3/surveys',
+    at: 'data',
+    flag: 'links',
+    total: 'total',
+    page: (isLast, base) => ({ data: [pageOf(isLast ? '2' : '1')], total: 2, links: surveyLinks(isLast, base) }),
+  },
+  {
+    id: 'versature',
+    query: { stream: 'calls', start_date: '2026-01-01', end_date: '2026-01-02' },
+    route: 'GET /api/cdrs/users/',
+    at: 'result',
+    flag: 'more',
+    page: (isLast) => ({
+      result: [{ from: { call_id: `${isLast}` }, to: {}, duration: 1 }],
+      cursor: isLast ? null : 'c',
+      more: !isLast,
+    }),
+  },
+  {
+    id: 'shopify',
+    source: shop,
+    query: { stream: 'variants' },
+    route: 'POST /admin/api/2026-07/graphql.json',
+    at: 'data.list.nodes',
+    flag: 'data.list.pageInfo.hasNextPage',
+    page: (isLast) => ({
+      data: {
+        list: {
+          nodes: [{ legacyResourceId: isLast ? '2' : '1', product: {} }],
+          pageInfo: { hasNextPage: !isLast, endCursor: isLast ? 'e' : 'c' },
+        },
+      },
+    }),
+  },
+  {
+    id: 'omniture',
+    source: { company: 'c' },
+    query: { stream: 'segments' },
+    route: 'GET /api/c/segments',
+    at: 'content',
+    flag: 'lastPage',
+    total: 'totalElements',
+    page: (isLast) => ({ content: [pageOf(isLast ? '2' : '1')], lastPage: isLast, totalElements: 2 }),
+  },
+  {
+    id: 'salesforce',
+    kept: salesforce,
+    query: { stream: 'query', soql: 'select Id from Account' },
+    route: `GET ${api}/query{more}`,
+    at: 'records',
+    flag: 'done',
+    total: 'totalSize',
+    page: (isLast) => ({
+      totalSize: 2,
+      done: isLast,
+      ...(isLast ? {} : { nextRecordsUrl: `${api}/query/01g-1` }),
+      records: [{ Id: isLast ? 'b' : 'a' }],
+    }),
+  },
+  {
+    id: 'xero',
+    query: { stream: 'invoices' },
+    others: { 'GET /connections': { json: [{ tenantId: 't', tenantName: 'Acme', tenantType: 'ORGANISATION' }] } },
+    route: 'GET /api.xro/2.0/Invoices',
+    at: 'Invoices',
+    total: 'pagination.pageCount',
+    page: (isLast) => ({ Invoices: [{ InvoiceID: isLast ? '2' : '1' }], pagination: { pageCount: 2 } }),
+  },
+];
+
+/** A copy with something else at a path; without what is there if the value is undefined. */
+function altered(page: object, path: string, value: unknown): object {
+  const copy = structuredClone(page) as Record<string, unknown>;
+  const steps = path.split('.');
+  let inner = copy;
+  for (const step of steps.slice(0, -1)) inner = inner[step] as Record<string, unknown>;
+  if (value === undefined) delete inner[steps.at(-1)!];
+  else inner[steps.at(-1)!] = value;
+  return copy;
+}
+
+const spoiled = paged.flatMap((given) => {
+  const cut = (what: string, spoil: (page: object) => unknown) => ({ ...given, what, spoil });
+  const { at, flag, total } = given;
+  return [
+    ...[null, { error: 'no' }, 'no', 7].map((value) =>
+      cut(`${JSON.stringify(value)} for ${at}`, (page) => altered(page, at, value)),
+    ),
+    cut('an error object', () => ({ error: { message: 'no', code: 1 } })),
+    cut('a list', () => []),
+    cut('null', () => null),
+    ...(flag === undefined
+      ? []
+      : [undefined, null].map((value) => cut(`${String(value)} for ${flag}`, (page) => altered(page, flag, value)))),
+    ...(total === undefined
+      ? []
+      : [
+          cut(`another ${total}`, (page) => altered(page, total, 9)),
+          cut(`a text for ${total}`, (page) => altered(page, total, 'many')),
+        ]),
+  ];
+});
+
+/** The second of two pages, and the first where the second is whole. */
+describe.each(['second', 'only'] as const)('the %s page of a vendor', (which) => {
+  const routesOf = ({ route, others = {}, page, at, spoil }: Paged & { spoil: (page: object) => unknown }): Routes => {
+    // Which page a request asks for is up to the vendor: another request, another page.
+    const known: string[] = [];
+    const [method, path] = route.split('{more}');
+    const answer = ({ base, path: asked, query, body }: Asked) => {
+      const line = JSON.stringify([asked, query.toString(), body]);
+      if (!known.includes(line)) known.push(line);
+      const number = known.indexOf(line) + (which === 'only' ? 2 : 1);
+      const whole = page(number > 1, base);
+      if (number === 1) return { json: whole };
+      return { json: spoil(number === 2 ? whole : altered(whole, at, [])) };
+    };
+    const more = path === undefined ? {} : { [`${method}/{more}`]: answer };
+    return { ...others, [method!]: answer, ...more };
+  };
+  const runOf = (given: Paged & { spoil: (page: object) => unknown }) => ({
+    ...given,
+    routes: routesOf(given),
+    query: { ...given.query },
+    source: { ...given.source },
+    ...(given.kept === undefined ? {} : { kept: given.kept }),
+  });
+  const serviceOf = async (id: string) => {
+    const path = id === 'facebook' ? 'facebook/index.ts' : `${id}.ts`;
+    return ((await import(`../../../connectors/${path}`)) as { default: Connector }).default;
+  };
+
+  it.each(spoiled)('of $id is refused if it has $what', async ({ id, ...given }) => {
+    const problem = await failService({ ...runOf({ id, ...given }), service: await serviceOf(id) });
+    expect(problem).toMatchObject({
+      code: expect.stringMatching(/^SERVICE_|^SHOPIFY_/),
+      family: expect.stringMatching(/job|try_later|config/),
+    });
+  });
+
+  it.each(which === 'second' ? paged : [])('of $id is read if it is whole', async ({ id, ...given }) => {
+    const whole = runOf({ id, ...given, spoil: (page) => page });
+    const { rows } = await runService({ ...whole, service: await serviceOf(id) });
+    expect(rows).toHaveLength(2);
   });
 });

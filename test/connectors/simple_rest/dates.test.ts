@@ -36,7 +36,7 @@ test('dates in templates are those of the instant that a run stands for', async 
   const logicalAt = Date.parse('2026-03-01T23:30Z');
   const query = { path: '/d?on={{ today }}&at={{ now }}&from={{ window.from }}', window: { start: '{{ yesterday }}' } };
   await extract(query, {}, { timezone: 'Europe/Berlin', logicalAt });
-  expect(askedInFull()).toEqual(['GET /d?on=2026-03-02&at=2026-03-01T23%3A30%3A00Z&from=2026-03-01']);
+  expect(askedInFull()).toEqual(['GET /d?on=2026-03-02&at=2026-03-01T23:30:00Z&from=2026-03-01']);
 });
 
 test('an answer is asked for span by span, without days that stand in two of them', async () => {

@@ -42,6 +42,11 @@ describe('the place of the next page', () => {
     });
   });
 
+  it('may be left out of a page that is shorter than the largest one', async () => {
+    pagesAre([{ rows: ids(0, 3), next: next(2) }, { rows: ids(3, 4), next: next(3) }, { rows: ids(4, 6) }]);
+    expect((await extract({ records: 'rows', paging: link })).rows).toEqual(numbers(0, 6));
+  });
+
   it('is an error if it is gone from a page as full as the others, unless the server is said to leave it out', async () => {
     pagesAre([{ rows: ids(0, 3), next: next(2) }, { rows: ids(3, 6) }]);
     expect(await failure({ records: 'rows', paging: link })).toMatchObject({ code: 'REST_NO_WAY_ON' });
@@ -52,20 +57,26 @@ describe('the place of the next page', () => {
     expect((await extract({ records: 'rows', paging: odata })).rows).toEqual(numbers(0, 6));
   });
 
-  it('need not be in the only page if a total is reached, or the page is shorter than asked for, or empty', async () => {
+  it('need not be in the only page if a total is reached, or the page is empty', async () => {
     pagesAre([{ rows: ids(0, 3), count: 3 }]);
     const single = async (more: object) => (await extract({ records: 'rows', paging: { ...link, ...more } })).rows;
     expect(await single({ total: 'count' })).toEqual(numbers(0, 3));
-    expect(await single({ size_parameter: 'n', size: 10 })).toEqual(numbers(0, 3));
-    expect(await failure({ records: 'rows', paging: link })).toMatchObject({ code: 'REST_NO_WAY_ON' });
+    // A server may give fewer records than it is asked for.
+    for (const size of [{}, { size_parameter: 'n', size: 10 }]) {
+      expect(await failure({ records: 'rows', paging: { ...link, ...size } })).toMatchObject({
+        code: 'REST_NO_WAY_ON',
+      });
+    }
     pagesAre([{ rows: [] }]);
     expect(await single({})).toEqual([]);
   });
 
-  it('is not taken for left out of a short page that shows another way on, as behind a server that caps the size', async () => {
-    pagesAre([{ rows: ids(0, 3), next: next(2) }]);
-    const paging = { kind: 'next_link', path: 'nxt', size_parameter: 'n', size: 10 };
-    expect(await failure({ records: 'rows', paging })).toMatchObject({ code: 'REST_NO_WAY_ON' });
+  it('is not taken for left out of a short page that shows another way on', async () => {
+    pagesAre([
+      { rows: ids(0, 3), next: next(2) },
+      { rows: ids(3, 5), next_page: next(3) },
+    ]);
+    expect(await failure({ records: 'rows', paging: link })).toMatchObject({ code: 'REST_NO_WAY_ON' });
   });
 
   it.each([null, false, ''])('ends the pages as %j', async (last) => {
@@ -94,6 +105,28 @@ describe('the place of the next page', () => {
     });
   });
 
+  it.each([
+    ['no link', 'nonsense'],
+    ['an address without brackets', 'http://h/?page=3; rel="next"'],
+    ['cut', '</?page=1>; rel="first", </?pa'],
+    ['cut in a relation', '</?page=3>; rel="ne'],
+    ['no address', '<http://[bad>; rel="next"'],
+  ])('is an error if the Link header is %s', async (_, header) => {
+    server.answer = ({ searchParams }, response) => {
+      const isFirst = searchParams.get('page') === null;
+      sendJson(response, ids(0, 3), { link: isFirst ? '</?page=2>; rel="next"' : header });
+    };
+    expect(await failure({ paging: { kind: 'link_header' } })).toMatchObject({
+      code: 'REST_NO_WAY_ON',
+      message: expect.stringContaining('the Link header is not an address'),
+    });
+    server.answer = (_url, response) =>
+      sendJson(response, ids(0, 3), {
+        link: `</?page=1>; rel=first; title*=UTF-8''a, </x> ; rel="prev last"; title="a, <b>"`,
+      });
+    expect((await extract({ paging: { kind: 'link_header' } })).rows).toEqual(numbers(0, 3));
+  });
+
   it('is an error if it is an object where a cursor is expected', async () => {
     pagesAre([{ rows: ids(0, 3), next: { token: 'x' } }]);
     expect(await failure({ records: 'rows', paging: { kind: 'cursor', cursor: 'next' } })).toMatchObject({
@@ -113,6 +146,30 @@ describe('a flag for more pages', () => {
     expect(await failure({ records: 'rows', paging })).toMatchObject({
       code: 'REST_PAGE_FLAG',
       next: expect.stringContaining(`paging.${name}`),
+    });
+  });
+
+  it('that says that there are no more is held against the total', async () => {
+    pagesAre([{ rows: ids(0, 3), more: false, count: 5 }]);
+    expect(await failure({ records: 'rows', paging: { kind: 'page', more: 'more', total: 'count' } })).toMatchObject({
+      code: 'REST_PAGES_SHORT',
+    });
+  });
+
+  it('that says more counts for more than a total that is reached', async () => {
+    pagesAre([
+      { rows: ids(0, 3), more: true, count: 3 },
+      { rows: ids(3, 5), more: false, count: 3 },
+    ]);
+    const outcome = await extract({ records: 'rows', paging: { kind: 'page', more: 'more', total: 'count' } });
+    expect(outcome).toMatchObject({ rows: numbers(0, 5), warnings: [{ code: 'REST_TOTAL_EXCEEDED' }] });
+  });
+
+  it('that says more needs a way there also where the last page may lack it', async () => {
+    pagesAre([{ rows: ids(0, 3), more: true }]);
+    expect(await failure({ records: 'rows', paging: { ...link, more: 'more', missing: 'end' } })).toMatchObject({
+      code: 'REST_NO_WAY_ON',
+      message: expect.stringContaining('says that there are more records'),
     });
   });
 
@@ -146,6 +203,13 @@ describe('a total', () => {
     ]);
     const paging = { kind: 'page', pages: 'pages' };
     expect(await failure({ records: 'rows', paging })).toMatchObject({ code: 'REST_PAGES_SHORT', seen: '2 of 3' });
+  });
+
+  it.each([-1, 2.5, '3 pages', true, {}, []])('that is %j is an error', async (count) => {
+    pagesAre([{ rows: ids(0, 2), count }]);
+    expect(await failure({ records: 'rows', paging: { kind: 'page', total: 'count' } })).toMatchObject({
+      code: 'REST_TOTAL',
+    });
   });
 
   it('that no answer tells, or that is no number, is an error', async () => {
@@ -223,6 +287,88 @@ describe('the list of records', () => {
   });
 });
 
+describe('a page of xml without records', () => {
+  const page = (from: number, to: number, before = '') =>
+    `<r>${before}<rows>${ids(from, to)
+      .map(({ id }) => `<row><id>${id}</id></row>`)
+      .join('')}</rows></r>`;
+  const xmlIs = (pages: readonly string[]) => {
+    server.answer = ({ searchParams }, response) => {
+      const at = Number(searchParams.get('page') ?? Number(searchParams.get('offset')) / 3 + 1) - 1;
+      response.writeHead(200, { 'content-type': 'application/xml' }).end(pages[at] ?? pages.at(-1));
+    };
+  };
+
+  it.each(['row', 'r/rows/row', '/r/rows/row'])('ends the pages of %s', async (records) => {
+    for (const kind of ['page', 'offset']) {
+      for (const before of ['', '<total>9</total>']) {
+        xmlIs([page(0, 3, before), page(3, 6, before), page(0, 0, before)]);
+        for (const columns of [[], [{ name: 'id', type: 'integer' }]]) {
+          expect((await extract({ records, columns, paging: { kind } })).rows).toEqual(numbers(0, 6));
+        }
+      }
+    }
+  });
+
+  it.each([
+    ['another document', '<error>quota</error>'],
+    ['an error where the list is', '<r><rows><error/></rows></r>'],
+    ['an error beside the list', '<r><error>quota</error><rows/></r>'],
+    ['a document without the list', '<r/>'],
+  ])('is an error if it is %s', async (_, last) => {
+    xmlIs([page(0, 3), page(3, 6), last]);
+    expect(await failure({ records: 'row', paging: { kind: 'page' } })).toMatchObject({ code: 'RECORDS_NOT_FOUND' });
+  });
+
+  it('is an error of another root, also if `records` is not set', async () => {
+    xmlIs(['<l><id>1</id></l>', '<l><id>2</id></l>', '<l/>']);
+    expect((await extract({ paging: { kind: 'page' } })).rows).toHaveLength(2);
+    xmlIs(['<l><id>1</id></l>', '<l><id>2</id></l>', '<error/>']);
+    expect(await failure({ paging: { kind: 'page' } })).toMatchObject({ code: 'RECORDS_NOT_FOUND' });
+  });
+
+  it('may be the first answer where null_records says so', async () => {
+    xmlIs([page(0, 0)]);
+    for (const paging of [{ kind: 'none' }, { kind: 'page' }]) {
+      expect(await failure({ records: 'row', paging })).toMatchObject({ code: 'RECORDS_NOT_FOUND' });
+      expect((await extract({ records: 'row', paging, null_records: 'empty' })).rows).toEqual([]);
+    }
+    // What follows records is still compared with them.
+    xmlIs([page(0, 3), '<error/>']);
+    const query = { records: 'row', paging: { kind: 'page' }, null_records: 'empty' };
+    expect(await failure(query)).toMatchObject({ code: 'RECORDS_NOT_FOUND' });
+    xmlIs([page(0, 3), '<r/>']);
+    expect((await extract(query)).rows).toEqual(numbers(0, 3));
+  });
+});
+
+describe('pages that are equal', () => {
+  const rowsAre = (total: number, rowOf: (i: number) => object) => {
+    server.answer = ({ searchParams }, response) => {
+      const left = Math.max(0, 25 - Number(searchParams.get('offset')));
+      sendJson(response, { total, pages: 3, rows: Array.from({ length: Math.min(10, left) }, (_, i) => rowOf(i)) });
+    };
+  };
+  const read = (paging: object) => ({ records: 'rows', paging: { kind: 'offset', ...paging } });
+  const refused = { code: 'REST_PAGES_REPEAT' };
+
+  it('are read if their records are equal too, and a total says how many there are', async () => {
+    rowsAre(25, () => ({ v: 0 }));
+    expect((await extract(read({ total: 'total' }))).rows).toHaveLength(25);
+    expect((await extract(read({ pages: 'pages' }))).rows).toHaveLength(25);
+    rowsAre(26, () => ({ v: 0 }));
+    expect(await failure(read({ total: 'total' }))).toMatchObject({ code: 'REST_PAGES_SHORT' });
+  });
+
+  it('are refused otherwise', async () => {
+    rowsAre(25, () => ({ v: 0 }));
+    expect(await failure(read({}))).toMatchObject({ ...refused, next: expect.stringContaining('if `total` is set') });
+    expect(await failure(read({ total: { path: 'total', estimate: true } }))).toMatchObject(refused);
+    rowsAre(25, (v) => ({ v }));
+    expect(await failure(read({ total: 'total' }))).toMatchObject(refused);
+  });
+});
+
 describe('a status', () => {
   const answerWith = (status: number, headers: Record<string, string>, value: unknown) => {
     server.answer = (_, response: ServerResponse) => {
@@ -297,6 +443,13 @@ describe('an answer that says that it is an error', () => {
     expect((await extract({ ...graph, fail_when: [] })).rows).toEqual(numbers(0, 2));
   });
 
+  it('is one for GraphQL whose request is written as text, too', async () => {
+    pagesAre([{ data: { items: ids(0, 2) }, errors }]);
+    const body = '{ "query": "{ items { id } }" }';
+    expect(await failure({ ...graph, body })).toMatchObject({ code: 'REST_ANSWER_ERROR', seen: 'timeout; again' });
+    expect((await extract({ ...graph, body: '{"filter": "x"}' })).rows).toEqual(numbers(0, 2));
+  });
+
   it('is one elsewhere as fail_when says', async () => {
     pagesAre([{ rows: ids(0, 2), errors, status: 'error' }]);
     const query = { records: 'rows' };
@@ -343,6 +496,12 @@ describe('a next page that nobody asked for', () => {
       expect(rows).toEqual(numbers(0, 2));
       expect(warnings).toMatchObject([{ code: 'REST_MORE_PAGES', message: expect.stringContaining(place) }]);
     }
+  });
+
+  it('is told for csv, whose rows are not counted', async () => {
+    server.answer = (_, response) =>
+      response.writeHead(200, { 'content-type': 'text/csv', link: '</?page=2>; rel="next"' }).end('id\n1\n');
+    expect((await extract({})).warnings).toMatchObject([{ code: 'REST_MORE_PAGES' }]);
   });
 
   it.each([{ next: null }, { next: '' }, { has_more: false }, { links: { next: null } }])(

@@ -22,9 +22,36 @@ test('the path stands behind the base address, parameters go into the query, tho
   for (const given of [parameters, JSON.stringify(parameters)]) {
     await extract({ path: '/orders?status=open', parameters: given }, { url: `${server.url}/v2/?v=1` });
   }
-  expect(asked()).toEqual(Array(2).fill('/v2/orders?v=1&status=open&since=2026-01-01+%26+more&limit=5'));
+  expect(asked()).toEqual(Array(2).fill('/v2/orders?v=1&status=open&since=2026-01-01%20%26%20more&limit=5'));
   expect(server.requests.map(({ headers }) => headers['x-team'])).toEqual(['blue', 'blue']);
   await expect(extract({ parameters: 'a=1' })).rejects.toMatchObject({ code: 'REST_PARAMETERS', family: 'config' });
+});
+
+test.each([
+  ['/odata/Items?$filter=id%20gt%2020', {}, '/odata/Items?$filter=id%20gt%2020'],
+  [
+    '/x?$filter=id gt 20&flag&a=[1,2]&b=c+d&p=50%&u=ü',
+    {},
+    '/x?$filter=id%20gt%2020&flag&a=[1,2]&b=c+d&p=50%25&u=%C3%BC',
+  ],
+  [
+    '/x?c=a,b',
+    { parameters: [{ name: '$filter', value: "a+b & c='d' gt ü" }] },
+    '/x?c=a,b&%24filter=a%2Bb%20%26%20c%3D%27d%27%20gt%20%C3%BC',
+  ],
+  [
+    '/x?s=a,b&$skip=7&$top',
+    { paging: { kind: 'offset', parameter: '$skip', size: 5, size_parameter: '$top' } },
+    '/x?s=a,b&%24top=5&%24skip=0',
+  ],
+])('%s with %j is asked for in the spelling of a URI, and keeps its own', async (path, more, url) => {
+  server.answer = (_, response) => sendJson(response, []);
+  for (const given of [{ path }, { endpoint_url: `${server.url}${path}` }]) {
+    await extract({ ...given, ...more }, { auth: { kind: 'key', name: 'k', value: 'key 12345', in: 'query' } });
+    // An address that is given whole is what the URL makes of it.
+    const own = 'endpoint_url' in given ? url.replace('p=50%25', 'p=50%') : url;
+    expect(server.requests.at(-1)?.url).toBe(`${own}&k=key%2012345`);
+  }
 });
 
 test('a body that is no text is sent as JSON, a text as it is, with the method as it is meant', async () => {

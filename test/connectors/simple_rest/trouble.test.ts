@@ -39,7 +39,8 @@ test('Retry-After is read as seconds and as an HTTP date', () => {
   const now = Date.parse('2026-01-01T00:00:00Z');
   expect(retryAfterMs('120', now)).toBe(120_000);
   expect(retryAfterMs('Thu, 01 Jan 2026 00:00:30 GMT', now)).toBe(30_000);
-  expect(retryAfterMs('Wed, 31 Dec 2025 00:00:00 GMT', now)).toBe(0);
+  expect(retryAfterMs('1.5', now)).toBe(1500);
+  expect(retryAfterMs('Wed, 31 Dec 2025 00:00:00 GMT', now)).toBe(undefined);
   expect([retryAfterMs('soon', now), retryAfterMs(undefined, now)]).toEqual([undefined, undefined]);
 });
 

@@ -5,19 +5,19 @@ import type { WorldLook } from './connectors-child.ts';
 
 const child = new URL('./connectors-child.ts', import.meta.url).pathname;
 
-describe.each(inject('nodes'))('the installed package under Node $major', ({ path: node }) => {
+describe.each(inject('nodes'))('the installed package under Node $major', ({ path: node, without = [] }) => {
   it('reads the first page of every connector, in every world of its conformance test', async () => {
-    const { ids } = await openCatalogue();
-    const looks = await lookByChild(node);
+    const ids = [...(await openCatalogue()).ids].filter((id) => !without.includes(id));
+    const looks = await lookByChild(node, ids);
     expect(looks.filter(({ error }) => error !== undefined)).toEqual([]);
-    expect([...new Set(looks.map(({ id }) => id))].sort()).toEqual([...ids].sort());
+    expect([...new Set(looks.map(({ id }) => id))].sort()).toEqual(ids.sort());
   });
 });
 
-function lookByChild(node: string): Promise<WorldLook[]> {
+function lookByChild(node: string, ids: readonly string[]): Promise<WorldLook[]> {
   const looks: WorldLook[] = [];
   let said = '';
-  const process = spawn(node, ['--disable-warning=ExperimentalWarning', child, inject('installed')], {
+  const process = spawn(node, ['--disable-warning=ExperimentalWarning', child, inject('installed'), ...ids], {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
   onTestFinished(() => void process.kill('SIGKILL'));

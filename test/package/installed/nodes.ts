@@ -7,6 +7,8 @@ export interface TestedNode {
   readonly major: number | 'of the image';
   /** The program. */
   readonly path: string;
+  /** Connectors whose servers cannot run beside it. */
+  readonly without?: readonly string[];
 }
 
 /** Of each major version that Sluice supports, the one that its tests use; from npm, as the package's own is. */

@@ -2,8 +2,8 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import type { Job } from '../../config/config.ts';
 import { durationText, instantText } from '../../lib/time-text.ts';
 import { nextFiring } from '../../schedule/schedule.ts';
-import type { Found, Ground } from './look.ts';
-import { limitsOf } from './route.ts';
+import type { Condition, Snapshot } from './condition.ts';
+import { staleAfterOf } from './limits.ts';
 
 /** A job that should have fired so often since its last good result is late for a reason. */
 const missedFirings = 3;
@@ -24,27 +24,26 @@ interface Known {
 export class Staleness {
   readonly #known = new Map<string, Known>();
 
-  async find(ground: Ground): Promise<Found[]> {
-    const { overview, alerts, jobs } = ground;
-    const looked = jobs.filter((job) => isWatched(job, limitsOf(job, alerts).staleAfterMs));
+  async find(ground: Snapshot): Promise<Condition[]> {
+    const { overview, config, jobs, store } = ground;
+    const looked = jobs.filter((job) => isWatched(job, staleAfterOf(job, config)));
     const published = await publishedOf(looked, ground);
-    const blank = looked.filter(({ name }) => !published.has(name)).map(({ name }) => name);
-    const seen = await ground.store.alerts.watch(blank);
+    const seen = await store.alerts.watched();
     const pace = await this.#paceOf(ground);
-    const found: Found[] = [];
+    const found: Condition[] = [];
     for (const [i, job] of looked.entries()) {
       // A calendar takes its time: others have a turn in between.
       if (i % atOnce === atOnce - 1) await breathe();
       const at = published.get(job.name);
       const from = at ?? seen.get(job.name) ?? overview.now;
       const staleAt = this.#staleAt(job, from, { ground, pace: pace(job.name) });
-      if (staleAt !== undefined && staleAt <= overview.now) found.push(foundOf(job, { at, from, staleAt }));
+      if (staleAt !== undefined && staleAt <= overview.now) found.push(conditionOf(job, { at, from, staleAt }));
     }
     return found;
   }
 
-  #staleAt(job: Job, published: number, { ground, pace }: { ground: Ground; pace: Pace }): number | undefined {
-    const { staleAfterMs } = limitsOf(job, ground.alerts);
+  #staleAt(job: Job, published: number, { ground, pace }: { ground: Snapshot; pace: Pace }): number | undefined {
+    const staleAfterMs = staleAfterOf(job, ground.config);
     if (typeof staleAfterMs === 'number') return published + staleAfterMs;
     // Nothing is late within the hour, so no calendar is asked: the first look at thousands of jobs would take seconds.
     if (ground.overview.now < published + leastMs) return undefined;
@@ -58,7 +57,7 @@ export class Staleness {
   }
 
   /** A job that was made to run less often because of the requests of the day is not late by that. */
-  async #paceOf({ store, overview }: Ground): Promise<(job: string) => Pace> {
+  async #paceOf({ store, overview }: Snapshot): Promise<(job: string) => Pace> {
     const ends = await store.stretches.ends();
     return (job) => {
       const stretch = overview.stretch(job);
@@ -91,7 +90,7 @@ function bySchedule({ schedule }: Job, published: number, { every, from }: Pace)
 }
 
 /** When each job's data was last known to be good; a bulk refresh has no data of its own, there its run counts. */
-async function publishedOf(jobs: readonly Job[], { overview, store }: Ground): Promise<Map<string, number>> {
+async function publishedOf(jobs: readonly Job[], { overview, store }: Snapshot): Promise<Map<string, number>> {
   const published = new Map<string, number>();
   const refreshed = jobs.some(({ extract }) => extract === undefined) ? await store.runs.lasts(['refreshed']) : [];
   const runs = new Map(refreshed.map(({ job, started_at }) => [job, started_at]));
@@ -102,11 +101,15 @@ async function publishedOf(jobs: readonly Job[], { overview, store }: Ground): P
   return published;
 }
 
-function foundOf(job: Job, { at, from, staleAt }: { at: number | undefined; from: number; staleAt: number }): Found {
+function conditionOf(
+  { name }: Job,
+  { at, from, staleAt }: { at: number | undefined; from: number; staleAt: number },
+): Condition {
   const limit = durationText(staleAt - from);
   const what =
     at === undefined
       ? `nothing has been published since the job is known, ${instantText(from)}`
       : `the newest data is of ${instantText(at)}; it should not be older than ${limit}`;
-  return { job, subject: `job:${job.name}`, occasion: 'stale', level: 1, cause: '', since: staleAt, what };
+  const fix = `sluice history ${name} shows its runs; then sluice sync ${name}`;
+  return { subject: `job:${name}`, kind: 'stale', level: 'error', since: staleAt, what, jobs: [name], fix };
 }

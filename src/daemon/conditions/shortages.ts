@@ -4,7 +4,8 @@ import { easternText } from '../../lib/time-text.ts';
 import { budgetsOfDay } from '../day-budget.ts';
 import type { AccountStatus } from '../report-accounts.ts';
 import { firingsLeft, stretchDay } from '../stretch-day.ts';
-import type { Found, Ground } from './look.ts';
+import type { Condition, ConditionLevel, Snapshot } from './condition.ts';
+import { thresholdsOf } from './limits.ts';
 
 /** Reckoning the rest of the day takes a while where there are thousands of jobs. */
 const planEveryMs = 900_000;
@@ -21,7 +22,7 @@ interface Shortage {
 export class Shortages {
   #planned: { readonly at: number; readonly shortages: ReadonlyMap<string, Shortage> } | undefined;
 
-  async find(ground: Ground): Promise<Found[]> {
+  async find(ground: Snapshot): Promise<Condition[]> {
     const shortages = await this.#plan(ground);
     return ground.overview.accounts.flatMap((account) =>
       shortOf(account, { ground, shortage: shortages.get(account.destinations[0] ?? '') }),
@@ -29,7 +30,7 @@ export class Shortages {
   }
 
   /** By the name of each account's first destination; accounts whose day reaches are not in it. */
-  async #plan({ config, store, overview }: Ground): Promise<ReadonlyMap<string, Shortage>> {
+  async #plan({ config, store, overview }: Snapshot): Promise<ReadonlyMap<string, Shortage>> {
     const { now, accounts } = overview;
     const age = now - (this.#planned?.at ?? Number.NEGATIVE_INFINITY);
     if (this.#planned !== undefined && age >= 0 && age < planEveryMs) return this.#planned.shortages;
@@ -53,34 +54,57 @@ export class Shortages {
 
 function shortOf(
   account: AccountStatus,
-  { ground, shortage }: { ground: Ground; shortage: Shortage | undefined },
-): Found[] {
+  { ground, shortage }: { ground: Snapshot; shortage: Shortage | undefined },
+): Condition[] {
   const { now } = ground.overview;
   const { used, limit: whole, day, turns_at, spent_until } = account;
   const limit = scheduledLimit(account, ground);
   const reserve = limit < whole ? `, ${countText(whole - limit)} of them are kept for people` : '';
   const said = `${countText(used)} of ${countText(whole)} requests are used on ${day}${reserve}`;
   const turns = `the day turns at ${easternText(turns_at, now)}`;
-  const short = (level: 1 | 2, what: string): Found[] => [
-    { subject: `account:${account.destinations[0] ?? ''}`, occasion: 'quota', cause: '', since: now, level, what },
+  const affected = jobsOf(account, ground);
+  const short = (level: ConditionLevel, what: string, jobs: readonly string[] = []): Condition[] => [
+    {
+      subject: `account:${account.destinations[0] ?? ''}`,
+      kind: 'quota',
+      level,
+      since: now,
+      what,
+      jobs,
+      fix: 'sluice plan shows which jobs use how many requests, and what would make them fit',
+    },
   ];
   if (spent_until !== undefined || used >= limit) {
     const who = spent_until === undefined ? '' : '; the service says that nothing is left';
-    return short(2, `${said}${who}; ${turns}, what is owed waits and is sent then`);
+    return short('error', `${said}${who}; ${turns}, what is owed waits and is sent then`, affected);
   }
   const { endsAt, stretched = 0 } = shortage ?? {};
   if (endsAt !== undefined && endsAt < turns_at) {
-    return short(1, `${said}; at this pace they end at about ${easternText(endsAt, now)}, ${turns}`);
+    return short('warning', `${said}; at this pace they end at about ${easternText(endsAt, now)}, ${turns}`, affected);
   }
   if (stretched > 0) {
     const who = stretched === 1 ? 'a job runs' : `${countText(stretched)} jobs run`;
-    return short(1, `${said}; they do not reach for all, so ${who} less often until ${easternText(turns_at, now)}`);
+    return short(
+      'warning',
+      `${said}; they do not reach for all, so ${who} less often until ${easternText(turns_at, now)}`,
+      affected,
+    );
   }
-  return limit - used < limit * ground.alerts.quotaLeft ? short(1, `${said}; ${turns}`) : [];
+  const isLow = limit - used < limit * thresholdsOf(ground.config).quotaLeft;
+  return isLow || affected.length > 0 ? short('warning', `${said}; ${turns}`, affected) : [];
+}
+
+/** Jobs that wait for requests of the account, or run less often to save them. */
+function jobsOf({ destinations }: AccountStatus, { jobs, overview }: Snapshot): string[] {
+  const users = jobs.filter(({ destination }) => destinations.includes(destination.name));
+  const isAffected = (name: string): boolean =>
+    overview.stretch(name) !== undefined ||
+    overview.waitingOf(name).some(({ state, code }) => state === 'owed' && code === 'QUOTA_SPENT');
+  return users.map(({ name }) => name).filter(isAffected);
 }
 
 /** What scheduled work may bring the account to: the least that any of its destinations allows. */
-function scheduledLimit({ destinations, allowance }: AccountStatus, { config }: Ground): number {
+function scheduledLimit({ destinations, allowance }: AccountStatus, { config }: Snapshot): number {
   const limits = destinations.flatMap((name) => {
     const destination = config.destinations.get(name);
     return destination === undefined ? [] : [limitOf(destination, 'schedule', { allowance })];

@@ -1,24 +1,33 @@
 import { instantText } from '../../lib/time-text.ts';
 import { sourcesOf } from '../checks/source-checks.ts';
-import type { Found, Ground } from './look.ts';
+import type { Condition, Snapshot } from './condition.ts';
 
-/** Sources that did not answer when they were looked at, before a run has failed over it. What a login is to blame for is told as that. */
-export function silences({ overview, jobs, needy }: Ground): Found[] {
+/** Sources that did not answer when they were last checked, before a run has failed over it. What a login causes belongs to the login. */
+export function findSilentSources({ overview, jobs, needy }: Snapshot): Condition[] {
   const needing = new Set(needy.map(({ login }) => login));
-  return [...sourcesOf(jobs)].flatMap(([{ name, login }, readers]): Found[] => {
+  return [...sourcesOf(jobs)].flatMap(([{ name, login }, readers]): Condition[] => {
     const [first] = readers;
     const trouble = first === undefined ? undefined : overview.silence(first);
     if (trouble === undefined) return [];
-    const { since, code, message } = trouble;
+    const { since, code, message, next } = trouble;
     if (login !== undefined && needing.has(login.name) && code.startsWith('LOGIN_')) return [];
-    const what = `${foretell(readers, overview)}: ${message}`;
-    const job = readers.length === 1 ? { job: readers[0]! } : {};
-    return [{ ...job, subject: `source:${name}`, occasion: 'source', level: 1, cause: '', since, what, code }];
+    return [
+      {
+        subject: `source:${name}`,
+        kind: 'source',
+        level: 'warning',
+        since,
+        what: `${foretell(readers, overview)}: ${message}`,
+        jobs: readers.map((job) => job.name),
+        code,
+        fix: next ?? 'sluice check --connect',
+      },
+    ];
   });
 }
 
 /** Which run will be the first to fail. */
-function foretell(readers: Ground['jobs'], { nextAt }: Ground['overview']): string {
+function foretell(readers: Snapshot['jobs'], { nextAt }: Snapshot['overview']): string {
   const due = readers.flatMap((job) => {
     const at = nextAt(job);
     return at === undefined ? [] : [{ name: job.name, at }];

@@ -1,0 +1,30 @@
+import { parseExact, restProblem, type SpooledPage, shownUrl, valueAt } from '#sdk';
+import type { RestQuery } from './options.ts';
+import { isCounted, totalOf } from './paging.ts';
+
+/**
+ * Whether a page may equal the one before it: its records are all the same, as those of a constant are, and a told total says
+ * how many there have to be. Any other page that comes twice shows that the server does not heed which one it is asked for.
+ */
+export async function mayEqual(page: SpooledPage, { paging, records = '' }: RestQuery): Promise<boolean> {
+  if (!isCounted(paging) || (totalOf(paging) ?? paging.pages) === undefined) return false;
+  const list = valueAt(await parsed(page), records);
+  return Array.isArray(list) && new Set(list.map((record) => JSON.stringify(record))).size <= 1;
+}
+
+async function parsed({ input }: SpooledPage): Promise<unknown> {
+  const bytes = Buffer.concat(await Array.fromAsync(input.open()));
+  try {
+    return parseExact(bytes.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The problem of a page that came before. */
+export function repeatedPage(url: URL, page: number) {
+  return restProblem('REST_PAGES_REPEAT', 'job', `page ${page} is the same as the one before`, {
+    seen: shownUrl(url),
+    next: 'the server seems to ignore the paging parameter: look at `paging`. Pages of equal records are read if `total` is set; the part that was read is not sent',
+  });
+}

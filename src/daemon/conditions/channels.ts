@@ -1,0 +1,20 @@
+import { countOf } from '../../lib/count-text.ts';
+import type { Condition, Snapshot } from './condition.ts';
+
+/** Alert channels whose last attempt failed: what is wrong reaches fewer people than it should. */
+export async function findFailingChannels({ config, store, overview }: Snapshot): Promise<Condition[]> {
+  const { alerts } = config;
+  if (alerts === undefined) return [];
+  return (await store.alerts.channels()).flatMap(({ channel, problem, waiting }): Condition[] => {
+    const type = alerts.channels.get(channel)?.type;
+    if (problem === undefined || type === undefined) return [];
+    const what =
+      type === 'heartbeat'
+        ? `the heartbeat ${channel} does not get through: ${problem}`
+        : `the alert channel ${channel} does not take messages: ${problem}; ${countOf(waiting, 'message waits', 'messages wait')}`;
+    const fix = `sluice alerts test ${channel}`;
+    return [
+      { subject: `channel:${channel}`, kind: 'channel', level: 'error', since: overview.now, what, jobs: [], fix },
+    ];
+  });
+}

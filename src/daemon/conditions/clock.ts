@@ -1,0 +1,14 @@
+import { clockSetText, readClockSet } from '../clock-note.ts';
+import type { Condition, Snapshot } from './condition.ts';
+
+/** For so long it is wrong that the clock was set. */
+const openMs = 60 * 60_000;
+
+/** A clock that was set by minutes or more, not long ago. */
+export async function findClockSet({ store, overview }: Pick<Snapshot, 'store' | 'overview'>): Promise<Condition[]> {
+  const set = await readClockSet(store);
+  if (set === undefined || Math.abs(overview.now - set.at) >= openMs) return [];
+  const what = `the clock of the machine was ${clockSetText(set.by)}; jobs may have fired twice, or late`;
+  const fix = 'keep the clock right with a time server: timedatectl set-ntp true; then sluice doctor';
+  return [{ subject: 'clock', kind: 'clock', level: 'warning', since: set.at, what, jobs: [], fix }];
+}

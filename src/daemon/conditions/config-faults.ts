@@ -1,0 +1,77 @@
+import { countOf } from '../../lib/count-text.ts';
+import { type Taken, type ToldFault, toldFault } from '../config-note.ts';
+import type { Condition, Snapshot } from './condition.ts';
+
+const fix = 'sluice config show; fix the file, then sluice reload';
+
+/** Parts of the config that are not in force: jobs left out for their faults, other faults, a reload that was refused. */
+export function findConfigFaults({
+  config,
+  overview,
+  taken,
+}: Pick<Snapshot, 'config' | 'overview' | 'taken'>): Condition[] {
+  const left = leftOutOf(config, taken);
+  const since = taken?.at ?? overview.now;
+  const others = (taken?.faults ?? []).filter((fault) => ![...left.values()].flat().some((one) => isSame(one, fault)));
+  return [
+    ...[...left].map(([job, faults]): Condition => {
+      const [fault] = faults;
+      return {
+        subject: `job:${job}`,
+        kind: 'left_out',
+        level: 'error',
+        since,
+        what: `left out for a fault in the config${faultsText(faults)}`,
+        jobs: [job],
+        ...(fault === undefined ? {} : { code: fault.code }),
+        fix:
+          fault?.next === undefined
+            ? 'sluice check; fix the file, then sluice reload'
+            : `${fault.next}; then sluice reload`,
+      };
+    }),
+    ...(others.length === 0
+      ? []
+      : [conditionOf('config', { says: 'the daemon began without what has a fault', faults: others, at: since })]),
+    ...(taken?.refused === undefined
+      ? []
+      : [
+          conditionOf('reload_refused', {
+            says: 'a reload was refused, the former config stays in force',
+            ...taken.refused,
+          }),
+        ]),
+  ];
+}
+
+/** The daemon's as it wrote them down; those of the file that the daemon does not have, too. */
+function leftOutOf({ leftOut }: Snapshot['config'], taken: Taken | undefined): Map<string, readonly ToldFault[]> {
+  const here = [...(leftOut ?? [])].map(([job, problems]) => [job, problems.map(toldFault)] as const);
+  const there = (taken?.leftOut ?? []).map(({ job, faults }) => [job, faults] as const);
+  return new Map([...here, ...there]);
+}
+
+const isSame = (a: ToldFault, b: ToldFault): boolean => a.code === b.code && a.place === b.place && a.says === b.says;
+
+function conditionOf(
+  kind: 'config' | 'reload_refused',
+  { says, faults, at }: { readonly says: string; readonly faults: readonly ToldFault[]; readonly at: number },
+): Condition {
+  const [first] = faults;
+  return {
+    subject: 'config',
+    kind,
+    level: 'error',
+    since: at,
+    what: `${says}${faultsText(faults)}`,
+    jobs: [],
+    ...(first === undefined ? {} : { code: first.code }),
+    fix,
+  };
+}
+
+function faultsText([first, ...others]: readonly ToldFault[]): string {
+  if (first === undefined) return '';
+  const more = others.length === 0 ? '' : `, and ${countOf(others.length, 'more fault')}`;
+  return `: ${first.says} (${first.place})${more}`;
+}

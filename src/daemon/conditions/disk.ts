@@ -1,0 +1,24 @@
+import { bytesText } from '../../lib/bytes-text.ts';
+import { holdingsText, roomAdvice } from '../../state/disk-problems.ts';
+import type { DiskStatus } from '../report-disk.ts';
+import type { Condition } from './condition.ts';
+
+/** A state folder that fills up, or has no room left. */
+export function diskCondition(disk: DiskStatus | undefined, now: number): Condition[] {
+  if (disk === undefined || disk.level === 0) return [];
+  const { bytes, limit_bytes, room_bytes, holds, level } = disk;
+  const isFull = level === 2;
+  const left = isFull ? 'runs that have something new fail' : `room for ${bytesText(room_bytes)} is left`;
+  const what = `the state folder holds ${bytesText(bytes)} of ${bytesText(limit_bytes)}, ${left}: ${holdingsText(holds)}`;
+  return [
+    {
+      subject: 'disk',
+      kind: 'disk',
+      level: isFull ? 'error' : 'warning',
+      since: now,
+      what,
+      jobs: [],
+      fix: roomAdvice(holds) ?? 'sluice doctor',
+    },
+  ];
+}

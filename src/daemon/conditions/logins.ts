@@ -1,0 +1,21 @@
+import { loginCommand } from '../../oauth/login-problems.ts';
+import type { Condition, Snapshot } from './condition.ts';
+
+/** Logins that only a person can renew, with the jobs that read through them. */
+export function loginConditions({ needy, overview, jobs }: Pick<Snapshot, 'needy' | 'overview' | 'jobs'>): Condition[] {
+  return needy.map(({ login, sources, state, expires_at, message }) => {
+    const using = [...new Set(sources)].join(', ');
+    const ends = expires_at === undefined ? '' : ` at ${new Date(expires_at).toISOString()}`;
+    const endsSoon = state === 'ends soon';
+    const why = endsSoon ? `its token ends${ends}, and nothing renews it` : (message ?? 'nobody has logged in');
+    return {
+      subject: `login:${login}`,
+      kind: 'login',
+      level: endsSoon ? 'warning' : 'error',
+      since: overview.now,
+      what: using === '' ? why : `${why}; used by ${using}`,
+      jobs: jobs.filter(({ extract }) => extract?.source.login?.name === login).map(({ name }) => name),
+      fix: loginCommand(sources[0] ?? login),
+    };
+  });
+}

@@ -1,0 +1,96 @@
+import type { OutboxRow } from '../../state/tables.ts';
+import { deadFix } from '../dead-fix.ts';
+import type { Condition, Snapshot } from './condition.ts';
+import { thresholdsOf } from './limits.ts';
+
+/** Results that guards hold back, payloads that the service refuses, and destinations that refuse our credentials or do not answer. */
+export function findRefusals(snapshot: Snapshot): Condition[] {
+  const { overview, config } = snapshot;
+  const owed = overview.waiting.filter(
+    ({ state, destination }) => state === 'owed' && config.destinations.has(destination),
+  );
+  const refused = owed.filter(({ code }) => code === 'LOGIN_NEEDED');
+  const stuck = owed.filter(({ code }) => code !== null && code !== 'LOGIN_NEEDED' && code !== 'QUOTA_SPENT');
+  return [
+    ...settledBadly(snapshot),
+    ...[...Map.groupBy(refused, ({ destination }) => destination)].map(([name, rows]) =>
+      refusedBy(name, { rows, snapshot }),
+    ),
+    ...[...Map.groupBy(stuck, ({ destination }) => destination)].map(([name, rows]) =>
+      unsentTo(name, { rows, snapshot }),
+    ),
+  ];
+}
+
+/** Payloads that only a person can move. */
+function settledBadly({ overview, jobs }: Snapshot): Condition[] {
+  return jobs.flatMap((job): Condition[] => {
+    const waiting = overview.waitingOf(job.name);
+    const held = waiting.findLast(({ state }) => state === 'quarantined');
+    const shown = overview.publishedAsOf(job) ?? 0;
+    // One that something newer took the place of is history, as where a data source was made again.
+    const dead = waiting.findLast(({ state, as_of }) => state === 'dead' && as_of > shown);
+    const basis = { subject: `job:${job.name}`, level: 'error', jobs: [job.name] } as const;
+    return [
+      ...(held === undefined ? [] : [{ ...basis, ...heldBack(held) }]),
+      ...(dead === undefined ? [] : [{ ...basis, ...died(dead), fix: deadFix(dead, job) }]),
+    ];
+  });
+}
+
+function heldBack({ message, code, owed_at, run }: OutboxRow) {
+  const what = message ?? 'a guard held the result back; the dashboard keeps what it shows';
+  return { kind: 'quarantined' as const, since: owed_at, what, ...codeOf(code), fix: `sluice quarantine show ${run}` };
+}
+
+function died({ message, code, settled_at, owed_at }: OutboxRow) {
+  const what = message ?? 'the service will not take the payload';
+  return { kind: 'dead' as const, since: settled_at ?? owed_at, what, ...codeOf(code) };
+}
+
+interface Stuck {
+  readonly rows: readonly OutboxRow[];
+  readonly snapshot: Pick<Snapshot, 'overview' | 'config'>;
+}
+
+function refusedBy(name: string, { rows, snapshot: { config } }: Stuck): Condition {
+  return {
+    subject: `destination:${name}`,
+    kind: 'credentials',
+    level: 'error',
+    since: Math.min(...rows.map(({ last_attempt_at, owed_at }) => last_attempt_at ?? owed_at)),
+    what: `${rows[0]!.message ?? 'it refuses the key'}; ${waitText(rows)}`,
+    jobs: jobsOf(rows, config),
+    code: 'LOGIN_NEEDED',
+    fix: `put a good key into the destination ${name}, then sluice reload; what is owed is sent then`,
+  };
+}
+
+/** One that took something a minute ago is there, whatever else waits. It is tried again by itself, so at first it is a warning. */
+function unsentTo(name: string, { rows, snapshot: { overview, config } }: Stuck): Condition {
+  const takenAt = overview.lastTakenAt(rows[0]!.url) ?? 0;
+  const since = Math.max(takenAt, Math.min(...rows.map(({ waiting_since }) => waiting_since)));
+  const { message, code } = rows.at(-1)!;
+  return {
+    subject: `destination:${name}`,
+    kind: 'unsent',
+    level: overview.now - since >= thresholdsOf(config).unsentAfterMs ? 'error' : 'warning',
+    since,
+    what: `${message ?? 'it does not take what is owed'}; ${waitText(rows)}`,
+    jobs: jobsOf(rows, config),
+    ...codeOf(code),
+    fix: 'sluice check --connect tells what is in the way; what is owed is sent once the service takes it',
+  };
+}
+
+const jobsOf = (rows: readonly OutboxRow[], { jobs }: Snapshot['config']): string[] =>
+  [...new Set(rows.map(({ job }) => job))].filter((job) => jobs.has(job));
+
+function waitText(rows: readonly OutboxRow[]): string {
+  const jobs = new Set(rows.map(({ job }) => job)).size;
+  return jobs === 1
+    ? '1 job waits with what it owes, nothing is lost'
+    : `${jobs} jobs wait with what they owe, nothing is lost`;
+}
+
+const codeOf = (code: string | null) => (code === null ? {} : { code });

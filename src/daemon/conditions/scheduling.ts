@@ -1,0 +1,52 @@
+import { countText } from '../../lib/count-text.ts';
+import type { Beat } from '../pulse.ts';
+import type { Condition, Snapshot } from './condition.ts';
+
+/** Schedules that fire nothing: the daemon's have stopped, or there is no daemon for what is due or owed. */
+export function findStopped({ overview, jobs }: Snapshot, beat: Beat | undefined): Condition[] {
+  const { now, daemon } = overview;
+  const overdue = jobs.filter((job) => {
+    const at = overview.nextAt(job);
+    return at !== undefined && at <= now && (overview.lastRun(job.name)?.started_at ?? 0) < at;
+  });
+  const stopped = beat === undefined ? daemon?.stopped : beat.ticking ? undefined : beat.said;
+  if (stopped !== undefined) {
+    return [
+      {
+        subject: 'scheduler',
+        kind: 'scheduler',
+        level: 'error',
+        since: now,
+        what: stopped,
+        jobs: overdue.map(({ name }) => name),
+        fix: 'sluice health, then restart the daemon',
+      },
+    ];
+  }
+  return daemon === undefined && beat === undefined ? withoutDaemon({ overview, overdue, jobs }) : [];
+}
+
+/** Runs can also be started by a timer or a person, so only what has been missed counts. */
+function withoutDaemon({
+  overview,
+  overdue,
+  jobs,
+}: Pick<Snapshot, 'overview' | 'jobs'> & { readonly overdue: Snapshot['jobs'] }): Condition[] {
+  const owing = jobs.filter(({ name }) => overview.waitingOf(name).some(({ state }) => state === 'owed'));
+  const names = [...new Set([...overdue, ...owing].map(({ name }) => name))];
+  if (names.length === 0) return [];
+  const since = Math.min(
+    ...overdue.map((job) => overview.nextAt(job) ?? overview.now),
+    ...owing.flatMap(({ name }) => overview.waitingOf(name).map(({ owed_at }) => owed_at)),
+  );
+  const parts = [
+    ...(overdue.length === 0
+      ? []
+      : [`${countText(overdue.length)} ${overdue.length === 1 ? 'job is' : 'jobs are'} overdue`]),
+    ...(owing.length === 0
+      ? []
+      : [`payloads of ${countText(owing.length)} ${owing.length === 1 ? 'job' : 'jobs'} are not sent`]),
+  ];
+  const what = `no daemon runs on this state folder: ${parts.join(', ')}`;
+  return [{ subject: 'daemon', kind: 'daemon', level: 'error', since, what, jobs: names, fix: 'sluice run' }];
+}

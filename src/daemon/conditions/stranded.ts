@@ -1,0 +1,30 @@
+import { countOf } from '../../lib/count-text.ts';
+import type { Condition, Snapshot } from './condition.ts';
+
+/** Payloads owed by jobs, or to destinations, that the config does not have. */
+export function findStranded({ overview, config }: Pick<Snapshot, 'overview' | 'config'>): Condition[] {
+  const { jobs, destinations, leftOut } = config;
+  const orphans = overview.waiting.filter(
+    ({ state, job, destination }) =>
+      state === 'owed' && !leftOut?.has(job) && (!jobs.has(job) || !destinations.has(destination)),
+  );
+  const groups = Map.groupBy(orphans, ({ job, destination }) => JSON.stringify([job, destination]));
+  return [...groups.values()].map((rows): Condition => {
+    const { job, destination } = rows[0]!;
+    const owed = `${countOf(rows.length, 'payload is', 'payloads are')} owed by job ${job}`;
+    const isDeliverable = destinations.has(destination);
+    return {
+      subject: `stranded:${job} ${destination}`,
+      kind: 'stranded',
+      level: isDeliverable ? 'warning' : 'error',
+      since: Math.min(...rows.map(({ owed_at }) => owed_at)),
+      what: isDeliverable
+        ? `${owed} to destination ${destination}; the config no longer has the job`
+        : `${owed} to destination ${destination}, which the config does not have`,
+      jobs: jobs.has(job) ? [job] : [],
+      fix: isDeliverable
+        ? 'nothing is needed: the daemon and "sluice sync" deliver it'
+        : `put the destination ${destination} back into the config, then sluice reload`,
+    };
+  });
+}

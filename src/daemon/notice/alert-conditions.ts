@@ -1,0 +1,113 @@
+import type { AlertCondition } from '../../alerts/alert.ts';
+import type { Alerts, Occasion } from '../../config/alerts.ts';
+import type { Config, Job } from '../../config/config.ts';
+import { countOf } from '../../lib/count-text.ts';
+import type { Condition, ConditionKind } from '../conditions/condition.ts';
+import { limitsOf, routeOf } from './route.ts';
+
+/** Which occasion a kind is told as. The rest cannot be told: there is no channel, or no process that would know the end of it. */
+const occasionOf: Readonly<Partial<Record<ConditionKind, Occasion>>> = {
+  failed: 'failed',
+  blocked: 'failed',
+  quarantined: 'quarantined',
+  dead: 'dead',
+  credentials: 'credentials',
+  login: 'login',
+  unsent: 'unsent',
+  quota: 'quota',
+  source: 'source',
+  stale: 'stale',
+  scheduler: 'scheduler',
+  disk: 'disk',
+  clock: 'clock',
+};
+
+interface AlertContext {
+  readonly config: Config;
+  readonly alerts: Alerts;
+  /** Whether this process knows the schedules of a daemon. */
+  readonly hasBeat: boolean;
+}
+
+/** What people are told of the conditions: the rules of when and whom. What is wrong is judged by the conditions alone. */
+export function alertConditions(conditions: readonly Condition[], context: AlertContext): AlertCondition[] {
+  const { config, hasBeat } = context;
+  const told = conditions.flatMap((condition) => {
+    const occasion = occasionOf[condition.kind];
+    return occasion === undefined || isMuted(condition, config)
+      ? []
+      : alertOf(condition, { ...context, occasion, job: jobOf(condition, config) });
+  });
+  return hasBeat ? [...told, ...configAlert(conditions, context)] : told;
+}
+
+function alertOf(
+  condition: Condition,
+  { alerts, occasion, job }: AlertContext & { readonly occasion: Occasion; readonly job: Job | undefined },
+): AlertCondition[] {
+  const { subject, since, what, code } = condition;
+  const level = levelOf(condition, limitsOf(job, alerts));
+  if (level === undefined) return [];
+  const to = routeOf({ occasion, ...(job === undefined ? {} : { job }) }, alerts);
+  const { remindMs } = limitsOf(job, alerts);
+  const cause = causeOf(condition, job);
+  return [{ subject, occasion, level, cause, since, what, ...(code === undefined ? {} : { code }), to, remindMs }];
+}
+
+/** Undefined: it is not told yet. */
+function levelOf(
+  { kind, level, failures }: Condition,
+  { firstFailure, afterFailures }: Pick<Alerts, 'firstFailure' | 'afterFailures'>,
+): 1 | 2 | undefined {
+  if (kind === 'blocked') return 2;
+  if (failures !== undefined) {
+    if (afterFailures > 0 && failures >= afterFailures) return 2;
+    return firstFailure ? 1 : undefined;
+  }
+  if (kind === 'unsent' && level === 'warning') return undefined;
+  return ['quota', 'login', 'disk'].includes(kind) && level === 'error' ? 2 : 1;
+}
+
+/** Failures with one cause are told together. */
+function causeOf({ kind, code = '' }: Condition, job: Job | undefined): string {
+  if (kind === 'failed' || kind === 'blocked') {
+    return `${code} ${job?.extract?.source.name ?? job?.destination.name ?? ''}`;
+  }
+  return kind === 'dead' ? `${code} ${job?.destination.name ?? ''}` : '';
+}
+
+/** The only job that it is about, whose own channels and limits count. */
+function jobOf({ subject, jobs }: Condition, config: Config): Job | undefined {
+  const isOfJob = subject.startsWith('job:') || (subject.startsWith('source:') && jobs.length === 1);
+  return isOfJob ? config.jobs.get(jobs[0] ?? '') : undefined;
+}
+
+/** Conditions of jobs that people do not want to be told of, and of logins and sources that no other job uses. */
+function isMuted({ subject, jobs }: Condition, config: Config): boolean {
+  if (!/^(job|source|login):/.test(subject)) return false;
+  return jobs.every((name) => config.jobs.get(name)?.alerts === false);
+}
+
+/** One alert about the whole file. */
+function configAlert(conditions: readonly Condition[], { alerts }: AlertContext): AlertCondition[] {
+  const refused = conditions.find(({ kind }) => kind === 'reload_refused');
+  const left = conditions.filter(({ kind }) => kind === 'left_out' || kind === 'config');
+  const [first] = refused === undefined ? left : [refused];
+  if (first === undefined) return [];
+  const { since, what, code, subject } = first;
+  const more = refused !== undefined || left.length === 1 ? '' : `; ${countOf(left.length - 1, 'more part')} left out`;
+  const occasion = 'config';
+  return [
+    {
+      subject: 'config',
+      occasion,
+      level: 1,
+      cause: '',
+      since,
+      what: `${subject.startsWith('job:') ? `${subject.slice('job:'.length)} was ` : ''}${what}${more}`,
+      ...(code === undefined ? {} : { code }),
+      to: routeOf({ occasion }, alerts),
+      remindMs: alerts.remindMs,
+    },
+  ];
+}

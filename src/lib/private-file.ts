@@ -1,0 +1,63 @@
+import { closeSync, constants, fchmodSync, fstatSync, lstatSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { refuseForeignLinks } from './foreign-links.ts';
+import { giveToOwner } from './give-to-owner.ts';
+
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
+const anybodyElse = 0o077;
+
+/**
+ * Makes a file that only its owner can read or write, which is the owner of the folder. Returns a descriptor to write by, which the
+ * caller closes. Throws the system's `EEXIST` where anything is there, a link included.
+ */
+export function createPrivateFile(path: string): number {
+  refuseForeignLinks(dirname(path));
+  const descriptor = openSync(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600);
+  giveToOwner(descriptor, dirname(path));
+  return descriptor;
+}
+
+/**
+ * Opens a file for reading and takes the rights of everybody but its owner away. Returns a descriptor, which the caller closes.
+ * Throws as {@link openNoLink}, and for a file with a second name, whose rights would go, too.
+ */
+export function openPrivateFile(path: string): number {
+  refuseForeignLinks(dirname(path));
+  const descriptor = openNoLink(path);
+  try {
+    const stat = fstatSync(descriptor);
+    if ((stat.mode & anybodyElse) === 0) return descriptor;
+    if (stat.nlink > 1) throw new Error(`${path} is readable for others and has a second name (a hard link)`);
+    fchmodSync(descriptor, 0o600);
+    return descriptor;
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
+
+/**
+ * Opens a regular file for reading. Returns a descriptor, which the caller closes. Throws the system's error, and one that says so for
+ * a link or what is no file.
+ */
+export function openNoLink(path: string): number {
+  if (lstatSync(path).isSymbolicLink()) throw new Error(`${path} is a symbolic link, which is not followed`);
+  const descriptor = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (fstatSync(descriptor).isFile()) return descriptor;
+  closeSync(descriptor);
+  throw new Error(`${path} is not a regular file`);
+}
+
+/** Sees to it that the file exists and that only its owner can read or write it. Throws as the two above. */
+export function ensurePrivateFile(path: string): void {
+  closeSync(openOrCreate(path));
+}
+
+function openOrCreate(path: string): number {
+  try {
+    return createPrivateFile(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return openPrivateFile(path);
+  }
+}

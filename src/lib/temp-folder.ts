@@ -1,0 +1,31 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openFilesProblem, Problem } from './problem.ts';
+
+/** Nothing that waiting changes: missing, not a folder, not ours to write, read-only. */
+const permanent: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'EROFS', 'ENAMETOOLONG']);
+
+/**
+ * Makes an empty folder `sluice-NAME-…` for temporary files, by default where the system keeps them, and returns its path. Throws
+ * `TEMP_FOLDER` where it cannot be made.
+ */
+export async function makeTempFolder(name: string, parent = tmpdir()): Promise<string> {
+  try {
+    return await mkdtemp(join(parent, `sluice-${name}-`));
+  } catch (error) {
+    throw openFilesProblem(error) ?? unusable(error as NodeJS.ErrnoException, parent);
+  }
+}
+
+function unusable(error: NodeJS.ErrnoException, parent: string): Problem {
+  return new Problem({
+    code: 'TEMP_FOLDER',
+    family: permanent.has(error.code ?? '') ? 'config' : 'try_later',
+    message: `A folder for temporary files cannot be made in ${parent}`,
+    seen: error.message,
+    allowed: 'a folder that exists, has room, and that the user who runs Sluice may write to',
+    next: 'set the variable TMPDIR to such a folder, or make this one',
+    cause: error,
+  });
+}

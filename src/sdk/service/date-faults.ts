@@ -1,0 +1,30 @@
+import type { Scope } from './template.ts';
+import { boundOf } from './windows.ts';
+
+/** What is wrong with the dates of a query; `scope` says what templates in them stand for. */
+export function dateFaults(
+  query: Readonly<Record<string, unknown>>,
+  scope: Scope,
+): { option: string; message: string }[] {
+  const faults = (['start_date', 'end_date'] as const).flatMap((option) => {
+    try {
+      boundOf(option, scope);
+      return [];
+    } catch (error) {
+      return [{ option, message: (error as Error).message }];
+    }
+  });
+  return faults.length === 0 && isReversed(query, scope)
+    ? [{ option: 'start_date', message: 'is after `end_date`, so the job would read nothing' }]
+    : faults;
+}
+
+/** Only of fixed dates: templates may meet in this order on some days, such as the first of a month. */
+function isReversed(query: Readonly<Record<string, unknown>>, scope: Scope): boolean {
+  if (`${query.start_date}${query.end_date}`.includes('{{')) return false;
+  const [start, end] = [boundOf('start_date', scope), boundOf('end_date', scope)];
+  if (start === undefined || end === undefined) return false;
+  // The day that a user names as the end counts to its end.
+  const last = end.isDay ? end.plus('1d').at.epochMilliseconds - 1 : end.at.epochMilliseconds;
+  return start.at.epochMilliseconds > last;
+}

@@ -1,0 +1,31 @@
+import type { ColumnData, ServiceDescription, StreamData } from './description.ts';
+import { stepsOf } from './path.ts';
+
+/**
+ * The columns that tell the rows of a stream apart: what it declares, or else the column of `incremental.key`. Undefined if
+ * nothing is known, empty if there are none.
+ */
+export function rowKeyOf(
+  { streams }: ServiceDescription,
+  { stream: name }: Readonly<Record<string, unknown>>,
+): readonly string[] | undefined {
+  const stream = streams[String(name)];
+  if (stream?.key !== undefined) return stream.key;
+  const { incremental } = stream ?? {};
+  if (stream === undefined || incremental === undefined || !('column' in incremental)) return undefined;
+  const path = incremental.key === undefined ? undefined : stepsOf(incremental.key).join('.');
+  if (path === undefined) return undefined;
+  const column = declaredColumns(stream).find(([id, data]) => placeOf(id, data) === path);
+  return [column?.[0] ?? path];
+}
+
+function declaredColumns({ columns }: StreamData): [string, string | ColumnData][] {
+  if (typeof columns !== 'object') return [];
+  const isFound = 'request' in columns && typeof columns.request === 'object';
+  return Object.entries((isFound ? (columns.always ?? {}) : columns) as Readonly<Record<string, string | ColumnData>>);
+}
+
+function placeOf(name: string, data: string | ColumnData): string | undefined {
+  if (typeof data === 'string') return name;
+  return data.scope === undefined ? stepsOf(data.at ?? name).join('.') : undefined;
+}

@@ -1,0 +1,28 @@
+import type { AuthenticationType, AuthHandlerMiddleware } from 'ssh2';
+
+/**
+ * The methods of a login in the order of OpenSSH: first the server is asked what it takes, then the key, then the password, each only
+ * if the server still offers it. After a partial success (a server that wants key and password) it goes on with what the server names
+ * next (RFC 4252, 5.1). A password that was refused is not sent once more by another method: servers count failures.
+ */
+export function authOrder({ hasKey, hasPassword }: { hasKey: boolean; hasPassword: boolean }): AuthHandlerMiddleware {
+  const left: AuthenticationType[] = [
+    ...(hasKey ? (['publickey'] as const) : []),
+    ...(hasPassword ? (['password', 'keyboard-interactive'] as const) : []),
+  ];
+  let last: AuthenticationType | undefined;
+  return (offered: readonly AuthenticationType[] | null, isPartial: boolean | null) => {
+    if (offered === null) return 'none';
+    if (last === 'password' && isPartial !== true) drop('keyboard-interactive');
+    const next = left.find((method) => offered.length === 0 || offered.includes(method));
+    if (next === undefined) return false;
+    drop(next);
+    last = next;
+    return next;
+  };
+
+  function drop(method: AuthenticationType): void {
+    const at = left.indexOf(method);
+    if (at >= 0) left.splice(at, 1);
+  }
+}

@@ -1,0 +1,101 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import type { Surroundings } from '../../src/alerts/channel.ts';
+import { ping } from '../../src/alerts/channels/heartbeat.ts';
+import { sendTo } from '../../src/alerts/channels/index.ts';
+import type { AlertChannel } from '../../src/config/alerts.ts';
+import { drip, openPeer } from '../peers/peer.ts';
+import { secret } from './receiver.ts';
+
+const post = {
+  id: 'x',
+  body: '{}',
+  event: { type: 'opened', data: { title: 'title', text: 'text', open: 1 } },
+} as never;
+const http = (port: number) => `http://127.0.0.1:${port}/`;
+
+const channels: Readonly<Record<string, (port: number, timeout_seconds: number) => AlertChannel>> = {
+  webhook: (port, timeout_seconds) => ({ name: 'a', type: 'webhook', url: http(port), secret, timeout_seconds }),
+  slack: (port, timeout_seconds) => ({ name: 'a', type: 'slack', url: http(port), timeout_seconds }),
+  heartbeat: (port, timeout_seconds) =>
+    ({ name: 'a', type: 'heartbeat', url: http(port), timeout_seconds, jobs: [], every: '1m' }) as never,
+  email: (port, timeout_seconds) =>
+    ({
+      name: 'a',
+      type: 'email',
+      server: `smtp://127.0.0.1:${port}`,
+      from: 'a@b.example',
+      to: ['c@d.example'],
+      tls: 'when offered',
+      timeout_seconds,
+    }) as never,
+  'email with TLS': (port, timeout_seconds) =>
+    ({
+      name: 'a',
+      type: 'email',
+      server: `smtps://127.0.0.1:${port}`,
+      from: 'a@b.example',
+      to: ['c@d.example'],
+      tls: 'required',
+      timeout_seconds,
+    }) as never,
+};
+
+const hand = (channel: AlertChannel, around: Surroundings) =>
+  channel.type === 'heartbeat' ? ping(channel, around) : sendTo(channel, post, around);
+
+const around = (signal = new AbortController().signal): Surroundings => ({ signal, now: 0, folder: '/' });
+
+it.each(Object.entries(channels))('%s gives a silent peer up in time, and hangs up', async (_, channel) => {
+  const peer = await openPeer();
+  expect((await hand(channel(peer.port, 1), around())).ok).toBe(false);
+  await expect.poll(peer.open, { timeout: 20_000 }).toBe(0);
+});
+
+it.each(Object.entries(channels))(
+  '%s is stopped at once while its peer is silent, and hangs up',
+  async (_, channel) => {
+    const peer = await openPeer();
+    const stop = new AbortController();
+    const sending = hand(channel(peer.port, 3600), around(stop.signal));
+    await expect.poll(peer.open, { timeout: 20_000 }).toBe(1);
+    stop.abort();
+    expect((await sending).ok).toBe(false);
+    await expect.poll(peer.open, { timeout: 20_000 }).toBe(0);
+  },
+);
+
+const drips: readonly [name: string, channel: keyof typeof channels, greeting: string, piece: string][] = [
+  ['early hints', 'webhook', '', 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'],
+  ['headers', 'webhook', 'HTTP/1.1 200 OK\r\n', 'x: y\r\n'],
+  ['a body', 'heartbeat', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', '1\r\nx\r\n'],
+  ['a greeting', 'email', '', '220-mail.example\r\n'],
+  ['extensions', 'email', '220 mail.example\r\n', '250-8BITMIME\r\n'],
+];
+
+it.each(drips)(
+  'a peer that drips %s is given up in time',
+  async (_, name, greeting, piece) => {
+    const peer = await openPeer((socket) => {
+      socket.resume().write(greeting);
+      drip(socket, piece);
+    });
+    const sent = await Promise.race([
+      hand(channels[name]!(peer.port, 1), around()),
+      wait(60_000, 'never' as const, { ref: false }),
+    ]);
+    expect(sent).toMatchObject({ ok: name === 'heartbeat' });
+    await expect.poll(peer.open, { timeout: 20_000 }).toBe(0);
+  },
+  100_000,
+);
+
+const pipes = () => process.getActiveResourcesInfo().filter((name) => name === 'PipeWrap').length;
+
+it('a command leaves no pipe behind that a child of its own holds', async () => {
+  const before = pipes();
+  const command = ['sh', '-c', 'sleep 30 & exit 3'];
+  const channel = { name: 'a', type: 'command', command, timeout_seconds: 20 } as const;
+  expect(await hand(channel, around())).toEqual({ ok: false, said: 'the program ended with 3' });
+  await expect.poll(pipes, { timeout: 5_000 }).toBe(before);
+});

@@ -1,0 +1,34 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { firstProcess, noFirstProcess } from '../journey/first-process.ts';
+import { forTest } from '../journey/process.ts';
+
+/** Hears that it is to end, and goes on. */
+const stubborn = `
+import { onStop } from ${JSON.stringify(new URL('../../src/cli/signals.ts', import.meta.url).href)};
+onStop();
+setInterval(() => {}, 1000);
+console.log('ready');
+`;
+
+it.for([
+  ['any process', [], 'SIGKILL'],
+  ['the first process of a container', firstProcess, 'SIGTRAP'],
+] as const)('a second signal ends %s that does not end by itself', async ([, under, how], { skip }) => {
+  const reason = under.length > 0 ? noFirstProcess() : undefined;
+  if (reason !== undefined) return skip(reason);
+  const [program, ...flags] = [...under, process.execPath, '--input-type=module', '--eval', stubborn];
+  const child = spawn(program!, flags, { stdio: ['ignore', 'pipe', 'inherit'] });
+  forTest(() => child.kill('SIGKILL'));
+  const ended = new Promise((resolve) => child.on('exit', (_, signal) => resolve(signal)));
+  await new Promise((resolve) => child.stdout.once('data', resolve));
+  const pid =
+    under.length > 0 ? Number(readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')) : child.pid!;
+  process.kill(pid, 'SIGTERM');
+  // What comes within a second is taken for an echo of the first.
+  await wait(1500);
+  process.kill(pid, 'SIGTERM');
+  expect(await ended).toBe(how);
+});

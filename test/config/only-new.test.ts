@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { loadCatalogue, openCatalogue } from '../../src/config/catalogue.ts';
+import type { Connector } from '../../src/sdk/connector.ts';
+import { load } from './fixtures.ts';
+
+const env = { KEY: 'k'.repeat(40) };
+
+/** What `check` advises for a job of this service that reads only what is new. */
+async function advice(id: string, source: object, query: object): Promise<string | undefined> {
+  const text = JSON.stringify({
+    destinations: { main: { url: 'http://127.0.0.1:9/api/1.0', api_key: 'abcdefabcdef' } },
+    sources: { s: { connector: id, ...source } },
+    jobs: { j: { source: 's', query: { ...query, incremental: true }, format: 'csv', target: 'a'.repeat(32) } },
+  });
+  const { problems, warnings } = await load(text, { env, catalogue: () => openCatalogue() });
+  expect(problems.map(({ message }) => message)).toEqual([]);
+  return warnings.find(({ code }) => code === 'CONFIG_ONLY_NEW')?.next;
+}
+
+const login = { login: { client_id: 'a', client_secret: 'b' } };
+
+describe('the advice for a job that reads only what is new', () => {
+  it('names the key that rows of the stream have', async () => {
+    const next = await advice('dropbox', login, { stream: 'files', deleted: true });
+    expect(next).toContain('write: {disposition: merge, key: [path]}');
+    expect(await advice('xero', login, { stream: 'invoices' })).toContain('key: [id]}');
+    expect(await advice('salesforce', login, { stream: 'records', object: 'Account' })).toContain('key: [Id]}');
+    expect(await advice('marketo', { munchkin: 'm', ...login }, { stream: 'programs' })).toContain('key: [id]}');
+  });
+
+  it('names no key if the stream has none, and none that only the user knows', async () => {
+    expect(await advice('survey_monkey', { token: 't' }, { stream: 'answers' })).not.toContain('key:');
+    const facebook = await advice('facebook', { token: 't' }, { stream: 'insights', account: '1' });
+    expect(facebook).toContain('key: […]} with the columns that tell rows apart');
+  });
+
+  it('names columns that the page of the connector lists, for each stream that resumes', async () => {
+    const { connectors } = await loadCatalogue();
+    const advised = [...connectors.values()].flatMap((connector) =>
+      streamsOf(connector).flatMap((stream) =>
+        (connector.rowKey?.({ stream } as never) ?? []).map((column) => ({ id: connector.id, stream, column })),
+      ),
+    );
+    const listed = advised.map(({ id, stream }) => listOf(connectors.get(id)!, stream));
+    // Salesforce itself says which fields there are.
+    const missing = advised.filter(
+      ({ id, column }, i) => id !== 'salesforce' && !listed[i]!.includes(`\`${column}\` `),
+    );
+    expect(missing).toEqual([]);
+    expect(advised.length).toBeGreaterThan(10);
+  });
+});
+
+/** What the page says of the columns of a stream. */
+function listOf({ columns = '' }: Connector, stream: string): string {
+  return columns.split(`**${stream}**`)[1]?.split('\n**')[0] ?? '';
+}
+
+function streamsOf({ query }: Connector): string[] {
+  return (query.stream?.schema.enum as string[] | undefined) ?? [];
+}

@@ -1,0 +1,17 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { Arrivals } from '../../connectors/ftp/arrivals.ts';
+
+it('small chunks that wait for their reader are given to it as one, also after the transfer broke', async () => {
+  const arrivals = new Arrivals();
+  const chunks = arrivals.chunks();
+  for (const text of ['a', 'b', 'c']) arrivals.write(text);
+  await nextTurn();
+  expect(String((await chunks.next()).value)).toBe('abc');
+  for (const text of ['d', 'e']) arrivals.write(text);
+  await nextTurn();
+  arrivals.destroy(new Error('broken'));
+  arrivals.complete();
+  expect(String((await chunks.next()).value)).toBe('de');
+  expect(await chunks.next()).toEqual({ done: true, value: undefined });
+});

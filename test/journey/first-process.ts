@@ -1,0 +1,17 @@
+import { spawnSync } from 'node:child_process';
+
+const isRoot = process.getuid!() === 0;
+
+/** A program that starts another as the first process of a PID namespace, as containers do; for {@link Start.under}. */
+export const firstProcess: readonly string[] = [
+  'unshare',
+  ...(isRoot ? [] : ['--user', '--map-root-user']),
+  ...['--pid', '--fork', '--mount-proc', '--kill-child'],
+];
+
+/** Why there can be no such process on this machine; undefined where there can. */
+export function noFirstProcess(): string | undefined {
+  const [program, ...flags] = [...firstProcess, 'true'];
+  const { status, stderr, error } = spawnSync(program!, flags, { encoding: 'utf8' });
+  return status === 0 ? undefined : `this user may not make a PID namespace: ${error?.message ?? stderr.trim()}`;
+}

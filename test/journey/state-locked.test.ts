@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { forTest, until } from './process.ts';
+import { adminKey, makeWorld } from './world.ts';
+
+/** Begins to write into the database of a state, and neither commits nor ends. */
+const holder = `
+const { DatabaseSync } = require('node:sqlite');
+new DatabaseSync(process.argv[1]).exec('begin immediate');
+console.log('locked');
+setInterval(() => {}, 1000);
+`;
+
+async function lock(file: string) {
+  const child = spawn(process.execPath, ['--eval', holder, file], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = new Promise((resolve) => child.on('exit', resolve));
+  const unlock = (): Promise<unknown> => {
+    child.kill('SIGKILL');
+    return ended;
+  };
+  forTest(unlock);
+  await new Promise((resolve) => child.stdout.once('data', resolve));
+  return unlock;
+}
+
+async function setUp() {
+  const world = await makeWorld();
+  const home = await world.home();
+  await home.write('orders.csv', 'id\n1\n');
+  await home.config({
+    destinations: { main: { url: world.url, api_key: adminKey } },
+    sources: { here: { connector: 'file' } },
+    jobs: {
+      orders: {
+        source: 'here',
+        query: { path: 'orders.csv' },
+        format: 'csv',
+        target: world.instances.csv,
+        schedule: 'every 1m',
+      },
+    },
+  });
+  expect(await home.sync()).toMatchObject({ code: 0 });
+  await home.write('orders.csv', 'id\n2\n');
+  return { world, home, file: join(home.folder, 'state/sluice.db') };
+}
+
+it('tells a command that writes that another process locks the state, and goes on once it does not', async () => {
+  const { world, home, file } = await setUp();
+  const unlock = await lock(file);
+  const { code, stdout, stderr } = await home.sluice(['sync']);
+  expect({ code, stdout, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('STATE_LOCKED: ') });
+  expect(stderr).toContain(file);
+  expect(stderr).toContain('fuser -v');
+  expect(stderr).not.toContain('fault of Sluice');
+  expect((await home.sluice(['status'])).code).toBe(0);
+  await unlock();
+  expect(await home.sync()).toMatchObject({ code: 0 });
+  expect(await world.data(world.instances.csv)).toBe('id\n2\n');
+});
+
+it('keeps a daemon alive while another process locks the state; it tells it, and is well once it does not', async () => {
+  const { home, file } = await setUp();
+  const daemon = home.start(['run'], { serves: true });
+  await until('the daemon has started', () => daemon.output().includes('daemon.started'));
+  const unlock = await lock(file);
+  await until('it is told', () => daemon.output().includes('STATE_LOCKED'));
+  const health = await home.sluice(['health']);
+  expect(health).toMatchObject({ code: 1 });
+  expect(health.stdout + health.stderr).toContain('STATE_LOCKED');
+  await unlock();
+  let last = '';
+  const isWell = async (): Promise<boolean> => {
+    const { code, stdout } = await home.sluice(['health']);
+    last = stdout;
+    return code === 0;
+  };
+  await until('it is well', isWell, 400_000).catch((error: Error) => {
+    throw new Error(`${error.message}: ${last}\n${daemon.output()}`);
+  });
+  daemon.child.kill('SIGTERM');
+  expect(await daemon.ended).toMatchObject({ code: 0 });
+  expect(daemon.output()).not.toContain('fault of Sluice');
+}, 600_000);

@@ -1,0 +1,46 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, it } from 'vitest';
+import { forTest } from './process.ts';
+import { adminKey, makeWorld } from './world.ts';
+
+/** Takes requests and answers none. */
+async function serveSilence() {
+  const server = createServer((request) => request.resume()).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  forTest(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/1.0` };
+}
+
+it.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)('%s during an upload leaves the payload owed, and sync says so and who sends it', async (signal, code) => {
+  const world = await makeWorld();
+  const home = await world.home();
+  await home.write('orders.csv', 'id\n1\n');
+  const config = (url: string) =>
+    home.config({
+      destinations: { main: { url, api_key: adminKey } },
+      sources: { here: { connector: 'file' } },
+      jobs: {
+        orders: { source: 'here', query: { path: 'orders.csv' }, format: 'csv', target: world.instances.csv },
+      },
+    });
+  const { server, url } = await serveSilence();
+  await config(url);
+  const sync = home.start(['sync']);
+  await once(server, 'request');
+  sync.child.kill(signal);
+  const ended = await sync.ended;
+  expect(ended).toMatchObject({ code });
+  expect(ended.stdout).toMatch(/orders .* owed: the daemon sends it, or "sluice sync orders"$/m);
+  expect(home.state().outbox).toMatchObject([{ state: 'owed' }]);
+  await config(world.url);
+  expect(await home.sync()).toMatchObject({ code: 0 });
+  expect(await world.data(world.instances.csv)).toBe('id\n1\n');
+});

@@ -1,0 +1,187 @@
+import fc from 'fast-check';
+import { Registry } from 'prom-client';
+import { expect, it } from 'vitest';
+import type { Config } from '../../src/config/config.ts';
+import { Console } from '../../src/console/console.ts';
+import { conditionKinds } from '../../src/daemon/conditions/condition.ts';
+import { readConditions } from '../../src/daemon/conditions/read-conditions.ts';
+import { keepNote, keepRefusal } from '../../src/daemon/config-note.ts';
+import type { SluiceEvents } from '../../src/daemon/events.ts';
+import { explainJobs } from '../../src/daemon/explain.ts';
+import { Gauges } from '../../src/daemon/monitor/gauges.ts';
+import { Readiness } from '../../src/daemon/monitor/readiness.ts';
+import { Lookout } from '../../src/daemon/notice/look.ts';
+import { Pulse } from '../../src/daemon/pulse.ts';
+import { reportStatus } from '../../src/daemon/report-status.ts';
+import { Events } from '../../src/lib/events.ts';
+import { Problem } from '../../src/lib/problem.ts';
+import type { Lease } from '../../src/state/leases.ts';
+import { parseExposition } from '../daemon/exposition.ts';
+import { configOf, destinationOf, jobOf, Source } from '../daemon/rig.ts';
+import { cleanUp, newStore, oweText, spool, VirtualClock } from '../state/fixtures.ts';
+
+const names = ['orders', 'stock', 'returns'] as const;
+const url = 'http://127.0.0.1:1/api/1.0';
+const note = { file: '/nowhere/sluice.yaml', sha256: '0', faults: [], leftOut: [], shown: '' };
+const fault = new Problem({ code: 'CONFIG_WRONG_VALUE', family: 'config', message: 'not a number' });
+
+const job = fc.constantFrom(...names);
+const step = fc.oneof(
+  fc.record({
+    what: fc.constantFrom('fail', 'stop', 'succeed', 'publish', 'kill', 'quarantine', 'hold', 'block', 'leave out'),
+    job,
+  }),
+  fc.record({
+    what: fc.constant('owe'),
+    job,
+    code: fc.constantFrom('UNREACHABLE', 'LOGIN_NEEDED', 'QUOTA_SPENT', 'RATE_LIMITED'),
+  }),
+  fc.record({ what: fc.constant('owe'), job: fc.constant('gone'), code: fc.constant('UNREACHABLE') }),
+  fc.record({ what: fc.constant('wait'), hours: fc.constantFrom(0.3, 2, 5) }),
+  fc.record({ what: fc.constantFrom('refuse a reload', 'break a channel', 'stop the daemon', 'start the daemon') }),
+);
+type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
+
+/** A store that a history is played into, and the surfaces over it. */
+async function newWorld() {
+  const clock = new VirtualClock();
+  const store = await newStore({ clock });
+  const destination = destinationOf(url);
+  const jobs = names.map((name) => jobOf({ name, instance: name, source: new Source(), destination }));
+  const ops = { name: 'ops', type: 'slack', url: 'http://127.0.0.1:1', timeout_seconds: 1 } as const;
+  const alerts = {
+    channels: new Map([['ops', ops]]),
+    rules: [],
+    firstFailure: true,
+    afterFailures: 3,
+    remindMs: 86_400_000,
+    recovery: true,
+    settleMs: 0,
+    unsentAfterMs: 900_000,
+    quotaLeft: 0.1,
+  };
+  let config: Config = { ...configOf('/nowhere', jobs), alerts };
+  const pulse = new Pulse({ store, clock, ticking: () => ({ silence: 0, overdue: 0, scheduled: 3 }) });
+  const end = async (name: string, more: object) =>
+    store.runs.finish(await store.runs.begin({ job: name, origin: 'schedule' }), more as never);
+  let lease: Lease | undefined;
+  let texts = 0;
+  const owe = async (name: string) =>
+    (await oweText(store, { instance: name, text: `id\n${++texts}\n`, asOf: clock.now(), job: name })).owed;
+  const acts: Record<string, (one: Step & { job: string; code: string; hours: number }) => Promise<unknown>> = {
+    fail: ({ job: name }) => end(name, { state: 'failed', problem: { code: 'DB_UNREACHABLE', message: 'refused' } }),
+    stop: ({ job: name }) => end(name, { state: 'interrupted', problem: { code: 'STOPPED', message: 'told to stop' } }),
+    succeed: ({ job: name }) => end(name, { state: 'unchanged' }),
+    async publish({ job: name }) {
+      const owed = await owe(name);
+      const row = owed.state === 'owed' ? await store.outbox.attempt(owed.id) : undefined;
+      if (row !== undefined) await store.outbox.delivered(row);
+    },
+    async kill({ job: name }) {
+      const owed = await owe(name);
+      if (owed.state === 'owed') await store.outbox.bury(owed.id, { code: 'DELIVERY_REFUSED', message: 'no' });
+    },
+    async quarantine({ job: name }) {
+      const run = await store.runs.begin({ job: name, origin: 'schedule' });
+      const payload = spool(store, { run, text: `few ${++texts}`, asOf: clock.now() });
+      const goes = { destination: { name: 'main', url }, instance: name, mediaType: 'text/csv', always: false };
+      await store.quarantine.put({ run, job: name, payload, ...goes }, { findings: '[]', message: 'only 3 rows' });
+    },
+    hold: ({ job: name }) => store.holds.set(name, { who: 'ann', why: 'rollback' }),
+    block: ({ job: name }) => store.holds.set(name, { who: 'sluice', why: 'two of its runs blocked the process' }),
+    async 'leave out'({ job: name }) {
+      const left = config.jobs.get(name);
+      if (left === undefined) return;
+      config = {
+        ...config,
+        jobs: new Map([...config.jobs].filter(([one]) => one !== name)),
+        leftOut: new Map([...(config.leftOut ?? []), [name, [fault]]]),
+      };
+    },
+    async owe({ job: name, code }) {
+      const owed = await owe(name);
+      if (owed.state === 'owed') await store.outbox.postpone(owed.id, { code, message: 'said so', free: false });
+    },
+    wait: async ({ hours }) => clock.advance(hours * 3_600_000),
+    'refuse a reload': () => keepRefusal(note, { store, clock }, [fault]),
+    'break a channel': () => store.alerts.beaten('ops', { problem: 'answered 500' }),
+    async 'stop the daemon'() {
+      await lease?.release();
+      lease = undefined;
+    },
+    async 'start the daemon'() {
+      lease ??= await store.leases.take('daemon');
+      await keepNote(note, { store, clock });
+    },
+  };
+  await acts['start the daemon']!({} as never);
+  return { store, clock, pulse, config: () => config, play: (one: Step) => acts[one.what]!(one as never) };
+}
+
+/** What every surface says, read from what it shows and not from what it was made of. */
+async function surfacesOf({ store, clock, pulse, config }: Awaited<ReturnType<typeof newWorld>>) {
+  if ((await store.leases.holder('daemon')) !== undefined) await pulse.write();
+  const status = await reportStatus(config(), store, clock);
+  const page = (await new Console({ config, store, clock, version: '1' }).answer(new URL('http://monitor/')))!.text;
+  const conditions = () => readConditions(config(), store, { clock });
+  const events = new Events<SluiceEvents>();
+  const ready = await new Readiness({ events, pulse, conditions, jobs: () => config().jobs.size }).ready();
+  const registry = new Registry();
+  const ticking = () => ({ silence: 0, overdue: 0, scheduled: 3 });
+  await new Gauges({ registry, store, clock, config, ticking, pulse, conditions }).read();
+  const metric = parseExposition(await registry.metrics()).find(({ name }) => name === 'sluice_conditions')!;
+  const explained = await explainJobs([...config().jobs.values()], { config: config(), store, clock });
+  const { alerts } = config();
+  const look = await new Lookout().look({ config: config(), alerts: alerts!, store, clock, beat: undefined });
+  const told = new Set(look.conditions.map(({ subject }) => subject));
+  return { status, page, ready, metric, explained, told };
+}
+
+const bad = /^(failing|quarantined|dead|credentials refused|needs a login|on hold|late)/;
+
+it('no two surfaces disagree whether anything is wrong, and about which jobs, whatever has happened', async () => {
+  await fc.assert(
+    fc
+      .asyncProperty(fc.array(step, { maxLength: 8 }), async (history) => {
+        const world = await newWorld();
+        for (const one of history) await world.play(one);
+        const { status, page, ready, metric, explained, told } = await surfacesOf(world);
+        const { conditions, jobs, left_out } = status;
+        const errors = new Set(conditions.flatMap((one) => (one.level === 'error' ? one.jobs : [])));
+        const warned = new Set(conditions.flatMap((one) => one.jobs));
+
+        expect(left_out).toEqual([...(world.config().leftOut ?? new Map()).keys()]);
+        const count = jobs.length + left_out.length;
+        const title = /<h1[^>]*>([^<]*)</.exec(page)![1];
+        if (conditions.length === 0) expect(title).toBe(`All ${count} jobs healthy`);
+        else expect(title).not.toBe(`All ${count} jobs healthy`);
+        const rows = [...page.matchAll(/<tr><td><a href="\/jobs\/(\w+)">[^✖◔✔○]*([✖◔✔○])/g)];
+        expect(
+          rows
+            .filter(([, , sign]) => sign === '✖')
+            .map(([, name]) => name)
+            .sort(),
+        ).toEqual([...errors].sort());
+
+        const shown = metric.samples.filter(({ value }) => value > 0);
+        for (const kind of conditionKinds) {
+          const told = shown.filter(({ labels }) => labels.kind === kind).reduce((sum, { value }) => sum + value, 0);
+          expect(told, kind).toBe(conditions.filter((one) => one.kind === kind).length);
+        }
+        const unready = ['left_out', 'reload_refused', 'credentials'];
+        expect(ready.every(({ ok }) => ok)).toBe(!conditions.some(({ kind }) => unready.includes(kind)));
+
+        const subjects = (some: typeof conditions) => some.map(({ subject }) => subject);
+        const ofJobs = conditions.filter(({ subject, kind }) => subject.startsWith('job:') && kind !== 'left_out');
+        expect([...told]).toEqual(expect.arrayContaining(subjects(ofJobs)));
+        expect(subjects([...conditions])).toEqual(expect.arrayContaining([...told]));
+
+        for (const { job: name, verdict } of explained) {
+          if (/^up to date/.test(verdict)) expect(warned, `${name}: ${verdict}`).not.toContain(name);
+          if (bad.test(verdict)) expect(errors, `${name}: ${verdict}`).toContain(name);
+        }
+      })
+      .afterEach(cleanUp),
+    { numRuns: Number(process.env.SLUICE_CONDITION_RUNS ?? 40) },
+  );
+});

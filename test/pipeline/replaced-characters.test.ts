@@ -1,0 +1,113 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { loadGuards } from '../../src/config/load-guards.ts';
+import { csv } from '../../src/formats/csv.ts';
+import type { Format } from '../../src/formats/format.ts';
+import { json } from '../../src/formats/json.ts';
+import { xml } from '../../src/formats/xml.ts';
+import { RunWarnings } from '../../src/lib/run-warnings.ts';
+import { runPipeline } from '../../src/pipeline/run-pipeline.ts';
+import { type Connector, readRecords, recordOptions, type Value, withDefaults } from '../../src/sdk/index.ts';
+import { inputOf } from '../sdk/inputs.ts';
+import { transformById } from '../transforms/rig.ts';
+import { columns, connectorOf, extractOf, rig, rowsConnector } from './rig.ts';
+
+const formats: readonly Format[] = [csv, json, xml];
+
+/** Runs a job; what it warned of. */
+async function warningsOf(
+  connector: Connector,
+  { format, limit, guards = {} }: { format: Format; limit?: number; guards?: object },
+) {
+  const transforms = limit === undefined ? [] : [{ transform: transformById('limit'), given: limit }];
+  const formatOptions = withDefaults(format.options, {});
+  const warnings = new RunWarnings(undefined, loadGuards(guards, undefined));
+  const { given } = rig(extractOf(connector, { format, formatOptions, transforms }), { warn: warnings.add });
+  const run = runPipeline(given);
+  const refusal = await run.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  const left = existsSync(given.spool) ? readdirSync(given.spool) : [];
+  return { list: warnings.list, refusal, left };
+}
+
+/** A source whose texts come as a json document. */
+function jsonConnector(document: string): Connector {
+  return connectorOf(async function* ({ warn }) {
+    const settings = { ...withDefaults(recordOptions, {}), format: 'json' as const, warn };
+    const { batches } = await readRecords([inputOf(document)], settings);
+    for await (const batch of batches) yield { ...batch, columns };
+  });
+}
+
+const halves: readonly (readonly Value[])[] = [
+  [1, 'fine 😀 \ufffd'],
+  [2, 'x\ud83dy'],
+  [3, '\udc00\ud83d, longer than twelve'],
+];
+const said = (count: string, row: number) => ({
+  code: 'CHARACTERS_REPLACED',
+  message: `${count} that UTF-8 or XML cannot carry became U+FFFD; the first one in row ${row}, column "name"`,
+  next: expect.any(String),
+  replaced: true,
+});
+
+test.each(formats)('halves of surrogate pairs are counted as they are written as $id', async (format) => {
+  const { list } = await warningsOf(rowsConnector(halves.slice(0, 1), halves.slice(1)), { format });
+  expect(list).toEqual([{ ...said('3 characters', 2), seen: 'U+D83D' }]);
+});
+
+test('characters that XML lacks are counted in xml, and carried by csv and json', async () => {
+  const rows = [
+    [1, 'a\tb\n<&>'],
+    [2, '\ufffd \uffee'],
+    [3, 'x\u0001\ufffey'],
+    [4, `${'z'.repeat(300_000)}\uffff`],
+  ] as const;
+  const asBytes = connectorOf(async function* () {
+    const cells = rows.map(([, text]) => Buffer.from(text));
+    const bytes = Buffer.concat(cells);
+    const spans = new Int32Array(2 * cells.length);
+    let at = 0;
+    for (const [i, { length }] of cells.entries()) {
+      spans.set([at, at + length], 2 * i);
+      at += length;
+    }
+    const name = { kind: 'bytes', bytes, spans, stride: 1, slot: 0 } as const;
+    yield { columns, length: 4, cells: [{ kind: 'values', values: [1, 2, 3, 4] }, name] };
+  });
+  for (const connector of [rowsConnector(rows), asBytes]) {
+    expect((await warningsOf(connector, { format: xml })).list).toEqual([
+      { ...said('3 characters', 3), seen: 'U+0001' },
+    ]);
+    for (const format of [csv, json]) expect((await warningsOf(connector, { format })).list).toEqual([]);
+  }
+});
+
+test('a lone escape of a json document is counted once, in whatever format it is written', async () => {
+  const document = '[{"id":1,"name":"\\ud83d\\ude00"},{"id":2,"name":"\\ud83d \\u0041\\ude00"}]';
+  for (const format of formats) {
+    const { list } = await warningsOf(jsonConnector(document), { format });
+    expect(list).toEqual([{ ...said('2 characters', 2), seen: 'U+D83D' }]);
+  }
+});
+
+test.each([undefined, 2])('a job with `guards: {exact: true}` and a limit of %s sends nothing', async (limit) => {
+  const document = JSON.stringify(halves.map(([id, name]) => ({ id, name })));
+  for (const connector of [rowsConnector(halves), jsonConnector(document)]) {
+    const { refusal, left } = await warningsOf(connector, {
+      format: csv,
+      guards: { exact: true },
+      ...(limit === undefined ? {} : { limit }),
+    });
+    expect(refusal).toMatchObject({
+      code: 'CHARACTERS_REPLACED',
+      family: 'job',
+      next: expect.stringContaining('`guards: {exact: true}`'),
+    });
+    expect(left).toEqual([]);
+  }
+  const clean = await warningsOf(rowsConnector(halves.slice(0, 1)), { format: xml, guards: { exact: true } });
+  expect(clean).toMatchObject({ list: [], refusal: undefined });
+});

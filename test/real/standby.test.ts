@@ -1,0 +1,129 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { batchText, type Extraction } from '#sdk';
+import { check, extract, problemOf, read, readOn } from '../connectors/db-reader.ts';
+import { forSuite, forTest } from '../journey/process.ts';
+import { describeWithServer } from '../servers/describe.ts';
+import { openGate } from '../servers/gate.ts';
+import type { TestServer } from '../servers/server.ts';
+import { startStandby } from '../servers/standby.ts';
+
+const rows = 40_000;
+/** More than any buffer on the way holds, so that a reader who stops is in the middle. */
+const query = { sql: "select id, v, repeat('x', 1000) as fill from orders", fetch_rows: 100 };
+const ids = Array.from({ length: rows }, (_, i) => String(i + 1));
+
+describeWithServer({ servers: 'PostgreSQL' }, 'a hot standby of PostgreSQL', (primary) => {
+  const scope = forSuite();
+  let admin: pg.Client;
+  beforeAll(async () => {
+    admin = new pg.Client(primary().url);
+    await admin.connect();
+  });
+  afterAll(() => admin.end());
+
+  /** A standby that has all that was written so far, with a new table of orders. */
+  async function follow(
+    settings: Record<string, string | number> = {},
+  ): Promise<TestServer & { run(sql: string): Promise<void> }> {
+    await admin.query(`drop table if exists orders; create table orders (id int primary key, v int);
+      insert into orders select g, 0 from generate_series(1, ${rows}) g`);
+    const standby = await startStandby(primary(), { settings });
+    scope(() => standby.stop());
+    const run = async (sql: string) => {
+      const client = new pg.Client(standby.url);
+      await client.connect();
+      await client.query(sql).finally(() => client.end());
+    };
+    return { ...standby, run };
+  }
+
+  /** Resolves when the standby shows what the primary has written. */
+  async function untilReplayed(standby: TestServer): Promise<void> {
+    const asked = 'select pg_current_wal_lsn()::text as at';
+    const { at } = (await admin.query(asked)).rows[0] as { at: string };
+    const client = new pg.Client(standby.url);
+    await client.connect();
+    while (!(await client.query('select pg_last_wal_replay_lsn() >= $1::pg_lsn as ok', [at])).rows[0].ok)
+      await wait(10);
+    await client.end();
+  }
+
+  /** The ids that a read gives, if `act` happens after its first batch. */
+  async function idsOf({ batches }: Extraction, act: () => Promise<unknown>): Promise<(string | null)[]> {
+    const found: (string | null)[] = [];
+    for await (const batch of batches) {
+      const first = found.length === 0;
+      found.push(...batchText(batch).map(([id]) => id!));
+      if (first) await act();
+    }
+    return found;
+  }
+
+  /** Writes each row anew, and takes the old ones away that a reader of the standby may still need. */
+  async function vacuum(standby: TestServer): Promise<void> {
+    await admin.query('update orders set v = v + 1');
+    await admin.query('vacuum orders');
+    await untilReplayed(standby);
+  }
+
+  it('gives the same rows as the primary, and each new one once, whatever its lag', async () => {
+    const standby = await follow();
+    const source = { url: standby.url };
+    expect(await check(source)).toMatch(/^PostgreSQL /);
+    await untilReplayed(standby);
+    const everything = 'select * from orders order by id';
+    expect(await read(source, everything)).toEqual(await read({ url: primary().url }, everything));
+    const changes = { sql: 'select id, v from orders', cursor: 'id' };
+    const first = await readOn(source, changes);
+    expect(first.rows.map(([id]) => id)).toEqual(ids);
+    await standby.run('select pg_wal_replay_pause()');
+    await admin.query(`insert into orders values (${rows + 1}, 1)`);
+    const behind = await readOn(source, changes, first.watermark);
+    expect(behind).toEqual({ rows: [], unchanged: true, watermark: first.watermark });
+    await standby.run('select pg_wal_replay_resume()');
+    await untilReplayed(standby);
+    expect((await readOn(source, changes, behind.watermark)).rows).toEqual([[String(rows + 1), '1']]);
+  });
+
+  it('never gives a part if what is read is vacuumed away on the primary', async () => {
+    const standby = await follow({ max_standby_streaming_delay: 0 });
+    const reading = idsOf(await extract({ url: standby.url }, query), () => vacuum(standby));
+    // A server that is in the middle of sending has no way to say why it ends.
+    expect(await problemOf(reading)).toMatchObject({
+      code: expect.stringMatching(/^DB_(SERVER_BUSY|CONNECTION_LOST)$/),
+      family: 'try_later',
+      message: expect.stringMatching(/conflict with recovery|lost before/),
+    });
+  });
+
+  it('gives each row once in chunks, although what they read is vacuumed away', async () => {
+    const standby = await follow({ max_standby_streaming_delay: 0 });
+    const chunks = { column: 'id', rows: 20_000 };
+    const reading = idsOf(await extract({ url: standby.url }, { ...query, chunks }), () => vacuum(standby));
+    expect(await reading).toEqual(ids);
+  });
+
+  it('that is promoted in the middle of a read gives all of its rows', async () => {
+    const standby = await follow();
+    const reading = idsOf(await extract({ url: standby.url }, query), () => standby.run('select pg_promote()'));
+    expect((await reading).toSorted((a, b) => Number(a) - Number(b))).toEqual(ids);
+    expect((await read({ url: standby.url }, 'select pg_is_in_recovery()')).rows).toEqual([['false']]);
+  });
+
+  it('that lags and answers instead of the primary in the middle of chunks never makes a part the whole', async () => {
+    const standby = await follow();
+    await untilReplayed(standby);
+    await standby.run('select pg_wal_replay_pause()');
+    await admin.query(`insert into orders select g, 0 from generate_series(${rows + 1}, ${2 * rows}) g`);
+    const gate = await openGate(primary().port, 1_000_000, forTest);
+    const url = primary().url.replace(/:\d+\//, `:${gate.port}/`);
+    const chunks = { column: 'id', rows: rows + 1000 };
+    const reading = problemOf(idsOf(await extract({ url }, { ...query, chunks }), async () => {}));
+    await gate.held;
+    gate.aim(standby.port);
+    gate.release();
+    expect(await reading).toMatchObject({ code: 'DB_ROWS_GONE', family: 'try_later', seen: String(rows + 1000) });
+  });
+});

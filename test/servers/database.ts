@@ -1,0 +1,48 @@
+import { launch, type ServerFolder, type Supervised, type TestServer, untilAnswers } from './server.ts';
+
+interface Database {
+  readonly folder: ServerFolder;
+  readonly scheme: 'postgres' | 'mysql';
+  readonly account: Pick<TestServer, 'user' | 'password' | 'database'>;
+  /** Starts the server on the port, with the data that it has. */
+  start(port: number): Promise<Supervised>;
+  /** One try to log in; rejects if the server does not let us. */
+  answers(port: number): Promise<void>;
+  /** What ends it, with all its processes, as a power cut would. */
+  readonly killSignal: NodeJS.Signals;
+}
+
+/** Starts a database server on a free port. */
+export async function startDatabase({
+  folder,
+  scheme,
+  account,
+  start,
+  answers,
+  killSignal,
+}: Database): Promise<TestServer> {
+  const { port, server: first } = await launch({ start, answers });
+  let server = first;
+  const { user, password, database } = account;
+  return {
+    url: `${scheme}://${user}:${password}@127.0.0.1:${port}/${database}`,
+    host: '127.0.0.1',
+    port,
+    ...account,
+    folder: folder.path,
+    stop: () => server.stop(),
+    kill: () => server.kill(killSignal),
+    signal: (name) => server.signal(name),
+    restart: async () => {
+      let failure: unknown;
+      // Processes of a server that was killed may hold its data for a moment longer.
+      for (let tries = 0; tries < 20; tries++) {
+        await server.stop({ keepFolder: true });
+        server = await start(port);
+        failure = await untilAnswers(server, () => answers(port));
+        if (failure === undefined) return;
+      }
+      throw new Error(`the server did not start again: ${String(failure)}\n${await server.lastWords()}`);
+    },
+  };
+}

@@ -1,0 +1,128 @@
+import {
+  chownSync,
+  existsSync,
+  lchownSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/lib/clock.ts';
+import { refuseForeignLinks } from '../../src/lib/foreign-links.ts';
+import { giveTreeToOwner } from '../../src/lib/give-to-owner.ts';
+import { createPrivateFile, openPrivateFile } from '../../src/lib/private-file.ts';
+import { Keys } from '../../src/oauth/keys.ts';
+import { backUp } from '../../src/state/backup.ts';
+import { refuseLinksIn } from '../../src/state/links.ts';
+import { openStore } from '../../src/state/store.ts';
+
+/** The user of a service, if we may be root; else ourselves. */
+const service = process.getuid!() === 0 ? 12_345 : process.getuid!();
+
+let folder: string;
+let state: string;
+let victim: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-links-'));
+  state = join(folder, 'state');
+  victim = join(folder, 'victim');
+  mkdirSync(state, { mode: 0o755 });
+  chownSync(state, service, service);
+  writeFileSync(victim, 'of root\n', { mode: 0o640 });
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function linkOfService(target: string, path: string): void {
+  symlinkSync(target, path);
+  lchownSync(path, service, service);
+}
+
+const factsOf = (path: string) => {
+  const { uid, mode } = statSync(path);
+  return { uid, mode: mode & 0o777, text: readFileSync(path, 'utf8') };
+};
+
+describe('a state folder of another user', () => {
+  it.each(['sluice.db', 'sluice.db-wal', 'sluice.db-shm'])(
+    'with a link as %s leaves its target alone',
+    async (name) => {
+      const before = factsOf(victim);
+      linkOfService(victim, join(state, name));
+      await expect(openStore(state, { clock: systemClock })).rejects.toThrow(/link|unable to open/);
+      expect(factsOf(victim)).toEqual(before);
+    },
+  );
+
+  it('creates no absent target of a link as sluice.db', async () => {
+    linkOfService(join(folder, 'absent'), join(state, 'sluice.db'));
+    await expect(openStore(state, { clock: systemClock })).rejects.toThrow('link');
+    expect(existsSync(join(folder, 'absent'))).toBe(false);
+  });
+
+  it('keeps the rights of the target of a link as the key of the logins', () => {
+    const before = factsOf(victim);
+    linkOfService(victim, join(state, 'login.key'));
+    expect(() => new Keys({ former: [] }, state).current()).toThrow('link');
+    expect(factsOf(victim)).toEqual(before);
+  });
+
+  it('puts no target of a link into a backup', async () => {
+    const store = await openStore(state, { clock: systemClock });
+    await store.close();
+    linkOfService(victim, join(state, 'login.key'));
+    await expect(backUp(state, join(folder, 'backup'), 0)).rejects.toThrow('link');
+    expect(existsSync(join(folder, 'backup', 'login.key'))).toBe(false);
+  });
+
+  it.each(['payloads', 'sets', 'blocked', 'logs'])('is refused to root with a link as %s', (name) => {
+    linkOfService(folder, join(state, name));
+    // If we may not be root, our own links stand for those of another user.
+    expect(() => refuseLinksIn(state, 0)).toThrow(`is not followed by root: ${join(state, name)}`);
+  });
+
+  it('is refused to root if it is itself reached by such a link', () => {
+    linkOfService(state, join(folder, 'other'));
+    expect(() => refuseForeignLinks(join(folder, 'other', 'payloads', 'run'), 0)).toThrow(`root: ${folder}/other`);
+  });
+});
+
+describe('a private file', () => {
+  it('is made nowhere else than where it is named', () => {
+    linkOfService(join(folder, 'absent'), join(state, 'file'));
+    expect(() => createPrivateFile(join(state, 'file'))).toThrow('EEXIST');
+    expect(existsSync(join(folder, 'absent'))).toBe(false);
+  });
+
+  it('keeps its rights if it has a second name', () => {
+    linkSync(victim, join(state, 'file'));
+    expect(() => openPrivateFile(join(state, 'file'))).toThrow('hard link');
+    expect(factsOf(victim).mode).toBe(0o640);
+  });
+});
+
+describe('what root has made in a folder of another user', () => {
+  it('is given away with its folder, except for files with a second name and links', () => {
+    const tree = join(state, 'tree');
+    mkdirSync(join(tree, 'inner'), { recursive: true });
+    writeFileSync(join(tree, 'inner', 'own'), '');
+    linkSync(victim, join(tree, 'inner', 'other'));
+    const before = factsOf(victim);
+    giveTreeToOwner(tree);
+    expect([tree, join(tree, 'inner'), join(tree, 'inner', 'own')].map((path) => lstatSync(path).uid)).toEqual([
+      service,
+      service,
+      service,
+    ]);
+    expect(factsOf(victim)).toEqual(before);
+  });
+});

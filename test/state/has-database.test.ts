@@ -1,0 +1,56 @@
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openExisting } from '../../src/cli/existing-store.ts';
+import type { Config } from '../../src/config/config.ts';
+import { examine } from '../../src/daemon/doctor/examine.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { backUp } from '../../src/state/backup.ts';
+import { inspectState } from '../../src/state/inspect.ts';
+import { readPastRuns } from '../../src/state/past-runs.ts';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-look-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Refused for root as well, unlike a folder without rights. */
+function unreadable(): string {
+  const state = join(folder, 'loop');
+  rmSync(state, { force: true });
+  symlinkSync('loop', state);
+  return state;
+}
+
+const refused = { code: 'STATE_UNUSABLE', message: expect.stringContaining('cannot be read') };
+
+describe('commands that only look, at a state folder that cannot be read', () => {
+  it('fail instead of saying that there is no state', async () => {
+    const state = unreadable();
+    await expect(openExisting({ state })).rejects.toMatchObject(refused);
+    await expect(backUp(state, join(folder, 'backup'), systemClock.now())).rejects.toMatchObject(refused);
+    expect(() => readPastRuns(state)).toThrow(expect.objectContaining(refused));
+    expect(inspectState(state)).toMatchObject({ unread: refused });
+  });
+
+  it('tell it among the findings of doctor', () => {
+    const file = join(folder, 'sluice.yaml');
+    writeFileSync(file, '');
+    const config = { file, folder, state: unreadable(), jobs: new Map() } as unknown as Config;
+    const findings = examine(config, { now: systemClock.now(), version: 'none' });
+    expect(findings).toContainEqual(
+      expect.objectContaining({ says: expect.stringContaining('The state folder cannot be read') }),
+    );
+  });
+
+  it('find no state where there is no folder, or a file in its place', async () => {
+    writeFileSync(join(folder, 'file'), '');
+    for (const state of [join(folder, 'missing'), join(folder, 'file')]) {
+      expect(await openExisting({ state })).toBeUndefined();
+      expect(inspectState(state)).toBeUndefined();
+      expect(readPastRuns(state).size).toBe(0);
+    }
+  });
+});

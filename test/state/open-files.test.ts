@@ -1,0 +1,37 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterEach, expect, it } from 'vitest';
+import { systemClock } from '../../src/lib/clock.ts';
+import { cleanUp, newFolder, newStore } from './fixtures.ts';
+
+const run = promisify(execFile);
+afterEach(cleanUp);
+
+/** Opens as many files as it may, gives two back, and opens the state: SQLite says no more than that it cannot open a file. */
+const starved = (folder: string) => `
+import { closeSync, openSync } from 'node:fs';
+import { openStore } from ${JSON.stringify(new URL('../../src/state/store.ts', import.meta.url).href)};
+import { systemClock as clock } from ${JSON.stringify(new URL('../../src/lib/clock.ts', import.meta.url).href)};
+const opened = [];
+try {
+  for (;;) opened.push(openSync('/dev/null', 'r'));
+} catch {
+  for (const file of opened.splice(0, 2)) closeSync(file);
+}
+const code = await openStore(${JSON.stringify(folder)}, { clock }).then(() => 'opened', (error) => error.code);
+for (const file of opened) closeSync(file);
+console.log(code);
+`;
+
+it('tells a limit on open files from a disk that fails', async () => {
+  const folder = newFolder();
+  await newStore({ clock: systemClock, folder });
+  const { stdout } = await run('prlimit', [
+    '--nofile=64',
+    process.execPath,
+    '--input-type=module',
+    '--eval',
+    starved(folder),
+  ]);
+  expect(stdout).toBe('OPEN_FILES_LIMIT\n');
+});

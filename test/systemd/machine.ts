@@ -1,0 +1,107 @@
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { until } from '../journey/process.ts';
+
+const run = promisify(execFile);
+const checkout = resolve(import.meta.dirname, '../..');
+const tools = ['debootstrap', 'systemd-nspawn', 'nsenter'];
+
+/** Why no machine can be booted here; undefined where one can. */
+export function noMachine(): string | undefined {
+  if (process.getuid!() !== 0) return 'it needs the rights of root';
+  const missing = tools.filter((tool) => !(process.env.PATH ?? '').split(':').some((folder) => isIn(folder, tool)));
+  return missing.length === 0
+    ? undefined
+    : `missing: ${missing.join(', ')} (apt-get install debootstrap systemd-container)`;
+}
+
+function isIn(folder: string, tool: string): boolean {
+  try {
+    execFileSync('test', ['-x', join(folder, tool)]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What a command in the machine came to. */
+export interface Said {
+  readonly code: number;
+  /** Standard output and error. */
+  readonly text: string;
+}
+
+/** A Debian with systemd as its first process and Sluice installed; it shares the network of this machine. */
+export interface Machine {
+  /** Its root folder, as seen from here. */
+  readonly root: string;
+  /** Runs a line of shell in it, as root. */
+  run(line: string): Promise<Said>;
+  close(): Promise<void>;
+}
+
+/** Makes the root by debootstrap, installs what `npm pack` makes where npm installs commands, and boots it. */
+export async function bootMachine(): Promise<Machine> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-systemd-'));
+  const root = join(folder, 'root');
+  const close = async (): Promise<void> => {
+    await run('umount', ['-l', join(root, 'proc')]).catch(() => undefined);
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    await run('debootstrap', ['--variant=minbase', '--include=systemd,systemd-sysv,dbus', 'bookworm', root], {
+      maxBuffer: 64 * 1024 * 1024,
+    });
+    await run('npm', ['pack', '--pack-destination', folder], { cwd: checkout, maxBuffer: 64 * 1024 * 1024 });
+    const [tarball] = (await readdir(folder)).filter((name) => name.endsWith('.tgz'));
+    const flags = ['--ignore-scripts', '--omit=dev', '--no-audit', '--no-fund'];
+    await run('npm', ['install', '--global', '--prefix', join(root, 'usr/local'), ...flags, join(folder, tarball!)]);
+    return await boot(root, close);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function boot(root: string, remove: () => Promise<void>): Promise<Machine> {
+  const nspawn = spawn('systemd-nspawn', ['--directory', root, '--boot', '--register=no', '--keep-unit'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let console = '';
+  for (const stream of [nspawn.stdout, nspawn.stderr])
+    stream.setEncoding('utf8').on('data', (text) => (console += text));
+  const ended = new Promise((done) => nspawn.on('exit', done));
+  const inside = (line: string): Promise<Said> => {
+    const enter = ['--target', String(leaderOf(nspawn.pid!)), '--all', 'sh', '-c', line];
+    return run('nsenter', enter, { maxBuffer: 64 * 1024 * 1024, env: { PATH: '/usr/local/bin:/usr/bin:/bin' } }).then(
+      ({ stdout, stderr }) => ({ code: 0, text: stdout + stderr }),
+      ({ code, stdout, stderr }) => ({ code: Number(code), text: `${stdout}${stderr}` }),
+    );
+  };
+  const close = async (): Promise<void> => {
+    nspawn.kill('SIGTERM');
+    const late = setTimeout(() => nspawn.kill('SIGKILL'), 20_000);
+    await ended;
+    clearTimeout(late);
+    await remove();
+  };
+  try {
+    await until('systemd has booted', async () => {
+      if (nspawn.exitCode !== null) throw new Error(`systemd-nspawn ended: ${console}`);
+      return /running|degraded/.test((await inside('systemctl is-system-running')).text);
+    });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { root, run: inside, close };
+}
+
+/** The first process of the machine, by its number here; nspawn's own is gone where it has ended. */
+function leaderOf(nspawn: number): number {
+  return Number(readFileSync(`/proc/${nspawn}/task/${nspawn}/children`, 'utf8').trim().split(' ').at(-1));
+}

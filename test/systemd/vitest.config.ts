@@ -1,0 +1,13 @@
+import { configDefaults, defineConfig } from 'vitest/config';
+import base from '../vitest.config.ts';
+
+/** `npm run test:systemd`: the packed package and the units, installed by docs/operate.md in a Debian that systemd has booted. */
+export default defineConfig({
+  ...base,
+  test: {
+    ...base.test,
+    include: ['test/systemd/*.test.ts'],
+    exclude: [...configDefaults.exclude],
+    hookTimeout: 600_000,
+  },
+});
