@@ -2,10 +2,10 @@ import { tickOf } from '../lib/clock.ts';
 import { newRunId } from '../lib/ids.ts';
 import { redact } from '../lib/redact.ts';
 import type { RunWarning } from '../lib/run-warnings.ts';
+import { forgetRuns } from './forget-runs.ts';
 import { Owners } from './owners.ts';
 import { atomically, type Ground } from './part.ts';
 import { prepared, type Value } from './prepared.ts';
-import { rankedPayloads } from './ranked-payloads.ts';
 import type { RunRow, RunState } from './tables.ts';
 
 export interface RunEnd {
@@ -46,9 +46,6 @@ const ends: readonly RunState[] = [
 /** Runs that were ended from outside and not by a person or the daemon's own end. */
 const cutShort = ['RUN_INTERRUPTED', 'RUN_CANCELLED', 'RUN_BLOCKED'];
 const mostCancelled = 3;
-
-/** So many of its newest runs each job keeps, however many others have run since. */
-const ofEachJob = 5;
 
 const nothingWrong = { code: null, message: null, next: null };
 
@@ -249,47 +246,9 @@ export class Runs {
     });
   }
 
-  /**
-   * Forgets all but the newest `keep` runs, and the settled payloads of those forgotten. A job that runs once a month among
-   * many that run each minute keeps its own: its newest few runs, and those whose payloads can be put back or are
-   * what guards compare with.
-   */
+  /** Forgets all but the newest `keep` runs; see {@link forgetRuns}. */
   async prune(keep: number): Promise<void> {
-    await atomically(this.#ground, async ({ db, keep: kept }) => {
-      const oldest = await db
-        .selectFrom('runs')
-        .select('sequence')
-        .orderBy('sequence', 'desc')
-        .offset(keep)
-        .limit(1)
-        .executeTakeFirst();
-      if (oldest === undefined) return;
-      await db
-        .deleteFrom('runs')
-        .where('sequence', '<=', oldest.sequence)
-        .where('state', 'not in', ['running', 'owed', 'dead'])
-        .where('id', 'not in', ({ selectFrom }) =>
-          selectFrom('outbox').select('outbox.run').where('outbox.state', '=', 'quarantined'),
-        )
-        .where('id', 'not in', ({ selectFrom }) =>
-          selectFrom(rankedPayloads({ db }).as('good'))
-            .select('good.run')
-            .where('good.rank', '<=', Math.max(1, kept?.payloads ?? 0)),
-        )
-        .where('id', 'not in', ({ selectFrom }) =>
-          selectFrom(rankedRuns(db).as('newest')).select('newest.id').where('newest.rank', '<=', ofEachJob),
-        )
-        .execute();
-      await db
-        .deleteFrom('outbox')
-        .where('state', 'in', ['delivered', 'superseded', 'discarded'])
-        .where('run', 'not in', ({ selectFrom }) => selectFrom('runs').select('runs.id'))
-        .execute();
-      await db
-        .deleteFrom('quarantine')
-        .where('id', 'not in', ({ selectFrom }) => selectFrom('outbox').select('outbox.id'))
-        .execute();
-    });
+    await forgetRuns(this.#ground, keep);
   }
 
   /** The runs that a living process is working on. */
@@ -323,15 +282,5 @@ const countOne = prepared((db, value: Value<Id>) =>
     .set((row) => ({ requests: row('requests', '+', 1) }))
     .where('id', '=', value('id')),
 );
-
-/** `rank` 1 is the newest of its job. */
-const rankedRuns = (db: Ground['db']) =>
-  db.selectFrom('runs').select(({ fn }) => [
-    'id',
-    fn
-      .agg<number>('row_number')
-      .over((over) => over.partitionBy('job').orderBy('sequence', 'desc'))
-      .as('rank'),
-  ]);
 
 const running = ({ db }: Ground) => db.selectFrom('runs').selectAll().where('state', '=', 'running').execute();
