@@ -116,6 +116,8 @@ export interface Login {
 export interface MonitorAddress {
   readonly host: string;
   readonly port: number;
+  /** Host names that it answers to, besides `host`, IP addresses, names without a dot and the machine's own name. */
+  readonly names?: readonly string[];
 }
 
 /** What tokens are encrypted with at rest. */

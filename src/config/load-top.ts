@@ -134,7 +134,14 @@ function keysOf(
 
 function monitorOf({ monitor }: OptionValues<typeof topOptions>): { monitor?: MonitorAddress } {
   if (!isMap(monitor) || typeof monitor.port !== 'number') return {};
-  return { monitor: { host: typeof monitor.host === 'string' ? monitor.host : '127.0.0.1', port: monitor.port } };
+  const { host, port, names } = monitor;
+  return {
+    monitor: {
+      host: typeof host === 'string' ? host : '127.0.0.1',
+      port,
+      ...(Array.isArray(names) ? { names: names.map(String) } : {}),
+    },
+  };
 }
 
 function keepOf({ keep }: OptionValues<typeof topOptions>): Keep {

@@ -62,7 +62,7 @@ export const topOptions = {
       'Allow variables that run commands (cmd:…): whoever can edit this file can then run programs as the user that Sluice runs as.',
     default: false,
   }),
-  monitor: option.schema<{ host?: string; port: number } | undefined>(
+  monitor: option.schema<{ host?: string; port: number; names?: readonly string[] } | undefined>(
     {
       type: 'object',
       additionalProperties: false,
@@ -73,6 +73,12 @@ export const topOptions = {
           description: 'Address to listen on; 0.0.0.0 is every one of this machine.',
         },
         port: { type: 'integer', minimum: 0, maximum: 65_535, description: 'Port to listen on; 0 takes a free one.' },
+        names: {
+          type: 'array',
+          items: name,
+          description:
+            'Host names that requests may use, besides `host`, IP addresses, names without a dot and the name of this machine.',
+        },
       },
       required: ['port'],
     },

@@ -33,6 +33,12 @@ describe('a config without a fault', () => {
     expect(config!.state).toBe(resolve(config!.folder, 'sluice-state'));
   });
 
+  it('takes the address of the monitor and the names that it answers to', async () => {
+    const { config, problems } = await load(configWith(goodJob, 'monitor: {port: 9464, names: [sluice.example.com]}'));
+    expect(problems).toEqual([]);
+    expect(config!.monitor).toEqual({ host: '127.0.0.1', port: 9464, names: ['sluice.example.com'] });
+  });
+
   it('takes every form of target, format, query and schedule', async () => {
     const { config, problems } = await load(
       configWith(

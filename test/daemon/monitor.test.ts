@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
+import { hostname } from 'node:os';
 import { Registry } from 'prom-client';
 import { request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Config, Job } from '../../src/config/config.ts';
+import type { Config, Job, MonitorAddress } from '../../src/config/config.ts';
 import type { SluiceEvents } from '../../src/daemon/events.ts';
 import { Counters } from '../../src/daemon/monitor/counters.ts';
 import { Systemd } from '../../src/daemon/systemd.ts';
@@ -18,13 +19,13 @@ import { lintExposition, parseExposition } from './exposition.ts';
 import { configOf, destinationOf, gate, overdue, type Started, setUp, startDaemon } from './rig.ts';
 
 /** Watchers over a daemon, with the address that they listen on. */
-async function watch({ daemon, runtime }: Started): Promise<string> {
+async function watch({ daemon, runtime }: Started, options: Partial<MonitorAddress> = {}): Promise<string> {
   let url = '';
   const info: Log['info'] = (_, facts) => {
     url = (facts as { url: string }).url;
   };
   const log: Log = { ...quietLog, info };
-  const monitor = { host: '127.0.0.1', port: 0 };
+  const monitor = { host: '127.0.0.1', port: 0, ...options };
   const watchers = await Watchers.open({
     daemon,
     runtime,
@@ -37,8 +38,8 @@ async function watch({ daemon, runtime }: Started): Promise<string> {
   return url;
 }
 
-async function get(url: string): Promise<{ status: number; type: string; text: string }> {
-  const { statusCode, headers, body } = await request(url);
+async function get(url: string, host?: string): Promise<{ status: number; type: string; text: string }> {
+  const { statusCode, headers, body } = await request(url, host === undefined ? {} : { headers: { host } });
   return { status: statusCode, type: String(headers['content-type']), text: await body.text() };
 }
 
@@ -186,11 +187,38 @@ describe('the monitor', () => {
     const { config, job } = await setUpGated();
     const named = { ...config, jobs: new Map([['hunter-of-secrets', { ...job, name: 'hunter-of-secrets' }]]) };
     const url = await watch(await startDaemon(named));
-    expect((await get(`${url}/`)).status).toBe(404);
+    const missing = await get(`${url}/`);
+    expect(missing.status).toBe(404);
+    expect(missing.text).toContain('/jobs/NAME');
     expect((await request(`${url}/metrics`, { method: 'POST' })).statusCode).toBe(405);
     const { text } = await get(`${url}/metrics`);
     expect(text).not.toContain('hunter-of-secrets');
     expect(text).toContain('[redacted]');
+  });
+
+  it('answers in spite of more connections without a request than it allows', async () => {
+    const { config } = await setUpGated();
+    const url = await watch(await startDaemon(config));
+    for (let i = 0; i < 70; i++) {
+      const socket = connect(Number(new URL(url).port), '127.0.0.1');
+      onTestFinished(() => void socket.destroy());
+      socket.on('error', () => undefined);
+      await once(socket, 'connect');
+      if (i % 2 === 0) socket.write('GET /healthz HTTP/1.1\r\nhost: loc');
+    }
+    for (const path of ['healthz', 'readyz', 'metrics']) expect((await get(`${url}/${path}`)).status).toBe(200);
+  });
+
+  it.each(['/', '/healthz', '/readyz', '/metrics'])('answers %s under no name that is not its own', async (path) => {
+    const { config } = await setUpGated();
+    const url = await watch(await startDaemon(config), { names: ['sluice.Example.com'] });
+    const { port } = new URL(url);
+    const foreign = await get(url + path, `rebound.example.com:${port}`);
+    expect(foreign.status).toBe(421);
+    expect(foreign.text).toContain('rebound.example.com');
+    expect(foreign.text).toContain('monitor.names');
+    const own = ['localhost', 'sluice', '10.1.2.3', '[::1]', hostname(), 'sluice.example.com', 'SLUICE.EXAMPLE.COM'];
+    for (const name of own) expect((await get(url + path, `${name}:${port}`)).status).toBe(path === '/' ? 404 : 200);
   });
 
   it('says in one problem that its port is taken', async () => {

@@ -76,7 +76,7 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
     loopWatch.start();
     await refuseSilence(config, runtime, stop.signal);
     const daemon = new Daemon({ runtime, config });
-    const monitor = asked ?? config.monitor;
+    const monitor = asked === undefined ? config.monitor : { ...config.monitor, ...asked };
     const asking = monitor === undefined ? {} : { monitor, pages: await pagesOf(daemon, runtime) };
     watchers = await Watchers.open({ daemon, runtime, log, systemd, ...asking });
     await daemon.start({ config_sha256: note.sha256 });

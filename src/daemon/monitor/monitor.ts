@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type AddressInfo, isIP } from 'node:net';
-import { hostname } from 'node:os';
+import type { AddressInfo } from 'node:net';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Config, MonitorAddress } from '../../config/config.ts';
 import { build, commitText } from '../../lib/build.ts';
@@ -12,12 +11,14 @@ import { readOverview } from '../overview.ts';
 import type { Pulse } from '../pulse.ts';
 import type { Ticking } from '../scheduler.ts';
 import type { Runtime } from '../wire.ts';
+import { limitConnections } from './connections.ts';
 import { Counters } from './counters.ts';
 import { Gauges } from './gauges.ts';
+import { isOwnName } from './own-name.ts';
 import { type Look, Readiness } from './readiness.ts';
 
 /** Who asks for figures asks in one line; nobody needs more connections than this. */
-const mostConnections = 64;
+const maxConnections = 64;
 const patienceMs = 10_000;
 
 /** Gauges that the client library calls as only counters are called; `nodejs_active_handles` and its like have the same by kind. */
@@ -52,6 +53,7 @@ export class Monitor {
   readonly #readiness: Readiness;
   readonly #cache = new ConditionCache();
   #server: Server | undefined;
+  #names: readonly string[] = [];
 
   constructor(given: MonitorGiven) {
     this.#given = given;
@@ -73,12 +75,13 @@ export class Monitor {
   }
 
   /** Begins to listen; returns the address. Throws `MONITOR_CANNOT_LISTEN`. */
-  async listen({ host, port }: MonitorAddress): Promise<{ readonly url: string }> {
+  async listen({ host, port, names = [] }: MonitorAddress): Promise<{ readonly url: string }> {
     await this.#rememberPublished();
+    this.#names = [host, ...names];
     const server = createServer({ requestTimeout: patienceMs }, (request, response) => {
       void this.#serve(request, response);
     });
-    server.maxConnections = mostConnections;
+    limitConnections(server, maxConnections);
     await new Promise<void>((resolve, reject) => {
       server.once('error', (error) => reject(cannotListen(error, { host, port })));
       server.listen({ host, port }, resolve);
@@ -116,23 +119,25 @@ export class Monitor {
 
   async #answer({ method, url = '', headers }: IncomingMessage): Promise<Answer> {
     if (method !== 'GET' && method !== 'HEAD') return plain(405, 'Only GET and HEAD.');
+    if (!isOwnName(headers.host, this.#names)) return plain(421, notOurs(headers.host));
     const path = url.split('?', 1)[0];
     if (path === '/healthz') return looked(this.#readiness.alive());
     if (path === '/readyz') return looked(await this.#readiness.ready());
-    if (path !== '/metrics') return this.#page(url, headers.host);
+    if (path !== '/metrics') return this.#page(url);
     await this.#gauges.read();
     const type = this.#registry.contentType;
     return { status: 200, headers: { 'content-type': type }, text: await this.#registry.metrics() };
   }
 
-  async #page(url: string, host: string | undefined): Promise<Answer> {
-    if (!isOurs(host))
-      return plain(421, `This page is not to be had under the name ${host}: see "monitor" in the docs.`);
+  async #page(url: string): Promise<Answer> {
     const asked = URL.parse(url, 'http://monitor');
     const page = asked === null ? undefined : await this.#given.pages(asked);
-    return page ?? plain(404, 'Here are /, /healthz, /readyz and /metrics.');
+    return page ?? plain(404, 'Paths: /, /jobs/NAME, /healthz, /readyz and /metrics.');
   }
 }
+
+const notOurs = (host = ''): string =>
+  `Misdirected request: the monitor does not answer as ${host}. Ask by IP address or localhost, or add the name to "monitor.names" in the config.`;
 
 function looked(looks: readonly Look[]): Answer {
   const ok = looks.every((look) => look.ok);
@@ -142,15 +147,6 @@ function looked(looks: readonly Look[]): Answer {
 
 function plain(status: number, text: string): Answer {
   return { status, headers: { 'content-type': 'text/plain; charset=utf-8' }, text: `${text}\n` };
-}
-
-/**
- * A page elsewhere can make its own name point to this machine and have a browser read us (DNS rebinding). Such a name is one
- * of the public tree, with a dot in it; whoever puts a proxy before us lets it ask for `localhost`.
- */
-function isOurs(host: string | undefined): boolean {
-  const name = URL.parse(`http://${host ?? 'localhost'}`)?.hostname ?? '';
-  return isIP(name.replace(/^\[|\]$/g, '')) !== 0 || !name.includes('.') || name === hostname().toLowerCase();
 }
 
 function cannotListen(error: Error, { host, port }: MonitorAddress): Problem {

@@ -1,0 +1,30 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+
+/**
+ * Limits the open connections of a server. At the limit a new one closes the one that has been without a request for
+ * longest, or the oldest if all have one. Node's `maxConnections` refuses the new one instead, so connections that never send a
+ * request, or never read the answer, keep everyone else out.
+ */
+export function limitConnections(server: Server, max: number): void {
+  /** Whether a request is under way, in the order in which that last changed. */
+  const open = new Map<Socket, boolean>();
+  const note = (socket: Socket, isAsking: boolean): void => {
+    open.delete(socket);
+    if (!socket.destroyed) open.set(socket, isAsking);
+  };
+  server.on('connection', (socket: Socket) => {
+    if (open.size >= max) worst(open)?.destroy();
+    note(socket, false);
+    socket.once('close', () => open.delete(socket));
+  });
+  server.on('request', ({ socket }, response) => {
+    note(socket, true);
+    response.once('close', () => note(socket, false));
+  });
+}
+
+function worst(open: ReadonlyMap<Socket, boolean>): Socket | undefined {
+  const sockets = [...open];
+  return (sockets.find(([, isAsking]) => !isAsking) ?? sockets[0])?.[0];
+}
