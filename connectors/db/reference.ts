@@ -10,7 +10,7 @@ export const reference = {
     'With `chunks`, the rows are not of one moment.',
     'SQL Server needs `npm install tedious`. It was tested against the written protocol, not against a server; client certificates, SSH and Azure have not been tried there.',
     'Two columns of one name are an error.',
-    'SQLite works inside of the process: a query that sorts a large table holds up everything else meanwhile.',
+    'A query of SQLite computes in a process of its own, one for each run, and ends with its run.',
     'MySQL and MariaDB show FLOAT with six digits; a cast to double shows all of them.',
   ],
   example: `

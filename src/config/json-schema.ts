@@ -125,6 +125,8 @@ function allowVariables(node: unknown): unknown {
   if (typeof node !== 'object' || node === null) return node;
   const entries = Object.entries(node).map(([key, value]) => [key, isData.has(key) ? value : allowVariables(value)]);
   const open = Object.fromEntries(entries) as Record<string, unknown>;
+  // YAML reads an unquoted `null` as nothing; checking takes it for the word.
+  if (isWord(open) && (open.enum as unknown[]).includes('null')) open.enum = [...(open.enum as unknown[]), null];
   const isNarrow = scalars.includes(String(open.type)) || (open.type === 'string' && 'pattern' in open) || isWord(open);
   if (!isNarrow) return open;
   const { description, default: fallback, examples, writeOnly, ...rest } = open;

@@ -35,11 +35,12 @@ interface Rules {
 
 /**
  * Checks a part of the config against a JSON Schema and reports every fault with its place. Values that were one
- * variable and nothing else become numbers or booleans in `part.value` where the schema wants that. `noun` is what
+ * variable and nothing else become numbers or booleans in `part.value` where the schema wants that, and an unquoted `null` becomes the
+ * word where that is one of the choices. `noun` is what
  * messages call the thing: "source", "job", "destination".
  */
 export function validatePart(part: Part, { schema, noun, faults, elsewhere }: Rules): void {
-  convertVariables(part, schema);
+  convertValues(part, schema);
   for (const error of distinct(errorsOf(schema, part.value))) {
     const path = part.path + error.instancePath;
     if (isBroken(part, path)) continue;
@@ -87,13 +88,28 @@ function isBroken(part: Part, path: Path): boolean {
   return [...part.broken].some((broken) => broken === path || broken.startsWith(`${path}/`));
 }
 
-/** `requests_per_day: ${env:N}` is text until the schema says that it should be a number. */
-function convertVariables(part: Part, schema: JsonSchema): void {
+/**
+ * `requests_per_day: ${env:N}` is text until the schema says that it should be a number, and `zero_dates: null` is nothing
+ * to YAML until the schema says that it is a word.
+ */
+function convertValues(part: Part, schema: JsonSchema): void {
   for (const error of errorsOf(schema, part.value)) {
-    if (error.keyword !== 'type' || !part.resolved.get(part.path + error.instancePath)?.whole) continue;
-    const wanted = [(error.params as { type: string | string[] }).type].flat();
-    part.value = changed(part.value, error.instancePath.split('/').slice(1), (text) => converted(text, wanted));
+    const convert = conversionFor(error, { part, schema });
+    if (convert !== undefined) part.value = changed(part.value, error.instancePath.split('/').slice(1), convert);
   }
+}
+
+function conversionFor(
+  { keyword, instancePath, schemaPath, params }: SchemaError,
+  { part, schema }: { readonly part: Part; readonly schema: JsonSchema },
+): ((value: unknown) => unknown) | undefined {
+  if (keyword === 'enum') {
+    const words = nodeAt(schema, schemaPath)?.enum as readonly unknown[];
+    return (value) => (value === null && words.includes('null') ? 'null' : value);
+  }
+  if (keyword !== 'type' || !part.resolved.get(part.path + instancePath)?.whole) return undefined;
+  const wanted = [(params as { type: string | string[] }).type].flat();
+  return (text) => converted(text, wanted);
 }
 
 function converted(value: unknown, wanted: readonly string[]): unknown {

@@ -1,18 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { CliCommand } from '../../src/cli/command.ts';
+import { parseFault, wholeProgram } from './program.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 let program: Command;
 
 beforeAll(async () => {
-  program = new Command('sluice');
-  const folder = join(root, 'src/cli/commands');
-  for (const file of readdirSync(folder)) {
-    ((await import(join(folder, file))) as { default: CliCommand }).default.register(program);
-  }
+  program = await wholeProgram();
 });
 
 /** Every place where our own texts or pages say `sluice <words>`. */
@@ -60,6 +56,12 @@ describe('what we tell people to type', () => {
     const page = readFileSync(join(root, 'docs/cli.md'), 'utf8');
     const rows = [...page.matchAll(/^\| `([a-z]+)/gm)].map((match) => match[1]);
     expect(program.commands.map((one) => one.name()).filter((name) => !rows.includes(name))).toEqual([]);
+  });
+
+  it('does something for the name of a group of commands alone', async () => {
+    const groups = program.commands.filter(({ commands }) => commands.length > 0).map((one) => one.name());
+    expect(groups).toContain('connectors');
+    for (const group of groups) expect(await parseFault([group])).toBeUndefined();
   });
 
   it('is found wrong where it is', () => {

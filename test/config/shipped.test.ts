@@ -106,6 +106,39 @@ describe('the sample config', () => {
   });
 });
 
+describe('null without quotes', () => {
+  const config = (word: string) => `version: 1
+destinations: {main: {url: http://127.0.0.1:9/api/1.0, api_key: abcdefabcdef}}
+sources: {shop: {connector: db, driver: mysql, host: db.example.com, user: reader, database: shop, zero_dates: ${word}}}
+jobs:
+  orders:
+    source: shop
+    query: select paid_on from orders
+    transforms: [cast: {paid_on: {type: date, on_error: ${word}}}]
+    format: csv
+    target: ${'ab'.repeat(16)}
+`;
+
+  it('is the word null where the choices have it, for checking and for editors', async () => {
+    const schema = configSchema(declarations);
+    for (const word of ['null', "'null'"]) {
+      const folder = await folderWith({ 'sluice.yaml': config(word) });
+      const { config: loaded, problems } = await loadConfig(join(folder, 'sluice.yaml'), { env });
+      expect(problems).toEqual([]);
+      const { source, transforms: steps } = loaded!.jobs.get('orders')!.extract!;
+      expect(source.options.zero_dates).toBe('null');
+      expect(steps[0]!.given).toEqual({ paid_on: { type: 'date', on_error: 'null' } });
+      expect(Errors(schema, parse(config(word)))[1]).toEqual([]);
+    }
+  });
+
+  it('stays a fault where it is no word', async () => {
+    const folder = await folderWith({ 'sluice.yaml': config('null').replace('format: csv', 'format: null') });
+    const { problems } = await loadConfig(join(folder, 'sluice.yaml'), { env });
+    expect(problems.map(({ code }) => code)).toEqual(['CONFIG_WRONG_VALUE']);
+  });
+});
+
 describe('the example of a connector', () => {
   it('runs as it stands below the destination of a config, with format and target', async () => {
     const shown = declarations.connectors.flatMap((connector) => wholeExample(connector) ?? []);

@@ -6,7 +6,7 @@ const command: CliCommand = {
   register(program: Command): void {
     const group = program.command('config').description('Shows the config that is in force.');
     group
-      .command('show')
+      .command('show', { isDefault: true })
       .description(
         'Every option that the running daemon goes by, defaults filled in, and where each value comes from; without a daemon, what the next start would take.',
       )

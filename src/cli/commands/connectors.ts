@@ -8,7 +8,7 @@ const command: CliCommand = {
   register(program: Command): void {
     const group = program.command('connectors').description('Shows the connectors, and helps to write one.');
     group
-      .command('list')
+      .command('list', { isDefault: true })
       .description('Every connector: what it reads, how it logs in, whether it resumes.')
       .option(...configFlag)
       .option(...json)

@@ -166,7 +166,7 @@ const command: CliCommand = {
         '\nExamples:\n  sluice state show\n  sluice state clear orders --why "the table was loaded anew"',
       );
     state
-      .command('show')
+      .command('show', { isDefault: true })
       .description('Lists the watermarks, and the rows that jobs keep.')
       .argument('[job]', 'only of this job')
       .option(...configFlag)
