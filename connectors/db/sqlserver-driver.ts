@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type * as Tedious from 'tedious';
 import { Problem } from '#sdk';
@@ -90,6 +91,20 @@ function keepFromConsole({ prototype }: { prototype: TokenParser }): void {
 /** That a future version of tedious will not read from SQL Server 2000 concerns the next version of Sluice. */
 function keepFromWarnings({ tds71DeprecationWarning }: { tds71DeprecationWarning?: { emitted: boolean } }): void {
   if (tds71DeprecationWarning !== undefined) tds71DeprecationWarning.emitted = true;
+}
+
+interface ServerAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/**
+ * What tedious opens its sockets with: by name, as the other drivers do. By itself it resolves names first, so the place that
+ * decides which addresses may be connected to sees an address, and reports it. tedious hands over where to connect, which is
+ * another server after a redirect (Azure SQL); its types do not say so.
+ */
+export function connectorTo(to: ServerAddress | { readonly path: string }): () => Promise<Socket> {
+  return async (redirected?: ServerAddress) => connect('path' in to ? to : { ...to, ...redirected });
 }
 
 /** The tedious that is installed is none that we know the inside of. */

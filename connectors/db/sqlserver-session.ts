@@ -1,4 +1,3 @@
-import { connect } from 'node:net';
 import type * as Tedious from 'tedious';
 import type { Connection, ConnectionConfiguration, Request } from 'tedious';
 import { type Batch, type Column, type Extraction, Problem, type Value } from '#sdk';
@@ -10,7 +9,7 @@ import type { Door } from './driver.ts';
 import type { Parameter, QueryValues } from './options.ts';
 import { manyResults, noRows } from './result-problems.ts';
 import type { Circumstances } from './server-problems.ts';
-import { driverChanged, loadTedious } from './sqlserver-driver.ts';
+import { connectorTo, driverChanged, loadTedious } from './sqlserver-driver.ts';
 import { sqlserverProblem } from './sqlserver-problems.ts';
 import { sqlserverType } from './sqlserver-values.ts';
 
@@ -244,7 +243,7 @@ function configOf({ address, tls, connectMs, statementMs, socket }: ConfigParts)
       useColumnNames: false,
       rowCollectionOnRequestCompletion: false,
       rowCollectionOnDone: false,
-      ...(socket === undefined ? {} : { connector: async () => connect({ path: socket }) }),
+      connector: connectorTo(socket === undefined ? { host, port } : { path: socket }),
     },
   };
 }

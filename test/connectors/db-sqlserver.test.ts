@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { sqlserverDialect } from '../../connectors/db/dialects.ts';
 import { loadTedious } from '../../connectors/db/sqlserver-driver.ts';
 import { makeCertificates } from '../servers/certificates.ts';
@@ -307,6 +307,15 @@ describe('reading SQL Server, as far as its protocol is written down', () => {
     expect(await problemOf(check(nobody))).toMatchObject({ code: 'DB_UNREACHABLE', family: 'try_later' });
   });
 
+  it('follows a redirect to another server, as the gateway of Azure SQL gives it', async () => {
+    await serve(() => [columns([{ name: 'a', type: '26 04' }]), row(['04 07 00 00 00']), done()]);
+    const gateway = await startTdsServer(() => [], { redirect: { server: 'localhost', port: server!.port } });
+    onTestFinished(() => gateway.close());
+    const url = `sqlserver://reader:tds-test-password@127.0.0.1:${gateway.port}/shop`;
+    expect((await read({ url }, { sql: 'select a from t' })).rows).toEqual([['7']]);
+    expect(gateway.heard).toEqual([]);
+  });
+
   it('reads on from an exact value', async () => {
     const source = await serve(() => [
       columns([{ name: 'at', type: '2a 07' }]),
@@ -334,7 +343,7 @@ describe('TLS to SQL Server', () => {
     const certificates = await makeCertificates(['DNS:localhost', 'DNS:db.test', 'IP:127.0.0.1']);
     await writeFile(join(folder, 'ca.pem'), certificates.ca);
     await writeFile(join(folder, 'stranger.pem'), (await makeCertificates(['DNS:localhost'])).ca);
-    server = await startTdsServer(series(1000), certificates);
+    server = await startTdsServer(series(1000), { tls: certificates });
   });
   afterAll(async () => {
     await server.close();

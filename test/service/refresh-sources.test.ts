@@ -10,6 +10,7 @@ import type { ServiceOptions } from '../../src/service/service.ts';
 import { Vendor } from '../connectors/doubles/vendor.ts';
 import { describeWithServer } from '../servers/describe.ts';
 import { describeWithFileServer } from '../servers/describe-file-servers.ts';
+import { freePort } from '../servers/server.ts';
 import { type Bench, bench, StillClock, scratch, until } from './service.ts';
 
 interface Seen {
@@ -161,6 +162,9 @@ describe('a data source of the connector simple_rest', () => {
   });
 });
 
+/** What `localhost` stands for. */
+const resolved = /127\.0\.0\.1|::1/;
+
 describe('what a refresh may reach', () => {
   it('ends at a redirect, a next page or a token address that leads where the service may not go', async () => {
     const asked: string[] = [];
@@ -184,6 +188,30 @@ describe('what a refresh may reach', () => {
     const account = { api_url: 'https://10.0.0.1', client_id: 'a', client_secret: 'b', server: 'app', profile: '1' };
     expect(await told({ ...account, stream: 'pages' }, 'iformbuilder')).toContain('may not be fetched from here');
     expect(asked).toEqual(['/redirect', '/pages']);
+  });
+
+  const login = { user: 'u', password: 'secret' };
+  const database = { ...login, sql: 'select 1' };
+  const hostKey = `SHA256:${'A'.repeat(43)}`;
+  it.each([
+    ['db', { ...database, driver: 'postgres' }],
+    ['db', { ...database, driver: 'mysql' }],
+    ['db', { ...database, driver: 'mariadb' }],
+    ['db', { ...database, driver: 'sqlserver' }],
+    ['ftp', { ...login, protocol: 'ftp', path: 'a.csv' }],
+    ['ftp', { ...login, protocol: 'sftp', path: 'a.csv', host_key: hostKey }],
+    ['simple_rest', {}],
+  ])('keeps what a name stands for to itself (%s, %j)', async (connector, properties) => {
+    const port = await freePort();
+    const named =
+      connector === 'simple_rest' ? { endpoint_url: `http://localhost:${port}/` } : { host: 'localhost', port };
+    const source = { connector, format: 'csv', properties: { ...properties, ...named } };
+    const refused = (await refreshed(await start({ host: '0.0.0.0' }), source)).error;
+    expect(refused).toMatch(/localhost.*may not be fetched from here/);
+    expect(refused).not.toMatch(resolved);
+    const unreachable = (await refreshed(await start(), source)).error;
+    expect(unreachable).toContain('localhost');
+    expect(unreachable).not.toMatch(resolved);
   });
 
   it('is not the disk of the service, also where an option reads a file by default', async () => {

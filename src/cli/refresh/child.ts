@@ -11,13 +11,19 @@ import { readSource } from './read-source.ts';
 /** The process of one refresh: takes an order, writes the document to a pipe, says how it went, and is over. */
 const watchMs = 100;
 
+/** Resolved names by address. */
+const names = new Map<string, string>();
+
 process.once('message', (order: Order) => void work(order));
 
 async function work(order: Order): Promise<void> {
   const stop = new AbortController();
   const pipe = new Socket({ fd: bytesFd, readable: false, writable: true });
   pipe.on('error', () => stop.abort(new Error('nobody reads any more')));
-  guardSockets(addressPolicy(order.reach), (problem) => stop.abort(problem));
+  guardSockets(addressPolicy(order.reach), {
+    onRefused: (problem) => stop.abort(problem),
+    onResolved: (name, address) => names.set(address, name),
+  });
   leaveWithParent(order);
   watchMemory(order, stop);
   let outcome: Outcome = { kind: 'done' };
@@ -81,11 +87,18 @@ function plain(thrown: unknown): Extract<Outcome, { kind: 'failed' }>['problem']
   return {
     code,
     family,
-    message: redact(message),
-    ...(seen === undefined ? {} : { seen: redact(seen) }),
-    ...(allowed === undefined ? {} : { allowed: redact(allowed) }),
-    ...(next === undefined ? {} : { next: redact(next) }),
+    message: outward(message),
+    ...(seen === undefined ? {} : { seen: outward(seen) }),
+    ...(allowed === undefined ? {} : { allowed: outward(allowed) }),
+    ...(next === undefined ? {} : { next: outward(next) }),
   };
+}
+
+/** Without secrets, and with names in place of the addresses behind them: those could be used to explore the network of the service. */
+function outward(text: string): string {
+  let named = redact(text);
+  for (const [address, name] of names) named = named.replaceAll(address, name);
+  return named;
 }
 
 /** Whether the system kept us from a file, deep down. */

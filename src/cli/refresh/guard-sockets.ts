@@ -4,20 +4,26 @@ import { addressRefused, checkedLookup, type MayReach } from '../../sdk/http/add
 
 type Connect = (...given: unknown[]) => Socket;
 
+export interface SocketListeners {
+  readonly onRefused: (problem: Problem) => void;
+  /** Gets each address that a name was resolved to. */
+  readonly onResolved: (name: string, address: string) => void;
+}
+
 /**
  * Holds every connection of this process to a policy, whoever opens it: drivers, file transfers, HTTP, token requests.
  * A name is looked up once, by us, and connected to at an address that passed. Only for processes that do nothing else.
  */
-export function guardSockets(mayReach: MayReach, onRefused: (problem: Problem) => void): void {
+export function guardSockets(mayReach: MayReach, listeners: SocketListeners): void {
   const plain = Socket.prototype.connect as Connect;
   Socket.prototype.connect = function connect(this: Socket, ...given: unknown[]): Socket {
     const [options, done] = destinationOf(given);
     const refusal = refusalOf(options, mayReach);
     if (refusal !== undefined) {
-      onRefused(refusal);
+      listeners.onRefused(refusal);
       return this.destroy(refusal);
     }
-    return plain.call(this, { ...options, lookup: watched(checkedLookup(mayReach), onRefused) }, done);
+    return plain.call(this, { ...options, lookup: watched(checkedLookup(mayReach), listeners) }, done);
   } as typeof Socket.prototype.connect;
   Server.prototype.listen = () => {
     throw new Problem({
@@ -50,10 +56,12 @@ function refusalOf({ host, path }: Destination, mayReach: MayReach): Problem | u
   return host !== undefined && isIP(host) !== 0 && !mayReach(host) ? addressRefused(host) : undefined;
 }
 
-function watched(lookup: LookupFunction, onRefused: (problem: Problem) => void): LookupFunction {
+function watched(lookup: LookupFunction, { onRefused, onResolved }: SocketListeners): LookupFunction {
   return (host, options, done) =>
-    lookup(host, options, (error, ...found) => {
+    lookup(host, options, (error, found, ...family) => {
       if (error instanceof Problem) onRefused(error);
-      done(error, ...found);
+      for (const one of error === null ? [found].flat() : [])
+        onResolved(host, typeof one === 'string' ? one : one.address);
+      done(error, found, ...family);
     });
 }

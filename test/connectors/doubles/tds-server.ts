@@ -23,14 +23,20 @@ export type Answer = (sql: string) => Iterable<Buffer | undefined>;
 const message = { batch: 1, rpc: 3, answer: 4, login: 16, prelogin: 18 };
 const packetBytes = 4096;
 
-export async function startTdsServer(answer: Answer, tls?: Certificate): Promise<TdsServer> {
+interface TdsServerOptions {
+  readonly tls?: Certificate | undefined;
+  /** Where logins are sent on to, as the gateway of Azure SQL does. */
+  readonly redirect?: { readonly server: string; readonly port: number } | undefined;
+}
+
+export async function startTdsServer(answer: Answer, { tls, redirect }: TdsServerOptions = {}): Promise<TdsServer> {
   const heard: string[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
     socket.on('error', () => socket.destroy());
-    void converse(socket, { heard, answer, tls }).catch(() => socket.destroy());
+    void converse(socket, { heard, answer, tls, redirect }).catch(() => socket.destroy());
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -45,10 +51,9 @@ export async function startTdsServer(answer: Answer, tls?: Certificate): Promise
   };
 }
 
-interface Talk {
+interface Talk extends TdsServerOptions {
   readonly heard: string[];
   readonly answer: Answer;
-  readonly tls: Certificate | undefined;
 }
 
 async function converse(socket: Socket, talk: Talk): Promise<void> {
@@ -59,11 +64,11 @@ async function converse(socket: Socket, talk: Talk): Promise<void> {
   await talkOver(await wrapInTls(socket, talk.tls), talk);
 }
 
-async function talkOver(socket: Socket, { heard, answer }: Talk): Promise<void> {
+async function talkOver(socket: Socket, { heard, answer, redirect }: Talk): Promise<void> {
   for await (const { type, body } of messagesOf(socket)) {
     const sql = body.toString('utf16le');
     if (type === message.prelogin) await send(socket, prelogin(false));
-    else if (type === message.login) await send(socket, isStranger(body) ? refusal : welcome);
+    else if (type === message.login) await send(socket, isStranger(body) ? refusal : welcome(redirect));
     // The driver's own settings, which it sends behind every login.
     else if (sql.includes('set textsize')) await send(socket, done(0xfd));
     else {
@@ -150,7 +155,17 @@ const acknowledged = token(
   0xad,
   Buffer.concat([Buffer.from([1, 0x74, 0, 0, 4]), short('double'), Buffer.from([16, 0, 0, 0])]),
 );
-const welcome = Buffer.concat([acknowledged, done(0xfd)]);
+
+function welcome(redirect: TdsServerOptions['redirect']): Buffer {
+  if (redirect === undefined) return Buffer.concat([acknowledged, done(0xfd)]);
+  const { server, port } = redirect;
+  const to = Buffer.concat([Buffer.from([0]), u16(port), u16(server.length), words(server)]);
+  return Buffer.concat([
+    acknowledged,
+    token(0xe3, Buffer.concat([Buffer.from([20]), u16(to.length), to, u16(0)])),
+    done(0xfd),
+  ]);
+}
 const refusal = Buffer.concat([error(18456, "Login failed for user 'stranger'."), done(0xfd, true)]);
 
 function isStranger(login: Buffer): boolean {
