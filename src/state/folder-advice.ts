@@ -1,4 +1,4 @@
-import { type Stats, statSync } from 'node:fs';
+import { readdirSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { commandLine } from '../lib/command-line.ts';
 
@@ -8,8 +8,28 @@ import { commandLine } from '../lib/command-line.ts';
  */
 export function folderAdvice(folder: string, code: string | undefined, uid: number | undefined): string {
   const elsewhere = 'name another state folder in the config';
+  const owner = ownerOfState(folder);
+  if (owner !== undefined && owner !== uid) return `${asOwner(owner)}, or ${elsewhere}`;
   const command = code === 'EACCES' || code === 'EPERM' ? repairOf(folder, uid ?? 0) : undefined;
   return command === undefined ? elsewhere : `${elsewhere}, or give this one to the user that runs Sluice: ${command}`;
+}
+
+/** How a command is run on a state that belongs to another user. To give it away would take it from a daemon that lives on it. */
+export const asOwner = (uid: number): string =>
+  `run this command as the user that owns the state folder: ${commandLine('sudo', '-u', `#${uid}`)} sluice …`;
+
+/**
+ * Undefined if the folder is missing, empty, or root's, which loses nothing when it is given away. One that cannot be looked
+ * into is taken for a state.
+ */
+function ownerOfState(folder: string): number | undefined {
+  const [at, { uid }] = nearest(folder);
+  if (at !== folder || uid === 0) return undefined;
+  try {
+    return readdirSync(folder).length > 0 ? uid : undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOTDIR' ? undefined : uid;
+  }
 }
 
 function repairOf(folder: string, uid: number): string | undefined {

@@ -74,6 +74,14 @@ describe('advice about a state folder that cannot be used', () => {
     expect(wordsOf(adviceFor(join(folder, 'new'), other)!)).toEqual(words);
   });
 
+  it.runIf(own === 0)('leaves a state to the user whose it is', () => {
+    chownSync(folder, 65_534, 65_534);
+    writeFileSync(join(folder, 'sluice.db'), '');
+    const advice = folderAdvice(folder, 'EACCES', 1000);
+    expect(advice).toContain("sudo -u '#65534' sluice");
+    expect(advice).not.toContain('chown');
+  });
+
   it.runIf(own === 0)('makes the folder usable when root runs it', () => {
     const uid = 65_534;
     const canWrite = (path: string) => {

@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { commandLine } from '../../lib/command-line.ts';
 import { redact } from '../../lib/redact.ts';
+import { asOwner } from '../../state/folder-advice.ts';
 import { type Inspection, inspectState } from '../../state/inspect.ts';
 import { bad, type Finding, good } from './finding.ts';
 import { examineFullness } from './fullness.ts';
@@ -44,13 +45,7 @@ function examineFiles({ file, state }: Config): Finding[] {
     const mode = (stat.mode & 0o777).toString(8);
     // Root looks after the state of a service, and leaves it to its user.
     if (![0, stat.uid].includes(process.getuid?.() ?? 0)) {
-      found.push(
-        bad(
-          'state owner',
-          `${path} belongs to user ${stat.uid}`,
-          `run Sluice as that user, or: ${commandLine('chown', '-R', process.getuid?.() ?? 0, state)}`,
-        ),
-      );
+      found.push(bad('state owner', `${path} belongs to user ${stat.uid}`, asOwner(stat.uid)));
     }
     if ((stat.mode & forOthers) !== 0) {
       const mend = commandLine('chmod', stat.isDirectory() ? 700 : 600, path);
