@@ -19,7 +19,8 @@ import {
   secretName,
   withRetries,
 } from '#sdk';
-import type { Auth, RestQuery, RestSource, SideCall } from './options.ts';
+import type { Auth, SideCall } from './auth.ts';
+import type { RestQuery, RestSource } from './options.ts';
 import { requestOf } from './request.ts';
 
 export interface AskingInit {

@@ -1,5 +1,6 @@
 import { boundOf, Moment, recordFaults, templateFault } from '#sdk';
-import type { Auth, Paging, RestQuery, RestSource } from './options.ts';
+import type { Auth } from './auth.ts';
+import type { Paging, RestQuery, RestSource } from './options.ts';
 import { placesOf } from './paging.ts';
 import { holdsCredentials, parametersOf } from './request.ts';
 

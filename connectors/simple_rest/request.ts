@@ -10,7 +10,8 @@ import {
   secretName,
   shownUrl,
 } from '#sdk';
-import type { Auth, Parameter, RestQuery, RestSource } from './options.ts';
+import type { Auth } from './auth.ts';
+import type { Parameter, RestQuery, RestSource } from './options.ts';
 
 /** What of a query makes its request. */
 type Asked = Pick<RestQuery, 'path' | 'endpoint_url' | 'method' | 'parameters' | 'body'>;

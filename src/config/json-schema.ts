@@ -4,15 +4,8 @@ import { type JsonSchema, schemaOf } from '../sdk/option.ts';
 import type { Transform } from '../transforms/transform.ts';
 import { topMaps } from './load-top.ts';
 import { optionsOfSource } from './login-options.ts';
-import {
-  datasourceOptions,
-  destinationOptions,
-  jobOptions,
-  nameSchema,
-  sourceOptions,
-  targetOptions,
-  topOptions,
-} from './settings.ts';
+import { destinationOptions, jobOptions, nameSchema, sourceOptions, topOptions } from './settings.ts';
+import { datasourceOptions, targetOptions } from './target-options.ts';
 
 /** Everything that brings options of its own. */
 export interface Declarations {

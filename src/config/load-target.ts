@@ -5,7 +5,7 @@ import { checkId } from './ids.ts';
 import type { Draft } from './load-extract.ts';
 import { isMap } from './load-top.ts';
 import { partAt } from './member.ts';
-import { datasourceOptions, targetOptions } from './settings.ts';
+import { datasourceOptions, targetOptions } from './target-options.ts';
 import { validatePart } from './validate.ts';
 import type { Part } from './variables.ts';
 

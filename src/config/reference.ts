@@ -6,14 +6,8 @@ import { topMaps } from './load-top.ts';
 import { loginOptions } from './login-options.ts';
 import { optionTable } from './option-table.ts';
 import { scheduleOptions } from './schedule-options.ts';
-import {
-  datasourceOptions,
-  destinationOptions,
-  jobOptions,
-  sourceOptions,
-  targetOptions,
-  topOptions,
-} from './settings.ts';
+import { destinationOptions, jobOptions, sourceOptions, topOptions } from './settings.ts';
+import { datasourceOptions, targetOptions } from './target-options.ts';
 import { describeSchema } from './wording.ts';
 import { writeOptions } from './write-options.ts';
 

@@ -6,7 +6,8 @@ import { fillPart, type Showing } from './fill-value.ts';
 import { changeFrom, guardOptions } from './guard-options.ts';
 import { isMap } from './load-top.ts';
 import { partAt } from './member.ts';
-import { datasourceOptions, jobOptions, targetOptions } from './settings.ts';
+import { jobOptions } from './settings.ts';
+import { datasourceOptions, targetOptions } from './target-options.ts';
 import type { Part } from './variables.ts';
 import { writeOptions } from './write-options.ts';
 

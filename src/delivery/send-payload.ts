@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import { Problem } from '../lib/problem.ts';
 import { verifyPayload } from '../pipeline/verify-payload.ts';
-import { triesOf } from '../state/attempts.ts';
+import { dueAt, triesOf } from '../state/attempts.ts';
 import type { Lease } from '../state/leases.ts';
-import { type Attempted, dueAt, keyOf } from '../state/outbox.ts';
+import { type Attempted, keyOf } from '../state/outbox.ts';
 import { processText } from '../state/processes.ts';
 import type { InstanceKey } from '../state/receipts.ts';
 import type { OutboxRow } from '../state/tables.ts';

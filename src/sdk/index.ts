@@ -68,6 +68,7 @@ export { Moment, readMoment } from './service/moment.ts';
 export { signOfMore, signPlaces } from './service/more-signs.ts';
 export type { Turn } from './service/paging.ts';
 export { Pager } from './service/paging.ts';
+export type * from './service/paging-data.ts';
 export type { Path } from './service/path.ts';
 export { valueAt, valuesAt } from './service/path.ts';
 export { readTwice, totalWarning } from './service/read-twice.ts';

@@ -85,3 +85,12 @@ export function oneLess(column: Column) {
     .else(0)
     .end();
 }
+
+/**
+ * When an owed payload may be tried (epoch ms, 0 = at once). A clock set back below the last attempt does not stretch
+ * the wait.
+ */
+export function dueAt(row: OutboxRow, now: number): number {
+  if (row.next_attempt_at === null || (row.last_attempt_at ?? 0) > now) return 0;
+  return row.next_attempt_at;
+}

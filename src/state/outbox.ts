@@ -290,15 +290,6 @@ export function keyOf(row: Pick<OutboxRow, 'url' | 'client_id' | 'instance'>): I
   return { url: row.url, instance: row.instance, ...(row.client_id === '' ? {} : { clientId: row.client_id }) };
 }
 
-/**
- * When an owed payload may be tried (epoch ms, 0 = at once). A clock set back below the last attempt does not stretch
- * the wait.
- */
-export function dueAt(row: OutboxRow, now: number): number {
-  if (row.next_attempt_at === null || (row.last_attempt_at ?? 0) > now) return 0;
-  return row.next_attempt_at;
-}
-
 const contentsOf = ({ sha256, bytes, format, as_of }: OutboxRow) => ({ sha256, bytes, format, asOf: as_of });
 
 const byId = prepared((db, value: Value<{ id: number }>) =>

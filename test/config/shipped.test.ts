@@ -10,6 +10,7 @@ import { configSchema, type Declarations } from '../../src/config/json-schema.ts
 import { loadConfig } from '../../src/config/load.ts';
 import { configReference } from '../../src/config/reference.ts';
 import * as settings from '../../src/config/settings.ts';
+import { datasourceOptions, targetOptions } from '../../src/config/target-options.ts';
 import { wholeExample } from '../../src/config/whole-example.ts';
 import { formats } from '../../src/formats/index.ts';
 import { transforms } from '../../src/transforms/index.ts';
@@ -82,8 +83,8 @@ describe('the sample config', () => {
       top: Object.keys(settings.topOptions),
       destination: Object.keys(settings.destinationOptions),
       job: Object.keys(settings.jobOptions),
-      target: Object.keys(settings.targetOptions),
-      datasource: Object.keys(settings.datasourceOptions),
+      target: Object.keys(targetOptions),
+      datasource: Object.keys(datasourceOptions),
       transform: transforms.map(({ id }) => id),
     };
     // It teaches by those that everybody has; the others are taught by their own pages.

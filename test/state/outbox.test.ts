@@ -11,8 +11,8 @@ import {
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
+import { dueAt } from '../../src/state/attempts.ts';
 import { heal } from '../../src/state/heal.ts';
-import { dueAt } from '../../src/state/outbox.ts';
 import type { Store } from '../../src/state/store.ts';
 import { cleanUp, newFolder, newStore, noon, oweText, Population, place, spool, VirtualClock } from './fixtures.ts';
 

@@ -6,6 +6,7 @@ import type { RecordQuery } from '../records/options.ts';
 import type { Answer, Where } from './answer.ts';
 import type { FileDecoding } from './file-table.ts';
 import type { DateFormat } from './moment.ts';
+import type { Paging } from './paging-data.ts';
 import type { Path } from './path.ts';
 import type { Budget, ErrorRule } from './rules.ts';
 import type { Scope, Template } from './template.ts';
@@ -191,49 +192,6 @@ export interface Discovery {
   /** Columns before those, which every record has. They are not among the `fields`. */
   readonly always?: Readonly<Record<string, ColumnType | ColumnData>>;
 }
-
-/**
- * What says that the pages end. Without any of these: the first page without records (`page`, `offset`), or a next page that
- * is null, false or empty (`token`, `link`). A place that is missing is no end, unless this says so.
- */
-export interface Stop {
-  /** True while there is more. An answer without it is an error. */
-  readonly more?: Where;
-  /** True on the last page. An answer without it is an error. */
-  readonly last?: Where;
-  /** There is more while something stands there: the vendor leaves it out of the last page. */
-  readonly present?: Where;
-  /** Beside `present`: what every page with records has, the last one too. An answer without it is an error. */
-  readonly always?: Where;
-  /** Number of all records. What came is compared with the last one that was told. */
-  readonly total?: Where;
-  /** Number of all pages, compared as well. */
-  readonly pages?: Where;
-  /** Number of the records from this page on, if each page is a search of its own for what follows. */
-  readonly remaining?: Where;
-  /** Records on a full page: a shorter one is the last. Only where the service never gives fewer by itself. */
-  readonly size?: number;
-  /** The end when this is 0 (`chunk_size`), whatever the page held. An answer without it is an error. */
-  readonly empty?: Where;
-  /**
-   * What it means that the place of the next page (`token`, `link`) is missing: `end` if the vendor leaves it out of the last
-   * page, `single` if it leaves it out only where there is but one page, `error` if it is on every page. Otherwise it is the end
-   * only if something else says so.
-   */
-  readonly missing?: 'end' | 'single' | 'error';
-}
-
-/** How the next page is asked for, and when there is none. */
-export type Paging = Stop &
-  (
-    | { readonly by: 'page'; readonly first?: number }
-    /** Counts records, or goes on from a value of the last record. */
-    | { readonly by: 'offset'; readonly first?: number; readonly last_record?: Path }
-    /** `onward`: another request for all pages but the first. */
-    | { readonly by: 'token'; readonly at: Where; readonly first?: Template; readonly onward?: RequestData }
-    /** The next page's address; from the Link header where no place is named. */
-    | { readonly by: 'link'; readonly at?: Where }
-  );
 
 /** What a stream is asked for one by one. */
 export type Partition =

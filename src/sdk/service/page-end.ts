@@ -1,9 +1,9 @@
 import type { Problem } from '../../lib/problem.ts';
 import { isLinkHeader, nextLink } from '../http/link-header.ts';
 import { type Answer, pick, type Where } from './answer.ts';
-import type { Paging } from './description.ts';
 import { isObject, textOf } from './exact-json.ts';
 import { type PageFault, pageProblem } from './page-problems.ts';
+import type { Paging } from './paging-data.ts';
 
 /** One page, as far as it says whether there is another one. */
 export interface PageFacts {

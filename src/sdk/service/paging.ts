@@ -1,6 +1,7 @@
 import type { Answer } from './answer.ts';
-import type { Fields, Paging, RequestData } from './description.ts';
+import type { Fields, RequestData } from './description.ts';
 import { PageEndJudge, type PageEndOptions } from './page-end.ts';
+import type { Paging } from './paging-data.ts';
 import { valueAt } from './path.ts';
 import { renderText, type Scope } from './template.ts';
 

@@ -1,0 +1,91 @@
+import { option } from '#sdk';
+import { closed, text } from './schemas.ts';
+
+/** A call whose answer holds a token, or that ends one. */
+export interface SideCall {
+  /** Behind the `url` of the source, or a full address. */
+  readonly path: string;
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  readonly form?: Readonly<Record<string, string>>;
+}
+
+/** How we show who we are. */
+export interface Auth {
+  readonly kind: 'none' | 'basic' | 'bearer' | 'key' | 'client_credentials' | 'authorization_code' | 'login_call';
+  readonly user?: string;
+  readonly password?: string;
+  readonly token?: string;
+  /** Name of the header or query parameter that carries the key. */
+  readonly name?: string;
+  readonly value?: string;
+  readonly in?: 'header' | 'query';
+  /** client_credentials, authorization_code: where tokens are asked for, and how. Id and secret stand under `login`. */
+  readonly token_url?: string;
+  readonly scopes?: readonly string[];
+  readonly client_authentication?: 'body' | 'basic';
+  readonly token_parameters?: Readonly<Record<string, string>>;
+  /** authorization_code: where a person agrees, where a code for another machine is given out, where a login is ended. */
+  readonly authorize_url?: string;
+  readonly device_url?: string;
+  readonly revoke_url?: string;
+  readonly authorize_parameters?: Readonly<Record<string, string>>;
+  readonly pkce?: boolean;
+  /** login_call: the call, where the token stands in its answer, what is put before it, and the call that ends it. */
+  readonly call?: SideCall;
+  readonly token_path?: string;
+  readonly scheme?: string;
+  readonly logout?: SideCall;
+}
+
+const secret = { type: 'string', writeOnly: true };
+const texts = { type: 'object', additionalProperties: text };
+const sideCall = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['path'],
+  properties: {
+    path: text,
+    method: { enum: ['GET', 'POST', 'PUT', 'DELETE'] },
+    headers: texts,
+    body: { type: ['object', 'array'] },
+    form: texts,
+  },
+};
+
+const byOAuth = 'client_credentials, authorization_code';
+
+/** The option `auth` of a source. */
+export const auth = option.schema<Auth>(
+  closed({
+    kind: { enum: ['none', 'basic', 'bearer', 'key', 'client_credentials', 'authorization_code', 'login_call'] },
+    user: text,
+    password: secret,
+    token: secret,
+    name: text,
+    value: secret,
+    in: { enum: ['header', 'query'], default: 'header' },
+    token_url: { ...text, description: `${byOAuth}: address that gives tokens.` },
+    scopes: { type: 'array', items: text, description: `${byOAuth}: what is asked for.` },
+    client_authentication: { enum: ['body', 'basic'], description: `${byOAuth}: where id and secret go.` },
+    token_parameters: { ...texts, description: `${byOAuth}: sent along with the request for a token.` },
+    authorize_url: { ...text, description: 'authorization_code: page where a person agrees.' },
+    authorize_parameters: { ...texts, description: 'authorization_code: sent along to that page.' },
+    device_url: { ...text, description: 'authorization_code: address that gives codes for `sluice login --code`.' },
+    revoke_url: { ...text, description: 'authorization_code: address that ends a login.' },
+    pkce: { type: 'boolean', default: true, description: 'authorization_code: with a challenge (PKCE, S256).' },
+    call: { ...sideCall, description: 'login_call: the call whose answer holds a token.' },
+    token_path: { ...text, description: 'login_call: path of the token in that answer.' },
+    scheme: { ...text, description: 'login_call: put before the token; `Bearer` unless `name` says otherwise.' },
+    logout: { ...sideCall, description: 'login_call: the call that ends the session, when the run ends.' },
+  }),
+  {
+    about:
+      'Credentials: `basic` has user and password, `bearer` a token, `key` the name and value of a header or query parameter, `client_credentials` asks `token_url` for tokens (id and secret stand under `login`), `authorization_code` does so once a person has agreed (`sluice login`), `login_call` gets a token from a call.',
+    example: { kind: 'bearer', token: `\${env:API_TOKEN}` },
+    default: { kind: 'none' },
+    secret: true,
+  },
+);
