@@ -136,9 +136,9 @@ export class Outbox {
   }
 
   /**
-   * The attempt failed and the payload stays owed. `waitMs` from now it may be tried again; undefined: whenever what
-   * stopped it is over. `free`: the attempt does not count at all; `blamed`: the
-   * service takes other things, so it counts against the payload; `untaken`: it is sure that it was not carried out, nor will be.
+   * The attempt failed and the payload stays owed. `waitMs` from now it may be tried again; undefined: whenever what stopped
+   * it is over. `free`: the attempt does not count at all; `blamed`: the service takes other things, so it counts against
+   * the payload; `untaken`: it is sure that it was not carried out, nor will be.
    */
   async postpone(
     id: number,

@@ -1,0 +1,171 @@
+import { excerptOfBytes } from '../../lib/redact.ts';
+import { faultIn, type RecordInput } from './input.ts';
+import { kind } from './json-paths.ts';
+import { digitsEnd, isHex } from './json-text.ts';
+
+const mostDepth = 256;
+
+/**
+ * Finds where values of JSON end (RFC 8259, strictly) in a block of UTF-8. Every method takes a position and returns the one
+ * behind what it read, or -1 when the block ends before; then nothing has happened, and the same is tried again with
+ * more bytes.
+ */
+export class JsonLexer {
+  bytes: Buffer = Buffer.alloc(0);
+  /** No more bytes will come, so a number may end with them. */
+  last = false;
+  /** Bytes of the input before the block. */
+  offset = 0;
+  /** Records of this batch, and those of the input before it, for errors. */
+  rows = 0;
+  recordsBefore = 0;
+  /** What was met since it was last set back: an escape in the string, white space in the value, the kind of the number. */
+  protected escaped = false;
+  protected spaced = false;
+  protected numberKind = 0;
+  protected readonly input: RecordInput;
+
+  constructor(input: RecordInput) {
+    this.input = input;
+  }
+
+  /** Behind the white space at `pos`. */
+  space(pos: number): number {
+    const { bytes } = this;
+    let byte = bytes[pos];
+    if (byte === undefined || byte > 32) return pos;
+    this.spaced = true;
+    while (byte === 32 || byte === 10 || byte === 13 || byte === 9) byte = bytes[++pos];
+    return pos;
+  }
+
+  /** Behind any one value, checked but not kept. */
+  skip(pos: number, depth = 1): number {
+    const byte = this.bytes[pos];
+    if (byte === 34) {
+      const close = this.string(pos + 1);
+      return close < 0 ? -1 : close + 1;
+    }
+    if (byte === 123 || byte === 91) return this.#skipInside(pos, depth);
+    if (byte === 110 || byte === 116 || byte === 102) return this.literal(pos);
+    return this.number(pos);
+  }
+
+  #skipInside(pos: number, depth: number): number {
+    const { bytes } = this;
+    if (depth > mostDepth) throw this.fault(pos, `values are nested more than ${mostDepth} deep`);
+    const isObject = bytes[pos] === 123;
+    const close = isObject ? 125 : 93;
+    let i = this.space(pos + 1);
+    if (bytes[i] === close) return i + 1;
+    for (;;) {
+      if (isObject) {
+        i = this.#skipKey(i);
+        if (i < 0) return -1;
+      }
+      i = this.skip(i, depth + 1);
+      if (i < 0) return -1;
+      i = this.space(i);
+      const byte = bytes[i];
+      if (byte === close) return i + 1;
+      if (byte !== 44) return this.wrong(i, isObject ? "',' or '}'" : "',' or ']'");
+      i = this.space(i + 1);
+    }
+  }
+
+  #skipKey(pos: number): number {
+    if (this.bytes[pos] !== 34) return this.wrong(pos, 'a key');
+    const end = this.string(pos + 1);
+    if (end < 0) return -1;
+    const colon = this.space(end + 1);
+    return this.bytes[colon] === 58 ? this.space(colon + 1) : this.wrong(colon, "':'");
+  }
+
+  /** The closing quote of the string whose content begins at `pos`. */
+  string(pos: number): number {
+    const { bytes } = this;
+    const end = bytes.length;
+    this.escaped = false;
+    while (pos < end) {
+      const byte = bytes[pos]!;
+      if (byte === 34) return pos;
+      if (byte === 92) {
+        this.escaped = true;
+        const length = this.#escape(pos);
+        if (length < 0) return -1;
+        pos += length;
+      } else if (byte >= 32) pos++;
+      else return this.wrong(pos, 'a character of a string (control characters must be escaped)');
+    }
+    return -1;
+  }
+
+  #escape(pos: number): number {
+    const letter = this.bytes[pos + 1];
+    if (letter !== 117) {
+      const isKnown = letter !== undefined && '"\\/bfnrt'.includes(String.fromCharCode(letter));
+      return isKnown ? 2 : this.wrong(pos + 1, 'an escape');
+    }
+    for (let i = pos + 2; i < pos + 6; i++) if (!isHex(this.bytes[i])) return this.wrong(i, 'four hex digits');
+    return 6;
+  }
+
+  /** Behind the number at `pos`. */
+  number(pos: number): number {
+    const { bytes } = this;
+    let i = bytes[pos] === 45 ? pos + 1 : pos;
+    this.numberKind = kind.integer;
+    if (bytes[i] === 48) i++;
+    else {
+      const end = digitsEnd(bytes, i);
+      if (end === i) return this.wrong(i, 'a value');
+      i = end;
+    }
+    if (bytes[i] === 46) {
+      this.numberKind = kind.fraction;
+      const end = digitsEnd(bytes, i + 1);
+      if (end === i + 1) return this.wrong(end, 'a digit');
+      i = end;
+    }
+    if (bytes[i] === 101 || bytes[i] === 69) {
+      this.numberKind = kind.exponent;
+      const from = bytes[i + 1] === 43 || bytes[i + 1] === 45 ? i + 2 : i + 1;
+      i = digitsEnd(bytes, from);
+      if (i === from) return this.wrong(i, 'a digit');
+    }
+    return i >= bytes.length && !this.last ? -1 : i;
+  }
+
+  /** Behind `true`, `false` or `null` at `pos`. */
+  literal(pos: number): number {
+    const { bytes } = this;
+    const word = bytes[pos] === 116 ? 'true' : bytes[pos] === 102 ? 'false' : 'null';
+    for (let i = 1; i < word.length; i++) {
+      if (bytes[pos + i] !== word.charCodeAt(i)) return this.wrong(pos + i, word);
+    }
+    return pos + word.length;
+  }
+
+  /** -1 when the bytes have merely run out; else what stands there is wrong. */
+  protected wrong(pos: number, expected: string): -1 {
+    if (pos >= this.bytes.length) return -1;
+    throw this.fault(pos, `expected ${expected}`);
+  }
+
+  /** The problem of a document that is no JSON at this position. */
+  fault(pos: number, what: string, next = this.#adviceAt(pos)) {
+    return faultIn(this.input, {
+      code: 'JSON_SYNTAX',
+      message: `byte ${this.offset + pos + 1}: ${what}`,
+      spot: { row: this.recordsBefore + this.rows + 1 },
+      seen: excerptOfBytes(this.bytes, pos - 20, pos + 20),
+      next,
+    });
+  }
+
+  #adviceAt(pos: number): string {
+    const word = /^-?(?:NaN|Infinity)\b/.exec(this.bytes.toString('latin1', pos, pos + 10))?.[0];
+    if (word !== undefined) return `${word} is no JSON (RFC 8259): let what writes the data write null`;
+    return 'look at what is there, and check `format` and what writes the data';
+  }
+}
