@@ -71,6 +71,16 @@ describe('alerts in the config', () => {
     );
   });
 
+  it('have no part of a secret address told by the other side, neither its path nor a value of its query', async () => {
+    const env = { HOOK: 'https://hooks.example.com/services/T00000000/B11111111111?key=0123456789abcdef&wait=true' };
+    await load({ channels: { chat }, rules: [{ to: ['chat'] }] }, {}, {}, env);
+    const path = '/services/T00000000/B11111111111';
+    expect(redact(`no hook at ${path}?key=0123456789abcdef&wait=true`)).toBe('no hook at [redacted]');
+    expect(redact('no hook B11111111111')).toBe('no hook [redacted]');
+    expect(redact('bad key 0123456789abcdef')).toBe('bad key [redacted]');
+    expect(redact('wait=true, services, hooks.example.com')).toBe('wait=true, services, hooks.example.com');
+  });
+
   it('are nobody where there are none, and none for a job that wants none', async () => {
     expect((await load(undefined)).config?.alerts).toBeUndefined();
     const { config } = await load({ channels: { ops: webhook } }, { alerts: false });

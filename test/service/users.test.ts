@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { permissions } from '../../src/service/auth/permissions.ts';
 import { dataOf, errorOf, hostileNames, make, managerKey, pagesOf, peopleBench, roleIds } from './people.ts';
 import { type Answer, type Bench, bench, keys, scratch } from './service.ts';
 
@@ -139,6 +140,18 @@ describe('users', () => {
     expect((await ask('PUT', '/users/acme-viewer', { first_name: 'Vi' })).status).toBe(200);
     expect((await ask('PUT', '/users/acme-manager', { first_name: 'Mo' })).status).toBe(200);
     expect((await ask('DELETE', '/users/acme-viewer')).status).toBe(200);
+  });
+
+  it('with the role Admin is not even for a manager who holds every permission', async () => {
+    const given = await peopleBench();
+    const all = await make(given, '/roles', { name: 'Everything', permissions: [...permissions] });
+    await given.call('PUT', '/users/acme-manager', { body: { roles: [all] } });
+    const ask = (method: string, path: string, body: object = {}): Promise<Answer> =>
+      given.call(method, path, { key: managerKey, body });
+    expect(errorOf(await ask('PUT', '/users/acme-admin', { password: 'mine' }))).toEqual(forbidden);
+    expect(errorOf(await ask('DELETE', '/users/acme-admin'))).toEqual(forbidden);
+    expect((await signIn(given, 'admin@acme.test', 'correct horse')).status).toBe(200);
+    expect((await ask('PUT', '/users/acme-editor', { first_name: 'Edith' })).status).toBe(200);
   });
 
   it('is there after a restart, with its role, its groups and its properties', async () => {

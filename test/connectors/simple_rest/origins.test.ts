@@ -44,6 +44,18 @@ test('a source whose headers hold a key is checked for the origin of endpoint_ur
   expect(faults(query, { url, headers: { 'accept-language': 'en' } })).toEqual([]);
 });
 
+test.each([
+  ['without TLS', 'http://api.example.com/x'],
+  ['at another port', 'https://api.example.com:8443/x'],
+  ['at a host below', 'https://eu.api.example.com/x'],
+])('an endpoint_url %s is another origin than the url, before a run and in it', async (_, endpoint_url) => {
+  const source = { url: 'https://api.example.com/', auth: { kind: 'bearer', token: 'tok-12345' } };
+  expect(faults({ endpoint_url }, source)).toEqual(['endpoint_url']);
+  const refused = { code: 'REST_ORIGIN', seen: endpoint_url, allowed: 'https://api.example.com' };
+  expect(await failure({ endpoint_url }, source)).toMatchObject(refused);
+  expect(faults({ endpoint_url: 'https://api.example.com:443/x' }, source)).toEqual([]);
+});
+
 const signed = 'X-Amz-Signature=a%2Fb&Expires=1%202';
 
 test.each([
