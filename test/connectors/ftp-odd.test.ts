@@ -119,6 +119,42 @@ describe('a transfer that breaks', () => {
     expect(table.rows.length).toBe(40_000);
   });
 
+  it('never joins two versions of a file that differ in their time alone, however late they begin to be the same', async () => {
+    let modified = '20260102030405';
+    const script = replaced((files) => {
+      files.set('/in/a.csv', `id,v\n1,y   \n${rows('x').slice(12)}`);
+      modified = '20260102030406';
+    });
+    const reply = (verb: string) => (verb === 'MDTM' ? `213 ${modified}` : undefined);
+    await expect(read({ ...script, reply }, { path: 'in/a.csv' })).rejects.toMatchObject({
+      code: 'FTP_FILE_CHANGED',
+      family: 'try_later',
+      seen: expect.stringContaining('2026-01-02T03:04:06'),
+    });
+  });
+
+  it.each(['501 no', '502 not known', '504 not so'])(
+    'starts from the beginning if the server answers %s when it is to go on in the middle',
+    async (answer) => {
+      const script = replaced(() => undefined);
+      const reply = (verb: string) => (verb === 'REST' ? answer : undefined);
+      const table = await read({ ...script, reply }, { path: 'in/a.csv' });
+      expect(table.rows.length).toBe(40_000);
+      expect(new Set(table.rows.map(([id]) => id)).size).toBe(40_000);
+    },
+  );
+
+  it('is an error if the server cannot go on and does not give the beginning either', async () => {
+    let downloads = 0;
+    const reply = (verb: string) => {
+      if (verb === 'REST') return '502 not known';
+      downloads += verb === 'RETR' ? 1 : 0;
+      return verb === 'RETR' && downloads > 1 ? '550 not for you' : undefined;
+    };
+    const reading = read({ ...replaced(() => undefined), reply }, { path: 'in/a.csv' });
+    await expect(reading).rejects.toMatchObject({ code: 'FTP_DENIED' });
+  });
+
   it('is given up after some tries if it breaks at the same place each time and has to start from the beginning', async () => {
     const reading = read(
       {
