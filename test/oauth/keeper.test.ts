@@ -114,6 +114,21 @@ describe('a login by a person', () => {
     expect(await desk.store.logins.find('acme')).toMatchObject({ state: 'good' });
   });
 
+  it('is never handed out with less than two seconds left, however far away the vendor is', async () => {
+    const vendor = await vendorForTest();
+    const desk = await openDesk({ login: personLogin(vendor) });
+    await agreeAt(desk);
+    const { accessToken, askedAt, lifetimeMs } = (await desk.entry.vault.open())!.granted;
+    let left = 2001;
+    const now = () => askedAt + lifetimeMs! - left;
+    const clock = { ...systemClock, now, monotonic: () => now() - askedAt };
+    const later = await openDesk({ login: personLogin(vendor), folder: desk.store.folder, clock });
+    vendor.fault = (_, response) => void response.writeHead(503).end('busy') === undefined;
+    expect(await tokenOf(later)).toBe(accessToken);
+    left = 2000;
+    await expect(later.entry.keeper.token()).rejects.toMatchObject({ code: 'LOGIN_UNREACHABLE', family: 'try_later' });
+  });
+
   it.each([
     ['breaks off', (response: { destroy(): void }) => response.destroy()],
     [

@@ -25,15 +25,20 @@ it('a login ends although the browser keeps a connection open that it has not us
 /** Every address that begins with 127 is this machine's, but a listener on 127.0.0.1 is at that one alone. */
 const elsewhere = '127.0.0.2';
 
-it.each(['127.0.0.1', 'localhost'])('a login that comes back to %s is listened for at no other address', async (host) => {
-  const listener = await Listener.open(`http://${host}:0/back`);
-  onTestFinished(() => listener.close());
-  const { port } = new URL(listener.redirectUri);
-  expect((await fetch(`http://127.0.0.1:${port}/back`)).status).toBe(410);
-  const socket = connect(Number(port), elsewhere);
-  onTestFinished(() => void socket.destroy());
-  const met = new Promise((resolve) => {
-    socket.once('connect', () => resolve('connected')).once('error', ({ code }: NodeJS.ErrnoException) => resolve(code));
-  });
-  expect(await met).toBe('ECONNREFUSED');
-});
+it.each(['127.0.0.1', 'localhost'])(
+  'a login that comes back to %s is listened for at no other address',
+  async (host) => {
+    const listener = await Listener.open(`http://${host}:0/back`);
+    onTestFinished(() => listener.close());
+    const { port } = new URL(listener.redirectUri);
+    expect((await fetch(`http://127.0.0.1:${port}/back`)).status).toBe(410);
+    const socket = connect(Number(port), elsewhere);
+    onTestFinished(() => void socket.destroy());
+    const met = new Promise((resolve) => {
+      socket
+        .once('connect', () => resolve('connected'))
+        .once('error', ({ code }: NodeJS.ErrnoException) => resolve(code));
+    });
+    expect(await met).toBe('ECONNREFUSED');
+  },
+);

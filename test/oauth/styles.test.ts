@@ -60,6 +60,17 @@ describe('a token request', () => {
     expect(query.heard[0]).toMatchObject({ method: 'GET', body: '', query: { client_secret: 'the+secret/' } });
   });
 
+  it.each([408, 429, 500, 503])('answered with status %i is no refusal, whatever the answer says', async (status) => {
+    const headers = { 'content-type': 'application/json', 'retry-after': '90' };
+    const { url } = await tokenAddress({ status, headers, body: { error: 'invalid_grant' } });
+    await expect(askFor(loginOf(url, {}))).rejects.toMatchObject({
+      code: 'LOGIN_UNREACHABLE',
+      family: 'try_later',
+      seen: `status ${status}`,
+      retryAfterMs: 90_000,
+    });
+  });
+
   it('is made by user and password, and again by them when the refresh token has ended', async () => {
     const first = { body: { access_token: 'one', expires_in: 3600, refresh_token: 'r1' } };
     const ended = { status: 400, body: { error: 'invalid_grant' } };

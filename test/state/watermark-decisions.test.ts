@@ -24,6 +24,15 @@ it('nobody changes a watermark while a run holds the job, and whoever does is wr
   ]);
 });
 
+it('a place that a person set never gives way to one from before, whatever becomes of the payload of the last run', async () => {
+  const store = await newStore({ clock: systemClock });
+  await store.watermarks.set(mark);
+  await store.watermarks.set({ ...mark, run: 'r2', text: '2' });
+  expect(await store.watermarks.decide('orders', () => '9', by)).toBe('done');
+  await store.watermarks.takeBack('r2');
+  expect(await store.watermarks.find('orders', 'x')).toBeUndefined();
+});
+
 it('whoever lets a job begin anew can see how far it had read', async () => {
   const store = await newStore({ clock: systemClock });
   await store.watermarks.set(mark);

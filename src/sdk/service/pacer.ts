@@ -24,6 +24,7 @@ export class Pacer {
   #begun: number[] = [];
   #underWay = 0;
   #heldUntil = 0;
+  /** Ends the wait of each caller that has no slot yet, in the order of asking. */
   readonly #waiting: (() => void)[] = [];
 
   constructor(budget: Budget) {
@@ -36,7 +37,7 @@ export class Pacer {
 
   /** Waits until one more request may go out; call what it gives when the answer has been read. */
   async turn(signal: AbortSignal): Promise<() => void> {
-    await this.#place(signal);
+    await this.#enter(signal);
     for (;;) {
       const now = performance.now();
       const pause = Math.max(this.#heldUntil - now, ...this.#rates.map((rate) => this.#pauseFor(rate, now)));
@@ -67,21 +68,30 @@ export class Pacer {
     return oldest === undefined ? 0 : oldest + milliseconds - now;
   }
 
-  async #place(signal: AbortSignal): Promise<void> {
-    const most = this.#budget.at_once ?? Number.POSITIVE_INFINITY;
-    while (this.#underWay >= most) {
-      await new Promise<void>((resolve) => {
-        this.#waiting.push(resolve);
-        signal.addEventListener('abort', () => resolve(), { once: true });
-      });
-      signal.throwIfAborted();
+  async #enter(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (this.#underWay < (this.#budget.at_once ?? Number.POSITIVE_INFINITY)) {
+      this.#underWay += 1;
+      return;
     }
-    this.#underWay += 1;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const wake = () => resolve();
+    this.#waiting.push(wake);
+    signal.addEventListener('abort', wake, { once: true });
+    await promise;
+    signal.removeEventListener('abort', wake);
+    if (!signal.aborted) return;
+    const at = this.#waiting.indexOf(wake);
+    if (at >= 0) this.#waiting.splice(at, 1);
+    else this.#leave();
+    signal.throwIfAborted();
   }
 
+  /** Hands the slot to the first one that waits, so that it is never taken by a later one or lost with a stopped one. */
   #leave(): void {
-    this.#underWay -= 1;
-    this.#waiting.shift()?.();
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#underWay -= 1;
+    else next();
   }
 
   #giveUp(error: unknown, signal: AbortSignal): never {

@@ -64,6 +64,18 @@ describe('a stream that goes on where the last run ended', () => {
     });
   });
 
+  it('reads a record again that was at the edge and has changed since', async () => {
+    const all = [1, 2, 2].map((day, i) => ({ id: i, changed: `2026-01-0${day}T00:00:00Z` }));
+    const { routes, stream } = capped(all);
+    const query = { incremental: true };
+    const first = await run(stream, { routes, query });
+    expect(first.watermark).toBe('{"since":"2026-01-02T00:00:00Z","edge":["1","2"]}');
+    all[2]!.changed = '2026-01-03T00:00:00Z';
+    const next = await run(stream, { routes, query, watermark: first.watermark! });
+    expect(next).toMatchObject({ rows: [['2', '2026-01-03T00:00:00Z']], unchanged: false });
+    expect(next.watermark).toBe('{"since":"2026-01-03T00:00:00Z","edge":["2"]}');
+  });
+
   it('loses nothing where the vendor stops counting: neither behind known records nor in one instant that holds too many', async () => {
     const all = [1, 2, 3, 4, 5].map((id) => ({ id, changed: `2026-01-0${id}T00:00:00Z` }));
     const { routes, stream } = capped(all);

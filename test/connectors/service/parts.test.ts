@@ -121,6 +121,24 @@ describe('what is asked for part by part', () => {
     ]);
   });
 
+  it('asks week by week from Monday, and begins a week anew when it goes on', async () => {
+    const stream: Partial<StreamData> = {
+      window: { step: 'week' },
+      request: { path: '/things', query: { from: '{{ window.from }}', to: '{{ window.to }}' } },
+    };
+    const asked = async (query: Record<string, string | boolean>, watermark?: string) =>
+      (await run(stream, { routes: nothing, query, ...(watermark && { watermark }) })).asked;
+    expect(await asked({ start_date: '2026-01-14', end_date: '2026-01-28' })).toEqual([
+      'GET /v1/things?from=2026-01-14&to=2026-01-18',
+      'GET /v1/things?from=2026-01-19&to=2026-01-25',
+      'GET /v1/things?from=2026-01-26&to=2026-01-28',
+    ]);
+    expect(await asked({ incremental: true, end_date: '2026-01-26' }, '{"until":"2026-01-25"}')).toEqual([
+      'GET /v1/things?from=2026-01-19&to=2026-01-25',
+      'GET /v1/things?from=2026-01-26&to=2026-01-26',
+    ]);
+  });
+
   it('begins with a whole month where nobody says when', async () => {
     const stream: Partial<StreamData> = {
       window: { step: 'month', start: '1mo' },
