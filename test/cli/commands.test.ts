@@ -271,6 +271,18 @@ describe('sluice status', () => {
     expect(existsSync(join(home.folder, 'state'))).toBe(false);
   });
 
+  it('ends with 2 if a job has a fault in the config, says which, and shows the others', async () => {
+    const { home, config } = await setUp(await makeWorld(), '0'.repeat(32));
+    await home.config(config({ jobs: { ...config().jobs, wrong: { source: 'nowhere' } } }));
+    const ended = await home.sluice(['status']);
+    expect(ended.code).toBe(2);
+    expect(ended.stdout).toMatch(/^orders +never ran/m);
+    expect(ended.stderr).toContain('nowhere');
+    const machines = await home.sluice(['status', '--json']);
+    expect(machines.code).toBe(2);
+    expect(JSON.parse(machines.stdout)).toMatchObject({ jobs: [{ job: 'orders' }], left_out: ['wrong'] });
+  });
+
   it('says what was delivered, what is owed, what failed, and what nobody claims', async () => {
     const world = await makeWorld();
     const { home, config } = await setUp(world, world.instances.csv);

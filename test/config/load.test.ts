@@ -39,6 +39,57 @@ describe('a config without a fault', () => {
     expect(config!.monitor).toEqual({ host: '127.0.0.1', port: 9464, names: ['sluice.example.com'] });
   });
 
+  it('means in every option the unit that its name or its text says', async () => {
+    const text = `version: 1
+keep: { payloads: 7, days: 2 }
+disk: { limit_megabytes: 3, free_megabytes: 5 }
+destinations:
+  main: { url: http://127.0.0.1:8080/api/1.0, api_key: abcdefabcdef, timeout_seconds: 7, upload_limit_bytes: 1234567 }
+sources:
+  shop: { connector: warehouse, host: db.example.com, check_every: 6h }
+alerts:
+  channels: { ops: { type: slack, url: https://a.example.com/x } }
+  rules: [{ to: [ops] }]
+  settle: 45s
+  remind: 2d
+  stale_after: 3h
+  unsent_after: 90m
+jobs:
+  orders:
+    source: shop
+    query: select 1
+    format: csv
+    target: ${id('a')}
+    stall_timeout_seconds: 9
+    guards:
+      bytes: { minimum: 11, maximum: 12 }
+      nulls: { a: 5% }
+      newest: { column: a, within: 4w }
+`;
+    const { config, problems } = await load(text);
+    expect(problems).toEqual([]);
+    expect(config).toMatchObject({
+      keep: { payloads: 7, milliseconds: 172_800_000 },
+      disk: { mostBytes: 3_000_000, freeBytes: 5_000_000 },
+      alerts: { settleMs: 45_000, remindMs: 172_800_000, staleAfterMs: 10_800_000, unsentAfterMs: 5_400_000 },
+    });
+    const { destination, extract, guards } = config!.jobs.get('orders')!;
+    expect(destination).toMatchObject({ timeoutMs: 7000, uploadLimitBytes: 1_234_567 });
+    expect(extract).toMatchObject({ stallTimeoutMs: 9000, source: { checkEveryMs: 21_600_000 } });
+    expect(guards).toMatchObject({
+      rowChange: { down: 0.5 },
+      bytes: { minimum: 11, maximum: 12 },
+      nulls: new Map([['a', 0.05]]),
+      newest: { column: 'a', withinMs: 2_419_200_000 },
+    });
+    const { config: defaults } = await load(configWith(goodJob));
+    expect(defaults).toMatchObject({
+      keep: { payloads: 3, milliseconds: 35 * 86_400_000 },
+      disk: { mostBytes: 10_000_000_000 },
+    });
+    expect(defaults!.disk).not.toHaveProperty('freeBytes');
+  });
+
   it('takes every form of target, format, query and schedule', async () => {
     const { config, problems } = await load(
       configWith(

@@ -5,7 +5,10 @@ const [timestamp, date, datetime] = [7, 10, 12];
 
 /** What becomes of a value as it comes over the wire, behind the byte of its length. */
 function cell(columnType: number, text: string, zeroDates: ZeroDates): string | null {
-  const { fix } = mysqlType({ columnType, characterSet: 63, flags: 0, columnLength: 0, schema: '', name: 'd' }, zeroDates);
+  const { fix } = mysqlType(
+    { columnType, characterSet: 63, flags: 0, columnLength: 0, schema: '', name: 'd' },
+    zeroDates,
+  );
   if (fix?.how !== 'in place') throw new Error('dates are mended where they are');
   const bytes = Buffer.from(`${String.fromCharCode(text.length)}${text}`, 'latin1');
   const spans = Int32Array.of(1, bytes.length);

@@ -109,6 +109,24 @@ describe('account-stats (4.1, 2.14)', () => {
 });
 
 describe('data-source-stats', () => {
+  it('counts a source once however many instances it has, and each of them, today and on the days before', async () => {
+    const clock = new StillClock(noon);
+    const given = await bench({ clock });
+    for (const [user, region] of [
+      ['acme-editor', 'north'],
+      ['acme-viewer', 'south'],
+    ])
+      await given.call('PUT', `/users/${user}/properties`, { body: { properties: { region } } });
+    await given.source({ properties: { endpoint_url: 'https://x.test/{props.region}' } });
+    await given.source();
+    clock.pass(day);
+    const seen = await rows(given, 'data-source-stats');
+    expect(seen.map((one) => [one.calendar_date, one.no_of_datasources, one.no_of_instances])).toEqual([
+      ['2026-03-02', '2', '4'],
+      ['2026-03-03', '2', '4'],
+    ]);
+  });
+
   it('counts sources and instances by connector; names services only of the gallery', async () => {
     const clock = new StillClock(noon);
     const given = await bench({ clock });

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { exit } from '../../src/cli/exit.ts';
+import { exitCodeOf } from '../../src/cli/summary.ts';
+import type { Outcome } from '../../src/daemon/outcome.ts';
+import { Problem } from '../../src/lib/problem.ts';
+
+type Family = Problem['family'];
+
+function problem(family: Family, where: object = {}, code = 'SOME_CODE'): Problem {
+  return new Problem({ code, family, message: 'something is wrong', where });
+}
+
+function outcome(state: Outcome['state'], more?: Problem): Outcome {
+  const nothing = { job: 'j', rows: 0, bytes: 0, requests: 0, milliseconds: 0 };
+  return { ...nothing, state, ...(more === undefined ? {} : { problem: more }) };
+}
+
+describe('the exit code of a sync', () => {
+  const delivered = outcome('delivered');
+  const lost = outcome('failed', problem('job'));
+  const refused = outcome('waiting_login', problem('login', { destination: 'main' }));
+  const spent = outcome('waiting_quota');
+
+  it.each<[string, readonly Outcome[], number]>([
+    ['0 without any job', [], exit.ok],
+    [
+      '0 if each instance shows the newest',
+      ['delivered', 'unchanged', 'refreshed', 'superseded'].map((state) => outcome(state as 'delivered')),
+      exit.ok,
+    ],
+    ['1 if a job failed', [delivered, lost], exit.failed],
+    ['1 if a payload is dead', [outcome('dead', problem('job'))], exit.failed],
+    ['1 if a result is quarantined', [outcome('quarantined', problem('row'))], exit.failed],
+    ['1 if a payload waits for another attempt', [outcome('waiting_retry', problem('try_later'))], exit.failed],
+    ['1 if a job is held, or held by another run', [outcome('held')], exit.failed],
+    ['1 if a source refuses its login', [outcome('failed', problem('login', { source: 'shop' }))], exit.failed],
+    ['3 if the destination refuses our credentials', [delivered, refused], exit.refused],
+    [
+      '3 if it refused them before anything was owed',
+      [outcome('failed', problem('login', { destination: 'main' }))],
+      exit.refused,
+    ],
+    ['4 if the day of the destination is spent', [delivered, spent], exit.waiting],
+    ['4 if the day of a source is spent', [outcome('failed', problem('quota', { source: 'shop' }))], exit.waiting],
+    [
+      '70 if the installation is not complete',
+      [outcome('failed', problem('bug', {}, 'INSTALLATION_INCOMPLETE'))],
+      exit.bug,
+    ],
+    ['1 before 4', [spent, lost], exit.failed],
+    ['3 before 1 and 4', [spent, lost, refused], exit.refused],
+    ['70 before 3', [refused, outcome('failed', problem('bug', {}, 'INSTALLATION_INCOMPLETE'))], exit.bug],
+  ])('is %s', (_, outcomes, code) => {
+    expect(exitCodeOf(outcomes, [])).toBe(code);
+  });
+
+  it('is 2 before all others if a job was left out for a fault of its config', () => {
+    for (const outcomes of [[], [delivered], [lost, refused, spent]])
+      expect(exitCodeOf(outcomes, ['wrong'])).toBe(exit.usage);
+  });
+});
