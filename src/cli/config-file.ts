@@ -1,7 +1,7 @@
 import type { Config, Job } from '../config/config.ts';
 import type { Loaded } from '../config/load.ts';
 import { commandLine } from '../lib/command-line.ts';
-import { forJournal, type JournalLevel } from '../lib/journal.ts';
+import { forJournal } from '../lib/journal.ts';
 import { nearest } from '../lib/nearest.ts';
 import { Problem, renderProblem } from '../lib/problem.ts';
 import { redact } from '../lib/redact.ts';
@@ -22,15 +22,24 @@ export function configWords(file: string): string {
   return ` ${commandLine('--config', file)}`;
 }
 
-/** Loads a config that a command cannot do without: where the file as a whole is unusable, all its faults are shown. */
-export async function openConfig(file: string): Promise<Loaded & { config: Config }> {
+/** Shows faults (`error`) or remarks (`warn`) of a config. */
+export type ShowProblems = (problems: readonly Problem[], level: 'error' | 'warn') => void | Promise<void>;
+
+/**
+ * Loads a config that a command cannot do without, and shows its remarks. Throws if the file as a whole cannot be used: its only
+ * fault, or `CONFIG_UNUSABLE` after all its faults have been shown.
+ */
+export async function openConfig(
+  file: string,
+  show: ShowProblems = showProblems,
+): Promise<Loaded & { config: Config }> {
   const { loadConfig } = await import('../config/load.ts');
   const loaded = await loadConfig(file);
-  showRemarks(loaded.warnings);
+  await show(loaded.warnings, 'warn');
   if (loaded.config !== undefined) return { ...loaded, config: loaded.config };
   const [first, ...others] = loaded.problems;
-  if (first !== undefined && others.length === 0) throw first;
-  showProblems(loaded.problems);
+  if (first !== undefined && others.length === 0 && show === showProblems) throw first;
+  await show(loaded.problems, 'error');
   throw new Problem({
     code: 'CONFIG_UNUSABLE',
     family: 'config',
@@ -39,18 +48,12 @@ export async function openConfig(file: string): Promise<Loaded & { config: Confi
   });
 }
 
-/** Problems for a person, on standard error, secrets out. */
-export function showProblems(problems: readonly Problem[]): void {
-  for (const problem of problems) writeProblem(redact(renderProblem(problem)), 'error');
-}
-
-/** What is worth a look and stops nothing, told apart from faults. */
-export function showRemarks(remarks: readonly Problem[]): void {
-  for (const remark of remarks) writeProblem(`remark ${redact(renderProblem(remark))}`, 'warn');
-}
-
-function writeProblem(text: string, level: JournalLevel): void {
-  process.stderr.write(`${forJournal(text, { descriptor: process.stderr.fd, level })}\n`);
+/** Problems for a person, on standard error, secrets out; at the level `warn` they are worth a look and stop nothing. */
+export function showProblems(problems: readonly Problem[], level: 'error' | 'warn' = 'error'): void {
+  for (const problem of problems) {
+    const text = `${level === 'warn' ? 'remark ' : ''}${redact(renderProblem(problem))}`;
+    process.stderr.write(`${forJournal(text, { descriptor: process.stderr.fd, level })}\n`);
+  }
 }
 
 /**

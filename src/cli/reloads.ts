@@ -6,7 +6,8 @@ import type { Watchers } from '../daemon/watchers.ts';
 import type { Runtime } from '../daemon/wire.ts';
 import { countOf } from '../lib/count-text.ts';
 import type { Log } from '../lib/log.ts';
-import { Problem, placeOf, renderProblem, toProblem } from '../lib/problem.ts';
+import { Problem, toProblem } from '../lib/problem.ts';
+import { logProblems } from './log-problems.ts';
 
 /** A daemon that has started, and the config that it started with. */
 export interface Reloading {
@@ -95,9 +96,7 @@ async function reload(
   const note = await noteOf(file);
   const loaded = await loadConfig(file, { signal });
   if (signal.aborted) return undefined;
-  for (const problem of loaded.problems) {
-    log.error('config.fault', { code: problem.code, place: placeOf(problem.where), fault: renderProblem(problem) });
-  }
+  logProblems(log, loaded.problems);
   const answer = (problems: readonly Problem[], more: { readonly note?: string } = {}): Promise<void> =>
     answerReload({ asked, jobs: daemon.config.jobs.size, faults: problems.map(toldFault), ...more }, runtime.store);
   const refuse = async (problems: readonly Problem[]): Promise<string> => {

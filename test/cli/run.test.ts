@@ -110,7 +110,9 @@ describe('sluice run', () => {
     await home.config(config({ ...orders('0 0 29 2 *'), bad: { source: 'nowhere' } }));
     const daemon = home.start(['run']);
     await until('the daemon to start', () => daemon.output().includes('daemon.started'));
-    expect(linesOf(daemon)[0]).toMatchObject({ jobs: 1, scheduled: 1 });
+    const [fault, started] = linesOf(daemon);
+    expect(fault).toMatchObject({ msg: 'config.fault', fault: expect.stringContaining('job bad') });
+    expect(started).toMatchObject({ msg: 'daemon.started', jobs: 1, scheduled: 1 });
     expect(daemon.output()).toContain('nowhere');
     daemon.child.kill('SIGTERM');
     await daemon.ended;

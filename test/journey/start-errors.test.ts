@@ -51,6 +51,14 @@ it('begins without the jobs that cannot run, tells of them, and takes that back 
   const bad = { ...seldom, source: 'nowhere', query: 'x.csv', target: world.instances.json };
   const { home, receiver, run, mend } = await setUp(world, { jobs: { bad } });
   const daemon = await run();
+  const lines = daemon.output().trimEnd().split('\n');
+  expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(['config.fault', 'daemon.started']);
+  expect(JSON.parse(lines[0]!)).toMatchObject({
+    level: 50,
+    code: 'CONFIG_UNKNOWN_SOURCE',
+    place: expect.stringMatching(/sluice\.yaml:\d+:\d+$/),
+    fault: expect.stringContaining('nowhere'),
+  });
   await receiver.receives(1);
   expect(receiver.titles()).toEqual(['the config is not in force as it is written']);
   expect(receiver.got[0]!.text).toMatch(/There is no source .*nowhere/);
@@ -108,8 +116,9 @@ it.each([['on_start_error: fail'], ['--strict']])('with %s begins only where all
   const start = (home: Home) => home.sluice(['run', ...(how === '--strict' ? [how] : [])]);
   const bad = { ...seldom, source: 'nowhere', query: 'x.csv', target: world.instances.json };
   const faulty = await start((await setUp(world, { ...top, jobs: { bad } })).home);
-  expect(faulty).toMatchObject({ code: 2, stdout: '' });
-  expect(faulty.stderr).toMatch(/CONFIG_UNKNOWN_SOURCE[\s\S]*START_FAULTS: The config has 1 fault/);
+  expect(faulty.code).toBe(2);
+  expect(JSON.parse(faulty.stdout)).toMatchObject({ code: 'CONFIG_UNKNOWN_SOURCE', msg: 'config.fault' });
+  expect(faulty.stderr).toMatch(/^START_FAULTS: The config has 1 fault/);
 
   const lost = { ...seldom, source: 'shop', query: 'select 1', target: world.instances.json, format: 'json' };
   const away = await start((await setUp(world, { ...top, sources: { shop: await nobody() }, jobs: { lost } })).home);
@@ -137,6 +146,18 @@ it('with fail does not begin without a token for each login, nor with a connecto
   await mkdir(join(strict.home.folder, 'mine'));
   await strict.home.write('mine/broken.ts', 'throw new Error("it is not finished");\n');
   const broken = await strict.home.sluice(['run']);
-  expect(broken).toMatchObject({ code: 2, stderr: expect.stringContaining('it is not finished') });
+  expect(broken).toMatchObject({ code: 2, stdout: expect.stringContaining('it is not finished') });
   expect(broken.stderr).toContain('START_FAULTS');
+});
+
+it.each([
+  ['in the log, one line each', [], ['config.fault', 'config.fault'], /^CONFIG_UNUSABLE/],
+  ['on standard error without a log', ['--log', 'silent'], [], /CONFIG_[\s\S]*CONFIG_[\s\S]*CONFIG_UNUSABLE/],
+])('tells why a file cannot be used at all %s', async (_, flags, lines, stderr) => {
+  const { home } = await setUp(await makeWorld(), { version: 7, timezone: 'Mars/Base' });
+  const started = await home.sluice(['run', ...flags]);
+  expect(started.code).toBe(2);
+  const written = started.stdout.split('\n').filter((line) => line !== '');
+  expect(written.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(lines);
+  expect(started.stderr).toMatch(stderr);
 });

@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.ts';
 import type { Look } from '../../daemon/try-connections.ts';
 import { type Problem, renderProblem, toProblem } from '../../lib/problem.ts';
 import type { CliCommand } from '../command.ts';
-import { configFlag, showProblems, showRemarks } from '../config-file.ts';
+import { configFlag, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
 import { outward } from '../outward.ts';
 import type { Tone } from '../paint.ts';
@@ -26,7 +26,7 @@ async function run({ config: file, connect, json }: Flags): Promise<void> {
     process.stdout.write(`${outward(JSON.stringify(said, undefined, 2))}\n`);
     return;
   }
-  showRemarks(warnings);
+  showProblems(warnings, 'warn');
   showProblems(problems);
   if (looks.length > 0) process.stdout.write(`${outward(textOf(looks))}\n\n`);
   process.stdout.write(`${verdict}\n`);

@@ -11,13 +11,14 @@ import { countOf } from '../../lib/count-text.ts';
 import type { Level } from '../../lib/log.ts';
 import type { Problem } from '../../lib/problem.ts';
 import type { CliCommand } from '../command.ts';
-import { configFlag, openConfig, showProblems } from '../config-file.ts';
+import { configFlag, openConfig, type ShowProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
 import { logFlag } from '../log-flag.ts';
 import { monitorAddress } from '../monitor-flag.ts';
 import { listenForReload, type Reloading } from '../reloads.ts';
 import { onStop } from '../signals.ts';
 import { refuseFaults, refuseSilence, retryFaults } from '../start-errors.ts';
+import { startLog } from '../start-log.ts';
 import { traceWhereAsked } from '../trace.ts';
 
 interface Flags {
@@ -32,9 +33,10 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
   const stop = onStop();
   const started = Promise.withResolvers<Reloading>();
   const reloads = listenForReload(started.promise);
-  const { config, note, leftOut } = await takeConfig(file, { strict: strict === true });
+  const { open: openLog, show, isForPeople } = startLog(level);
+  const { config, note, leftOut } = await takeConfig(file, { strict: strict === true, show });
   const [
-    { openLogOn },
+    log,
     { wire },
     { beTheOnlyOne },
     { Daemon },
@@ -44,7 +46,7 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
     { Installation },
     { LoopWatch },
   ] = await Promise.all([
-    import('../human-log.ts'),
+    openLog(),
     import('../../daemon/wire.ts'),
     import('../../daemon/only-one.ts'),
     import('../../daemon/daemon.ts'),
@@ -54,14 +56,12 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
     import('../../daemon/installation.ts'),
     import('../../daemon/loop-watch/loop-watch.ts'),
   ]);
-  const log = openLogOn(process.stdout, level);
   const wired = await wire({ config, log });
   const changed = (problem: Problem): void => sayExchanged(problem, wired);
   const installation = new Installation({ changed });
   installation.signal.addEventListener('abort', () => stop.end(installation.signal.reason), { once: true });
   const runtime: Runtime = { ...wired, installation };
   const flushTraces = await traceWhereAsked({ events: runtime.events, log });
-  const isForPeople = process.stdout.isTTY === true || level === 'silent';
   const loopWatch = new LoopWatch({
     folder: runtime.store.folder,
     events: runtime.events,
@@ -115,12 +115,12 @@ async function pagesOf(daemon: Daemon, { store, clock }: Runtime): Promise<Pages
 /** What the config was loaded from is much larger than itself, and is let go with the end of this. */
 async function takeConfig(
   file: string,
-  { strict }: { strict: boolean },
+  { strict, show }: { strict: boolean; show: ShowProblems },
 ): Promise<{ config: Config; note: Ready; leftOut: number }> {
   const { noteOf, readyNote } = await import('../../daemon/config-note.ts');
   const note = await noteOf(file);
-  const loaded = await openConfig(file);
-  showProblems(loaded.problems);
+  const loaded = await openConfig(file, show);
+  await show(loaded.problems, 'error');
   const config = strict ? { ...loaded.config, onStartError: 'fail' as const } : loaded.config;
   refuseFaults(config, loaded.problems);
   return { config, note: await readyNote(note, loaded), leftOut: loaded.refused.size };

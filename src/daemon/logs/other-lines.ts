@@ -28,7 +28,13 @@ export const otherLines: readonly OtherLine[] = [
     line: 'config.fault',
     level: 'error',
     facts: ['code', 'place', 'fault'],
-    says: 'A fault of a config that was not taken.',
+    says: 'A fault in the config. At the start, the jobs that it concerns are left out; at a reload, the config is refused.',
+  },
+  {
+    line: 'config.remark',
+    level: 'warn',
+    facts: ['code', 'place', 'remark'],
+    says: 'Something in the config is worth a look and stops nothing; at the start alone.',
   },
   {
     line: 'the state folder cannot be changed while running; restart to use it',
