@@ -110,10 +110,12 @@ describe('sluice run', () => {
     await home.config(config({ ...orders('0 0 29 2 *'), bad: { source: 'nowhere' } }));
     const daemon = home.start(['run']);
     await until('the daemon to start', () => daemon.output().includes('daemon.started'));
-    const [fault, started] = linesOf(daemon);
-    expect(fault).toMatchObject({ msg: 'config.fault', fault: expect.stringContaining('job bad') });
-    expect(started).toMatchObject({ msg: 'daemon.started', jobs: 1, scheduled: 1 });
-    expect(daemon.output()).toContain('nowhere');
+    const lines = linesOf(daemon);
+    expect(lines.at(-1)).toMatchObject({ msg: 'daemon.started', jobs: 1, scheduled: 1 });
+    const faults = lines.slice(0, -1);
+    expect(faults.length).toBeGreaterThan(1);
+    for (const fault of faults) expect(fault).toMatchObject({ msg: 'config.fault', fault: expect.any(String) });
+    expect(faults.map(({ fault }) => fault).join('\n')).toContain('nowhere');
     daemon.child.kill('SIGTERM');
     await daemon.ended;
   });
