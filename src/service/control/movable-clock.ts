@@ -29,9 +29,9 @@ export class MovableClock implements Clock {
     return this.#stoppedAt !== undefined;
   }
 
-  /** How far it is from the real one, milliseconds; negative = behind. */
+  /** How far it is from the real one, milliseconds; negative = behind. The real clock is read once at most: it goes on between two reads. */
   get ahead(): number {
-    return this.now() - this.#real.now();
+    return this.#stoppedAt === undefined ? this.#offset : this.#stoppedAt - this.#real.now();
   }
 
   get realNow(): number {
@@ -46,7 +46,8 @@ export class MovableClock implements Clock {
 
   /** As if so much time had gone by: also for what is counted by the second. */
   advance(milliseconds: number): void {
-    this.set(this.now() + milliseconds);
+    if (this.#stoppedAt === undefined) this.#offset += milliseconds;
+    else this.#stoppedAt += milliseconds;
     this.#skipped += milliseconds;
   }
 

@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import type { Clock } from '../../src/lib/clock.ts';
+import { MovableClock } from '../../src/service/control/movable-clock.ts';
+
+/** A busy machine: each look at this clock is a millisecond later than the one before. */
+class LateClock implements Clock {
+  #now = Date.parse('2026-05-05T12:00:00Z');
+  now = () => this.#now++;
+  monotonic = () => this.#now;
+  sleep = () => Promise.resolve();
+}
+
+it('is ahead by just what it was sent ahead, however long a look at the real clock takes', () => {
+  const clock = new MovableClock(new LateClock());
+  expect(clock.ahead).toBe(0);
+  clock.advance(90_000);
+  clock.advance(1000);
+  expect(clock.ahead).toBe(91_000);
+});
