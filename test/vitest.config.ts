@@ -13,6 +13,7 @@ export default defineConfig({
     // `npm run test:servers`, `test:package` and `test:systemd` run these.
     exclude: [...configDefaults.exclude, 'test/real/**', 'test/package/installed/**', 'test/systemd/**'],
     pool: 'forks',
+    globalSetup: ['test/journey/built.ts'],
     setupFiles: ['src/lib/temporal.ts'],
     maxWorkers: 2,
     // Not how long anything may take, but when it hangs: a starved machine is twenty times slower than an idle one.

@@ -1,5 +1,5 @@
 import { glob, readFile, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, relative, sep } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { type Plugin, rolldown } from 'rolldown';
 import { missingPackages, packageOf } from './bare-imports.ts';
 import { noticesOf } from './notices.ts';
@@ -12,7 +12,8 @@ import { stampOf } from './stamp.ts';
  * file of its own under its own path.
  */
 const root = join(import.meta.dirname, '../..');
-const dist = join(root, 'dist');
+/** Where the build goes: the first argument, or dist/. */
+const dist = resolve(process.argv[2] ?? join(root, 'dist'));
 
 interface Manifest {
   readonly version: string;

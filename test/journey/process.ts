@@ -3,9 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, onTestFinished } from 'vitest';
+import { afterAll, inject, onTestFinished } from 'vitest';
 
-const door = new URL('../../src/cli/sluice.js', import.meta.url).pathname;
 const preloads = new URL('./preloads/', import.meta.url);
 /** Compiled code is shared by all processes of the suite, and by the next run of it. */
 const cache = new URL('../../node_modules/.cache/', import.meta.url).pathname;
@@ -54,7 +53,7 @@ export interface Start {
   readonly serves?: boolean;
   /** It reads what the test writes to its standard input; otherwise there is none. */
   readonly input?: boolean;
-  /** Another Sluice than the sources of this checkout. */
+  /** By default the built package, which starts in half of the CPU time of the sources; the sources where a preload changes them. */
   readonly program?: Program;
 }
 
@@ -64,7 +63,10 @@ export interface Program {
   readonly door: string;
 }
 
-const sources: Program = { node: process.execPath, door };
+const ofThisCheckout = (preload: readonly string[]): Program => ({
+  node: process.execPath,
+  door: preload.length > 0 ? new URL('../../src/cli/sluice.js', import.meta.url).pathname : inject('door'),
+});
 
 /** A running `sluice` process. `ended` resolves however it ends; the end of its scope kills it. */
 export interface Running {
@@ -76,7 +78,7 @@ export interface Running {
 /** Starts the real command line in a process of its own. */
 export function start(args: readonly string[], how: Start = {}): Running {
   const { env = {}, cwd, under = [], node = [], preload = [], scope = forTest, serves = false, input = false } = how;
-  const { program: sluice = sources } = how;
+  const { program: sluice = ofThisCheckout(preload) } = how;
   const imports = preload.flatMap((name) => ['--import', new URL(`${name}.ts`, preloads).href]);
   const [program, ...flags] = [...under, sluice.node, ...node, ...imports, sluice.door, ...args];
   const child = spawn(program!, flags, {
