@@ -3,6 +3,7 @@ import { missingModule } from '../lib/missing-module.ts';
 import { type Problem, toProblem } from '../lib/problem.ts';
 import type { Connector } from '../sdk/connector.ts';
 import { brokenPlugin, loadPlugin, openSdkDoor } from './load-plugin.ts';
+import { placeOfError } from './plugin-place.ts';
 import { findInFolder, findInPackage, type Plugin } from './plugins.ts';
 
 /** Where connectors are looked for beside our own. */
@@ -97,7 +98,7 @@ class FoundCatalogue implements Catalogue {
     } catch (error) {
       // No fault of the connector: nothing that the config says would help.
       if (missingModule(error) !== undefined) throw toProblem(error, { code: 'BUG', family: 'bug' });
-      this.problems.push(brokenPlugin(plugin, error));
+      this.problems.push(brokenPlugin(plugin, error, await placeOfError(plugin.file, error)));
       return undefined;
     }
   }

@@ -13,7 +13,7 @@ const deepestCause = 5;
  */
 export function missingModule(thrown: unknown, depth = 0): string | undefined {
   if (!(thrown instanceof Error) || depth > deepestCause) return undefined;
-  if (isMissing(thrown) && askersOf(thrown).some(isOurs)) return thrown.message.split('\n')[0];
+  if (isMissing(thrown) && askersOf(thrown).some(isOwnFile)) return thrown.message.split('\n')[0];
   return missingModule(thrown.cause, depth + 1);
 }
 
@@ -33,4 +33,5 @@ function askersOf({ message, requireStack }: Missing): string[] {
 
 const toPath = (place: string): string => (place.startsWith('file:') ? fileURLToPath(place) : place);
 
-const isOurs = (file: string): boolean => ownFolders.some((folder) => file.startsWith(folder));
+/** Whether a file (an absolute path) is part of Sluice, built or not. */
+export const isOwnFile = (file: string): boolean => ownFolders.some((folder) => file.startsWith(folder));

@@ -56,6 +56,30 @@ describe('sluice connectors list', () => {
   });
 });
 
+describe('a connector that cannot be loaded', () => {
+  it('is told with file, line and character of its fault, also in a file that it imports', async () => {
+    const folder = await makeFolder();
+    const faults = {
+      'script.mjs': ['// first\nconst x = ;\n', 'script.mjs:2:11'],
+      'typed.mts': ['const x: number = 1;\nlet = = 3;\n', 'typed.mts:2:7'],
+      'untyped.ts': ['\n\nenum A { x }\n', 'untyped.ts:3:1'],
+      'thrower.mts': ['type A = 1;\nthrow new Error("boom");\n', 'thrower.mts:2:7'],
+      'importer.mts': ["import './_part.mts';\n", '_part.mts:3:12'],
+      'absent.mjs': ['import { nope } from "node:fs";\n', 'absent.mjs:1:10'],
+      'half.mjs': ["export default { id: 'half' };\n", 'half.mjs'],
+      'defined.mjs': ["import { option } from 'sluice/sdk';\n\nexport default option.text();\n", 'defined.mjs:3:23'],
+    };
+    await mkdir(join(folder, 'own'));
+    for (const [name, [text]] of Object.entries(faults)) await writeFile(join(folder, 'own', name), text!);
+    await writeFile(join(folder, 'own/_part.mts'), 'export const y = 1;\n\nlet z = 1 +;\n');
+    const places = Object.values(faults).map(([, place]) => `  where    ${join(folder, 'own')}/${place}`);
+    await writeFile(join(folder, 'sluice.yaml'), 'connectors: ./own\n');
+    const { stderr } = await sluice(folder, 'list', '--json');
+    const told = stderr.split('\n').filter((line) => line.includes('/own/'));
+    expect(told.sort()).toEqual(places.sort());
+  });
+});
+
 describe('a connector from outside', () => {
   it('speaks the SDK of the Sluice that runs it, though nothing is installed beside it', async () => {
     const folder = await setUp();
@@ -170,6 +194,9 @@ describe('sluice connectors test', () => {
     const alone = await sluice(folder, 'test', 'mine.mjs');
     expect(alone).toMatchObject({ code: 2, stderr: expect.stringMatching(/CONNECTOR_WORLD.*\n.*mine\.world\.mjs/) });
     const gone = await sluice(folder, 'test', 'gone.mjs');
-    expect(gone).toMatchObject({ code: 2, stderr: expect.stringContaining('CONNECTOR_BROKEN') });
+    expect(gone).toMatchObject({ code: 2, stderr: expect.stringMatching(/^CONNECTOR_FILE: No such file: \/.*gone/) });
+    await writeFile(join(folder, 'desk.mjs'), '\nconst x = ;\n');
+    const faulty = await sluice(folder, 'test', 'desk.mjs');
+    expect(faulty).toMatchObject({ code: 2, stderr: expect.stringMatching(/where +\/.*\/desk\.mjs:2:11$/m) });
   });
 });

@@ -1,7 +1,8 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { loadPlugin, openSdkDoor } from '../../config/load-plugin.ts';
+import { placeOfError } from '../../config/plugin-place.ts';
 import { Problem } from '../../lib/problem.ts';
 import { redact } from '../../lib/redact.ts';
 import type { Connector } from '../../sdk/connector.ts';
@@ -15,6 +16,7 @@ export async function testConnector(given: string): Promise<void> {
   const { connectorKit } = await import('../../sdk/testing/kit.ts');
   const file = resolve(given);
   const id = idOf(file);
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) throw noFile(file);
   const connector = await opened(file, () => loadPlugin({ id, file, origin: dirname(file) }));
   let failed = 0;
   for (const world of await worldsOf(connector, file)) {
@@ -28,6 +30,16 @@ export async function testConnector(given: string): Promise<void> {
   }
   process.stdout.write(`\n${failed === 0 ? `${id} keeps every promise` : `${id} breaks ${failed} of its promises`}\n`);
   if (failed > 0) process.exitCode = exit.failed;
+}
+
+function noFile(file: string): Problem {
+  return new Problem({
+    code: 'CONNECTOR_FILE',
+    family: 'config',
+    message: `No such file: ${file}`,
+    allowed: 'the file of a connector, such as ./my-connectors/acme.mts',
+    next: 'check the path; sluice connectors scaffold NAME writes a new connector',
+  });
 }
 
 function idOf(file: string): string {
@@ -62,6 +74,7 @@ async function opened<T>(file: string, act: () => Promise<T>): Promise<T> {
       code: 'CONNECTOR_BROKEN',
       family: 'config',
       message: `${file} cannot be used`,
+      where: await placeOfError(file, error),
       seen: error instanceof Error ? error.message : String(error),
       cause: error,
     });
