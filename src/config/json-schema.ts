@@ -16,8 +16,8 @@ export interface Declarations {
 
 /**
  * The JSON Schema (2020-12) of a whole config, for editors: made of the same declarations that checking uses. It is a
- * little wider than checking in two places that no schema can know: any value may be a variable, and a connector may be
- * one of the user's own.
+ * little wider than checking where no schema can know: any value may be a variable, a connector may be one of the user's
+ * own, and letters outside of ASCII have no portable pattern.
  */
 export function configSchema(declarations: Declarations): JsonSchema {
   const top = schemaOf({ ...topOptions, ...topMaps });

@@ -1,7 +1,7 @@
 import { below, type Path } from './document.ts';
 import type { Faults } from './faults.ts';
 import type { LoadContext } from './load.ts';
-import { nameSchema } from './settings.ts';
+import { namePattern, nameSchema } from './settings.ts';
 import { type Part, resolvePart } from './variables.ts';
 
 /** One named member of `destinations`, `sources` or `jobs`, as written. */
@@ -19,7 +19,7 @@ export function memberPath({ map, name }: Member): Path {
 /** The member with its variables resolved, its name checked. */
 export async function openMember(member: Member, { env, top, parts }: LoadContext): Promise<Part> {
   const path = memberPath(member);
-  if (!new RegExp(String(nameSchema.pattern), 'u').test(member.name)) {
+  if (!namePattern.test(member.name)) {
     const allowed = String(nameSchema.description);
     member.faults.add({ code: 'CONFIG_NAME', message: `"${member.name}" cannot be a name`, path, on: 'key', allowed });
   }

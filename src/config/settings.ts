@@ -258,7 +258,13 @@ export const jobOptions = {
 } satisfies OptionSet;
 
 /** Names of destinations, sources and jobs: they are typed on command lines and stand in logs and file names. */
+export const namePattern = /^[\p{L}\p{N}][\p{L}\p{N}._-]{0,99}$/u;
+
+/**
+ * The same for editors. JSON Schema asks for patterns that all languages read alike, and `\p{…}` is none (Python refuses it), so this
+ * one is wider outside of ASCII.
+ */
 export const nameSchema: JsonSchema = {
-  pattern: '^[\\p{L}\\p{N}][\\p{L}\\p{N}._-]{0,99}$',
+  pattern: '^[^\\x00-/:-@\\[-`{-\\xa0][^\\x00-,/:-@\\[-\\^`{-\\xa0]{0,99}$',
   description: 'letters, digits, and - _ . after the first; at most 100',
 };

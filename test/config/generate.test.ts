@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, readdir, writeFile } from 'node:fs/promises';
+import { appendFile, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { namePattern, nameSchema } from '../../src/config/settings.ts';
 import { folderWith } from './fixtures.ts';
 
 const script = resolve(import.meta.dirname, '../../src/cli/generate.ts');
@@ -34,4 +35,33 @@ it('writes what is missing, is content with what is fresh, and names what is sta
 
   await writeFile(join(into, 'docs/connectors/gone.md'), '');
   expect((await generate('--check', '--into', into)).err).toContain('docs/connectors/gone.md belongs to no connector');
+});
+
+describe('the patterns of the schema', () => {
+  it('are written as every regular expression engine reads them', async () => {
+    const patterns = new Set<string>();
+    const collect = (node: unknown): void => {
+      if (typeof node !== 'object' || node === null) return;
+      const { pattern } = node as { pattern?: unknown };
+      if (typeof pattern === 'string') patterns.add(pattern);
+      for (const member of Object.values(node)) collect(member);
+    };
+    collect(JSON.parse(await readFile(join(import.meta.dirname, '../../config/sluice.schema.json'), 'utf8')));
+    expect(patterns.size).toBeGreaterThan(10);
+    // Unicode properties and code points, named groups, lookbehind, control escapes: not in Python, or written otherwise.
+    expect([...patterns].filter((pattern) => /\\[pPcuk]|\(\?</.test(pattern))).toEqual([]);
+  });
+
+  it('take the names that checking takes, and refuse those in ASCII that it refuses', () => {
+    const portable = new RegExp(String(nameSchema.pattern));
+    for (let code = 0; code < 128; code++) {
+      const sign = String.fromCharCode(code);
+      for (const name of [sign, `a${sign}`])
+        expect([name, portable.test(name)]).toEqual([name, namePattern.test(name)]);
+    }
+    for (const name of ['Größe', 'заказы', '注文', '²', 'ªº', 'a'.repeat(100)])
+      expect([portable.test(name), namePattern.test(name)]).toEqual([true, true]);
+    for (const name of ['', 'a\u00a0b', 'a'.repeat(101)])
+      expect([portable.test(name), namePattern.test(name)]).toEqual([false, false]);
+  });
 });
