@@ -128,6 +128,77 @@ describe('the state machine of alerts', () => {
     expect(told.rows).toEqual([]);
   });
 
+  it('forgets what it cannot judge only a month after it was last true, however long it had lasted', () => {
+    const told = new Told();
+    const day = 24 * hour;
+    told.look(failing('a'));
+    for (let n = 0; n < 40; n++) told.after(day + minute, failing('a'));
+    told.standing = () => 'unknown';
+    told.after(29 * day);
+    expect(names(told.rows)).toEqual(['job:a']);
+    told.after(2 * day);
+    expect(told.rows).toEqual([]);
+  });
+
+  it('keeps the first cause and the first moment of what goes on, and the words and the code of the last look', () => {
+    const told = new Told();
+    told.look(failing('a', { since: 2000, what: 'refused', code: 'A' }));
+    told.after(settleMs, failing('a', { since: 2000, what: 'refused', code: 'A' }));
+    told.after(hour, failing('a', { since: 1000, what: 'timed out', cause: 'another', level: 2 }));
+    const [worse] = told.after(settleMs, failing('a', { since: 3000, what: 'timed out', cause: 'another', level: 2 }));
+    expect(worse).toMatchObject({ kind: 'worse', fresh: [{ since: 1000, what: 'timed out', code: null, level: 2 }] });
+    expect(told.groups).toHaveLength(1);
+  });
+
+  it('is worse only if all that is new was told before at a lower level', () => {
+    const told = new Told();
+    told.look(failing('a'));
+    told.after(settleMs, failing('a'));
+    told.after(hour, failing('a', { level: 2 }), failing('b'));
+    const [both] = told.after(settleMs, failing('a', { level: 2 }), failing('b'));
+    expect(both).toMatchObject({ kind: 'opened' });
+    expect(names(both?.fresh)).toEqual(['job:a', 'job:b']);
+  });
+
+  it('waits ten, thirty and ninety minutes and then four hours between two messages of one group', () => {
+    const told = new Told();
+    const failingNow: string[] = [];
+    const pauses: number[] = [];
+    let last = told.now;
+    for (let n = 0; n < 14 * 12; n++) {
+      failingNow.push(`job${n}`);
+      if (told.after(5 * minute, ...failingNow.map((job) => failing(job))).length === 0) continue;
+      pauses.push((told.now - last) / minute);
+      last = told.now;
+    }
+    expect(pauses.slice(1, 6)).toEqual([10, 30, 90, 240, 240]);
+  });
+
+  it('says when there is more to tell: the earliest of all groups, and nothing where nothing waits', () => {
+    const told = new Told();
+    expect(told.look()).toEqual([]);
+    expect(told.dueAt).toBeUndefined();
+    told.look(failing('a'));
+    const first = told.now + settleMs;
+    told.after(1000, failing('a'), failing('b', { cause: 'another' }));
+    expect(told.dueAt).toBe(first);
+    told.after(settleMs, failing('a'), failing('b', { cause: 'another' }));
+    const reminded = told.now + remindMs;
+    told.look(failing('a'), failing('b', { cause: 'another' }));
+    expect(told.dueAt).toBe(reminded);
+  });
+
+  it('drops a group once it is calm and has no member left, and not before', () => {
+    const told = new Told();
+    told.look(failing('a', { remindMs: hour }));
+    told.after(settleMs, failing('a', { remindMs: hour }));
+    told.standing = () => 'muted';
+    told.after(4 * hour - 1);
+    expect([told.rows.length, told.groups.length]).toEqual([0, 1]);
+    told.after(1);
+    expect(told.groups).toEqual([]);
+  });
+
   it('forgets in silence where nobody wants to hear of recoveries', () => {
     const told = new Told();
     told.recovery = false;

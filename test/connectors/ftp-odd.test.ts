@@ -144,6 +144,49 @@ describe('a transfer that breaks', () => {
     },
   );
 
+  it('goes on where it ended if the server calls a part of the file the whole', async () => {
+    let transfers = 0;
+    const files = new Map([['/in/a.csv', rows('x')]]);
+    const retrieve: FtpScript['retrieve'] = (_path, _rest, { bytes, end }) => {
+      transfers += 1;
+      return { bytes: transfers === 1 ? bytes.subarray(0, 200_000) : bytes, end };
+    };
+    const warned: unknown[] = [];
+    const warn = (_: string, facts?: object) => warned.push(facts);
+    const table = await read({ files, retrieve }, { path: 'in/a.csv' }, { warn });
+    expect(table.rows.length).toBe(40_000);
+    expect(warned).toMatchObject([{ at: 200_000 }]);
+  });
+
+  it('is no file at all if more comes than its size', async () => {
+    const retrieve: FtpScript['retrieve'] = (_path, _rest, { bytes, end }) => ({
+      bytes: Buffer.concat([bytes, Buffer.from('1,y\n')]),
+      end,
+    });
+    const reading = read({ files: new Map([['/in/a.csv', rows('x')]]), retrieve }, { path: 'in/a.csv' });
+    await expect(reading).rejects.toMatchObject({
+      code: 'FTP_FILE_CHANGED',
+      seen: `it has more than its ${rows('x').length} bytes`,
+    });
+  });
+
+  it('is no file at all if it is gone, or has another size, when it has been read', async () => {
+    for (const [change, seen] of [
+      [(files: Map<string, string>) => files.delete('/in/a.csv'), 'it is gone'],
+      [(files: Map<string, string>) => files.set('/in/a.csv', 'id,v\n'), '5 bytes, 360005 before'],
+    ] as const) {
+      const files = new Map([['/in/a.csv', rows('x')]]);
+      const retrieve: FtpScript['retrieve'] = (_path, _rest, whole) => {
+        change(files);
+        return whole;
+      };
+      const reading = read({ files, retrieve }, { path: 'in/a.csv' });
+      await expect(reading).rejects.toMatchObject({ code: 'FTP_FILE_CHANGED', family: 'try_later', seen });
+      await server!.close();
+      server = undefined;
+    }
+  });
+
   it('is an error if the server cannot go on and does not give the beginning either', async () => {
     let downloads = 0;
     const reply = (verb: string) => {

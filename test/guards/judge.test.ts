@@ -1,15 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import type { Guards } from '../../src/config/config.ts';
+import type { Guards, Job } from '../../src/config/config.ts';
 import { judge, type Last, type Result } from '../../src/guards/judge.ts';
 import { Watch } from '../../src/guards/watch.ts';
 import { type Batch, batchOf, type Value } from '../../src/sdk/batch.ts';
 import type { Column } from '../../src/sdk/column.ts';
+import { wired } from '../formats/encoding.ts';
 
 const noon = Date.UTC(2026, 5, 15, 12);
 const day = 86_400_000;
 
 function result(given: Partial<Result>): Result {
   return { rows: 200, bytes: 5000, columns: ['id', 'day'], at: noon, mayBeEmpty: false, ...given };
+}
+
+/** What the guards say of a result, as a person reads it. */
+function told(guards: Guards, given: Partial<Result>, last?: Last) {
+  return judge(guards, result(given), last).map(({ message, allowed }) => [message, allowed]);
 }
 
 function found(guards: Guards, given: Partial<Result>, last?: Last) {
@@ -25,6 +31,15 @@ describe('the numbers of rows and bytes', () => {
       ['rows', '21 rows'],
     ]);
     expect(found({ bytes: { maximum: 4999 } }, {})).toEqual([['bytes', '5,000 bytes']]);
+  });
+
+  it('are told as too few or too many, with the bound that counts', () => {
+    const rows = { minimum: 10, maximum: 20 };
+    expect(told({ rows }, { rows: 9 })).toEqual([['Fewer rows than a result must have', 'at least 10 rows']]);
+    expect(told({ rows }, { rows: 21 })).toEqual([['More rows than a result may have', 'at most 20 rows']]);
+    expect(told({ bytes: { minimum: 2 } }, { bytes: 1 })).toEqual([
+      ['Fewer bytes than a result must have', 'at least 2 bytes'],
+    ]);
   });
 });
 
@@ -44,6 +59,27 @@ describe('a change of the number of rows', () => {
     expect(found({ rowChange: { up: 1, from: 0 } }, { rows: 500 }, { rows: 0, run: 'r1' })).toEqual([]);
   });
 
+  it('is looked at from so many rows on, with or without any other guard', () => {
+    expect(found({ rowChange }, { rows: 1 }, { rows: 100, run: 'r1' })).toHaveLength(1);
+    expect(found({}, { rows: 1 }, last)).toEqual([]);
+  });
+
+  it('is told as a loss or a gain, with the rows that would have been right', () => {
+    expect(told({ rowChange }, { rows: 600 }, last)).toEqual([
+      ['The number of rows fell by 40% against the last good result', 'a loss of 30%: at least 700 rows'],
+    ]);
+    expect(told({ rowChange }, { rows: 2500 }, last)).toEqual([
+      ['The number of rows grew by 150% against the last good result', 'a gain of 100%: at most 2,000 rows'],
+    ]);
+  });
+
+  it('counts for an empty result that is wrong, and for one with rows where an empty one would be right', () => {
+    const guards: Guards = { rowChange, newest: { column: 'day', withinMs: day } };
+    const names = (given: Partial<Result>) => judge(guards, result(given), last).map(({ guard }) => guard);
+    expect(names({ rows: 0, mayBeEmpty: false })).toEqual(['row_change', 'newest']);
+    expect(names({ rows: 600, mayBeEmpty: true })).toEqual(['row_change', 'newest']);
+  });
+
   it('is none where an empty result is right', () => {
     const empty = { rows: 0, mayBeEmpty: true };
     expect(found({ rowChange, newest: { column: 'day', withinMs: day } }, empty, last)).toEqual([]);
@@ -51,8 +87,17 @@ describe('a change of the number of rows', () => {
   });
 
   it('is told with a part that is never rounded to nothing or to all', () => {
-    const [finding] = judge({ rowChange }, result({ rows: 1 }), { rows: 1_000_000, run: 'r1' });
-    expect(finding?.message).toContain('over 99.99%');
+    const by = (rows: number, before: number, up = 0) => {
+      const [finding] = judge({ rowChange: { down: 0, up, from: 0 } }, result({ rows }), { rows: before, run: 'r1' });
+      return / by (.*) against/.exec(finding?.message ?? '')?.[1];
+    };
+    expect(by(1, 1_000_000)).toBe('over 99.99%');
+    expect(by(0, 1_000_000)).toBe('100%');
+    expect(by(999_999, 1_000_000)).toBe('under 0.01%');
+    expect(by(9999, 10_000)).toBe('0.01%');
+    expect(by(1, 10_000)).toBe('99.99%');
+    expect(by(3, 1)).toBe('200%');
+    expect(by(999, 1024)).toBe('2.44%');
   });
 });
 
@@ -65,7 +110,59 @@ describe('columns', () => {
     };
     const [finding, ...more] = judge(guards, result({}), undefined);
     expect(more).toEqual([]);
-    expect(finding).toMatchObject({ guard: 'columns', message: 'Columns are missing: gone, lost', seen: 'id, day' });
+    expect(finding).toMatchObject({
+      guard: 'columns',
+      message: 'Columns are missing: gone, lost',
+      seen: 'id, day',
+      allowed: 'id, gone, lost',
+    });
+  });
+
+  it('are told as missing where there are none at all', () => {
+    const [finding, ...more] = judge({ columns: ['id'] }, result({ columns: [] }), undefined);
+    expect(more).toEqual([]);
+    expect(finding).toMatchObject({ message: 'A column is missing: id', seen: 'no columns' });
+  });
+});
+
+describe('a watch', () => {
+  const extract = (timezone?: string) => ({ extract: { timezone } }) as unknown as Pick<Job, 'extract'>;
+  const watched = (guards?: Guards) => Watch.of({ ...extract(), ...(guards && { guards }) } as Job, noon) !== undefined;
+
+  it('is there only if a guard looks at cells', () => {
+    expect(watched()).toBe(false);
+    expect(watched({ rows: { minimum: 1 }, nulls: new Map() })).toBe(false);
+    expect(watched({ nulls: new Map([['a', 0]]) })).toBe(true);
+    expect(watched({ newest: { column: 'a', withinMs: day } })).toBe(true);
+  });
+
+  it('means dates in the zone of the job, or in UTC', () => {
+    const newest = (timezone?: string) => {
+      const guards: Guards = { newest: { column: 'a', withinMs: day } };
+      const watch = Watch.of({ ...extract(timezone), guards } as Job, noon)!;
+      watch.take(rowsOf(text, ['2026-06-14 10:00']));
+      return new Date(watch.counted().newest!).toISOString();
+    };
+    expect(newest('Europe/Berlin')).toBe('2026-06-14T08:00:00.000Z');
+    expect(newest()).toBe('2026-06-14T10:00:00.000Z');
+  });
+
+  it('counts and looks at the columns that are asked for alone, also where rows lie together as bytes', () => {
+    const columns = ['x', 'a', 'at', 'y'].map((name): Column => ({ name, type: 'text' }));
+    const batch = batchOf(columns, [
+      [null, 'v', '2026-06-13T10:00:00Z', '2026-06-15T10:00:00Z'],
+      [null, null, '2026-06-14T10:00:00Z', '2026-06-15T10:00:00Z'],
+      [null, '', null, null],
+      ['v', null, '2026-06-12T10:00:00Z', null],
+    ]);
+    const guards: Guards = { nulls: new Map([['a', 0.25]]), newest: { column: 'at', withinMs: day } };
+    for (const one of [batch, wired(batch)]) {
+      expect(counted(guards, [one])).toEqual({
+        missing: new Map([['a', 3]]),
+        newest: Date.parse('2026-06-14T10:00:00Z'),
+      });
+    }
+    expect(counted({ nulls: guards.nulls! }, [batch])).not.toHaveProperty('newest');
   });
 });
 
@@ -104,6 +201,10 @@ describe('missing cells', () => {
     const of = (missing: number) => ({ rows: 8, columns, counted: { missing: new Map([['a', missing]]) } });
     expect(found(guards, of(2))).toEqual([]);
     expect(found(guards, of(3))).toEqual([['nulls', '3 of 8 (37.5%)']]);
+    expect(told(guards, of(3))).toEqual([['Too many cells of column a are missing', 'at most 25%']]);
+    expect(found({ nulls: new Map([['a', 0]]) }, of(0))).toEqual([]);
+    expect(found(guards, { ...of(3), columns: ['b'] }).map(([guard]) => guard)).toEqual(['columns']);
+    expect(found(guards, { ...of(0), rows: 0 })).toEqual([]);
   });
 });
 
@@ -116,6 +217,9 @@ describe('the newest date or time', () => {
 
   it.for([
     ['a date until its end', ['2026-06-01', '2026-06-14', '2026-06-13'], '2026-06-14T23:59:59.000Z'],
+    ['a zone behind a blank', ['2026-06-14 10:00:00 Z'], '2026-06-14T10:00:00.000Z'],
+    ['the very end of the day that may lie ahead', ['2026-06-16T12:00:00Z'], '2026-06-16T12:00:00.000Z'],
+    ['the same without a zone', ['2026-06-16T12:00:00'], '2026-06-16T12:00:00.000Z'],
     ['times without a zone', ['2026-06-14 10:00', '2026-06-14T09:59:59.9'], '2026-06-14T10:00:00.000Z'],
     ['zones', ['2026-06-14T10:00:00+05:00', '2026-06-14T06:00:00Z', null], '2026-06-14T06:00:00.000Z'],
     ['zones west of Greenwich', ['2026-06-14T10:00:00-05:30', '2026-06-14T15:29:59Z'], '2026-06-14T15:30:00.000Z'],
@@ -143,6 +247,13 @@ describe('the newest date or time', () => {
     expect(at(noon - 2 * day)).toEqual([]);
     expect(at(noon - 2 * day - 1)).toEqual([['newest', '2026-06-13 11:59:59Z']]);
     expect(at()).toEqual([['newest', 'none']]);
+    expect(found(guards, { columns: ['a'] })).toEqual([['newest', 'none']]);
+    const message = (newest?: number) =>
+      told(guards, { columns: ['a'], counted: { missing: new Map(), ...(newest === undefined ? {} : { newest }) } });
+    expect(message(0)).toEqual([
+      ['The newest a is too old: the source may have stopped', '2026-06-13 12:00:00Z or later (2d before the run)'],
+    ]);
+    expect(message()[0]?.[0]).toBe('Column a holds no date or time');
   });
 
   it('is the same however the rows are cut into batches and in whatever order they come', () => {

@@ -84,6 +84,7 @@ describe('select', () => {
   it('refuses a column twice', () => {
     expect(problemOf(() => prepare('select', ['id', 'id'], columns)).code).toBe('TRANSFORM_COLUMN_TWICE');
     expect(transformById('select').check!(['id', 'id'])).toEqual(['"id" is selected twice']);
+    expect(transformById('select').check!(['id', 'country'])).toEqual([]);
   });
 });
 
@@ -198,6 +199,11 @@ describe('cast', () => {
     expect(problem).toMatchObject({ code: 'CAST_IMPOSSIBLE', family: 'config', allowed: 'text, date, time, json' });
   });
 
+  it('declares the new type of the columns that it casts, and the old one of all others', () => {
+    const { columns: after } = prepare('cast', { amount: 'text', id: { type: 'decimal' } }, columns);
+    expect(after.map(({ name, type }) => `${name} ${type}`)).toEqual(['id decimal', 'country text', 'amount text']);
+  });
+
   it('touches no cell where the text stays the same', () => {
     const batch = bytesBatch(columns, rows);
     expect(prepare('cast', { id: 'decimal' }, columns).apply(batch)!.cells[0]).toBe(batch.cells[0]);
@@ -213,6 +219,13 @@ describe('filter', () => {
     const second = prepare('filter', 'amount > 1', columns).apply(first)!;
     expect(batchText(second)).toEqual([['2', null, '9.5']]);
     expect(prepare('filter', 'id > 3', columns).apply(batch)).toBe(null);
+  });
+
+  it('refuses a value that is neither true nor false, which only a row can show', () => {
+    const one = columnsOf({ doc: 'json' });
+    const keep = (text: string) => prepare('filter', 'doc.ok', one).apply(bytesBatch(one, [[text]]), 0)?.length ?? 0;
+    expect([keep('{"ok": true}'), keep('{"ok": false}'), keep('{"ok": null}')]).toEqual([1, 0, 0]);
+    expect(problemOf(() => keep('{"ok": 1}')).where).toMatchObject({ row: 1 });
   });
 
   it('tells a fault of syntax without knowing columns', () => {
@@ -371,6 +384,7 @@ describe('sort', () => {
       prepare('sort', { by: ['id'], max_rows: 2 }, columns).apply(bytesBatch(columns, rows)),
     );
     expect(problem).toMatchObject({ code: 'SORT_TOO_MANY_ROWS', family: 'job', allowed: 'max_rows: 2' });
+    expect(outcome(prepare('sort', { by: ['id'], max_rows: 3 }, columns), bytesBatch(columns, rows))).toHaveLength(3);
   });
 
   it('gives nothing for nothing', () => {

@@ -1,0 +1,54 @@
+import { existsSync, globSync, statSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Stryker } from '@stryker-mutator/core';
+
+/**
+ * `npm run test:mutation -- src/guards [test/guards/judge.test.ts …]`: changes the code at each place where a change should
+ * matter, and shows the changes that no test notices. Without named tests, those of the same room run (`test/guards`).
+ * Stryker works in a copy outside of the tree, which goes when it ends.
+ */
+const named = process.argv.slice(2).map((path) => path.replace(/^\.\//, '').replace(/\/+$/, ''));
+const sources = named.filter((path) => !path.startsWith('test/'));
+const tests = named.filter((path) => path.startsWith('test/'));
+
+/** The folder of tests that mirrors a room: `src/guards/judge.ts` is tested in `test/guards`. */
+function roomOfTests(source: string): string {
+  const [top, room = ''] = source.split('/');
+  return top === 'src' ? `test/${room}` : 'test/connectors';
+}
+
+/** A folder stands for all files in it that end so. */
+function filesIn(path: string, ending: string): string[] {
+  if (!existsSync(path)) throw new Error(`There is no ${path}; name sources, and tests if they are in another room`);
+  return statSync(path).isDirectory() ? globSync(`${path}/**/*${ending}`) : [path];
+}
+
+if (sources.length === 0)
+  throw new Error('Name a file or a folder of src or connectors: npm run test:mutation -- src/guards');
+const rooms = tests.length > 0 ? tests : [...new Set(sources.map(roomOfTests))];
+const tempDirName = await mkdtemp(join(tmpdir(), 'sluice-mutation-'));
+try {
+  await new Stryker({
+    mutate: sources.flatMap((path) => filesIn(path, '.ts')),
+    testFiles: rooms.flatMap((path) => filesIn(path, '.test.ts')),
+    testRunner: 'vitest',
+    plugins: [fileURLToPath(import.meta.resolve('@stryker-mutator/vitest-runner'))],
+    vitest: { configFile: 'test/vitest.config.ts', pool: 'forks', related: false },
+    // Texts are for people; what programs go by is seen by the other mutations.
+    mutator: { excludedMutations: ['StringLiteral'] },
+    // Tables that are made when a file is loaded: each change of them would run every test.
+    ignoreStatic: true,
+    // It would be rewritten by the API of an older TypeScript, and nothing reads it here.
+    tsconfigFile: 'none.json',
+    reporters: ['clear-text', 'progress'],
+    clearTextReporter: { logTests: false, reportTests: false, skipFull: true },
+    timeoutMS: 20_000,
+    tempDirName,
+    cleanTempDir: 'always',
+  }).runMutationTest();
+} finally {
+  await rm(tempDirName, { recursive: true, force: true });
+}
