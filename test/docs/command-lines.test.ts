@@ -1,0 +1,132 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { parseFault } from '../cli/program.ts';
+import { forSuite, makeWorld, type World } from '../journey/world.ts';
+import { type CommandBlock, type Page, readPages } from './command-lines.ts';
+import { type Typed, typeAll, type Walk } from './machine.ts';
+import { notTyped, onlyParsed, otherEnds, preparations } from './pages.ts';
+import { shapeFault, shapes } from './shapes.ts';
+
+const scope = forSuite();
+const pages = readPages();
+let world: World;
+
+beforeAll(async () => {
+  world = await makeWorld({ scope, serve: ['--no-limits'] });
+});
+
+/** What is wrong with a command that was typed: it failed, or, where it was not run, it has another shape. */
+async function faultOf({ place, code, words }: Typed): Promise<string | undefined> {
+  const line = words.join(' ');
+  const said = (what: string) => `${place}: ${line}: ${what}`;
+  if (code === undefined) {
+    const fault = await shapeFault(words);
+    return fault === undefined ? undefined : said(fault);
+  }
+  const allowed = [
+    0,
+    ...otherEnds.flatMap(({ words: known, code: other }) => (known.test(`${place}: ${line}`) ? [other] : [])),
+  ];
+  if (allowed.includes(code)) return undefined;
+  return said(code === 127 ? 'nothing is known of this program: test/docs/machine.sh' : `ended with ${code}`);
+}
+
+async function faultsOf({ typed, output, isWhole }: Walk): Promise<string[]> {
+  const faults = (await Promise.all(typed.map(faultOf))).filter((fault) => fault !== undefined);
+  if (!isWhole) faults.push('the shell did not come to the end of the page');
+  return faults.length === 0 ? [] : [...faults, output];
+}
+
+const withBlocks = pages.filter(({ blocks }) => blocks.length > 0);
+
+describe('the commands of a page, typed one after another', () => {
+  it.each(withBlocks)('$file', async ({ file, blocks }: Page) => {
+    const walk = await typeAll(world, { blocks, ...preparations[file] });
+    expect(await faultsOf(walk)).toEqual([]);
+    // Nothing is lost between the page and the record.
+    for (const { place } of blocks) expect(walk.typed.map((one) => one.place)).toContain(place);
+  });
+});
+
+const placeholders: Readonly<Record<string, string>> = {
+  JOB: 'orders',
+  NAME: 'db',
+  SOURCE: 'crm',
+  FILE: 'my-connectors/acme.mts',
+  FOLDER: 'somewhere',
+  SCHEDULE: '0 6 * * *',
+  '<job>': 'orders',
+};
+
+/** The words behind `sluice`, quotes taken away; undefined for another program. */
+function sluiceWords(text: string): string[] | undefined {
+  const [, line] = /^(?:npx )?sluice (.*)$/.exec(text) ?? [];
+  return line?.match(/"[^"]*"|'[^']*'|\S+/g)?.map((word) => placeholders[word] ?? word.replaceAll(/^["']|["']$/g, ''));
+}
+
+const isPlaceholder = (text: string): boolean => text.split(' ').some((word) => word in placeholders);
+const isNamed = (fault: string | undefined): boolean =>
+  /missing required argument|required option|nothing would be done/.test(fault ?? '');
+
+describe('a command in a sentence', () => {
+  const all = [...new Map(pages.flatMap((page) => page.inline).map((one) => [one.text, one])).values()];
+  const inline = all.filter(({ text }) => !notTyped.some(({ words }) => words.test(text)));
+  // The first words of what blocks run: `config show`, `sync`.
+  const inBlocks = pages.flatMap(({ blocks }) =>
+    blocks.flatMap(({ text }) => [...text.matchAll(/\bsluice ([a-z]+)/g)]),
+  );
+  const isRunInBlock = new Set(inBlocks.map(([, name]) => name));
+
+  it('is one that the command line takes, or names one', async () => {
+    const faults = [];
+    for (const { place, text } of inline) {
+      const words = sluiceWords(text);
+      if (words === undefined) continue;
+      const fault = await parseFault(words);
+      if (fault !== undefined && !(words.length <= 2 && isNamed(fault))) faults.push(`${place}: ${text}: ${fault}`);
+    }
+    expect(inline.length).toBeGreaterThan(60);
+    expect(faults).toEqual([]);
+  });
+
+  it('works, where no block of commands has the like and it needs neither a vendor nor a decision', async () => {
+    const isTyped = async ({ text }: CommandBlock): Promise<boolean> => {
+      const words = sluiceWords(text);
+      if (words === undefined) return true;
+      if (
+        isPlaceholder(text) ||
+        isRunInBlock.has(words[0]) ||
+        onlyParsed.some((one) => one.words.test(words.join(' ')))
+      )
+        return false;
+      return (await parseFault(words)) === undefined;
+    };
+    const typed = [];
+    for (const one of inline) if (await isTyped(one)) typed.push(one);
+    const before = { 'sluice reload': 'daemon' };
+    const start = { place: 'start', text: 'sluice apply --yes; sluice sync' };
+    const walk = await typeAll(world, { blocks: [start, ...typed], before });
+    expect(await faultsOf(walk)).toEqual([]);
+    expect(walk.typed.length).toBeGreaterThan(20);
+  });
+});
+
+describe('a line that is wrong', () => {
+  const walkOf = (text: string) => typeAll(world, { blocks: [{ place: 'here', text }] });
+
+  it.each([
+    ['an unknown command', 'sluice synk', 'ended with 2'],
+    ['an unknown flag', 'sluice plan --fast', 'ended with 2'],
+    ['an unknown program', 'frobnicate --now', 'nothing is known of this program'],
+    ['a script that there is not', 'npm run nothing', 'package.json has no script nothing'],
+    ['a flag of a program that is not run', 'systemctl enable --later sluice', 'unknown flag --later'],
+    ['a login without a source', 'sluice login "" --pasted', "unknown option '--pasted'"],
+    ['a variable that nothing sets', 'sluice status $NOWHERE', 'did not come to the end'],
+  ])('%s is found', async (_, line, fault) => {
+    expect((await faultsOf(await walkOf(line))).join('\n')).toContain(fault);
+  });
+
+  it('has a reason wherever a program is not run', () => {
+    for (const { why } of Object.values(shapes)) expect(why).not.toBe('');
+    for (const { why } of [...otherEnds, ...onlyParsed, ...notTyped]) expect(why).not.toBe('');
+  });
+});

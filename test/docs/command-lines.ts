@@ -1,0 +1,59 @@
+import { globSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+export const root = resolve(import.meta.dirname, '../..');
+
+/** Commands of a page that a reader types one after another. */
+export interface CommandBlock {
+  /** `docs/operate.md:11`. */
+  readonly place: string;
+  readonly text: string;
+}
+
+export interface Page {
+  readonly file: string;
+  readonly blocks: readonly CommandBlock[];
+  /** Commands between backticks in a sentence or a table. */
+  readonly inline: readonly CommandBlock[];
+}
+
+const fence = /^```(\w*)\n(.*?)^```$/gms;
+
+/** The README and every page of docs/, with their commands. A fence without a language is a mistake of the page. */
+export function readPages(): Page[] {
+  const files = ['README.md', ...globSync('docs/**/*.md', { cwd: root }).sort()];
+  return files.map((file) => {
+    const text = readFileSync(resolve(root, file), 'utf8');
+    return { file, blocks: blocksOf(file, text), inline: inlineOf(file, text) };
+  });
+}
+
+function blocksOf(file: string, text: string): CommandBlock[] {
+  return [...text.matchAll(fence)].flatMap(([, language = '', content = ''], i) => {
+    if (language === '') throw new Error(`${file}: code block ${i + 1} names no language (sh, console, text, yaml …)`);
+    if (language !== 'sh' && language !== 'console') return [];
+    const place = `${file}:${lineOf(text, content)}`;
+    return [{ place, text: language === 'sh' ? content : typedIn(content) }];
+  });
+}
+
+/** Of a console only what is typed; the rest is what it answers. */
+function typedIn(content: string): string {
+  const typed = content.split('\n').filter((line) => line.startsWith('$ '));
+  return `${typed.map((line) => line.slice(2)).join('\n')}\n`;
+}
+
+const programs =
+  'sluice|npm|npx|node|docker|podman|buildah|systemctl|journalctl|psql|curl|sudo|apt|apt-get|chown|echo|git|openssl|pip|tar';
+const commandLine = new RegExp(`^(?:[A-Z_]+=\\S+ )*(?:${programs}) `);
+
+function inlineOf(file: string, text: string): CommandBlock[] {
+  const prose = text.replaceAll(fence, (block) => block.replaceAll(/[^\n]/g, ''));
+  return [...prose.matchAll(/(?<!`)`([^`]+)`(?!`)/g)].flatMap(({ 1: words = '', index }) => {
+    const command = words.replaceAll(/\s+/g, ' ').replaceAll('\\|', '|');
+    if (!commandLine.test(command)) return [];
+    return [{ place: `${file}:${prose.slice(0, index).split('\n').length}`, text: command }];
+  });
+}
+
+const lineOf = (text: string, part: string): number => text.slice(0, text.indexOf(part)).split('\n').length;

@@ -1,0 +1,14 @@
+/** As much of jq as the pages need: `-r .NAME FILE` prints a member; a filter of a document must begin with a member that is there. */
+import { readFileSync } from 'node:fs';
+
+const words = process.argv.slice(2);
+const [filter = '', file] = words.filter((word) => !word.startsWith('-'));
+const input = readFileSync(file ?? 0, 'utf8');
+const name = /\.(\w+)/.exec(filter)?.[1] ?? '';
+// A log is a document in each line.
+const documents = file === undefined && filter.startsWith('select') ? input.trim().split('\n') : [input];
+for (const text of documents.filter((one) => one !== '')) {
+  const document = JSON.parse(text) as Record<string, unknown>;
+  if (!Object.hasOwn(document, name)) throw new Error(`no member "${name}" in ${text.slice(0, 200)}`);
+  if (words.includes('-r')) process.stdout.write(`${String(document[name])}\n`);
+}

@@ -1,0 +1,101 @@
+# What a page's commands run on: the real command line, real small tools, and in place of what would change this machine, a record.
+# Simulations are of one day here, and only the one for machines is run: they take long.
+# Every command leaves "place, exit code, words" in $RECORD; "-" in place of the code: recorded, not run.
+set -u
+place=start
+at() { place=$1; }
+record() {
+  local code=$1 words
+  shift
+  printf -v words ' %q' "$@"
+  printf '%s\t%s\t%s\n' "$place" "$code" "${words# }" >>"$RECORD"
+}
+
+# Runs until the line that says that it is ready. What serves goes on until the page ends; a daemon ends at once, and has to end well.
+until_ready() {
+  local line pid output
+  mkfifo "pipe.$((++pipes))"
+  "$NODE" "$DOOR" "$@" >"pipe.$pipes" 2>&1 &
+  pid=$!
+  servers+=("$pid")
+  exec {output}<"pipe.$pipes"
+  while IFS= read -r line <&"$output"; do
+    printf '%s\n' "$line"
+    case $line in *'"daemon.started"'* | *'"daemon.waiting"'* | *'service is listening'*) return 0 ;; esac
+  done
+  wait "$pid"
+}
+pipes=0
+servers=()
+end_servers() {
+  local pid code
+  for pid in "${servers[@]}"; do
+    kill -TERM "$pid" 2>/dev/null
+    wait "$pid"
+    code=$?
+    [ $code = 0 ] || record "$code" server
+  done
+  servers=()
+}
+trap end_servers EXIT
+
+sluice() {
+  local code=0
+  case ${1-}${2+ $2} in
+    simulate\ --json) "$NODE" "$DOOR" "$@" --days 1 || code=$? ;;
+    serve*) until_ready "$@" --port 0 || code=$? ;;
+    run*) until_ready "$@" || code=$?; [ -n "${KEEP_DAEMON-}" ] || end_servers ;;
+    login\ * | logins\ revoke | sync\ contacts | simulate*) code=- ;;
+    *) "$NODE" "$DOOR" "$@" || code=$? ;;
+  esac
+  record "$code" sluice "$@"
+  [ "$code" = - ] || return "$code"
+}
+# For what a page takes for granted.
+daemon() { KEEP_DAEMON=1 sluice run; }
+lose_rows() {
+  "$NODE" -e "new (require('node:sqlite').DatabaseSync)('shop.db').exec('delete from orders where id in (select id from orders limit (select count(*) * 2 / 3 from orders))')"
+}
+npx() { "$@"; }
+sudo() {
+  while [[ ${1-} == -* ]]; do shift; done
+  "$@"
+}
+curl() {
+  local code=0
+  command curl --fail-with-body "$@" || code=$?
+  record "$code" curl "$@"
+  return "$code"
+}
+openssl() {
+  local code=0
+  command openssl "$@" || code=$?
+  record "$code" openssl "$@"
+}
+jq() {
+  local code=0
+  "$NODE" "$TOOLS/jq-child.ts" "$@" || code=$?
+  record "$code" jq "$@"
+  return "$code"
+}
+npm() {
+  record - npm "$@"
+  [ "$1" != root ] || printf '%s\n' "$PWD/global"
+}
+docker() { record - docker "$@"; }
+node() { record - node "$@"; }
+systemctl() { record - systemctl "$@"; }
+journalctl() { record - journalctl "$@"; }
+apt-get() { record - apt-get "$@"; }
+install() { record - install "$@"; }
+cp() { record - cp "$@"; }
+rm() { record - rm "$@"; }
+tar() { record - tar "$@"; }
+chown() { record - chown "$@"; }
+buildah() { record - buildah "$@"; }
+psql() { record - psql "$@"; }
+git() { record - git "$@"; }
+command_not_found_handle() {
+  record 127 "$@"
+  return 127
+}

@@ -1,0 +1,159 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SqliteDatabase } from '../../src/lib/sqlite.ts';
+import { makeFolder } from '../journey/process.ts';
+import { adminKey, type World } from '../journey/world.ts';
+import { freePort } from '../oauth/free-port.ts';
+import { type CommandBlock, root } from './command-lines.ts';
+
+/** What a command came to. */
+export interface Typed {
+  readonly place: string;
+  /** Its exit code; undefined where it was recorded in place of being run. */
+  readonly code: number | undefined;
+  readonly words: readonly string[];
+}
+
+export interface Walk {
+  readonly typed: readonly Typed[];
+  /** All that was printed, to see why a command failed. */
+  readonly output: string;
+  /** Whether the shell came to the end of the page. */
+  readonly isWhole: boolean;
+}
+
+/** Small programs of every Debian that a page may use as they are. */
+const tools = ['cat', 'cp', 'curl', 'date', 'find', 'mkdir', 'mkfifo', 'openssl', 'rm', 'sed'];
+
+/** What a page names and is elsewhere here: addresses, ports and folders of the reader's machine, and what would take long. */
+async function replacements(world: World): Promise<[string, string][]> {
+  const free = await freePort();
+  return [
+    ['http://127.0.0.1:8080/api/1.0', world.url],
+    ['http://127.0.0.1:9464', `http://127.0.0.1:${free}`],
+    ['--monitor 9464', `--monitor ${free}`],
+    ['127.0.0.1:4317', '127.0.0.1:9'],
+    ['127.0.0.1:4318', '127.0.0.1:9'],
+    ['/etc/sluice', '$PWD/etc'],
+    ['/backups', '$PWD/backups'],
+    ['SLUICE_API_KEY=...', `SLUICE_API_KEY=${adminKey}`],
+    ['timeout_ms=30000', 'timeout_ms=1'],
+    // A process for each day takes long.
+    ['--to 2026-02-01', '--to 2026-01-04'],
+  ];
+}
+
+/** A folder with what the pages take for granted: a shop's database and files, a config, a key. */
+async function makeMachine(world: World, { keeps }: { readonly keeps: boolean }): Promise<string> {
+  const folder = await makeFolder();
+  const bin = join(folder, 'bin');
+  mkdirSync(bin);
+  for (const tool of tools) symlinkSync(`/usr/bin/${tool}`, join(bin, tool));
+  const db = new SqliteDatabase(join(folder, 'shop.db'));
+  db.exec(`create table orders (id integer primary key, customer text, amount decimal, created_at datetime);
+    with recursive n(i) as (select 1 union all select i + 1 from n where i < 200)
+    insert into orders select i, 'customer ' || i, i || '.50', datetime('2026-01-01', '+' || (i * 5) || ' hours') || 'Z' from n`);
+  db.close();
+  const config = {
+    version: 1,
+    destinations: { main: { url: world.url, api_key: `\${env:SLUICE_API_KEY}` } },
+    sources: {
+      shop: { connector: 'db', driver: 'sqlite', file: join(folder, 'shop.db') },
+      files: { connector: 'file', folder },
+    },
+    jobs: {
+      orders: {
+        source: 'shop',
+        query: {
+          sql: 'select id, customer, amount, created_at from orders',
+          ...(keeps ? { cursor: 'created_at' } : {}),
+        },
+        ...(keeps ? { write: { disposition: 'merge', key: ['id'] } } : {}),
+        guards: { row_change: { down: '50%', from: 1 } },
+        target: { datasource: { name: `Orders ${folder}`, format: 'csv' } },
+        schedule: '0 6 * * *',
+      },
+    },
+  };
+  writeFileSync(join(folder, 'sluice.yaml'), JSON.stringify(config));
+  writeFileSync(join(folder, 'orders.csv'), 'id,amount\n1,2.50\n');
+  for (const name of ['fixtures.yaml', 'more.yaml', 'other.yaml']) {
+    const users = [{ email: 'ann@acme.test', role: 'Admin', api_keys: [adminKey] }];
+    writeFileSync(join(folder, name), JSON.stringify({ companies: [{ name: 'Acme', plan: 'grow', users }] }));
+  }
+  const register = join(folder, 'global/@opentelemetry/auto-instrumentations-node/build/src');
+  mkdirSync(register, { recursive: true });
+  writeFileSync(join(register, 'register.js'), '');
+  return folder;
+}
+
+export interface Script {
+  readonly blocks: readonly CommandBlock[];
+  /** Lines that are typed before a line of the page, by a part of that; they have to succeed. */
+  readonly before?: Readonly<Record<string, string>>;
+  /** The job keeps its rows. */
+  readonly keeps?: boolean;
+}
+
+/** Types all blocks into one shell, one after another, in a folder of their own. */
+export async function typeAll(world: World, { blocks, before = {}, keeps = false }: Script): Promise<Walk> {
+  const folder = await makeMachine(world, { keeps });
+  const swaps = await replacements(world);
+  const known = (text: string): string => swaps.reduce((all, [from, to]) => all.replaceAll(from, to), text);
+  const prepared = (line: string, place: string): string[] => {
+    const lines = Object.entries(before).flatMap(([mark, own]) => (line.includes(mark) ? [own] : []));
+    return lines.length === 0 ? [line] : [`at 'before ${place}'`, ...lines, `at '${place}'`, line];
+  };
+  const parts = blocks.flatMap(({ place, text }) => [
+    `at '${place}'`,
+    ...text.split('\n').flatMap((line) => prepared(line, place).map(known)),
+  ]);
+  const script = [readFileSync(join(import.meta.dirname, 'machine.sh'), 'utf8'), ...parts, 'at end', 'record 0 end'];
+  const file = join(folder, 'page.sh');
+  writeFileSync(file, script.join('\n'));
+  const record = join(folder, 'record');
+  writeFileSync(record, '');
+  const output = await bash(file, {
+    cwd: folder,
+    env: {
+      HOME: folder,
+      TMPDIR: folder,
+      PATH: join(folder, 'bin'),
+      NODE: process.execPath,
+      DOOR: join(root, 'src/cli/sluice.js'),
+      TOOLS: import.meta.dirname,
+      XDG_CACHE_HOME: join(root, 'node_modules/.cache'),
+      NO_COLOR: '1',
+      RECORD: record,
+      SLUICE_API_KEY: adminKey,
+      KEY: adminKey,
+      SERVICE: world.url,
+      ID: world.instances.csv,
+    },
+  });
+  const typed = readFileSync(record, 'utf8').split('\n').slice(0, -1).map(typedOf);
+  return { typed: typed.filter(({ place }) => place !== 'end'), output, isWhole: typed.at(-1)?.place === 'end' };
+}
+
+function typedOf(line: string): Typed {
+  const [place = '', code = '', words = ''] = line.split('\t');
+  return { place, code: code === '-' ? undefined : Number(code), words: unquoted(words) };
+}
+
+/** The words behind `printf %q`. */
+function unquoted(text: string): string[] {
+  const words = [...text.matchAll(/(?:\$'(?:\\.|[^'])*'|\\.|[^\s\\])+|''/gs)].map(([word]) => word);
+  return words.map((word) => (word === "''" ? '' : word.replaceAll(/^\$'|'$/g, '').replaceAll(/\\(.)/gs, '$1')));
+}
+
+function bash(file: string, how: { readonly cwd: string; readonly env: NodeJS.ProcessEnv }): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const shell = spawn('/bin/bash', [file], { ...how, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    for (const stream of [shell.stdout, shell.stderr]) {
+      stream.setEncoding('utf8').on('data', (piece: string) => (output += piece));
+    }
+    shell.on('error', reject).on('close', () => resolve(output));
+  });
+}

@@ -1,0 +1,56 @@
+import type { Script } from './machine.ts';
+
+type Preparation = Omit<Script, 'blocks'>;
+
+/** What a page takes for granted when a reader comes to a line. */
+export const preparations: Readonly<Record<string, Preparation>> = {
+  'docs/guards.md': {
+    before: {
+      'sluice quarantine show': 'sluice apply --yes; sluice sync; lose_rows; sluice sync',
+      'sluice quarantine discard': 'lose_rows; sluice sync',
+    },
+  },
+  'docs/incremental.md': {
+    keeps: true,
+    before: { 'sluice state show': 'sluice apply --yes; sluice sync', 'sluice backfill': 'sluice sync' },
+  },
+  'docs/operate.md': {
+    before: {
+      'sluice init': 'command rm sluice.yaml',
+      'export SLUICE_API_KEY': 'sed -i "s,http://127[^ ]*,$SERVICE," sluice.yaml',
+      'export SLUICE_CONFIG': 'mkdir etc; command cp sluice.yaml sluice-sample.csv etc',
+      'sluice health': 'daemon',
+      'sluice backup /backups/before-upgrade': 'end_servers',
+    },
+  },
+  'docs/service-control.md': {
+    before: {
+      '$URL/profile':
+        'command curl -sS -H "kf-api-key: $KEY" $URL/profile; command curl -sS -H "kf-api-key: $KEY" $URL/profile',
+    },
+  },
+};
+
+/** Lines, behind their place, that end with another exit code than 0, as the page says, or as things are here. */
+export const otherEnds: readonly { readonly words: RegExp; readonly code: number; readonly why: string }[] = [
+  {
+    words: /^before docs\/guards.*: sluice sync$/,
+    code: 1,
+    why: 'before a page about guards: the result is held back',
+  },
+  { words: /: curl .*huge/, code: 22, why: 'the page shows how faults are told' },
+  { words: /: curl .*\/requests\/wait/, code: 22, why: 'no upload comes while it waits' },
+  { words: /^docs\/service-control.*: curl .*\/profile$/, code: 56, why: 'the page shows how an answer is lost' },
+];
+
+/** Commands in sentences that are only parsed, and why they are not run. */
+export const onlyParsed: readonly { readonly words: RegExp; readonly why: string }[] = [
+  { words: /^(login|logins revoke)/, why: 'needs a vendor and a person' },
+  { words: /^alerts test/, why: 'sends to a channel of the reader' },
+];
+
+/** Words in sentences that look like a command and are not there to be typed. */
+export const notTyped: readonly { readonly words: RegExp; readonly why: string }[] = [
+  { words: /^npx sluice$/, why: 'names the command' },
+  { words: /^(psql|curl)\b[^|]*\|/, why: 'names what Sluice is compared with' },
+];
