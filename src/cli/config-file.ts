@@ -23,7 +23,7 @@ export function configWords(file: string): string {
 }
 
 /** Shows faults (`error`) or remarks (`warn`) of a config. */
-export type ShowProblems = (problems: readonly Problem[], level: 'error' | 'warn') => void | Promise<void>;
+export type ShowProblems = (problems: readonly Problem[], level?: 'error' | 'warn') => void | Promise<void>;
 
 /**
  * Loads a config that a command cannot do without, and shows its remarks. Throws if the file as a whole cannot be used: its only
@@ -63,10 +63,11 @@ export function showProblems(problems: readonly Problem[], level: 'error' | 'war
 export function chooseJobs(
   { config, refused }: Loaded & { config: Config },
   names: readonly string[],
+  show: (problems: readonly Problem[]) => unknown = showProblems,
 ): { jobs: Job[]; refused: ReadonlyMap<string, readonly Problem[]> } {
   if (names.length === 0) return { jobs: [...config.jobs.values()].filter(({ enabled }) => enabled), refused };
   const bad = names.flatMap((name) => refused.get(name) ?? []);
-  showProblems([...new Set(bad)]);
+  show([...new Set(bad)]);
   if (bad.length > 0)
     throw new Problem({
       code: 'CONFIG_JOB_REFUSED',

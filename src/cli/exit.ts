@@ -1,3 +1,5 @@
+import type { Problem } from '../lib/problem.ts';
+
 /** What the process answers to whoever started it. Scripts branch on these; they never change their meaning. */
 export const exit = {
   ok: 0,
@@ -16,3 +18,15 @@ export const exit = {
   interrupted: 130,
   terminated: 143,
 } as const;
+
+const familyExit: Partial<Record<Problem['family'], number>> = {
+  config: exit.usage,
+  login: exit.refused,
+  quota: exit.waiting,
+  bug: exit.bug,
+};
+
+/** The exit code of a command that a problem ended. */
+export function exitCodeAfter({ family }: Problem): number {
+  return familyExit[family] ?? exit.failed;
+}

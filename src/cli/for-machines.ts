@@ -1,3 +1,5 @@
+import type { Problem } from '../lib/problem.ts';
+
 /** JSON whose members that end in `at`, `as_of`, `until` or `since` are instants: epoch milliseconds become ISO 8601. */
 export function forMachines(value: unknown): string {
   const instant = /(^|_)(at|as_of|until|since)$/;
@@ -6,4 +8,9 @@ export function forMachines(value: unknown): string {
     (key, inner: unknown) => (typeof inner === 'number' && instant.test(key) ? new Date(inner).toISOString() : inner),
     2,
   );
+}
+
+/** A problem as documents for machines have it. */
+export function problemForMachines({ code, family, message, where, seen, allowed, next }: Problem): object {
+  return { code, family, message, where, seen, allowed, next };
 }

@@ -3,11 +3,11 @@ import { basename } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { buildText } from '../lib/build.ts';
 import { forJournal } from '../lib/journal.ts';
-import { type Problem, renderProblem, toProblem } from '../lib/problem.ts';
+import { renderProblem, toProblem } from '../lib/problem.ts';
 import { redact } from '../lib/redact.ts';
 import { carryConfig } from './carry-config.ts';
 import type { CliCommand } from './command.ts';
-import { exit } from './exit.ts';
+import { exit, exitCodeAfter } from './exit.ts';
 import { redactLastWords } from './last-words.ts';
 import { tolerateLostOutput } from './output-streams.ts';
 import { stopCode } from './signals.ts';
@@ -74,13 +74,6 @@ function buildProgram(commands: readonly CliCommand[]): Command {
   return program;
 }
 
-const familyExit: Partial<Record<Problem['family'], number>> = {
-  config: exit.usage,
-  login: exit.refused,
-  quota: exit.waiting,
-  bug: exit.bug,
-};
-
 /** Says what went wrong on standard error and sets the exit code; the loop then ends by itself. */
 function report(thrown: unknown): void {
   if (thrown instanceof CommanderError) {
@@ -102,7 +95,7 @@ function report(thrown: unknown): void {
     const stack = problem.cause instanceof Error ? problem.cause.stack : problem.stack;
     say(`${stack ?? ''}\nThis is a fault of Sluice. Please report it with the lines above.`);
   }
-  process.exitCode = familyExit[problem.family] ?? exit.failed;
+  process.exitCode = exitCodeAfter(problem);
 }
 
 tolerateLostOutput(process.argv[2]);

@@ -15,6 +15,7 @@ import type { Store } from '../state/store.ts';
 import { openExisting } from './existing-store.ts';
 import { exit } from './exit.ts';
 import { bytesText, countOf, countText } from './figures.ts';
+import { forMachines, problemForMachines } from './for-machines.ts';
 import { renderTable } from './table.ts';
 import { warningText } from './warning-text.ts';
 
@@ -23,6 +24,8 @@ const rowsShown = 10;
 interface PreviewGiven {
   readonly config: Config;
   readonly jobs: readonly Job[];
+  /** Jobs that the config keeps out. */
+  readonly refused: readonly string[];
   readonly json: boolean;
   readonly signal: AbortSignal;
 }
@@ -38,7 +41,7 @@ interface Shown {
 }
 
 /** Pulls and encodes each job, shows its first rows and what would be sent, and sends nothing. Returns the exit code. */
-export async function showPreviews({ config, jobs, json, signal }: PreviewGiven): Promise<number> {
+export async function showPreviews({ config, jobs, refused, json, signal }: PreviewGiven): Promise<number> {
   const { store, logins } = await openForPreview(config, jobs);
   const all: Shown[] = [];
   try {
@@ -51,9 +54,9 @@ export async function showPreviews({ config, jobs, json, signal }: PreviewGiven)
     await logins?.close();
     await store?.close();
   }
-  const code = all.some(({ problem }) => problem !== undefined) ? exit.failed : exit.ok;
-  if (json)
-    process.stdout.write(`${redact(JSON.stringify({ exit_code: code, jobs: all.map(plain) }, undefined, 2))}\n`);
+  const isFailed = all.some(({ problem }) => problem !== undefined);
+  const code = refused.length > 0 ? exit.usage : isFailed ? exit.failed : exit.ok;
+  if (json) process.stdout.write(`${redact(forMachines({ exit_code: code, jobs: all.map(plain), refused }))}\n`);
   return code;
 }
 
@@ -202,8 +205,6 @@ function plain({ job, target, preview, problem, warnings, would }: Shown): objec
           columns: preview.columns,
           first_rows: preview.firstRows,
         }),
-    ...(problem === undefined
-      ? {}
-      : { problem: { code: problem.code, message: problem.message, where: problem.where, next: problem.next } }),
+    ...(problem === undefined ? {} : { problem: problemForMachines(problem) }),
   };
 }

@@ -2,8 +2,10 @@ import type { Outcome } from '../daemon/outcome.ts';
 import { type Problem, renderProblem } from '../lib/problem.ts';
 import { exit } from './exit.ts';
 import { bytesText, countText, durationText, instantText } from './figures.ts';
+import { forMachines, problemForMachines } from './for-machines.ts';
 import { outward } from './outward.ts';
 import { toneOf } from './paint.ts';
+import { stopCode } from './signals.ts';
 import { renderTable } from './table.ts';
 import { warningText } from './warning-text.ts';
 
@@ -39,11 +41,9 @@ export function showSummary({
   refused: readonly string[];
   json: boolean;
 }): void {
-  const code = exitCodeOf(outcomes, refused);
   if (json) {
-    process.stdout.write(
-      `${outward(JSON.stringify({ exit_code: code, jobs: outcomes.map(plain), refused }, undefined, 2))}\n`,
-    );
+    const code = stopCode() ?? exitCodeOf(outcomes, refused);
+    process.stdout.write(`${outward(forMachines({ exit_code: code, jobs: outcomes.map(plain), refused }))}\n`);
     return;
   }
   for (const { problem, state, run, job, warnings = [] } of outcomes) {
@@ -104,24 +104,11 @@ function resultText({ job, state, problem, until }: Outcome): string {
   return problem === undefined ? state : `${state}: ${problem.code}`;
 }
 
-function plain({ problem, until, milliseconds, ...facts }: Outcome): object {
+function plain({ problem, milliseconds, ...facts }: Outcome): object {
   return {
     ...facts,
     milliseconds: Math.round(milliseconds),
     ...(problem === undefined || facts.run === undefined ? {} : { more: storyOf(facts.run) }),
-    ...(until === undefined ? {} : { until: new Date(until).toISOString() }),
-    ...(problem === undefined
-      ? {}
-      : {
-          problem: {
-            code: problem.code,
-            family: problem.family,
-            message: problem.message,
-            where: problem.where,
-            seen: problem.seen,
-            allowed: problem.allowed,
-            next: problem.next,
-          },
-        }),
+    ...(problem === undefined ? {} : { problem: problemForMachines(problem) }),
   };
 }

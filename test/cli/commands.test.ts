@@ -187,6 +187,45 @@ describe('sluice sync', () => {
     expect(json).toMatchObject({ exit_code: 0, jobs: [{ job: 'orders', rows: 2, bytes: 16, format: 'csv' }] });
   });
 
+  it('prints a document with --json whatever happens, with the code that it exits with', async () => {
+    const world = await makeWorld();
+    const { home, config } = await setUp(world, world.instances.csv);
+    const documentOf = async (...args: string[]) => {
+      const { code, stdout } = await home.sluice(['sync', '--json', ...args]);
+      const document = JSON.parse(stdout) as Record<string, unknown>;
+      expect(document.exit_code).toBe(code);
+      return document;
+    };
+    expect(await documentOf('nowhere')).toEqual({
+      exit_code: 2,
+      jobs: [],
+      refused: [],
+      faults: [],
+      problem: {
+        code: 'CLI_UNKNOWN_JOB',
+        family: 'config',
+        message: expect.any(String),
+        where: expect.any(Object),
+        seen: 'nowhere',
+        allowed: 'orders',
+      },
+    });
+    const gone = { problem: { code: 'CONFIG_UNUSABLE' }, faults: [{ code: 'CONFIG_UNREADABLE' }] };
+    expect(await documentOf('--config', join(home.folder, 'gone.yaml'))).toMatchObject(gone);
+    await home.config(config({ jobs: { ...config().jobs, bad: { source: 'nowhere' } } }));
+    const named = await documentOf('bad');
+    expect(named).toMatchObject({ problem: { code: 'CONFIG_JOB_REFUSED' } });
+    expect(named.faults).toContainEqual(expect.objectContaining({ code: 'CONFIG_UNKNOWN_SOURCE', family: 'config' }));
+    await home.write('rows.csv', 'id,name\n1,"a\n');
+    const dry = await documentOf('--dry-run');
+    expect(dry).toMatchObject({ exit_code: 2, refused: ['bad'] });
+    expect(dry.jobs).toEqual([
+      expect.objectContaining({ problem: expect.objectContaining({ family: 'job', where: expect.any(Object) }) }),
+    ]);
+    await writeFile(join(home.folder, 'state'), 'no folder');
+    expect(await documentOf('orders')).toMatchObject({ jobs: [], problem: { code: expect.any(String) } });
+  });
+
   it('tells changes of state in plain lines where it is piped, and a table at the end', async () => {
     const world = await makeWorld();
     const { home } = await setUp(world, world.instances.csv);

@@ -3,13 +3,16 @@ import type { Config, Job } from '../../config/config.ts';
 import type { Outcome } from '../../daemon/outcome.ts';
 import type { Runtime } from '../../daemon/wire.ts';
 import type { Level, Log } from '../../lib/log.ts';
+import { type Problem, toProblem } from '../../lib/problem.ts';
 import { redact } from '../../lib/redact.ts';
 import type { CliCommand } from '../command.ts';
-import { chooseJobs, configFlag, openConfig, showProblems } from '../config-file.ts';
-import { exit } from '../exit.ts';
+import { chooseJobs, configFlag, openConfig, type ShowProblems, showProblems } from '../config-file.ts';
+import { exitCodeAfter } from '../exit.ts';
+import { forMachines, problemForMachines } from '../for-machines.ts';
 import { logFlag } from '../log-flag.ts';
+import { outward } from '../outward.ts';
 import type { Screen } from '../progress.ts';
-import { onStop } from '../signals.ts';
+import { onStop, stopCode } from '../signals.ts';
 import { traceWhereAsked } from '../trace.ts';
 
 interface Flags {
@@ -21,18 +24,54 @@ interface Flags {
 }
 
 async function run(names: readonly string[], flags: Flags): Promise<void> {
-  const loaded = await openConfig(flags.config);
-  const { jobs, refused } = chooseJobs(loaded, names);
-  showProblems([...new Set([...refused.values()].flat())]);
+  if (flags.json !== true) return sync(names, flags, { show: showProblems, onPrinted: () => undefined });
+  const faults: Problem[] = [];
+  let isPrinted = false;
+  const show: ShowProblems = (problems, level = 'error') => {
+    showProblems(problems, level);
+    if (level === 'error') faults.push(...problems);
+  };
+  try {
+    await sync(names, flags, { show, onPrinted: () => (isPrinted = true) });
+  } catch (thrown) {
+    if (!isPrinted) printFailure(thrown, faults);
+    throw thrown;
+  }
+}
+
+interface Output {
+  readonly show: ShowProblems;
+  /** The document for machines is out. */
+  readonly onPrinted: () => void;
+}
+
+async function sync(names: readonly string[], flags: Flags, { show, onPrinted }: Output): Promise<void> {
+  const loaded = await openConfig(flags.config, show);
+  const { jobs, refused } = chooseJobs(loaded, names, show);
+  await show([...new Set([...refused.values()].flat())]);
   const stop = onStop();
   try {
     const isAll = names.length === 0;
-    const work = { config: loaded.config, jobs, isAll, refused: [...refused.keys()], flags, signal: stop.signal };
+    const { config } = loaded;
+    const work = { config, jobs, isAll, refused: [...refused.keys()], flags, signal: stop.signal, onPrinted };
     const code = flags.dryRun === true ? await preview(work) : await send(work);
     process.exitCode = stop.code() ?? code;
   } finally {
     stop.done();
   }
+}
+
+/** The document of a sync that ended before it had results; the text goes to standard error as always. */
+function printFailure(thrown: unknown, faults: readonly Problem[]): void {
+  const problem = toProblem(thrown, { code: 'BUG', family: 'bug' });
+  const document = {
+    exit_code: stopCode() ?? exitCodeAfter(problem),
+    jobs: [],
+    refused: [],
+    faults: faults.map(problemForMachines),
+    problem: problemForMachines(problem),
+  };
+  process.stdout.write(`${outward(forMachines(document))}\n`);
 }
 
 interface Work {
@@ -43,15 +82,17 @@ interface Work {
   readonly refused: readonly string[];
   readonly flags: Flags;
   readonly signal: AbortSignal;
+  readonly onPrinted: () => void;
 }
 
-async function preview({ config, jobs, refused, flags, signal }: Work): Promise<number> {
+async function preview({ config, jobs, refused, flags, signal, onPrinted }: Work): Promise<number> {
   const { showPreviews } = await import('../preview.ts');
-  const code = await showPreviews({ config, jobs, json: flags.json === true, signal });
-  return refused.length > 0 ? exit.usage : code;
+  const code = await showPreviews({ config, jobs, refused, json: flags.json === true, signal });
+  onPrinted();
+  return code;
 }
 
-async function send({ config, jobs, isAll, refused, flags, signal }: Work): Promise<number> {
+async function send({ config, jobs, isAll, refused, flags, signal, onPrinted }: Work): Promise<number> {
   const [{ wire }, { syncJobs }, { openLogOn }, { followJobs }, { exitCodeOf, showSummary }, { LoopWatch }] =
     await Promise.all([
       import('../../daemon/wire.ts'),
@@ -75,6 +116,7 @@ async function send({ config, jobs, isAll, refused, flags, signal }: Work): Prom
     const outcomes = await syncJobs({ runtime, config, jobs, isAll, signal, patienceMs: flags.wait * 1000 });
     follow.stop();
     showSummary({ outcomes, refused, json: flags.json === true });
+    onPrinted();
     await tellPeople({ runtime, config, outcomes, signal, log });
     return exitCodeOf(outcomes, refused);
   } finally {
