@@ -41,8 +41,8 @@ const seenMs = 86_400_000;
 
 /**
  * The state machine of alerts: each subject and occasion opens once, gets worse at most once, is over once. People hear
- * of a group of them at once, not before a short while in which others of the same cause may join, and after that in
- * pauses that grow: so a cause that fails a thousand jobs, or one that comes and goes all day, is a handful of messages.
+ * of a group of them at once, not before a short while in which others of the same cause may join, once that it is over, and
+ * after that in pauses that grow: so a cause that fails a thousand jobs, or one that comes and goes all day, is a handful of messages.
  * What came and went between two of them is never told. Pure: the same look gives the same answer in every process.
  */
 export function advance(look: Look): Advance {
@@ -127,7 +127,7 @@ function tellGroups(look: Look, rows: Map<string, AlertRow>): Omit<Advance, 'put
       continue;
     }
     bulletins.push(bulletinOf(key, members, due.why));
-    groups.push({ group_key: key, told_at: now, step: due.why === 'reminder' ? 1 : due.step + 1 });
+    groups.push({ group_key: key, told_at: now, step: due.nextStep });
     for (const row of members) {
       if (row.cleared_at !== null) rows.delete(keyOf(row));
       else if (row.level > row.told) rows.set(keyOf(row), { ...row, told: row.level });
@@ -141,7 +141,8 @@ function tellGroups(look: Look, rows: Map<string, AlertRow>): Omit<Advance, 'put
 interface Due {
   readonly at: number;
   readonly why: 'change' | 'reminder';
-  readonly step: number;
+  /** Messages that count for the next pause, once this one is told. */
+  readonly nextStep: number;
 }
 
 function dueOf(
@@ -156,11 +157,16 @@ function dueOf(
   });
   if (changes.length === 0) {
     const at = group === undefined ? now : toldAt + groupOfKey(key).remindMs;
-    return { at, why: 'reminder', step: 1 };
+    return { at, why: 'reminder', nextStep: 1 };
   }
   const step = group === undefined || isCalm(group, now) ? 0 : group.step;
+  const settledAt = Math.min(...changes) + settleMs;
+  // What was told once and ends is no storm: people hear of that at once, and it makes no later pause longer.
+  const open = members.filter(({ cleared_at }) => cleared_at === null);
+  const isEnd = open.every(({ level, told }) => level <= told);
+  if (isEnd && step === 1) return { at: settledAt, why: 'change', nextStep: open.length === 0 ? 1 : 2 };
   const rested = step === 0 ? 0 : toldAt + pauseOf(step);
-  return { at: Math.max(Math.min(...changes) + settleMs, rested), why: 'change', step };
+  return { at: Math.max(settledAt, rested), why: 'change', nextStep: step + 1 };
 }
 
 /** Nothing was told for as long as it takes to be reminded: what comes now is news. */

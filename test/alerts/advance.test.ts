@@ -96,6 +96,39 @@ describe('the state machine of alerts', () => {
     expect(told.log.length).toBe(before + 1);
   });
 
+  it('tells the end of what was told once without the pause between messages', () => {
+    const told = new Told();
+    told.look(failing('a'), failing('b'));
+    told.after(settleMs, failing('a'), failing('b'));
+    told.after(minute, failing('b'));
+    const [partly] = told.after(settleMs, failing('b'));
+    expect([partly?.kind, names(partly?.recovered), names(partly?.open)]).toEqual(['recovered', ['job:a'], ['job:b']]);
+    // Of a thousand jobs that recover one by one, each would be a message.
+    told.after(minute);
+    expect(told.after(settleMs)).toEqual([]);
+    expect(told.after(30 * minute)[0]).toMatchObject({ kind: 'recovered', open: [] });
+
+    const once = new Told();
+    once.look(failing('a'));
+    once.after(settleMs, failing('a'));
+    once.after(minute);
+    expect(once.after(settleMs)[0]).toMatchObject({ kind: 'recovered', open: [] });
+  });
+
+  it('makes a cause that comes back after its end wait for the pause, and its second end for a longer one', () => {
+    const told = new Told();
+    told.look(failing('a'));
+    told.after(settleMs, failing('a'));
+    told.after(minute);
+    expect(told.after(settleMs)).toHaveLength(1);
+    expect(told.after(minute, failing('a'))).toEqual([]);
+    expect(told.after(8 * minute, failing('a'))).toEqual([]);
+    expect(told.after(2 * minute, failing('a'))[0]).toMatchObject({ kind: 'opened' });
+    told.after(minute);
+    expect(told.after(20 * minute)).toEqual([]);
+    expect(told.after(10 * minute)[0]).toMatchObject({ kind: 'recovered' });
+  });
+
   it('reminds after its time, of all that are still open', () => {
     const told = new Told();
     told.look(failing('a'), failing('b'));
