@@ -45,6 +45,9 @@ describe('sluice doctor', () => {
     await chmod(join(home.folder, 'sluice.yaml'), 0o644);
     await chmod(state, 0o755);
     expect(await bad()).toEqual({ code: 1, checks: ['config file', 'state permissions'] });
+    const { stdout } = await home.sluice(['doctor']);
+    expect(stdout).toMatch(/^BAD +config file +others may read it.*: destinations\.main\.api_key \(line \d+\)$/m);
+    expect(stdout).not.toContain(adminKey);
   });
 
   it('takes a variable that has no value for no secret', async () => {

@@ -9,6 +9,7 @@ import { bad, type Finding, good } from './finding.ts';
 import { examineFullness } from './fullness.ts';
 import { examineLeftovers } from './leftovers.ts';
 import { examineVersions } from './versions.ts';
+import { writtenSecrets } from './written-secrets.ts';
 import { examineZones } from './zones.ts';
 
 /** Free room that a state needs besides its payloads: its database, the log of that, a draft. */
@@ -28,13 +29,13 @@ export function examine(config: Config, { now, version }: { now: number; version
 
 function examineFiles({ file, state }: Config): Finding[] {
   const found: Finding[] = [];
-  const text = readFileSync(file, 'utf8');
-  const open = (statSync(file).mode & forOthers) !== 0 && redact(text) !== text;
+  const isOpen = (statSync(file).mode & forOthers) !== 0;
+  const secrets = isOpen ? writtenSecrets(file, readFileSync(file, 'utf8')) : [];
   found.push(
-    open
+    secrets.length > 0
       ? bad(
           'config file',
-          'it holds secrets and others may read it',
+          `others may read it, and it holds secrets: ${redact(secrets.join(', '))}`,
           `${commandLine('chmod', 600, file)}, or name the secrets by \${env:NAME}`,
         )
       : good('config file', 'no secret in it is open to others'),

@@ -1,0 +1,22 @@
+import { below, type Document, type Path, readDocument } from '../../config/document.ts';
+import { redact } from '../../lib/redact.ts';
+
+/** Where a config file holds secrets by themselves: `destinations.main.api_key (line 3)`; never the secrets. */
+export function writtenSecrets(file: string, text: string): string[] {
+  if (redact(text) === text) return [];
+  const document = readDocument(file, text);
+  const named = secretsBelow('', document.value, document);
+  if (named.length > 0) return named;
+  // In a comment, or part of what is no value by itself.
+  return text.split('\n').flatMap((line, i) => (redact(line) === line ? [] : [`line ${i + 1}`]));
+}
+
+function secretsBelow(path: Path, value: unknown, document: Document): string[] {
+  if (typeof value === 'object' && value !== null)
+    return Object.entries(value).flatMap(([name, member]) => secretsBelow(below(path, name), member, document));
+  const text = String(value);
+  if (redact(text) === text) return [];
+  const names = path.slice(1).split('/');
+  const option = names.map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~')).join('.');
+  return [`${option} (line ${document.place(path).line})`];
+}
