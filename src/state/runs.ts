@@ -45,7 +45,8 @@ const ends: readonly RunState[] = [
 
 /** Runs that were ended from outside and not by a person or the daemon's own end. */
 const cutShort = ['RUN_INTERRUPTED', 'RUN_CANCELLED', 'RUN_BLOCKED'];
-const mostCancelled = 3;
+/** How many of them in a row, and nothing else, are a failure: the next run gives what a single one did not. */
+const toleratedCodes = { RUN_CANCELLED: 3, RUN_INTERRUPTED: 2 } as const;
 
 const nothingWrong = { code: null, message: null, next: null };
 
@@ -173,9 +174,9 @@ export class Runs {
   }
 
   /**
-   * The jobs whose newest runs failed, one after the other: how many, since when, and the last of them. A process that
-   * was killed counts; one that was told to stop does not, nor does what became of a payload later. Those that newer
-   * firings took the place of count when there are {@link mostCancelled} of them: by then none has come to its end.
+   * The jobs whose newest runs failed, one after the other: how many, since when, and the last of them. One that was told to
+   * stop does not count, nor does what became of a payload later. Runs whose process was killed (the next start begins
+   * them again, once) and runs that newer firings took the place of are failures only as {@link toleratedCodes} says.
    */
   async streaks(): Promise<Streak[]> {
     const { db } = this.#ground;
@@ -211,8 +212,12 @@ export class Runs {
       )
       .groupBy('runs.job')
       .having(({ eb, fn, or }) => {
-        const cancelled = fn.count<number>('runs.sequence').filterWhere('runs.code', '=', 'RUN_CANCELLED');
-        return or([eb(cancelled, '>=', mostCancelled), eb(cancelled, '<', fn.count<number>('runs.sequence'))]);
+        const countOf = (code: string) => fn.count<number>('runs.sequence').filterWhere('runs.code', '=', code);
+        const tolerated = fn.count<number>('runs.sequence').filterWhere('runs.code', 'in', Object.keys(toleratedCodes));
+        return or([
+          ...Object.entries(toleratedCodes).map(([code, count]) => eb(countOf(code), '>=', count)),
+          eb(tolerated, '<', fn.count<number>('runs.sequence')),
+        ]);
       })
       .execute();
     if (rows.length === 0) return [];

@@ -65,15 +65,26 @@ describe('runs', () => {
     expect(streaks).toMatchObject([{ job: 'orders', failures: 2, since, last: { id: last, code: 'DB_UNREACHABLE' } }]);
   });
 
-  it('that were stopped or whose payload died are no failures, those whose process was killed are', async () => {
-    const { store, begin } = await setUp();
+  it('that were stopped or whose payload died are no failures, nor is one whose process was killed, but two are', async () => {
+    const { store, begin, fail } = await setUp();
     const stopped = await begin('stopped');
     await store.runs.finish(stopped, { state: 'interrupted', problem: { code: 'RUN_STOPPED', message: '' } });
-    const killed = await begin('killed');
-    await store.runs.finish(killed, { state: 'interrupted', problem: { code: 'RUN_INTERRUPTED', message: '' } });
+    const kill = async (job: string) => {
+      const problem = { code: 'RUN_INTERRUPTED', message: '' };
+      await store.runs.finish(await begin(job), { state: 'interrupted', problem });
+    };
+    await kill('killed');
+    await fail('failed');
+    await kill('failed');
     const { owed } = await oweText(store, { instance: 'i', text: 'x', asOf: 1, job: 'dead' });
     await store.outbox.bury(owed.state === 'owed' ? owed.id : 0, { code: 'UPLOAD_REFUSED', message: '' });
-    expect((await store.runs.streaks()).map(({ job }) => job)).toEqual(['killed']);
+    const failures = async () => (await store.runs.streaks()).map((streak) => [streak.job, streak.failures]).sort();
+    expect(await failures()).toEqual([['failed', 2]]);
+    await kill('killed');
+    expect(await failures()).toEqual([
+      ['failed', 2],
+      ['killed', 2],
+    ]);
   });
 
   it('that newer firings took the place of are no failures, until three in a row have come to nothing', async () => {
