@@ -17,14 +17,18 @@ export async function heldBytes(): Promise<number> {
   return heapUsed + external;
 }
 
-/** Waits until what is held grows no more: whatever reads ahead has come to its bound, or has read everything. */
+/**
+ * Waits until what is held grows no more: whatever reads ahead has come to its bound, or has read everything. The least of
+ * the last looks counts, since one collection may leave behind what the next one takes.
+ */
 export async function steadyBytes(): Promise<number> {
-  let last = await heldBytes();
+  let [last, least] = [await heldBytes(), Number.POSITIVE_INFINITY];
   for (let quiet = 0, looks = 0; quiet < 3 && looks < 50; looks++) {
     await wait(100);
     const now = await heldBytes();
-    quiet = now > last + 64 * 1024 ? 0 : quiet + 1;
+    const grew = now > last + 64 * 1024;
+    [quiet, least] = grew ? [0, now] : [quiet + 1, Math.min(least, now)];
     last = now;
   }
-  return last;
+  return Math.min(least, last);
 }
