@@ -150,8 +150,8 @@ describe('a watch', () => {
   it('counts and looks at the columns that are asked for alone, also where rows lie together as bytes', () => {
     const columns = ['x', 'a', 'at', 'y'].map((name): Column => ({ name, type: 'text' }));
     const batch = batchOf(columns, [
-      [null, 'v', '2026-06-13T10:00:00Z', '2026-06-15T10:00:00Z'],
-      [null, null, '2026-06-14T10:00:00Z', '2026-06-15T10:00:00Z'],
+      ['v', 'v', '2026-06-13T10:00:00Z', '2026-06-15T10:00:00Z'],
+      ['v', null, '2026-06-14T10:00:00Z', '2026-06-15T10:00:00Z'],
       [null, '', null, null],
       ['v', null, '2026-06-12T10:00:00Z', null],
     ]);
