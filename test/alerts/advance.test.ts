@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { advance } from '../../src/alerts/advance.ts';
 import { failing, hour, minute, remindMs, settleMs, Told } from './world.ts';
 
 const names = (mentions: readonly { subject: string }[] = []) => mentions.map(({ subject }) => subject);
@@ -251,5 +252,89 @@ describe('the state machine of alerts', () => {
     told.look();
     told.after(hour);
     expect(told.log.at(-1)?.bulletin).toMatchObject({ kind: 'recovered' });
+  });
+
+  const year = 365 * 24 * hour;
+
+  it('tells at once what it noticed, or saw end, while the clock ran ahead', () => {
+    const told = new Told();
+    told.now += year;
+    told.look(failing('a'));
+    told.now -= year;
+    told.look(failing('a'));
+    expect(told.after(settleMs, failing('a'))).toMatchObject([{ kind: 'opened' }]);
+    told.now += year;
+    told.look();
+    told.now -= year;
+    told.look();
+    expect(told.rows).toMatchObject([{ cleared_at: told.now }]);
+    expect(told.after(settleMs + hour)).toMatchObject([{ kind: 'recovered' }]);
+  });
+
+  it('forgets in time what it saw last while the clock ran ahead', () => {
+    const told = new Told();
+    told.now += year;
+    told.look(failing('a'));
+    told.now -= year;
+    told.standing = () => 'unknown';
+    told.look();
+    told.after(31 * 24 * hour);
+    expect(told.rows).toEqual([]);
+  });
+
+  it('neither tells nor reminds of what it cannot judge, and keeps its pace for who can', () => {
+    const told = new Told();
+    told.look(failing('a'), failing('b', { cause: 'another' }));
+    told.after(settleMs, failing('a'), failing('b', { cause: 'another' }));
+    told.look(failing('a', { level: 2 }), failing('b', { cause: 'another' }));
+    const judged = told.standing;
+    told.standing = () => 'unknown';
+    told.after(hour);
+    told.after(26 * hour);
+    expect(told.log).toHaveLength(2);
+    expect(told.groups).toHaveLength(2);
+    told.standing = judged;
+    const bulletins = told.look(failing('a', { level: 2 }), failing('b', { cause: 'another' }));
+    expect(bulletins.map(({ kind, open }) => [kind, ...names(open)]).sort()).toEqual([
+      ['reminder', 'job:b'],
+      ['worse', 'job:a'],
+    ]);
+  });
+
+  it('rests ten minutes after a reminder, however long it had rested before', () => {
+    const told = new Told();
+    const pace = { remindMs: 5 * hour };
+    told.look(failing('a', pace));
+    told.after(settleMs, failing('a', pace));
+    for (const [wait, job] of [
+      [10 * minute, 'b'],
+      [30 * minute, 'c'],
+      [90 * minute, 'd'],
+    ] as const) {
+      told.look(failing('a', pace), failing(job, pace));
+      told.after(wait, failing('a', pace), failing(job, pace));
+    }
+    told.look(failing('a', pace));
+    told.after(24 * hour, failing('a', pace));
+    while (told.log.at(-1)?.bulletin.kind !== 'reminder') told.after(hour, failing('a', pace));
+    told.look(failing('a', { ...pace, level: 2 }));
+    expect(told.after(10 * minute - 1, failing('a', { ...pace, level: 2 }))).toEqual([]);
+    expect(told.after(1, failing('a', { ...pace, level: 2 }))).toMatchObject([{ kind: 'worse' }]);
+  });
+
+  it('writes nothing down if nothing has changed, and once a day that it is still so', () => {
+    const told = new Told();
+    told.look(failing('a'));
+    told.after(settleMs, failing('a'));
+    const put = (ahead: number, what: Parameters<typeof failing>[1] = {}) => {
+      const { now, rows, groups, recovery, standing } = told;
+      const conditions = [failing('a', what)];
+      return advance({ now: now + ahead, settleMs, recovery, conditions, standing, rows, groups }).put;
+    };
+    expect(put(hour)).toEqual([]);
+    expect(put(hour, { what: 'timed out' })).toMatchObject([{ what: 'timed out' }]);
+    const seen = told.rows[0]!.seen_at;
+    expect(put(seen + 24 * hour - told.now)).toEqual([]);
+    expect(put(seen + 24 * hour + 1 - told.now)).toMatchObject([{ seen_at: seen + 24 * hour + 1 }]);
   });
 });

@@ -36,7 +36,7 @@ try {
     testFiles: rooms.flatMap((path) => filesIn(path, '.test.ts')),
     testRunner: 'vitest',
     plugins: [fileURLToPath(import.meta.resolve('@stryker-mutator/vitest-runner'))],
-    vitest: { configFile: 'test/vitest.config.ts', pool: 'forks', related: false },
+    vitest: { configFile: 'test/vitest.config.ts', pool: 'threads', related: false },
     // Texts are for people; what programs go by is seen by the other mutations.
     mutator: { excludedMutations: ['StringLiteral'] },
     // Tables that are made when a file is loaded: each change of them would run every test.
@@ -46,6 +46,7 @@ try {
     reporters: ['clear-text', 'progress'],
     clearTextReporter: { logTests: false, reportTests: false, skipFull: true },
     timeoutMS: 20_000,
+    allowConsoleColors: process.stdout.isTTY === true,
     tempDirName,
     cleanTempDir: 'always',
   }).runMutationTest();
