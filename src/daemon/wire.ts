@@ -11,6 +11,7 @@ import type { LoginBook } from '../oauth/book.ts';
 import { sweepSpool } from '../pipeline/sweep-spool.ts';
 import { Disk } from '../state/disk.ts';
 import { type Healed, heal } from '../state/heal.ts';
+import { maxTravelMs } from '../state/sends.ts';
 import { openStore, type Store } from '../state/store.ts';
 import type { SluiceEvents } from './events.ts';
 import type { Installation } from './installation.ts';
@@ -97,7 +98,7 @@ export function followPurses(
   { store, clock }: Pick<Runtime, 'store' | 'clock'>,
   { destinations }: Pick<Config, 'destinations'>,
 ): Promise<void> {
-  return store.purses.follow([...destinations.values()], daysOf(clock.now()));
+  return store.purses.follow([...destinations.values()], daysOf(clock.now(), maxTravelMs));
 }
 
 /** What a run asks for the tokens of its source. */

@@ -4,13 +4,14 @@ import type { Emit } from '../lib/events.ts';
 import { HttpAgent } from '../lib/http.ts';
 import type { Problem } from '../lib/problem.ts';
 import type { DayUse } from '../state/quota.ts';
-import type { NoTicket, Slots, Ticket } from '../state/sends.ts';
+import { maxTravelMs, type NoTicket, type Slots, type Ticket } from '../state/sends.ts';
 import type { Parts, Store } from '../state/store.ts';
 import type { Closed } from './closed.ts';
 import type { DeliveryEvents } from './events.ts';
 import type { Line, Priority } from './pacing.ts';
 import { closing, daysOf, limitOf, resumeAfter } from './quota.ts';
 import { backoffMs, type Decision, limitReached, type Outcome } from './retry.ts';
+import { SlotReturns } from './slot-returns.ts';
 
 export interface Passage<T> {
   readonly priority: Priority;
@@ -62,10 +63,12 @@ interface Taken<T> {
 
 type Limits = (use: DayUse, day: string) => number;
 
+/** `maxStartMs` of the send slots rests on it. */
 const connectTimeoutMs = 10_000;
 
 const realNetwork: Network = {
-  agentFor: ({ timeoutMs }) => new HttpAgent({ connectTimeoutMs: Math.min(connectTimeoutMs, timeoutMs) }),
+  agentFor: ({ timeoutMs }) =>
+    new HttpAgent({ connectTimeoutMs: Math.min(connectTimeoutMs, timeoutMs), lingerMs: maxTravelMs }),
   random: Math.random,
 };
 
@@ -82,10 +85,13 @@ export class Gate {
   /** As long as nobody is there: how often in a row that was so, and until when (monotonic ms) nothing else is sent. */
   #away: { readonly times: number; readonly until: number; readonly problem: Problem } | undefined;
 
+  readonly #returns: SlotReturns;
+
   constructor(given: GateGiven) {
     this.#given = given;
     this.destination = given.destination;
     this.#network = given.network ?? realNetwork;
+    this.#returns = new SlotReturns(given);
     this.agent = this.#network.agentFor(given.destination);
   }
 
@@ -107,7 +113,7 @@ export class Gate {
     } catch (error) {
       if (!(error instanceof TurnedAway)) throw error;
       // What the dead left behind is written down, though what found it was taken back.
-      await this.#given.store.sends.look(this.destination.account, daysOf(this.#given.clock.now()));
+      await this.#look(this.#given.store);
       return error.passed;
     }
   }
@@ -117,7 +123,7 @@ export class Gate {
     const { store, clock } = this.#given;
     const { account, requestsPerSecond } = this.destination;
     const days = daysOf(clock.now());
-    const slots = await store.sends.look(account, days);
+    const slots = await this.#look(store);
     const { heldUntil } = await store.accounts.look(account, requestsPerSecond);
     const closed = this.#shut(heldUntil) ?? (await this.#spentIn(store, days, this.#limits(slots, priority)));
     if (closed?.why === 'quota') this.#saySpent(closed.until);
@@ -149,6 +155,7 @@ export class Gate {
 
   async close(): Promise<void> {
     await this.agent.destroy();
+    await this.#returns.settled();
   }
 
   #take<T>({ priority, prepare }: Passage<T>): Promise<Taken<T> | NoTicket> {
@@ -156,7 +163,7 @@ export class Gate {
     const { store, clock } = this.#given;
     return store.transaction(async (parts) => {
       const days = daysOf(clock.now());
-      const slots = await parts.sends.look(account, days);
+      const slots = await this.#look(parts);
       const { heldUntil, pace } = await parts.accounts.look(account, requestsPerSecond);
       this.#turnAwayIf(this.#shut(heldUntil));
       const ticket = await parts.sends.takeOf(slots, { account, perSecond: pace, days });
@@ -177,8 +184,7 @@ export class Gate {
     const { clock, emit } = this.#given;
     const began = clock.monotonic();
     const outcome = await send(prepared).catch((error: unknown) => ({ error }));
-    // The slot begins its rest; a request that ran past midnight is charged to the new day as well.
-    await this.#given.store.sends.release(ticket, daysOf(clock.now()));
+    await this.#returns.giveBack(ticket, 'error' in outcome ? this.agent.closing() : undefined);
     const milliseconds = clock.monotonic() - began;
     const answered = 'answer' in outcome ? { status: outcome.answer.status } : {};
     const limit = 'answer' in outcome ? limitReached(outcome.answer) : undefined;
@@ -192,6 +198,10 @@ export class Gate {
       ...reached,
     });
     return outcome;
+  }
+
+  #look({ sends }: Pick<Parts, 'sends'>): Promise<Slots> {
+    return sends.look(this.destination.account, daysOf(this.#given.clock.now(), maxTravelMs));
   }
 
   /** Why nothing can go, whatever is left of the day; `heldUntil`: what is known of the account. */

@@ -22,9 +22,12 @@ export function dayOf(now: number): string {
   return day;
 }
 
-/** The days on which the service may count a request sent now: one, or two around midnight. */
-export function daysOf(now: number): string[] {
-  return [...new Set([dayOf(now - skewMs), dayOf(now + skewMs)])];
+/**
+ * The days on which the service may count a request that arrives now, or up to `aheadMs` later: one, or two around
+ * midnight.
+ */
+export function daysOf(now: number, aheadMs = 0): string[] {
+  return [...new Set([dayOf(now - skewMs), dayOf(now + aheadMs + skewMs)])];
 }
 
 /** When the service's day began (epoch ms). */

@@ -1,5 +1,7 @@
-import type { Readable } from 'node:stream';
+import type { Socket } from 'node:net';
+import type { Duplex, Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
+import { type Lingering, LingeringSocket } from './lingering-socket.ts';
 import { readBeforeBreaking } from './patient-socket.ts';
 
 /** One request. The body is made anew for each, so that a repeated one starts at the first byte. */
@@ -34,28 +36,63 @@ export function loadHttp(): Promise<typeof import('undici')> {
 /** Asked for again and again, and each `import()` looks for the package on the disk. */
 let loaded: Promise<typeof import('undici')> | undefined;
 
+/** After a stop the other side gets this long to close what was given up. */
+const closeGraceMs = 500;
+
+interface AgentOptions {
+  readonly connectTimeoutMs: number;
+  /** How long a connection whose request was given up waits for the other side to close it; absent: not at all. */
+  readonly lingerMs?: number;
+}
+
 /** Connections that are kept and used again. HTTP/1.1: bulk uploads are faster on it, and answers never overtake. */
 export class HttpAgent {
-  readonly #connectTimeoutMs: number;
+  readonly #options: AgentOptions;
+  readonly #lingering = new Set<Lingering>();
   #opened: Promise<Dispatcher> | undefined;
 
-  constructor({ connectTimeoutMs }: { connectTimeoutMs: number }) {
-    this.#connectTimeoutMs = connectTimeoutMs;
+  constructor(options: AgentOptions) {
+    this.#options = options;
   }
 
   /** Resolves once a request can go out without a further wait for the package. */
   dispatcher(): Promise<Dispatcher> {
-    this.#opened ??= openDispatcher(this.#connectTimeoutMs);
+    this.#opened ??= openDispatcher(this.#options.connectTimeoutMs, (socket) => this.#wrap(socket));
     return this.#opened;
   }
 
-  /** Ends all connections at once. */
+  /**
+   * Asked right after a request has failed: undefined if it can't arrive any more. Else its connection, and maybe others, are
+   * being closed: true once the other side has closed them all, false if it has not in time.
+   */
+  closing(): Promise<boolean> | undefined {
+    if (this.#lingering.size === 0) return undefined;
+    return Promise.all([...this.#lingering].map(({ isClosed }) => isClosed)).then((all) => all.every(Boolean));
+  }
+
+  /** Ends all connections. What was given up may be closed by the other side for a moment first. */
   async destroy(): Promise<void> {
     await (await this.#opened)?.destroy();
+    const grace = setTimeout(() => {
+      for (const { cut } of this.#lingering) cut();
+    }, closeGraceMs);
+    await this.closing();
+    clearTimeout(grace);
+  }
+
+  #wrap(socket: Socket): Duplex {
+    const { lingerMs } = this.#options;
+    if (lingerMs === undefined) return socket;
+    const onLinger = (lingering: Lingering): void => {
+      this.#lingering.add(lingering);
+      // Not at once: whoever sent the request is about to ask.
+      void lingering.isClosed.then(() => setImmediate(() => this.#lingering.delete(lingering)));
+    };
+    return new LingeringSocket(socket, { lingerMs, onLinger });
   }
 }
 
-async function openDispatcher(timeout: number): Promise<Dispatcher> {
+async function openDispatcher(timeout: number, wrap: (socket: Socket) => Duplex): Promise<Dispatcher> {
   const { Agent, buildConnector } = await loadHttp();
   const connect = buildConnector({ timeout, allowH2: false });
   return new Agent({
@@ -64,7 +101,8 @@ async function openDispatcher(timeout: number): Promise<Dispatcher> {
     connect: (to, done) => {
       connect(to, (...[error, socket]) => {
         if (error) done(error, null);
-        else done(null, readBeforeBreaking(socket));
+        // Its type knows sockets alone, but any duplex stream does.
+        else done(null, wrap(readBeforeBreaking(socket)) as Socket);
       });
     },
   });

@@ -1,5 +1,5 @@
 import { atomically, type Ground } from './part.ts';
-import { restMs } from './sends.ts';
+import { Sends } from './sends.ts';
 import { Settings } from './settings.ts';
 
 const settingName = 'delivery.purses';
@@ -27,7 +27,7 @@ export class Purses {
     this.#ground = ground;
   }
 
-  /** Takes up who pays from where now; `days` are those that run at this moment. */
+  /** Takes up who pays from where now; `days` are those that a request under way may count on. */
   async follow(payers: readonly Payer[], days: readonly string[]): Promise<void> {
     const known = await this.#known();
     if (payers.every((payer) => isSame(known[payer.name], payer))) return;
@@ -41,7 +41,7 @@ export class Purses {
       known[name] = { url, account };
       if (from === account || former !== url) continue;
       await this.#carryDays(from, account, days);
-      await this.#carrySlots(from, account);
+      await new Sends(this.#ground).carry(from, account);
     }
     await new Settings(this.#ground).set(settingName, JSON.stringify(known));
   }
@@ -72,25 +72,6 @@ export class Purses {
             spent_at: fn.coalesce(ref('quota.spent_at'), val(row.spent_at)),
             spent_until: fn.coalesce(ref('quota.spent_until'), val(row.spent_until)),
           })),
-        )
-        .execute();
-    }
-  }
-
-  /** Requests of the last second still count in this one. Those under way may be answered yet: they rest from now on. */
-  async #carrySlots(from: string, to: string): Promise<void> {
-    const { db, clock } = this.#ground;
-    const rows = await db.selectFrom('sends').selectAll().where('account', '=', from).execute();
-    for (const row of rows) {
-      const free_at = row.free_at ?? clock.monotonic() + restMs;
-      await db
-        .insertInto('sends')
-        .values({ ...row, account: to, free_at })
-        .onConflict((conflict) =>
-          conflict
-            .columns(['account', 'slot'])
-            .doUpdateSet({ free_at, boot: row.boot })
-            .where('sends.free_at', '<', free_at),
         )
         .execute();
     }

@@ -1,8 +1,10 @@
+import type { Selectable } from 'kysely';
 import { newId } from '../lib/ids.ts';
 import { Owners } from './owners.ts';
 import { atomically, type Ground } from './part.ts';
 import { prepared, type Value } from './prepared.ts';
 import { Quota } from './quota.ts';
+import type { SendsTable } from './tables/budget.ts';
 
 /**
  * How long a slot rests after the answer to its request. An answer comes after the arrival, so two requests of one
@@ -10,14 +12,23 @@ import { Quota } from './quota.ts';
  */
 export const restMs = 1_012;
 
-/** The right to send one request now. Give it back when the answer is there, or when it is sure that none will come. */
+/**
+ * How long after it left us a request without an answer may still arrive: it waits in buffers on the way, or at a service
+ * that has stalled. What takes longer lies outside of what is promised.
+ */
+export const maxTravelMs = 30_000;
+
+/** From taking a slot until its request has left us: opening a connection takes up to 10 s, then the event loop may be busy. */
+const maxStartMs = 15_000;
+
+/** The right to send one request now. Give it back with `release`, or with `abandon` if no answer came. */
 export interface Ticket {
   readonly account: string;
   readonly slot: number;
   readonly ticket: string;
 }
 
-/** No slot now: free again in so many milliseconds, or (undefined) once some request under way has been answered. */
+/** No slot now: free again in so many milliseconds, or (undefined) when some request has been answered or can't arrive any more. */
 export interface NoTicket {
   readonly freeInMs: number | undefined;
 }
@@ -41,40 +52,69 @@ export class Sends {
     });
   }
 
-  /** {@link take} for who has just looked, in the same transaction. */
+  /** Like {@link take}, for callers that have just looked in the same transaction. */
   async takeOf(
     { rows }: Slots,
     { account, perSecond, days }: { account: string; perSecond: number; days: readonly string[] },
   ): Promise<Ticket | NoTicket> {
     const now = this.#ground.clock.monotonic();
-    const busy = rows.filter(({ free_at }) => free_at === null || free_at > now);
+    const busy = rows.filter((row) => isBusy(row, now));
     if (busy.length >= perSecond) return { freeInMs: soonest(busy, now) };
-    const taken = new Set(busy.map(({ slot }) => slot));
-    let slot = 0;
-    while (taken.has(slot)) slot += 1;
+    const slot = lowestFree(busy);
     const seen = rows.find((row) => row.slot === slot)?.ticket;
     return (await occupy(this.#ground, { account, slot, seen, days })) ?? { freeInMs: 0 };
   }
 
   /**
-   * The request has been answered or has failed: its slot rests, then is free. It may have arrived as late as now, so it is
-   * charged to the days that are now, where it was not paid on them. Where the disk takes no writes, all of this is done as
-   * soon as it does; not to be called inside a transaction.
+   * The request has arrived, or can't arrive any more: its slot rests, then is free. It may have arrived as late as now, so
+   * it is charged to the days that are now if it was not paid on them. If the disk takes no writes, all of this is done as
+   * soon as it does; not to be called inside a transaction. After `abandon` it ends the longer rest.
    */
-  release(ticket: Ticket, today: readonly string[] = []): Promise<void> {
-    const ground = this.#ground;
-    return ground.pending.settle(ticket.ticket, () => atomically(ground, (inside) => giveBack(inside, ticket, today)));
+  release(ticket: Ticket, days: readonly string[] = []): Promise<void> {
+    return this.#letGo(ticket, { days, travelMs: 0 });
   }
 
   /**
-   * The account's slots as they are now. Looks for requests whose process died under them: each may have arrived as late
-   * as now, so it is charged to the days that are now, where it was not paid on them.
+   * No answer came, and the request may still arrive within {@link maxTravelMs}: its slot rests for that long as well, unless
+   * `release` is called before. It is charged to all of `days`, which are those it may arrive on.
+   */
+  abandon(ticket: Ticket, days: readonly string[]): Promise<void> {
+    return this.#letGo(ticket, { days, travelMs: maxTravelMs });
+  }
+
+  #letGo({ ticket }: Ticket, given: { days: readonly string[]; travelMs: number }): Promise<void> {
+    const ground = this.#ground;
+    return ground.pending.settle(ticket, () => atomically(ground, (inside) => letGo(inside, ticket, given)));
+  }
+
+  /**
+   * The account's slots as they are now. Looks for requests whose process died: each of them may still arrive, so it is
+   * charged to those of `days` that it was not paid on. They are the days from now to {@link maxTravelMs} later.
    */
   async look(account: string, days: readonly string[]): Promise<Slots> {
     const rows = await slotsOf(this.#ground, account);
     const { boot } = this.#ground.processes;
     if (!rows.some((row) => isStray(row, boot))) return new Slots(rows);
     return new Slots(await atomically(this.#ground, (inside) => healed(inside, account, days)));
+  }
+
+  /**
+   * Lets requests of one account count on another one too, as long as they may arrive or have just arrived: each takes a slot
+   * there. What ends one of them ends both.
+   */
+  async carry(from: string, to: string): Promise<void> {
+    const now = this.#ground.clock.monotonic();
+    const { boot } = this.#ground.processes;
+    const counts = (row: Slot) => isBusy(row, now) || row.boot !== boot;
+    const there = await slotsOf(this.#ground, to);
+    const busy = there.filter(counts);
+    for (const row of await slotsOf(this.#ground, from)) {
+      if (!counts(row) || busy.some(({ ticket }) => ticket === row.ticket)) continue;
+      const slot = lowestFree(busy);
+      const seen = there.find((other) => other.slot === slot)?.ticket ?? '';
+      await take(this.#ground.db, { ...row, account: to, slot, seen });
+      busy.push({ ...row, slot });
+    }
   }
 
   /** Requests under way now, all processes together. */
@@ -103,16 +143,20 @@ function isStray({ boot, free_at }: Slot, present: string): boolean {
   return boot !== present || free_at === null;
 }
 
-interface Slot {
-  slot: number;
-  ticket: string;
-  owner: string;
-  boot: string;
-  free_at: number | null;
-  days: string;
+function isBusy({ free_at }: Slot, now: number): boolean {
+  return free_at === null || free_at > now;
 }
 
-function slotsOf({ db }: Ground, account: string): Promise<Slot[]> {
+function lowestFree(busy: readonly Slot[]): number {
+  const taken = new Set(busy.map(({ slot }) => slot));
+  let slot = 0;
+  while (taken.has(slot)) slot += 1;
+  return slot;
+}
+
+type Slot = Omit<Selectable<SendsTable>, 'account'>;
+
+function slotsOf({ db }: Ground, account: string): Promise<(Slot & { account: string })[]> {
   return ofAccount(db, { account });
 }
 
@@ -120,40 +164,70 @@ const ofAccount = prepared((db, value: Value<{ account: string }>) =>
   db.selectFrom('sends').selectAll().where('account', '=', value('account')),
 );
 
-const free = prepared((db, value: Value<Ticket & { at: number }>) =>
+/** When a slot is free, and until when its request may arrive: null if it can't any more. */
+interface Rest {
+  readonly free_at: number;
+  readonly arrives_by: number | null;
+}
+
+function restAfter(travelMs: number, now: number): Rest {
+  return { free_at: now + travelMs + restMs, arrives_by: travelMs > 0 ? now + travelMs : null };
+}
+
+const free = prepared((db, value: Value<Rest & { ticket: string; owner: string }>) =>
   db
     .updateTable('sends')
-    .set({ free_at: value('at') })
-    .where('account', '=', value('account'))
-    .where('slot', '=', value('slot'))
+    .set({ free_at: value('free_at'), arrives_by: value('arrives_by') })
     .where('ticket', '=', value('ticket'))
-    .where('free_at', 'is', null)
-    .returning('days'),
+    .where('owner', '=', value('owner'))
+    .where(({ eb, or }) => or([eb('free_at', 'is', null), eb('free_at', '>', value('free_at'))]))
+    .returning(['account', 'days', 'ticket']),
 );
 
-/** What was given back before stays as it is. */
-async function giveBack(ground: Ground, { account, slot, ticket }: Ticket, today: readonly string[]): Promise<void> {
-  const at = ground.clock.monotonic() + restMs;
-  const [freed] = await free(ground.db, { account, slot, ticket, at });
-  if (freed === undefined) return;
-  for (const day of today) if (!freed.days.includes(day)) await new Quota(ground).charge(account, day);
+/** What was given back before stays as it is, unless it is free earlier now. */
+async function letGo(
+  ground: Ground,
+  ticket: string,
+  { days, travelMs }: { days: readonly string[]; travelMs: number },
+): Promise<void> {
+  const rest = restAfter(travelMs, ground.clock.monotonic());
+  const freed = await free(ground.db, { ...rest, ticket, owner: ground.processes.self });
+  for (const row of freed) await charge(ground, row, days);
+}
+
+/** Charges a request to those of `days` that it was not paid on. */
+async function charge(
+  ground: Ground,
+  { account, ticket, days: paid }: { account: string; ticket: string; days: string },
+  days: readonly string[],
+): Promise<void> {
+  const unpaid = days.filter((day) => !paid.includes(day));
+  if (unpaid.length === 0) return;
+  for (const day of unpaid) await new Quota(ground).charge(account, day);
+  await ground.db
+    .updateTable('sends')
+    .set({ days: [...(paid === '' ? [] : [paid]), ...unpaid].join(',') })
+    .where('account', '=', account)
+    .where('ticket', '=', ticket)
+    .execute();
 }
 
 /**
  * The account's slots. One whose process died, or that was taken before this boot, has no answer to wait for: it
- * rests from the moment this is noticed.
+ * rests for as long as its request may still arrive.
  */
 async function healed(ground: Ground, account: string, days: readonly string[]): Promise<Slot[]> {
   const { db, clock, processes } = ground;
   const owners = new Owners(ground);
-  const rows = await slotsOf(ground, account);
   const slots: Slot[] = [];
-  for (const row of rows) {
-    if (!isStray(row, processes.boot) || !(ground.pending.has(row.ticket) || (await owners.isDead(row.owner)))) {
+  for (const row of await slotsOf(ground, account)) {
+    if (!isStray(row, processes.boot) || !(await owners.isDead(row.owner))) {
       slots.push(row);
       continue;
     }
-    const rest = { boot: processes.boot, owner: processes.self, free_at: clock.monotonic() + restMs };
+    const now = clock.monotonic();
+    const travelMs = travelLeftMs(row, { now, boot: processes.boot });
+    const rest = { boot: processes.boot, owner: processes.self, ...restAfter(travelMs, now) };
     await db
       .updateTable('sends')
       .set(rest)
@@ -162,10 +236,16 @@ async function healed(ground: Ground, account: string, days: readonly string[]):
       .where('ticket', '=', row.ticket)
       .execute();
     slots.push({ ...row, ...rest });
-    const unpaid = row.free_at === null ? days.filter((day) => !row.days.includes(day)) : [];
-    for (const day of unpaid) await new Quota(ground).charge(account, day);
+    if (row.free_at === null || row.arrives_by !== null) await charge(ground, row, days);
   }
   return slots;
+}
+
+/** How long the request of a dead process may still be on its way: nothing has left since its death, nor long after the slot was taken. */
+function travelLeftMs({ boot, free_at, arrives_by }: Slot, present: { now: number; boot: string }): number {
+  if (free_at !== null && arrives_by === null) return 0;
+  if (boot !== present.boot || arrives_by === null) return maxTravelMs;
+  return Math.min(maxTravelMs, Math.max(0, arrives_by - present.now));
 }
 
 /** Takes the slot if it is still as it was seen: one statement, so that of two takers one goes away empty. */
@@ -173,12 +253,13 @@ async function occupy(
   ground: Ground,
   given: { account: string; slot: number; seen: string | undefined; days: readonly string[] },
 ): Promise<Ticket | undefined> {
-  const { db, processes } = ground;
+  const { db, clock, processes } = ground;
   const { account, slot, seen, days } = given;
   const mine = {
     owner: processes.self,
     boot: processes.boot,
     free_at: null,
+    arrives_by: clock.monotonic() + maxStartMs + maxTravelMs,
     ticket: newId(),
     days: days.join(','),
   };
@@ -192,6 +273,7 @@ const take = prepared((db, value: Value<Slot & { account: string; seen: string }
     owner: value('owner'),
     boot: value('boot'),
     free_at: value('free_at'),
+    arrives_by: value('arrives_by'),
     ticket: value('ticket'),
     days: value('days'),
   };
@@ -204,7 +286,8 @@ const take = prepared((db, value: Value<Slot & { account: string; seen: string }
     .returning('ticket');
 });
 
+/** A rest that is longer than after an answer may end at any time: when the other side has closed the connection. */
 function soonest(busy: readonly Slot[], now: number): number | undefined {
-  const resting = busy.flatMap(({ free_at }) => (free_at === null ? [] : [free_at]));
-  return resting.length === 0 ? undefined : Math.max(0, Math.min(...resting) - now);
+  const leftMs = Math.min(...busy.map(({ free_at }) => (free_at ?? Number.POSITIVE_INFINITY) - now));
+  return leftMs > restMs ? undefined : Math.max(0, leftMs);
 }

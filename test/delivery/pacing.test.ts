@@ -1,17 +1,24 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Line } from '../../src/delivery/pacing.ts';
+import type { Ticket } from '../../src/state/sends.ts';
+import type { Store } from '../../src/state/store.ts';
 import { cleanUp, newFolder, newStore, Population, VirtualClock } from '../state/fixtures.ts';
 import { mostInASecond } from './fixtures.ts';
 
 afterEach(cleanUp);
 
+async function take(store: Store, account = 'x'): Promise<Ticket> {
+  const ticket = await store.sends.take(account, 1);
+  if (!('ticket' in ticket)) throw new Error('no slot is free');
+  return ticket;
+}
+
 describe('send slots', () => {
   it('come free a second after the answer, not after the sending', async () => {
     const clock = new VirtualClock();
     const store = await newStore({ clock });
-    const ticket = await store.sends.take('x', 1);
-    if (!('ticket' in ticket)) throw new Error('none');
+    const ticket = await take(store);
     clock.advance(60_000);
     expect(await store.sends.take('x', 1)).toEqual({ freeInMs: undefined });
     await store.sends.release(ticket);
@@ -24,8 +31,7 @@ describe('send slots', () => {
   it('care nothing for the wall clock', async () => {
     const clock = new VirtualClock();
     const store = await newStore({ clock });
-    const ticket = await store.sends.take('x', 1);
-    if (!('ticket' in ticket)) throw new Error('none');
+    const ticket = await take(store);
     clock.wall += 86_400_000;
     await store.sends.release(ticket);
     expect(await store.sends.take('x', 1)).toEqual({ freeInMs: 1_012 });
@@ -34,37 +40,84 @@ describe('send slots', () => {
     expect(await store.sends.take('x', 1)).toHaveProperty('ticket');
   });
 
-  it('of a process that died rest from the moment that is noticed, and are free then', async () => {
+  it('of a request that was given up rest until it can no longer arrive', async () => {
+    const clock = new VirtualClock();
+    const store = await newStore({ clock });
+    const ticket = await take(store);
+    await store.sends.abandon(ticket, []);
+    clock.advance(30_000);
+    expect(await store.sends.take('x', 1), 'it may have arrived as late as now').toEqual({ freeInMs: 1_012 });
+    clock.advance(1_012);
+    expect(await store.sends.take('x', 1)).toHaveProperty('ticket');
+    await store.sends.release(ticket);
+    expect(await store.sends.underway('x'), 'the next request keeps the slot').toBe(1);
+  });
+
+  it('of a request that was given up rest a second once the other side has closed its connection', async () => {
+    const clock = new VirtualClock();
+    const store = await newStore({ clock });
+    const ticket = await take(store);
+    await store.sends.abandon(ticket, []);
+    clock.advance(3_000);
+    expect(await store.sends.take('x', 1), 'it may end at any time').toEqual({ freeInMs: undefined });
+    await store.sends.release(ticket);
+    expect(await store.sends.take('x', 1)).toEqual({ freeInMs: 1_012 });
+    clock.advance(1_012);
+    expect(await store.sends.take('x', 1)).toHaveProperty('ticket');
+  });
+
+  it('of a process that died rest until its request can no longer arrive, and are free then', async () => {
     const folder = newFolder();
     const clock = new VirtualClock();
     const people = new Population();
     const a = await newStore({ clock, folder, processes: people.member('a') });
     const b = await newStore({ clock, folder, processes: people.member('b') });
-    const ticket = await a.sends.take('x', 1);
+    const ticket = await take(a);
     clock.advance(10_000);
     people.dead.add('a');
+    expect(await b.sends.take('x', 1)).toEqual({ freeInMs: undefined });
+    clock.advance(30_000);
     expect(await b.sends.take('x', 1)).toEqual({ freeInMs: 1_012 });
     clock.advance(1_012);
-    const mine = await b.sends.take('x', 1);
-    expect(mine).toHaveProperty('ticket');
-    if ('ticket' in ticket) await a.sends.release(ticket);
-    expect(await b.sends.underway('x'), 'a release of the dead frees nobody').toBe(1);
+    expect(await b.sends.take('x', 1)).toHaveProperty('ticket');
+    await a.sends.release(ticket);
+    expect(await b.sends.underway('x'), 'a release of the dead frees nothing').toBe(1);
   });
 
-  it('from before a reboot rest once, whatever the new monotonic clock says', async () => {
+  it('of a process that died long ago rest no longer than after an answer', async () => {
+    const folder = newFolder();
+    const clock = new VirtualClock();
+    const people = new Population();
+    const a = await newStore({ clock, folder, processes: people.member('a') });
+    await take(a);
+    people.dead.add('a');
+    clock.advance(45_000);
+    const b = await newStore({ clock, folder, processes: people.member('b') });
+    expect(await b.sends.take('x', 1)).toEqual({ freeInMs: 1_012 });
+  });
+
+  it('from before a reboot rest as long as their requests may travel, whatever the new monotonic clock says', async () => {
     const folder = newFolder();
     const clock = new VirtualClock();
     const people = new Population();
     const a = await newStore({ clock, folder, processes: people.member('a', 'boot-1') });
-    await a.sends.take('x', 1);
-    const released = await a.sends.take('y', 1);
-    if ('ticket' in released) await a.sends.release(released);
+    await take(a, 'under way');
+    await a.sends.abandon(await take(a, 'given up'), []);
+    await a.sends.release(await take(a, 'answered'));
     people.dead.add('a');
     clock.ticks = 5;
     const b = await newStore({ clock, folder, processes: people.member('b', 'boot-2') });
-    for (const account of ['x', 'y']) {
+    expect(await b.sends.take('answered', 1)).toEqual({ freeInMs: 1_012 });
+    for (const account of ['under way', 'given up']) {
+      expect(await b.sends.take(account, 1)).toEqual({ freeInMs: undefined });
+    }
+    clock.advance(30_000);
+    expect(await b.sends.take('answered', 1)).toHaveProperty('ticket');
+    for (const account of ['under way', 'given up']) {
       expect(await b.sends.take(account, 1)).toEqual({ freeInMs: 1_012 });
-      clock.advance(1_012);
+    }
+    clock.advance(1_012);
+    for (const account of ['under way', 'given up']) {
       expect(await b.sends.take(account, 1)).toHaveProperty('ticket');
     }
   });
@@ -77,13 +130,16 @@ describe('send slots', () => {
     expect(await store.sends.take('x', 5)).toEqual({ freeInMs: undefined });
   });
 
-  it('let no sliding second see more than its number, whatever travel times, answers, deaths and clocks do', async () => {
+  it('let no sliding second see more than its number, whatever travel times, stalls, deaths and clocks do', async () => {
     const request = fc.record({
-      gap: fc.constantFrom(0, 1, 7, 190, 200, 950, 1_012),
-      travel: fc.constantFrom(0, 0, 0, 1, 40, 1_500),
+      gap: fc.constantFrom(0, 1, 7, 190, 200, 950, 1_012, 5_000),
+      travel: fc.constantFrom(0, 0, 1, 40, 1_500),
+      // The service stalls: what is on its way now arrives when it goes on, all at once.
+      stalls: fc.boolean(),
       back: fc.constantFrom(0, 0, 0, 1, 40, 1_500),
       who: fc.nat(2),
-      dies: fc.boolean(),
+      // The other side closes the connection of a request that was given up after it has arrived, or that is never seen.
+      ends: fc.constantFrom('answered', 'answered', 'given up', 'given up unseen', 'killed', 'rebooted'),
       jump: fc.constantFrom(0, 0, 0, 86_400_000, -86_400_000),
     });
     await fc.assert(
@@ -91,35 +147,62 @@ describe('send slots', () => {
         const clock = new VirtualClock();
         const folder = newFolder();
         const people = new Population();
-        const stores = [];
-        for (const name of ['a', 'b', 'c']) {
-          stores.push(await newStore({ clock, folder, processes: people.member(name) }));
-        }
+        let boots = 0;
+        let members = 0;
+        const open = () => newStore({ clock, folder, processes: people.member(`p${++members}`, `boot-${boots}`) });
+        const stores = [await open(), await open(), await open()];
+        const replace = async (who: number) => {
+          people.dead.add((stores[who] as Store).processes.self);
+          stores[who] = await open();
+        };
+        /** On a clock that no reboot sets. */
+        let before = 0;
+        const now = () => clock.ticks + before;
         const arrivals: number[] = [];
-        const pending: { at: number; end: () => Promise<void> }[] = [];
+        const underway: { readonly sentAt: number; at: number; readonly after: () => void }[] = [];
+        const ends: { readonly at: number; readonly owner: string; readonly end: () => Promise<void> }[] = [];
         const settle = async () => {
-          for (const due of pending.filter(({ at }) => at <= clock.ticks)) {
-            pending.splice(pending.indexOf(due), 1);
-            await due.end();
+          for (const one of underway.filter(({ at }) => at <= now())) {
+            underway.splice(underway.indexOf(one), 1);
+            arrivals.push(one.at);
+            one.after();
+          }
+          for (const due of ends.filter(({ at }) => at <= now())) {
+            ends.splice(ends.indexOf(due), 1);
+            if (!people.dead.has(due.owner)) await due.end();
           }
         };
-        for (const { gap, travel, back, who, dies, jump } of requests) {
-          clock.advance(gap);
-          clock.wall += jump;
+        const pass = async (milliseconds: number) => {
+          clock.advance(milliseconds);
           await settle();
-          const store = stores[who];
-          if (store === undefined || people.dead.has(store.processes.self)) continue;
-          const ticket = await store.sends.take('x', 5);
+        };
+        const longest = 29_999;
+        for (const { gap, travel, stalls, back, who, ends: how, jump } of requests) {
+          await pass(gap);
+          clock.wall += jump;
+          // The oldest can wait no longer: everything arrives with it.
+          const isLate = underway.some(({ sentAt }) => now() - sentAt > longest - 6_000);
+          if (!stalls || isLate) for (const one of underway) one.at = Math.min(one.at, now() + travel);
+          const { sends, processes } = stores[who] as Store;
+          const ticket = await sends.take('x', 5);
           if (!('ticket' in ticket)) continue;
-          const arrival = clock.ticks + travel;
-          // What a killed process had under way is with the receiver or nowhere.
-          const diesNow = dies && who > 0 && people.dead.size < 2;
-          arrivals.push(diesNow ? clock.ticks : arrival);
-          if (diesNow) people.dead.add(store.processes.self);
-          else pending.push({ at: arrival + back, end: () => store.sends.release(ticket) });
+          const end = () => sends.release(ticket);
+          const isSeen = how === 'answered' || how === 'given up';
+          const at = stalls ? now() + longest : now() + travel;
+          const after = () => void (isSeen && ends.push({ at: now() + back, owner: processes.self, end }));
+          underway.push({ sentAt: now(), at, after });
+          if (how === 'killed') await replace(who);
+          else if (how === 'rebooted') {
+            before += clock.ticks;
+            clock.ticks = 0;
+            boots += 1;
+            for (const each of stores.keys()) await replace(each);
+          } else if (how !== 'answered') await sends.abandon(ticket, []);
+          await settle();
         }
+        await pass(longest);
         expect(mostInASecond(arrivals)).toBeLessThanOrEqual(5);
-        for (const store of stores) await store.close();
+        await cleanUp();
       }),
       { numRuns: 80 },
     );

@@ -110,9 +110,7 @@ describe('what is given back while the disk takes no writes', () => {
     await freeze(true);
     await mine.sends.release(first);
     await freeze(false);
-    expect(await mine.sends.take('account', 1), 'its own process knows that the answer came').toEqual({
-      freeInMs: expect.any(Number),
-    });
+    expect(await mine.sends.take('account', 1)).toEqual({ freeInMs: undefined });
     clock.advance(10_000);
     await turnsOfTheLoop();
     clock.advance(10_000);

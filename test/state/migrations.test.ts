@@ -37,6 +37,7 @@ const landed: Readonly<Record<string, string>> = {
   '16 fired-at': 'd8d29bfa09eb',
   '17 warnings': 'a873d6ba011d',
   '18 run-durations': 'e74190b8a11b',
+  '19 arrives-by': '11fa43bfa289',
 };
 
 /** The statements of each migration, hashed. */

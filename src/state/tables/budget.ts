@@ -21,6 +21,8 @@ export interface SendsTable {
   boot: string;
   /** Null while the request is under way; then the monotonic instant from which the slot can be taken again. */
   free_at: number | null;
+  /** Until when the request may still arrive (monotonic ms of `boot`); null: it has arrived, or can't any more. */
+  arrives_by: number | null;
   ticket: string;
   /** The days that the request was paid on, between commas. */
   days: string;

@@ -1,0 +1,115 @@
+import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+
+/** Errors by which the other side says that it reads no more. */
+const ofPeer = new Set(['ECONNRESET', 'EPIPE']);
+
+/** A connection that was given up before anything came back for what was written last. */
+export interface Lingering {
+  /** True once the other side has closed it and can't read that any more, false if that did not happen in time. */
+  readonly isClosed: Promise<boolean>;
+  /** Ends the wait. */
+  cut(): void;
+}
+
+interface LingerOptions {
+  /** Longest wait for the other side to close. */
+  readonly lingerMs: number;
+  readonly onLinger: (lingering: Lingering) => void;
+}
+
+type Done = (error?: Error | null) => void;
+
+/**
+ * A socket with a lingering close: destroyed before an answer, it sends its end (FIN) and reads on until the other side closes
+ * as well. A socket closed at once would tell nobody whether what it has sent is still on its way.
+ */
+export class LingeringSocket extends Duplex {
+  readonly #socket: Socket;
+  readonly #options: LingerOptions;
+  /** Something was written and nothing has come back since. */
+  #isUnanswered = false;
+  #hasPeerEnded = false;
+
+  constructor(socket: Socket, options: LingerOptions) {
+    super({ allowHalfOpen: false, decodeStrings: false });
+    this.#socket = socket;
+    this.#options = options;
+    socket.on('data', (piece: Buffer) => {
+      if (this.destroyed) return;
+      this.#isUnanswered = false;
+      if (!this.push(piece)) socket.pause();
+    });
+    socket.on('end', () => {
+      this.#hasPeerEnded = true;
+      this.push(null);
+    });
+    socket.on('error', (error) => this.destroy(error));
+    // After its end the rest is read first.
+    socket.on('close', () => void (this.#hasPeerEnded || this.destroy()));
+  }
+
+  /** Lets the connection keep the process alive, as `net.Socket` does. */
+  ref(): this {
+    this.#socket.ref();
+    return this;
+  }
+
+  /** Lets the process end although the connection is open. */
+  unref(): this {
+    this.#socket.unref();
+    return this;
+  }
+
+  override _read(): void {
+    this.#socket.resume();
+  }
+
+  override _write(chunk: Buffer | string, encoding: BufferEncoding, done: Done): void {
+    this.#isUnanswered = true;
+    this.#socket.write(chunk, encoding, done);
+  }
+
+  override _writev(chunks: { chunk: Buffer | string; encoding: BufferEncoding }[], done: Done): void {
+    this.#isUnanswered = true;
+    const last = chunks.length - 1;
+    this.#socket.cork();
+    for (const [at, { chunk, encoding }] of chunks.entries()) {
+      this.#socket.write(chunk, encoding, at === last ? done : undefined);
+    }
+    this.#socket.uncork();
+  }
+
+  override _final(done: Done): void {
+    this.#socket.end(() => done());
+  }
+
+  override _destroy(error: (Error & { code?: string }) | null, done: Done): void {
+    done(error);
+    const socket = this.#socket;
+    if (!this.#isUnanswered || this.#hasPeerEnded) socket.destroy();
+    else if (!socket.destroyed) this.#options.onLinger(this.#linger());
+    else if (!ofPeer.has(error?.code ?? ''))
+      this.#options.onLinger({ isClosed: Promise.resolve(false), cut: () => undefined });
+  }
+
+  #linger(): Lingering {
+    const socket = this.#socket;
+    const { promise: isClosed, resolve } = Promise.withResolvers<boolean>();
+    const end = (by: 'peer' | 'us'): void => {
+      clearTimeout(timer);
+      resolve(by === 'peer');
+      socket.destroy();
+    };
+    const cut = () => end('us');
+    const timer = setTimeout(cut, this.#options.lingerMs);
+    timer.unref();
+    // Whatever comes back shows that the request has arrived.
+    for (const event of ['data', 'end', 'close']) socket.once(event, () => end('peer'));
+    socket.once('error', ({ code = '' }: NodeJS.ErrnoException) => end(ofPeer.has(code) ? 'peer' : 'us'));
+    socket.unref();
+    socket.resume();
+    socket.end();
+    return { isClosed, cut };
+  }
+}
