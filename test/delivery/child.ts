@@ -22,17 +22,30 @@ export interface Errand {
   readonly dieAt?: string;
   /** The wall clock of this process is off by this much. */
   readonly skewMs?: number;
+  /** The monotonic clock of this process is ahead by this much. */
+  readonly laterMs?: number;
+  /** Of the service; without it, one that only a stage takes. */
+  readonly key?: string;
 }
 
 const errand = JSON.parse(process.argv[2] ?? '{}') as Errand;
 subscribe('sluice', (message) => {
   if ((message as { name: string }).name === errand.dieAt) process.kill(process.pid, 'SIGKILL');
 });
-const clock = { ...systemClock, now: () => Date.now() + (errand.skewMs ?? 0) };
+const { skewMs = 0, laterMs = 0, key } = errand;
+const clock = {
+  ...systemClock,
+  now: () => Date.now() + skewMs,
+  monotonic: () => systemClock.monotonic() + laterMs,
+};
 const { emit } = new Events<DeliveryEvents>();
 const store = await openStore(errand.folder, { clock });
 await heal(store);
-const destination = destinationAt(errand.url, { requestsPerDay: errand.requestsPerDay, timeoutMs: 20_000 });
+const destination = destinationAt(errand.url, {
+  requestsPerDay: errand.requestsPerDay,
+  timeoutMs: 20_000,
+  ...(key === undefined ? {} : { credentials: { kind: 'api_key', key } }),
+});
 const gateway = new Gateway({ store, destinations: [destination], clock, emit });
 for (const instance of errand.instances) {
   const job = jobFor(destination, instance);

@@ -1,0 +1,200 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { apiRequest } from '../../src/delivery/api-request.ts';
+import type { Gateway } from '../../src/delivery/gateway.ts';
+import { dayOf } from '../../src/delivery/quota.ts';
+import type { Outcome } from '../../src/delivery/retry.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { type RunningService, startService } from '../../src/service/service.ts';
+import type { Store } from '../../src/state/store.ts';
+import { cleanUp, HandClock, newFolder, newStore } from '../state/fixtures.ts';
+import type { Errand } from './child.ts';
+import { closeStages, destinationAt, mostInASecond, openGateway, openStage, type Play } from './fixtures.ts';
+import { closeWires, openWire, type Wire } from './wire.ts';
+
+const services: RunningService[] = [];
+const children: ChildProcess[] = [];
+const key = 'ab'.repeat(20);
+
+afterEach(async () => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+  await closeStages();
+  await closeWires();
+  await Promise.all(services.splice(0).map((service) => service.close()));
+  await cleanUp();
+});
+
+/** The real service, which refuses nothing and logs when each request has arrived, with instances to send to. */
+async function startEmbedded(instances = 0): Promise<{ service: RunningService; ids: string[] }> {
+  const users = [{ id: 'boss', email: 'boss@acme.test', role: 'Admin', api_keys: [key] }];
+  const fixtures = join(newFolder(), 'fixtures.json');
+  writeFileSync(fixtures, JSON.stringify({ companies: [{ id: 'acme', name: 'Acme', plan: 'starter', users }] }));
+  const service = await startService({ data: 'memory', fixtures, limits: false });
+  services.push(service);
+  const ids: string[] = [];
+  for (let i = 0; i < instances; i++) {
+    const body = JSON.stringify({ name: `Source ${i}`, format: 'csv', no_refresh: true });
+    const headers = { 'kf-api-key': key, 'content-type': 'application/json' };
+    const made = await fetch(`${service.url}/datasources`, { method: 'POST', headers, body });
+    const { meta } = (await made.json()) as { meta: { instance_location: string } };
+    ids.push(meta.instance_location.split('/').at(-1) ?? '');
+  }
+  return { service, ids };
+}
+
+/** When requests of this kind have arrived, by the service's own log (monotonic ms). */
+const arrivalsAt = ({ requestLog }: RunningService, kind: 'GET' | 'PUT') =>
+  requestLog.entries.filter(({ method }) => method === kind).map(({ arrived }) => arrived);
+
+interface Sending {
+  readonly clock: HandClock;
+  readonly store: Store;
+  readonly gateway: Gateway;
+  /** Sends one request, which is given up after less than a second of silence. */
+  send(): Promise<Outcome>;
+  slot(): ReturnType<Store['sends']['take']>;
+}
+
+async function sendingTo(url: string, wall?: number): Promise<Sending> {
+  const clock = new HandClock(wall);
+  const store = await newStore({ clock });
+  const destination = destinationAt(url, { credentials: { kind: 'api_key', key }, timeoutMs: 300 });
+  const gateway = openGateway({ store, destinations: [destination], clock });
+  const gate = gateway.of(destination);
+  const [method, path] = ['GET', '/profile'] as const;
+  const signal = new AbortController().signal;
+  return {
+    clock,
+    store,
+    gateway,
+    async send() {
+      const passed = await gate.pass({
+        method,
+        path,
+        priority: 'schedule',
+        prepare: async () => true,
+        send: () => apiRequest({ gateway, gate, method, path, signal }),
+      });
+      if (passed === 'idle' || 'closed' in passed) throw new Error('nothing was sent');
+      return passed;
+    },
+    slot: () => store.sends.take('account', 5),
+  };
+}
+
+const all = <T>(count: number, make: () => Promise<T>) => Promise.all(Array.from({ length: count }, make));
+
+describe('a request that was given up', () => {
+  async function stalled(wall?: number): Promise<Sending & { service: RunningService; wire: Wire }> {
+    const { service } = await startEmbedded();
+    const wire = await openWire(service.url);
+    wire.hold();
+    const sending = await sendingTo(wire.url, wall);
+    const outcomes = await all(5, sending.send);
+    expect(outcomes).toEqual(Array(5).fill({ error: expect.anything() }));
+    return { ...sending, service, wire };
+  }
+
+  it('keeps its slot until the other side has closed the connection', async () => {
+    const { clock, slot, send, service, wire } = await stalled();
+    clock.advance(14_000);
+    expect(await slot()).toEqual({ freeInMs: undefined });
+    wire.open();
+    await expect.poll(slot).toEqual({ freeInMs: 1_012 });
+    expect(arrivalsAt(service, 'GET')).toHaveLength(5);
+    clock.advance(1_012);
+    expect(await send()).toMatchObject({ answer: { status: 200 } });
+  });
+
+  it('keeps its slot no longer than it may travel', async () => {
+    const { clock, slot } = await stalled();
+    clock.advance(29_000);
+    expect(await slot()).toEqual({ freeInMs: undefined });
+    clock.advance(2_012);
+    expect(await slot()).toHaveProperty('ticket');
+  });
+
+  it('is charged to the next day as well if it may arrive on it', async () => {
+    const evening = Date.parse('2026-06-16T03:59:50Z');
+    const { store } = await stalled(evening);
+    expect(await store.quota.use('account', dayOf(evening))).toMatchObject({ used: 5 });
+    expect(await store.quota.use('account', dayOf(evening + 20_000))).toMatchObject({ used: 5 });
+  });
+
+  it('still rests after a clean end of its process, whose answered requests do not', async () => {
+    const { gateway, store, slot, clock, wire } = await stalled();
+    await gateway.close();
+    clock.advance(14_000);
+    expect(await slot()).toEqual({ freeInMs: undefined });
+    wire.open();
+    const quick = await sendingTo(wire.url);
+    await all(5, quick.send);
+    await quick.gateway.close();
+    expect(await quick.slot()).toEqual({ freeInMs: 1_012 });
+    await store.close();
+  });
+
+  const ends: [string, Play][] = [
+    ['resets', (request) => void request.socket.resetAndDestroy()],
+    ['ends', (request) => void request.socket.end()],
+  ];
+  it.each(ends)('by the other side, which %s the connection, can no longer arrive', async (_what, play) => {
+    const stage = await openStage();
+    stage.otherwise = play;
+    const { send, slot } = await sendingTo(stage.url);
+    expect(await all(5, send)).toEqual(Array(5).fill({ error: expect.anything() }));
+    expect(await slot()).toEqual({ freeInMs: 1_012 });
+  });
+
+  it('before there was a connection has never left', async () => {
+    const stage = await openStage();
+    await stage.close();
+    const { send, slot } = await sendingTo(stage.url);
+    expect(await send()).toMatchObject({ error: { code: 'ECONNREFUSED' } });
+    expect(await slot()).toHaveProperty('ticket');
+  });
+});
+
+describe('processes that are killed with requests on the wire', () => {
+  it('and the next ones never bring more than five of them to the service in a second', async () => {
+    const folder = newFolder();
+    const { service, ids } = await startEmbedded(10);
+    const wire = await openWire(service.url);
+    const start = (instances: string[], more: Partial<Errand> = {}) => {
+      const errand: Errand = { folder, url: wire.url, key, requestsPerDay: 1_000, text: 'v1', instances, ...more };
+      const child = spawn(process.execPath, [join(import.meta.dirname, 'child.ts'), JSON.stringify(errand)], {
+        stdio: ['ignore', 'ignore', 'inherit'],
+      });
+      children.push(child);
+      return child;
+    };
+    const kill = async (child: ChildProcess) => {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    };
+    wire.hold();
+    const first = start(ids.slice(0, 2));
+    await wire.loaded(2);
+    await kill(first);
+    const second = start(ids.slice(2, 5));
+    await wire.loaded(5);
+    await kill(second);
+    const third = start(ids.slice(5));
+    // Several seconds of delay: time enough for it to send if it believed that the slots were free.
+    await wait(4_000);
+    wire.open();
+    await expect.poll(() => arrivalsAt(service, 'PUT').length, { timeout: 30_000 }).toBeGreaterThanOrEqual(5);
+    await wait(1_012);
+    await kill(third);
+    // By its clock nothing can be on the wire any more.
+    const [code] = await once(start([], { laterMs: 60_000 }), 'exit');
+    expect(code).toBe(0);
+    expect(mostInASecond(arrivalsAt(service, 'PUT'))).toBeLessThanOrEqual(5);
+    const store = await newStore({ clock: systemClock, folder });
+    expect(await store.outbox.inState('owed', 'dead')).toEqual([]);
+  });
+});
