@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
+import { Gateway } from '../../src/delivery/gateway.ts';
 import { closing, dayOf, daysOf, resumeAfter, untilMidnight } from '../../src/delivery/quota.ts';
-import { cleanUp, newFolder, newStore, VirtualClock } from '../state/fixtures.ts';
+import { HttpAgent } from '../../src/lib/http.ts';
+import { cleanUp, newFolder, newStore, Population, VirtualClock } from '../state/fixtures.ts';
+import { destinationAt } from './fixtures.ts';
 
 afterEach(cleanUp);
 
@@ -106,6 +109,83 @@ describe('the count of the day', () => {
         },
       ),
       { numRuns: 40 },
+    );
+  });
+
+  it('counts a request whose process died on the day that it may still arrive on', async () => {
+    const clock = new VirtualClock(at('2026-07-01T03:59:20Z'));
+    const folder = newFolder();
+    const people = new Population();
+    const dead = await newStore({ clock, folder, processes: people.member('a') });
+    await dead.sends.take('account', 5, ['2026-06-30']);
+    people.dead.add('a');
+    const store = await newStore({ clock, folder, processes: people.member('b') });
+    const destination = destinationAt('http://127.0.0.1:9');
+    const gateway = new Gateway({ store, destinations: [destination], clock, emit: () => undefined });
+    clock.advance(10_000);
+    await gateway.of(destination).closed('schedule');
+    expect(await store.quota.use('account', '2026-07-01')).toMatchObject({ used: 1 });
+    expect(await store.quota.use('account', '2026-06-30'), 'it was paid on this one').toMatchObject({ used: 0 });
+  });
+
+  it('never lets more through on a day of the service if requests arrive late that were given up or lost with their process', async () => {
+    const step = fc.record({
+      wait: fc.nat(12_000),
+      travel: fc.nat(29_999),
+      ends: fc.constantFrom('answered', 'closed', 'silent', 'killed'),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(step, { minLength: 5, maxLength: 25 }),
+        fc.integer({ min: -4_900, max: 4_900 }),
+        async (steps, skew) => {
+          const clock = new VirtualClock(at('2026-11-01T03:58:30Z'));
+          const folder = newFolder();
+          const people = new Population();
+          let isClosed: Promise<boolean> | undefined;
+          class StubAgent extends HttpAgent {
+            override closing = () => isClosed;
+          }
+          const network = { agentFor: () => new StubAgent({ connectTimeoutMs: 1 }), random: () => 0 };
+          const destination = destinationAt('http://127.0.0.1:9', { requestsPerDay: 6 });
+          let members = 0;
+          const open = async () => {
+            const store = await newStore({ clock, folder, processes: people.member(`process-${++members}`) });
+            const gateway = new Gateway({ store, destinations: [destination], clock, emit: () => undefined, network });
+            return { self: store.processes.self, gate: gateway.of(destination) };
+          };
+          let member = await open();
+          const counted = new Map<string, number>();
+          for (const { wait, travel, ends } of steps) {
+            clock.advance(wait);
+            const sent = Promise.withResolvers<void>();
+            const passed = member.gate.pass({
+              method: 'PUT',
+              path: '/',
+              priority: 'schedule',
+              prepare: async () => true,
+              send: async () => {
+                const there = dayOf(clock.now() + travel + skew);
+                counted.set(there, (counted.get(there) ?? 0) + 1);
+                sent.resolve();
+                if (ends === 'killed') await new Promise(() => undefined);
+                if (ends !== 'silent') clock.advance(travel);
+                isClosed = ends === 'answered' ? undefined : Promise.resolve(ends === 'closed');
+                return { error: new Error('gone') };
+              },
+            });
+            await Promise.race([passed, sent.promise]);
+            if (ends !== 'killed') await passed;
+            else {
+              people.dead.add(member.self);
+              member = await open();
+            }
+          }
+          for (const [day, count] of counted) expect(count, day).toBeLessThanOrEqual(6);
+          await cleanUp();
+        },
+      ),
+      { numRuns: 30 },
     );
   });
 });

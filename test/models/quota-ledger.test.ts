@@ -60,7 +60,11 @@ interface Real {
 const eastern = new Intl.DateTimeFormat('en-CA', { timeZone: 'America/New_York', dateStyle: 'short' });
 /** Reckoned by other means than the product does it. */
 const dayOf = (at: number): string => eastern.format(at);
-const daysOf = (now: number): string[] => [...new Set([dayOf(now - 5 * second), dayOf(now + 5 * second)])];
+const daysOf = (now: number, ahead = 0): string[] => [
+  ...new Set([dayOf(now - 5 * second), dayOf(now + ahead + 5 * second)]),
+];
+/** So long after its process has died a request may still arrive. */
+const travel = 30 * second;
 
 /** The first instant of the next day in New York, found by halving. */
 function midnightAfter(at: number): number {
@@ -126,7 +130,7 @@ class Send implements fc.AsyncCommand<Model, Real> {
   async run(model: Model, real: Real): Promise<void> {
     const member = real.members[this.#which % real.members.length]!;
     for (const paid of model.ghosts.splice(0)) {
-      for (const day of daysOf(real.clock.now())) if (!paid.includes(day)) dayIn(model, day).ours++;
+      for (const day of daysOf(real.clock.now(), travel)) if (!paid.includes(day)) dayIn(model, day).ours++;
     }
     const sent = Promise.withResolvers<(outcome: Outcome) => void>();
     const done = member.gate.pass({

@@ -49,6 +49,35 @@ describe('a destination that pays from another account', () => {
     expect(await store.sends.take('new', 2)).toMatchObject({ account: 'new' });
   });
 
+  it('brings along requests under way for as long as they may arrive, and the end of one ends it for both accounts', async () => {
+    const clock = new VirtualClock();
+    const store = await newStore({ clock });
+    await store.purses.follow([payer('old')], days);
+    const first = await store.sends.take('old', 2);
+    await store.sends.take('old', 2);
+    await store.purses.follow([payer('new')], days);
+    clock.advance(60_000);
+    expect(await store.sends.take('new', 2)).toEqual({ freeInMs: undefined });
+    if ('ticket' in first) await store.sends.release(first, [day]);
+    expect(await store.sends.take('old', 2)).toEqual({ freeInMs: 1_012 });
+    expect(await store.sends.take('new', 2)).toEqual({ freeInMs: 1_012 });
+    expect(await store.quota.use('old', day), 'it ended on this day').toMatchObject({ used: 1 });
+    expect(await store.quota.use('new', day)).toMatchObject({ used: 1 });
+  });
+
+  it('counts the requests under way of both accounts, each of them once', async () => {
+    const clock = new VirtualClock();
+    const store = await newStore({ clock });
+    await store.purses.follow([payer('old')], days);
+    await store.sends.take('old', 5);
+    await store.sends.take('old', 5);
+    await store.sends.take('new', 5);
+    await store.purses.follow([payer('new')], days);
+    expect(await store.sends.underway('new')).toBe(3);
+    await store.purses.follow([payer('old')], days);
+    expect(await store.sends.underway('old')).toBe(3);
+  });
+
   it('brings nothing along from elsewhere: another address, or another destination', async () => {
     const store = await newStore({ clock: new VirtualClock() });
     await store.purses.follow([payer('old')], days);
