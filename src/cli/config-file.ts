@@ -5,6 +5,7 @@ import { forJournal } from '../lib/journal.ts';
 import { nearest } from '../lib/nearest.ts';
 import { Problem, renderProblem } from '../lib/problem.ts';
 import { redact } from '../lib/redact.ts';
+import { showTimesIn } from '../lib/time-text.ts';
 
 /** Where the config is looked for when nobody says. */
 export const defaultConfig = 'sluice.yaml';
@@ -36,6 +37,7 @@ export async function openConfig(
   const { loadConfig } = await import('../config/load.ts');
   const loaded = await loadConfig(file);
   await show(loaded.warnings, 'warn');
+  showTimesIn(loaded.config?.timezone);
   if (loaded.config !== undefined) return { ...loaded, config: loaded.config };
   const [first, ...others] = loaded.problems;
   if (first !== undefined && others.length === 0 && show === showProblems) throw first;

@@ -21,7 +21,7 @@ export function openLogOn(stream: LogScreen & { readonly fd: number }, level: Le
 export function humanLog(screen: LogScreen, level: Level, now: () => number = Date.now): Log {
   return logWith({}, (at, message, facts) => {
     if (levels.indexOf(at) < levels.indexOf(level)) return;
-    const time = paint(new Date(now()).toTimeString().slice(0, 8), 'quiet', screen);
+    const time = paint(instantText(now()).slice('2026-11-21 '.length), 'quiet', screen);
     const word = paint(at.padEnd(5), tones[at], screen);
     screen.write(`${redact(`${time} ${word} ${message.padEnd(18)} ${factsText(facts)}`.trimEnd())}\n`);
   });

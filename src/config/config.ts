@@ -21,6 +21,8 @@ export interface Config {
   /** Absolute path of the state folder (database, payloads). */
   readonly state: string;
   readonly sealKeys?: SealKeys;
+  /** IANA zone that schedules are meant in and people see times in; absent: UTC. */
+  readonly timezone?: string;
   /** Where the daemon answers those who watch it. Absent: nowhere. */
   readonly monitor?: MonitorAddress;
   /** How many delivered payloads stay on the disk; absent: none. */

@@ -123,6 +123,7 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
     folder,
     state: top.state,
     sealKeys: top.sealKeys,
+    timezone: top.timezone,
     ...(top.monitor === undefined ? {} : { monitor: top.monitor }),
     keep: top.keep,
     disk: top.disk,

@@ -33,7 +33,8 @@ export const topOptions = {
     default: './sluice-state',
   }),
   timezone: option.text({
-    about: 'IANA time zone that schedules are meant in, unless a schedule names its own.',
+    about:
+      'IANA time zone that schedules are meant in, unless a schedule names its own, and that people see times in. Documents and log lines for machines are in UTC.',
     default: 'UTC',
     example: 'Europe/Berlin',
   }),

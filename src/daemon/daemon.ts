@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts';
 import { concurrencyDefault } from '../config/schedule-options.ts';
 import { build, commitText } from '../lib/build.ts';
+import { showTimesIn } from '../lib/time-text.ts';
 import type { Timer } from '../schedule/timer.ts';
 import { clockSetText, noteClockSet } from './clock-note.ts';
 import { giveBackCutOff } from './cut-off.ts';
@@ -140,6 +141,7 @@ export class Daemon {
       throw error;
     }
     this.#now = next;
+    showTimesIn(config.timezone);
     this.#line.widen(config.concurrency ?? concurrencyDefault);
     this.#retire(old);
     if (this.#stop.signal.aborted) return;

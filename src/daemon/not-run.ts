@@ -1,5 +1,6 @@
 import type { Job } from '../config/config.ts';
 import { Problem } from '../lib/problem.ts';
+import { instantText } from '../lib/time-text.ts';
 import { blockedHolder } from '../state/blocked-runs.ts';
 import { processText } from '../state/processes.ts';
 import type { Store } from '../state/store.ts';
@@ -19,7 +20,7 @@ export function held(job: Job, { since, who, why }: HoldRow): Outcome {
         ? 'The job is on hold: its runs blocked the process'
         : 'The job is held: an older payload was put back, and a run would replace it',
     where: { job: job.name },
-    seen: `by ${who} since ${new Date(since).toISOString()}${why === '' ? '' : `: ${why}`}`,
+    seen: `by ${who} since ${instantText(since)}${why === '' ? '' : `: ${why}`}`,
     next: `sluice resume ${job.name}`,
   });
   return { state: 'held', job: job.name, ...nothingDone, problem };
@@ -35,7 +36,7 @@ export async function busy(job: Job, { leases }: Pick<Store, 'leases'>): Promise
     where: { job: job.name },
     ...(holder === undefined
       ? {}
-      : { seen: `held by ${processText(holder.owner)} since ${new Date(holder.takenAt).toISOString()}` }),
+      : { seen: `held by ${processText(holder.owner)} since ${instantText(holder.takenAt)}` }),
     next: 'wait for it to end; "sluice status" shows it',
   });
   return { state: 'busy', job: job.name, ...nothingDone, problem };

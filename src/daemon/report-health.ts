@@ -1,5 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Problem } from '../lib/problem.ts';
+import { instantText } from '../lib/time-text.ts';
 import { processText } from '../state/processes.ts';
 import type { Store } from '../state/store.ts';
 import { readPulse } from './pulse.ts';
@@ -21,7 +22,7 @@ export async function reportHealth(store: Store, clock: Clock): Promise<Health> 
     };
   }
   const beat = await readPulse(store, { owner: holder.owner, clock });
-  const since = new Date(holder.takenAt).toISOString();
+  const since = instantText(holder.takenAt);
   const alive = { name: 'daemon', ok: true, said: `${processText(holder.owner)} since ${since}` };
   const scheduler = { name: 'scheduler', ok: beat.ticking, said: beat.said };
   return { ok: beat.ticking && state.ok, checks: [state, alive, scheduler] };

@@ -179,7 +179,7 @@ async function needyLogins({ sources }: Config, store: Store | undefined, clock:
   const reports = await reportLogins(sources.values(), store, clock.now());
   return reports.filter(needsPerson).map(({ login, sources, state, expires_at, message }) => {
     const next = loginCommand(sources[0] ?? login);
-    const ends = state === 'ends soon' ? `its token ends at ${new Date(expires_at!).toISOString()}` : undefined;
+    const ends = state === 'ends soon' ? `its token ends at ${instantText(expires_at!)}` : undefined;
     const why = message ?? ends;
     return { login, sources, next, ...(why === undefined ? {} : { message: why }) };
   });

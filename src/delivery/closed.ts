@@ -1,4 +1,5 @@
 import { Problem } from '../lib/problem.ts';
+import { instantText } from '../lib/time-text.ts';
 
 /** Why nothing can go to a destination now. */
 export type Closed =
@@ -10,7 +11,7 @@ export type Closed =
 /** A closed gate as a Problem; `retryAfterMs` says for how long. */
 export function closedProblem(closed: Closed, destination: string, now: number): Problem {
   if (closed.why === 'login' || closed.why === 'away') return closed.problem;
-  const at = new Date(closed.until).toISOString();
+  const at = instantText(closed.until);
   const rest = { where: { destination, stage: 'deliver' }, retryAfterMs: Math.max(0, closed.until - now) };
   if (closed.why === 'quota') {
     const message = `Today's requests are used up; what is owed waits until ${at}`;

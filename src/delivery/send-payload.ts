@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { Problem } from '../lib/problem.ts';
+import { instantText } from '../lib/time-text.ts';
 import { verifyPayload } from '../pipeline/verify-payload.ts';
 import { dueAt, triesOf } from '../state/attempts.ts';
 import type { Lease } from '../state/leases.ts';
@@ -90,9 +91,7 @@ async function waitForLease(row: OutboxRow, { gateway }: SendGiven): Promise<Fat
     family: 'try_later',
     message: 'Another upload to the same instance is under way',
     where: { job: row.job, destination: row.destination, stage: 'deliver' },
-    ...(holder === undefined
-      ? {}
-      : { seen: `by ${processText(holder.owner)} since ${new Date(holder.takenAt).toISOString()}` }),
+    ...(holder === undefined ? {} : { seen: `by ${processText(holder.owner)} since ${instantText(holder.takenAt)}` }),
     next: 'wait for it to end; the payload stays owed and is sent after it',
   });
   const { code, message } = problem;

@@ -13,8 +13,19 @@ export function durationText(milliseconds: number): string {
 
 const two = (count: number): string => String(count).padStart(2, '0');
 
-/** An instant as UTC to the second: `2026-11-21 05:00:00Z`. */
+let shownZone = 'UTC';
+
+/** From now on people see instants in this IANA zone: that of the config. Documents for machines and lines of JSON stay in UTC. */
+export function showTimesIn(zone = 'UTC'): void {
+  shownZone = zone;
+}
+
+/** An instant to the second, with its offset from UTC: `2026-11-21 06:00:00+01:00`; in UTC, `2026-11-21 05:00:00Z`. */
 export function instantText(epochMs: number): string {
+  if (shownZone !== 'UTC') {
+    const at = Temporal.Instant.fromEpochMilliseconds(Math.floor(epochMs)).toZonedDateTimeISO(shownZone);
+    return `${at.toPlainDate()} ${at.toPlainTime().toString({ smallestUnit: 'second' })}${at.offset}`;
+  }
   return new Date(epochMs)
     .toISOString()
     .replace('T', ' ')

@@ -1,12 +1,11 @@
 import type { Login } from '../config/config.ts';
 import { Problem } from '../lib/problem.ts';
+import { instantText } from '../lib/time-text.ts';
 import type { LoginRow } from '../state/tables.ts';
 import type { Refusal } from './refusal.ts';
 
 /** The command that mends it; whoever knows the source puts its name in. */
 export const loginCommand = (source: string): string => `sluice login ${source}`;
-
-const instant = (at: number): string => new Date(at).toISOString();
 
 /** Nobody has logged in yet, or the vendor has ended what there was. */
 export function needsLogin({ name }: Login, row?: LoginRow): Problem {
@@ -23,12 +22,12 @@ export function needsLogin({ name }: Login, row?: LoginRow): Problem {
 
 /** The token is over, and the vendor gives none that could renew it. */
 export function tokenEnded({ name }: Login, { expires_at, renewed_at }: LoginRow): Problem {
-  const ended = expires_at === null ? 'the vendor refuses it' : `it ended at ${instant(expires_at)}`;
+  const ended = expires_at === null ? 'the vendor refuses it' : `it ended at ${instantText(expires_at)}`;
   return new Problem({
     code: 'LOGIN_ENDED',
     family: 'login',
     message: `The token of the login "${name}" is over, and this vendor renews none without a person`,
-    seen: `given at ${instant(renewed_at)}; ${ended}`,
+    seen: `given at ${instantText(renewed_at)}; ${ended}`,
     next: loginCommand(name),
   });
 }
@@ -41,7 +40,7 @@ export function endedByVendor(login: Login, refusal: Refusal, row: LoginRow | un
     code: lost ? 'LOGIN_LOST' : 'LOGIN_ENDED',
     family: 'login',
     message: lost
-      ? `The refresh token of "${login.name}" was used up at ${instant(row.asked_at!)} by a renewal whose answer never reached the disk`
+      ? `The refresh token of "${login.name}" was used up at ${instantText(row.asked_at!)} by a renewal whose answer never reached the disk`
       : `The vendor does not accept the login "${login.name}" any more`,
     seen: seenOf(refusal),
     next: alone

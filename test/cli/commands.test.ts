@@ -226,6 +226,20 @@ describe('sluice sync', () => {
     expect(await documentOf('orders')).toMatchObject({ jobs: [], problem: { code: expect.any(String) } });
   });
 
+  it('and what tells of it later show times in the zone of the config, with the offset', async () => {
+    const world = await makeWorld();
+    const { home, config } = await setUp(world, world.instances.csv);
+    await home.config(config({ timezone: 'Asia/Kolkata' }));
+    await home.sync();
+    for (const command of [['status'], ['explain', 'orders'], ['history'], ['health']]) {
+      const { stdout } = await home.sluice(command);
+      expect([command, stdout]).toEqual([command, expect.not.stringMatching(/\d:\d\d(:\d\d)?(\.\d+)?Z/)]);
+      if (command[0] !== 'health') expect(stdout).toMatch(/\d\d:\d\d:\d\d\+05:30/);
+    }
+    const { stdout } = await home.sluice(['history', '--json']);
+    expect(stdout).toMatch(/"started_at": "[^"]*Z"/);
+  });
+
   it('tells changes of state in plain lines where it is piped, and a table at the end', async () => {
     const world = await makeWorld();
     const { home } = await setUp(world, world.instances.csv);

@@ -136,14 +136,14 @@ describe('the log on a terminal', () => {
   function open(level: 'debug' | 'warn') {
     let text = '';
     const screen = { isTTY: true, hasColors: () => false, write: (piece: string) => (text += piece) };
-    return { log: humanLog(screen, level, () => new Date(2026, 10, 21, 3, 4, 5).getTime()), text: () => text };
+    return { log: humanLog(screen, level, () => Date.UTC(2026, 10, 21, 3, 4, 5)), text: () => text };
   }
 
   it('is time, level, message and facts as people read them', () => {
     const { log, text } = open('debug');
     log.with({ job: 'orders' }).info('payload.delivered', { bytes: 1_460_000, milliseconds: 340, until: 0 });
     expect(text()).toBe(
-      '03:04:05 info  payload.delivered  job=orders bytes=1.46MB milliseconds=340ms until=1970-01-01T00:00:00Z\n',
+      '03:04:05Z info  payload.delivered  job=orders bytes=1.46MB milliseconds=340ms until=1970-01-01T00:00:00Z\n',
     );
   });
 

@@ -1,12 +1,21 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { spanOf } from '../../src/lib/span.ts';
-import { durationText, easternText, instantText } from '../../src/lib/time-text.ts';
+import { durationText, easternText, instantText, showTimesIn } from '../../src/lib/time-text.ts';
 
 describe('times in words', () => {
   it('are as exact as a person needs', () => {
     const texts = [340, 12_400, 185_000, 7_800_000, 76 * 3_600_000].map(durationText);
     expect(texts).toEqual(['340 ms', '12.4 s', '3 min 05 s', '2 h 10 min', '3 d 04 h']);
     expect(instantText(Date.UTC(2026, 10, 21, 5))).toBe('2026-11-21 05:00:00Z');
+  });
+
+  it('are in the zone that was chosen, with the offset of the instant', () => {
+    onTestFinished(() => showTimesIn());
+    showTimesIn('Europe/Berlin');
+    expect(instantText(Date.UTC(2026, 10, 21, 5, 0, 7))).toBe('2026-11-21 06:00:07+01:00');
+    expect(instantText(Date.UTC(2026, 6, 21, 23) + 0.5)).toBe('2026-07-22 01:00:00+02:00');
+    showTimesIn();
+    expect(instantText(Date.UTC(2026, 6, 21, 23))).toBe('2026-07-21 23:00:00Z');
   });
 
   it('are those of New York where its day turns, in winter and in summer', () => {

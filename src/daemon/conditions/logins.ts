@@ -1,3 +1,4 @@
+import { instantText } from '../../lib/time-text.ts';
 import { loginCommand } from '../../oauth/login-problems.ts';
 import type { Condition, Snapshot } from './condition.ts';
 
@@ -5,7 +6,7 @@ import type { Condition, Snapshot } from './condition.ts';
 export function loginConditions({ needy, overview, jobs }: Pick<Snapshot, 'needy' | 'overview' | 'jobs'>): Condition[] {
   return needy.map(({ login, sources, state, expires_at, message }) => {
     const using = [...new Set(sources)].join(', ');
-    const ends = expires_at === undefined ? '' : ` at ${new Date(expires_at).toISOString()}`;
+    const ends = expires_at === undefined ? '' : ` at ${instantText(expires_at)}`;
     const endsSoon = state === 'ends soon';
     const why = endsSoon ? `its token ends${ends}, and nothing renews it` : (message ?? 'nobody has logged in');
     return {
