@@ -150,7 +150,7 @@ describe('the log on a terminal', () => {
   it('puts what has several lines below, indented, and quotes what has blanks', () => {
     const { log, text } = open('debug');
     log.error('config.fault', { place: 'a b', fault: 'one\ntwo' });
-    expect(text()).toBe('03:04:05 error config.fault       place="a b"\n    one\n    two\n');
+    expect(text()).toBe('03:04:05Z error config.fault       place="a b"\n    one\n    two\n');
   });
 
   it('leaves out what is below its level, and every secret', () => {
@@ -159,7 +159,7 @@ describe('the log on a terminal', () => {
     log.info('quiet');
     log.warn('loud', { said: 'the key hunter2-hunter2 is wrong' });
     forgetSecrets();
-    expect(text()).toBe('03:04:05 warn  loud               said="the key [redacted] is wrong"\n');
+    expect(text()).toBe('03:04:05Z warn  loud               said="the key [redacted] is wrong"\n');
   });
 
   it('obeys no control character of what it shows', () => {
