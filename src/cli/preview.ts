@@ -1,3 +1,5 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Config, Job } from '../config/config.ts';
 import type { Onward } from '../daemon/keep-rows.ts';
 import type { Judged } from '../delivery/object.ts';
@@ -16,6 +18,8 @@ import { openExisting } from './existing-store.ts';
 import { exit } from './exit.ts';
 import { bytesText, countOf, countText } from './figures.ts';
 import { forMachines, problemForMachines } from './for-machines.ts';
+import type { Compared } from './payloads/compare-payloads.ts';
+import { comparedText } from './payloads/difference-text.ts';
 import { renderTable } from './table.ts';
 import { warningText } from './warning-text.ts';
 
@@ -27,6 +31,8 @@ interface PreviewGiven {
   /** Jobs that the config keeps out. */
   readonly refused: readonly string[];
   readonly json: boolean;
+  /** Compares what would be sent with what the instance was given last. */
+  readonly diff: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -36,17 +42,20 @@ interface Shown {
   readonly preview?: Preview;
   readonly problem?: Problem;
   readonly warnings?: readonly RunWarning[];
+  readonly compared?: Compared;
   /** What a real run would do with it, in words. */
   readonly would: string;
 }
 
 /** Pulls and encodes each job, shows its first rows and what would be sent, and sends nothing. Returns the exit code. */
-export async function showPreviews({ config, jobs, refused, json, signal }: PreviewGiven): Promise<number> {
+export async function showPreviews({ config, jobs, refused, json, diff, signal }: PreviewGiven): Promise<number> {
   const { store, logins } = await openForPreview(config, jobs);
   const all: Shown[] = [];
   try {
     for (const job of jobs) {
-      const shown = await previewJob(job, { config, store, logins, signal });
+      const shown = (await diff)
+        ? await previewWithDifference(job, { config, store, logins, signal })
+        : await previewJob(job, { config, store, logins, signal });
       all.push(shown);
       if (!json) process.stdout.write(`${redact(textOf(shown))}\n`);
     }
@@ -71,15 +80,36 @@ async function openForPreview(
   return { store, logins: new LoginBook({ store, clock: systemClock, emit: () => undefined, ...config }) };
 }
 
-async function previewJob(
-  job: Job,
-  {
-    config,
-    store,
-    logins,
-    signal,
-  }: { config: Config; store: Store | undefined; logins: LoginBook | undefined; signal: AbortSignal },
-): Promise<Shown> {
+interface Previewing {
+  readonly config: Config;
+  readonly store: Store | undefined;
+  readonly logins: LoginBook | undefined;
+  readonly signal: AbortSignal;
+  /** Gets the bytes that would be sent. */
+  readonly payloadPath?: string;
+}
+
+async function previewWithDifference(job: Job, previewing: Previewing): Promise<Shown> {
+  const [{ makeTempFolder }, { comparePayloads, payloadFileOf }] = await Promise.all([
+    import('../lib/temp-folder.ts'),
+    import('./payloads/compare-payloads.ts'),
+  ]);
+  const folder = await makeTempFolder(`payload-${process.pid}`);
+  try {
+    const path = join(folder, 'payload');
+    const shown = await previewJob(job, { ...previewing, payloadPath: path });
+    if (shown.preview === undefined) return shown;
+    const key = await keyOf(job, previewing.store);
+    const good = key && (await previewing.store!.good.last(key));
+    const last = good && payloadFileOf(good, job);
+    const now = payloadFileOf({ path, format: shown.preview.format }, job);
+    return { ...shown, compared: await comparePayloads({ last, now, job }) };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function previewJob(job: Job, { config, store, logins, signal, payloadPath }: Previewing): Promise<Shown> {
   const { extract } = job;
   const target = targetText(job);
   if (extract === undefined) return { job: job.name, target, would: 'one request would start the refresh' };
@@ -104,7 +134,9 @@ async function previewJob(
     const asOf = clock.now();
     const watch = Watch.of(job, asOf);
     const onBatch = watch === undefined ? {} : { onBatch: (batch: Batch) => watch.take(batch) };
-    const preview = await previewPipeline({ ...given, ...(await placeOf(job, store)), ...onBatch, rows: rowsShown });
+    const place = await placeOf(job, store);
+    const kept = payloadPath === undefined ? {} : { payloadPath };
+    const preview = await previewPipeline({ ...given, ...place, ...onBatch, ...kept, rows: rowsShown });
     const judged = { job, payload: { ...preview, asOf }, ...(watch === undefined ? {} : { watch }) };
     const verdict = await verdictOf(judged, preview, store);
     return { job: job.name, target, preview, ...verdict, ...warned(warnings) };
@@ -168,7 +200,7 @@ function targetText({ target, destination }: Job): string {
   return `refresh of ${target.datasources.join(', ')} at ${destination.name}`;
 }
 
-function textOf({ job, target, preview, problem, warnings = [], would }: Shown): string {
+function textOf({ job, target, preview, problem, warnings = [], would, compared }: Shown): string {
   const lines = [`${job} → ${target}`];
   if (preview !== undefined) {
     const titles = preview.columns.map(({ name, type }) => ({ title: `${name} (${type})` }));
@@ -184,12 +216,13 @@ function textOf({ job, target, preview, problem, warnings = [], would }: Shown):
     if (rest > 0) lines.push(`… and ${countText(rest)} more`);
     lines.push(`${countOf(preview.rows, 'row')}, ${bytesText(preview.bytes)} of ${preview.format}; ${would}`);
   } else lines.push(would);
+  if (compared !== undefined) lines.push('', 'Against what the instance was given last:', comparedText(compared), '');
   for (const warning of warnings) lines.push(warningText(warning));
   if (problem !== undefined) lines.push(renderProblem(problem));
   return `${lines.join('\n')}\n`;
 }
 
-function plain({ job, target, preview, problem, warnings, would }: Shown): object {
+function plain({ job, target, preview, problem, warnings, would, compared }: Shown): object {
   return {
     job,
     target,
@@ -205,6 +238,7 @@ function plain({ job, target, preview, problem, warnings, would }: Shown): objec
           columns: preview.columns,
           first_rows: preview.firstRows,
         }),
+    ...(compared === undefined ? {} : { difference: null, ...compared }),
     ...(problem === undefined ? {} : { problem: problemForMachines(problem) }),
   };
 }

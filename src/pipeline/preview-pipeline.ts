@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { toProblem } from '../lib/problem.ts';
 import { makeTempFolder } from '../lib/temp-folder.ts';
@@ -15,6 +16,8 @@ export type PreviewGiven = Omit<PipelineGiven, 'spool'> & {
   readonly keeping?: Omit<Keeping, 'aside'>;
   /** How many of the first rows to keep. */
   readonly rows: number;
+  /** A file that does not exist yet: it gets the bytes that would be sent. Absent: they are kept nowhere. */
+  readonly payloadPath?: string;
 };
 
 /** What a run would send. */
@@ -35,9 +38,13 @@ export async function previewPipeline(given: PreviewGiven): Promise<Preview> {
   const spool = await makeTempFolder(`preview-${process.pid}`);
   const hash = createHash('sha256');
   const firstRows: (string | null)[][] = [];
+  const file = given.payloadPath === undefined ? undefined : openSync(given.payloadPath, 'wx', 0o600);
   const sink: CarryGiven['sink'] = {
     write(pieces, recycle) {
-      for (const piece of pieces) hash.update(piece);
+      for (const piece of pieces) {
+        hash.update(piece);
+        if (file !== undefined) writeFileSync(file, piece);
+      }
       pieces.forEach(recycle);
       return undefined;
     },
@@ -56,6 +63,7 @@ export async function previewPipeline(given: PreviewGiven): Promise<Preview> {
     if (given.signal.aborted) throw given.signal.reason;
     throw toProblem(thrown, { code: 'PIPELINE_THREW', family: 'bug' }).at({ job: given.job });
   } finally {
+    if (file !== undefined) closeSync(file);
     await rm(spool, { recursive: true, force: true });
   }
 }

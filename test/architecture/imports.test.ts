@@ -13,6 +13,7 @@ const allowed: Record<string, readonly string[]> = {
   transforms: ['sdk', 'lib'],
   guards: ['sdk', 'lib', 'config'],
   sets: ['sdk', 'lib'],
+  compare: ['sets', 'transforms', 'sdk', 'lib'],
   pipeline: ['formats', 'sets', 'transforms', 'sdk', 'lib', 'config'],
   schedule: ['lib'],
   state: ['lib', 'pipeline', 'sets'],
@@ -39,6 +40,7 @@ const allowed: Record<string, readonly string[]> = {
   service: ['formats', 'sdk', 'lib'],
   cli: [
     'alerts',
+    'compare',
     'config',
     'console',
     'daemon',

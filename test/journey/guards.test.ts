@@ -1,9 +1,10 @@
+import { readdirSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type FaultProxy, openFaultProxy } from './fault-proxy.ts';
 import type { Home } from './home.ts';
-import { adminKey, forSuite, makeWorld, type World } from './world.ts';
+import { adminKey, forSuite, makeFolder, makeWorld, type World } from './world.ts';
 
 const scope = forSuite();
 let world: World;
@@ -89,7 +90,35 @@ describe('a source that loses half of its rows', () => {
     expect(one.home.state().outbox).toHaveLength(1);
   });
 
-  it('is shown with figures then and now and the first lines that differ', async () => {
+  it('is compared with the last good result by a dry run, which sends nothing and leaves nothing', async () => {
+    const one = await quarantined();
+    const TMPDIR = await makeFolder();
+    const ended = await one.home.sluice(['sync', '--diff', '--json'], { env: { TMPDIR } });
+    const [job] = (JSON.parse(ended.stdout) as { jobs: unknown[] }).jobs;
+    expect(job).toMatchObject({
+      would: 'it would be held back',
+      difference: { removed: 110, changed: 90, rows: { now: 90 } },
+    });
+    expect(readdirSync(TMPDIR)).toEqual([]);
+    const { stdout } = await one.home.sluice(['sync', '--dry-run', '--diff']);
+    expect(stdout).toContain('110 rows removed, 0 added, 90 changed.');
+    expect(await world.uploads(one.instance)).toHaveLength(1);
+  });
+
+  it('is not compared where the last good result is not there', async () => {
+    const one = await quarantined();
+    const last = one.home.state().outbox.find(({ state }) => state === 'delivered')!;
+    await rm(last.path);
+    for (const args of [
+      ['quarantine', 'show', 'rows'],
+      ['sync', '--dry-run', '--diff'],
+    ]) {
+      const { stdout } = await one.home.sluice(args);
+      expect(stdout).toContain('The file of one of the two payloads is no longer on the disk');
+    }
+  });
+
+  it('is shown with figures then and now and how its rows differ', async () => {
     const one = await quarantined();
     expect(await json<unknown[]>(one, 'quarantine', 'list')).toMatchObject([{ job: 'rows', state: 'quarantined' }]);
     const shown = await json<Record<string, unknown>>(one, 'quarantine', 'show', 'rows');
@@ -98,8 +127,19 @@ describe('a source that loses half of its rows', () => {
       last: { rows: 200, bytes: whole.length },
       findings: [{ guard: 'row_change' }],
     });
-    expect((shown.lines as unknown[])[0]).toEqual({ line: 2, last: '0,whole', now: '0,half' });
+    expect(shown.difference).toMatchObject({
+      by: { kind: 'found', columns: ['id'] },
+      added: 0,
+      removed: 110,
+      changed: 90,
+      columns: [
+        { column: 'id', changed: 0 },
+        { column: 'name', changed: 90, last: { max: 'whole' }, now: { max: 'half' } },
+      ],
+    });
     const { stdout } = await one.home.sluice(['quarantine', 'show', 'rows']);
+    expect(stdout).toContain('110 rows removed, 0 added, 90 changed. Compared by id, which is unique in both.');
+    expect(stdout).toContain('~ id=0:  name whole → half');
     expect(stdout).toContain('sluice quarantine approve rows');
     expect((await one.home.sluice(['quarantine'])).stdout).toContain('fell by 55%');
   });

@@ -80,11 +80,11 @@ async function showOne(ref: string, _: unknown, command: Command): Promise<void>
     import('../payloads/find-payload.ts'),
     import('../payloads/compare.ts'),
   ]);
-  await withStore(flags, async (store) => {
+  await withStore(flags, async (store, config) => {
     const rows = (await store?.quarantine.all()) ?? [];
     const decided = rows.find(({ run, state }) => run === ref && state !== 'quarantined');
     const row = decided ?? findPayload(rows.filter(isWaiting), ref, 'quarantined');
-    const difference = await differenceOf(row);
+    const difference = await differenceOf(row, config.jobs.get(row.job));
     const decisions = (await store?.audit.history({ job: row.job, limit: 1000 })) ?? [];
     const { findings: _, ...rest } = difference;
     show(flags, {
@@ -177,7 +177,7 @@ const command: CliCommand = {
       .action(list);
     quarantine
       .command('show')
-      .description('What guards found, against the last good result.')
+      .description('What guards found, and how the rows differ from the last good result.')
       .argument(...refArgument)
       .action(showOne);
     quarantine

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Config, Job } from '../../config/config.ts';
 import type { Outcome } from '../../daemon/outcome.ts';
 import type { Runtime } from '../../daemon/wire.ts';
@@ -18,6 +18,7 @@ import { traceWhereAsked } from '../trace.ts';
 interface Flags {
   readonly config: string;
   readonly dryRun?: true;
+  readonly diff?: true;
   readonly json?: true;
   readonly wait: number;
   readonly log: Level;
@@ -87,7 +88,8 @@ interface Work {
 
 async function preview({ config, jobs, refused, flags, signal, onPrinted }: Work): Promise<number> {
   const { showPreviews } = await import('../preview.ts');
-  const code = await showPreviews({ config, jobs, refused, json: flags.json === true, signal });
+  const { json, diff } = flags;
+  const code = await showPreviews({ config, jobs, refused, json: json === true, diff: diff === true, signal });
   onPrinted();
   return code;
 }
@@ -167,6 +169,11 @@ const command: CliCommand = {
       .argument('[job...]', 'names of jobs')
       .option(...configFlag)
       .option('-n, --dry-run', 'pull and encode, show the first rows and what would be sent, send nothing')
+      .addOption(
+        new Option('--diff', 'with --dry-run: also show how the rows differ from those sent last').implies({
+          dryRun: true,
+        }),
+      )
       .option('--json', 'the result for machines, on standard output')
       .option('--wait <seconds>', 'how long to wait for retries before leaving a payload owed', seconds, 300)
       .addOption(logFlag('standard error', 'silent'))

@@ -1,0 +1,66 @@
+import { compareKeys, compareText, sortKeyOf } from '../transforms/values/sort-key.ts';
+import { type Distinct, DistinctCount } from './distinct-count.ts';
+
+/** What a column holds. */
+export interface ColumnFigures {
+  readonly nulls: number;
+  /** The lowest and the highest value: by value if all are plain numbers, else by code point. Null where all cells are null. */
+  readonly min: string | null;
+  readonly max: string | null;
+  readonly distinct: Distinct;
+}
+
+/** Collects the figures of one column while its cells pass, in memory of a fixed size. */
+export class ColumnProfile {
+  readonly #numbers = new Extremes(compareNumbers);
+  readonly #texts = new Extremes(compareText);
+  readonly #distinct = new DistinctCount();
+  #nulls = 0;
+  #isNumeric = true;
+
+  add(text: string | null): void {
+    if (text === null) {
+      this.#nulls += 1;
+      return;
+    }
+    this.#isNumeric &&= plainNumber.test(text);
+    if (this.#isNumeric) this.#numbers.add(text);
+    this.#texts.add(text);
+    this.#distinct.add(text);
+  }
+
+  /** All values so far are plain numbers, such as -1.50. */
+  get isNumeric(): boolean {
+    return this.#isNumeric;
+  }
+
+  get figures(): ColumnFigures {
+    const { min, max } = this.#isNumeric ? this.#numbers : this.#texts;
+    return { nulls: this.#nulls, min, max, distinct: this.#distinct.value };
+  }
+}
+
+class Extremes {
+  readonly #compare: (a: string, b: string) => number;
+  min: string | null = null;
+  max: string | null = null;
+
+  constructor(compare: (a: string, b: string) => number) {
+    this.#compare = compare;
+  }
+
+  add(text: string): void {
+    if (this.min === null || this.#compare(text, this.min) < 0) this.min = text;
+    if (this.max === null || this.#compare(text, this.max) > 0) this.max = text;
+  }
+}
+
+const plainNumber = /^-?\d+(\.\d+)?$/;
+const decimalKey = sortKeyOf('decimal');
+/** So many characters are exact as a number of JavaScript. */
+const exactCharacters = 15;
+
+function compareNumbers(a: string, b: string): number {
+  if (a.length <= exactCharacters && b.length <= exactCharacters) return Number(a) - Number(b);
+  return compareKeys(decimalKey(a), decimalKey(b));
+}

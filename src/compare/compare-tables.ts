@@ -1,0 +1,185 @@
+import { type ColumnFigures, ColumnProfile } from './column-profile.ts';
+import type { PayloadTable, Row } from './payload-table.ts';
+import { type Names, RowChanges } from './row-changes.ts';
+import { type RowKey, type Side, type SortedRow, SortedRows } from './sorted-rows.ts';
+
+/** So many columns that may be unique are tried, each in a pass over all rows. */
+const maxFoundKeys = 3;
+/** An estimated count may be a little below the rows even if every value is another one. */
+const nearlyAll = 0.9;
+
+export type NamedRow = Readonly<Record<string, string | null>>;
+
+/** What a column was and is; null where that table does not have it. */
+export interface ColumnDifference {
+  readonly column: string;
+  /** Rows in which its cell is another one; 0 where rows are compared as a whole. */
+  readonly changed: number;
+  readonly last: ColumnFigures | null;
+  readonly now: ColumnFigures | null;
+}
+
+/** How two tables differ. All figures are exact, but for counts of distinct values that say otherwise. */
+export interface TableDifference {
+  /** What rows are recognized by: a declared key, a column without nulls that is unique in both, or the whole row. */
+  readonly by: { readonly kind: 'declared' | 'found' | 'row'; readonly columns: readonly string[] };
+  readonly rows: Readonly<Record<Side, number>>;
+  readonly added: number;
+  readonly removed: number;
+  /** Rows of one key of which some cell is another one. Without a key they count as one removed and one added. */
+  readonly changed: number;
+  readonly columns: readonly ColumnDifference[];
+  /** The first few of each, in the order of the key. */
+  readonly samples: {
+    readonly added: readonly NamedRow[];
+    readonly removed: readonly NamedRow[];
+    readonly changed: readonly { readonly last: NamedRow; readonly now: NamedRow }[];
+  };
+}
+
+export interface CompareOptions {
+  /** Columns that tell rows apart, if the job says so. Not used if one is missing or they are not unique. */
+  readonly key?: readonly string[] | undefined;
+  /** For files that are gone afterwards. */
+  readonly folder: string;
+  /** Bytes of rows that are sorted in memory at a time; 16 MB unless told. */
+  readonly maxBytes?: number;
+}
+
+type Tables = Readonly<Record<Side, PayloadTable>>;
+
+interface ProfiledTable {
+  readonly rows: number;
+  readonly columns: ReadonlyMap<string, ColumnProfile>;
+}
+
+type Profiles = Readonly<Record<Side, ProfiledTable>>;
+
+/**
+ * Compares two tables by the declared key, else by the column that is unique in both and leaves the fewest cells different, else as
+ * multisets of whole rows. Only columns that both have are compared. Reads each table once for its figures and once for each key that
+ * is tried; what does not fit in memory is sorted on the disk.
+ */
+export async function compareTables(tables: Tables, options: CompareOptions): Promise<TableDifference> {
+  const profiles = { last: await profileOf(tables.last), now: await profileOf(tables.now) };
+  const common = tables.last.columns.filter((name) => tables.now.columns.includes(name));
+  const names = { last: namesOf(tables.last, common), now: namesOf(tables.now, common) };
+  const compare = (columns: readonly string[]): Promise<RowChanges | undefined> => {
+    const at = columns.map((name) => common.indexOf(name));
+    const isNumeric = (c: number): boolean =>
+      profiles.last.columns.get(common[c]!)!.isNumeric && profiles.now.columns.get(common[c]!)!.isNumeric;
+    return changesBy({ at, width: common.length, isNumeric }, { tables, names, options });
+  };
+  const { key = [] } = options;
+  const isDeclared = key.length > 0 && key.every((name) => common.includes(name));
+  const declared = isDeclared ? await compare(key) : undefined;
+  const found = declared ?? (await fewestChanges(foundKeys(common, profiles), compare));
+  const changes = found ?? (await compare([]))!;
+  const kind = declared !== undefined ? 'declared' : found !== undefined ? 'found' : 'row';
+  return {
+    by: { kind, columns: changes.key.at.map((c) => common[c]!) },
+    rows: { last: profiles.last.rows, now: profiles.now.rows },
+    added: changes.added,
+    removed: changes.removed,
+    changed: changes.changed,
+    columns: columnsOf(profiles, new Map(common.map((name, c) => [name, changes.changedCells[c]!]))),
+    samples: namedSamples(changes, names),
+  };
+}
+
+async function profileOf(table: PayloadTable): Promise<ProfiledTable> {
+  const profiles = table.columns.map(() => new ColumnProfile());
+  let rows = 0;
+  for await (const row of table.rows()) {
+    rows += 1;
+    for (const [c, profile] of profiles.entries()) profile.add(row[c]!);
+  }
+  return { rows, columns: new Map(table.columns.map((name, c) => [name, profiles[c]!])) };
+}
+
+/** Those that both tables have in front, in one order. */
+function namesOf({ columns }: PayloadTable, common: readonly string[]): string[] {
+  return [...common, ...columns.filter((name) => !common.includes(name))];
+}
+
+/** Columns that are unique in both, as far as the figures tell; the sorting makes sure. */
+function foundKeys(common: readonly string[], { last, now }: Profiles): string[] {
+  const mayBeUnique = (name: string, { rows, columns }: ProfiledTable): boolean => {
+    const { nulls, distinct } = columns.get(name)!.figures;
+    return nulls === 0 && distinct.count >= (distinct.exact ? rows : nearlyAll * rows);
+  };
+  return common.filter((name) => mayBeUnique(name, last) && mayBeUnique(name, now)).slice(0, maxFoundKeys);
+}
+
+async function fewestChanges(
+  keys: readonly string[],
+  compare: (columns: readonly string[]) => Promise<RowChanges | undefined>,
+): Promise<RowChanges | undefined> {
+  let best: RowChanges | undefined;
+  for (const name of keys) {
+    const changes = await compare([name]);
+    if (changes !== undefined && (best === undefined || changes.differentCells < best.differentCells)) best = changes;
+  }
+  return best;
+}
+
+interface Comparison {
+  readonly tables: Tables;
+  readonly names: Names;
+  readonly options: CompareOptions;
+}
+
+/** Undefined: the key is not unique. */
+async function changesBy(key: RowKey, { tables, names, options }: Comparison): Promise<RowChanges | undefined> {
+  const sorted = new SortedRows(key, options);
+  try {
+    for (const side of ['last', 'now'] as const) {
+      const order = names[side].map((name) => tables[side].columns.indexOf(name));
+      for await (const row of tables[side].rows()) {
+        const full = sorted.add(side, ordered(row, order));
+        if (full !== undefined) await full;
+      }
+    }
+    const changes = new RowChanges(key, names);
+    for await (const group of groupsOf(sorted)) if (!changes.add(group)) return undefined;
+    return changes;
+  } finally {
+    await sorted.close();
+  }
+}
+
+const ordered = (row: Row, order: readonly number[]): Row => order.map((c) => row[c]!);
+
+async function* groupsOf(sorted: SortedRows) {
+  let group: { counts: Record<Side, number>; rows: Partial<Record<Side, SortedRow>>; first: SortedRow } | undefined;
+  for await (const row of sorted.inOrder()) {
+    if (group === undefined || !group.first.hasKeyOf(row)) {
+      if (group !== undefined) yield group;
+      const first = row.copy();
+      group = { counts: { last: 0, now: 0 }, rows: {}, first };
+    }
+    const { side } = row;
+    group.counts[side] += 1;
+    group.rows[side] ??= row.copy();
+  }
+  if (group !== undefined) yield group;
+}
+
+function columnsOf({ last, now }: Profiles, changed: ReadonlyMap<string, number>): ColumnDifference[] {
+  const names = new Set([...last.columns.keys(), ...now.columns.keys()]);
+  return [...names].map((column) => ({
+    column,
+    changed: changed.get(column) ?? 0,
+    last: last.columns.get(column)?.figures ?? null,
+    now: now.columns.get(column)?.figures ?? null,
+  }));
+}
+
+function namedSamples({ samples }: RowChanges, names: Names): TableDifference['samples'] {
+  const named = (row: Row, side: Side): NamedRow => Object.fromEntries(names[side].map((name, c) => [name, row[c]!]));
+  return {
+    added: samples.added.map((row) => named(row, 'now')),
+    removed: samples.removed.map((row) => named(row, 'last')),
+    changed: samples.changed.map(({ last, now }) => ({ last: named(last, 'last'), now: named(now, 'now') })),
+  };
+}

@@ -1,0 +1,49 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { batchText } from '../sdk/batch.ts';
+import { withDefaults } from '../sdk/option.ts';
+import { type RecordSettings, recordOptions } from '../sdk/records/options.ts';
+import { type RecordReader, recordReader } from '../sdk/records/reader.ts';
+
+/** A payload on the disk, and the options of its format. */
+export interface PayloadFile {
+  readonly path: string;
+  readonly format: 'csv' | 'json' | 'xml';
+  /** As the job gives them: `delimiter`, `null_text`, `row`. */
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+/** The cells of a row in the order of the columns; null is absent. */
+export type Row = readonly (string | null)[];
+
+/** Reads a payload as the table that it was made of, as often as asked. Memory does not grow with the rows. */
+export class PayloadTable {
+  /** Names. A json or xml document without rows has none. */
+  readonly columns: readonly string[];
+  readonly #reader: RecordReader;
+
+  private constructor(reader: RecordReader) {
+    this.#reader = reader;
+    this.columns = reader.extraction().columns.map(({ name }) => name);
+  }
+
+  /** Throws a Problem for a document that cannot be read as a table, and the error of the system for a file that is not there. */
+  static async open({ path, format, options }: PayloadFile): Promise<PayloadTable> {
+    await stat(path);
+    const reader = await recordReader(settingsFor(format, options));
+    await reader.survey({ name: basename(path), file: path, open: () => createReadStream(path) });
+    return new PayloadTable(reader);
+  }
+
+  async *rows(): AsyncGenerator<Row> {
+    for await (const batch of this.#reader.extraction().batches) yield* batchText(batch);
+  }
+}
+
+function settingsFor(format: PayloadFile['format'], options: PayloadFile['options']): RecordSettings {
+  const { delimiter, header, null_text } = options;
+  const csv = Object.entries({ delimiter, header, null_text }).filter(([, value]) => value !== undefined);
+  const own = format === 'csv' ? Object.fromEntries(csv) : format === 'xml' ? { records: options.row ?? 'row' } : {};
+  return { ...withDefaults(recordOptions, { ...own, flatten: 0 }), format, noRecords: 'empty' };
+}

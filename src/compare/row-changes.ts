@@ -1,0 +1,76 @@
+import type { Row } from './payload-table.ts';
+import type { RowKey, Side, SortedRow } from './sorted-rows.ts';
+
+/** So many rows of each kind are kept to be shown. */
+const maxSamples = 5;
+
+/** Rows of one key: how many each table has, and one of each. */
+export interface RowGroup {
+  readonly counts: Readonly<Record<Side, number>>;
+  readonly rows: Readonly<Partial<Record<Side, SortedRow>>>;
+}
+
+/** Names of the cells of a row, by side. */
+export type Names = Readonly<Record<Side, readonly string[]>>;
+
+/** Counts what was added, removed and changed while groups of rows pass, and keeps the first of each. */
+export class RowChanges {
+  readonly key: RowKey;
+  readonly #names: Names;
+  /** Rows in which a common cell differs, by its place. */
+  readonly changedCells: number[];
+  readonly samples: Readonly<Record<'added' | 'removed', Row[]>> & { readonly changed: { last: Row; now: Row }[] } = {
+    added: [],
+    removed: [],
+    changed: [],
+  };
+  added = 0;
+  removed = 0;
+  changed = 0;
+
+  constructor(key: RowKey, names: Names) {
+    this.key = key;
+    this.#names = names;
+    this.changedCells = Array.from({ length: key.width }, () => 0);
+  }
+
+  /** Cells that differ, all of a row that was added or removed. The fewer, the better the key fits. */
+  get differentCells(): number {
+    return this.changedCells.reduce((all, cells) => all + cells, (this.added + this.removed) * this.key.width);
+  }
+
+  /** False: the key is not unique, and what was counted says nothing. */
+  add(group: RowGroup): boolean {
+    const { last, now } = group.counts;
+    if (this.key.at.length > 0 && (last > 1 || now > 1)) return false;
+    const same = Math.min(last, now);
+    this.#note('removed', { group, side: 'last', count: last - same });
+    this.#note('added', { group, side: 'now', count: now - same });
+    if (same > 0 && this.key.at.length > 0) this.#compare(group.rows.last!, group.rows.now!);
+    return true;
+  }
+
+  #note(
+    kind: 'added' | 'removed',
+    { group, side, count }: { readonly group: RowGroup; readonly side: Side; readonly count: number },
+  ): void {
+    this[kind] += count;
+    const samples = this.samples[kind];
+    for (let i = 0; i < count && samples.length < maxSamples; i++) samples.push(this.#texts(group.rows[side]!, side));
+  }
+
+  #compare(last: SortedRow, now: SortedRow): void {
+    if (last.hasCellsOf(now)) return;
+    const [former, latter] = [last.texts(this.key.width), now.texts(this.key.width)];
+    const places = former.flatMap((text, c) => (text === latter[c] ? [] : [c]));
+    if (places.length === 0) return;
+    for (const c of places) this.changedCells[c]! += 1;
+    this.changed += 1;
+    if (this.samples.changed.length >= maxSamples) return;
+    this.samples.changed.push({ last: this.#texts(last, 'last'), now: this.#texts(now, 'now') });
+  }
+
+  #texts(row: SortedRow, side: Side): Row {
+    return row.texts(this.#names[side].length);
+  }
+}

@@ -1,0 +1,172 @@
+import { createHash } from 'node:crypto';
+import { Merge } from '../sets/merge.ts';
+import { mostBytes, orderedBytes } from '../sets/ordered-bytes.ts';
+import {
+  cellHeadBytes,
+  cellsAt,
+  findCells,
+  headBytes,
+  type Spot,
+  sizeAt,
+  writeCellHead,
+  writeHead,
+} from '../sets/record.ts';
+import { Sorter } from '../sets/sorter.ts';
+import type { Row } from './payload-table.ts';
+
+/** Which of the two tables a row is of; the former comes first. */
+export type Side = 'last' | 'now';
+
+/** What a row is recognized by. */
+export interface RowKey {
+  /** Places of the columns among the cells; none: the whole row, up to `width` cells. */
+  readonly at: readonly number[];
+  /** Cells from the first one on that both tables have. */
+  readonly width: number;
+  /** Whether the column at that place holds numbers alone, and is put in their order. */
+  readonly isNumeric: (at: number) => boolean;
+}
+
+/** Behind the key: the side, and the place of the row, so that no two records have the same key. */
+const suffixBytes = 7;
+const hashBytes = 32;
+/** A longer key is known by its hash. */
+const maxKeyBytes = 4096;
+
+const textBytes = orderedBytes('text')!;
+const numberBytes = orderedBytes('decimal')!;
+
+/** The rows of two tables in the order of their keys: sorted in memory and, if they are more, in files of `folder`. */
+export class SortedRows {
+  readonly #key: RowKey;
+  readonly #sorter: Sorter;
+  #added = 0;
+
+  /** `maxBytes`: so much is sorted in memory at a time; 16 MB unless told. */
+  constructor(key: RowKey, { folder, maxBytes }: { readonly folder: string; readonly maxBytes?: number | undefined }) {
+    this.#key = key;
+    this.#sorter = new Sorter(folder, maxBytes === undefined ? {} : { mostBytes: maxBytes });
+  }
+
+  /** The first `width` cells are those that both tables have. Await the promise, if there is one. */
+  add(side: Side, row: Row): Promise<void> | undefined {
+    const arena = this.#sorter.arena;
+    const keyed = this.#key.at.length > 0;
+    // UTF-8 has at most three bytes for a unit of UTF-16.
+    const cellBytes = row.reduce((all, cell) => all + cellHeadBytes + 3 * (cell?.length ?? 0), 0);
+    const keyBytes = this.#key.at.reduce((all, c) => all + 1 + mostBytes(row[c] ?? ''), hashBytes);
+    arena.reserve(headBytes + keyBytes + suffixBytes + cellBytes);
+    const { buffer, used: start } = arena;
+    const keyStart = start + headBytes;
+    let keyEnd = keyed ? this.#writeKey(row, buffer, keyStart) : keyStart + hashBytes;
+    const cells = keyEnd + suffixBytes;
+    const { end, commonEnd } = writeCells(row, { buffer, at: cells, width: this.#key.width });
+    const isNow = side === 'last' ? 0 : 1;
+    // Rows of tables that have no column in common are never the same.
+    const known = this.#key.width === 0 ? Buffer.of(isNow) : buffer.subarray(cells, commonEnd);
+    if (!keyed) keyEnd = writeHash(buffer, keyStart, known);
+    buffer[keyEnd] = isNow;
+    buffer.writeUIntBE(this.#added++, keyEnd + 1, 6);
+    const size = end - start;
+    writeHead(buffer, start, { size, key: cells - keyStart, version: 0, isDeletion: false });
+    arena.added(size);
+    return this.#sorter.spill();
+  }
+
+  /** Every row in order, rows of one key behind each other. A row is good until the next one. */
+  async *inOrder(): AsyncGenerator<SortedRow> {
+    const merge = new Merge(this.#sorter.sources(0));
+    try {
+      for (;;) {
+        const source = merge.next();
+        if (source === 'end') return;
+        if (source === 'wait') await merge.fill();
+        else yield new SortedRow(source);
+      }
+    } finally {
+      await merge.close();
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#sorter.close();
+  }
+
+  #writeKey(row: Row, buffer: Buffer, from: number): number {
+    let at = from;
+    for (const c of this.#key.at) {
+      const text = row[c]!;
+      buffer[at++] = text === null ? 0 : 1;
+      if (text !== null) at = (this.#key.isNumeric(c) ? numberBytes : textBytes)(text, buffer, at);
+    }
+    return at - from <= maxKeyBytes ? at : writeHash(buffer, from, buffer.subarray(from, at));
+  }
+}
+
+/** A row that was sorted. */
+export class SortedRow {
+  readonly #spot: Spot;
+
+  constructor(spot: Spot) {
+    this.#spot = spot;
+  }
+
+  get side(): Side {
+    return this.#spot.buffer[cellsAt(this.#spot.buffer, this.#spot.start) - suffixBytes] === 0 ? 'last' : 'now';
+  }
+
+  /** Good for as long as it is wanted. */
+  copy(): SortedRow {
+    const { buffer, start } = this.#spot;
+    return new SortedRow({ buffer: Buffer.from(buffer.subarray(start, start + sizeAt(buffer, start))), start: 0 });
+  }
+
+  hasKeyOf(other: SortedRow): boolean {
+    return this.#key().equals(other.#key());
+  }
+
+  hasCellsOf(other: SortedRow): boolean {
+    return this.#cells().equals(other.#cells());
+  }
+
+  /** The first `width` cells. */
+  texts(width: number): Row {
+    const spans = new Int32Array(2 * width);
+    findCells(this.#spot, { spans, at: 0, width, origin: 0 });
+    return Array.from({ length: width }, (_, c) => {
+      const start = spans[2 * c]!;
+      return start < 0 ? null : this.#spot.buffer.toString('utf8', start, spans[2 * c + 1]!);
+    });
+  }
+
+  #key(): Buffer {
+    const { buffer, start } = this.#spot;
+    return buffer.subarray(start + headBytes, cellsAt(buffer, start) - suffixBytes);
+  }
+
+  #cells(): Buffer {
+    const { buffer, start } = this.#spot;
+    return buffer.subarray(cellsAt(buffer, start), start + sizeAt(buffer, start));
+  }
+}
+
+function writeCells(
+  row: Row,
+  { buffer, at, width }: { readonly buffer: Buffer; readonly at: number; readonly width: number },
+): { end: number; commonEnd: number } {
+  let end = at;
+  let commonEnd = at;
+  for (const [c, text] of row.entries()) {
+    if (text === null) buffer[end++] = 0;
+    else {
+      end = writeCellHead(buffer, end, Buffer.byteLength(text));
+      end += buffer.write(text, end, 'utf8');
+    }
+    if (c < width) commonEnd = end;
+  }
+  return { end, commonEnd };
+}
+
+function writeHash(buffer: Buffer, at: number, bytes: Buffer): number {
+  return at + createHash('sha256').update(bytes).digest().copy(buffer, at);
+}
