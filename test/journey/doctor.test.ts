@@ -7,6 +7,8 @@ import { judgeOrphans } from '../../src/daemon/doctor/leftovers.ts';
 import { judgeZone } from '../../src/daemon/doctor/zones.ts';
 import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import { openStore } from '../../src/state/store.ts';
+import { describeWithServer } from '../servers/describe.ts';
+import { freePort } from '../servers/server.ts';
 import { noon, oweText, VirtualClock } from '../state/fixtures.ts';
 import { type Home, makeHome } from './home.ts';
 import { forTest } from './process.ts';
@@ -139,5 +141,24 @@ describe('sluice doctor', () => {
     expect(wrong.stdout).toMatch(/BAD +clock +this machine's clock is 1 min \d\d s ahead of that of main/);
     expect(judgeClock('main', { date: 100_000, began: 90_000, ended: 90_200 })).toMatchObject({ ok: false });
     expect(judgeClock('main', { date: 100_000, began: 90_000, ended: 110_000 })).toMatchObject({ ok: true });
+  });
+});
+
+describeWithServer({ servers: 'MariaDB' }, 'sluice doctor --connect', (server) => {
+  it('says by which privileges the account of a source may write, and which source does not answer', async () => {
+    const world = await makeWorld();
+    const home = await world.home();
+    const { host, port, database, user, password } = server();
+    const shop = { connector: 'db', driver: 'mariadb', host, port, database, user, password };
+    const job = (source: string, target: string) => ({ source, query: 'select 1 as n', format: 'csv', target });
+    await home.config({
+      destinations: { main: { url: world.url, api_key: adminKey } },
+      sources: { shop, away: { ...shop, port: await freePort() } },
+      jobs: { orders: job('shop', world.instances.csv), lost: job('away', world.instances.json) },
+    });
+    const { code, stdout } = await home.sluice(['doctor', '--connect']);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^ok +source +shop: MariaDB .*this account may write: ALL PRIVILEGES$/m);
+    expect(stdout).toMatch(/^BAD +source +away: .*cannot be reached.*\n +mend +check host/m);
   });
 });

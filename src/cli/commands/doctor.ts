@@ -20,7 +20,7 @@ async function run({ config: file, connect, json }: Flags): Promise<void> {
   showProblems(problems);
   const { examine } = await import('../../daemon/doctor/examine.ts');
   const findings = examine(config, { now: Date.now(), version: buildText });
-  if (connect === true) findings.push(...(await askClocks(config)));
+  if (connect === true) findings.push(...(await connectAll(config)));
   const lines = findings.flatMap(({ check, ok, says, mend }) => [
     `${ok ? 'ok ' : 'BAD'}  ${check.padEnd(18)}${says}`,
     ...(mend === undefined ? [] : [`     ${'mend'.padEnd(18)}${mend}`]),
@@ -30,11 +30,11 @@ async function run({ config: file, connect, json }: Flags): Promise<void> {
   else if (findings.some(({ ok }) => !ok)) process.exitCode = exit.failed;
 }
 
-async function askClocks(config: Config): Promise<Finding[]> {
-  const { examineClocks } = await import('../../daemon/doctor/clocks.ts');
+async function connectAll(config: Config): Promise<Finding[]> {
+  const { examineConnections } = await import('../../daemon/doctor/connections.ts');
   const stop = onStop();
   try {
-    return await examineClocks(config, stop.signal);
+    return await examineConnections(config, stop.signal);
   } finally {
     stop.done();
   }
@@ -48,7 +48,7 @@ const command: CliCommand = {
         'Looks at the machine: versions, the state folder, its database and leftovers, the disk, secrets open to others, time zones, the clock.',
       )
       .option(...configFlag)
-      .option('--connect', "hold the clock against the service's: one request for each account")
+      .option('--connect', "ask each source, and hold the clock against the service's: one request for each account")
       .option('--json', 'for machines')
       .addHelpText('after', '\nExits with 0 when all is well, 1 with a finding, 2 when the config has a fault.')
       .action(run);

@@ -3,7 +3,7 @@ import { apiRequest } from '../../delivery/api-request.ts';
 import { closedProblem } from '../../delivery/closed.ts';
 import { toProblem } from '../../lib/problem.ts';
 import { durationText } from '../../lib/time-text.ts';
-import { type Runtime, wire } from '../wire.ts';
+import type { Runtime } from '../wire.ts';
 import { bad, type Finding, good } from './finding.ts';
 
 /** What the count of the day allows for near midnight (delivery/quota.ts); beyond it a request may be charged to the wrong day. */
@@ -15,15 +15,10 @@ const halfSecondMs = 500;
  * Holds this machine's clock against the service's: one small request for each account, paid for and paced like any
  * other. An answer that refuses us tells the time as well.
  */
-export async function examineClocks(config: Config, signal: AbortSignal): Promise<Finding[]> {
+export async function examineClocks(config: Config, runtime: Runtime, signal: AbortSignal): Promise<Finding[]> {
   const accounts = Map.groupBy(config.destinations.values(), ({ account }) => account);
-  const runtime = await wire({ config });
-  try {
-    const first = [...accounts.values()].map(([destination]) => destination!);
-    return await Promise.all(first.map((destination) => examineClock(destination, { runtime, signal })));
-  } finally {
-    await runtime.close();
-  }
+  const first = [...accounts.values()].map(([destination]) => destination!);
+  return Promise.all(first.map((destination) => examineClock(destination, { runtime, signal })));
 }
 
 async function examineClock(

@@ -1,0 +1,27 @@
+import type { Config } from '../../config/config.ts';
+import { trySources } from '../try-connections.ts';
+import { wire } from '../wire.ts';
+import { examineClocks } from './clocks.ts';
+import { bad, type Finding, good } from './finding.ts';
+
+/**
+ * Asks every source that an enabled job reads, and holds this machine's clock against that of each account's service. Sources
+ * say what their account may do beyond reading, if they can tell.
+ */
+export async function examineConnections(config: Config, signal: AbortSignal): Promise<Finding[]> {
+  const runtime = await wire({ config });
+  try {
+    const [looks, clocks] = await Promise.all([
+      trySources(config, runtime, signal),
+      examineClocks(config, runtime, signal),
+    ]);
+    const sources = looks.map(({ name, said, problem }) =>
+      problem === undefined
+        ? good('source', `${name}: ${said}`)
+        : bad('source', `${name}: ${problem.message}`, problem.next ?? 'sluice check --connect tells more'),
+    );
+    return [...sources, ...clocks];
+  } finally {
+    await runtime.close();
+  }
+}
