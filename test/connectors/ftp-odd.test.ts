@@ -158,6 +158,13 @@ describe('a transfer that breaks', () => {
     expect(warned).toMatchObject([{ at: 200_000 }]);
   });
 
+  it('asks for nothing more if all bytes had come before it broke', async () => {
+    const retrieve: FtpScript['retrieve'] = (_path, _rest, { bytes }) => ({ bytes, end: '426 broken' });
+    const table = await read({ files: new Map([['/in/a.csv', rows('x')]]), retrieve }, { path: 'in/a.csv' });
+    expect(table.rows.length).toBe(40_000);
+    expect(server!.commands.filter((line) => /^(RETR|REST)/.test(line))).toEqual(['RETR /in/a.csv']);
+  });
+
   it('is no file at all if more comes than its size', async () => {
     const retrieve: FtpScript['retrieve'] = (_path, _rest, { bytes, end }) => ({
       bytes: Buffer.concat([bytes, Buffer.from('1,y\n')]),
