@@ -49,7 +49,7 @@ export class RowWriter {
     const { columns, come, key, deleted, cursor } = given;
     this.#given = given;
     this.#key = key.map((name) => keyOrdering(name, { columns, come }));
-    this.#version = versionOrdering(cursor, { columns, come });
+    this.#version = versionOrdering(cursor, come);
     this.#deleted = deleted === undefined ? -1 : namedColumn(come, deleted, 'deleted');
     this.hasValue = columns.map(() => false);
   }
@@ -65,6 +65,7 @@ export class RowWriter {
 
   /** The batch's row at `i` becomes a record. Throws a Problem (family `row`) for a key that is null or too long. */
   write(batch: Batch, i: number, arena: Arena): void {
+    if (this.#rows === 0) this.#refuseOtherTypes();
     const r = storedRow(batch, i);
     arena.reserve(this.#mostBytes(batch, r));
     const { buffer, used } = arena;
@@ -78,6 +79,21 @@ export class RowWriter {
     writeHead(buffer, used, { size: at - used, key, version, isDeletion: this.#isDeleted(batch, r) });
     arena.added(at - used);
     this.#rows += 1;
+  }
+
+  /**
+   * Keys and versions of two types cannot be compared, also where one type could hold both values. Asked at the first row: the types
+   * of a result without rows say nothing (SQLite finds them in the values).
+   */
+  #refuseOtherTypes(): void {
+    const { columns, come } = this.#given;
+    for (const { name, type, at } of this.#key) {
+      if (type === 'integer' && come[at]!.type === 'decimal') throw otherType(name, { type, other: 'decimal' });
+    }
+    const version = this.#version;
+    const known = columns.find(({ name, seen }) => name === version?.name && seen);
+    if (version === undefined || known === undefined || known.type === version.type) return;
+    throw otherType(version.name, { type: known.type, other: version.type });
   }
 
   #writeNumber(buffer: Buffer, at: number): number {
@@ -220,7 +236,6 @@ function keyOrdering(
   const at = namedColumn(come, name, 'key');
   const known = columns.find((column) => column.name === name);
   const { type } = known?.seen === true ? known : come[at]!;
-  if (type === 'integer' && come[at]!.type === 'decimal') throw otherType(name, { type, other: 'decimal' });
   const write = orderedBytes(type);
   if (write !== undefined) return { name, type, at, write, copies: copies(type) };
   throw new Problem({
@@ -235,17 +250,10 @@ function keyOrdering(
 }
 
 /** Texts are the source's to compare: there the one that came last counts. */
-function versionOrdering(
-  cursor: string | undefined,
-  { columns, come }: { columns: readonly SetColumn[]; come: readonly Column[] },
-): Ordering | undefined {
+function versionOrdering(cursor: string | undefined, come: readonly Column[]): Ordering | undefined {
   const at = come.findIndex(({ name }) => name === cursor);
   const column = come[at];
   if (column === undefined || column.type === 'text') return undefined;
-  const known = columns.find(({ name }) => name === cursor);
-  // Versions of two types cannot be compared, also where one type could hold both values.
-  if (known?.seen === true && known.type !== column.type)
-    throw otherType(column.name, { type: known.type, other: column.type });
   const write = orderedBytes(column.type);
   return write === undefined ? undefined : { ...column, at, write, copies: copies(column.type) };
 }

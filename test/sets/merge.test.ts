@@ -119,6 +119,24 @@ it('refuses a column whose type has changed, but lets whole numbers become decim
   });
 });
 
+it('believes no type of a run without rows, also not that of its key or cursor', async () => {
+  const rig = new Rig(merge);
+  const rows = await rig.run([[1, 'a', t(1)]], { cursor: 'at' });
+  const typed = (id: Column['type'], at: Column['type']): readonly Column[] => [
+    { name: 'id', type: id },
+    columns[1]!,
+    { name: 'at', type: at },
+  ];
+  expect(await rig.run([], { columns: typed('decimal', 'timestamp'), cursor: 'at' })).toEqual(rows);
+  for (const [id, at] of [
+    ['decimal', 'timestamptz'],
+    ['integer', 'timestamp'],
+  ] as const) {
+    const run = rig.run([[2, 'b', '2026-06-15T00:00:00']], { columns: typed(id, at), cursor: 'at' });
+    await expect(run).rejects.toMatchObject({ code: 'SET_COLUMN_TYPE' });
+  }
+});
+
 it('refuses a row whose key is null, naming the row, and a key that is not among the columns or has no exact text', async () => {
   const rig = new Rig(merge);
   await expect(
