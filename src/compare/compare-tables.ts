@@ -82,7 +82,7 @@ export async function compareTables(tables: Tables, options: CompareOptions): Pr
     added: changes.added,
     removed: changes.removed,
     changed: changes.changed,
-    columns: columnsOf(profiles, new Map(common.map((name, c) => [name, changes.changedCells[c]!]))),
+    columns: columnsOf(profiles, { common, changes }),
     samples: namedSamples(changes, names),
   };
 }
@@ -165,13 +165,24 @@ async function* groupsOf(sorted: SortedRows) {
   if (group !== undefined) yield group;
 }
 
-function columnsOf({ last, now }: Profiles, changed: ReadonlyMap<string, number>): ColumnDifference[] {
+function columnsOf(
+  { last, now }: Profiles,
+  { common, changes }: { readonly common: readonly string[]; readonly changes: RowChanges },
+): ColumnDifference[] {
+  const places = new Map(common.map((name, c) => [name, c]));
+  const [only = -1, ...others] = changes.key.at;
+  const figures = (column: string, { rows, columns }: ProfiledTable): ColumnFigures | null => {
+    const found = columns.get(column)?.figures ?? null;
+    // The sorting has shown that it is unique, so its values need not be estimated.
+    const isKey = others.length === 0 && places.get(column) === only;
+    return found !== null && isKey && found.nulls === 0 ? { ...found, distinct: { count: rows, exact: true } } : found;
+  };
   const names = new Set([...last.columns.keys(), ...now.columns.keys()]);
   return [...names].map((column) => ({
     column,
-    changed: changed.get(column) ?? 0,
-    last: last.columns.get(column)?.figures ?? null,
-    now: now.columns.get(column)?.figures ?? null,
+    changed: changes.changedCells[places.get(column) ?? -1] ?? 0,
+    last: figures(column, last),
+    now: figures(column, now),
   }));
 }
 
