@@ -39,6 +39,7 @@ export default defineConnector({
   shorthand: 'sql',
   givesOnlyNewBy: ({ cursor }) => (cursor === undefined ? undefined : 'cursor'),
   rangesBy: ({ cursor }) => cursor,
+  columnsFirst: true,
   readsOnFrom: (text, { former, query: { cursor } }) => meantWatermark(text, { former, cursor }),
   validate: faultsOf,
   check: async (context) => checkBy(await driverFor(context.source), context),

@@ -4,13 +4,14 @@ import { Client } from '../delivery/client.ts';
 import { type Problem, toProblem } from '../lib/problem.ts';
 import { askSource } from './checks/ask-source.ts';
 import { sourcesOf } from './checks/source-checks.ts';
+import { namesColumns, tryColumns } from './checks/try-columns.ts';
 import { type Runtime, wire } from './wire.ts';
 
 const atATime = 4;
 
 /** What one look at a source or a destination came to. */
 export interface Look {
-  readonly kind: 'source' | 'destination';
+  readonly kind: 'source' | 'destination' | 'job';
   readonly name: string;
   /** One sentence; empty when there is a problem. */
   readonly said: string;
@@ -18,18 +19,37 @@ export interface Look {
 }
 
 /**
- * Makes the smallest real call to every source that a job uses and to every destination. One request a destination, paid
- * for and paced like any other; it asks for what an upload needs, so a key without the permission is found here.
+ * Makes the smallest real call to every source and to every destination, and looks whether queries give the columns that jobs
+ * name, where that reads no row. One request a destination, paid for and paced like any other; it asks for what an upload
+ * needs, so a key without the permission is found here.
  */
 export async function tryConnections(config: Config, signal: AbortSignal): Promise<Look[]> {
   const runtime = await wire({ config });
   try {
     const sources = [...config.sources.values()].map((source) => trySource(source, { config, runtime, signal }));
     const destinations = [...config.destinations.values()].map((one) => tryDestination(one, { runtime, signal }));
-    return await Promise.all([...sources, ...destinations]);
+    const looks = await Promise.all([...sources, ...destinations]);
+    return [...looks, ...(await tryJobs(looks, { config, runtime, signal }))];
   } finally {
     await runtime.close();
   }
+}
+
+/** Looks for the columns that jobs name, where their source answers. */
+async function tryJobs(
+  looks: readonly Look[],
+  { config, runtime, signal }: { config: Config; runtime: Runtime; signal: AbortSignal },
+): Promise<Look[]> {
+  const silent = new Set(looks.flatMap(({ kind, name, problem }) => (kind === 'source' && problem ? [name] : [])));
+  const jobs = [...config.jobs.values()].filter((job) => namesColumns(job) && !silent.has(job.extract!.source.name));
+  const { logins, clock, log } = runtime;
+  const queue = new PQueue({ concurrency: atATime });
+  return queue.addAll(
+    jobs.map((job) => async () => {
+      const answer = await tryColumns(job, { config, logins, clock, log, signal });
+      return { kind: 'job' as const, name: job.name, said: '', ...answer };
+    }),
+  );
 }
 
 /** The same of the sources that enabled jobs read, and of no destination: it costs no request of the day. */

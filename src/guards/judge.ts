@@ -30,7 +30,7 @@ export function judge(guards: Guards, result: Result, last: Last | undefined): F
   const findings = [
     bounds('rows', guards.rows, result.rows),
     isEmpty ? undefined : change(guards, result, last),
-    columns(guards, result),
+    missingColumns(guards, result.columns),
     ...(isEmpty ? [] : nulls(guards, result)),
     isEmpty ? undefined : newest(guards, result),
     bounds('bytes', guards.bytes, result.bytes),
@@ -70,14 +70,18 @@ function change({ rowChange }: Guards, { rows }: Result, last: Last | undefined)
   };
 }
 
-function columns({ columns: asked = [], nulls, newest }: Guards, result: Result): Finding | undefined {
+/** What the guard of columns objects to: names that it, or a guard of cells, asks for and that are not among `columns`. */
+export function missingColumns(
+  { columns: asked = [], nulls, newest }: Guards,
+  columns: readonly string[],
+): Finding | undefined {
   const wanted = new Set([...asked, ...(nulls?.keys() ?? []), ...(newest === undefined ? [] : [newest.column])]);
-  const absent = [...wanted].filter((name) => !result.columns.includes(name));
+  const absent = [...wanted].filter((name) => !columns.includes(name));
   if (absent.length === 0) return undefined;
   return {
     guard: 'columns',
     message: `${absent.length === 1 ? 'A column is' : 'Columns are'} missing: ${absent.join(', ')}`,
-    seen: result.columns.length === 0 ? 'no columns' : result.columns.join(', '),
+    seen: columns.length === 0 ? 'no columns' : columns.join(', '),
     allowed: [...wanted].join(', '),
   };
 }

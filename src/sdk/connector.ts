@@ -146,6 +146,11 @@ export interface Connector<S extends OptionSet = OptionSet, Q extends OptionSet 
    * run tells whether it can be read.
    */
   readsOnFrom?(text: string, given: { readonly former: string; readonly query: OptionValues<Q> }): string;
+  /**
+   * The columns are known once an extract is open, and opening it reads no row. `sluice check --connect` then opens the queries of jobs
+   * that name columns, and says which of these are not there.
+   */
+  readonly columnsFirst?: boolean;
   /** For the reference page, as Markdown: which columns there are, or how they come about. */
   readonly columns?: string;
   /** For the reference page, a sentence each: what it cannot do, the vendor's limits, what a user should know beforehand. */

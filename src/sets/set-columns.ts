@@ -2,6 +2,7 @@ import { nearest } from '../lib/nearest.ts';
 import { Problem } from '../lib/problem.ts';
 import type { Column, ColumnType } from '../sdk/column.ts';
 import type { SetColumn } from './manifest.ts';
+import type { WriteRule } from './write-rule.ts';
 
 /** The columns of a set and those of a run, put together. */
 export interface Joined {
@@ -77,6 +78,13 @@ export function otherType(name: string, { type, other }: { type: ColumnType; oth
     allowed: type,
     next: 'cast it in the query to what it was, or let the job read everything anew: sluice state clear JOB',
   });
+}
+
+/** Throws `SET_NO_COLUMN` for the first column that a rule names and the rows do not have. */
+export function checkNamedColumns(columns: readonly Column[], { key, deleted, retain }: WriteRule): void {
+  for (const name of key) namedColumn(columns, name, 'key');
+  if (deleted !== undefined) namedColumn(columns, deleted, 'deleted');
+  if (retain?.column !== undefined) namedColumn(columns, retain.column, 'retain.column');
 }
 
 /** Where a column stands that `write` names. */

@@ -1,0 +1,70 @@
+import { rm } from 'node:fs/promises';
+import type { Extract, Job } from '../../config/config.ts';
+import { missingColumns } from '../../guards/judge.ts';
+import { Problem, toProblem } from '../../lib/problem.ts';
+import { makeTempFolder } from '../../lib/temp-folder.ts';
+import { Chain } from '../../pipeline/chain.ts';
+import { Source } from '../../pipeline/source.ts';
+import type { Column } from '../../sdk/column.ts';
+import { checkNamedColumns } from '../../sets/set-columns.ts';
+import type { AskGiven } from './ask-source.ts';
+
+/** A query that gives no columns within this time is left alone: it has to work before it knows them. */
+const patienceMs = 60_000;
+
+export type ColumnsAnswer = { readonly said: string } | { readonly problem: Problem };
+
+/** Whether a job names columns that can be looked for without reading a row: see `columnsFirst` of connectors. */
+export function namesColumns({ enabled, extract, guards = {} }: Job): boolean {
+  if (!enabled || extract?.source.connector.columnsFirst !== true) return false;
+  const { transforms, write, query, source } = extract;
+  const isGuarded = [guards.columns, guards.nulls, guards.newest].some((guard) => guard !== undefined);
+  const hasCursor = source.connector.givesOnlyNewBy?.(query) !== undefined;
+  return transforms.length > 0 || write !== undefined || hasCursor || isGuarded;
+}
+
+/**
+ * Opens the query of a job, and looks for the columns that its options, transforms, `write`, format and guards name. It is left before
+ * its first row. Throws the signal's reason alone.
+ */
+export async function tryColumns(job: Job, given: AskGiven): Promise<ColumnsAnswer> {
+  try {
+    const columns = await openColumns(job.extract!, given);
+    const shaped = shapedColumns(job.extract!, columns);
+    const missing = missingColumns(
+      job.guards ?? {},
+      shaped.map(({ name }) => name),
+    );
+    if (missing === undefined) return { said: 'its query gives the columns that the job names' };
+    throw new Problem({ code: 'GUARD_FAILED', family: 'config', ...missing, next: 'correct the guards, or the query' });
+  } catch (thrown) {
+    given.signal.throwIfAborted();
+    const problem = toProblem(thrown, { code: 'CHECK_THREW', family: 'bug' }).at({ job: job.name });
+    if (problem.code !== 'SOURCE_STALLED') return { problem };
+    return { said: `its columns are not known: the query did not give them within ${patienceMs / 1000} s` };
+  }
+}
+
+async function openColumns(extract: Extract, given: AskGiven): Promise<readonly Column[]> {
+  const { config, logins, clock, log, signal } = given;
+  const scratch = await makeTempFolder(`check-${process.pid}`);
+  const login = logins.of(extract.source);
+  const source = new Source({
+    ...{ extract: { ...extract, stallTimeoutMs: patienceMs }, folder: config.folder, scratch, signal, clock, log },
+    warn: () => undefined,
+    ...(login === undefined ? {} : { login }),
+  });
+  try {
+    return await source.open();
+  } finally {
+    await source.close().finally(() => rm(scratch, { recursive: true, force: true }));
+  }
+}
+
+/** The columns of the payload. Throws Problems of columns that are named and not there. */
+function shapedColumns({ transforms, write, format, formatOptions }: Extract, columns: readonly Column[]) {
+  if (write !== undefined) checkNamedColumns(columns, write);
+  const chain = new Chain(transforms, columns);
+  format.encoder(chain.columns, formatOptions);
+  return chain.columns;
+}
