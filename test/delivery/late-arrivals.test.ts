@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -59,10 +61,10 @@ interface Sending {
   slot(): ReturnType<Store['sends']['take']>;
 }
 
-async function sendingTo(url: string, wall?: number): Promise<Sending> {
+async function sendingTo(url: string, wall?: number, timeoutMs = 300): Promise<Sending> {
   const clock = new HandClock(wall);
   const store = await newStore({ clock });
-  const destination = destinationAt(url, { credentials: { kind: 'api_key', key }, timeoutMs: 300 });
+  const destination = destinationAt(url, { credentials: { kind: 'api_key', key }, timeoutMs });
   const gateway = openGateway({ store, destinations: [destination], clock });
   const gate = gateway.of(destination);
   const [method, path] = ['GET', '/profile'] as const;
@@ -148,6 +150,22 @@ describe('a request that was given up', () => {
     const { send, slot } = await sendingTo(stage.url);
     expect(await all(5, send)).toEqual(Array(5).fill({ error: expect.anything() }));
     expect(await slot()).toEqual({ freeInMs: 1_012 });
+  });
+
+  it('because the connection broke on our side may still arrive', async () => {
+    const { service } = await startEmbedded();
+    const wire = await openWire(service.url);
+    const { send, slot } = await sendingTo(wire.url, undefined, 60_000);
+    const ours: Socket[] = [];
+    const note = (message: unknown) => void ours.push((message as { socket: Socket }).socket);
+    subscribe('net.client.socket', note);
+    wire.hold();
+    const sending = all(5, send);
+    await wire.loaded(5);
+    unsubscribe('net.client.socket', note);
+    for (const socket of ours) socket.destroy(Object.assign(new Error('timed out'), { code: 'ETIMEDOUT' }));
+    expect(await sending).toEqual(Array(5).fill({ error: expect.objectContaining({ code: 'ETIMEDOUT' }) }));
+    expect(await slot()).toEqual({ freeInMs: undefined });
   });
 
   it('before there was a connection has never left', async () => {
