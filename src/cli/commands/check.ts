@@ -83,7 +83,10 @@ const command: CliCommand = {
       .command('check')
       .description('Finds every fault of a config at once; touches no network unless told to.')
       .option(...configFlag)
-      .option('--connect', 'also try each source and destination (one request each), and the columns of database queries')
+      .option(
+        '--connect',
+        'also try each source and destination (one request each), and the columns of database queries',
+      )
       .option('--json', 'for machines')
       .addHelpText('after', '\nExits with 0 without a fault, 2 with one, 1 or 3 when a connection fails or is refused.')
       .action(run);
