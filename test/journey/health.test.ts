@@ -14,7 +14,7 @@ it('status tells a config that is not in force yet, and sluice health speaks of 
   expect(await status()).not.toContain('edited since');
   await home.config({ ...config, timezone: 'Europe/Berlin' });
   expect(await status()).toMatch(
-    /It uses the config of \S+ \S+Z; the file was edited since: "sluice check", then "sluice reload"/,
+    /It uses the config of \S+ \S+\+0[12]:00; the file was edited since: "sluice check", then "sluice reload"/,
   );
   daemon.child.kill('SIGHUP');
   await until('the reload', async () => !(await status()).includes('edited since'));
