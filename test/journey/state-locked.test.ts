@@ -65,7 +65,9 @@ it('keeps a daemon alive while another process locks the state; it tells it, and
   const daemon = home.start(['run'], { serves: true });
   await until('the daemon has started', () => daemon.output().includes('daemon.started'));
   const unlock = await lock(file);
-  await until('it is told', () => daemon.output().includes('STATE_LOCKED'));
+  await until('it is told', () => daemon.output().includes('STATE_LOCKED'), 400_000).catch((error: Error) => {
+    throw new Error(`${error.message}\n${daemon.output()}`);
+  });
   const health = await home.sluice(['health']);
   expect(health).toMatchObject({ code: 1 });
   expect(health.stdout + health.stderr).toContain('STATE_LOCKED');
@@ -82,4 +84,4 @@ it('keeps a daemon alive while another process locks the state; it tells it, and
   daemon.child.kill('SIGTERM');
   expect(await daemon.ended).toMatchObject({ code: 0 });
   expect(daemon.output()).not.toContain('fault of Sluice');
-}, 600_000);
+}, 1_000_000);

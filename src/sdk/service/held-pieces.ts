@@ -35,9 +35,11 @@ export class HeldPieces {
     this.#spool.clear();
   }
 
-  /** Everything that was added, in order. */
+  /** Everything that was added, in order, once: what was taken is held no longer. */
   async *read(): AsyncGenerator<PagePiece> {
-    if (this.#first !== undefined) yield this.#first;
+    const first = this.#first;
+    this.#first = undefined;
+    if (first !== undefined) yield first;
     for (const { input } of this.#others) {
       const bytes = Buffer.concat(await Array.fromAsync(input.open()));
       yield parseExact(bytes.toString('utf8')) as PagePiece;

@@ -34,6 +34,7 @@ export class PageSeries {
   readonly #guard = new RepeatGuard();
   readonly #distinct: Distinct | undefined;
   #answer: Answer | undefined;
+  #hasPages = false;
   #sign: string | undefined;
 
   constructor(options: PageSeriesOptions) {
@@ -48,7 +49,7 @@ export class PageSeries {
     return this.#pager;
   }
 
-  /** The answer that came last. */
+  /** The answer that came last, if the stream resumes by it; no other is held, as it may be a large page. */
   get answer(): Answer | undefined {
     return this.#answer;
   }
@@ -74,12 +75,13 @@ export class PageSeries {
     const scope: Scope = { ...this.#options.scope, page };
     const { decode, errors } = stream;
     const reply = await caller.call({ request, link, scope, decode, errors }).catch((error: unknown) => {
-      throw error instanceof Ignored && this.#answer !== undefined ? partIgnored(error.message) : error;
+      throw error instanceof Ignored && this.#hasPages ? partIgnored(error.message) : error;
     });
     const part = partialAnswer(title, reply.answer);
     if (reply.verdict === 'ok' && part !== undefined) throw part;
     if (this.#guard.hasSeen(reply.digest)) throw repeatedPage(title, reply.answer.url);
-    this.#answer = reply.answer;
+    this.#hasPages = true;
+    if (resumesByAnswer(stream)) this.#answer = reply.answer;
     let count = 0;
     let last: Fields | undefined;
     for await (const piece of reply.verdict === 'empty' ? [] : recordsOf(reply, stream, scope)) {
@@ -94,6 +96,8 @@ export class PageSeries {
     return turn;
   }
 }
+
+const resumesByAnswer = ({ incremental }: StreamData): boolean => incremental !== undefined && 'state' in incremental;
 
 function isList({ records }: StreamData): boolean {
   return typeof records === 'string' || Array.isArray(records);

@@ -8,6 +8,6 @@ export default defineConfig({
     ...base.test,
     include: ['test/package/installed/*.test.ts'],
     exclude: [...configDefaults.exclude],
-    globalSetup: ['test/package/installed/install.ts'],
+    globalSetup: [...base.test!.globalSetup!, 'test/package/installed/install.ts'],
   },
 });
