@@ -1,11 +1,12 @@
-import { type Dialect, SqliteDialect, type SqliteStatement } from 'kysely';
+import type { Dialect, SqliteStatement } from 'kysely';
 import { SqliteDatabase, type SqliteValue, sqliteErrorName } from '../lib/sqlite.ts';
+import { lockPatienceMs, PatientSqliteDialect } from './patient-driver.ts';
 import { stateProblem } from './state-problem.ts';
 import { TransactionGuard } from './transaction-guard.ts';
 import { WriteHealth } from './write-health.ts';
 
-/** Longest that a statement waits for another process to finish its transaction. */
-const busyTimeoutMs = 15_000;
+/** How long SQLite itself waits, blocking the thread, for another process to finish its transaction. Longer while opening. */
+const busyTimeoutMs = 25;
 const keptStatements = 300;
 
 interface SqliteStateOptions {
@@ -16,10 +17,10 @@ interface SqliteStateOptions {
 }
 
 /**
- * The SQLite dialect with three additions: transactions take the write lock when they begin (one that reads first and
- * writes later could otherwise fail on a stale view), statements are prepared once and kept, and every commit is on
- * the disk before it returns (what is owed outlives the power). Where `durable` says that it need not, the database is in
- * memory, for this process alone: the file stays empty.
+ * The SQLite dialect with four additions: a lock is waited for without blocking the event loop, transactions take the
+ * write lock when they begin (one that reads first and writes later could otherwise fail on a stale view), statements are
+ * prepared once and kept, and every commit is on the disk before it returns (what is owed outlives the power). Where
+ * `durable` says that it need not, the database is in memory, for this process alone: the file stays empty.
  */
 export function sqliteDialect(
   file: string,
@@ -32,11 +33,14 @@ export function sqliteDialect(
       throw stateProblem(error, file);
     }
   };
-  const database = telling(() => new SqliteDatabase(durable ? file : ':memory:', { mustExist, busyTimeoutMs }));
+  const database = telling(
+    () => new SqliteDatabase(durable ? file : ':memory:', { mustExist, busyTimeoutMs: lockPatienceMs }),
+  );
   try {
     if (durable) switchToWal(database);
     database.pragma('synchronous = FULL');
     database.pragma('foreign_keys = ON');
+    database.pragma(`busy_timeout = ${busyTimeoutMs}`);
   } catch (error) {
     database.close();
     throw stateProblem(error, file);
@@ -61,7 +65,7 @@ export function sqliteDialect(
     kept.set(text, statement);
     return statement;
   };
-  return new SqliteDialect({ database: { prepare, close: () => database.close() } });
+  return new PatientSqliteDialect({ database: { prepare, close: () => database.close() } }, health);
 }
 
 function rollbackBy(guard: TransactionGuard): SqliteStatement {
@@ -79,7 +83,7 @@ const retryMs = 5;
  * there, as it does for every other statement. So we do.
  */
 function switchToWal(database: SqliteDatabase): void {
-  const end = performance.now() + busyTimeoutMs;
+  const end = performance.now() + lockPatienceMs;
   for (;;) {
     try {
       database.pragma('journal_mode = WAL');

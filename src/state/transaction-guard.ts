@@ -35,7 +35,8 @@ export class TransactionGuard {
       this.#note(text, result);
       return result;
     } catch (error) {
-      if (isUnwritable(error)) this.#health.refused(error);
+      // A lock may be gone at the next try: who gives up waiting for it says so.
+      if (isUnwritable(error) && error.code !== 'STATE_LOCKED') this.#health.refused(error);
       if (this.#isBegun && !this.#connection.inTransaction) this.#failure = error;
       throw error;
     }
@@ -71,7 +72,10 @@ export class TransactionGuard {
   }
 }
 
+/** True for a statement that changes rows. */
+export const isWrite = (text: string): boolean => /^(insert|update|delete)/i.test(text);
+
 function hasChanged(text: string, result: unknown): boolean {
-  if (!/^(insert|update|delete)/i.test(text)) return false;
+  if (!isWrite(text)) return false;
   return Array.isArray(result) ? result.length > 0 : (result as { changes: number | bigint }).changes > 0;
 }

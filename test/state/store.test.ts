@@ -34,6 +34,22 @@ describe('the store', () => {
     expect(statSync(join(folder, 'payloads')).mode & 0o777).toBe(0o700);
   });
 
+  it('waits for the lock of another process without blocking the event loop, and goes on once it is free', async () => {
+    const folder = newFolder();
+    const store = await newStore({ clock: systemClock, folder });
+    const other = new SqliteDatabase(join(folder, 'sluice.db'));
+    other.exec('begin immediate');
+    const written = store.settings.set('colour', 'blue');
+    const inTransaction = store.transaction((parts) => parts.settings.set('size', 'small'));
+    // A wait of the thread would never let this line be reached: the lock is ours, in the same thread.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    other.exec('rollback');
+    other.close();
+    await Promise.all([written, inTransaction]);
+    expect([await store.settings.find('colour'), await store.settings.find('size')]).toEqual(['blue', 'small']);
+    expect(store.unwritable()).toBeUndefined();
+  });
+
   it('opens in many processes and connections at once, one of which migrates', async () => {
     const folder = newFolder();
     const stores = await Promise.all(Array.from({ length: 5 }, () => newStore({ clock: systemClock, folder })));
