@@ -1,6 +1,6 @@
 import { Problem, seenIn } from '#sdk';
 import { connectionLost, connectTimeout, neverConnected } from './network-problems.ts';
-import { type Circumstances, type ErrorNumbers, queryFailed, serverProblem } from './server-problems.ts';
+import { type Circumstances, type ErrorNumbers, queryFailed, serverProblem, type Verdict } from './server-problems.ts';
 
 interface ServerError {
   readonly code?: string;
@@ -15,7 +15,14 @@ interface ServerError {
  */
 const rules: readonly ErrorNumbers[] = [
   {
-    errors: [1044, 1045, 1251, 1396, 1524, 1698, 1820, 1862, 3118, 3955, 4151],
+    errors: [1045],
+    family: 'login',
+    code: 'DB_LOGIN_REFUSED',
+    next: 'check user and password of the source',
+    isLoginRefused: true,
+  },
+  {
+    errors: [1044, 1251, 1396, 1524, 1698, 1820, 1862, 3118, 3955, 4151],
     family: 'login',
     code: 'DB_LOGIN_REFUSED',
     next: 'check user and password of the source',
@@ -67,9 +74,11 @@ export function mysqlProblem(thrown: unknown, { place, connectSeconds, isConnect
     if (seenIn(thrown).message === 'connect ETIMEDOUT') return connectTimeout(place, connectSeconds);
     return isConnected ? connectionLost(place, thrown) : neverConnected(place, thrown);
   }
-  const { family, code, next } = rules.find(({ errors }) => errors.includes(errno)) ?? queryFailed;
+  const verdict: Verdict = rules.find(({ errors }) => errors.includes(errno)) ?? queryFailed;
+  const { family, code, next } = verdict;
+  const isLoginRefused = verdict.isLoginRefused === true && !isConnected;
   const seen = `error ${errno}${sqlState ? `, SQLSTATE ${sqlState}` : ''}`;
-  return serverProblem({ place, said: sqlMessage, family, code, next, seen, cause: thrown });
+  return serverProblem({ place, said: sqlMessage, family, code, next, seen, isLoginRefused, cause: thrown });
 }
 
 function loginRefused(thrown: unknown, place: string): Problem {

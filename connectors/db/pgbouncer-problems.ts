@@ -48,7 +48,14 @@ const rules: readonly Rule[] = [
     next: 'set cert_file and key_file of the option tls to a certificate of this user',
   },
   {
-    words: /authentication failed|no such user|login (rejected|failed)|not allowed$/,
+    words: /authentication failed|no such user/,
+    family: 'login',
+    code: 'DB_LOGIN_REFUSED',
+    next: 'check user and password of the source',
+    isLoginRefused: true,
+  },
+  {
+    words: /login (rejected|failed)|not allowed$/,
     family: 'login',
     code: 'DB_LOGIN_REFUSED',
     next: 'check user and password of the source',

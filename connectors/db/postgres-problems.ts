@@ -19,6 +19,13 @@ interface Rule extends Verdict {
 
 /** One table from SQLSTATE to what happens next; the first match counts. Appendix A of the PostgreSQL manual. */
 const rules: readonly Rule[] = [
+  {
+    sqlstate: /^28P01/,
+    family: 'login',
+    code: 'DB_LOGIN_REFUSED',
+    next: 'check user and password of the source',
+    isLoginRefused: true,
+  },
   { sqlstate: /^28/, family: 'login', code: 'DB_LOGIN_REFUSED', next: 'check user and password of the source' },
   { sqlstate: /^3D000/, family: 'config', code: 'DB_NO_DATABASE', next: 'mend the option database' },
   {
@@ -55,9 +62,13 @@ export function postgresProblem(thrown: unknown, where: Where): Problem {
   const error = (thrown ?? {}) as ServerError;
   if (error.severity === undefined || error.code === undefined) return clientProblem(thrown, where);
   const { message } = seenIn(thrown);
-  const { family, code, next } = verdictOn(error, message);
+  const { family, code, next, isLoginRefused = false } = verdictOn(error, message);
   const said = [message, error.detail, error.hint].filter(Boolean).join('; ');
-  return serverProblem({ place: where.place, said, family, code, next, seen: stateOf(error), cause: thrown });
+  return serverProblem({
+    ...{ place: where.place, said, family, code, next, seen: stateOf(error), cause: thrown },
+    // A query may log in elsewhere.
+    isLoginRefused: isLoginRefused && !where.isConnected,
+  });
 }
 
 /** Words count only where nothing else tells: a server may speak any language, a pooler's are always English. */

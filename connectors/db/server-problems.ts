@@ -5,6 +5,8 @@ export interface Verdict {
   readonly family: 'config' | 'login' | 'try_later' | 'job';
   readonly code: string;
   readonly next: string;
+  /** The server said no to the user and password themselves. */
+  readonly isLoginRefused?: boolean;
 }
 
 /** What errors mean that a server tells by numbers: one row of its table. */

@@ -1,6 +1,6 @@
 import { Problem, seenIn } from '#sdk';
 import { connectionLost, connectTimeout, networkProblem, neverConnected, tlsRefused } from './network-problems.ts';
-import { type Circumstances, type ErrorNumbers, queryFailed, serverProblem } from './server-problems.ts';
+import { type Circumstances, type ErrorNumbers, queryFailed, serverProblem, type Verdict } from './server-problems.ts';
 
 interface ServerError {
   readonly code?: string;
@@ -11,7 +11,14 @@ interface ServerError {
 /** One table from error number to what happens next. https://learn.microsoft.com/sql/relational-databases/errors-events/ */
 const rules: readonly ErrorNumbers[] = [
   {
-    errors: [18401, 18450, 18452, 18456, 18461, 18470, 18486, 18487, 18488],
+    errors: [18456],
+    family: 'login',
+    code: 'DB_LOGIN_REFUSED',
+    next: 'check user and password of the source',
+    isLoginRefused: true,
+  },
+  {
+    errors: [18401, 18450, 18452, 18461, 18470, 18486, 18487, 18488],
     family: 'login',
     code: 'DB_LOGIN_REFUSED',
     next: 'check user and password of the source',
@@ -34,14 +41,24 @@ const rules: readonly ErrorNumbers[] = [
   },
 ];
 
+interface Login extends Circumstances {
+  /** The number of the first error that the server answered the login with; tedious keeps it to itself. */
+  readonly loginError?: number | undefined;
+}
+
 /** Whatever tedious threw, as a problem. */
-export function sqlserverProblem(thrown: unknown, { place, connectSeconds, isConnected }: Circumstances): Problem {
+export function sqlserverProblem(thrown: unknown, given: Login): Problem {
+  const { place, connectSeconds, isConnected, loginError } = given;
   if (thrown instanceof Problem) return thrown;
-  const { code, number, cause } = (thrown ?? {}) as ServerError;
+  const { code, cause, ...error } = (thrown ?? {}) as ServerError;
+  const number = error.number ?? (code === 'ELOGIN' ? loginError : undefined);
   const { message } = seenIn(thrown);
   if (number !== undefined) {
-    const { family, code: name, next } = rules.find(({ errors }) => errors.includes(number)) ?? queryFailed;
-    return serverProblem({ place, said: message, family, code: name, next, seen: `error ${number}`, cause: thrown });
+    const verdict: Verdict = rules.find(({ errors }) => errors.includes(number)) ?? queryFailed;
+    const { family, code: name, next } = verdict;
+    const isLoginRefused = verdict.isLoginRefused === true && !isConnected;
+    const seen = `error ${number}`;
+    return serverProblem({ place, said: message, family, code: name, next, seen, isLoginRefused, cause: thrown });
   }
   if (code === 'ETIMEOUT' && /^Timeout: Request/.test(message)) return timedOut(place, thrown);
   if (code === 'ETIMEOUT') return connectTimeout(place, connectSeconds);
