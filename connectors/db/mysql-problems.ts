@@ -1,6 +1,16 @@
 import { Problem, seenIn } from '#sdk';
 import { connectionLost, connectTimeout, neverConnected } from './network-problems.ts';
-import { type Circumstances, type ErrorNumbers, queryFailed, serverProblem, type Verdict } from './server-problems.ts';
+import {
+  type Circumstances,
+  type ErrorNumbers,
+  loginRefused,
+  noDatabase,
+  otherwise,
+  serverBusy,
+  serverProblem,
+  tlsRequired,
+  type Verdict,
+} from './server-problems.ts';
 
 interface ServerError {
   readonly code?: string;
@@ -14,21 +24,22 @@ interface ServerError {
  * https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html
  */
 const rules: readonly ErrorNumbers[] = [
+  { errors: [1045, 1251, 1396, 1524, 1698, 1820, 1862, 3118, 3955, 4151], ...loginRefused },
+  { errors: [3159], ...tlsRequired },
+  { errors: [1044, 1049], ...noDatabase },
   {
-    errors: [1045],
-    family: 'login',
-    code: 'DB_LOGIN_REFUSED',
-    next: 'check user and password of the source',
-    isLoginRefused: true,
+    errors: [1130],
+    family: 'config',
+    code: 'DB_HOST_REFUSED',
+    next: 'create an account of this user for the address that the server names, or for %',
   },
   {
-    errors: [1044, 1251, 1396, 1524, 1698, 1820, 1862, 3118, 3955, 4151],
-    family: 'login',
-    code: 'DB_LOGIN_REFUSED',
-    next: 'check user and password of the source',
+    // Too many broken handshakes from here: trying again does not end it.
+    errors: [1129],
+    family: 'job',
+    code: 'DB_HOST_BLOCKED',
+    next: 'run flush hosts on the server (mariadb-admin flush-hosts), and raise its max_connect_errors',
   },
-  { errors: [3159], family: 'config', code: 'DB_TLS_REQUIRED', next: 'set tls: { mode: verify } on the source' },
-  { errors: [1049], family: 'config', code: 'DB_NO_DATABASE', next: 'mend the option database' },
   {
     errors: [1792, 1836, 1290],
     family: 'job',
@@ -45,49 +56,68 @@ const rules: readonly ErrorNumbers[] = [
     errors: [1317, 1969, 3024, 1028],
     family: 'job',
     code: 'DB_STATEMENT_CANCELLED',
-    next: 'raise statement_timeout_seconds or make the query faster',
+    next: 'make the query faster, or raise statement_timeout_seconds of the source or the limit that the server sets for this user',
   },
   {
-    // Too many connections, shutdown, out of memory or disk, blocked host, lock wait, deadlock, killed, table altered
-    // behind the snapshot, network trouble.
+    // Passes: too many connections, shutdown, out of memory or disk, lock wait, deadlock, killed, changed or altered behind the
+    // snapshot, offline mode.
     errors: [
-      1021, 1037, 1038, 1040, 1041, 1053, 1077, 1078, 1079, 1129, 1135, 1203, 1205, 1213, 1226, 1412, 1927, 3168, 4031,
+      1020, 1021, 1037, 1038, 1040, 1041, 1053, 1077, 1078, 1079, 1135, 1203, 1205, 1206, 1213, 1226, 1412, 1637, 1927,
+      3032, 3168, 3572, 4031,
     ],
-    family: 'try_later',
-    code: 'DB_SERVER_BUSY',
-    next: 'the run is tried again',
+    ...serverBusy,
   },
+  // What TiDB and ProxySQL say while the servers behind them are away or change places.
+  { errors: [9001, 9002, 9003, 9004, 9005, 9006, 9007, 9008], ...serverBusy },
   {
-    errors: [1152, 1153, 1158, 1159, 1160, 1161, 1184],
+    errors: [1152, 1153, 1158, 1159, 1160, 1161, 1184, 2003, 2006, 2013],
     family: 'try_later',
     code: 'DB_CONNECTION_LOST',
     next: 'the run is tried again',
   },
 ];
 
+/** Connection trouble and serialization faults pass, whatever the number: 1047 is that of a Galera node that is not ready. */
+const passingStates = /^(08|40001|40P01)/;
+
 /** Whatever mysql2 threw, as a problem. */
-export function mysqlProblem(thrown: unknown, { place, connectSeconds, isConnected }: Circumstances): Problem {
+export function mysqlProblem(thrown: unknown, where: Circumstances): Problem {
+  const { place, connectSeconds, isConnected } = where;
   if (thrown instanceof Problem) return thrown;
   const { errno, sqlState, sqlMessage, code: name } = (thrown ?? {}) as ServerError;
-  if (name === 'AUTH_SWITCH_PLUGIN_ERROR') return loginRefused(thrown, place);
+  if (name === 'AUTH_SWITCH_PLUGIN_ERROR') return pluginRefused(thrown, where);
   if (typeof errno !== 'number' || sqlMessage === undefined) {
     if (seenIn(thrown).message === 'connect ETIMEDOUT') return connectTimeout(place, connectSeconds);
     return isConnected ? connectionLost(place, thrown) : neverConnected(place, thrown);
   }
-  const verdict: Verdict = rules.find(({ errors }) => errors.includes(errno)) ?? queryFailed;
-  const { family, code, next } = verdict;
-  const isLoginRefused = verdict.isLoginRefused === true && !isConnected;
+  const { family, code, next } = verdictOn(errno, sqlState, where);
   const seen = `error ${errno}${sqlState ? `, SQLSTATE ${sqlState}` : ''}`;
-  return serverProblem({ place, said: sqlMessage, family, code, next, seen, isLoginRefused, cause: thrown });
+  return serverProblem({ place, said: sqlMessage, family, code, next, seen, cause: thrown });
 }
 
-function loginRefused(thrown: unknown, place: string): Problem {
-  return serverProblem({
-    place,
-    said: seenIn(thrown).message,
-    family: 'login',
-    code: 'DB_LOGIN_REFUSED',
-    next: 'check user and password of the source; some kinds of login need TLS',
-    cause: thrown,
+function verdictOn(errno: number, sqlState = '', { isConnected, hasTls }: Circumstances): Verdict {
+  const found = rules.find(({ errors }) => errors.includes(errno));
+  // A server does not tell a wrong password from an account that is only let in with TLS.
+  if (errno === 1045 && !hasTls) return { ...loginRefused, next: `${loginRefused.next}; ${mayNeedTls}` };
+  return found ?? (passingStates.test(sqlState) ? serverBusy : otherwise(isConnected));
+}
+
+const mayNeedTls = 'if they are right, the account may need tls: { mode: verify }';
+
+/** What the driver says of a kind of login: mostly that it lacks it. */
+function pluginRefused(cause: unknown, { place, hasTls }: Circumstances): Problem {
+  const { message } = seenIn(cause);
+  const plugin = /unknown plugin (\w+)/.exec(message)?.[1];
+  if (plugin === undefined) {
+    const next = hasTls ? loginRefused.next : `${loginRefused.next}; ${mayNeedTls}`;
+    return serverProblem({ ...loginRefused, place, said: message, next, cause });
+  }
+  return new Problem({
+    code: 'DB_LOGIN_KIND',
+    family: 'config',
+    message: `the database at ${place} asks for a login by the plugin ${plugin}, which Sluice does not support`,
+    allowed: 'mysql_native_password, caching_sha2_password, sha256_password, mysql_clear_password',
+    next: 'alter user … identified via mysql_native_password (MariaDB), identified with caching_sha2_password (MySQL)',
+    cause,
   });
 }

@@ -69,8 +69,12 @@ export class MysqlSession {
   }
 
   #problem(thrown: unknown): Error {
-    const { place } = this;
-    return mysqlProblem(thrown, { place, connectSeconds: this.#connectSeconds, isConnected: this.#isConnected });
+    return mysqlProblem(thrown, {
+      place: this.place,
+      connectSeconds: this.#connectSeconds,
+      isConnected: this.#isConnected,
+      hasTls: this.#config.ssl !== undefined,
+    });
   }
 
   /** Runs statements of our own, one after the other; their results are dropped. */

@@ -119,7 +119,8 @@ function checkLogin(body: Buffer): void {
   throw loginUnsupported(unsupported.get(kind) ?? `an unknown kind of login (${kind})`);
 }
 
-function loginUnsupported(kind: string): Problem {
+/** The server lets this user in by a kind of login that we lack. */
+export function loginUnsupported(kind: string): Problem {
   return new Problem({
     code: 'DB_LOGIN_REFUSED',
     family: 'login',

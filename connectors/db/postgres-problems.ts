@@ -1,7 +1,17 @@
 import { type ConnectorLog, Problem, seenIn } from '#sdk';
 import { connectionLost, neverConnected } from './network-problems.ts';
-import { pgbouncerVerdict, tlsRequired } from './pgbouncer-problems.ts';
-import { type Circumstances, queryFailed, serverProblem, type Verdict } from './server-problems.ts';
+import { poolerVerdict } from './pooler-problems.ts';
+import { loginUnsupported } from './postgres-messages.ts';
+import {
+  type Circumstances,
+  loginRefused,
+  noCertificate,
+  noDatabase,
+  otherwise,
+  serverBusy,
+  serverProblem,
+  type Verdict,
+} from './server-problems.ts';
 
 /** The fields of an ErrorResponse that we read. https://www.postgresql.org/docs/current/protocol-error-fields.html */
 interface ServerError {
@@ -17,17 +27,13 @@ interface Rule extends Verdict {
   readonly sqlstate: RegExp;
 }
 
-/** One table from SQLSTATE to what happens next; the first match counts. Appendix A of the PostgreSQL manual. */
+/**
+ * One table from SQLSTATE to what happens next; the first match counts. Appendix A of the PostgreSQL manual. What passes: trouble
+ * with the connection, too few resources, shutdown and start, read errors of a disk, serialization, deadlock, a lock that is held.
+ */
 const rules: readonly Rule[] = [
-  {
-    sqlstate: /^28P01/,
-    family: 'login',
-    code: 'DB_LOGIN_REFUSED',
-    next: 'check user and password of the source',
-    isLoginRefused: true,
-  },
-  { sqlstate: /^28/, family: 'login', code: 'DB_LOGIN_REFUSED', next: 'check user and password of the source' },
-  { sqlstate: /^3D000/, family: 'config', code: 'DB_NO_DATABASE', next: 'mend the option database' },
+  { sqlstate: /^28/, ...loginRefused },
+  { sqlstate: /^(3D000|57P04)/, ...noDatabase },
   {
     sqlstate: /^25006/,
     family: 'job',
@@ -35,17 +41,12 @@ const rules: readonly Rule[] = [
     next: 'a source is only read: write a query that changes nothing',
   },
   {
-    sqlstate: /^57014/,
+    sqlstate: /^(57014|25P04)/,
     family: 'job',
     code: 'DB_STATEMENT_CANCELLED',
-    next: 'raise statement_timeout_seconds or make the query faster',
+    next: 'make the query faster, or raise statement_timeout_seconds of the source or the limit that the server sets for this user',
   },
-  {
-    sqlstate: /^(08|53|57P|58|40001|40P01|55P03|25P0[34])/,
-    family: 'try_later',
-    code: 'DB_SERVER_BUSY',
-    next: 'the run is tried again',
-  },
+  { sqlstate: /^(08|53|57P|58000|58030|40001|40P01|55P03|25P03|72000)/, ...serverBusy },
 ];
 
 const otherParameters: Verdict = {
@@ -54,7 +55,7 @@ const otherParameters: Verdict = {
   next: 'give one parameter for each of $1, $2 …',
 };
 
-type Where = Pick<Circumstances, 'place' | 'isConnected'>;
+type Where = Omit<Circumstances, 'connectSeconds'>;
 
 /** Whatever pg threw, as a problem. */
 export function postgresProblem(thrown: unknown, where: Where): Problem {
@@ -62,21 +63,31 @@ export function postgresProblem(thrown: unknown, where: Where): Problem {
   const error = (thrown ?? {}) as ServerError;
   if (error.severity === undefined || error.code === undefined) return clientProblem(thrown, where);
   const { message } = seenIn(thrown);
-  const { family, code, next, isLoginRefused = false } = verdictOn(error, message);
+  const { family, code, next } = verdictOn(error, message, where);
   const said = [message, error.detail, error.hint].filter(Boolean).join('; ');
-  return serverProblem({
-    ...{ place: where.place, said, family, code, next, seen: stateOf(error), cause: thrown },
-    // A query may log in elsewhere.
-    isLoginRefused: isLoginRefused && !where.isConnected,
-  });
+  return serverProblem({ place: where.place, said, family, code, next, seen: stateOf(error), cause: thrown });
 }
 
 /** Words count only where nothing else tells: a server may speak any language, a pooler's are always English. */
-function verdictOn({ code = '', routine }: ServerError, message: string): Verdict {
-  if (code.startsWith('28') && /no encryption|SSL off/.test(message)) return tlsRequired;
+function verdictOn(error: ServerError, message: string, where: Where): Verdict {
+  const { code = '', routine } = error;
   if (routine === 'exec_bind_message') return otherParameters;
-  const pooler = code === '08P01' && routine === undefined ? pgbouncerVerdict(message) : undefined;
-  return pooler ?? rules.find(({ sqlstate }) => sqlstate.test(code)) ?? queryFailed;
+  if (routine === 'ClientAuthentication') return notAdmitted(message, where);
+  const pooler = routine === undefined ? poolerVerdict(code, [message, error.detail].join('; ')) : undefined;
+  if (pooler !== undefined) return pooler;
+  if (!where.isConnected && noAccess.test(code)) return noDatabase;
+  return rules.find(({ sqlstate }) => sqlstate.test(code)) ?? otherwise(where.isConnected);
+}
+
+/** No right to connect, or a database that takes no connections: at a query these mean something else. */
+const noAccess = /^(42501|55000)/;
+
+/** Refused before any password: by the lines of pg_hba.conf, whose name is the same in every language, or for want of a certificate. */
+function notAdmitted(message: string, { hasTls }: Where): Verdict {
+  if (!message.includes('pg_hba.conf')) return noCertificate;
+  const line = 'add a line to pg_hba.conf that lets this user into this database from this address';
+  const next = hasTls ? line : `${line}; if there is one that asks for TLS, set tls: { mode: verify } on the source`;
+  return { family: 'config', code: 'DB_HOST_REFUSED', next };
 }
 
 function stateOf({ code, position }: ServerError): string {
@@ -86,6 +97,7 @@ function stateOf({ code, position }: ServerError): string {
 function clientProblem(thrown: unknown, { place, isConnected }: Where): Problem {
   if (isConnected) return connectionLost(place, thrown);
   const { message } = seenIn(thrown);
+  if (/^SASL: Only mechanism/.test(message)) return loginUnsupported('a kind of SASL');
   if (!/^SASL|password/i.test(message)) return neverConnected(place, thrown);
   return new Problem({
     code: 'DB_LOGIN_REFUSED',

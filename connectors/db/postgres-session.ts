@@ -97,7 +97,8 @@ export class PostgresSession {
   }
 
   #problem(thrown: unknown): Problem {
-    return postgresProblem(thrown, { place: this.place, isConnected: this.#isConnected });
+    const { place } = this;
+    return postgresProblem(thrown, { place, isConnected: this.#isConnected, hasTls: this.#config.ssl !== false });
   }
 
   /** One row of text by a statement of our own. */

@@ -5,8 +5,6 @@ export interface Verdict {
   readonly family: 'config' | 'login' | 'try_later' | 'job';
   readonly code: string;
   readonly next: string;
-  /** The server said no to the user and password themselves. */
-  readonly isLoginRefused?: boolean;
 }
 
 /** What errors mean that a server tells by numbers: one row of its table. */
@@ -15,10 +13,50 @@ export interface ErrorNumbers extends Verdict {
 }
 
 /** The verdict on an error that stands in no table: a server knows best what it does not like about a query. */
-export const queryFailed: Verdict = {
+const queryFailed: Verdict = {
   family: 'job',
   code: 'DB_QUERY_FAILED',
-  next: 'mend the query; the server says where',
+  next: 'fix the query; the server says where',
+};
+
+/** The same before the server has let us in, when no query was sent yet. */
+const connectRefused: Verdict = {
+  family: 'job',
+  code: 'DB_CONNECT_REFUSED',
+  next: 'fix what the server names: it refused the connection before any query',
+};
+
+/** The verdict on an error that no table has. */
+export function otherwise(isConnected: boolean): Verdict {
+  return isConnected ? queryFailed : connectRefused;
+}
+
+/** The server may take the same request in a while. */
+export const serverBusy: Verdict = { family: 'try_later', code: 'DB_SERVER_BUSY', next: 'the run is tried again' };
+
+/** The user is known, the database is not, or not for this user. */
+export const noDatabase: Verdict = {
+  family: 'config',
+  code: 'DB_NO_DATABASE',
+  next: 'fix the option database, or grant this user the right to connect to it',
+};
+
+export const tlsRequired: Verdict = {
+  family: 'config',
+  code: 'DB_TLS_REQUIRED',
+  next: 'set tls: { mode: verify } on the source',
+};
+
+export const noCertificate: Verdict = {
+  family: 'config',
+  code: 'DB_CLIENT_CERTIFICATE',
+  next: 'set cert_file and key_file of the option tls to a certificate of this user',
+};
+
+export const loginRefused: Verdict = {
+  family: 'login',
+  code: 'DB_LOGIN_REFUSED',
+  next: 'check user and password of the source',
 };
 
 /** What a problem tells of the connection that it came up on. */
@@ -29,6 +67,8 @@ export interface Circumstances {
   readonly connectSeconds: number;
   /** The server has let us in. */
   readonly isConnected: boolean;
+  /** The connection is encrypted. */
+  readonly hasTls: boolean;
 }
 
 /** What a server said about a login or a statement, as a problem of the family given. */

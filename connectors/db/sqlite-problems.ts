@@ -1,23 +1,32 @@
+import { statSync } from 'node:fs';
 import { Problem, type ProblemInit, seenIn, sqliteErrorName } from '#sdk';
+import { serverBusy } from './server-problems.ts';
 import { FileOverwritten } from './sqlite-snapshot.ts';
 
 type Rule = Pick<ProblemInit, 'family' | 'code' | 'next'> & { readonly codes: RegExp };
 
+const noDatabaseFile = {
+  family: 'config',
+  code: 'DB_NO_FILE',
+  next: 'name a SQLite database in the option file',
+} as const;
+
 /** Primary and extended result codes. https://www.sqlite.org/rescode.html */
 const rules: readonly Rule[] = [
   {
-    codes: /^SQLITE_(BUSY|LOCKED|PROTOCOL|IOERR|NOMEM)/,
-    family: 'try_later',
-    code: 'DB_SERVER_BUSY',
-    next: 'the run is tried again',
+    codes: /^SQLITE_(CORRUPT|IOERR_CORRUPTFS)/,
+    family: 'job',
+    code: 'DB_FILE_DAMAGED',
+    next: 'look at the file: sqlite3 FILE "pragma integrity_check"; copy it again, or restore it from a backup',
   },
+  { codes: /^SQLITE_(BUSY|LOCKED|PROTOCOL|IOERR|NOMEM)/, ...serverBusy },
   {
     codes: /^SQLITE_(CANTOPEN|PERM)/,
     family: 'config',
     code: 'DB_NO_FILE',
-    next: 'mend the option file or the rights of the file',
+    next: 'fix the option file or the rights of the file',
   },
-  { codes: /^SQLITE_NOTADB/, family: 'config', code: 'DB_NO_FILE', next: 'name a SQLite database in the option file' },
+  { codes: /^SQLITE_NOTADB/, ...noDatabaseFile },
   {
     codes: /^SQLITE_(READONLY|AUTH)/,
     family: 'job',
@@ -25,7 +34,7 @@ const rules: readonly Rule[] = [
     next: 'a source is only read: write a query that changes nothing',
   },
 ];
-const otherwise = { family: 'job', code: 'DB_QUERY_FAILED', next: 'mend the query' } as const;
+const otherwise = { family: 'job', code: 'DB_QUERY_FAILED', next: 'fix the query' } as const;
 
 /** Whatever the reading of a file threw, as a problem. */
 export function sqliteProblem(thrown: unknown, path: string): Problem {
@@ -33,7 +42,7 @@ export function sqliteProblem(thrown: unknown, path: string): Problem {
   if (thrown instanceof FileOverwritten) return fileChanged(thrown, path);
   const { message } = seenIn(thrown);
   const code = sqliteErrorName(thrown) ?? '';
-  const rule = rules.find(({ codes }) => codes.test(code)) ?? otherwise;
+  const rule = isFolder(path) ? noDatabaseFile : (rules.find(({ codes }) => codes.test(code)) ?? otherwise);
   return new Problem({
     family: rule.family,
     code: rule.code,
@@ -42,6 +51,11 @@ export function sqliteProblem(thrown: unknown, path: string): Problem {
     ...(code === '' ? {} : { seen: code }),
     cause: thrown,
   });
+}
+
+/** SQLite reports a folder as a read error of the disk. */
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
 function fileChanged(cause: FileOverwritten, path: string): Problem {

@@ -1,6 +1,14 @@
 import { Problem, seenIn } from '#sdk';
 import { connectionLost, connectTimeout, networkProblem, neverConnected, tlsRefused } from './network-problems.ts';
-import { type Circumstances, type ErrorNumbers, queryFailed, serverProblem, type Verdict } from './server-problems.ts';
+import {
+  type Circumstances,
+  type ErrorNumbers,
+  loginRefused,
+  noDatabase,
+  otherwise,
+  serverBusy,
+  serverProblem,
+} from './server-problems.ts';
 
 interface ServerError {
   readonly code?: string;
@@ -10,28 +18,23 @@ interface ServerError {
 
 /** One table from error number to what happens next. https://learn.microsoft.com/sql/relational-databases/errors-events/ */
 const rules: readonly ErrorNumbers[] = [
+  { errors: [18450, 18452, 18456, 18470, 18486, 18487, 18488], ...loginRefused },
+  { errors: [4060, 911, 916], ...noDatabase },
   {
-    errors: [18456],
-    family: 'login',
-    code: 'DB_LOGIN_REFUSED',
-    next: 'check user and password of the source',
-    isLoginRefused: true,
+    errors: [40615],
+    family: 'config',
+    code: 'DB_HOST_REFUSED',
+    next: 'let the address that the server names through its firewall',
   },
   {
-    errors: [18401, 18450, 18452, 18461, 18470, 18486, 18487, 18488],
-    family: 'login',
-    code: 'DB_LOGIN_REFUSED',
-    next: 'check user and password of the source',
-  },
-  { errors: [4060, 911], family: 'config', code: 'DB_NO_DATABASE', next: 'mend the option database' },
-  {
+    // Passes: locks, deadlock, snapshot conflicts, memory, log and tempdb that are full, shutdown, start, upgrade, single user,
+    // a database that is being recovered, restored or moved, the limits of Azure.
     errors: [
-      1204, 1205, 1222, 3960, 701, 802, 6005, 9002, 10928, 10929, 17809, 40197, 40501, 40540, 40613, 49918, 49919,
-      49920,
+      701, 802, 904, 921, 922, 927, 976, 978, 983, 1105, 1204, 1205, 1222, 3960, 3961, 4221, 6005, 8645, 8651, 9002,
+      10928, 10929, 17142, 17187, 17188, 17189, 17197, 17809, 18401, 18451, 18461, 40143, 40166, 40197, 40501, 40540,
+      40613, 41301, 41302, 41305, 41325, 41839, 42108, 42109, 49918, 49919, 49920,
     ],
-    family: 'try_later',
-    code: 'DB_SERVER_BUSY',
-    next: 'the run is tried again',
+    ...serverBusy,
   },
   {
     errors: [1033, 156],
@@ -41,24 +44,15 @@ const rules: readonly ErrorNumbers[] = [
   },
 ];
 
-interface Login extends Circumstances {
-  /** The number of the first error that the server answered the login with; tedious keeps it to itself. */
-  readonly loginError?: number | undefined;
-}
-
 /** Whatever tedious threw, as a problem. */
-export function sqlserverProblem(thrown: unknown, given: Login): Problem {
-  const { place, connectSeconds, isConnected, loginError } = given;
+export function sqlserverProblem(thrown: unknown, where: Omit<Circumstances, 'hasTls'>): Problem {
+  const { place, connectSeconds, isConnected } = where;
   if (thrown instanceof Problem) return thrown;
-  const { code, cause, ...error } = (thrown ?? {}) as ServerError;
-  const number = error.number ?? (code === 'ELOGIN' ? loginError : undefined);
+  const { code, number, cause } = (thrown ?? {}) as ServerError;
   const { message } = seenIn(thrown);
   if (number !== undefined) {
-    const verdict: Verdict = rules.find(({ errors }) => errors.includes(number)) ?? queryFailed;
-    const { family, code: name, next } = verdict;
-    const isLoginRefused = verdict.isLoginRefused === true && !isConnected;
-    const seen = `error ${number}`;
-    return serverProblem({ place, said: message, family, code: name, next, seen, isLoginRefused, cause: thrown });
+    const { family, code: name, next } = rules.find(({ errors }) => errors.includes(number)) ?? otherwise(isConnected);
+    return serverProblem({ place, said: message, family, code: name, next, seen: `error ${number}`, cause: thrown });
   }
   if (code === 'ETIMEOUT' && /^Timeout: Request/.test(message)) return timedOut(place, thrown);
   if (code === 'ETIMEOUT') return connectTimeout(place, connectSeconds);
@@ -80,12 +74,5 @@ function timedOut(place: string, cause: unknown): Problem {
 }
 
 function refused(place: string, cause: unknown): Problem {
-  return serverProblem({
-    place,
-    said: seenIn(cause).message,
-    family: 'login',
-    code: 'DB_LOGIN_REFUSED',
-    next: 'check user and password of the source',
-    cause,
-  });
+  return serverProblem({ ...loginRefused, place, said: seenIn(cause).message, cause });
 }

@@ -21,15 +21,14 @@ const roughRowBytes = 200;
 export class SqlserverSession {
   readonly #tedious: typeof Tedious;
   readonly #connection: Connection;
-  readonly #circumstances: Omit<Circumstances, 'isConnected'>;
+  readonly #circumstances: Omit<Circumstances, 'isConnected' | 'hasTls'>;
   readonly #breakable: Breakable;
   #isConnected = false;
-  #loginError: number | undefined;
 
   private constructor(
     tedious: typeof Tedious,
     config: ConnectionConfiguration,
-    circumstances: Omit<Circumstances, 'isConnected'>,
+    circumstances: Omit<Circumstances, 'isConnected' | 'hasTls'>,
   ) {
     this.#tedious = tedious;
     this.#circumstances = circumstances;
@@ -40,11 +39,7 @@ export class SqlserverSession {
   }
 
   #problem(thrown: unknown): Problem {
-    return sqlserverProblem(thrown, {
-      ...this.#circumstances,
-      isConnected: this.#isConnected,
-      loginError: this.#loginError,
-    });
+    return sqlserverProblem(thrown, { ...this.#circumstances, isConnected: this.#isConnected });
   }
 
   /** Connects and logs in; throws a problem, or the signal's reason. */
@@ -62,9 +57,6 @@ export class SqlserverSession {
     });
     const place = `${address.host}:${address.port}`;
     const session = new SqlserverSession(tedious, config, { place, connectSeconds });
-    session.#connection.once('errorMessage', ({ number }) => {
-      session.#loginError = number;
-    });
     try {
       await session.#breakable.until(signal, (settle) => session.#connection.connect((failure) => settle(failure)));
       session.#isConnected = true;

@@ -172,6 +172,17 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     });
   });
 
+  it('takes a database that this user has no right to for a mistake in the config, not for a wrong password', async () => {
+    await ask("create or replace user guest@'127.0.0.1' identified by 'guest-secret-word'");
+    await ask('create database hidden');
+    const url = `mysql://guest:guest-secret-word@127.0.0.1:${server().port}`;
+    expect(await problemOf(check({ url: `${url}/hidden` }))).toMatchObject({
+      code: 'DB_NO_DATABASE',
+      family: 'config',
+    });
+    expect(await check({ url: `${url}/information_schema` })).toContain('as guest');
+  });
+
   it('ends a statement that takes longer than it may, on the server too', async () => {
     const problem = await problemOf(read({ ...source(), statement_timeout_seconds: 0.2 }, sums));
     expect(problem).toMatchObject({ code: 'DB_STATEMENT_CANCELLED', family: 'job' });

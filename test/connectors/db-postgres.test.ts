@@ -186,6 +186,18 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
     expect(problem).toMatchObject({ code: 'DB_NO_DATABASE', family: 'config' });
   });
 
+  it.each([
+    ['this user may not connect to', 'create database hidden; revoke connect on database hidden from public'],
+    ['takes no connections', 'create database closed allow_connections false'],
+  ])('takes a database that %s for a mistake in the config, and shows what the server said', async (_, sql) => {
+    const name = /database (\w+)/.exec(sql)![1]!;
+    for (const statement of sql.split(';')) await admin.query(statement);
+    const url = `postgres://alice:alice-secret-word@127.0.0.1:${server().port}/${name}`;
+    const problem = await problemOf(check({ url }));
+    expect(problem).toMatchObject({ code: 'DB_NO_DATABASE', family: 'config' });
+    expect(problem.message).toContain(`"${name}"`);
+  });
+
   it('ends a statement that takes longer than it may, on the server too', async () => {
     const problem = await problemOf(read({ ...source(), statement_timeout_seconds: 0.2 }, 'select pg_sleep(60)'));
     expect(problem).toMatchObject({ code: 'DB_STATEMENT_CANCELLED', family: 'job' });

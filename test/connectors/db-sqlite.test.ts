@@ -115,6 +115,27 @@ describe('reading SQLite', () => {
     }
   });
 
+  it('takes a folder for a mistake in the config', async () => {
+    const problem = await problemOf(check({ driver: 'sqlite', file: '.' }, { folder }));
+    expect(problem).toMatchObject({ code: 'DB_NO_FILE', family: 'config' });
+  });
+
+  it('says that a file is damaged if it is cut off', async () => {
+    const db = new SqliteDatabase(join(folder, 'whole.sqlite'));
+    db.exec(
+      'create table many as with recursive n(i) as (select 1 union all select i + 1 from n where i < 9999) select i from n',
+    );
+    db.close();
+    const bytes = await readFile(join(folder, 'whole.sqlite'));
+    await writeFile(join(folder, 'cut.sqlite'), bytes.subarray(0, 16_384));
+    const problem = await problemOf(read({ driver: 'sqlite', file: 'cut.sqlite' }, 'select i from many', { folder }));
+    expect(problem).toMatchObject({
+      code: 'DB_FILE_DAMAGED',
+      family: 'job',
+      next: expect.stringContaining('integrity'),
+    });
+  });
+
   it('tries later while somebody else holds the file', async () => {
     const holder = new SqliteDatabase(join(folder, 'shop.sqlite'));
     holder.exec('begin exclusive');

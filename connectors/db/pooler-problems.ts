@@ -1,0 +1,111 @@
+import { loginRefused, noCertificate, noDatabase, serverBusy, tlsRequired, type Verdict } from './server-problems.ts';
+
+interface Rule extends Verdict {
+  readonly words: RegExp;
+}
+
+/** The pooler closed an idle connection among the rows. */
+const idleEnded = { family: 'try_later', code: 'DB_CONNECTION_LOST' } as const;
+
+/**
+ * What PgBouncer says, in words alone: nearly all its errors have SQLSTATE 08P01. The first match counts.
+ * https://github.com/pgbouncer/pgbouncer/tree/master/src, `disconnect_client` and `disconnect_server`.
+ */
+const pgbouncer: readonly Rule[] = [
+  {
+    words: /transaction blocks not allowed/,
+    family: 'config',
+    code: 'DB_POOL_MODE',
+    next: 'set pool_mode to transaction or session in PgBouncer: Sluice reads in a transaction',
+  },
+  { words: /^server login .*(password|authentication failed|role .* does not exist)/, ...loginRefused },
+  {
+    words: /query_wait_timeout|server login has been failing|cannot connect to server|server down|DNS lookup failed/,
+    ...serverBusy,
+    next: 'check that the server behind PgBouncer runs, and that default_pool_size of PgBouncer is large enough',
+  },
+  {
+    words: /no more connections allowed|client connections exceeded/,
+    ...serverBusy,
+    next: 'raise max_client_conn of PgBouncer, or lower the option connections of the source',
+  },
+  {
+    words: /is disabled|database removed|paused|suspended/,
+    ...serverBusy,
+    next: 'ask who pauses the database in PgBouncer',
+  },
+  { words: /^no such database|^database .* does not exist/, ...noDatabase },
+  { words: /^(SSL|TLS connection) required/, ...tlsRequired },
+  { words: /certificate/, ...noCertificate },
+  {
+    words:
+      /authentication failed|no such user|login (rejected|failed)|not allowed$|^(username|password) too long|^empty password/,
+    ...loginRefused,
+  },
+  {
+    words: /^query[ _]timeout/,
+    family: 'job',
+    code: 'DB_STATEMENT_CANCELLED',
+    next: 'raise query_timeout of PgBouncer or make the query faster',
+  },
+  {
+    words: /^(idle transaction timeout|client_idle_timeout)/,
+    ...idleEnded,
+    next: 'raise idle_transaction_timeout and client_idle_timeout of PgBouncer',
+  },
+  {
+    words: /^unsupported startup parameter/,
+    family: 'config',
+    code: 'DB_POOL_PARAMETER',
+    next: 'unset PGOPTIONS in the environment of Sluice, or add the parameter to ignore_startup_parameters of PgBouncer',
+  },
+];
+
+/**
+ * What Pgpool-II says: its own errors have SQLSTATE XX000 or 57000 unless it passes on one of the server's.
+ * https://github.com/pgpool/pgpool2/tree/master/src, `ereport` and `pool_send_error_message`.
+ */
+const pgpool: readonly Rule[] = [
+  {
+    words: /pool_hba\.conf/,
+    family: 'config',
+    code: 'DB_HOST_REFUSED',
+    next: 'add a line to pool_hba.conf that lets this user into this database from this address',
+  },
+  { words: /SSL certificate authentication/, ...noCertificate },
+  {
+    words: /client_idle_limit/,
+    ...idleEnded,
+    next: 'raise client_idle_limit of Pgpool-II',
+  },
+  {
+    words:
+      /all backend|\bDB node\b|backend node|connect to backend|online recovery|failover|kind (mismatch|does not match)/i,
+    ...serverBusy,
+    next: 'check that the servers behind Pgpool-II run: show pool_nodes',
+  },
+  {
+    words: /authentication (with pgpool )?failed|failed to authenticate/i,
+    ...loginRefused,
+    next: `${loginRefused.next}, and pool_passwd of Pgpool-II`,
+  },
+  {
+    words: /^(unable|failed) to (read|write|flush|forward|process)/,
+    ...serverBusy,
+    next: 'look into the log of Pgpool-II if it happens again',
+  },
+];
+
+const rulesOf = new Map([
+  ['08P01', pgbouncer],
+  ['XX000', pgpool],
+  ['57000', pgpool],
+]);
+
+/**
+ * What follows from an error that a connection pooler told, by its SQLSTATE and its words with their details; undefined if it is
+ * none of a pooler's.
+ */
+export function poolerVerdict(sqlstate: string, words: string): Verdict | undefined {
+  return rulesOf.get(sqlstate)?.find((rule) => rule.words.test(words));
+}
