@@ -6,6 +6,7 @@ import {
   loginRefused,
   noDatabase,
   otherwise,
+  passwordRefused,
   serverBusy,
   serverProblem,
   tlsRequired,
@@ -24,7 +25,8 @@ interface ServerError {
  * https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html
  */
 const rules: readonly ErrorNumbers[] = [
-  { errors: [1045, 1251, 1396, 1524, 1698, 1820, 1862, 3118, 3955, 4151], ...loginRefused },
+  { errors: [1045], ...passwordRefused },
+  { errors: [1251, 1396, 1524, 1698, 1820, 1862, 3118, 3955, 4151], ...loginRefused },
   { errors: [3159], ...tlsRequired },
   { errors: [1044, 1049], ...noDatabase },
   {
@@ -90,15 +92,17 @@ export function mysqlProblem(thrown: unknown, where: Circumstances): Problem {
     if (seenIn(thrown).message === 'connect ETIMEDOUT') return connectTimeout(place, connectSeconds);
     return isConnected ? connectionLost(place, thrown) : neverConnected(place, thrown);
   }
-  const { family, code, next } = verdictOn(errno, sqlState, where);
+  const verdict = verdictOn(errno, sqlState, where);
+  const isLoginRefused = verdict.isLoginRefused === true && !isConnected;
   const seen = `error ${errno}${sqlState ? `, SQLSTATE ${sqlState}` : ''}`;
-  return serverProblem({ place, said: sqlMessage, family, code, next, seen, cause: thrown });
+  const { family, code, next } = verdict;
+  return serverProblem({ place, said: sqlMessage, family, code, next, seen, isLoginRefused, cause: thrown });
 }
 
 function verdictOn(errno: number, sqlState = '', { isConnected, hasTls }: Circumstances): Verdict {
   const found = rules.find(({ errors }) => errors.includes(errno));
   // A server does not tell a wrong password from an account that is only let in with TLS.
-  if (errno === 1045 && !hasTls) return { ...loginRefused, next: `${loginRefused.next}; ${mayNeedTls}` };
+  if (errno === 1045 && !hasTls) return { ...passwordRefused, next: `${loginRefused.next}; ${mayNeedTls}` };
   return found ?? (passingStates.test(sqlState) ? serverBusy : otherwise(isConnected));
 }
 

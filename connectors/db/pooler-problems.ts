@@ -1,4 +1,12 @@
-import { loginRefused, noCertificate, noDatabase, serverBusy, tlsRequired, type Verdict } from './server-problems.ts';
+import {
+  loginRefused,
+  noCertificate,
+  noDatabase,
+  passwordRefused,
+  serverBusy,
+  tlsRequired,
+  type Verdict,
+} from './server-problems.ts';
 
 interface Rule extends Verdict {
   readonly words: RegExp;
@@ -37,9 +45,9 @@ const pgbouncer: readonly Rule[] = [
   { words: /^no such database|^database .* does not exist/, ...noDatabase },
   { words: /^(SSL|TLS connection) required/, ...tlsRequired },
   { words: /certificate/, ...noCertificate },
+  { words: /authentication failed|no such user/, ...passwordRefused },
   {
-    words:
-      /authentication failed|no such user|login (rejected|failed)|not allowed$|^(username|password) too long|^empty password/,
+    words: /login (rejected|failed)|not allowed$|^(username|password) too long|^empty password/,
     ...loginRefused,
   },
   {
@@ -86,7 +94,7 @@ const pgpool: readonly Rule[] = [
   },
   {
     words: /authentication (with pgpool )?failed|failed to authenticate/i,
-    ...loginRefused,
+    ...passwordRefused,
     next: `${loginRefused.next}, and pool_passwd of Pgpool-II`,
   },
   {

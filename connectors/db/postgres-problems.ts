@@ -8,6 +8,7 @@ import {
   noCertificate,
   noDatabase,
   otherwise,
+  passwordRefused,
   serverBusy,
   serverProblem,
   type Verdict,
@@ -32,6 +33,7 @@ interface Rule extends Verdict {
  * with the connection, too few resources, shutdown and start, read errors of a disk, serialization, deadlock, a lock that is held.
  */
 const rules: readonly Rule[] = [
+  { sqlstate: /^28P01/, ...passwordRefused },
   { sqlstate: /^28/, ...loginRefused },
   { sqlstate: /^(3D000|57P04)/, ...noDatabase },
   {
@@ -63,9 +65,13 @@ export function postgresProblem(thrown: unknown, where: Where): Problem {
   const error = (thrown ?? {}) as ServerError;
   if (error.severity === undefined || error.code === undefined) return clientProblem(thrown, where);
   const { message } = seenIn(thrown);
-  const { family, code, next } = verdictOn(error, message, where);
+  const { family, code, next, isLoginRefused = false } = verdictOn(error, message, where);
   const said = [message, error.detail, error.hint].filter(Boolean).join('; ');
-  return serverProblem({ place: where.place, said, family, code, next, seen: stateOf(error), cause: thrown });
+  return serverProblem({
+    ...{ place: where.place, said, family, code, next, seen: stateOf(error), cause: thrown },
+    // A query may log in elsewhere.
+    isLoginRefused: isLoginRefused && !where.isConnected,
+  });
 }
 
 /** Words count only where nothing else tells: a server may speak any language, a pooler's are always English. */

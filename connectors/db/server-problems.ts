@@ -5,6 +5,8 @@ export interface Verdict {
   readonly family: 'config' | 'login' | 'try_later' | 'job';
   readonly code: string;
   readonly next: string;
+  /** The server said no to the user and password themselves. */
+  readonly isLoginRefused?: boolean;
 }
 
 /** What errors mean that a server tells by numbers: one row of its table. */
@@ -58,6 +60,9 @@ export const loginRefused: Verdict = {
   code: 'DB_LOGIN_REFUSED',
   next: 'check user and password of the source',
 };
+
+/** The server said no to the password itself. */
+export const passwordRefused: Verdict = { ...loginRefused, isLoginRefused: true };
 
 /** What a problem tells of the connection that it came up on. */
 export interface Circumstances {

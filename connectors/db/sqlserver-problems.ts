@@ -6,8 +6,10 @@ import {
   loginRefused,
   noDatabase,
   otherwise,
+  passwordRefused,
   serverBusy,
   serverProblem,
+  type Verdict,
 } from './server-problems.ts';
 
 interface ServerError {
@@ -18,7 +20,8 @@ interface ServerError {
 
 /** One table from error number to what happens next. https://learn.microsoft.com/sql/relational-databases/errors-events/ */
 const rules: readonly ErrorNumbers[] = [
-  { errors: [18450, 18452, 18456, 18470, 18486, 18487, 18488], ...loginRefused },
+  { errors: [18456], ...passwordRefused },
+  { errors: [18450, 18452, 18470, 18486, 18487, 18488], ...loginRefused },
   { errors: [4060, 911, 916], ...noDatabase },
   {
     errors: [40615],
@@ -44,15 +47,24 @@ const rules: readonly ErrorNumbers[] = [
   },
 ];
 
+interface Login extends Omit<Circumstances, 'hasTls'> {
+  /** The number of the first error that the server answered the login with; tedious keeps it to itself. */
+  readonly loginError?: number | undefined;
+}
+
 /** Whatever tedious threw, as a problem. */
-export function sqlserverProblem(thrown: unknown, where: Omit<Circumstances, 'hasTls'>): Problem {
-  const { place, connectSeconds, isConnected } = where;
+export function sqlserverProblem(thrown: unknown, where: Login): Problem {
+  const { place, connectSeconds, isConnected, loginError } = where;
   if (thrown instanceof Problem) return thrown;
-  const { code, number, cause } = (thrown ?? {}) as ServerError;
+  const { code, cause, ...error } = (thrown ?? {}) as ServerError;
+  const number = error.number ?? (code === 'ELOGIN' ? loginError : undefined);
   const { message } = seenIn(thrown);
   if (number !== undefined) {
-    const { family, code: name, next } = rules.find(({ errors }) => errors.includes(number)) ?? otherwise(isConnected);
-    return serverProblem({ place, said: message, family, code: name, next, seen: `error ${number}`, cause: thrown });
+    const verdict: Verdict = rules.find(({ errors }) => errors.includes(number)) ?? otherwise(isConnected);
+    const { family, code: name, next } = verdict;
+    const isLoginRefused = verdict.isLoginRefused === true && !isConnected;
+    const seen = `error ${number}`;
+    return serverProblem({ place, said: message, family, code: name, next, seen, isLoginRefused, cause: thrown });
   }
   if (code === 'ETIMEOUT' && /^Timeout: Request/.test(message)) return timedOut(place, thrown);
   if (code === 'ETIMEOUT') return connectTimeout(place, connectSeconds);

@@ -24,6 +24,7 @@ export class SqlserverSession {
   readonly #circumstances: Omit<Circumstances, 'isConnected' | 'hasTls'>;
   readonly #breakable: Breakable;
   #isConnected = false;
+  #loginError: number | undefined;
 
   private constructor(
     tedious: typeof Tedious,
@@ -39,7 +40,11 @@ export class SqlserverSession {
   }
 
   #problem(thrown: unknown): Problem {
-    return sqlserverProblem(thrown, { ...this.#circumstances, isConnected: this.#isConnected });
+    return sqlserverProblem(thrown, {
+      ...this.#circumstances,
+      isConnected: this.#isConnected,
+      loginError: this.#loginError,
+    });
   }
 
   /** Connects and logs in; throws a problem, or the signal's reason. */
@@ -57,6 +62,9 @@ export class SqlserverSession {
     });
     const place = `${address.host}:${address.port}`;
     const session = new SqlserverSession(tedious, config, { place, connectSeconds });
+    session.#connection.once('errorMessage', ({ number }) => {
+      session.#loginError = number;
+    });
     try {
       await session.#breakable.until(signal, (settle) => session.#connection.connect((failure) => settle(failure)));
       session.#isConnected = true;

@@ -37,23 +37,43 @@ export async function openFtp(source: SourceValues, folder: string, signal: Abor
   waitForWord(client);
   const secureOptions = source.protocol === 'ftp' ? undefined : await tlsOptions(source, folder);
   const stop = () => client.close();
+  const asked: Asked = { hasPassword: false };
   signal.addEventListener('abort', stop);
   try {
     signal.throwIfAborted();
-    await inTime(source, client, login(source, client, secureOptions));
+    await inTime(source, client, login(source, client, { secureOptions, asked }));
     client.ftp.socket.setKeepAlive(true, keepAliveMs);
     const session = new FtpSession(client, source, await homeOf(client));
     signal.throwIfAborted();
     return session;
   } catch (error) {
     client.close();
-    throw error instanceof Problem ? error : connectProblem(source, client, error);
+    throw error instanceof Problem ? error : connectProblem(source, client, { error, asked });
   } finally {
     signal.removeEventListener('abort', stop);
   }
 }
 
-async function login(source: SourceValues, client: Client, secureOptions: object | undefined): Promise<void> {
+/** What the server was told until it refused. */
+interface Asked {
+  hasPassword: boolean;
+}
+
+async function login(
+  source: SourceValues,
+  client: Client,
+  { secureOptions, asked }: { secureOptions: object | undefined; asked: Asked },
+): Promise<void> {
+  // The library's own, step by step: only an answer to PASS is about the password.
+  client.login = async (user, password) => {
+    let answer = await client.send(`USER ${user}`);
+    if (answer.code === 331) {
+      asked.hasPassword = source.password !== undefined;
+      answer = await client.send(`PASS ${password}`);
+    }
+    if (answer.code === 332) throw new FTPError(answer);
+    return answer;
+  };
   await client.access({
     host: source.host,
     port: portOf(source),
@@ -81,13 +101,18 @@ async function inTime(source: SourceValues, client: Client, work: Promise<void>)
 }
 
 /** Replies 530 and 532 are about the account, 4xx about the moment (RFC 959); nothing is said of an account before TLS. */
-function connectProblem(source: SourceValues, client: Client, error: unknown): Problem {
+function connectProblem(
+  source: SourceValues,
+  client: Client,
+  { error, asked }: { error: unknown; asked: Asked },
+): Problem {
   const place = placeOf(source);
   if (!(error instanceof FTPError)) return notConnected(error, place);
   if (error.code < 500) return busy(place, error.message);
   if (source.protocol === 'ftps' && !client.ftp.hasTLS) return tlsRefused(place, error.message, error);
-  const isAccount = error.code === 530 || error.code === 532;
-  return isAccount ? loginRefused(place, source.user ?? 'anonymous', error.message) : refused(place, error.message);
+  if (error.code !== 530 && error.code !== 532) return refused(place, error.message);
+  const isLoginRefused = error.code === 530 && asked.hasPassword && !/too many|maximum|busy/i.test(error.message);
+  return loginRefused(place, source.user ?? 'anonymous', { seen: error.message, isLoginRefused });
 }
 
 /** A quote inside the name of the folder is doubled in the answer (RFC 959, appendix II). */

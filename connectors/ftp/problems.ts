@@ -64,10 +64,10 @@ export function isRefusal(thrown: unknown): boolean {
 }
 
 /** The server does not let this user in. */
-export function loginRefused(place: string, user: string, seen: string): Problem {
+export function loginRefused(place: string, user: string, answer: { seen: string; isLoginRefused: boolean }): Problem {
   return make('FTP_LOGIN_REFUSED', 'login', {
     message: `${place} refused the login of ${user}`,
-    seen,
+    ...answer,
     next: 'mend user, password or key of the source; `sluice check --connect` tries again',
   });
 }

@@ -49,6 +49,16 @@ export interface ProblemInit {
   readonly retryAfterMs?: number;
   /** For `try_later`: the other side counts requests, and there were too many. */
   readonly isRateLimit?: boolean;
+  /**
+   * The login step itself was refused: the secret was sent, and the other side said no to it. Not for a missing permission or scope, a
+   * client certificate, an address that may not connect or a server that is full. Sending it again may lock the account.
+   */
+  readonly isLoginRefused?: boolean;
+  /**
+   * The address that answered 401 to a fresh credential. Alone it may be the fault of that address; from a second one the login counts
+   * as refused.
+   */
+  readonly refusedPath?: string;
   readonly cause?: unknown;
 }
 
@@ -62,6 +72,8 @@ export class Problem extends Error {
   readonly next: string | undefined;
   readonly retryAfterMs: number | undefined;
   readonly isRateLimit: boolean;
+  readonly isLoginRefused: boolean;
+  readonly refusedPath: string | undefined;
 
   constructor(init: ProblemInit) {
     super(init.message, init.cause === undefined ? undefined : { cause: init.cause });
@@ -74,22 +86,38 @@ export class Problem extends Error {
     this.next = init.next;
     this.retryAfterMs = init.retryAfterMs;
     this.isRateLimit = init.isRateLimit ?? false;
+    this.isLoginRefused = init.isLoginRefused ?? false;
+    this.refusedPath = init.refusedPath;
   }
 
   /** The same problem with more of its place known. What was known before stays. */
   at(where: Where): Problem {
-    const { code, family, message, seen, allowed, next, retryAfterMs, isRateLimit, cause } = this;
+    const next = this.next === undefined ? {} : { next: named(this.next, where.job) };
+    return this.#with({ where: { ...where, ...this.where }, ...next });
+  }
+
+  /** The same problem, met by the login step itself. */
+  ofLogin(): Problem {
+    return this.#with({ isLoginRefused: true });
+  }
+
+  #with(changes: Partial<ProblemInit>): Problem {
+    const { code, family, message, where, seen, allowed, next, retryAfterMs } = this;
+    const { isRateLimit, isLoginRefused, refusedPath, cause } = this;
     const known: ProblemInit = {
       code,
       family,
       message,
-      where: { ...where, ...this.where },
+      where,
       ...(seen === undefined ? {} : { seen }),
       ...(allowed === undefined ? {} : { allowed }),
-      ...(next === undefined ? {} : { next: named(next, where.job) }),
+      ...(next === undefined ? {} : { next }),
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
       ...(isRateLimit ? { isRateLimit } : {}),
+      ...(isLoginRefused ? { isLoginRefused } : {}),
+      ...(refusedPath === undefined ? {} : { refusedPath }),
       ...(cause === undefined ? {} : { cause }),
+      ...changes,
     };
     const problem = new Problem(known);
     if (this.stack !== undefined) problem.stack = this.stack;

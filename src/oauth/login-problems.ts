@@ -43,6 +43,7 @@ export function endedByVendor(login: Login, refusal: Refusal, row: LoginRow | un
       ? `The refresh token of "${login.name}" was used up at ${instantText(row.asked_at!)} by a renewal whose answer never reached the disk`
       : `The vendor does not accept the login "${login.name}" any more`,
     seen: seenOf(refusal),
+    isLoginRefused: refusal.isOfLogin,
     next: alone
       ? 'Look at the credentials of the login in the config, and at the clock of this machine'
       : loginCommand(login.name),
@@ -56,6 +57,7 @@ export function clientRefused({ name }: Login, refusal: Refusal): Problem {
     family: 'login',
     message: `The vendor refuses the app of the login "${name}"; the login itself is kept`,
     seen: seenOf(refusal),
+    isLoginRefused: refusal.isOfLogin,
     next: 'Compare client_id, client_secret, scopes and grant of "login" with the app at the vendor',
   });
 }

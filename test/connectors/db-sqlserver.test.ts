@@ -303,7 +303,11 @@ describe('reading SQL Server, as far as its protocol is written down', () => {
   it('tells a refused login, a server that has no TLS, and a port where nobody is', async () => {
     const source = await serve(() => [done()]);
     const stranger = { url: source.url.replace('reader', 'stranger') };
-    expect(await problemOf(check(stranger))).toMatchObject({ code: 'DB_LOGIN_REFUSED', family: 'login' });
+    expect(await problemOf(check(stranger))).toMatchObject({
+      code: 'DB_LOGIN_REFUSED',
+      family: 'login',
+      isLoginRefused: true,
+    });
     const tls = await problemOf(check({ ...source, tls: { mode: 'verify' } }));
     expect(tls).toMatchObject({ code: 'DB_TLS_REFUSED', family: 'config' });
     const nobody = { url: `sqlserver://a:b@127.0.0.1:${await freePort()}/shop` };

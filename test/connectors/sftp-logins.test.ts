@@ -19,10 +19,15 @@ interface Attempt {
   /** With which the user tries; `key` is the right one. */
   readonly password?: string;
   readonly withKey?: boolean;
+  /** Prompts of keyboard-interactive, one after the other. */
+  readonly prompts?: readonly string[];
 }
 
 /** Tries a login; which methods the server saw, and what became of it. */
-async function login({ wanted, password, withKey }: Attempt): Promise<{ seen: string[]; result: unknown }> {
+async function login({ wanted, password, withKey, prompts = ['Password: '] }: Attempt): Promise<{
+  seen: string[];
+  result: unknown;
+}> {
   const [host, user] = [ssh2.utils.generateKeyPairSync('ed25519'), ssh2.utils.generateKeyPairSync('ed25519')];
   const seen: string[] = [];
   const open = new Set<Connection>();
@@ -56,9 +61,14 @@ async function login({ wanted, password, withKey }: Attempt): Promise<{ seen: st
       else if (context.method === 'publickey' || (context.method === 'password' && context.password === 'right'))
         accepted();
       else if (context.method === 'keyboard-interactive') {
-        context.prompt([{ prompt: 'Password: ', echo: false }], ([given]) =>
-          given === 'right' ? accepted() : refused(),
-        );
+        const ask = ([prompt, ...rest]: readonly string[]): void =>
+          context.prompt([{ prompt: prompt!, echo: false }], ([given]) => {
+            seen.push(`${prompt} ${given}`);
+            if (rest.length > 0) ask(rest);
+            else if (given === 'right') accepted();
+            else refused();
+          });
+        ask(prompts);
       } else refused();
     }
   });
@@ -91,7 +101,7 @@ it('a server that wants a key and then a password gets both', async () => {
     result: found,
   });
   expect(await login({ wanted: [['publickey'], ['keyboard-interactive']], ...both })).toEqual({
-    seen: ['none', 'publickey', 'keyboard-interactive'],
+    seen: ['none', 'publickey', 'keyboard-interactive', 'Password:  right'],
     result: found,
   });
   expect(await login({ wanted: [['password'], ['publickey']], ...both })).toEqual({
@@ -107,7 +117,7 @@ it('a method that the server does not offer is never tried, and the key is tried
     result: found,
   });
   expect(await login({ wanted: [['keyboard-interactive']], ...both })).toEqual({
-    seen: ['none', 'keyboard-interactive'],
+    seen: ['none', 'keyboard-interactive', 'Password:  right'],
     result: found,
   });
   expect(await login({ wanted: [['password']], withKey: true })).toEqual({
@@ -121,4 +131,24 @@ it('a wrong password is sent once', async () => {
     seen: ['none', 'password'],
     result: expect.objectContaining({ code: 'FTP_LOGIN_REFUSED', family: 'login' }),
   });
+});
+
+it('the password goes to one prompt that asks for it, and to no other', async () => {
+  const keyboard = { wanted: [['keyboard-interactive']] as const, password: 'right' };
+  expect(await login({ ...keyboard, prompts: ['Password: ', 'Verification code: '] })).toEqual({
+    seen: ['none', 'keyboard-interactive', 'Password:  right'],
+    result: expect.objectContaining({ code: 'FTP_LOGIN_PROMPT', seen: 'Verification code:', isLoginRefused: false }),
+  });
+  expect(await login({ ...keyboard, password: 'wrong', prompts: ['Password: ', 'Password: '] })).toEqual({
+    seen: ['none', 'keyboard-interactive', 'Password:  wrong'],
+    result: expect.objectContaining({ code: 'FTP_LOGIN_REFUSED', isLoginRefused: true }),
+  });
+});
+
+it('a refused key or password is a refused login, a server that wants neither is not', async () => {
+  const results = [
+    await login({ wanted: [['password']], password: 'wrong' }),
+    await login({ wanted: [['password']], withKey: true }),
+  ];
+  expect(results.map(({ result }) => (result as { isLoginRefused: boolean }).isLoginRefused)).toEqual([true, false]);
 });

@@ -75,7 +75,11 @@ export function refusalProblem({ url, status, text, retryAfterMs }: Refusal): Pr
   const said = saidIn(text);
   const seen = said === '' ? `status ${status}` : `status ${status}: ${said}`;
   if (status === 401 || status === 403) {
-    return make('REST_LOGIN', 'login', `${place} refuses our credentials`, { seen, next: 'mend `auth` of the source' });
+    return make('REST_LOGIN', 'login', `${place} refuses our credentials`, {
+      seen,
+      next: 'mend `auth` of the source',
+      ...(status === 401 ? { refusedPath: place } : {}),
+    });
   }
   if (repeatable.has(status)) {
     return make('REST_BUSY', 'try_later', `${place} cannot answer at the moment`, {

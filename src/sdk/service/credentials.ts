@@ -1,3 +1,4 @@
+import { Problem } from '../../lib/problem.ts';
 import { registerSecret } from '../../lib/redact.ts';
 import type { Login, Token } from '../oauth.ts';
 import type { Answer } from './answer.ts';
@@ -80,7 +81,7 @@ export class Keyring {
 
   async #logIn(): Promise<void> {
     if (this.#data.kind !== 'session') return;
-    const answer = await this.#call(this.#data.call);
+    const answer = await this.#call(this.#data.call).catch(ofLogin);
     const token = textOf(pick(answer, this.#data.token));
     if (token === undefined || token === '') throw tokenMissing();
     this.#remember({ access_token: token, kept: {} });
@@ -90,6 +91,11 @@ export class Keyring {
     if (token.access_token !== this.#token?.access_token) registerSecret(token.access_token);
     this.#token = token;
   }
+}
+
+/** What refuses a request for a token refuses the login itself. */
+function ofLogin(thrown: unknown): never {
+  throw thrown instanceof Problem && thrown.refusedPath !== undefined ? thrown.ofLogin() : thrown;
 }
 
 /** The login that applies: the first whose option is set, or that needs none. */

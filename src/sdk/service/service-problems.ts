@@ -58,6 +58,7 @@ export function answerProblem(service: string, answer: Answer, { verdict, rule, 
     ...(next === undefined ? {} : { next }),
     ...(pause === undefined ? {} : { retryAfterMs: pause }),
     isRateLimit: answer.status === 429 || rule?.limit === true,
+    ...(verdict === 'login' ? { refusedPath: shownUrl(answer.url) } : {}),
   });
 }
 

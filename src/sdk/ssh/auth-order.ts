@@ -1,11 +1,18 @@
 import type { AuthenticationType, AuthHandlerMiddleware } from 'ssh2';
 
+export interface AuthOrderOptions {
+  readonly hasKey: boolean;
+  readonly hasPassword: boolean;
+  /** Called before a key or a password is tried. */
+  readonly onTry: () => void;
+}
+
 /**
  * The methods of a login in the order of OpenSSH: first the server is asked what it takes, then the key, then the password, each only
  * if the server still offers it. After a partial success (a server that wants key and password) it goes on with what the server names
  * next (RFC 4252, 5.1). A password that was refused is not sent once more by another method: servers count failures.
  */
-export function authOrder({ hasKey, hasPassword }: { hasKey: boolean; hasPassword: boolean }): AuthHandlerMiddleware {
+export function authOrder({ hasKey, hasPassword, onTry }: AuthOrderOptions): AuthHandlerMiddleware {
   const left: AuthenticationType[] = [
     ...(hasKey ? (['publickey'] as const) : []),
     ...(hasPassword ? (['password', 'keyboard-interactive'] as const) : []),
@@ -18,6 +25,7 @@ export function authOrder({ hasKey, hasPassword }: { hasKey: boolean; hasPasswor
     if (next === undefined) return false;
     drop(next);
     last = next;
+    onTry();
     return next;
   };
 

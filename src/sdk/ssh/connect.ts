@@ -5,7 +5,8 @@ import type { Problem } from '../../lib/problem.ts';
 import { authOrder } from './auth-order.ts';
 import { type HostTrust, hostTrust } from './host-trust.ts';
 import type { SshLogin } from './login.ts';
-import { badFile, loginProblem } from './problems.ts';
+import { badFile, loginProblem, promptProblem, refusedAgain } from './problems.ts';
+import { PromptAnswers } from './prompts.ts';
 
 /**
  * Logs in on an SSH server whose key is believed. The client is the caller's to end. Throws a Problem, or the signal's
@@ -16,14 +17,19 @@ export async function connectSsh(login: SshLogin, signal?: AbortSignal): Promise
   const client = new Client();
   // Whatever ends the connection is met by the call that is waiting for it.
   client.on('error', () => undefined);
-  const refusal: { problem?: Problem } = {};
+  const refusal: Believing['refusal'] = { hasTried: false };
   const stop = () => client.destroy();
   try {
     const config = await configOf(login, { trust, refusal });
-    if (login.password !== undefined) {
-      client.on('keyboard-interactive', (_name, _text, _language, prompts, finish) =>
-        finish(prompts.map(() => login.password!)),
-      );
+    const { password } = login;
+    if (password !== undefined) {
+      const answers = new PromptAnswers();
+      client.on('keyboard-interactive', (_name, _text, _language, prompts, finish) => {
+        const answer = answers.answer(prompts);
+        if (answer === 'password') return finish(prompts.map(() => password));
+        refusal.problem = answer === 'again' ? refusedAgain(login) : promptProblem(login, answer.asksFor);
+        client.destroy();
+      });
     }
     signal?.throwIfAborted();
     signal?.addEventListener('abort', stop, { once: true });
@@ -33,7 +39,7 @@ export async function connectSsh(login: SshLogin, signal?: AbortSignal): Promise
   } catch (error) {
     client.destroy();
     signal?.throwIfAborted();
-    throw refusal.problem ?? loginProblem(login, error);
+    throw refusal.problem ?? loginProblem(login, error, refusal);
   } finally {
     signal?.removeEventListener('abort', stop);
   }
@@ -50,8 +56,8 @@ function ready(client: Client, config: ConnectConfig): Promise<void> {
 
 interface Believing {
   readonly trust: HostTrust;
-  /** Says afterwards why the host was not believed; the library only knows that it was not. */
-  readonly refusal: { problem?: Problem };
+  /** Says afterwards why the login was given up, and whether a key or a password was tried; the library only knows that it failed. */
+  readonly refusal: { problem?: Problem; hasTried: boolean };
 }
 
 async function configOf(login: SshLogin, { trust, refusal }: Believing): Promise<ConnectConfig> {
@@ -72,7 +78,12 @@ async function configOf(login: SshLogin, { trust, refusal }: Believing): Promise
     ...(trust.algorithms === undefined ? {} : { algorithms: { serverHostKey: trust.algorithms } }),
     ...(login.password === undefined ? {} : { password: login.password, tryKeyboard: true }),
     ...(key === undefined ? {} : { privateKey: key }),
-    authHandler: authOrder({ hasKey: key !== undefined, hasPassword: login.password !== undefined }),
+    authHandler: authOrder({
+      ...{ hasKey: key !== undefined, hasPassword: login.password !== undefined },
+      onTry: () => {
+        refusal.hasTried = true;
+      },
+    }),
     ...(login.passphrase === undefined ? {} : { passphrase: login.passphrase }),
   };
 }

@@ -1,4 +1,5 @@
 import { Problem, type ProblemInit } from '../../lib/problem.ts';
+import { excerpt } from '../../lib/redact.ts';
 import { networkWords } from '../network.ts';
 import type { SshLogin } from './login.ts';
 
@@ -13,22 +14,37 @@ export function make(
 }
 
 /** Whatever kept a login from coming about, as a problem. */
-export function loginProblem(login: SshLogin, error: unknown): Problem {
+export function loginProblem(login: SshLogin, error: unknown, { hasTried }: { hasTried: boolean }): Problem {
   if (error instanceof Problem) return error;
   const { level, message = '' } = error as { level?: string; message?: string };
   if (level === 'client-authentication' || /too many authentication failures/i.test(message))
-    return refused(login, message);
+    return refused(login, { seen: message, isLoginRefused: hasTried });
   if (level === 'client-timeout') return timedOut(login);
   if (/private ?key|passphrase/i.test(message))
     return badFile(login, { option: 'private_key_file', path: login.private_key_file ?? '', cause: error });
   return notConnected(login, error);
 }
 
-function refused(login: SshLogin, seen: string): Problem {
+function refused(login: SshLogin, answer: { seen: string; isLoginRefused: boolean }): Problem {
   return make(login, 'LOGIN_REFUSED', 'login', {
     message: `${login.place} refused the login of ${login.user}`,
-    seen,
+    ...answer,
     next: 'mend user, password or key of the source; `sluice check --connect` tries again',
+  });
+}
+
+/** The server asks for the password a second time: it did not take it the first time. */
+export function refusedAgain(login: SshLogin): Problem {
+  return refused(login, { seen: 'it asked for the password again', isLoginRefused: true });
+}
+
+/** The server asks for what nobody is there to type, such as a one-time code. */
+export function promptProblem(login: SshLogin, prompt: string): Problem {
+  return make(login, 'LOGIN_PROMPT', 'config', {
+    message: `${login.place} asks for more than a password during the login`,
+    seen: prompt.trim() === '' ? 'an empty prompt' : excerpt(prompt.trim(), 100),
+    allowed: 'one prompt for the password',
+    next: 'log in with a key (private_key_file), or as a user without one-time codes',
   });
 }
 

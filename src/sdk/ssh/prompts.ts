@@ -1,0 +1,24 @@
+import type { Prompt } from 'ssh2';
+
+/** "Password" as servers ask for it, in the languages of PAM's most used translations. */
+const passwordWords =
+  /pass ?word|passwort|kennwort|mot de passe|contrase|senha|wachtwoord|lösenord|adgangskode|passord|salasana|has[łl]o|heslo|jelszó|parol|пароль|密码|密碼|パスワード|암호/i;
+/** A code of a second factor, which some servers call a password as well. */
+const codeWords = /one[- ]?time|\botp\b|passcode|\bcode\b|token|factor|challenge|\bnew\b|retype|again/i;
+
+/** What a server's prompts get: the password, `again` if it was given already, or a prompt that asks for something else. */
+export type PromptsAnswer = 'password' | 'again' | { readonly asksFor: string };
+
+/** Answers the prompts of one login (RFC 4256): the password is given once, to a prompt that asks for one and does not show it. */
+export class PromptAnswers {
+  #hasAnswered = false;
+
+  answer(prompts: readonly Prompt[]): PromptsAnswer {
+    if (prompts.length === 0) return 'password';
+    const other = prompts.find(({ prompt, echo }) => echo || !passwordWords.test(prompt) || codeWords.test(prompt));
+    if (other !== undefined) return { asksFor: other.prompt };
+    if (this.#hasAnswered || prompts.length > 1) return 'again';
+    this.#hasAnswered = true;
+    return 'password';
+  }
+}
