@@ -10,7 +10,7 @@ import {
   option,
   ownHeaders,
   Problem,
-  retryAfterMs,
+  passingAnswer,
 } from 'sluice/sdk';
 
 const source = {
@@ -141,20 +141,21 @@ async function ask(http: HttpClient, source: Source, parameters: Record<string, 
     trustedOrigin: url.origin,
   });
   const text = Buffer.concat(await Array.fromAsync(body)).toString('utf8');
-  if (status >= 300) throw refused(status, text, retryAfterMs(headers['retry-after'], Date.now()));
+  if (status >= 300) throw refused(status, text, passingAnswer(status, headers, Date.now()));
   return JSON.parse(text) as Page;
 }
 
 /** What the runner shall do next: ask a person for a token, wait, or end this run. */
-function refused(status: number, text: string, wait: number | undefined): Problem {
+function refused(status: number, text: string, passing: ReturnType<typeof passingAnswer>): Problem {
   const seen = `status ${status}: ${text.slice(0, 200)}`;
+  if (passing !== undefined) {
+    const { isRateLimit, retryAfterMs } = passing;
+    const pause = retryAfterMs === undefined ? { isRateLimit } : { isRateLimit, retryAfterMs };
+    return new Problem({ code: 'ACME_BUSY', family: 'try_later', message: 'Acme asks to wait', seen, ...pause });
+  }
   if (status === 401 || status === 403) {
     const next = 'Make a new token in Acme, and set it as the option "token" of the source';
     return new Problem({ code: 'ACME_TOKEN', family: 'login', message: 'Acme does not take the token', seen, next });
-  }
-  if (status === 429 || status >= 500) {
-    const pause = wait === undefined ? {} : { retryAfterMs: wait };
-    return new Problem({ code: 'ACME_BUSY', family: 'try_later', message: 'Acme asks to wait', seen, ...pause });
   }
   return new Problem({ code: 'ACME_REFUSED', family: 'job', message: 'Acme refuses the request', seen });
 }

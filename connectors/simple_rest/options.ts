@@ -64,7 +64,8 @@ export const source = {
     minimum: 0.1,
   }),
   retries: option.integer({
-    about: 'How often a request is repeated after 429, 500, 502, 503, 504, a lost connection or a cut answer.',
+    about:
+      'How often one request is repeated within a run after an answer that passes (429, 408, 425, 5xx but 501 and 505), a lost connection or a cut answer.',
     default: 4,
     minimum: 0,
     maximum: 20,

@@ -1,4 +1,5 @@
-import { HttpAgent, retryAfterOf, sendRequest } from '../lib/http.ts';
+import { HttpAgent, sendRequest } from '../lib/http.ts';
+import { retryAfterMs } from '../lib/passing-answer.ts';
 import { excerpt } from '../lib/redact.ts';
 import { networkWords, seenIn } from '../sdk/network.ts';
 import type { Sent, Surroundings } from './channel.ts';
@@ -24,8 +25,8 @@ export async function callUrl({ url, timeout_seconds, ...call }: Call, { signal,
     const answer = await sendRequest({ agent, url, ...call, timeoutMs, answerLimitBytes, signal });
     const said = `answered ${answer.status}${shown(answer.text)}`;
     if (answer.status >= 200 && answer.status < 300) return { ok: true, said };
-    const retryAfterMs = retryAfterOf(answer.headers, now);
-    return { ok: false, said, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+    const waitMs = retryAfterMs(answer.headers, now);
+    return { ok: false, said, ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }) };
   } catch (thrown) {
     const { code, message } = seenIn(thrown);
     return { ok: false, said: `not reached: ${networkWords[code] ?? message}` };

@@ -1,4 +1,5 @@
-import { type HttpAnswer, retryAfterOf } from '../lib/http.ts';
+import type { HttpAnswer } from '../lib/http.ts';
+import { retryAfterMs } from '../lib/passing-answer.ts';
 import { excerpt } from '../lib/redact.ts';
 
 /** The service's envelope: `{meta: {success, status, …}, data}`. */
@@ -41,7 +42,7 @@ export function readAnswer(http: HttpAnswer, now: number): Answer {
     complete: http.complete,
     errorCode,
     words: wordsOf(meta, http.text),
-    retryAfterMs: retryAfterOf(http.headers, now),
+    retryAfterMs: retryAfterMs(http.headers, now),
     ...(Number.isNaN(date) ? {} : { date }),
     meta: meta ?? {},
     data: (envelope && asObject(envelope.data)) ?? {},

@@ -1,4 +1,5 @@
 import { exponentialMs } from '../lib/backoff.ts';
+import { isPassingStatus } from '../lib/passing-answer.ts';
 import { type Family, Problem } from '../lib/problem.ts';
 import { redact } from '../lib/redact.ts';
 import type { Answer } from './answer.ts';
@@ -131,7 +132,7 @@ const rules: readonly Rule[] = [
   },
   { when: is(429), action: 'pause', code: 'RATE_LIMITED', family: 'try_later', message: 'The service asks for quiet' },
   {
-    when: is(408, 425),
+    when: ({ status }) => status < 500 && isPassingStatus(status),
     action: 'retry',
     code: 'DELIVERY_FAILED',
     family: 'try_later',
@@ -139,7 +140,7 @@ const rules: readonly Rule[] = [
     ambiguous: true,
   },
   {
-    when: ({ status }) => status < 500 || status === 501 || status === 505,
+    when: ({ status }) => !isPassingStatus(status),
     action: 'dead',
     code: 'DELIVERY_REFUSED',
     family: 'job',

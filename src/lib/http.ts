@@ -163,17 +163,3 @@ function flatten(headers: Record<string, string | string[] | undefined>): Record
   }
   return flat;
 }
-
-/**
- * `Retry-After` in milliseconds, seconds or a date; undefined when absent or unreadable. A date is measured against the
- * sender's own `Date`, so that two clocks need not agree.
- */
-export function retryAfterOf(headers: Readonly<Record<string, string>>, now: number): number | undefined {
-  const value = headers['retry-after']?.trim();
-  if (value === undefined || value === '') return undefined;
-  if (/^\d+$/.test(value)) return Number(value) * 1000;
-  const at = Date.parse(value);
-  if (Number.isNaN(at)) return undefined;
-  const sent = Date.parse(headers.date ?? '');
-  return Math.max(0, at - (Number.isNaN(sent) ? now : sent));
-}

@@ -1,4 +1,5 @@
-import { type HttpAgent, type HttpAnswer, retryAfterOf, sendRequest } from '../lib/http.ts';
+import { type HttpAgent, type HttpAnswer, sendRequest } from '../lib/http.ts';
+import { passingAnswer } from '../lib/passing-answer.ts';
 import type { OAuthDescription } from '../sdk/oauth.ts';
 import { Refusal, readRefusal, unreachable } from './refusal.ts';
 
@@ -72,8 +73,9 @@ function inStyle(address: string, { headers, fields }: FormRequest, description:
 
 function readAnswer(answer: HttpAnswer, { description, now, host, wanted }: Given & { host: string }): Fields {
   const { status, text, complete, headers } = answer;
-  if (status >= 500 || status === 429 || status === 408 || !complete) {
-    const wait = retryAfterOf(headers, now());
+  const passing = passingAnswer(status, headers, now());
+  if (passing !== undefined || !complete) {
+    const wait = passing?.retryAfterMs;
     const message = `${host} has no token for us at the moment`;
     const seen = complete ? `status ${status}` : `status ${status}, and an answer that broke off`;
     throw unreachable(host, { message, seen, ...(wait === undefined ? {} : { retryAfterMs: wait }) });

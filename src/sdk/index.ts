@@ -2,6 +2,7 @@
 import '../lib/temporal.ts';
 
 export { exponentialMs } from '../lib/backoff.ts';
+export { passingAnswer } from '../lib/passing-answer.ts';
 export type { ProblemInit } from '../lib/problem.ts';
 export { Problem } from '../lib/problem.ts';
 export { cutText, excerpt, excerptAt, redact, registerSecret, secretName } from '../lib/redact.ts';
@@ -33,7 +34,7 @@ export { make as restProblem, shownUrl } from './http/problems.ts';
 export { rateLimitPauseMs } from './http/rate-limit.ts';
 export type { HttpRequest } from './http/request.ts';
 export { lowerCased, ownHeaders, withUrl } from './http/request.ts';
-export { retryAfterMs, withRetries } from './http/retry.ts';
+export { withRetries } from './http/retry.ts';
 export type { SpooledPage } from './http/spool.ts';
 export { Spool } from './http/spool.ts';
 export { networkWords, seenIn } from './network.ts';

@@ -110,7 +110,7 @@ describe('prompts of an SSH server', () => {
 });
 
 function answered(status: number): Problem {
-  return refusalProblem({ url: new URL('https://a.example/orders'), status, text: '', retryAfterMs: undefined });
+  return refusalProblem({ url: new URL('https://a.example/orders'), status, text: '', passing: undefined });
 }
 
 class LoginFailed extends Error {

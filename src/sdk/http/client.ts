@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
 import { Agent, request as send } from 'undici';
+import { passingAnswer } from '../../lib/passing-answer.ts';
 import { setParameter } from './address-query.ts';
 import { checkedLookup, checkHost, type MayReach } from './addresses.ts';
 import { make, networkProblem, refusalProblem, shownUrl } from './problems.ts';
 import { type HttpRequest, withoutKeys, withUrl } from './request.ts';
-import { retryAfterMs } from './retry.ts';
 import { unpacked } from './unpack.ts';
 
 /** What bounds the requests of one run. */
@@ -32,7 +32,8 @@ export interface Answer {
 }
 
 const mostRedirects = 5;
-const shownBytes = 2048;
+/** More of an answer that is no success is not looked at. */
+const shownBytes = 64 * 1024;
 
 /** Sends requests over connections of its own. HTTP/1.1 alone: for bulk it is faster than HTTP/2. */
 export class HttpClient {
@@ -64,7 +65,7 @@ export class HttpClient {
     if (answer.status < 300) return answer;
     const { url, status, headers } = answer;
     const text = await beginning(answer.body).catch(() => '');
-    throw refusalProblem({ url, status, text, retryAfterMs: retryAfterMs(headers['retry-after'], Date.now()) });
+    throw refusalProblem({ url, status, text, passing: passingAnswer(status, headers, Date.now()) });
   }
 
   /** One attempt, redirects included. The answer is given as it is; only the network's failures are thrown, as Problems. */

@@ -1,6 +1,8 @@
+import type { PassingAnswer } from '../../lib/passing-answer.ts';
 import { Problem, type ProblemInit } from '../../lib/problem.ts';
 import { redact } from '../../lib/redact.ts';
 import { networkWords, seenIn } from '../network.ts';
+import { blamedBy } from './blamed-by.ts';
 import { saidIn } from './said.ts';
 
 /** Address as it may be shown: the query may hold a key. */
@@ -64,29 +66,37 @@ export interface Refusal {
   readonly status: number;
   /** The beginning of the answer. */
   readonly text: string;
-  readonly retryAfterMs: number | undefined;
+  /** By its status and headers. */
+  readonly passing: PassingAnswer | undefined;
 }
 
-const repeatable = new Set([408, 425, 429, 500, 502, 503, 504]);
-
 /** The problem of an answer that is not a success: who has to do what. */
-export function refusalProblem({ url, status, text, retryAfterMs }: Refusal): Problem {
+export function refusalProblem({ url, status, text, passing }: Refusal): Problem {
   const place = shownUrl(url);
   const said = saidIn(text);
   const seen = said === '' ? `status ${status}` : `status ${status}: ${said}`;
+  const blamed = blamedBy(text);
+  if (blamed !== 'request' && (passing !== undefined || blamed === 'server')) {
+    const { isRateLimit = false, retryAfterMs } = passing ?? {};
+    return make(
+      'REST_BUSY',
+      'try_later',
+      isRateLimit ? `rate limited by ${place}` : `${place} cannot answer at the moment`,
+      {
+        seen,
+        next: isRateLimit
+          ? 'ask less often or for larger pages, or ask those who run the server for a higher limit'
+          : '`sluice check --connect` tries again; if it stays so, ask those who run it',
+        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+        isRateLimit,
+      },
+    );
+  }
   if (status === 401 || status === 403) {
     return make('REST_LOGIN', 'login', `${place} refuses our credentials`, {
       seen,
-      next: 'mend `auth` of the source',
+      next: 'fix `auth` of the source',
       ...(status === 401 ? { refusedPath: place } : {}),
-    });
-  }
-  if (repeatable.has(status)) {
-    return make('REST_BUSY', 'try_later', `${place} cannot answer at the moment`, {
-      seen,
-      next: '`sluice check --connect` tries again; if it stays so, ask those who run it',
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-      isRateLimit: status === 429,
     });
   }
   if (status === 404 || status === 410) {

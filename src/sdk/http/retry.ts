@@ -3,8 +3,8 @@ import { exponentialMs } from '../../lib/backoff.ts';
 import { Problem } from '../../lib/problem.ts';
 
 const passing = { firstMs: 500, maxMs: 30_000 };
-/** Vendors count requests over 10 to 100 seconds: five pauses together outlast such a window. */
-const rateLimit = { firstMs: 5000, maxMs: 40_000 };
+/** Vendors count requests over 10 to 100 seconds: the pauses of three retries, as is the default, outlast such a window. */
+const rateLimit = { firstMs: 30_000, maxMs: 40_000 };
 /** Who asks for a longer pause than this is asked again by the next run instead of by a run that sleeps. */
 const longestPauseMs = 60_000;
 
@@ -52,15 +52,4 @@ async function pausing(milliseconds: number, signal: AbortSignal): Promise<void>
     signal.throwIfAborted();
     throw error;
   });
-}
-
-/**
- * Milliseconds that a Retry-After header asks for: seconds, which some servers give with a fraction, or an HTTP date (RFC 9110,
- * 10.2.3). Undefined if it says nothing that helps, such as a date in the past.
- */
-export function retryAfterMs(header: string | string[] | undefined, now: number): number | undefined {
-  const text = [header ?? []].flat()[0]?.trim() ?? '';
-  if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text) * 1000;
-  const date = Date.parse(text);
-  return date > now ? date - now : undefined;
 }

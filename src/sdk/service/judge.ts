@@ -1,4 +1,5 @@
-import { retryAfterMs } from '../http/retry.ts';
+import { type PassingAnswer, passingAnswer, retryAfterMs } from '../../lib/passing-answer.ts';
+import { blamedBy } from '../http/blamed-by.ts';
 import { type Answer, pickAll } from './answer.ts';
 import { textOf } from './exact-json.ts';
 import { secondsOf } from './moment.ts';
@@ -11,23 +12,28 @@ export interface Judgement {
   readonly rule: ErrorRule | undefined;
   /** How long the service wants us to wait; undefined where it does not say. */
   readonly waitMs: number | undefined;
+  /** Too many requests: said by the rule, or by the answer itself. */
+  readonly isRateLimit: boolean;
 }
 
 /** Looks an answer up in the rules; what none of them knows has the usual meaning of its status. */
 export function judge(answer: Answer, rules: readonly ErrorRule[], now: number): Judgement {
   const rule = rules.find((one) => fits(one, answer));
-  const verdict = rule?.verdict ?? usual(answer.status);
+  const passing = passingAnswer(answer.status, answer.headers, now);
+  const verdict = rule?.verdict ?? usual(answer, passing);
   const ruleMs = rule?.wait === undefined ? undefined : waitOf(rule.wait, answer, now);
-  const said = retryAfterMs(answer.headers['retry-after'], now);
+  const said = passing?.retryAfterMs ?? retryAfterMs(answer.headers, now);
   // A time that always is the same yields to one that this very answer tells.
-  return { verdict, rule, waitMs: typeof rule?.wait === 'string' ? (said ?? ruleMs) : (ruleMs ?? said) };
+  const waitMs = typeof rule?.wait === 'string' ? (said ?? ruleMs) : (ruleMs ?? said);
+  return { verdict, rule, waitMs, isRateLimit: rule?.limit === true || passing?.isRateLimit === true };
 }
 
-function usual(status: number): Verdict {
+function usual({ status, text }: Answer, passing: PassingAnswer | undefined): Verdict {
   if (status < 300) return 'ok';
+  const blamed = blamedBy(text);
+  if (blamed === 'server' || (passing !== undefined && blamed !== 'request')) return 'wait';
   if (status === 401) return 'login';
-  if (status === 403) return 'permission';
-  return [408, 425, 429, 500, 502, 503, 504].includes(status) ? 'wait' : 'fail';
+  return status === 403 ? 'permission' : 'fail';
 }
 
 function fits(rule: ErrorRule, answer: Answer): boolean {

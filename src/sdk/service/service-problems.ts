@@ -45,7 +45,11 @@ const meanings: Verdicts = {
 };
 
 /** The problem of an answer that is not a good one. */
-export function answerProblem(service: string, answer: Answer, { verdict, rule, waitMs }: Judgement): Problem {
+export function answerProblem(
+  service: string,
+  answer: Answer,
+  { verdict, rule, waitMs, isRateLimit }: Judgement,
+): Problem {
   const meaning = meanings[verdict] ?? meanings.fail!;
   const words = rule?.said === undefined ? undefined : textOf(pick(answer, rule.said));
   const said = saidIn(words ?? answer.text);
@@ -57,7 +61,7 @@ export function answerProblem(service: string, answer: Answer, { verdict, rule, 
     seen: said === '' ? `status ${answer.status}` : `status ${answer.status}: ${said}`,
     ...(next === undefined ? {} : { next }),
     ...(pause === undefined ? {} : { retryAfterMs: pause }),
-    isRateLimit: answer.status === 429 || rule?.limit === true,
+    isRateLimit,
     ...(verdict === 'login' ? { refusedPath: shownUrl(answer.url) } : {}),
   });
 }

@@ -120,7 +120,7 @@ describe('what a service refuses, and how fast it wants to be asked', () => {
       fail({}, { routes: { 'GET /v1/things': { status } }, source: { retries: 0 } });
     const [limited, busy] = [await refused(429), await refused(503)];
     expect([limited.isRateLimit, busy.isRateLimit]).toEqual([true, false]);
-    const pauses = (random: number) => [0, 1, 2, 3, 4].map((tries) => pauseMs(limited, tries, () => random));
+    const pauses = (random: number) => [0, 1, 2].map((tries) => pauseMs(limited, tries, () => random));
     const shortest = pauses(0).reduce((sum, ms) => sum + ms, 0);
     expect(shortest).toBeGreaterThanOrEqual(100_000);
     // A longer pause would end the run.
@@ -138,7 +138,7 @@ describe('what a service refuses, and how fast it wants to be asked', () => {
     const limited = await fail({}, { routes: { 'GET /v1/things': { status: 429 } }, source: { retries: 0 } });
     const run = withRetries({ retries: 5, signal: stopped.signal, onPause }, () => Promise.reject(limited));
     await expect(run).rejects.toThrow('aborted');
-    expect(pauses).toEqual([expect.toSatisfy((ms: number) => ms >= 5000)]);
+    expect(pauses).toEqual([expect.toSatisfy((ms: number) => ms >= 30_000)]);
   });
 
   it('refuses a description in which an option has the name of something else', () => {

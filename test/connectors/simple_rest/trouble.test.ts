@@ -2,14 +2,13 @@ import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import rest from '../../../connectors/simple_rest/index.ts';
 import { renderProblem } from '../../../src/lib/problem.ts';
-import { retryAfterMs } from '../../../src/sdk/http/retry.ts';
 import { contextOf } from '../harness.ts';
 import { sendJson, TestServer } from '../http-server.ts';
 import { ids, numbers, restBench } from './rig.ts';
 
 const { server, folder, extract, failure } = restBench();
 
-test.each([429, 500, 502, 503, 504])(
+test.each([408, 425, 429, 500, 502, 503, 504, 507, 511, 520, 522, 524, 527, 529, 530, 598])(
   'status %d is asked again, after the pause that the server names',
   async (status) => {
     server.answer = (_, response, number) => {
@@ -35,13 +34,44 @@ test('retries end, and what the server asked for is handed on', async () => {
   expect(server.requests.length).toBe(4);
 });
 
-test('Retry-After is read as seconds and as an HTTP date', () => {
-  const now = Date.parse('2026-01-01T00:00:00Z');
-  expect(retryAfterMs('120', now)).toBe(120_000);
-  expect(retryAfterMs('Thu, 01 Jan 2026 00:00:30 GMT', now)).toBe(30_000);
-  expect(retryAfterMs('1.5', now)).toBe(1500);
-  expect(retryAfterMs('Wed, 31 Dec 2025 00:00:00 GMT', now)).toBe(undefined);
-  expect([retryAfterMs('soon', now), retryAfterMs(undefined, now)]).toEqual([undefined, undefined]);
+test.each<[string, Record<string, string>]>([
+  ['says when to come again', { 'retry-after': '0' }],
+  ['says that nothing is left', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '0' }],
+])('status 403 is a rate limit if it %s', async (_, headers) => {
+  server.answer = (_url, response, number) => {
+    if (number > 1) return sendJson(response, ids(0, 1));
+    response.writeHead(403, headers).end('secondary rate limit');
+  };
+  expect((await extract({})).rows).toEqual(numbers(0, 1));
+  server.answer = (_url, response) => void response.writeHead(403, { ...headers, 'retry-after': '3600' }).end();
+  expect(await failure({})).toMatchObject({
+    code: 'REST_BUSY',
+    family: 'try_later',
+    isRateLimit: true,
+    retryAfterMs: 3_600_000,
+    message: expect.stringContaining('rate limited'),
+  });
+});
+
+const soapFault = (code: string) =>
+  `<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body><s:Fault>${code}</s:Fault></s:Body></s:Envelope>`;
+const graphErrors = (code: string) => JSON.stringify({ errors: [{ message: 'no', extensions: { code } }], data: null });
+
+test.each<[string, number, string, number]>([
+  ['SOAP 1.1 Client', 500, soapFault('<faultcode>s:Client.Auth</faultcode>'), 1],
+  ['SOAP 1.2 Sender', 500, soapFault('<s:Code><s:Value>s:Sender</s:Value></s:Code>'), 1],
+  ['SOAP 1.1 Server', 500, soapFault('<faultcode>s:Server</faultcode>'), 2],
+  ['SOAP 1.2 Receiver', 400, soapFault('<s:Code><s:Value>s:Receiver</s:Value></s:Code>'), 2],
+  ['a query that GraphQL refuses', 500, graphErrors('GRAPHQL_VALIDATION_FAILED'), 1],
+  ['a limit of GraphQL', 400, graphErrors('THROTTLED'), 2],
+  ['an error in JSON that is neither', 500, '{"errors": ["busy"]}', 2],
+])('an answer is judged by what its body says: %s', async (_, status, text, requests) => {
+  server.answer = (_url, response) => void response.writeHead(status, { 'retry-after': '0' }).end(text);
+  const problem = await failure({}, { retries: 1 });
+  expect(problem).toMatchObject(
+    requests === 1 ? { code: 'REST_REFUSED', family: 'job' } : { code: 'REST_BUSY', family: 'try_later' },
+  );
+  expect(server.requests.length).toBe(requests);
 });
 
 const cuts: Record<string, (response: import('node:http').ServerResponse) => void> = {
@@ -117,6 +147,7 @@ test.each([
   [400, 'REST_REFUSED', 'job'],
   [422, 'REST_REFUSED', 'job'],
   [501, 'REST_REFUSED', 'job'],
+  [505, 'REST_REFUSED', 'job'],
 ])('status %d is %s and is not asked again', async (status, code, family) => {
   server.answer = (_, response) => void response.writeHead(status).end('{"error": "no\n such thing"}');
   expect(await failure({ path: 'x' })).toMatchObject({

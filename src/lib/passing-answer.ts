@@ -1,0 +1,95 @@
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** An answer that says no for now: the same request may be good in a while. */
+export interface PassingAnswer {
+  /** The other side counts requests, and there were too many. */
+  readonly isRateLimit: boolean;
+  /** How long it asks us to wait, milliseconds; undefined if it does not say. */
+  readonly retryAfterMs: number | undefined;
+}
+
+/**
+ * Whether an answer of HTTP that is no success passes by itself, and when: 408, 425, 429, every 5xx but 501 and 505 (RFC 9110, 15;
+ * RFC 8470; RFC 6585), and 403 by which some servers refuse who asks too often, if it says until when or that nothing is left.
+ * @param headers Lower-case names.
+ * @param now Epoch milliseconds.
+ */
+export function passingAnswer(status: number, headers: Headers, now: number): PassingAnswer | undefined {
+  if (status === 403) {
+    const retryAfter = retryAfterMs(headers, now);
+    const limit = spentLimit(headers, now);
+    if (retryAfter === undefined && limit === undefined) return undefined;
+    return { isRateLimit: true, retryAfterMs: retryAfter ?? limit?.resetMs };
+  }
+  if (!isPassingStatus(status)) return undefined;
+  return {
+    isRateLimit: status === 429,
+    retryAfterMs: retryAfterMs(headers, now) ?? (status === 429 ? spentLimit(headers, now)?.resetMs : undefined),
+  };
+}
+
+/** Whether a status alone says that the fault passes. */
+export function isPassingStatus(status: number): boolean {
+  return [408, 425, 429].includes(status) || (status >= 500 && status !== 501 && status !== 505);
+}
+
+/**
+ * Milliseconds that `Retry-After` asks for (RFC 9110, 10.2.3): seconds, which some servers give with a fraction, or a date, which is
+ * held against the sender's own `Date` so that two clocks need not agree. Undefined if it says nothing that helps, such as a date in
+ * the past.
+ */
+export function retryAfterMs(headers: Headers, now: number): number | undefined {
+  const text = first(headers['retry-after']);
+  if (/^\d+(?:\.\d+)?$/.test(text)) return Math.ceil(Number(text) * 1000);
+  // Date.parse takes many a word for a date.
+  const at = /\d{4}/.test(text) ? Date.parse(text) : Number.NaN;
+  const sent = Date.parse(first(headers.date));
+  const milliseconds = at - (Number.isNaN(sent) ? now : sent);
+  return milliseconds > 0 ? milliseconds : undefined;
+}
+
+/**
+ * The limit that an answer says is used up, and in how many milliseconds it is reset if that is told. Read are `RateLimit` with
+ * `RateLimit-Policy` in their newer form (`"default";r=0;t=30`, draft-ietf-httpapi-ratelimit-headers-08 and later), in that of draft
+ * 07 (`limit=100, remaining=0, reset=30`), and `RateLimit-Remaining` with `-Reset`, also with `X-` and as `X-Rate-Limit-…`. Undefined
+ * if something is left, or nothing is said.
+ */
+export function spentLimit(headers: Headers, now: number): { readonly resetMs: number | undefined } | undefined {
+  for (const prefix of ['ratelimit', 'x-ratelimit', 'x-rate-limit']) {
+    const remaining = numberOf(first(headers[`${prefix}-remaining`]));
+    if (remaining === 0) return { resetMs: resetOf(numberOf(first(headers[`${prefix}-reset`])), now) };
+  }
+  const spent = first(headers.ratelimit)
+    .split(/,(?!\s*(?:remaining|reset)\s*=)/)
+    .filter((limit) => /(?:;\s*r|\bremaining)\s*=\s*0(?!\d)/.test(limit));
+  if (spent.length === 0) return undefined;
+  const resets = spent.map((limit) => resetIn(limit) ?? windowOf(limit, first(headers['ratelimit-policy'])));
+  const known = resets.filter((seconds) => seconds !== undefined);
+  return { resetMs: known.length === 0 ? undefined : resetOf(Math.max(...known), now) };
+}
+
+/** Seconds until a limit is reset, as the limit itself says. */
+function resetIn(limit: string): number | undefined {
+  return numberOf(/(?:;\s*t|\breset)\s*=\s*(\d+)/.exec(limit)?.[1] ?? '');
+}
+
+/** The seconds that the policy of the same name counts over: no limit lasts longer. */
+function windowOf(limit: string, policies: string): number | undefined {
+  const name = /^\s*("[^"]*"|[\w-]+)/.exec(limit)?.[1];
+  const policy = policies.split(',').find((one) => one.trim().startsWith(`${name};`));
+  return numberOf(/;\s*w\s*=\s*(\d+)/.exec(policy ?? '')?.[1] ?? '');
+}
+
+/** Seconds from now or, as many servers have it, seconds or milliseconds since 1970. */
+function resetOf(reset: number | undefined, now: number): number | undefined {
+  if (reset === undefined) return undefined;
+  return Math.max(0, Math.ceil(reset > 1e12 ? reset - now : reset > 1e9 ? reset * 1000 - now : reset * 1000));
+}
+
+function first(header: string | string[] | undefined): string {
+  return [header ?? []].flat()[0]?.trim() ?? '';
+}
+
+function numberOf(text: string): number | undefined {
+  return /^\d+(\.\d+)?$/.test(text) ? Number(text) : undefined;
+}
