@@ -177,11 +177,13 @@ class PageRun {
       const made = await asking.request(query, { ...scope, page: turn.page });
       return turn.link === undefined ? placePage(made, query, turn.page) : withUrl(made, turn.link);
     };
-    this.#asked.check(await make());
     let request: HttpRequest;
+    let isChecked = false;
     return asking.fetch(
       async () => {
         request = await make();
+        if (!isChecked) this.#asked.check(request);
+        isChecked = true;
         return query.conditional ? conditioned(request, this.#init.watermark) : request;
       },
       async (answer, sent) => {

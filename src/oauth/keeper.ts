@@ -1,7 +1,8 @@
 import type { Login as LoginConfig } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Emit } from '../lib/events.ts';
-import { type Problem, toProblem } from '../lib/problem.ts';
+import { Problem, toProblem } from '../lib/problem.ts';
+import { pauseMs } from '../sdk/http/retry.ts';
 import type { Login, Token } from '../sdk/oauth.ts';
 import type { Store } from '../state/store.ts';
 import type { LoginEvents } from './events.ts';
@@ -26,6 +27,9 @@ const aheadMs = 5 * 60_000;
 const aheadShare = 0.2;
 /** After a failure nobody asks the vendor again for this long; a token that is still good is used meanwhile. */
 const holdMs = 15_000;
+/** A request for a token is repeated so often, and no longer than this: others wait a minute for their turn. */
+const maxRepeats = 3;
+const repeatMs = 20_000;
 /** A token with less left than this is not handed out when it cannot be renewed. */
 const lastMs = 2000;
 /** A token that seems to come from the future was kept before the clock was set back: its end cannot be trusted. */
@@ -108,12 +112,13 @@ export class Keeper implements Login {
       if (kept !== undefined && refreshToken !== undefined && kept.row.state === 'good') {
         return await this.#refresh(kept, refreshToken);
       }
-      if (isAlone) return await this.#commit(() => vendor.grantAlone(), kept);
+      if (isAlone) return await this.#commit(() => this.#repeated(() => vendor.grantAlone()), kept);
     } catch (thrown) {
       if (!(thrown instanceof Refusal)) throw thrown;
       // A user and password give a new refresh token when the old one has ended.
       if (login.grant === 'password' && refreshToken !== undefined && thrown.meaning === 'ended') {
-        return await this.#commit(() => vendor.grantAlone(), kept).catch((again) => this.#explain(again, kept));
+        const ask = () => this.#repeated(() => vendor.grantAlone());
+        return await this.#commit(ask, kept).catch((again) => this.#explain(again, kept));
       }
       return this.#explain(thrown, kept);
     }
@@ -132,6 +137,25 @@ export class Keeper implements Login {
       return await this.#commit(() => vendor.refresh(previous), kept).catch(() => {
         throw thrown;
       });
+    }
+  }
+
+  /**
+   * Asks again after a fault that passes, as pages are. Only for what gives a token of its own with every request: a refresh token
+   * may be used up by a request whose answer was lost.
+   */
+  async #repeated(ask: () => Promise<Granted>): Promise<Granted> {
+    const { clock } = this.#given;
+    const end = clock.monotonic() + repeatMs;
+    for (let tries = 0; ; tries++) {
+      try {
+        return await ask();
+      } catch (thrown) {
+        if (!(thrown instanceof Problem) || thrown.family !== 'try_later' || tries >= maxRepeats) throw thrown;
+        const pause = pauseMs(thrown, tries);
+        if (clock.monotonic() + pause > end) throw thrown;
+        await clock.sleep(pause);
+      }
     }
   }
 

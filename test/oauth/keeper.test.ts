@@ -153,6 +153,21 @@ describe('a login by a person', () => {
     expect((await again.entry.vault.open())?.granted.refreshToken).toBeDefined();
   });
 
+  it('sends a refresh token once if the answer is lost', async () => {
+    const vendor = await vendorForTest();
+    const desk = await openDesk({ login: personLogin(vendor) });
+    await agreeAt(desk);
+    await desk.entry.keeper.refused(await desk.entry.keeper.token());
+    let requests = 0;
+    vendor.fault = (_, response) => {
+      requests += 1;
+      response.destroy();
+      return true;
+    };
+    await expect(desk.entry.keeper.token()).rejects.toMatchObject({ family: 'try_later' });
+    expect(requests).toBe(1);
+  });
+
   it('needs a person once the vendor has ended it, keeps its tokens for inspection, and asks the vendor no more', async () => {
     const vendor = await vendorForTest();
     const desk = await openDesk({ login: personLogin(vendor) });
@@ -215,6 +230,24 @@ describe('a login of the app itself', () => {
     const two = await openDesk({ login: robotLogin(vendor), folder: one.store.folder });
     expect(await tokenOf(two)).toBe(token);
     expect(vendor.asked).toHaveLength(1);
+  });
+
+  it('is asked for again after a fault that passes, and not after any other', async () => {
+    const vendor = await vendorForTest();
+    const clock = { ...systemClock, sleep: async () => undefined };
+    const desk = await openDesk({ login: robotLogin(vendor), clock });
+    let faults = 3;
+    vendor.fault = (_, response) => faults-- > 0 && void response.writeHead(503).end('busy') === undefined;
+    expect(await opens(vendor, await tokenOf(desk))).toBe(true);
+    expect(faults).toBe(-1);
+    let requests = 0;
+    vendor.fault = (_, response) => {
+      requests += 1;
+      return void response.writeHead(400).end('{"error": "invalid_client"}') === undefined;
+    };
+    const other = await openDesk({ login: robotLogin(vendor), clock });
+    await expect(other.entry.keeper.token()).rejects.toMatchObject({ family: 'login' });
+    expect(requests).toBe(1);
   });
 
   it('gets a new token when the old one has ended', async () => {

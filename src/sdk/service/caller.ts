@@ -64,7 +64,8 @@ export class Caller {
 
   constructor(init: CallerInit) {
     this.#init = init;
-    const call = async (request: RequestData) => (await this.#repeated({ request, scope: init.scope }, 'bare')).answer;
+    // Not repeated by itself: the call that needs the login is.
+    const call = async (request: RequestData) => (await this.#attempt({ request, scope: init.scope }, 'bare')).answer;
     this.#keyring = new Keyring(init.login, { login: init.tokens, call });
   }
 
@@ -73,7 +74,7 @@ export class Caller {
    * @throws Problem where an answer is no good one, {@link Ignored} and {@link PlaceLost} where the rules say that.
    */
   call(call: Call): Promise<Judged> {
-    return this.#repeated(call, 'known');
+    return this.#repeated(call);
   }
 
   /** Ends a session that was opened. */
@@ -81,14 +82,14 @@ export class Caller {
     return this.#keyring.end();
   }
 
-  async #repeated(call: Call, as: 'known' | 'bare'): Promise<Judged> {
+  async #repeated(call: Call): Promise<Judged> {
     const { retries, signal, log, alive } = this.#init;
     const signs = setInterval(alive, signEveryMs);
     signs.unref();
     const onPause = (problem: Problem, milliseconds: number) =>
       log.warn('asking again after a pause', { because: problem.message, pauseMs: Math.round(milliseconds) });
     try {
-      return await withRetries({ retries, signal, longestPauseMs, onPause }, () => this.#attempt(call, as));
+      return await withRetries({ retries, signal, longestPauseMs, onPause }, () => this.#attempt(call, 'known'));
     } finally {
       clearInterval(signs);
       alive();

@@ -42,6 +42,25 @@ describe('the logins of a service', () => {
     expect(outcome.asked.at(-1)).toBe('POST /v1/logout');
   });
 
+  it('repeats a call to log in as often as the call that needs it', async () => {
+    let logins = 0;
+    const outcome = run(
+      {},
+      {
+        source: { retries: 2 },
+        service: { login: { kind: 'session', call: { method: 'GET', path: '/login' }, token: 'token' } },
+        routes: {
+          'GET /v1/login': () => {
+            logins += 1;
+            return { status: 503, headers: { 'retry-after': '0' } };
+          },
+        },
+      },
+    );
+    await expect(outcome).rejects.toMatchObject({ code: 'SERVICE_BUSY', family: 'try_later' });
+    expect(logins).toBe(3);
+  });
+
   it('takes the first login whose option is set, and sends basic credentials, keys and tokens where they belong', async () => {
     const service: Partial<ServiceDescription> = {
       options: { key: option.text({ about: 'Key.', secret: true }), user: option.text({ about: 'User.' }) },

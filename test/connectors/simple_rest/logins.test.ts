@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import rest from '../../../connectors/simple_rest/index.ts';
-import { type Problem, renderProblem } from '../../../src/lib/problem.ts';
+import { Problem, renderProblem } from '../../../src/lib/problem.ts';
 import { TestLogin } from '../doubles/logins.ts';
 import { contextOf } from '../harness.ts';
 import { sendJson } from '../http-server.ts';
@@ -63,4 +63,39 @@ test('a login call gives the token, a session that ends is opened again, and clo
   server.answer = (_, response) => void response.writeHead(400).end('hunter22 is no password');
   const problem = await extract({}, { auth }).catch((error: unknown) => error as Problem);
   expect(renderProblem(problem as Problem)).not.toContain('hunter22');
+});
+
+test('a token that is not to be had for a moment is asked for again, as a page is', async () => {
+  server.answer = (_, response) => sendJson(response, ids(0, 1));
+  class Faltering extends TestLogin {
+    asked = 0;
+    override async token() {
+      if (++this.asked === 1) throw new Problem({ code: 'LOGIN_UNREACHABLE', family: 'try_later', message: 'away' });
+      return super.token();
+    }
+  }
+  const auth = { kind: 'client_credentials', token_url: 'https://id.example/token' };
+  const login = new Faltering();
+  expect((await extract({}, { auth }, { login })).rows).toEqual(numbers(0, 1));
+  expect(login.asked).toBe(2);
+});
+
+test('a login call that fails for a moment is repeated, as often as a page is', async () => {
+  let logins = 0;
+  server.answer = ({ pathname }, response) => {
+    if (pathname !== '/login') return sendJson(response, ids(0, 1));
+    logins += 1;
+    if (logins < 3) return void response.writeHead(503, { 'retry-after': '0' }).end();
+    sendJson(response, { token: 'session-1' });
+  };
+  const auth = { kind: 'login_call', call: { path: '/login' }, token_path: 'token' };
+  expect((await extract({}, { auth })).rows).toEqual(numbers(0, 1));
+  expect(logins).toBe(3);
+  server.answer = (_, response) => {
+    logins += 1;
+    response.writeHead(503, { 'retry-after': '0' }).end();
+  };
+  logins = 0;
+  await expect(extract({}, { auth, retries: 2 })).rejects.toMatchObject({ code: 'REST_BUSY', family: 'try_later' });
+  expect(logins).toBe(3);
 });
