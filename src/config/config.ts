@@ -170,6 +170,8 @@ export interface Job {
   readonly enabled: boolean;
   /** Absent: `normal`. */
   readonly priority?: JobPriority;
+  /** When a run that a passing fault ended is tried again; absent: not at all. */
+  readonly retry?: RetryRule;
   /** Absent for a bulk refresh. */
   readonly extract?: Extract;
   /** Send even when the instance already has these very bytes. */
@@ -180,6 +182,17 @@ export interface Job {
   readonly guards?: Guards;
   /** What it says differently of alerts; `false`: nobody is told anything of it. */
   readonly alerts?: OwnAlerts | false;
+}
+
+/** Waits between the attempts of a run, and what ends them besides the next firing. */
+export interface RetryRule {
+  /** Before the second attempt, milliseconds; twice as long before each further one. */
+  readonly firstMs: number;
+  readonly longestMs: number;
+  /** From the first attempt to the begin of the last one, milliseconds. */
+  readonly withinMs: number;
+  /** At most this many, the first one included; absent: any number. */
+  readonly attempts?: number;
 }
 
 interface Bounds {

@@ -6,6 +6,7 @@ import type { LoadContext, Outcome } from './load.ts';
 import { loadOwnAlerts } from './load-alerts.ts';
 import { type Draft, loadExtract } from './load-extract.ts';
 import { loadGuards } from './load-guards.ts';
+import { loadRetry } from './load-retry.ts';
 import { loadSchedule } from './load-schedule.ts';
 import type { SourceOutcome } from './load-source.ts';
 import { loadTarget } from './load-target.ts';
@@ -34,6 +35,7 @@ export async function loadJob(member: Member, context: JobContext): Promise<Outc
   const extract = target?.kind === 'refresh' ? refuseExtract(draft) : loadExtract(draft, target, context);
   const { timezone, scheduleRules: rules } = context.top;
   const schedule = loadSchedule(part, { job: name, timezone, rules, faults });
+  const retry = loadRetry(part, context.top.retry, faults);
   const alerts = loadOwnAlerts(draft.given.alerts, {
     alerts: context.top.alerts,
     path: partAt(part, 'alerts').path,
@@ -53,6 +55,7 @@ export async function loadJob(member: Member, context: JobContext): Promise<Outc
     ...(extract === undefined ? {} : { extract: { ...extract, timezone: schedule?.timezone ?? context.top.timezone } }),
     enabled: values.enabled,
     priority: values.priority,
+    ...(extract === undefined || retry === false ? {} : { retry }),
     always: values.always,
     allowEmpty: values.allow_empty,
     guards: loadGuards(values.guards, context.top.guards),
@@ -110,7 +113,7 @@ export function findNamed<O extends Outcome<unknown>>(
 
 /** A bulk refresh pulls no rows, so whatever says how to pull or shape them would be silently ignored. */
 function refuseExtract({ given, part, faults }: Draft): undefined {
-  for (const option of ['source', 'query', 'transforms', 'format', 'guards', 'write']) {
+  for (const option of ['source', 'query', 'transforms', 'format', 'guards', 'write', 'retry']) {
     if (given[option] === undefined) continue;
     faults.add({
       code: 'CONFIG_REFRESH',

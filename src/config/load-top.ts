@@ -7,11 +7,12 @@ import { type OptionValues, option, schemaOf, withDefaults } from '../sdk/option
 import type { Alerts } from './alerts.ts';
 import type { Places } from './catalogue.ts';
 import { checkGuards } from './check-guards.ts';
-import type { Config, DiskSettings, MonitorAddress, SealKeys } from './config.ts';
+import type { Config, DiskSettings, MonitorAddress, RetryRule, SealKeys } from './config.ts';
 import type { Document } from './document.ts';
 import type { Faults } from './faults.ts';
 import { diskDefaults, keepDefaults } from './guard-options.ts';
 import { loadAlerts } from './load-alerts.ts';
+import { defaultRetry, loadRetry } from './load-retry.ts';
 import { loadRules, type Spread } from './load-schedule-rules.ts';
 import { partAt } from './member.ts';
 import { scheduleRuleOptions } from './schedule-options.ts';
@@ -41,6 +42,8 @@ export interface Top {
   readonly disk: DiskSettings;
   /** What goes for all schedules that do not say otherwise. */
   readonly scheduleRules: Rules & Spread;
+  /** When runs are tried again whose jobs do not say otherwise; false: not at all. */
+  readonly retry: RetryRule | false;
   readonly concurrency: number;
   readonly onStartError: OnStartError;
   readonly alerts?: Alerts;
@@ -110,6 +113,7 @@ export async function readTop(
     keep: keepOf(values),
     disk: diskOf(values),
     scheduleRules: rulesOf(part, faults),
+    retry: loadRetry(part, defaultRetry, faults),
     concurrency: values.concurrency,
     onStartError: values.on_start_error,
     ...(alerts === undefined ? {} : { alerts }),

@@ -5,6 +5,7 @@ import type { Declarations } from './json-schema.ts';
 import { topMaps } from './load-top.ts';
 import { loginOptions } from './login-options.ts';
 import { optionTable } from './option-table.ts';
+import { retryOptions } from './retry-options.ts';
 import { scheduleOptions } from './schedule-options.ts';
 import { destinationOptions, jobOptions, sourceOptions, topOptions } from './settings.ts';
 import { datasourceOptions, targetOptions } from './target-options.ts';
@@ -31,6 +32,7 @@ export function configReference({ connectors, formats, transforms }: Declaration
     ),
     section('A job', jobOptions, 'Under `jobs`, by a name of your choice.'),
     section('A schedule', scheduleOptions, scheduleText),
+    section('Retry', retryOptions, retryText),
     section(
       'Guards',
       guardOptions,
@@ -92,6 +94,12 @@ Any value (never a key) may hold variables. They are replaced after the file was
 | \`$\${\` | the two characters \`\${\` themselves |
 
 Inside of \`{…}\` and \`[…]\` YAML wants such values in quotes.`;
+
+const retryText = `Behind \`retry\` of a job, and of the top level for all jobs. It tries a whole **run** again, minutes later, after its connection is
+closed: the database was restarted, the token address answered 503. \`retries\` of a source that speaks HTTP
+([simple_rest](connectors/simple_rest.md)) is another thing: it repeats one **request** within a run, seconds later, while the
+connection and the pages read so far are kept. A request that is still refused after its \`retries\` ends the attempt, and \`retry\` decides when
+the next one begins. [operate.md](operate.md#a-source-that-is-away) says what is tried again and what ends it.`;
 
 const scheduleText = `A schedule is a text or a map:
 

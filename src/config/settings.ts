@@ -2,6 +2,7 @@ import { type JsonSchema, type OptionSet, option } from '../sdk/option.ts';
 import { alertsSchema, ownAlertsSchema } from './alert-options.ts';
 import { budgetDestinationOptions, budgetJobOptions } from './budget-options.ts';
 import { diskDefaults, diskSchema, guardsSchema, keepDefaults, keepSchema } from './guard-options.ts';
+import { jobRetryOptions, topRetryOptions } from './retry-options.ts';
 import { jobScheduleOptions, topScheduleOptions } from './schedule-options.ts';
 import { writeSchema } from './write-options.ts';
 
@@ -90,6 +91,7 @@ export const topOptions = {
     },
   ),
   ...topScheduleOptions,
+  ...topRetryOptions,
   guards: option.schema<false | Record<string, unknown> | undefined>(guardsSchema, {
     about:
       'What a result of any job must be like to be sent; a job may say otherwise, guard by guard. `false`: no guards but those that jobs name.',
@@ -225,6 +227,7 @@ export const jobOptions = {
     example: 'main',
   }),
   ...jobScheduleOptions,
+  ...jobRetryOptions,
   enabled: option.boolean({
     about: 'False: the daemon leaves the job alone; `sluice sync <job>` still runs it.',
     default: true,

@@ -5,10 +5,10 @@ import { showTimesIn } from '../lib/time-text.ts';
 import type { Timer } from '../schedule/timer.ts';
 import { clockSetText, noteClockSet } from './clock-note.ts';
 import { giveBackCutOff } from './cut-off.ts';
-import { DiskRetries } from './disk-retries.ts';
 import { InForce } from './in-force.ts';
 import { Line, type Place } from './line.ts';
 import type { Outcome } from './outcome.ts';
+import { Retrier } from './retry/retrier.ts';
 import { runJob } from './run-job.ts';
 import { type Firing, type PassedOver, Scheduler, type Ticking } from './scheduler.ts';
 import { Stretcher } from './stretcher.ts';
@@ -31,7 +31,7 @@ export class Daemon {
   readonly #scheduler: Scheduler;
   readonly #line: Line;
   readonly #stretcher: Stretcher;
-  readonly #retries: DiskRetries;
+  readonly #retries: Retrier;
   readonly #stop = new AbortController();
   /** Former configs whose runs have not ended yet. */
   readonly #retiring = new Set<Promise<void>>();
@@ -51,6 +51,7 @@ export class Daemon {
     runtime.events.listen((...[name, facts]) => {
       if (name === 'request.sent') this.#now.sent(facts.account);
       if (name === 'account.held') this.#now.held(facts.account, facts.refusals);
+      if (name === 'source.answered') this.#retries.answered(facts.source);
     });
     keepTidy(runtime);
     const { signal: exchanged } = runtime.installation ?? {};
@@ -63,19 +64,23 @@ export class Daemon {
       isSuspect: (job) => runtime.healed.suspects.has(job),
       stop: this.#stop.signal,
     });
-    const again = (firing: Firing): void => this.#line.take(firing);
-    this.#retries = new DiskRetries({ store, clock, emit: events.emit, fire: again, stop: this.#stop.signal });
     this.#line.widen(config.concurrency ?? concurrencyDefault);
     const fire = (firing: Firing): void => this.#fire(firing);
     const passOver = (passed: PassedOver): void => this.#passMissed(passed);
     const clockSet = (by: number): void => this.#noteClock(by);
     this.#scheduler = new Scheduler({ store, clock, failed, fire, passOver, clockSet, ...ticking });
+    this.#retries = new Retrier({
+      ...{ store, clock, emit: events.emit, scheduler: this.#scheduler, stop: this.#stop.signal },
+      fire: (firing) => this.#line.take(firing),
+      failed: (message, error) => this.#fault(message, error),
+    });
   }
 
   /** Resumes the schedules, sends what is owed, fires what was missed. What is told of the config goes into the log. */
   async start(told: { readonly config_sha256?: string } = {}): Promise<void> {
     const { config } = this.#now;
     await giveBackCutOff(config.jobs, this.#runtime);
+    await this.#retries.load(config.jobs);
     await this.#scheduler.adopt(config.jobs.values());
     const scheduled = this.#scheduler.next().length;
     const owed = (await this.#runtime.store.outbox.inState('owed')).length;
@@ -122,7 +127,7 @@ export class Daemon {
     this.#stop.abort(new Error(reason));
     await this.#adopting;
     await Promise.all([this.#now.pause(), this.#line.idle()]);
-    await this.#noting;
+    await Promise.all([this.#noting, this.#retries.idle()]);
     await Promise.all([this.#now.retire(), ...this.#retiring]);
   }
 
@@ -135,6 +140,7 @@ export class Daemon {
     try {
       next = await this.#open(config);
       await this.#scheduler.adopt(config.jobs.values());
+      await this.#retries.adopt(config);
     } catch (error) {
       await next?.retire();
       old.deliver();
@@ -179,7 +185,10 @@ export class Daemon {
 
   /** One that the day has no room for takes no other's place: it is passed over before anything is ended for it. */
   #fire(firing: Firing): void {
-    this.#retries.replaceBy(firing);
+    if (!this.#retries.admits(firing)) {
+      firing.done();
+      return;
+    }
     if (!this.#line.cancels(firing)) {
       this.#line.take(firing);
       return;
@@ -202,7 +211,8 @@ export class Daemon {
     if (job?.schedule === undefined || !job.enabled) {
       return this.#skip(firing, 'the config does not fire this job any more', true);
     }
-    const stretched = await this.#stretcher.judge(job, firing.at, now.config);
+    const isFirst = firing.attempt === undefined;
+    const stretched = isFirst ? await this.#stretcher.judge(job, firing.at, now.config) : undefined;
     if (stretched !== undefined) return this.#passOver(firing, stretched);
     begin();
     const run = runJob({
@@ -214,22 +224,31 @@ export class Daemon {
       ...(firing.logicalAt === undefined ? {} : { logicalAt: firing.logicalAt }),
       firedAt: firing.at,
       settle: (parts) => firing.settle(parts),
+      attempt: this.#retries.attemptOf(firing, job),
       ...(seat === undefined ? {} : { seat }),
     });
-    await this.#follow(firing, await now.follow(run));
+    const outcome = await now.follow(run);
+    await this.#retries.ended(firing, job, outcome);
+    await this.#follow(firing, outcome);
   }
 
-  async #follow(firing: Firing, { state, problem, run }: Outcome): Promise<void> {
-    if (state === 'failed') this.#retries.defer(firing, { problem, began: run !== undefined });
+  async #follow(firing: Firing, { state, run }: Outcome): Promise<void> {
     if (state === 'owed') this.#now.nudge();
+    const { store } = this.#runtime;
+    if (state === 'stopped' && this.#stop.signal.aborted) {
+      const isWaiting = (await store.retries.find(firing.job.name))?.run === run;
+      if (!isWaiting) await firing.giveBack(store);
+    }
+    if (firing.attempt !== undefined) return;
     const isCovered = this.#line.isAwaited(firing.job.name);
     if (state === 'busy') this.#skip(firing, 'another process is running this job', isCovered);
     if (state === 'held') this.#skip(firing, 'the job is on hold', isCovered);
-    if (state === 'stopped' && this.#stop.signal.aborted) await firing.giveBack(this.#runtime.store);
   }
 
-  #skip({ job, at, settle }: Firing, reason: string, isCovered: boolean): void {
-    this.#noteSkip({ job, first: at, last: at, firings: 1, ...(isCovered ? {} : { settle }) }, reason);
+  #skip(firing: Firing, reason: string, isCovered: boolean): void {
+    const { job, at, settle, attempt } = firing;
+    if (attempt !== undefined) this.#retries.giveUp(firing);
+    else this.#noteSkip({ job, first: at, last: at, firings: 1, ...(isCovered ? {} : { settle }) }, reason);
   }
 
   #passMissed(passed: PassedOver): void {
@@ -268,6 +287,7 @@ export class Daemon {
   /** A firing that threw on its way to a run. */
   #failed(firing: Firing, error: unknown): void {
     if (this.#retries.defer(firing, { problem: error, began: false })) return;
+    this.#retries.giveUp(firing);
     this.#fault('a firing met a fault', error, { job: firing.job.name, at: firing.at });
   }
 

@@ -7,7 +7,25 @@ import type { Outcome } from './outcome.ts';
 
 /** What happens to runs, firings and the daemon itself. Instants are epoch milliseconds. */
 export type RunEvents = {
-  'run.started': { readonly job: string; readonly run: string; readonly origin: 'person' | 'schedule' };
+  /** An attempt of a run begins; `attempt` is there from the second on. */
+  'run.started': {
+    readonly job: string;
+    readonly run: string;
+    readonly origin: 'person' | 'schedule';
+    readonly attempt?: number;
+  };
+  /** A passing fault ended an attempt of a run; the next one is due at `at`. */
+  'run.retrying': {
+    readonly job: string;
+    readonly run: string;
+    readonly attempt: number;
+    readonly at: number;
+    readonly milliseconds: number;
+    readonly code: string;
+    readonly message: string;
+    readonly next?: string;
+  };
+  /** A run has ended, with its last attempt: once for each firing. */
   'run.finished': {
     readonly job: string;
     readonly run: string;

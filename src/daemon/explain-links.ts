@@ -46,6 +46,7 @@ export const extracted = ({ as_of, run, row_count }: OutboxRow): Link => ({
 
 const words: Readonly<Record<RunRow['state'], string>> = {
   running: 'is under way',
+  retrying: 'is tried again',
   owed: 'is done, its payload is owed',
   delivered: 'was delivered',
   unchanged: 'found what the instance shows already',

@@ -38,7 +38,7 @@ export interface LineGiven {
 
 interface Standing {
   state: 'in line' | 'running';
-  readonly firing: Firing;
+  firing: Firing;
   readonly cancel: AbortController;
   readonly waiting: Firing[];
 }
@@ -70,6 +70,8 @@ export class Line {
   take(firing: Firing): void {
     const standing = this.#standing.get(firing.job.name);
     if (standing === undefined) this.#enqueue(firing);
+    else if (firing.attempt !== undefined) this.#skip(firing, 'a newer firing takes the place of this attempt', true);
+    else if (standing.state === 'in line' && standing.firing.attempt !== undefined) this.#replace(standing, firing);
     else if (firing.isMadeGood) this.#wait(standing, firing);
     else this.#meet(standing, firing);
   }
@@ -93,7 +95,7 @@ export class Line {
   waiting(now: number): { firings: number; oldest: number } {
     let [firings, first] = [0, now];
     for (const { state, firing, waiting } of this.#standing.values()) {
-      const unbegun = state === 'in line' ? [firing, ...waiting] : waiting;
+      const unbegun = state === 'in line' && firing.attempt === undefined ? [firing, ...waiting] : waiting;
       firings += unbegun.length;
       for (const { at } of unbegun) first = Math.min(first, at);
     }
@@ -107,6 +109,13 @@ export class Line {
     else if (overlap === 'skip') this.#skip(firing, 'the last run of this job has not ended', false);
     else this.#wait(standing, firing);
     if (overlap === 'cancel_other' && standing.state === 'running') standing.cancel.abort(cancelled());
+  }
+
+  /** The next firing takes over from an attempt that has not begun, in its place in the line. */
+  #replace(standing: Standing, firing: Firing): void {
+    const attempt = standing.firing;
+    standing.firing = firing;
+    this.#skip(attempt, 'a newer firing takes the place of this attempt', true);
   }
 
   #wait(standing: Standing, firing: Firing): void {
@@ -128,13 +137,13 @@ export class Line {
     const queue = seat === undefined ? (isSuspect ? this.#suspects : this.#extracts) : this.#refreshes;
     const run = async () => {
       if (isSuspect) await this.#othersDone();
-      await this.#run(firing, standing, seat);
+      await this.#run(standing, seat);
     };
     void queue
       .add(run, {
-        priority: rankOfPriority(priority) * headStartMs - firing.at,
+        priority: rankOfPriority(priority) * headStartMs - (firing.attempt?.next_at ?? firing.at),
       })
-      .catch((error: unknown) => this.#given.failed(firing, error));
+      .catch((error: unknown) => this.#given.failed(standing.firing, error));
   }
 
   /** Resolves when no other extract runs or stands in line, after a while all the same, and when the daemon stops. */
@@ -146,8 +155,9 @@ export class Line {
     done.abort();
   }
 
-  async #run(firing: Firing, standing: Standing, seat: Seat | undefined): Promise<void> {
+  async #run(standing: Standing, seat: Seat | undefined): Promise<void> {
     const { run, stop } = this.#given;
+    const { firing } = standing;
     const begin = (): void => {
       standing.state = 'running';
     };

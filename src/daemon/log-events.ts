@@ -6,6 +6,7 @@ import type { SluiceEvents } from './events.ts';
 export const levelOf: Partial<Record<keyof SluiceEvents & string, Exclude<Level, 'silent' | 'debug'>>> = {
   'run.started': 'info',
   'run.finished': 'info',
+  'run.retrying': 'warn',
   'run.warning': 'warn',
   'extract.failed': 'warn',
   'extract.unchanged': 'info',

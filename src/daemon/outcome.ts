@@ -1,5 +1,6 @@
 import type { Problem } from '../lib/problem.ts';
 import type { RunWarning } from '../lib/run-warnings.ts';
+import type { RetryRow } from '../state/tables.ts';
 
 /**
  * What one run of a job came to, as far as this process followed it.
@@ -10,6 +11,7 @@ import type { RunWarning } from '../lib/run-warnings.ts';
  * - `waiting_retry`, `waiting_quota`, `waiting_login`: in the outbox, with what it waits for.
  * - `quarantined`: a guard holds the result back; `problem` says which, and the instance keeps what it has.
  * - `failed`, `dead`: nothing of this run reached the instance; `problem` says why.
+ * - `retrying`: a passing fault ended this attempt, and another one follows.
  * - `held`: a person holds the job; nothing was begun.
  * - `busy`: another run of the job holds it; nothing was begun.
  * - `stopped`: we were told to stop; nothing of this run is in the outbox.
@@ -27,6 +29,7 @@ export interface Outcome {
     | 'quarantined'
     | 'failed'
     | 'dead'
+    | 'retrying'
     | 'held'
     | 'busy'
     | 'stopped';
@@ -43,4 +46,6 @@ export interface Outcome {
   readonly warnings?: readonly RunWarning[];
   /** When it is tried again, epoch milliseconds. */
   readonly until?: number;
+  /** With `retrying`: the attempt that follows. */
+  readonly retry?: RetryRow;
 }

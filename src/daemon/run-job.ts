@@ -5,21 +5,20 @@ import { deliverOwed } from '../delivery/deliver.ts';
 import type { Priority } from '../delivery/pacing.ts';
 import type { Seat } from '../delivery/refresh-desk.ts';
 import { Watch } from '../guards/watch.ts';
-import { Problem, toProblem } from '../lib/problem.ts';
 import type { RunWarning } from '../lib/run-warnings.ts';
 import { RunWarnings } from '../lib/run-warnings.ts';
 import { type FreshPayload, resumePipeline, type Whole } from '../pipeline/run-pipeline.ts';
 import type { Staged } from '../sets/manifest.ts';
 import { clearSuspect } from '../state/blocked-runs.ts';
-import type { RunEnd } from '../state/runs.ts';
 import { isUnwritable } from '../state/state-problem.ts';
 import type { Parts } from '../state/store.ts';
 import type { RunRow } from '../state/tables.ts';
-import type { RunEvents } from './events.ts';
 import { lookUpPlace, type Onward } from './keep-rows.ts';
 import { busy, held, nothingDone } from './not-run.ts';
 import type { Outcome } from './outcome.ts';
 import { refreshTargets } from './refresh-targets.ts';
+import type { Attempt } from './retry/attempt.ts';
+import { endFailed, placeOf, tellEnd } from './run-end.ts';
 import type { Runtime } from './wire.ts';
 
 export interface RunGiven {
@@ -43,12 +42,14 @@ export interface RunGiven {
   readonly staged?: Staged;
   /** What was warned of before the run began, while ranges were read. */
   readonly warned?: readonly RunWarning[];
+  /** What follows if a passing fault ends it. Absent: nothing does. */
+  readonly attempt?: Attempt | undefined;
   /** Where a bulk refresh meets those that are due together with it. Absent: it goes alone. */
   readonly seat?: Seat;
 }
 
 /** What a stage of a run knows about how it went; the figures are added at the end. */
-export type Stage = Pick<Outcome, 'state' | 'problem' | 'until'>;
+export type Stage = Pick<Outcome, 'state' | 'problem' | 'until' | 'retry'>;
 
 /**
  * One run of one job: lease, extract, payload, outbox and, where asked for, delivery. Never throws for what went wrong
@@ -83,17 +84,17 @@ export async function runHolding(given: RunGiven): Promise<Outcome> {
   const { events, clock } = runtime;
   const began = clock.monotonic();
   const run = await begin(given);
-  events.emit('run.started', { job: job.name, run, origin });
+  if (run === undefined) return { state: 'superseded', job: job.name, ...nothingDone };
+  const attempt = given.attempt?.number ?? 1;
+  events.emit('run.started', { job: job.name, run, origin, ...(attempt === 1 ? {} : { attempt }) });
   const tell = (warning: RunWarning) => events.emit('run.warning', { job: job.name, run, ...warning });
   const warnings = new RunWarnings(tell, job.guards);
   given.warned?.forEach(warnings.add);
-  const stage = await runStages(given, run, warnings).catch((thrown: unknown) => fail(given, run, thrown));
+  const stage = await runStages(given, run, warnings).catch((thrown: unknown) => endFailed(given, run, thrown));
   const row = await tidyUp(given, { run, stage }).catch(otherThanDisk);
   const figures = { rows: row?.row_count ?? 0, bytes: row?.bytes ?? 0, requests: row?.requests ?? 0 };
   const facts = { job: job.name, run, ...figures, milliseconds: clock.monotonic() - began };
-  const { problem, state } = stage;
-  const said = problem === undefined ? {} : saidOf(problem);
-  events.emit('run.finished', { ...facts, outcome: state, ...said });
+  tellEnd(events, stage, facts, attempt);
   return { ...stage, ...facts, ...(warnings.list.length === 0 ? {} : { warnings: warnings.list }) };
 }
 
@@ -115,12 +116,11 @@ function otherThanDisk(error: unknown): undefined {
   if (!isUnwritable(error)) throw error;
 }
 
-function saidOf({ code, message, next }: Problem): Pick<RunEvents['run.finished'], 'code' | 'message' | 'next'> {
-  return { code, message, ...(next === undefined ? {} : { next }) };
-}
-
-function begin({ runtime, job, origin, firedAt, settle }: RunGiven): Promise<string> {
+/** The id of the run; undefined if it was to be tried again, and something newer has ended it. */
+function begin({ runtime, job, origin, firedAt, settle, attempt }: RunGiven): Promise<string | undefined> {
   return runtime.store.transaction(async (parts) => {
+    const former = attempt?.run;
+    if (former !== undefined) return (await parts.retries.begin(former)) ? former : undefined;
     const run = await parts.runs.begin({ job: job.name, origin, ...(firedAt === undefined ? {} : { firedAt }) });
     await settle?.(parts);
     return run;
@@ -253,28 +253,4 @@ async function deliverNow(given: RunGiven, id: number): Promise<Stage> {
     until: result.at,
     ...(result.problem === undefined ? {} : { problem: result.problem }),
   };
-}
-
-async function fail(given: RunGiven, run: string, thrown: unknown): Promise<Stage> {
-  const { runtime, signal } = given;
-  // If the package was exchanged meanwhile, that is why, whatever was thrown: the daemon stops, and the signal says so.
-  runtime.installation?.look();
-  if (signal.aborted) {
-    const stopped = { code: 'RUN_STOPPED', message: 'The run was stopped before its payload was whole' };
-    const why = signal.reason instanceof Problem ? signal.reason.at(placeOf(given)) : undefined;
-    await finish(given, run, { state: 'interrupted', problem: why ?? stopped });
-    return { state: 'stopped', ...(why === undefined ? {} : { problem: why }) };
-  }
-  const problem = toProblem(thrown, { code: 'RUN_THREW', family: 'bug' }).at(placeOf(given));
-  await finish(given, run, { state: 'failed', problem });
-  return { state: 'failed', problem };
-}
-
-/** A run that fails because of the disk must not be left as running on that very disk. */
-function finish({ runtime: { store } }: RunGiven, run: string, end: RunEnd): Promise<void> {
-  return store.settle(run, ({ runs }) => runs.finish(run, end));
-}
-
-function placeOf({ job }: RunGiven): { job: string; source?: string } {
-  return { job: job.name, ...(job.extract === undefined ? {} : { source: job.extract.source.name }) };
 }

@@ -2,10 +2,11 @@ import type { Job } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type Plan, resumePlan } from '../schedule/plan.ts';
 import { nominalOf, type Schedule, scheduleKey } from '../schedule/schedule.ts';
-import { createTimer, type Timer } from '../schedule/timer.ts';
+import { createTimer, type Due, type Timer } from '../schedule/timer.ts';
 import { type Passed, takeTurn } from '../schedule/turn.ts';
 import type { Parts, Store } from '../state/store.ts';
-import type { ScheduleRow } from '../state/tables.ts';
+import type { RetryRow, ScheduleRow } from '../state/tables.ts';
+import { PendingAttempts } from './retry/pending-attempts.ts';
 
 type Written = Pick<Parts, 'schedules'>;
 
@@ -16,6 +17,8 @@ export interface Firing {
   readonly at: number;
   /** The instant that its run stands for, where that is not the present: dates in queries are reckoned from it. */
   readonly logicalAt?: number;
+  /** Another attempt at it, after the last one failed. */
+  readonly attempt?: RetryRow;
   /** It was missed and has a run of its own now: it waits for its turn, whatever the job is at. */
   readonly isMadeGood: boolean;
   /**
@@ -75,6 +78,8 @@ export class Scheduler {
   readonly #given: SchedulerGiven;
   readonly #timer: Timer;
   #planned = new Map<string, Planned>();
+  /** Entries beside the firings. */
+  readonly attempts = new PendingAttempts();
 
   constructor(given: SchedulerGiven) {
     this.#given = given;
@@ -93,9 +98,15 @@ export class Scheduler {
     // What goes on is taken as it is now: a firing may have moved it on while the store was written.
     const planned = wanted.map(({ job, schedule }): [string, Planned] => {
       const known = this.#unedited(job.name, schedule);
-      return [job.name, { ...(known ?? { plan: fresh.get(job.name)! }), job, schedule }];
+      return [job.name, { ...(known ?? this.#begun(job.name, fresh.get(job.name)!)), job, schedule }];
     });
     this.#planned = new Map(planned);
+  }
+
+  /** Of a job that waits for an attempt, nothing else that was missed fires until that has ended. */
+  #begun(name: string, plan: Plan): Pick<Planned, 'plan' | 'waitsFor'> {
+    const isBehind = plan.nextAt !== null && plan.nextAt <= this.#given.clock.now();
+    return isBehind && this.attempts.find(name)?.row.logical_at != null ? { plan, waitsFor: {} } : { plan };
   }
 
   /** Fires what is due now, once started. */
@@ -103,10 +114,19 @@ export class Scheduler {
     this.#timer.look();
   }
 
+  /** A firing, `token` or any, is done: the next that was missed may fire, unless another attempt follows. */
+  goOn(name: string, token?: object): void {
+    const planned = this.#planned.get(name);
+    if (planned?.waitsFor === undefined || this.attempts.has(name)) return;
+    if (token !== undefined && planned.waitsFor !== token) return;
+    planned.waitsFor = undefined;
+    this.#timer.look();
+  }
+
   start(): void {
     this.#timer.start({
       dueAt: () => this.#due(),
-      fire: (job, at) => this.#fire(job, at),
+      fire: ({ job, at, isAttempt }) => (isAttempt ? this.#fireAttempt(job) : this.#fire(job, at)),
       jumped: (by) => {
         this.#replan();
         if (by !== 0) this.#given.clockSet?.(by);
@@ -163,16 +183,35 @@ export class Scheduler {
   }
 
   /** What can fire: not what waits for another firing of its job to be done. */
-  *#due(): Generator<{ job: string; at: number }> {
+  *#due(): Generator<Due> {
     for (const [job, { plan, waitsFor }] of this.#planned) {
       if (plan.nextAt !== null && waitsFor === undefined) yield { job, at: plan.nextAt };
     }
+    for (const due of this.attempts.due(this.#given.clock.now())) yield { ...due, isAttempt: true };
   }
 
   /** The clock was set: what is planned for a time that is far off now is planned again. */
   #replan(): void {
     const now = this.#given.clock.now();
     for (const planned of this.#planned.values()) planned.plan = resumePlan(planned.schedule, planned.plan, now);
+    this.attempts.clockSet(now);
+  }
+
+  /** The plan of the schedule is left as it is. */
+  #fireAttempt(name: string): void {
+    const planned = this.#planned.get(name);
+    const attempt = this.attempts.take(name)?.row;
+    if (planned === undefined || attempt === undefined) return;
+    this.#given.fire({
+      job: planned.job,
+      at: attempt.fired_at,
+      attempt,
+      isMadeGood: false,
+      ...(attempt.logical_at === null ? {} : { logicalAt: attempt.logical_at }),
+      settle: async () => undefined,
+      giveBack: (parts) => this.#settle(name, parts, attempt.fired_at),
+      done: () => this.goOn(name),
+    });
   }
 
   #fire(name: string, nextAt: number): void {
@@ -198,16 +237,8 @@ export class Scheduler {
       ...(schedule.misfire?.policy === 'run_all' ? { logicalAt: nominalOf(schedule, at) } : {}),
       settle,
       giveBack: (parts) => this.#settle(name, parts, at),
-      done: () => this.#goOn(name, token),
+      done: () => this.goOn(name, token),
     });
-  }
-
-  /** A firing is done: the next that was missed may fire. */
-  #goOn(name: string, token: object): void {
-    const planned = this.#planned.get(name);
-    if (planned?.waitsFor !== token) return;
-    planned.waitsFor = undefined;
-    this.#timer.look();
   }
 
   /** A job that is not planned any more is not written down by an older firing. */

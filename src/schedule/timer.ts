@@ -2,10 +2,12 @@ import { schedule as startTask } from 'node-cron';
 import { type Clock, systemClock } from '../lib/clock.ts';
 
 /** A firing that stands in the plan. */
-interface Due {
+export interface Due {
   readonly job: string;
   /** Epoch milliseconds; in the past or the future. */
   readonly at: number;
+  /** Another attempt at a firing that was acted on already. */
+  readonly isAttempt?: true;
 }
 
 export interface TimerHooks {
@@ -15,7 +17,7 @@ export interface TimerHooks {
    * Called for each firing whose instant has come, in order of the instants. Has to move the job's plan on before it
    * returns, else the next look fires it again. What it starts, it does not wait for.
    */
-  fire(job: string, at: number): void;
+  fire(due: Due): void;
   /** The wall clock jumped: it was set by so many milliseconds, or (0) the machine slept or the process was suspended. Called before the next look. */
   jumped?(by: number): void;
   /** A hook threw: that firing is lost to this look alone. */
@@ -150,7 +152,7 @@ function fireDue(hooks: TimerHooks, clock: Clock): number {
   try {
     const now = clock.now();
     const due = [...hooks.dueAt()].filter(({ at }) => at <= now).sort((a, b) => a.at - b.at);
-    for (const { job, at } of due) attempt(hooks, () => hooks.fire(job, at));
+    for (const one of due) attempt(hooks, () => hooks.fire(one));
     let next = Number.POSITIVE_INFINITY;
     for (const { at } of hooks.dueAt()) if (at > now && at < next) next = at;
     return Math.max(0, next - clock.now());

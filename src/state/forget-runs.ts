@@ -22,7 +22,7 @@ export async function forgetRuns(ground: Ground, keep: number): Promise<void> {
     await db
       .deleteFrom('runs')
       .where('sequence', '<=', oldest.sequence)
-      .where('state', 'not in', ['running', 'owed', 'dead'])
+      .where('state', 'not in', ['running', 'retrying', 'owed', 'dead'])
       .where('id', 'not in', ({ selectFrom }) =>
         selectFrom('outbox').select('outbox.run').where('outbox.state', '=', 'quarantined'),
       )

@@ -24,6 +24,7 @@ export interface Healed {
 export async function heal(store: Store): Promise<Healed> {
   const suspects = await takeBlockedRuns(store);
   const interrupted = await store.runs.interruptOrphans();
+  await store.retries.giveUpOrphans();
   const damaged: OutboxRow[] = [];
   for (const row of await store.outbox.inState('owed')) {
     const message = damageOf(row);

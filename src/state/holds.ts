@@ -2,6 +2,7 @@ import { redact } from '../lib/redact.ts';
 import { Audit, type By } from './audit.ts';
 import { clearSuspect } from './blocked-runs.ts';
 import { atomically, type Ground } from './part.ts';
+import { Retries } from './retries.ts';
 import { Settings } from './settings.ts';
 import type { HoldRow } from './tables.ts';
 
@@ -23,11 +24,15 @@ export class Holds {
 
   async set(job: string, { who, why }: By): Promise<void> {
     const hold = { since: Math.round(this.#ground.clock.now()), who, why: redact(why) };
-    await this.#ground.db
-      .insertInto('holds')
-      .values({ job, ...hold })
-      .onConflict((conflict) => conflict.column('job').doUpdateSet(hold))
-      .execute();
+    await atomically(this.#ground, async (inside) => {
+      // An attempt that is still to come would replace what was put back.
+      await new Retries(inside).drop(job);
+      await inside.db
+        .insertInto('holds')
+        .values({ job, ...hold })
+        .onConflict((conflict) => conflict.column('job').doUpdateSet(hold))
+        .execute();
+    });
   }
 
   /** Lets the job go, with a record of who did. False when nobody held it. */

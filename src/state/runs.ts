@@ -1,26 +1,20 @@
 import { tickOf } from '../lib/clock.ts';
 import { newRunId } from '../lib/ids.ts';
-import { redact } from '../lib/redact.ts';
 import type { RunWarning } from '../lib/run-warnings.ts';
+import { endRetriesOf } from './end-retries.ts';
 import { forgetRuns } from './forget-runs.ts';
 import { Owners } from './owners.ts';
 import { atomically, type Ground } from './part.ts';
 import { prepared, type Value } from './prepared.ts';
 import type { RunRow, RunState } from './tables.ts';
+import { type Why, whyColumns } from './why.ts';
 
 export interface RunEnd {
-  readonly state: Exclude<RunState, 'running' | 'owed'>;
+  readonly state: Exclude<RunState, 'running' | 'retrying' | 'owed'>;
   readonly rows?: number;
   readonly bytes?: number;
   /** Why it failed; redacted before it is kept, together with what was seen: the history is read when all else is gone. */
   readonly problem?: Why;
-}
-
-interface Why {
-  readonly code: string;
-  readonly message: string;
-  readonly seen?: string | undefined;
-  readonly next?: string | undefined;
 }
 
 /** Failures of a job in a row, up to now. */
@@ -32,7 +26,7 @@ export interface Streak {
   readonly last: RunRow;
 }
 
-/** What ends a row of failures: the source was read. */
+/** What ends a row of failures, and the attempts of a job: the source was read. */
 const ends: readonly RunState[] = [
   'owed',
   'delivered',
@@ -47,12 +41,6 @@ const ends: readonly RunState[] = [
 const cutShort = ['RUN_INTERRUPTED', 'RUN_CANCELLED', 'RUN_BLOCKED'];
 /** How many of them in a row, and nothing else, are a failure: the next run gives what a single one did not. */
 const toleratedCodes = { RUN_CANCELLED: 3, RUN_INTERRUPTED: 2 } as const;
-
-const nothingWrong = { code: null, message: null, next: null };
-
-function kept({ message, seen }: Why): string {
-  return redact(seen === undefined || message.includes(seen) ? message : `${message} (${seen})`);
-}
 
 /** The history: every firing of every job and what became of it. */
 export class Runs {
@@ -85,7 +73,7 @@ export class Runs {
           started_tick: Math.round(tickOf(clock)),
           took_ms: null,
           warnings: null,
-          ...nothingWrong,
+          ...whyColumns(undefined),
         })
         .execute();
       return id;
@@ -102,23 +90,23 @@ export class Runs {
     await this.#end(id, end, ['running', 'owed', 'quarantined', 'dead', 'superseded']);
   }
 
-  async #end(id: string, end: RunEnd, from: readonly RunState[]): Promise<void> {
-    const { db, clock } = this.#ground;
-    await db
-      .updateTable('runs')
-      .set({
-        state: end.state,
-        ended_at: Math.round(clock.now()),
-        took_ms: await this.#tookMs(id),
-        code: end.problem?.code ?? null,
-        message: end.problem === undefined ? null : kept(end.problem),
-        next: end.problem?.next === undefined ? null : redact(end.problem.next),
-        ...(end.rows === undefined ? {} : { row_count: end.rows }),
-        ...(end.bytes === undefined ? {} : { bytes: end.bytes }),
-      })
-      .where('id', '=', id)
-      .where('state', 'in', from)
-      .execute();
+  #end(id: string, end: RunEnd, from: readonly RunState[]): Promise<void> {
+    return atomically(this.#ground, async (inside) => {
+      await endRetriesOf(inside, id, ends.includes(end.state));
+      await inside.db
+        .updateTable('runs')
+        .set({
+          state: end.state,
+          ended_at: Math.round(inside.clock.now()),
+          took_ms: await new Runs(inside).#tookMs(id),
+          ...whyColumns(end.problem),
+          ...(end.rows === undefined ? {} : { row_count: end.rows }),
+          ...(end.bytes === undefined ? {} : { bytes: end.bytes }),
+        })
+        .where('id', '=', id)
+        .where('state', 'in', from)
+        .execute();
+    });
   }
 
   /** Null if the run began in another boot, whose clock cannot be compared. */
@@ -131,12 +119,16 @@ export class Runs {
   }
 
   /** The run's payload is owed (again): what becomes of it is what becomes of the run. */
-  async owed(id: string, facts: { rows: number; bytes: number }): Promise<void> {
-    await this.#ground.db
-      .updateTable('runs')
-      .set({ state: 'owed', row_count: facts.rows, bytes: facts.bytes, ended_at: null, took_ms: null, ...nothingWrong })
-      .where('id', '=', id)
-      .execute();
+  owed(id: string, { rows, bytes }: { rows: number; bytes: number }): Promise<void> {
+    const facts = { row_count: rows, bytes, ended_at: null, took_ms: null, ...whyColumns(undefined) };
+    return atomically(this.#ground, async (inside) => {
+      await endRetriesOf(inside, id, true);
+      await inside.db
+        .updateTable('runs')
+        .set({ state: 'owed', ...facts })
+        .where('id', '=', id)
+        .execute();
+    });
   }
 
   /** One more request was paid for on this run's account. */

@@ -28,6 +28,7 @@ import { Quarantine } from './quarantine.ts';
 import { Quota } from './quota.ts';
 import { Receipts } from './receipts.ts';
 import { Repeats } from './repeats.ts';
+import { Retries } from './retries.ts';
 import { Runs } from './runs.ts';
 import { Schedules } from './schedules.ts';
 import { Sends } from './sends.ts';
@@ -58,6 +59,7 @@ export interface Parts {
   readonly quota: Quota;
   readonly receipts: Receipts;
   readonly repeats: Repeats;
+  readonly retries: Retries;
   readonly runs: Runs;
   readonly schedules: Schedules;
   readonly sends: Sends;
@@ -161,6 +163,7 @@ function partsOf(ground: Ground): Parts {
     quota: new Quota(ground),
     receipts: new Receipts(ground),
     repeats: new Repeats(ground),
+    retries: new Retries(ground),
     runs: new Runs(ground),
     schedules: new Schedules(ground),
     sends: new Sends(ground),

@@ -6,7 +6,7 @@ import type { LoginsTable } from './tables/logins.ts';
 import type { OutboxTable, QuarantineTable, ReceiptsTable, TargetsTable } from './tables/outbox.ts';
 import type { BackfillsTable, GenerationsTable, SetsTable, WatermarksTable } from './tables/places.ts';
 import type { LeasesTable, OwnersTable } from './tables/processes.ts';
-import type { RunsTable } from './tables/runs.ts';
+import type { RetriesTable, RunsTable } from './tables/runs.ts';
 import type { SchedulesTable, SkipsTable } from './tables/schedules.ts';
 
 export type { AuditAction } from './tables/decisions.ts';
@@ -18,6 +18,7 @@ export interface Tables {
   migrations: MigrationsTable;
   owners: OwnersTable;
   runs: RunsTable;
+  retries: RetriesTable;
   outbox: OutboxTable;
   receipts: ReceiptsTable;
   quota: QuotaTable;
@@ -64,6 +65,7 @@ export type HoldRow = Selectable<HoldsTable>;
 export type AuditRow = Selectable<AuditTable>;
 export type WatermarkRow = Selectable<WatermarksTable>;
 export type RunRow = Selectable<RunsTable>;
+export type RetryRow = Selectable<RetriesTable>;
 export type OutboxRow = Selectable<OutboxTable>;
 export type Receipt = Selectable<ReceiptsTable>;
 export type LoginRow = Selectable<LoginsTable>;

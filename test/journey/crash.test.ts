@@ -107,6 +107,7 @@ const deliverNewer = async ({ home }: Stage) => {
 /** Events that only the daemon, a refresh or a source that resumes says; their processes are cut in other places. */
 type Elsewhere =
   | 'run.warning'
+  | 'run.retrying'
   | 'quota.turned'
   | 'refresh.queued'
   | 'refresh.failed'

@@ -42,7 +42,7 @@ function run(nextAt: number, everyMs: number) {
   let next = nextAt;
   timer.start({
     dueAt: () => [{ job: 'orders', at: next }],
-    fire: (_, at) => {
+    fire: ({ at }) => {
       fired.push(at);
       next = Math.max(at, Date.now()) + everyMs;
     },
@@ -98,7 +98,7 @@ describe('the timer', () => {
     const fired: number[] = [];
     timer.start({
       dueAt: () => (Date.now() > begin - minute ? [] : plan),
-      fire: (_, at) => fired.push(at) && plan.pop(),
+      fire: ({ at }) => void (fired.push(at) && plan.pop()),
       failed: () => {},
     });
     setClock(past);
@@ -116,7 +116,7 @@ describe('the timer', () => {
         { job: 'bad', at: begin - 2 },
         { job: 'good', at: begin - 1 },
       ],
-      fire: (job) => {
+      fire: ({ job }) => {
         if (job === 'bad') throw new Error('broken');
         fired.push(job);
       },
@@ -133,7 +133,7 @@ describe('the timer', () => {
     const fired: string[] = [];
     timer.start({
       dueAt: () => plan,
-      fire: (job) => {
+      fire: ({ job }) => {
         fired.push(job);
         plan.splice(
           plan.findIndex((due) => due.job === job),

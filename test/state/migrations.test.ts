@@ -38,6 +38,7 @@ const landed: Readonly<Record<string, string>> = {
   '17 warnings': 'a873d6ba011d',
   '18 run-durations': 'e74190b8a11b',
   '19 arrives-by': '11fa43bfa289',
+  '20 retries': 'b86c0ec7eee8',
 };
 
 /** The statements of each migration, hashed. */

@@ -8,6 +8,8 @@ export interface Watched {
   readonly job: string;
   firings: number;
   runs: number;
+  /** Further attempts at runs whose source failed. */
+  attempts: number;
   /** Firings that came while the job ran or stood in line. */
   overlaps: number;
   skipped: number;
@@ -102,9 +104,9 @@ export class Watch {
       timer.start({
         ...hooks,
         dueAt: () => [...hooks.dueAt()].filter(({ at }) => at < this.#until),
-        fire: (job, at) => {
-          this.#fire(job, at);
-          hooks.fire(job, at);
+        fire: (due) => {
+          if (due.isAttempt === undefined) this.#fire(due.job, due.at);
+          hooks.fire(due);
         },
       });
     return { ...timer, start };
@@ -129,7 +131,8 @@ export class Watch {
   }
 
   #hearRun([name, facts]: Heard): void {
-    if (name === 'run.started') this.#start(this.#of(facts.job));
+    if (name === 'run.started') this.#start(this.#of(facts.job), facts.attempt);
+    else if (name === 'run.retrying') this.#running.delete(facts.job);
     else if (name === 'run.finished') this.#finish(this.#of(facts.job), facts);
     else if (name === 'firing.skipped') {
       this.#of(facts.job).skipped += 1;
@@ -140,9 +143,13 @@ export class Watch {
     }
   }
 
-  #start(watched: Watched): void {
-    watched.runs += 1;
+  #start(watched: Watched, attempt = 1): void {
     this.#running.add(watched.job);
+    if (attempt > 1) {
+      watched.attempts += 1;
+      return;
+    }
+    watched.runs += 1;
     const at = this.#fired.get(watched.job)?.shift();
     if (at !== undefined) watched.lateness.push(Math.max(0, this.#clock.now() - at));
   }
@@ -222,6 +229,7 @@ function unwatched(job: string): Watched {
   const counts = {
     firings: 0,
     runs: 0,
+    attempts: 0,
     overlaps: 0,
     skipped: 0,
     stretched: [],

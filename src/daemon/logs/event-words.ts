@@ -54,7 +54,28 @@ const paying = { account, destination };
  * event has are errors here.
  */
 export const eventWords: { readonly [N in EventName]: EventWords<FactOf<N>> } = {
-  'run.started': { says: 'A run begins.', facts: { job, run, origin: '`schedule` or `person`' } },
+  'run.started': {
+    says: 'A run begins, or another attempt of it.',
+    facts: {
+      job,
+      run,
+      origin: '`schedule` or `person`',
+      attempt: 'which attempt of the run it is, from the second on',
+    },
+  },
+  'run.retrying': {
+    says: 'An attempt of a run failed for a reason that passes, and another one follows.',
+    facts: {
+      job,
+      run,
+      attempt: 'which attempt it was',
+      at: 'when the next one is due',
+      milliseconds,
+      code,
+      message,
+      next,
+    },
+  },
   'run.finished': {
     says: 'A run has ended. `owed`: its payload is made, and is sent next. It is an error where the outcome is `failed`, `quarantined` or `dead`.',
     facts: {

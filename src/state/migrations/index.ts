@@ -18,6 +18,7 @@ import { up as firedAt } from './016-fired-at.ts';
 import { up as warnings } from './017-warnings.ts';
 import { up as runDurations } from './018-run-durations.ts';
 import { up as arrivesBy } from './019-arrives-by.ts';
+import { up as retries } from './020-retries.ts';
 
 /** One numbered step of the schema. A step that has been released is never changed; a new one is added. */
 export interface Migration {
@@ -46,4 +47,5 @@ export const migrations: readonly Migration[] = [
   { number: 17, name: 'warnings', up: warnings },
   { number: 18, name: 'run-durations', up: runDurations },
   { number: 19, name: 'arrives-by', up: arrivesBy },
+  { number: 20, name: 'retries', up: retries },
 ];

@@ -24,14 +24,37 @@ export interface RunsTable {
   took_ms: number | null;
   /** Read by {@link warningsOf}. */
   warnings: string | null;
+  /** How many times it has been begun, the present one included. */
+  attempts: Generated<number>;
+}
+
+/** A run that a passing fault ended and that is tried again. Its row in `runs` says what the fault was. */
+export interface RetriesTable {
+  job: string;
+  run: string;
+  /** The instant that its firing was planned for. */
+  fired_at: number;
+  /** The instant that the run represents; null: the present. */
+  logical_at: number | null;
+  /** Attempts that have failed. */
+  attempt: number;
+  /** Waits so far, those included in which another job of the source was tried: the exponent of the backoff. */
+  waits: number;
+  /** When the first attempt began. */
+  since: number;
+  /** When the next one is due. */
+  next_at: number;
+  /** No attempt begins then or later: the next firing, or the end of `within`. */
+  until: number;
 }
 
 /**
- * `running` until its payload is owed or it ends; `owed` until the payload is settled; the rest are results.
+ * `running` until its payload is owed or it ends; `retrying`: a passing fault ended its last attempt, and another follows; `owed` until the payload is settled; the rest are results.
  * `interrupted`: its process died under it. `quarantined`: a guard held its payload back; `discarded`: a person put that away.
  */
 export type RunState =
   | 'running'
+  | 'retrying'
   | 'owed'
   | 'delivered'
   | 'unchanged'

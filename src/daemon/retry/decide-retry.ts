@@ -1,0 +1,72 @@
+import type { RetryRule } from '../../config/config.ts';
+import { exponentialMs } from '../../lib/backoff.ts';
+import { countOf } from '../../lib/count-text.ts';
+import type { Problem } from '../../lib/problem.ts';
+import { spanText } from '../../lib/span.ts';
+import { instantText } from '../../lib/time-text.ts';
+import { offsetOf } from '../../schedule/spread.ts';
+
+/**
+ * Faults that pass and that an attempt of ours does not help: another run is at work, a person has to act, or what failed is
+ * waited for elsewhere (a full disk by `DiskRetries`).
+ */
+const waitedForElsewhere = /^(JOB_BUSY|LOGIN_BUSY|CALL_AMBIGUOUS|ACCOUNT_HELD|INSTALLATION_CHANGED|DISK_.+|STATE_.+)$/;
+
+/** Whether a run that ended with this may be tried again. */
+export const isPassing = ({ family, code }: Problem): boolean =>
+  family === 'try_later' && !waitedForElsewhere.test(code);
+
+/** An attempt that failed. Instants are epoch milliseconds. */
+export interface FailedAttempt {
+  readonly rule: RetryRule;
+  readonly problem: Problem;
+  /** How many have failed, this one included. */
+  readonly attempt: number;
+  /** Waits before this attempt. */
+  readonly waits: number;
+  /** When the first one began. */
+  readonly since: number;
+  readonly now: number;
+  /** When the job fires next; null: never. */
+  readonly nextFiring: number | null;
+  /** Decides the random half of the wait; the same text gives the same wait. */
+  readonly seed: string;
+}
+
+export type Decision =
+  /** The next attempt, and from when on there would be none. */
+  | { readonly at: number; readonly until: number }
+  /** There is none; `why` is absent where that needs no words. */
+  | { readonly at?: undefined; readonly why?: string };
+
+/**
+ * Decides whether, and when, a run is tried again: the one place that does. The wait doubles from `first` to `longest`, half
+ * of it fixed and half spread (equal jitter), and is never shorter than what the source asks for. No attempt begins at or
+ * after the next firing, or later than `within` after the first one.
+ */
+export function decideRetry(failed: FailedAttempt): Decision {
+  const { rule, problem, attempt, now, nextFiring } = failed;
+  if (!isPassing(problem)) return {};
+  if (rule.attempts !== undefined && attempt >= rule.attempts) {
+    return { why: `not tried again after ${countOf(attempt, 'attempt')}` };
+  }
+  const until = Math.min(failed.since + rule.withinMs, nextFiring ?? Number.POSITIVE_INFINITY);
+  const ownAt = now + waitMs(failed);
+  const askedAt = now + (problem.retryAfterMs ?? 0);
+  const at = Math.round(Math.max(ownAt, askedAt));
+  if (at < until) return { at, until };
+  const limit = until === nextFiring ? `the job fires next at ${instantText(until)}` : endText(failed, until);
+  if (askedAt > ownAt) return { why: `the source asks to wait until ${instantText(askedAt)}; ${limit}` };
+  return attempt === 1
+    ? {}
+    : { why: `${countOf(attempt, 'attempt')} failed since ${instantText(failed.since)}; ${limit}` };
+}
+
+function waitMs({ rule, waits, seed }: FailedAttempt): number {
+  const half = exponentialMs(waits, { firstMs: rule.firstMs, maxMs: rule.longestMs }) / 2;
+  return half + offsetOf(seed, half);
+}
+
+function endText({ rule }: FailedAttempt, until: number): string {
+  return `attempts end at ${instantText(until)}, ${spanText(rule.withinMs)} after the first`;
+}

@@ -1,0 +1,191 @@
+import type { Config, Job } from '../../config/config.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Emit } from '../../lib/events.ts';
+import { nextFiring } from '../../schedule/schedule.ts';
+import { graceMs } from '../../schedule/turn.ts';
+import type { Store } from '../../state/store.ts';
+import type { RetryRow } from '../../state/tables.ts';
+import { DiskRetries } from '../disk-retries.ts';
+import type { RunEvents } from '../events.ts';
+import type { Outcome } from '../outcome.ts';
+import type { Firing, Scheduler } from '../scheduler.ts';
+import { type Attempt, attemptOf } from './attempt.ts';
+import { isSameRun } from './is-same-run.ts';
+
+export interface RetrierOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly emit: Emit<RunEvents>;
+  /** Takes the plan of attempts, and fires them. */
+  readonly scheduler: Scheduler;
+  /** Fires again what a full disk was in the way of. */
+  readonly fire: (firing: Firing) => void;
+  /** Told of what the state did not take. */
+  readonly failed: (message: string, error: unknown) => void;
+  /** The daemon stops. */
+  readonly stop: AbortSignal;
+}
+
+/** The source was read, whatever becomes of the rows. */
+const read: ReadonlySet<Outcome['state']> = new Set(['owed', 'delivered', 'unchanged', 'superseded', 'quarantined']);
+
+/** Takes failed firings of a daemon to their next attempt, or to their end. */
+export class Retrier {
+  readonly #options: RetrierOptions;
+  readonly #disk: DiskRetries;
+  /** What is being written down. */
+  #writing: Promise<unknown> = Promise.resolve();
+
+  constructor(options: RetrierOptions) {
+    this.#options = options;
+    this.#disk = new DiskRetries(options);
+  }
+
+  /** Takes up what waited when the last process ended. To be called before the schedules are taken over. */
+  async load(jobs: ReadonlyMap<string, Job>): Promise<void> {
+    const { store, scheduler } = this.#options;
+    for (const row of await store.retries.all()) {
+      const job = jobs.get(row.job);
+      if (job !== undefined && canRetry(job)) scheduler.attempts.add({ job, row });
+      else await this.#drop(row);
+    }
+  }
+
+  /** Goes on under a new config: what runs differently now is tried at once, what is not scheduled any more not again. */
+  async adopt({ jobs }: Config): Promise<void> {
+    const { attempts } = this.#options.scheduler;
+    const now = this.#options.clock.now();
+    const sooner: RetryRow[] = [];
+    for (const { job: former, row } of attempts.all()) {
+      const job = jobs.get(row.job);
+      if (job === undefined || !canRetry(job)) {
+        await this.#drop(row);
+        continue;
+      }
+      const isDue = !isSameRun(former, job) && row.next_at > now;
+      const next = isDue ? { ...row, next_at: Math.round(now) } : row;
+      attempts.add({ job, row: next });
+      if (isDue) sooner.push(next);
+    }
+    await this.#options.store.retries.move(sooner);
+  }
+
+  /** Whether a firing is to be acted on; an attempt that came too late is not. A new firing ends what waits for its job. */
+  admits(firing: Firing): boolean {
+    const { attempts } = this.#options.scheduler;
+    if (firing.attempt === undefined) {
+      this.#disk.replaceBy(firing);
+      const waiting = attempts.find(firing.job.name);
+      if (waiting !== undefined) this.#write(this.#drop(waiting.row));
+      return true;
+    }
+    if (!this.#isTooLate(firing, firing.attempt)) return true;
+    this.giveUp(firing);
+    return false;
+  }
+
+  /** The attempt that a firing is, for its run; undefined if runs of its job are not tried again. */
+  attemptOf({ at, logicalAt, attempt: row }: Firing, job: Job): Attempt | undefined {
+    const { clock } = this.#options;
+    return attemptOf({ job, row, now: () => clock.now(), firedAt: at, logicalAt, isKept: true });
+  }
+
+  /** What came of a firing's run, as it was told: its next attempt is planned, and what waited for its source goes. */
+  async ended(firing: Firing, job: Job, outcome: Outcome): Promise<void> {
+    const { scheduler, store, clock } = this.#options;
+    const { attempts } = scheduler;
+    const source = job.extract?.source.name;
+    const wasProbe = attempts.isProbe(job);
+    attempts.done(job);
+    if (source !== undefined && read.has(outcome.state) && outcome.run !== undefined) attempts.release(source);
+    if (outcome.retry !== undefined) {
+      attempts.add({ job, row: outcome.retry });
+      if (wasProbe && source !== undefined) await this.#postpone(source, outcome.retry);
+    } else if (firing.attempt !== undefined) {
+      if (outcome.state === 'busy') {
+        const row = { ...firing.attempt, next_at: Math.round(clock.now()) + (job.retry?.firstMs ?? 0) };
+        await store.retries.move([row]);
+        attempts.add({ job, row });
+      } else {
+        attempts.forget(firing.attempt.run);
+        if (outcome.run === undefined && outcome.state !== 'failed') await this.#tellEnded(firing.attempt);
+      }
+    }
+    if (outcome.state === 'failed') this.defer(firing, { problem: outcome.problem, began: outcome.run !== undefined });
+    scheduler.look();
+  }
+
+  /** A look at a source had an answer. */
+  answered(source: string): void {
+    const { scheduler } = this.#options;
+    scheduler.attempts.release(source);
+    scheduler.look();
+  }
+
+  /** Fires again when the disk works what came to nothing because of it. False if the problem is another one. */
+  defer({ attempt, ...firing }: Firing, why: { readonly problem: unknown; readonly began: boolean }): boolean {
+    this.#options.scheduler.attempts.done(firing.job);
+    const isToBegin = attempt !== undefined && !why.began;
+    return this.#disk.defer(isToBegin ? { ...firing, attempt } : firing, why);
+  }
+
+  /** An attempt comes to nothing: its run has failed with the last one. */
+  giveUp({ job, attempt }: Firing): void {
+    if (attempt === undefined) return;
+    this.#options.scheduler.attempts.done(job);
+    this.#write(this.#drop(attempt));
+  }
+
+  /** Resolves when all of it is written down. */
+  async idle(): Promise<void> {
+    await this.#writing;
+  }
+
+  /** The next firing has come by now or, if missed runs are skipped, nothing ran for too long. */
+  #isTooLate({ job: { schedule } }: Firing, { next_at }: RetryRow): boolean {
+    if (schedule === undefined) return true;
+    const now = this.#options.clock.now();
+    const next = nextFiring(schedule, next_at);
+    const isSkipped = schedule.misfire?.policy === 'skip' && now - next_at > graceMs;
+    return isSkipped || (next !== null && next <= now);
+  }
+
+  async #postpone(source: string, row: RetryRow): Promise<void> {
+    const { store, scheduler } = this.#options;
+    const { moved, over } = scheduler.attempts.postpone(source, row);
+    await store.retries.move(moved);
+    for (const { row: late } of over) await this.#drop(late);
+  }
+
+  async #drop(row: RetryRow): Promise<void> {
+    const { store, scheduler } = this.#options;
+    if (scheduler.attempts.find(row.job)?.row.run === row.run) scheduler.attempts.delete(row.job);
+    scheduler.attempts.forget(row.run);
+    await store.settle(`retry ${row.run}`, async ({ retries }) => {
+      if ((await retries.find(row.job))?.run === row.run) await retries.drop(row.job);
+    });
+    await this.#tellEnded(row);
+    scheduler.goOn(row.job);
+  }
+
+  /** Its run ended without another attempt. */
+  async #tellEnded({ job, run }: RetryRow): Promise<void> {
+    const ended = await this.#options.store.runs.find(run);
+    if (ended?.state !== 'failed') return;
+    const { requests, code, message, next } = ended;
+    const said = { ...(code === null ? {} : { code }), ...(message === null ? {} : { message }) };
+    const figures = { rows: 0, bytes: 0, requests, milliseconds: 0 };
+    const advice = next === null ? {} : { next };
+    this.#options.emit('run.finished', { job, run, outcome: 'failed', ...figures, ...said, ...advice });
+  }
+
+  #write(work: Promise<void>): void {
+    const written = work.catch((error: unknown) =>
+      this.#options.failed('the end of a run was not written down', error),
+    );
+    this.#writing = Promise.all([this.#writing, written]);
+  }
+}
+
+const canRetry = ({ retry, schedule, enabled }: Job): boolean =>
+  retry !== undefined && schedule !== undefined && enabled;

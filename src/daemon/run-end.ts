@@ -1,0 +1,87 @@
+import { Problem, toProblem } from '../lib/problem.ts';
+import type { RetryRow } from '../state/tables.ts';
+import type { RunGiven, Stage } from './run-job.ts';
+import type { Runtime } from './wire.ts';
+
+const stopped = { code: 'RUN_STOPPED', message: 'The run was stopped before its payload was whole' };
+
+/** Ends an attempt of a run that threw, in one transaction: as stopped, as failed, or with the attempt that follows. */
+export async function endFailed(given: RunGiven, run: string, thrown: unknown): Promise<Stage> {
+  const { runtime, signal } = given;
+  // If the package was exchanged meanwhile, that is why, whatever was thrown: the daemon stops, and the signal says so.
+  runtime.installation?.look();
+  if (signal.aborted) return endStopped(given, run);
+  const problem = toProblem(thrown, { code: 'RUN_THREW', family: 'bug' }).at(placeOf(given));
+  const follow = given.attempt?.after(run, problem) ?? {};
+  if (follow.row !== undefined && (await planNext(given, { problem, row: follow.row }))) {
+    return { state: 'retrying', problem, until: follow.row.next_at, retry: follow.row };
+  }
+  const why = 'why' in follow ? follow.why : undefined;
+  const told = why === undefined ? problem : withWhy(problem, why);
+  await runtime.store.settle(run, ({ runs }) => runs.finish(run, { state: 'failed', problem: told }));
+  return { state: 'failed', problem: told };
+}
+
+/** An attempt that the end of the daemon stops does not count; its run waits for the next start. */
+async function endStopped(given: RunGiven, run: string): Promise<Stage> {
+  const { signal, runtime } = given;
+  const why = signal.reason instanceof Problem ? signal.reason.at(placeOf(given)) : undefined;
+  const isReplaced = why?.code === 'RUN_CANCELLED';
+  await runtime.store.settle(run, async ({ runs, retries }) => {
+    if (!isReplaced && (await retries.stopped(run))) return;
+    await runs.finish(run, { state: 'interrupted', problem: why ?? stopped });
+  });
+  return { state: 'stopped', ...(why === undefined ? {} : { problem: why }) };
+}
+
+/** False if the run has paid for a request: what it sent is not sent by another attempt. */
+async function planNext(
+  { runtime: { store }, attempt }: RunGiven,
+  { problem, row }: { problem: Problem; row: RetryRow },
+): Promise<boolean> {
+  let isPlanned = true;
+  // A run that fails because of the disk must not be left as running on that very disk.
+  await store.settle(row.run, async ({ retries }) => {
+    isPlanned = await retries.plan(row.run, problem, attempt?.isKept === true ? row : undefined);
+  });
+  return isPlanned;
+}
+
+function withWhy(problem: Problem, why: string): Problem {
+  const { code, family, message, where, seen, next } = problem;
+  return new Problem({
+    ...{ code, family, where, message: `${message}; ${why}`, cause: problem },
+    ...(seen === undefined ? {} : { seen }),
+    ...(next === undefined ? {} : { next }),
+  });
+}
+
+interface Figures {
+  readonly job: string;
+  readonly run: string;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly requests: number;
+  readonly milliseconds: number;
+}
+
+/** Tells that a run has ended or, where another attempt follows, that this one has. */
+export function tellEnd({ emit }: Runtime['events'], stage: Stage, figures: Figures, attempt: number): void {
+  const { problem, state, until: at } = stage;
+  const said = problem === undefined ? {} : saidOf(problem);
+  if (state === 'retrying' && problem !== undefined && at !== undefined) {
+    const { job, run, milliseconds } = figures;
+    emit('run.retrying', { job, run, attempt, at, milliseconds, ...saidOf(problem) });
+  } else {
+    emit('run.finished', { ...figures, outcome: state, ...said });
+  }
+}
+
+function saidOf({ code, message, next }: Problem): { code: string; message: string; next?: string } {
+  return { code, message, ...(next === undefined ? {} : { next }) };
+}
+
+/** What a problem of the run is told with. */
+export function placeOf({ job }: RunGiven): { job: string; source?: string } {
+  return { job: job.name, ...(job.extract === undefined ? {} : { source: job.extract.source.name }) };
+}

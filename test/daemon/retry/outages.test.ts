@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import { hour, minute, noon, openWorld, second, usual } from './world.ts';
+
+describe('a run whose source is away', () => {
+  it.each([
+    ['5 seconds', 5 * second],
+    ['5 minutes', 5 * minute],
+    ['50 minutes', 50 * minute],
+    ['4 hours of the night', 4 * hour],
+  ])('is made good within one wait after an outage of %s', async (_, outage) => {
+    const { away, job, configWith, live, pass } = await openWorld(noon - minute);
+    away.between(noon, noon + outage);
+    const { runtime, named } = await live(configWith(job({ cron: '0 12 * * *' })));
+    await pass(outage + 12 * minute);
+    const [run, ...others] = await runtime.store.runs.history({ limit: 9 });
+    expect(others).toEqual([]);
+    expect(run).toMatchObject({ attempts: away.asked.length, fired_at: noon, state: 'delivered', code: null });
+    expect(away.asked.at(-1)! - (noon + outage)).toBeLessThanOrEqual(10 * minute);
+    expect(named('run.finished')).toHaveLength(1);
+    expect(named('run.retrying')).toHaveLength(away.asked.length - 1);
+    expect(await runtime.store.retries.all()).toEqual([]);
+  });
+});
+
+describe('what ends the attempts of a run', () => {
+  it('is the next firing, which begins with its own first attempt', async () => {
+    const { away, job, configWith, live, pass } = await openWorld(noon - minute);
+    away.between(noon, noon + 65 * minute);
+    const { runtime, named } = await live(configWith(job({ cron: '0 12,13 * * *' })));
+    await pass(80 * minute);
+    const [second, first, ...others] = await runtime.store.runs.history({ limit: 9 });
+    expect(others).toEqual([]);
+    expect(first).toMatchObject({ state: 'failed', fired_at: noon, code: 'DB_UNREACHABLE' });
+    expect(first!.message).toMatch(/attempts failed since .*; the job fires next at /);
+    expect(second).toMatchObject({ state: 'delivered', fired_at: noon + hour });
+    expect(named('run.finished').map(({ facts }) => facts.outcome)).toEqual(['failed', 'owed']);
+    const before = away.asked.filter((at) => at < noon + hour);
+    expect(before).toHaveLength(first!.attempts);
+    expect(away.asked.filter((at) => at >= noon + hour)).toHaveLength(second!.attempts);
+  });
+
+  it('is the time of `within`, counted from the first one', async () => {
+    const { away, job, configWith, live, pass } = await openWorld(noon - minute);
+    away.between(noon, noon + 9 * hour);
+    const { runtime } = await live(configWith(job({ cron: '0 12 * * *' })));
+    await pass(8 * hour);
+    expect(await runtime.store.runs.last('orders')).toMatchObject({ state: 'failed', attempts: away.asked.length });
+    expect(away.asked.at(-1)).toBeLessThanOrEqual(noon + 6 * hour);
+    expect(away.asked.at(-1)).toBeGreaterThan(noon + 6 * hour - 11 * minute);
+  });
+
+  it('is the number of `attempts`, if there is one', async () => {
+    const { away, job, configWith, live, pass } = await openWorld(noon - minute);
+    away.between(noon, noon + hour);
+    const { runtime } = await live(configWith(job({ cron: '0 12 * * *', retry: { ...usual, attempts: 3 } })));
+    await pass(2 * hour);
+    const run = await runtime.store.runs.last('orders');
+    expect(run).toMatchObject({ state: 'failed', attempts: 3 });
+    expect(run!.message).toContain('; not tried again after 3 attempts');
+  });
+
+  it('is a fault that does not pass', async () => {
+    const { away, job, configWith, live, pass } = await openWorld(noon - minute);
+    away.fault = (now) => (now < noon + 10 * second ? {} : { family: 'job', code: 'DB_QUERY_FAILED' });
+    const { runtime, named } = await live(configWith(job({ cron: '0 12 * * *' })));
+    await pass(hour);
+    expect(await runtime.store.runs.last('orders')).toMatchObject({
+      state: 'failed',
+      attempts: 2,
+      code: 'DB_QUERY_FAILED',
+    });
+    expect(named('run.finished')).toHaveLength(1);
+  });
+
+  it('is a source that asks to wait beyond the next firing, and the run says so', async () => {
+    const { away, job, configWith, live, pass } = await openWorld(noon - minute);
+    away.fault = () => ({ code: 'REST_BUSY', retryAfterMs: 2 * hour });
+    const { runtime } = await live(configWith(job({ cron: '0 * * * *' })));
+    await pass(30 * minute);
+    const run = await runtime.store.runs.last('orders');
+    expect(run).toMatchObject({ state: 'failed', attempts: 1, code: 'REST_BUSY' });
+    expect(run!.message).toMatch(/; the source asks to wait until .*14:00.*; the job fires next at .*13:00/);
+  });
+
+  it('is nothing else than the first one where `retry` is off', async () => {
+    const { away, job, configWith, live, pass } = await openWorld(noon - minute);
+    away.between(noon, noon + minute);
+    const { retry: _, ...once } = job({ cron: '0 12 * * *' });
+    const { runtime } = await live(configWith(once));
+    await pass(hour);
+    expect(await runtime.store.runs.last('orders')).toMatchObject({ state: 'failed', attempts: 1 });
+  });
+});
+
+describe('a source that asks for a pause', () => {
+  it('is asked again when the pause is over, and not before', async () => {
+    const { away, job, configWith, live, pass } = await openWorld(noon - minute);
+    away.fault = (now) => (now < noon + 10 * second ? { code: 'REST_BUSY', retryAfterMs: 20 * minute } : undefined);
+    const { runtime } = await live(configWith(job({ cron: '0 12 * * *' })));
+    await pass(30 * minute);
+    expect(await runtime.store.runs.last('orders')).toMatchObject({ state: 'delivered', attempts: 2 });
+    expect(away.asked[1]! - away.asked[0]!).toBeGreaterThanOrEqual(20 * minute);
+  });
+});
+
+describe('jobs of one source that is away', () => {
+  it('send it one probe at a time, and all of them read it within one wait after it is back', async () => {
+    const { clock, away, job, configWith, live, pass } = await openWorld(noon - minute);
+    away.between(noon, noon + 50 * minute);
+    const jobs = Array.from({ length: 100 }, (_, n) => job({ name: `job${n}`, n, cron: '0 12 * * *' }));
+    const { runtime, named } = await live({ ...configWith(...jobs), concurrency: 4 });
+    await pass(2 * minute);
+    // The first attempts are the firings' own.
+    expect(named('run.started').filter(({ facts }) => facts.attempt === undefined)).toHaveLength(100);
+    const before = away.asked.length;
+    expect(before).toBeLessThan(105);
+    away.source.most = 0;
+    await pass(48 * minute);
+    expect(away.source.most).toBe(1);
+    expect(away.asked.length - before).toBeLessThan(12);
+    await pass(12 * minute);
+    expect(clock.now()).toBeGreaterThan(noon + hour);
+    const states = (await runtime.store.runs.lasts()).map(({ state }) => state);
+    expect(new Set(states)).toEqual(new Set(['delivered']));
+    expect(states).toHaveLength(100);
+    expect(away.source.most).toBe(4);
+  });
+});
