@@ -14,6 +14,8 @@ export interface Habits {
   readonly changes: number | undefined;
   /** Part of the runs whose source fails, 0 to 1. */
   readonly failures: number;
+  /** When no source answers, epoch milliseconds, the end excluded; absent: never. */
+  readonly away?: { readonly from: number; readonly until: number } | undefined;
   readonly past: ReadonlyMap<string, PastRuns>;
 }
 
@@ -43,7 +45,7 @@ export function madeUpExtract(
 
 function madeUpConnector(
   job: string,
-  { clock, habits: { seed, failures, past, changes } }: { clock: VirtualClock; habits: Habits },
+  { clock, habits: { seed, failures, past, changes, away } }: { clock: VirtualClock; habits: Habits },
 ): Connector {
   const known = past.get(job);
   const changed = changes ?? known?.changed ?? 1;
@@ -65,7 +67,9 @@ function madeUpConnector(
         await clock.sleep(Math.min(left, signOfLifeMs), signal);
         alive?.();
       }
-      if (luckOf(seed, 'fails', job, run) < failures) throw sourceFailed();
+      const now = clock.now();
+      const isAway = away !== undefined && now >= away.from && now < away.until;
+      if (isAway || luckOf(seed, 'fails', job, run) < failures) throw sourceFailed();
       if (version === 0 || luckOf(seed, 'changes', job, run) < changed) version += 1;
       return { columns, batches: one([job, version]) };
     },

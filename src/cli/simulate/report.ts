@@ -12,7 +12,7 @@ export interface SimulationReport {
   readonly seed: number;
   /** Jobs whose made-up rows are like those of their past runs. */
   readonly known_jobs: number;
-  readonly faults?: { readonly outage_at: number };
+  readonly faults?: { readonly outage_at: number; readonly sources_away_at: number };
   /** True if every job shows its newest result at the end, no allowance ended, and no day was too short for all firings. */
   readonly fits: boolean;
   readonly firings: {
@@ -45,6 +45,8 @@ export interface Spread {
 
 interface Counts {
   readonly runs: number;
+  /** Further attempts at runs whose source failed. */
+  readonly attempts: number;
   readonly delivered: number;
   readonly unchanged: number;
   readonly superseded: number;
@@ -86,6 +88,8 @@ export interface ReportGiven {
   readonly seed: number;
   readonly knownJobs: number;
   readonly outageAt: number | undefined;
+  /** Since when all sources were away for an hour. */
+  readonly awayAt: number | undefined;
   readonly destinations: readonly Destination[];
   readonly store: Store;
   readonly watch: Watch;
@@ -94,7 +98,7 @@ export interface ReportGiven {
 }
 
 export async function reportSimulation(given: ReportGiven): Promise<SimulationReport> {
-  const { from, until, seed, knownJobs, outageAt, watch } = given;
+  const { from, until, seed, knownJobs, outageAt, awayAt, watch } = given;
   const owed = Map.groupBy(watch.owed, (job) => job);
   const watched = [...watch.jobs.values()];
   const jobs = watched.map((one) => jobUse(one, owed.get(one.job)?.length ?? 0));
@@ -105,7 +109,9 @@ export async function reportSimulation(given: ReportGiven): Promise<SimulationRe
   const sum = (of: (one: Watched) => number): number => watched.reduce((total, one) => total + of(one), 0);
   return {
     ...{ since: from, until, seed, known_jobs: knownJobs },
-    ...(outageAt === undefined ? {} : { faults: { outage_at: outageAt } }),
+    ...(outageAt === undefined || awayAt === undefined
+      ? {}
+      : { faults: { outage_at: outageAt, sources_away_at: awayAt } }),
     fits: trouble.length === 0,
     firings: {
       planned: sum(({ firings }) => firings),
@@ -132,6 +138,7 @@ function totalOf(jobs: readonly JobUse[]): Counts {
   const sum = (of: (one: JobUse) => number): number => jobs.reduce((total, one) => total + of(one), 0);
   return {
     runs: sum(({ runs }) => runs),
+    attempts: sum(({ attempts }) => attempts),
     delivered: sum(({ delivered }) => delivered),
     unchanged: sum(({ unchanged }) => unchanged),
     superseded: sum(({ superseded }) => superseded),

@@ -15,7 +15,7 @@ import { reportSimulation, type SimulationReport } from './report.ts';
 import { type Stage, setStage } from './stage.ts';
 import { tickOf } from './tick.ts';
 import { Watch } from './watch.ts';
-import { badWeather, sourceFailures } from './weather.ts';
+import { badWeather, type Outage, sourceFailures, sourceOutage } from './weather.ts';
 
 export interface SimulationGiven {
   readonly config: Config;
@@ -76,14 +76,15 @@ async function simulateIn(folder: string, given: SimulationGiven): Promise<Simul
   // A firing at the very first instant is one of the span.
   const clock = new VirtualClock(from - 1);
   const failures = faults === undefined ? 0 : sourceFailures;
-  const habits = { seed: faults ?? noSeed, changes, failures, past };
+  const away = faults === undefined ? undefined : sourceOutage(faults, given);
+  const habits = { seed: faults ?? noSeed, changes, failures, past, away };
   const stage = setStage(config, { clock, habits });
   const fixtures = join(folder, 'fixtures.json');
   await writeFile(fixtures, JSON.stringify(stage.fixtures));
   // The service looks at its clock with every request; by itself it need not.
   const service = await startService({ data: 'memory', fixtures, clock, control: {}, tickMs: hourMs });
   try {
-    return await play(given, { clock, stage, service, folder });
+    return await play(given, { clock, stage, service, folder, away });
   } finally {
     await service.close();
   }
@@ -94,9 +95,13 @@ interface Played {
   readonly stage: Stage;
   readonly service: RunningService;
   readonly folder: string;
+  readonly away: Outage | undefined;
 }
 
-async function play(given: SimulationGiven, { clock, stage, service, folder }: Played): Promise<SimulationReport> {
+async function play(
+  given: SimulationGiven,
+  { clock, stage, service, folder, away }: Played,
+): Promise<SimulationReport> {
   const { from, until, faults, past, signal } = given;
   const seed = faults ?? noSeed;
   const config = stage.configFor({ url: service.url, state: join(folder, 'state') });
@@ -119,7 +124,7 @@ async function play(given: SimulationGiven, { clock, stage, service, folder }: P
     }
     const destinations = [...config.destinations.values()];
     const knownJobs = [...config.jobs.keys()].filter((job) => past.has(job)).length;
-    const span = { from, until, seed, knownJobs, outageAt };
+    const span = { from, until, seed, knownJobs, outageAt, awayAt: away?.from };
     const accountOf = (job: string): string => config.jobs.get(job)!.destination.account;
     return await reportSimulation({ ...span, destinations, store: runtime.store, watch, accountOf });
   } finally {

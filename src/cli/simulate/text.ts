@@ -22,7 +22,10 @@ function headOf({
   known_jobs,
   jobs,
 }: SimulationReport): string {
-  const outage = faults === undefined ? '' : `, bad weather, an hour of outage from ${instantText(faults.outage_at)}`;
+  const outage =
+    faults === undefined
+      ? ''
+      : `, bad weather, an hour of outage from ${instantText(faults.outage_at)}, an hour without the sources from ${instantText(faults.sources_away_at)}`;
   const peakAt = outbox.peak_at === undefined ? '' : `, at ${instantText(outbox.peak_at)}`;
   const lines = [
     ['simulated', `${instantText(since)} to ${instantText(until)}${outage}`],
@@ -39,6 +42,7 @@ function headOf({
       'runs',
       `${countText(runs.runs)}: ${countText(runs.delivered)} delivered, ${countText(runs.unchanged)} unchanged, ${countText(runs.superseded)} superseded, ${countText(runs.failed)} failed, ${countText(runs.dead)} dead, ${countText(runs.owed)} owed`,
     ],
+    ['attempts', `${countText(runs.attempts)} more at runs whose source failed`],
     ['sending', spreadText(delivery_ms)],
     ['requests', `${countText(runs.requests)}, ${countText(runs.retries)} of them had to be repeated`],
     [

@@ -8,6 +8,17 @@ export const sourceFailures = 0.01;
 
 const hourMs = 3_600_000;
 
+/** The hour in which no source answers, in a span of time: epoch milliseconds, its end excluded. */
+export function sourceOutage(seed: number, { from, until }: { from: number; until: number }): Outage {
+  const at = from + Math.floor(luckOf(seed, 'sources away') * Math.max(0, until - from - hourMs));
+  return { from: at, until: at + hourMs };
+}
+
+export interface Outage {
+  readonly from: number;
+  readonly until: number;
+}
+
 /** What happens to requests now and then, as rules of the service (docs/service-control.md). */
 function nuisances(seed: number): object[] {
   const seedOf = (name: string): number => Math.floor(luckOf(seed, name) * 2 ** 32);
