@@ -1,3 +1,4 @@
+import { exponentialMs } from '../lib/backoff.ts';
 import type { AlertGroupRow, AlertRow } from '../state/tables.ts';
 import type { AlertCondition, Bulletin, Mention } from './alert.ts';
 import { groupOfKey, keyOfGroup } from './group.ts';
@@ -31,9 +32,7 @@ export interface Advance {
 }
 
 /** The pause after a group was told, and how it grows as long as there is no calm: 10, 30, 90 minutes, then four hours. */
-const firstPauseMs = 600_000;
-const pauseGrowth = 3;
-const longestPauseMs = 4 * 3_600_000;
+const pauses = { firstMs: 600_000, maxMs: 4 * 3_600_000, factor: 3 };
 /** A row that nobody who knows its subject has looked at for so long is of a job that is gone. */
 const forgetMs = 30 * 86_400_000;
 /** Looks that change nothing else are written down this often, so that rows of living subjects stay. */
@@ -165,17 +164,13 @@ function dueOf(
   const open = members.filter(({ cleared_at }) => cleared_at === null);
   const isEnd = open.every(({ level, told }) => level <= told);
   if (isEnd && step === 1) return { at: settledAt, why: 'change', nextStep: open.length === 0 ? 1 : 2 };
-  const rested = step === 0 ? 0 : toldAt + pauseOf(step);
+  const rested = step === 0 ? 0 : toldAt + exponentialMs(step - 1, pauses);
   return { at: Math.max(settledAt, rested), why: 'change', nextStep: step + 1 };
 }
 
 /** Nothing was told for as long as it takes to be reminded: what comes now is news. */
 function isCalm({ group_key, told_at }: AlertGroupRow, now: number): boolean {
-  return now - told_at >= Math.max(groupOfKey(group_key).remindMs, longestPauseMs);
-}
-
-function pauseOf(step: number): number {
-  return Math.min(longestPauseMs, firstPauseMs * pauseGrowth ** (step - 1));
+  return now - told_at >= Math.max(groupOfKey(group_key).remindMs, pauses.maxMs);
 }
 
 function bulletinOf(key: string, members: readonly AlertRow[], why: Due['why']): Bulletin {

@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from '../config/config.ts';
 import type { Runtime } from '../daemon/wire.ts';
+import { exponentialMs } from '../lib/backoff.ts';
 import { countOf } from '../lib/count-text.ts';
 import { Problem } from '../lib/problem.ts';
 import { showProblems } from './config-file.ts';
 import type { Reloading, Reloads } from './reloads.ts';
 
-const firstPauseMs = 1_000;
-const longestPauseMs = 10 * 60_000;
+const pauses = { firstMs: 1000, maxMs: 10 * 60_000 };
 
 /** Throws where a start is to fail for the faults of a config; they have been shown. */
 export function refuseFaults({ onStartError, file }: Config, problems: readonly Problem[]): void {
@@ -45,8 +45,8 @@ export async function refuseSilence(config: Config, runtime: Runtime, signal: Ab
 export async function retryFaults(given: Reloading, reloads: Reloads, signal: AbortSignal): Promise<void> {
   const { takeBetter } = await import('./take-better.ts');
   let isOver = false;
-  for (let wait = firstPauseMs; !isOver && !signal.aborted; wait = Math.min(2 * wait, longestPauseMs)) {
-    await pause(wait, undefined, { signal, ref: false }).catch(() => undefined);
+  for (let tries = 0; !isOver && !signal.aborted; tries++) {
+    await pause(exponentialMs(tries, pauses), undefined, { signal, ref: false }).catch(() => undefined);
     await reloads.between(async () => {
       const came = await takeBetter(given, signal).catch((error: unknown) => {
         given.log.error('the config could not be read again', { error: String(error) });

@@ -206,14 +206,12 @@ function unanswered(error: unknown): Decision {
   return { action: 'retry', problem, ambiguous: true };
 }
 
-const firstBackoffMs = 1_000;
-const longestBackoffMs = 15 * 60_000;
+const backoff = { firstMs: 1000, maxMs: 15 * 60_000, jitter: 1 };
 
 /**
  * Wait before the next attempt: full jitter, a random part of a span that doubles with each attempt, so that those who
  * failed together do not come back together. Never shorter than what the service asked for.
  */
 export function backoffMs(attempts: number, retryAfterMs = 0, random = Math.random): number {
-  const span = exponentialMs(attempts, { firstMs: firstBackoffMs, maxMs: longestBackoffMs });
-  return Math.max(retryAfterMs, 100 + random() * span);
+  return Math.max(retryAfterMs, 100 + exponentialMs(attempts, backoff, random));
 }

@@ -1,3 +1,4 @@
+import { exponentialMs } from '../lib/backoff.ts';
 import type { Clock } from '../lib/clock.ts';
 import { Problem } from '../lib/problem.ts';
 import type { DeviceCode } from './device-code.ts';
@@ -7,7 +8,7 @@ import type { Vendor } from './vendor.ts';
 
 /** RFC 8628 section 3.5: so much longer between two questions when the vendor finds us too quick. */
 const slowerMs = 5000;
-const longestPauseMs = 60_000;
+const maxPauseMs = 60_000;
 
 /**
  * One attempt to have a person consent on another machine (RFC 8628): a code to show, and the asking until the person has
@@ -53,7 +54,7 @@ export class DeviceConsent {
 /** How long to wait after an answer that was no token; throws when there is nothing to wait for. */
 function nextPause(thrown: unknown, pauseMs: number): number {
   if (thrown instanceof Problem && thrown.family === 'try_later') {
-    return Math.max(Math.min(pauseMs * 2, longestPauseMs), thrown.retryAfterMs ?? 0);
+    return Math.max(exponentialMs(1, { firstMs: pauseMs, maxMs: maxPauseMs }), thrown.retryAfterMs ?? 0);
   }
   if (!(thrown instanceof Refusal)) throw thrown;
   if (thrown.error === 'authorization_pending') return pauseMs;

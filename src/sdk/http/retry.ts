@@ -2,9 +2,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { exponentialMs } from '../../lib/backoff.ts';
 import { Problem } from '../../lib/problem.ts';
 
-const passing = { firstMs: 500, maxMs: 30_000 };
-/** Vendors count requests over 10 to 100 seconds: the pauses of three retries, as is the default, outlast such a window. */
-const rateLimit = { firstMs: 30_000, maxMs: 40_000 };
+const passing = { firstMs: 500, maxMs: 30_000, jitter: 1 };
+/**
+ * Vendors count requests over 10 to 100 seconds: the pauses of three retries, as is the default, outlast such a window, since they
+ * are 30 s, 40 s and 40 s at least.
+ */
+const rateLimit = { firstMs: 37_500, maxMs: 50_000, jitter: 0.2 };
 /** Who asks for a longer pause than this is asked again by the next run instead of by a run that sleeps. */
 const longestPauseMs = 60_000;
 
@@ -43,8 +46,7 @@ export async function withRetries<T>(init: RetryInit, attempt: () => Promise<T>)
  */
 export function pauseMs({ retryAfterMs, isRateLimit }: Problem, tries: number, random = Math.random): number {
   if (retryAfterMs !== undefined) return retryAfterMs;
-  if (isRateLimit) return exponentialMs(tries, rateLimit) * (1 + random() / 4);
-  return random() * exponentialMs(tries, passing);
+  return exponentialMs(tries, isRateLimit ? rateLimit : passing, random);
 }
 
 async function pausing(milliseconds: number, signal: AbortSignal): Promise<void> {

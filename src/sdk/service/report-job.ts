@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { exponentialMs } from '../../lib/backoff.ts';
 import { type Answer, pick, type Where } from './answer.ts';
 import { answerOf, type Caller } from './caller.ts';
 import type { JobData, StreamData } from './description.ts';
@@ -7,6 +8,9 @@ import { secondsOf } from './moment.ts';
 import { placeText } from './page-problems.ts';
 import { jobNotMade, jobProblem } from './service-problems.ts';
 import type { Scope } from './template.ts';
+
+/** Polls become rarer up to this, or stay as far apart as the stream wants. */
+const maxPauseMs = 60_000;
 
 interface JobGiven {
   readonly caller: Caller;
@@ -30,7 +34,9 @@ export async function runReportJob(given: JobGiven): Promise<Readonly<Record<str
   if (start !== undefined)
     await answerOf(caller, { request: start, scope: { ...scope, job: facts }, errors: stream.errors });
   const deadline = performance.now() + secondsOf(patience) * 1000;
-  for (let pause = secondsOf(every) * 1000; ; pause = Math.min(pause * 1.5, 60_000)) {
+  const firstMs = secondsOf(every) * 1000;
+  for (let polls = 0; ; polls++) {
+    const pause = exponentialMs(polls, { firstMs, maxMs: Math.max(firstMs, maxPauseMs), factor: 1.5 });
     const { answer, verdict } = await call(poll, facts, true);
     const said = verdict === 'pending' ? 'pending' : (textOf(pick(answer, state)) ?? '');
     if (done.includes(said)) return { ...facts, ...finished(answer, stream.job!, title) };
