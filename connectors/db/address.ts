@@ -1,4 +1,4 @@
-import { Problem, readTlsFiles, registerSecret, type TlsTexts, tlsFileFaults } from '#sdk';
+import { Problem, readTlsFiles, registerSecret, type SourceAccount, type TlsTexts, tlsFileFaults } from '#sdk';
 import type { DriverName, QueryValues, SourceValues, TlsOptions } from './options.ts';
 
 /** What a driver needs to connect, wherever in the options it stood. */
@@ -53,6 +53,20 @@ export function addressOf(source: SourceValues): Address {
     database: given.database,
     user: given.user,
     password: given.password,
+  };
+}
+
+/** Whom a source logs in as; a file wants no login. */
+export function accountOf(source: SourceValues): SourceAccount | undefined {
+  if (driverOf(source) === 'sqlite') return undefined;
+  const { driver, host, port, user, password } = addressOf(source);
+  const { tls, ssh } = source;
+  const through = ssh === undefined ? '' : ` through ${ssh.user}@${ssh.host}`;
+  return {
+    place: `${host}:${port}${through}`,
+    user,
+    secret: { driver, password, tls, ssh },
+    files: [tls.ca_file, tls.cert_file, tls.key_file, ssh?.private_key_file],
   };
 }
 

@@ -1,4 +1,4 @@
-import type { ConnectorLog, Extraction, RunWarning, Tunnel } from '#sdk';
+import type { ConnectorLog, Extraction, LogIn, RunWarning, Tunnel } from '#sdk';
 import type { Dialect } from './dialect.ts';
 import type { QueryValues, SourceValues } from './options.ts';
 
@@ -8,6 +8,8 @@ export interface Door {
   readonly folder: string;
   readonly signal: AbortSignal;
   readonly log: ConnectorLog;
+  /** Around each attempt to log in; absent: at once. */
+  readonly logIn?: LogIn;
   /** Adds a warning to the run; absent if no run is under way. */
   readonly warn?: (warning: RunWarning) => void;
   /** Leads to the server, instead of its host and port. */

@@ -1,5 +1,5 @@
 import { defineConnector, Problem } from '#sdk';
-import { driverOf, faultsOf } from './address.ts';
+import { accountOf, driverOf, faultsOf } from './address.ts';
 import type { Driver } from './driver.ts';
 import { checkBy, extractBy } from './extract.ts';
 import { type DriverName, query, type SourceValues, source } from './options.ts';
@@ -40,6 +40,7 @@ export default defineConnector({
   givesOnlyNewBy: ({ cursor }) => (cursor === undefined ? undefined : 'cursor'),
   rangesBy: ({ cursor }) => cursor,
   columnsFirst: true,
+  account: accountOf,
   readsOnFrom: (text, { former, query: { cursor } }) => meantWatermark(text, { former, cursor }),
   validate: faultsOf,
   check: async (context) => checkBy(await driverFor(context.source), context),

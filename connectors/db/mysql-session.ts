@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import mysql, { type Connection, type ConnectionOptions } from 'mysql2';
-import type { Batch, Column, ConnectorLog, Extraction } from '#sdk';
+import { type Batch, type Column, type ConnectorLog, type Extraction, logInBy } from '#sdk';
 import { addressOf, readTls } from './address.ts';
 import { BatchQueue, batchesOf } from './batch-queue.ts';
 import { Breakable } from './breakable.ts';
@@ -50,7 +50,11 @@ export class MysqlSession {
   }
 
   /** Connects and logs in; throws a problem, or the signal's reason. */
-  static async open({ source, folder, signal, log, tunnel }: Door): Promise<MysqlSession> {
+  static open(door: Door): Promise<MysqlSession> {
+    return logInBy(door, () => MysqlSession.#open(door));
+  }
+
+  static async #open({ source, folder, signal, log, tunnel }: Door): Promise<MysqlSession> {
     signal.throwIfAborted();
     const address = addressOf(source);
     const connectSeconds = source.connect_timeout_seconds;

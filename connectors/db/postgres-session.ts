@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
-import { type Batch, type Column, type Problem, seenIn } from '#sdk';
+import { type Batch, type Column, logInBy, type Problem, seenIn } from '#sdk';
 import { addressOf, readTls } from './address.ts';
 import { BatchQueue, batchesOf } from './batch-queue.ts';
 import { BatchMaker, refuseDuplicates, type WireColumn } from './cells.ts';
@@ -63,7 +63,11 @@ export class PostgresSession {
   }
 
   /** Connects and logs in; throws a problem, or the signal's reason. */
-  static async open({ source, folder, signal, log, tunnel }: Door): Promise<PostgresSession> {
+  static open(door: Door): Promise<PostgresSession> {
+    return logInBy(door, () => PostgresSession.#open(door));
+  }
+
+  static async #open({ source, folder, signal, log, tunnel }: Door): Promise<PostgresSession> {
     signal.throwIfAborted();
     const address = addressOf(source);
     const tls = await readTls(source.tls, folder);

@@ -1,6 +1,6 @@
 import type * as Tedious from 'tedious';
 import type { Connection, ConnectionConfiguration, Request } from 'tedious';
-import { type Batch, type Column, type Extraction, Problem, type Value } from '#sdk';
+import { type Batch, type Column, type Extraction, logInBy, Problem, type Value } from '#sdk';
 import { type Address, addressOf, readTls, type Tls } from './address.ts';
 import { BatchQueue, batchesOf } from './batch-queue.ts';
 import { Breakable } from './breakable.ts';
@@ -48,7 +48,11 @@ export class SqlserverSession {
   }
 
   /** Connects and logs in; throws a problem, or the signal's reason. */
-  static async open({ source, folder, signal, tunnel }: Door): Promise<SqlserverSession> {
+  static open(door: Door): Promise<SqlserverSession> {
+    return logInBy(door, () => SqlserverSession.#open(door));
+  }
+
+  static async #open({ source, folder, signal, tunnel }: Door): Promise<SqlserverSession> {
     signal.throwIfAborted();
     const tedious = loadTedious(folder);
     const address = addressOf(source);

@@ -1,4 +1,4 @@
-import { openTunnel, type SshLogin, type Tunnel } from '#sdk';
+import { logInBy, openTunnel, type SshLogin, type Tunnel } from '#sdk';
 import { addressOf } from './address.ts';
 import type { Door } from './driver.ts';
 import type { SshOptions } from './options.ts';
@@ -24,7 +24,8 @@ export class Way {
     const { host, port } = addressOf(source);
     const login = loginOf(ssh, { folder, source });
     // PostgreSQL's driver wants the folder and makes this name of the port by itself.
-    this.#tunnel ??= await openTunnel({ login, to: { host, port }, name: `.s.PGSQL.${port}`, signal });
+    const open = () => openTunnel({ login, to: { host, port }, name: `.s.PGSQL.${port}`, signal });
+    this.#tunnel ??= await logInBy(this.#door, open, { isPart: true });
     return { ...this.#door, tunnel: this.#tunnel };
   }
 

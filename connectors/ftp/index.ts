@@ -5,6 +5,7 @@ import {
   defineConnector,
   type ExtractContext,
   type FilesRead,
+  logInBy,
   parseFilesRead,
   type RecordInput,
   readChangedFiles,
@@ -33,6 +34,11 @@ export default defineConnector({
   ...reference,
   shorthand: 'path',
   ...changedFilesTraits,
+  account: (given) => {
+    const { user = 'anonymous', password, passphrase, tls, private_key_file } = given;
+    const files = [tls.ca_file, tls.cert_file, tls.key_file, private_key_file];
+    return { place: placeOf(given), user, secret: { password, passphrase, tls }, files };
+  },
 
   validate: ({ source: given, query: asked }) => [
     ...faultsOf(given, asked),
@@ -60,11 +66,13 @@ export default defineConnector({
   },
 });
 
-async function openLine({ source: given, folder, signal }: SourceContext<typeof source>): Promise<Line> {
-  const connect: Connect = async (stop) =>
+async function openLine(context: SourceContext<typeof source>): Promise<Line> {
+  const { source: given, folder, signal } = context;
+  const open: Connect = async (stop) =>
     given.protocol === 'sftp'
       ? (await import('./sftp-session.ts')).openSftp(given, folder, stop)
       : (await import('./ftp-session.ts')).openFtp(given, folder, stop);
+  const connect: Connect = (stop) => logInBy(context, () => open(stop));
   return await Line.open({ connect, signal });
 }
 

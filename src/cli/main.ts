@@ -34,6 +34,7 @@ const order = [
   'dead',
   'rollback',
   'resume',
+  'sources',
   'audit',
   'health',
   'backup',

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Config, Job } from '../config/config.ts';
+import type { Config, Job, Source } from '../config/config.ts';
 import type { Onward } from '../daemon/keep-rows.ts';
 import type { Judged } from '../delivery/object.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -11,6 +11,7 @@ import type { RunWarning } from '../lib/run-warnings.ts';
 import { RunWarnings } from '../lib/run-warnings.ts';
 import type { LoginBook } from '../oauth/book.ts';
 import type { Preview } from '../pipeline/preview-pipeline.ts';
+import type { LoginGuard } from '../pipeline/source.ts';
 import type { Batch } from '../sdk/batch.ts';
 import type { InstanceKey } from '../state/receipts.ts';
 import type { Store } from '../state/store.ts';
@@ -119,6 +120,7 @@ async function previewJob(job: Job, { config, store, logins, signal, payloadPath
   const warnings = new RunWarnings(undefined, job.guards);
   const given = {
     ...(login === undefined ? {} : { login }),
+    ...(store === undefined ? {} : { guard: await guardOf(extract.source, { config, store }) }),
     extract,
     folder: config.folder,
     signal,
@@ -145,6 +147,12 @@ async function previewJob(job: Job, { config, store, logins, signal, payloadPath
     const problem = toProblem(thrown, { code: 'RUN_THREW', family: 'bug' });
     return { job: job.name, target, problem, would: 'nothing would be sent', ...warned(warnings) };
   }
+}
+
+/** A dry run logs in as well. */
+async function guardOf(source: Source, { config, store }: { config: Config; store: Store }): Promise<LoginGuard> {
+  const { LoginGate } = await import('../daemon/login-holds/gate.ts');
+  return new LoginGate({ store, clock: systemClock, emit: () => undefined, ...config }).guard(source);
 }
 
 const warned = ({ list }: RunWarnings): Pick<Shown, 'warnings'> => (list.length === 0 ? {} : { warnings: list });

@@ -99,6 +99,7 @@ function resultText({ job, state, problem, until }: Outcome): string {
   if (state === 'waiting_retry') return `owed, next try ${at}${problem === undefined ? '' : `: ${problem.code}`}`;
   if (state === 'waiting_login') return 'owed, the destination refuses our credentials';
   if (state === 'busy') return 'another run of this job is under way';
+  if (state === 'held' && problem?.code === 'LOGIN_ON_HOLD') return 'login refused, on hold';
   if (state === 'held') return `held: "sluice resume ${job}" lets it run again`;
   if (state === 'quarantined') return 'quarantined: the instance keeps what it has';
   return problem === undefined ? state : `${state}: ${problem.code}`;

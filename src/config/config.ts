@@ -89,6 +89,10 @@ export interface Source {
   readonly options: OptionValues<OptionSet>;
   /** How often it is looked at while no job reads it; absent: never. */
   readonly checkEveryMs?: number;
+  /** False: a login that was refused waits for a person. */
+  readonly retriesLogin?: false;
+  /** Resolves the files and commands that its secrets come from again, in place; absent if there are none. */
+  readonly renew?: (source: Source) => Promise<void>;
   /** Where the connector logs in by OAuth. */
   readonly login?: Login;
 }

@@ -11,6 +11,7 @@ import { loadLogin } from './load-login.ts';
 import { isMap } from './load-top.ts';
 import { optionsOfSource } from './login-options.ts';
 import { type Member, memberPath, openMember } from './member.ts';
+import { renewalOf } from './renew-secrets.ts';
 import { registerSecrets } from './secrets.ts';
 import { validatePart } from './validate.ts';
 
@@ -38,13 +39,19 @@ export async function loadSource(member: Member, context: LoadContext): Promise<
   const login = loadLogin({ source: name, connector, options: values, part, faults });
   const { problems } = faults;
   if (problems.length > 0) return { problems, connector };
-  const value = { name, connector, options: values, ...checkOf(part.value), ...(login === undefined ? {} : { login }) };
+  const value = {
+    ...{ name, connector, options: values, ...checkOf(part.value), ...(login === undefined ? {} : { login }) },
+    ...renewalOf(part, { member, context, connector }),
+  };
   return { value, connector, problems };
 }
 
-function checkOf(given: unknown): Pick<Source, 'checkEveryMs'> {
-  const { check_every: every } = given as { check_every?: string };
-  return every === undefined ? {} : { checkEveryMs: spanOf(every) };
+function checkOf(given: unknown): Pick<Source, 'checkEveryMs' | 'retriesLogin'> {
+  const { check_every: every, login_retry: retry } = given as { check_every?: string; login_retry?: string };
+  return {
+    ...(every === undefined ? {} : { checkEveryMs: spanOf(every) }),
+    ...(retry === 'off' ? { retriesLogin: false } : {}),
+  };
 }
 
 /** What its options and queries were does not matter any more. */

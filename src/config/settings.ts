@@ -184,6 +184,11 @@ export const destinationOptions = {
 /** A source's own option, beside those of its connector. */
 export const sourceOptions = {
   connector: option.text({ required: true, about: 'What reads this source: the name of a connector.', example: 'db' }),
+  login_retry: option.choice(['auto', 'off'], {
+    default: 'auto',
+    about:
+      'Whether a login that was refused is tried again by itself: after 1 hour, after 4 more, then once a day. `off` for accounts that lock: then only `sluice sources resume`, a good `sluice check --connect` or another secret lifts the hold.',
+  }),
   check_every: option.text({
     pattern: '^([1-9]\\d{0,5}[mhdw])+$',
     about:

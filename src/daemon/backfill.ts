@@ -44,7 +44,7 @@ export async function backfillJob(given: BackfillGiven): Promise<Outcome> {
 
 async function stageAll(given: BackfillGiven, extract: Extract, warnings: RunWarnings): Promise<Backfill['staged']> {
   const { runtime, job, chunk, range, onChunk } = given;
-  const { store, clock, log, logins, room } = runtime;
+  const { store, clock, log, logins, loginGate, room } = runtime;
   const { reading, watermark, keeping } = await lookUpPlace(store, { job, run: newId() });
   const current = keeping?.current;
   if (keeping === undefined || current === undefined) throw nothingKept(job);
@@ -56,6 +56,7 @@ async function stageAll(given: BackfillGiven, extract: Extract, warnings: RunWar
     const held = await store.sets.hold(run);
     try {
       const { staged, rows } = await stageRange({
+        guard: loginGate.guard(extract.source),
         ...{ extract, folder: given.config.folder, signal: given.signal, clock, range: one },
         log: log.with({ job: job.name }),
         warn: warnings.add,

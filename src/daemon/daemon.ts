@@ -7,6 +7,7 @@ import { clockSetText, noteClockSet } from './clock-note.ts';
 import { giveBackCutOff } from './cut-off.ts';
 import { InForce } from './in-force.ts';
 import { Line, type Place } from './line.ts';
+import { LoginWaits } from './login-holds/login-waits.ts';
 import type { Outcome } from './outcome.ts';
 import { Retrier } from './retry/retrier.ts';
 import { runJob } from './run-job.ts';
@@ -22,6 +23,9 @@ export interface DaemonGiven {
   readonly timer?: Timer;
 }
 
+/** Firings that come to nothing for one reason are one note in the history. */
+const loginReason = 'the login of its source was refused and is on hold; it runs when that works';
+
 /**
  * The long-running worker: fires jobs when they are due, delivers what they make, takes a new config whole. What it
  * knows is in the store, so that it may be killed at any moment.
@@ -32,6 +36,7 @@ export class Daemon {
   readonly #line: Line;
   readonly #stretcher: Stretcher;
   readonly #retries: Retrier;
+  readonly #loginWaits: LoginWaits;
   readonly #stop = new AbortController();
   /** Former configs whose runs have not ended yet. */
   readonly #retiring = new Set<Promise<void>>();
@@ -63,6 +68,11 @@ export class Daemon {
       failed: (firing, error) => this.#failed(firing, error),
       isSuspect: (job) => runtime.healed.suspects.has(job),
       stop: this.#stop.signal,
+    });
+    this.#loginWaits = new LoginWaits({
+      ...{ gate: runtime.loginGate, clock, fire: (firing) => this.#line.take(firing), stop: this.#stop.signal },
+      sourceOf: (job) => this.#now.config.jobs.get(job)?.extract?.source,
+      failed: (error) => this.#fault('the look at logins on hold met a fault', error),
     });
     this.#line.widen(config.concurrency ?? concurrencyDefault);
     const fire = (firing: Firing): void => this.#fire(firing);
@@ -128,6 +138,7 @@ export class Daemon {
     await this.#adopting;
     await Promise.all([this.#now.pause(), this.#line.idle()]);
     await Promise.all([this.#noting, this.#retries.idle()]);
+    await this.#loginWaits.giveBack(this.#runtime.store);
     await Promise.all([this.#now.retire(), ...this.#retiring]);
   }
 
@@ -189,6 +200,7 @@ export class Daemon {
       firing.done();
       return;
     }
+    if (firing.attempt === undefined) this.#loginWaits.replaceBy(firing);
     if (!this.#line.cancels(firing)) {
       this.#line.take(firing);
       return;
@@ -232,17 +244,21 @@ export class Daemon {
     await this.#follow(firing, outcome);
   }
 
-  async #follow(firing: Firing, { state, run }: Outcome): Promise<void> {
+  async #follow(firing: Firing, { state, problem, run }: Outcome): Promise<void> {
+    const isOfLogin = this.#loginWaits.defer(firing, problem);
     if (state === 'owed') this.#now.nudge();
     const { store } = this.#runtime;
     if (state === 'stopped' && this.#stop.signal.aborted) {
       const isWaiting = (await store.retries.find(firing.job.name))?.run === run;
       if (!isWaiting) await firing.giveBack(store);
     }
-    if (firing.attempt !== undefined) return;
+    if (firing.attempt !== undefined) {
+      if (state === 'held') this.#retries.giveUp(firing);
+      return;
+    }
     const isCovered = this.#line.isAwaited(firing.job.name);
     if (state === 'busy') this.#skip(firing, 'another process is running this job', isCovered);
-    if (state === 'held') this.#skip(firing, 'the job is on hold', isCovered);
+    if (state === 'held') this.#skip(firing, isOfLogin ? loginReason : 'the job is on hold', isCovered);
   }
 
   #skip(firing: Firing, reason: string, isCovered: boolean): void {

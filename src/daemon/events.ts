@@ -96,6 +96,18 @@ export type RunEvents = {
     readonly message: string;
     readonly next?: string;
   };
+  /** The login of a source was refused: all sources of the account wait until `until`, or for a person where it is absent. */
+  'source.held': {
+    readonly source: string;
+    readonly place: string;
+    readonly user: string;
+    readonly refusals: number;
+    readonly code: string;
+    readonly message: string;
+    readonly until?: number;
+  };
+  /** The login works: jobs that waited run. */
+  'source.resumed': { readonly source: string; readonly place: string; readonly user: string };
   'daemon.started': {
     readonly version: string;
     readonly commit: string;

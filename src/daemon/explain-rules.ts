@@ -45,7 +45,7 @@ export type Judgement = Pick<Explanation, 'verdict' | 'because' | 'next' | 'mend
 
 /** The first rule that fits says it: what only a person can end comes before what ends by itself. */
 export function judge(facts: Facts): Judgement {
-  for (const rule of [notThere, held, heldBack, refused, running, owed, dead, neverRan, failed, late]) {
+  for (const rule of [notThere, held, heldBack, loginRefused, refused, running, owed, dead, neverRan, failed, late]) {
     const judgement = rule(facts);
     if (judgement !== undefined) return judgement;
   }
@@ -70,6 +70,19 @@ function heldBack({ waiting, ...facts }: Facts): Judgement | undefined {
   if (row === undefined) return undefined;
   const because = [troubleOf(row, 'a guard held the payload back'), extracted(row)];
   return { verdict: 'quarantined', because, ...upcoming(facts), mend: `sluice quarantine show ${row.run}` };
+}
+
+function loginRefused({ conditions, waiting, job }: Facts): Judgement | undefined {
+  const refusal = conditions.find(({ kind }) => kind === 'login_refused');
+  if (refusal === undefined || waiting.some(({ state }) => state === 'owed')) return undefined;
+  const { since, what, code = '', fix = '', until } = refusal;
+  const says = 'the login is tried again; if it works, the job runs';
+  return {
+    verdict: 'login refused',
+    because: [{ at: since, says: what, code }],
+    next: until === undefined || !job.enabled ? { says: 'nothing: it waits for a person' } : { at: until, says },
+    mend: fix,
+  };
 }
 
 function refused({ waiting, runs, ...facts }: Facts): Judgement | undefined {
@@ -174,7 +187,8 @@ function failed(facts: Facts): Judgement | undefined {
 
 /** A run that was told to stop is no failure. */
 const isFailing = ({ conditions, job }: Facts): boolean =>
-  !job.enabled || conditions.some(({ kind }) => kind === 'failed' || kind === 'login' || kind === 'dead');
+  !job.enabled ||
+  conditions.some(({ kind }) => kind === 'failed' || kind === 'login' || kind === 'login_refused' || kind === 'dead');
 
 /** What ran last was good, but something should have run since. */
 function late(facts: Facts): Judgement | undefined {
@@ -212,6 +226,7 @@ const conditionVerdicts: Readonly<Partial<Record<ConditionKind, string>>> = {
   blocked: 'on hold',
   dead: 'dead',
   login: 'needs a login',
+  login_refused: 'login refused',
   quota: 'runs less often than scheduled',
   source: 'the next run will fail',
   stale: 'late',

@@ -4,7 +4,8 @@ import { instantText } from '../lib/time-text.ts';
 import { blockedHolder } from '../state/blocked-runs.ts';
 import { processText } from '../state/processes.ts';
 import type { Store } from '../state/store.ts';
-import type { HoldRow } from '../state/tables.ts';
+import type { HoldRow, LoginHoldRow } from '../state/tables.ts';
+import { holdProblem } from './login-holds/problem.ts';
 import type { Outcome } from './outcome.ts';
 
 /** The figures of a job that was not run. */
@@ -24,6 +25,12 @@ export function held(job: Job, { since, who, why }: HoldRow): Outcome {
     next: `sluice resume ${job.name}`,
   });
   return { state: 'held', job: job.name, ...nothingDone, problem };
+}
+
+/** The login of the job's source was refused, and is on hold. */
+export function loginHeld({ name, extract }: Job, hold: LoginHoldRow): Outcome {
+  const problem = holdProblem(extract!.source.name, hold).at({ job: name });
+  return { state: 'held', job: name, ...nothingDone, problem };
 }
 
 /** Another run of the job is under way. */

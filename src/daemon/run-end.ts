@@ -12,6 +12,7 @@ export async function endFailed(given: RunGiven, run: string, thrown: unknown): 
   runtime.installation?.look();
   if (signal.aborted) return endStopped(given, run);
   const problem = toProblem(thrown, { code: 'RUN_THREW', family: 'bug' }).at(placeOf(given));
+  await noteRefusal(given, problem);
   const follow = given.attempt?.after(run, problem) ?? {};
   if (follow.row !== undefined && (await planNext(given, { problem, row: follow.row }))) {
     return { state: 'retrying', problem, until: follow.row.next_at, retry: follow.row };
@@ -20,6 +21,12 @@ export async function endFailed(given: RunGiven, run: string, thrown: unknown): 
   const told = why === undefined ? problem : withWhy(problem, why);
   await runtime.store.settle(run, ({ runs }) => runs.finish(run, { state: 'failed', problem: told }));
   return { state: 'failed', problem: told };
+}
+
+/** A connector may log in with its first row only, and a login that was good may be refused later in the run. */
+async function noteRefusal({ runtime: { loginGate }, job: { extract } }: RunGiven, problem: Problem): Promise<void> {
+  if (extract === undefined || !problem.isLoginRefused) return;
+  if ((await loginGate.find(extract.source)) === undefined) await loginGate.refused(extract.source, problem);
 }
 
 /** An attempt that the end of the daemon stops does not count; its run waits for the next start. */

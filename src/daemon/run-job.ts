@@ -14,7 +14,7 @@ import { isUnwritable } from '../state/state-problem.ts';
 import type { Parts } from '../state/store.ts';
 import type { RunRow } from '../state/tables.ts';
 import { lookUpPlace, type Onward } from './keep-rows.ts';
-import { busy, held, nothingDone } from './not-run.ts';
+import { busy, held, loginHeld, nothingDone } from './not-run.ts';
 import type { Outcome } from './outcome.ts';
 import { refreshTargets } from './refresh-targets.ts';
 import type { Attempt } from './retry/attempt.ts';
@@ -72,7 +72,10 @@ export async function withJob(given: RunGiven, work: () => Promise<Outcome>): Pr
   if (lease === undefined) return busy(job, runtime.store);
   try {
     const hold = await runtime.store.holds.find(job.name);
-    return hold === undefined ? await work() : held(job, hold);
+    if (hold !== undefined) return held(job, hold);
+    const source = job.extract?.source;
+    const refused = source && (await runtime.loginGate.blocking(source));
+    return refused === undefined ? await work() : loginHeld(job, refused);
   } finally {
     await lease.release();
   }
@@ -160,10 +163,11 @@ function extract(
   { id, place, judged, warnings }: Run,
 ): ReturnType<typeof resumePipeline> {
   const { runtime, job, config, signal } = given;
-  const { store, clock, events, log, gateway, logins, room } = runtime;
+  const { store, clock, events, log, gateway, logins, loginGate, room } = runtime;
   const { watermark, keeping } = place;
   const { watch, logicalAt } = judged;
   const login = logins.of(what.source);
+  const guard = loginGate.guard(what.source);
   // Kept rows move on with their files, which have to be safe.
   const isShown = (whole: Whole) =>
     passPayload(gateway, { job, run: id, payload: whole, ...readTo(place, whole), ...judged });
@@ -179,6 +183,7 @@ function extract(
     warn: warnings.add,
     job: job.name,
     run: id,
+    guard,
     ...(login === undefined ? {} : { login }),
     ...(logicalAt === undefined ? {} : { logicalAt }),
     ...(room === undefined ? {} : { room }),

@@ -26,7 +26,9 @@ export interface Look {
 export async function tryConnections(config: Config, signal: AbortSignal): Promise<Look[]> {
   const runtime = await wire({ config });
   try {
-    const sources = [...config.sources.values()].map((source) => trySource(source, { config, runtime, signal }));
+    const sources = [...config.sources.values()].map((source) =>
+      trySource(source, { config, runtime, signal, isPerson: true }),
+    );
     const destinations = [...config.destinations.values()].map((one) => tryDestination(one, { runtime, signal }));
     const looks = await Promise.all([...sources, ...destinations]);
     return [...looks, ...(await tryJobs(looks, { config, runtime, signal }))];
@@ -42,11 +44,11 @@ async function tryJobs(
 ): Promise<Look[]> {
   const silent = new Set(looks.flatMap(({ kind, name, problem }) => (kind === 'source' && problem ? [name] : [])));
   const jobs = [...config.jobs.values()].filter((job) => namesColumns(job) && !silent.has(job.extract!.source.name));
-  const { logins, clock, log } = runtime;
+  const { logins, loginGate, clock, log } = runtime;
   const queue = new PQueue({ concurrency: atATime });
   return queue.addAll(
     jobs.map((job) => async () => {
-      const answer = await tryColumns(job, { config, logins, clock, log, signal });
+      const answer = await tryColumns(job, { config, logins, loginGate, isPerson: true, clock, log, signal });
       return { kind: 'job' as const, name: job.name, said: '', ...answer };
     }),
   );
@@ -56,15 +58,15 @@ async function tryJobs(
 export async function trySources(config: Config, runtime: Runtime, signal: AbortSignal): Promise<Look[]> {
   const queue = new PQueue({ concurrency: atATime });
   const sources = [...sourcesOf(config.jobs.values()).keys()];
-  return queue.addAll(sources.map((source) => () => trySource(source, { config, runtime, signal })));
+  return queue.addAll(sources.map((source) => () => trySource(source, { config, runtime, signal, isPerson: false })));
 }
 
 async function trySource(
   source: Source,
-  { config, runtime, signal }: { config: Config; runtime: Runtime; signal: AbortSignal },
+  { runtime, ...given }: { config: Config; runtime: Runtime; signal: AbortSignal; isPerson: boolean },
 ): Promise<Look> {
-  const { logins, clock, log } = runtime;
-  const answer = await askSource(source, { config, logins, clock, log, signal });
+  const { logins, loginGate, clock, log } = runtime;
+  const answer = await askSource(source, { ...given, logins, loginGate, clock, log });
   return { kind: 'source', name: source.name, ...('said' in answer ? answer : { said: '', ...answer }) };
 }
 

@@ -16,12 +16,15 @@ import { openStore, type Store } from '../state/store.ts';
 import type { SluiceEvents } from './events.ts';
 import type { Installation } from './installation.ts';
 import { logEvents } from './log-events.ts';
+import { LoginGate } from './login-holds/gate.ts';
 
 /** The real things, put together once per process. The config may be exchanged; the rest stays. */
 export interface Runtime {
   readonly store: Store;
   readonly gateway: Gateway;
   readonly logins: Logins;
+  /** Asked before a source logs in. */
+  readonly loginGate: LoginGate;
   readonly events: Events<SluiceEvents>;
   readonly clock: Clock;
   readonly log: Log;
@@ -59,12 +62,24 @@ export async function wire(given: WireGiven): Promise<Runtime> {
     sayHealed(log, healed);
     const gateway = await openGateway({ store, events, clock, config, ...around });
     const logins = await openLogins({ store, events, clock, config });
+    const loginGate = new LoginGate({ store, clock, emit: events.emit, ...config });
     const close = async (): Promise<void> => {
       await logins.close();
       await gateway.close();
       await store.close();
     };
-    return { store, gateway, logins, events, clock, log, healed, close, ...roomIn(store, { config, events }) };
+    return {
+      store,
+      gateway,
+      logins,
+      loginGate,
+      events,
+      clock,
+      log,
+      healed,
+      close,
+      ...roomIn(store, { config, events }),
+    };
   } catch (thrown) {
     await store.close();
     throw thrown;

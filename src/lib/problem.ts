@@ -6,7 +6,7 @@ import { openFilesError } from './open-files.ts';
  * What the runner does next when it meets a problem. The family, not the text of the message, steers the program.
  *
  * - `config`: a person has to mend the config or the command line; that job does not start, the others do.
- * - `login`: the credentials were refused or have run out; the job is parked until somebody logs in.
+ * - `login`: the credentials were refused or have run out; with {@link Problem.isLoginRefused} they are put on hold.
  * - `try_later`: the other side is busy or away; wait, then try again.
  * - `row`: one row cannot be carried; the run ends unless the job tolerates it.
  * - `quota`: the day's allowance is spent; what is owed waits in the outbox for the day to turn.

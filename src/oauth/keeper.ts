@@ -222,7 +222,8 @@ export class Keeper implements Login {
   #noteFailure(thrown: unknown): Problem {
     const { clock, login, emit } = this.#given;
     const problem = toProblem(thrown, { code: 'LOGIN_THREW', family: 'bug' });
-    if (problem.family !== 'try_later') return problem;
+    // A refused secret is no better for the next caller: it is not sent again before the hold on the source is written down.
+    if (problem.family !== 'try_later' && !problem.isLoginRefused) return problem;
     this.#failed = { problem, until: clock.monotonic() + Math.max(holdMs, problem.retryAfterMs ?? 0) };
     emit('token.failed', { login: login.name, code: problem.code, message: problem.message });
     return problem;

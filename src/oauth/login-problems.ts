@@ -43,7 +43,8 @@ export function endedByVendor(login: Login, refusal: Refusal, row: LoginRow | un
       ? `The refresh token of "${login.name}" was used up at ${instantText(row.asked_at!)} by a renewal whose answer never reached the disk`
       : `The vendor does not accept the login "${login.name}" any more`,
     seen: seenOf(refusal),
-    isLoginRefused: refusal.isOfLogin,
+    // A grant that a person gave is parked until that person logs in again: it is sent no second time.
+    isLoginRefused: alone && refusal.isOfLogin,
     next: alone
       ? 'Look at the credentials of the login in the config, and at the clock of this machine'
       : loginCommand(login.name),

@@ -14,6 +14,7 @@ import type { PipelineEvents } from './events.ts';
 import type { Keeping } from './folded-source.ts';
 import type { Payload } from './payload.ts';
 import { progressReporter } from './progress.ts';
+import type { LoginGuard } from './source.ts';
 import { Spool } from './spool.ts';
 
 export interface PipelineGiven {
@@ -31,6 +32,8 @@ export interface PipelineGiven {
   readonly warn: (warning: RunWarning) => void;
   /** Tokens, for a source that logs in by OAuth. */
   readonly login?: Login;
+  /** Asks whether the source may log in; absent: it may. */
+  readonly guard?: LoginGuard;
   /** The instant that the run stands for, epoch milliseconds; absent: the present. */
   readonly logicalAt?: number;
   /** What may be written into the folder; absent: anything. */

@@ -8,7 +8,7 @@ import type { RunWarning } from '../lib/run-warnings.ts';
 import type { Batch } from '../sdk/batch.ts';
 import { checkBatch, checkColumns } from '../sdk/batch-contract.ts';
 import type { Column } from '../sdk/column.ts';
-import type { ConnectorLog, Extraction, Range } from '../sdk/connector.ts';
+import type { ConnectorLog, Extraction, LogIn, Range } from '../sdk/connector.ts';
 import type { Login } from '../sdk/oauth.ts';
 import { Patience } from './patience.ts';
 import { ScratchWatch } from './scratch-watch.ts';
@@ -32,6 +32,8 @@ export interface SourceGiven {
   readonly warn: (warning: RunWarning) => void;
   /** Tokens, for a source that logs in by OAuth. */
   readonly login?: Login;
+  /** Asks whether the source may log in, and remembers whether it could; absent: it may. */
+  readonly guard?: LoginGuard;
   /** The instant that the run stands for, epoch milliseconds; absent: the present. */
   readonly logicalAt?: number;
   /** Where the last run had got to. */
@@ -41,6 +43,18 @@ export interface SourceGiven {
   /** What may be written into the folder of this run; absent: anything. */
   readonly room?: Room;
 }
+
+/** What a connector logs in with. */
+export interface LogInContext {
+  readonly login?: Login;
+  readonly logIn?: LogIn;
+}
+
+/** Opens a source whose login may be on hold. Throws `LOGIN_ON_HOLD` instead if it is; notes a refusal that `open` throws. */
+export type LoginGuard = <T>(
+  given: { readonly signal: AbortSignal; readonly login?: Login | undefined },
+  open: (logIn: LogInContext) => Promise<T>,
+) => Promise<T>;
 
 /** What a source says of itself when its last batch has been taken. */
 export interface Ending {
@@ -170,7 +184,7 @@ export class Source {
   }
 
   #start(): Promise<Extraction> {
-    const { extract, folder, scratch, log, login, logicalAt, watermark, range } = this.#given;
+    const { extract, folder, scratch, log, login, guard, logicalAt, watermark, range } = this.#given;
     const { connector, options } = extract.source;
     const alive = () => this.#patience.refresh();
     const warn = (warning: RunWarning) => this.#warn(warning);
@@ -183,7 +197,8 @@ export class Source {
       ...(watermark === undefined ? {} : { watermark }),
       ...(range === undefined ? {} : { range }),
     };
-    return Promise.try(() => connector.extract(context));
+    const open = (logIn: LogInContext) => Promise.try(() => connector.extract({ ...context, ...logIn }));
+    return guard === undefined ? open({}) : guard({ signal: this.#stop.signal, login }, open);
   }
 
   async #takeTurn(): Promise<void> {

@@ -22,6 +22,35 @@ export interface SourceContext<S extends OptionSet> {
   readonly log: ConnectorLog;
   /** There for a source whose connector describes an OAuth login for it, and only then. */
   readonly login?: Login;
+  /**
+   * To be called around each attempt to log in with credentials of the options, reconnects too. It lets attempts of one account wait
+   * for the first of them, and refuses where an earlier one was refused, so that a wrong password does not lock the account. A
+   * connector whose credentials go with every request does without.
+   */
+  readonly logIn?: LogIn;
+}
+
+/** Makes one attempt to log in. `isPart`: it only leads to the login that counts, as an SSH tunnel does. */
+export type LogIn = <T>(attempt: () => Promise<T>, options?: { readonly isPart?: boolean }) => Promise<T>;
+
+/** Whom a source logs in as, and everything that the login rests on. */
+export interface SourceAccount {
+  /** The server, as people write it: `db:5432`. */
+  readonly place: string;
+  readonly user?: string | undefined;
+  /** Secrets and options of the login; another value is another login. */
+  readonly secret: unknown;
+  /** Files with keys and certificates; relative paths are meant from the folder of the config. */
+  readonly files?: readonly (string | undefined)[];
+}
+
+/** An attempt to log in, by way of the runner where there is one. */
+export function logInBy<T>(
+  { logIn }: Pick<SourceContext<OptionSet>, 'logIn'>,
+  attempt: () => Promise<T>,
+  options?: { readonly isPart?: boolean },
+): Promise<T> {
+  return logIn === undefined ? attempt() : logIn(attempt, options);
 }
 
 /** What an extract gets beyond that. */
@@ -159,6 +188,8 @@ export interface Connector<S extends OptionSet = OptionSet, Q extends OptionSet 
   readonly example?: string;
   /** Only where the service behind it is gone: since when, why, and what people use instead. Nothing can be read then. */
   readonly retired?: string;
+  /** Whom the options log in as: sources of one account are put on hold together when their login is refused. Undefined: as nobody. */
+  account?(source: OptionValues<S>): SourceAccount | undefined;
   /** How this source logs in, where it does so by OAuth; undefined where its options hold credentials of another kind. */
   oauth?(source: OptionValues<S>): OAuthDescription | undefined;
   /** Rules between options that no schema can say. Returns problems of family `config`; touches no network. */

@@ -19,11 +19,13 @@ export type {
   ConnectorLog,
   ExtractContext,
   Extraction,
+  LogIn,
   Range,
   RowsAgain,
+  SourceAccount,
   SourceContext,
 } from './connector.ts';
-export { defineConnector } from './connector.ts';
+export { defineConnector, logInBy } from './connector.ts';
 export { guardStream } from './guard-stream.ts';
 export { addParameters, addQuery, setParameter } from './http/address-query.ts';
 export type { MayReach } from './http/addresses.ts';

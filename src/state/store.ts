@@ -15,6 +15,7 @@ import { GoodPayloads } from './good-payloads.ts';
 import { Holds } from './holds.ts';
 import { Leases } from './leases.ts';
 import { refuseLinksIn } from './links.ts';
+import { LoginHolds } from './login-holds.ts';
 import { Logins } from './logins.ts';
 import { migrate } from './migrate.ts';
 import { Outbox } from './outbox.ts';
@@ -50,6 +51,7 @@ export interface Parts {
   readonly good: GoodPayloads;
   readonly holds: Holds;
   readonly leases: Leases;
+  readonly loginHolds: LoginHolds;
   readonly logins: Logins;
   readonly outbox: Outbox;
   readonly owners: Owners;
@@ -154,6 +156,7 @@ function partsOf(ground: Ground): Parts {
     good: new GoodPayloads(ground),
     holds: new Holds(ground),
     leases: new Leases(ground),
+    loginHolds: new LoginHolds(ground),
     logins: new Logins(ground),
     outbox: new Outbox(ground),
     owners: new Owners(ground),

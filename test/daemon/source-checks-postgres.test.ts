@@ -5,6 +5,7 @@ import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { SourceChecks } from '../../src/daemon/checks/source-checks.ts';
 import type { SluiceEvents } from '../../src/daemon/events.ts';
+import { LoginGate } from '../../src/daemon/login-holds/gate.ts';
 import { Lookout } from '../../src/daemon/notice/look.ts';
 import { Events } from '../../src/lib/events.ts';
 import { quietLog } from '../../src/lib/log.ts';
@@ -56,7 +57,9 @@ describeWithServer({ servers: 'PostgreSQL' }, 'looks at a PostgreSQL database', 
     events.listen((...[name]) => {
       heard.push(name);
     });
-    const checks = new SourceChecks({ runtime: { store, events, clock, log: quietLog }, config: () => config });
+    const loginGate = new LoginGate({ store, clock, emit: events.emit, ...config });
+    const runtime = { store, events, clock, log: quietLog, loginGate };
+    const checks = new SourceChecks({ runtime, config: () => config });
     onTestFinished(() => checks.stop());
     const lookout = new Lookout();
     const wrong = async () =>

@@ -39,6 +39,7 @@ const landed: Readonly<Record<string, string>> = {
   '18 run-durations': 'e74190b8a11b',
   '19 arrives-by': '11fa43bfa289',
   '20 retries': 'b86c0ec7eee8',
+  '21 login-holds': '3be5f0671a7f',
 };
 
 /** The statements of each migration, hashed. */

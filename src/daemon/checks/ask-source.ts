@@ -2,6 +2,7 @@ import type { Config, Source } from '../../config/config.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { Problem, toProblem } from '../../lib/problem.ts';
+import type { LoginGate } from '../login-holds/gate.ts';
 import type { Logins } from '../wire.ts';
 
 /** What a source answered, or why it did not. */
@@ -10,6 +11,9 @@ export type Answer = { readonly said: string } | { readonly problem: Problem };
 export interface AskGiven {
   readonly config: Pick<Config, 'folder'>;
   readonly logins: Logins;
+  readonly loginGate: LoginGate;
+  /** A person asks: the login is tried though it is on hold, and a good answer lifts that. */
+  readonly isPerson?: boolean;
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -22,12 +26,14 @@ const patienceMs = 60_000;
  * Makes the connector's smallest real call, for a minute at most; nothing of it goes to the service, so it costs no request of
  * the day. Throws the signal's reason alone.
  */
-export async function askSource(source: Source, { config, logins, clock, log, signal }: AskGiven): Promise<Answer> {
+export async function askSource(source: Source, given: AskGiven): Promise<Answer> {
+  const { config, logins, loginGate, clock, log, signal } = given;
   const { name, connector, options } = source;
   const late = new AbortController();
   const login = logins.of(source);
   const context = { source: options, folder: config.folder, signal: AbortSignal.any([signal, late.signal]), log };
-  const asked = connector.check(login === undefined ? context : { ...context, login });
+  const guard = loginGate.guard(source, given);
+  const asked = guard({ signal: context.signal, login }, (logIn) => connector.check({ ...context, ...logIn }));
   const patience = new AbortController();
   const waited = clock.sleep(patienceMs, AbortSignal.any([signal, patience.signal])).then(() => {
     const problem = silent();

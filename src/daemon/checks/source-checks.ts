@@ -5,7 +5,7 @@ import { askSource } from './ask-source.ts';
 import { keepCheck, readChecks, type SourceCheck } from './check-book.ts';
 
 export interface SourceChecksGiven {
-  readonly runtime: Pick<Runtime, 'store' | 'events' | 'clock' | 'log'>;
+  readonly runtime: Pick<Runtime, 'store' | 'events' | 'clock' | 'log' | 'loginGate'>;
   /** The config that is in force now. */
   readonly config: () => Config;
 }
@@ -84,6 +84,7 @@ export class SourceChecks {
     const [checks, lasts, held] = await Promise.all([readChecks(store), store.runs.lasts(), store.leases.held()]);
     const readAt = new Map(lasts.map(({ job, started_at }) => [job, started_at]));
     const running = new Set(held.map(({ name }) => name));
+    const onHold = await this.#onHold(config);
     const waits = [...sourcesOf(config.jobs.values())].map(([source, jobs]) => {
       const check = checks.get(source.name);
       const runAt = Math.max(0, ...jobs.map(({ name }) => readAt.get(name) ?? 0));
@@ -91,10 +92,22 @@ export class SourceChecks {
       if (wait > 0 || this.#under.has(source.name)) return Math.max(wait, restMs);
       // A run under way says more than a look could; its end wakes us, where it is one of this process.
       if (jobs.some(({ name }) => running.has(`job:${name}`))) return besideMs;
+      if (onHold.has(source.name)) return againMs;
       this.#begin(source, { config, before: check });
       return restMs;
     });
     return Math.min(lookEveryMs, ...waits);
+  }
+
+  /** Sources whose login is on hold: nothing is asked of them before the next attempt is due. */
+  async #onHold({ sources }: Config): Promise<ReadonlySet<string>> {
+    const { store, loginGate } = this.#given.runtime;
+    const names = new Set<string>();
+    if ((await store.loginHolds.all()).length === 0) return names;
+    for (const source of sources.values()) {
+      if ((await loginGate.blocking(source)) !== undefined) names.add(source.name);
+    }
+    return names;
   }
 
   /** When a source is to be looked at, epoch milliseconds. `runAt`: when the last run began that read it. */
@@ -128,11 +141,11 @@ export class SourceChecks {
     { config, before, signal }: { config: Config; before: SourceCheck | undefined; signal: AbortSignal },
   ): Promise<void> {
     signal.throwIfAborted();
-    const { store, events, clock, log } = this.#given.runtime;
+    const { store, events, clock, log, loginGate } = this.#given.runtime;
     const logins = await openLogins({ store, events, clock, config });
     const began = clock.monotonic();
     try {
-      const answer = await askSource(source, { config, logins, clock, log, signal });
+      const answer = await askSource(source, { config, logins, loginGate, clock, log, signal });
       const check = await keepCheck(store, answer, { source: source.name, at: clock.now(), before });
       const facts = { source: source.name, milliseconds: clock.monotonic() - began };
       if (check.trouble === undefined) events.emit('source.answered', facts);

@@ -46,12 +46,13 @@ export async function tryColumns(job: Job, given: AskGiven): Promise<ColumnsAnsw
 }
 
 async function openColumns(extract: Extract, given: AskGiven): Promise<readonly Column[]> {
-  const { config, logins, clock, log, signal } = given;
+  const { config, logins, loginGate, clock, log, signal } = given;
   const scratch = await makeTempFolder(`check-${process.pid}`);
   const login = logins.of(extract.source);
   const source = new Source({
     ...{ extract: { ...extract, stallTimeoutMs: patienceMs }, folder: config.folder, scratch, signal, clock, log },
     warn: () => undefined,
+    guard: loginGate.guard(extract.source, given),
     ...(login === undefined ? {} : { login }),
   });
   try {

@@ -1,6 +1,7 @@
 import type { Config, Job } from '../../config/config.ts';
 import type { LoginReport } from '../../oauth/report.ts';
 import type { Store } from '../../state/store.ts';
+import type { LoginHoldRow } from '../../state/tables.ts';
 import type { Taken } from '../config-note.ts';
 import type { Overview } from '../overview.ts';
 
@@ -13,6 +14,7 @@ export const conditionKinds = [
   'dead',
   'credentials',
   'login',
+  'login_refused',
   'unsent',
   'quota',
   'source',
@@ -49,6 +51,8 @@ export interface Condition {
   readonly code?: string;
   /** A command or a sentence. */
   readonly fix?: string;
+  /** When it is tried again by itself, epoch milliseconds. */
+  readonly until?: number;
   /** How many runs in a row have failed. */
   readonly failures?: number;
 }
@@ -62,6 +66,8 @@ export interface Snapshot {
   readonly jobs: readonly Job[];
   /** Logins that only a person can renew. */
   readonly needy: readonly LoginReport[];
+  /** Refused logins on hold, by the name of the source. */
+  readonly loginHolds: ReadonlyMap<string, LoginHoldRow>;
   /** What the daemon took, if it took the config that is asked about. */
   readonly taken: Taken | undefined;
 }

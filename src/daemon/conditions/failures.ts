@@ -3,9 +3,10 @@ import { countText } from '../../lib/count-text.ts';
 import { blockedHolder } from '../../state/blocked-runs.ts';
 import type { Streak } from '../../state/runs.ts';
 import type { Condition, Snapshot } from './condition.ts';
+import { isOfLoginHold } from './refused-logins.ts';
 
 /** Jobs whose newest runs failed, and jobs on hold because they blocked the process. Failures that a login causes belong to the login. */
-export async function findFailures({ store, jobs, needy, overview }: Snapshot): Promise<Condition[]> {
+export async function findFailures({ store, jobs, needy, loginHolds, overview }: Snapshot): Promise<Condition[]> {
   const streaks = new Map((await store.runs.streaks()).map((streak) => [streak.job, streak]));
   const needing = new Set(needy.map(({ login }) => login));
   return jobs.flatMap((job): Condition[] => {
@@ -16,7 +17,8 @@ export async function findFailures({ store, jobs, needy, overview }: Snapshot): 
       return [{ ...basis(job), kind: 'blocked', since, what, fix: `sluice resume ${job.name}` }];
     }
     const streak = streaks.get(job.name);
-    return streak === undefined || isOfLogin(job, streak, needing) ? [] : [failureOf(job, streak)];
+    if (streak === undefined || isOfLogin(job, streak, needing)) return [];
+    return isOfLoginHold(job, streak.last.code, { loginHolds }) ? [] : [failureOf(job, streak)];
   });
 }
 

@@ -15,6 +15,7 @@ import { diskCondition } from './disk.ts';
 import { findFailures } from './failures.ts';
 import { loginConditions } from './logins.ts';
 import { findRefusals } from './refusals.ts';
+import { findRefusedLogins, readLoginHolds } from './refused-logins.ts';
 import { findStopped } from './scheduling.ts';
 import { Shortages } from './shortages.ts';
 import { findSilentSources } from './silences.ts';
@@ -58,7 +59,9 @@ export async function readConditions(
   }
   const { daemon } = overview;
   const note = daemon === undefined ? undefined : await readNote(store, daemon.owner);
-  const snapshot: Snapshot = { ...unstored, store, taken: note?.file === config.file ? note : undefined };
+  const loginHolds = await readLoginHolds(config, store, clock);
+  const taken = note?.file === config.file ? note : undefined;
+  const snapshot: Snapshot = { ...unstored, store, loginHolds, taken };
   return sorted([
     ...findConfigFaults(snapshot),
     ...(await findFailures(snapshot)),
@@ -67,6 +70,7 @@ export async function readConditions(
     ...(await cache.shortages.find(snapshot)),
     ...findSilentSources(snapshot),
     ...loginConditions(snapshot),
+    ...findRefusedLogins(snapshot),
     ...findStopped(snapshot, beat),
     ...(await findUnwritable(snapshot)),
     ...diskCondition(await cache.disk.look(config, { store, clock }), overview.now),

@@ -1,15 +1,17 @@
 import { instantText } from '../../lib/time-text.ts';
 import { sourcesOf } from '../checks/source-checks.ts';
 import type { Condition, Snapshot } from './condition.ts';
+import { isOfLoginHold } from './refused-logins.ts';
 
 /** Sources that did not answer when they were last checked, before a run has failed over it. What a login causes belongs to the login. */
-export function findSilentSources({ overview, jobs, needy }: Snapshot): Condition[] {
+export function findSilentSources({ overview, jobs, needy, loginHolds }: Snapshot): Condition[] {
   const needing = new Set(needy.map(({ login }) => login));
   return [...sourcesOf(jobs)].flatMap(([{ name, login }, readers]): Condition[] => {
     const [first] = readers;
     const trouble = first === undefined ? undefined : overview.silence(first);
-    if (trouble === undefined) return [];
+    if (first === undefined || trouble === undefined) return [];
     const { since, code, message, next } = trouble;
+    if (isOfLoginHold(first, code, { loginHolds })) return [];
     if (login !== undefined && needing.has(login.name) && code.startsWith('LOGIN_')) return [];
     return [
       {

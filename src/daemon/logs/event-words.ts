@@ -32,6 +32,8 @@ const file = 'the config file';
 const payloads = 'how many payloads';
 const firings = 'how many firings';
 const login = 'the login';
+const place = 'the server';
+const user = 'whom the source logs in as';
 const channel = 'the channel';
 const problem = 'the problem in one sentence';
 const attempt = 'which attempt, from 1';
@@ -248,6 +250,14 @@ export const eventWords: { readonly [N in EventName]: EventWords<FactOf<N>> } = 
   'source.silent': {
     says: 'A source was looked at, and does not answer: the next run is likely to fail.',
     facts: { source, milliseconds, since, code, message, next },
+  },
+  'source.held': {
+    says: 'The login of a source was refused. It is not sent again for now, so that the account is not locked; jobs of this account wait.',
+    facts: { source, place, user, refusals: 'how often it was refused', code, message, until },
+  },
+  'source.resumed': {
+    says: 'The login of a source works again: jobs that waited run.',
+    facts: { source, place, user },
   },
   'firing.skipped': { says: 'Firings came to nothing.', facts: { job, at, firings, reason } },
   'firing.waiting': { says: 'A firing waits for the end of the run before it.', facts: { job, at, reason } },

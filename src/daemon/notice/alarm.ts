@@ -43,6 +43,8 @@ const telling: ReadonlySet<keyof SluiceEvents> = new Set([
   'config.refused',
   'source.answered',
   'source.silent',
+  'source.held',
+  'source.resumed',
   'clock.set',
   'state.unwritable',
   'state.writable',

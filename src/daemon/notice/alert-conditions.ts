@@ -13,6 +13,7 @@ const occasionOf: Readonly<Partial<Record<ConditionKind, Occasion>>> = {
   dead: 'dead',
   credentials: 'credentials',
   login: 'login',
+  login_refused: 'login',
   unsent: 'unsent',
   quota: 'quota',
   source: 'source',
@@ -65,7 +66,7 @@ function levelOf(
     return firstFailure ? 1 : undefined;
   }
   if (kind === 'unsent' && level === 'warning') return undefined;
-  return ['quota', 'login', 'disk'].includes(kind) && level === 'error' ? 2 : 1;
+  return ['quota', 'login', 'login_refused', 'disk'].includes(kind) && level === 'error' ? 2 : 1;
 }
 
 /** Failures with one cause are told together. */

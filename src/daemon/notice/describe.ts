@@ -8,6 +8,7 @@ import type { Store } from '../../state/store.ts';
 import { readChecks } from '../checks/check-book.ts';
 import type { ConditionCache } from '../conditions/read-conditions.ts';
 import { explainJob } from '../explain.ts';
+import { resumeAdvice } from '../login-holds/problem.ts';
 import { reportDisk } from '../report-disk.ts';
 
 /** What somebody who is told of a subject wants to know next: what is shown, what happens by itself, how to mend it. */
@@ -39,6 +40,10 @@ export async function describe(
   if (kind === 'config') {
     const next = { says: 'the jobs without a fault run as before' };
     return { next, mend: 'sluice config show; fix the file, then sluice reload' };
+  }
+  if (kind === 'source' && occasion === 'login') {
+    const next = { says: 'its jobs wait; nothing is sent to the source until the login is tried again' };
+    return { next, mend: resumeAdvice(name) };
   }
   if (kind === 'source') {
     const advice = (await readChecks(store)).get(name)?.trouble?.next;

@@ -19,6 +19,7 @@ import { up as warnings } from './017-warnings.ts';
 import { up as runDurations } from './018-run-durations.ts';
 import { up as arrivesBy } from './019-arrives-by.ts';
 import { up as retries } from './020-retries.ts';
+import { up as loginHolds } from './021-login-holds.ts';
 
 /** One numbered step of the schema. A step that has been released is never changed; a new one is added. */
 export interface Migration {
@@ -48,4 +49,5 @@ export const migrations: readonly Migration[] = [
   { number: 18, name: 'run-durations', up: runDurations },
   { number: 19, name: 'arrives-by', up: arrivesBy },
   { number: 20, name: 'retries', up: retries },
+  { number: 21, name: 'login-holds', up: loginHolds },
 ];

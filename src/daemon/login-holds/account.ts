@@ -1,0 +1,60 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Login, Source } from '../../config/config.ts';
+import type { Key } from '../../oauth/keys.ts';
+import type { SourceAccount } from '../../sdk/connector.ts';
+import type { Account } from '../../state/login-holds.ts';
+
+/** Whom a source logs in as, and what the login rests on. */
+export interface SourceLogin extends Account, Pick<SourceAccount, 'secret' | 'files'> {}
+
+/** The login of a source; undefined if it has none. */
+export function loginOf({ name, connector, options, login }: Source): SourceLogin | undefined {
+  if (login !== undefined) return oauthLogin(login);
+  if (connector.account === undefined) {
+    // The connector does not say which of its options are about the login: any other value of one may be another login.
+    return { connector: connector.id, place: hostIn(options) ?? `source ${name}`, account: '', secret: options };
+  }
+  const account = connector.account(options);
+  if (account === undefined) return undefined;
+  const { place, user = '', ...rest } = account;
+  return { connector: connector.id, place, account: user, ...rest };
+}
+
+/** Sources of any connector may share it. */
+function oauthLogin(login: Login): SourceLogin {
+  const { description, grant, clientId, clientSecret, privateKey, accountFile, subject, username, password } = login;
+  const account = username ?? subject ?? (clientId === '' ? (accountFile ?? '') : clientId);
+  const place = URL.parse(description.token_url)?.host ?? description.token_url;
+  const secret = { grant, clientId, clientSecret, privateKey, username, password, subject, url: description.token_url };
+  return { connector: 'oauth', place, account, secret, files: [accountFile] };
+}
+
+function hostIn({ url }: Readonly<Record<string, unknown>>): string | undefined {
+  return typeof url === 'string' ? URL.parse(url)?.host || undefined : undefined;
+}
+
+/**
+ * Keyed hash of all that a login rests on, the content of its files included: without the key, which is not in the database, nobody
+ * can try passwords against it.
+ */
+export async function hashSecret({ secret, files = [] }: SourceLogin, key: Key, folder: string): Promise<string> {
+  const hash = createHmac('sha256', key.bytes).update('login on hold\0').update(JSON.stringify(secret));
+  for (const file of files) {
+    const content = file === undefined ? '' : await readFile(resolve(folder, file)).catch(() => '');
+    hash.update(`\0${file ?? ''}\0`).update(content);
+  }
+  return hash.digest('base64');
+}
+
+/** Whether two hashes are the same, in constant time. */
+export function isSameHash(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+/** `db:5432 as etl`. */
+export function loginText({ place, account }: Account): string {
+  return account === '' ? place : `${place} as ${account}`;
+}

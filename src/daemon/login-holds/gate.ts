@@ -1,0 +1,145 @@
+import type { SealKeys, Source } from '../../config/config.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Emit } from '../../lib/events.ts';
+import type { Problem } from '../../lib/problem.ts';
+import { Keys } from '../../oauth/keys.ts';
+import type { LoginGuard } from '../../pipeline/source.ts';
+import type { LoginKey } from '../../state/login-holds.ts';
+import type { Store } from '../../state/store.ts';
+import type { LoginHoldRow } from '../../state/tables.ts';
+import type { RunEvents } from '../events.ts';
+import { hashSecret, isSameHash, loginOf, type SourceLogin } from './account.ts';
+import { Turns } from './turns.ts';
+import { Visit } from './visit.ts';
+
+export interface LoginGateOptions {
+  readonly store: Pick<Store, 'loginHolds' | 'folder'>;
+  readonly clock: Clock;
+  readonly emit: Emit<RunEvents>;
+  /** Folder of the config. */
+  readonly folder: string;
+  readonly sealKeys?: SealKeys;
+}
+
+/** How long a login that was refused once, twice … waits until it is tried again. */
+const waitsMs = [3_600_000, 4 * 3_600_000, 24 * 3_600_000];
+/** An attempt that got no answer to the login is made again after this. */
+const unansweredMs = 5 * 60_000;
+
+/**
+ * Keeps refused logins from being sent until an account is locked: a circuit breaker for each account and secret. Every path that
+ * logs in on its own asks here; a person who tries a connection does not.
+ */
+export class LoginGate {
+  readonly #given: LoginGateOptions;
+  readonly #keys: Keys;
+  readonly turns: Turns;
+
+  constructor(given: LoginGateOptions) {
+    this.#given = given;
+    this.#keys = new Keys(given.sealKeys ?? { former: [] }, given.store.folder);
+    this.turns = new Turns(given.clock);
+  }
+
+  /** The hold on a source's login as its secret is in memory; undefined if it may log in. */
+  async find(source: Source): Promise<LoginHoldRow | undefined> {
+    const login = loginOf(source);
+    if (login === undefined) return undefined;
+    const rows = await this.#given.store.loginHolds.of(login);
+    for (const row of rows) if (row.refusals > 0 && (await this.#isOf(row, login))) return row;
+    return undefined;
+  }
+
+  /** The hold that keeps a run from beginning: not one whose next attempt is due. Secrets of files and commands are read again. */
+  async blocking(source: Source): Promise<LoginHoldRow | undefined> {
+    const hold = await this.findRenewed(source);
+    return hold === undefined || this.isDue(hold) ? undefined : hold;
+  }
+
+  /** As {@link find}, after the files and commands that the secret comes from were read again, if there is a hold. */
+  async findRenewed(source: Source): Promise<LoginHoldRow | undefined> {
+    const hold = await this.find(source);
+    if (hold === undefined || source.renew === undefined) return hold;
+    await source.renew(source);
+    return this.find(source);
+  }
+
+  isDue({ retry_at: at }: LoginHoldRow): boolean {
+    return at !== null && at <= this.#given.clock.now();
+  }
+
+  /** Opens a source by asking first; what becomes of the login is written down. `isPerson`: it is tried in spite of a hold. */
+  guard(source: Source, { isPerson = false }: { isPerson?: boolean } = {}): LoginGuard {
+    return async ({ signal, login }, open) => {
+      const account = loginOf(source);
+      if (account === undefined) return open(login === undefined ? {} : { login });
+      return new Visit({ gate: this, source, account, signal, isPerson }).open(login, open);
+    };
+  }
+
+  /** Takes the attempt that is due, before it is made: a process that dies over it has made it. False if another one took it. */
+  claim(source: Source, hold: LoginHoldRow): Promise<boolean> {
+    return this.#given.store.loginHolds.claim(hold, this.#retryAt(source, hold.refusals + 1));
+  }
+
+  /** An attempt that was taken got no answer to the login. */
+  unanswered(hold: LoginHoldRow): Promise<void> {
+    return this.#given.store.loginHolds.postpone(hold, this.#given.clock.now() + unansweredMs);
+  }
+
+  /** Writes down that the login was refused. */
+  async refused(source: Source, { code, message }: Problem): Promise<void> {
+    const { store, emit } = this.#given;
+    const key = await this.#keyOf(source);
+    const retryAt = (refusals: number): number | null => this.#retryAt(source, refusals);
+    const hold = await store.loginHolds.refuse(key, { code, message, retryAt });
+    emit('source.held', {
+      ...{ source: source.name, place: hold.place, user: hold.account, refusals: hold.refusals, code, message },
+      ...(hold.retry_at === null ? {} : { until: hold.retry_at }),
+    });
+  }
+
+  /** Writes down that a path answered 401 to a fresh credential. The second path puts the login on hold. */
+  async refusedAt(source: Source, problem: Problem): Promise<void> {
+    const { code, message, refusedPath: path = '' } = problem;
+    const isLogin = await this.#given.store.loginHolds.suspect(await this.#keyOf(source), { code, message, path });
+    if (isLogin) await this.refused(source, problem);
+  }
+
+  /** The login works. Costs one look while nothing was refused. */
+  async accepted(source: Source): Promise<void> {
+    const login = loginOf(source)!;
+    const { store, emit } = this.#given;
+    for (const row of await store.loginHolds.of(login)) {
+      if (!(await this.#isOf(row, login))) continue;
+      await store.loginHolds.release(row);
+      if (row.refusals > 0) emit('source.resumed', { source: source.name, place: row.place, user: row.account });
+    }
+  }
+
+  async #isOf(row: LoginHoldRow, login: SourceLogin): Promise<boolean> {
+    const key = this.#keys.find(row.key_id);
+    return key !== undefined && isSameHash(row.secret, await hashSecret(login, key, this.#given.folder));
+  }
+
+  async #keyOf(source: Source): Promise<LoginKey> {
+    const { connector, place, account, ...login } = loginOf(source)!;
+    const known = await this.#known(source);
+    if (known !== undefined) return known;
+    const key = this.#keys.current();
+    const secret = await hashSecret({ connector, place, account, ...login }, key, this.#given.folder);
+    return { connector, place, account, key_id: key.id, secret };
+  }
+
+  /** The row of this very login, on hold or suspected, with whichever key it was hashed. */
+  async #known(source: Source): Promise<LoginHoldRow | undefined> {
+    const login = loginOf(source)!;
+    for (const row of await this.#given.store.loginHolds.of(login)) if (await this.#isOf(row, login)) return row;
+    return undefined;
+  }
+
+  #retryAt({ retriesLogin }: Source, refusals: number): number | null {
+    if (retriesLogin === false) return null;
+    return Math.round(this.#given.clock.now()) + waitsMs[Math.min(refusals, waitsMs.length) - 1]!;
+  }
+}

@@ -1,0 +1,108 @@
+import type { Source } from '../../config/config.ts';
+import { Problem } from '../../lib/problem.ts';
+import type { LogInContext } from '../../pipeline/source.ts';
+import type { LogIn } from '../../sdk/connector.ts';
+import type { Login, Token } from '../../sdk/oauth.ts';
+import type { LoginHoldRow } from '../../state/tables.ts';
+import type { SourceLogin } from './account.ts';
+import type { LoginGate } from './gate.ts';
+import { holdProblem } from './problem.ts';
+
+interface VisitOptions {
+  readonly gate: LoginGate;
+  readonly source: Source;
+  readonly account: SourceLogin;
+  readonly signal: AbortSignal;
+  readonly isPerson: boolean;
+}
+
+/** One run or check of a source, from when it is opened to its last reconnect. */
+export class Visit {
+  readonly #given: VisitOptions;
+  readonly #name: string;
+  /** The attempt that was due is this one's. */
+  #trial: LoginHoldRow | undefined;
+  /** The connector logs in by {@link logIn}: only that knows what was accepted. */
+  #logsIn = false;
+  /** Problems that are written down. */
+  readonly #noted = new WeakSet<Problem>();
+
+  constructor(given: VisitOptions) {
+    const { connector, place, account } = given.account;
+    this.#given = given;
+    this.#name = JSON.stringify([connector, place, account]);
+  }
+
+  /** Opens the source, once it may log in. */
+  async open<T>(login: Login | undefined, open: (logIn: LogInContext) => Promise<T>): Promise<T> {
+    await this.#ask();
+    try {
+      const opened = await open({ logIn: this.logIn, ...(login === undefined ? {} : { login: this.#noting(login) }) });
+      if (!this.#logsIn) await this.#accepted();
+      return opened;
+    } catch (thrown) {
+      await this.#note(thrown);
+      throw thrown;
+    }
+  }
+
+  readonly logIn: LogIn = async (attempt, { isPart = false } = {}) => {
+    const { gate, signal } = this.#given;
+    this.#logsIn = true;
+    const end = await gate.turns.take(this.#name, signal);
+    try {
+      await this.#ask();
+      const done = await attempt();
+      if (!isPart) await this.#accepted();
+      return done;
+    } catch (thrown) {
+      await this.#note(thrown);
+      throw thrown;
+    } finally {
+      end();
+    }
+  };
+
+  async #ask(): Promise<void> {
+    const { gate, source, isPerson } = this.#given;
+    if (isPerson || this.#trial !== undefined) return;
+    const hold = await gate.findRenewed(source);
+    if (hold === undefined) return;
+    if (!gate.isDue(hold)) throw holdProblem(source.name, hold);
+    if (!(await gate.claim(source, hold))) throw holdProblem(source.name, (await gate.find(source)) ?? hold);
+    this.#trial = hold;
+  }
+
+  async #accepted(): Promise<void> {
+    const { gate, source } = this.#given;
+    this.#trial = undefined;
+    gate.turns.confirm(this.#name);
+    await gate.accepted(source);
+  }
+
+  async #note(thrown: unknown): Promise<void> {
+    if (!(thrown instanceof Problem) || this.#noted.has(thrown)) return;
+    this.#noted.add(thrown);
+    const { gate, source } = this.#given;
+    const trial = this.#trial;
+    this.#trial = undefined;
+    if (thrown.isLoginRefused) {
+      gate.turns.doubt(this.#name);
+      await gate.refused(source, thrown);
+    } else if (thrown.refusedPath !== undefined) await gate.refusedAt(source, thrown);
+    else if (trial !== undefined) await gate.unanswered(trial);
+  }
+
+  /** A token is also asked for in the middle of a run. */
+  #noting(login: Login): Login {
+    const token = async (): Promise<Token> => {
+      try {
+        return await login.token();
+      } catch (thrown) {
+        await this.#note(thrown);
+        throw thrown;
+      }
+    };
+    return { token, refused: (refused) => login.refused(refused) };
+  }
+}

@@ -1,0 +1,110 @@
+import { redact } from '../lib/redact.ts';
+import { Audit, type By } from './audit.ts';
+import { atomically, type Ground } from './part.ts';
+import type { LoginHoldRow } from './tables.ts';
+
+/** Whose login it is: the account at a server. */
+export type Account = Pick<LoginHoldRow, 'connector' | 'place' | 'account'>;
+/** An account and the secret that it logs in with. */
+export type LoginKey = Account & Pick<LoginHoldRow, 'key_id' | 'secret'>;
+
+const keyOf = ({ connector, place, account, key_id, secret }: LoginKey): LoginKey => ({
+  ...{ connector, place, account, key_id, secret },
+});
+
+/** Refused logins of sources: on hold until a try is due, a person lifts the hold, or the secret is another one. */
+export class LoginHolds {
+  readonly #ground: Ground;
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
+  }
+
+  /** All of an account, whatever its secret was. */
+  async of({ connector, place, account }: Account): Promise<LoginHoldRow[]> {
+    const rows = this.#ground.db.selectFrom('login_holds').selectAll().where('connector', '=', connector);
+    return rows.where('place', '=', place).where('account', '=', account).execute();
+  }
+
+  /** All that are on hold. */
+  async all(): Promise<LoginHoldRow[]> {
+    return this.#ground.db.selectFrom('login_holds').selectAll().where('refusals', '>', 0).execute();
+  }
+
+  /** Puts a login on hold, or notes that it was refused again. `retryAt`: epoch milliseconds; null: never by itself. */
+  async refuse(
+    key: LoginKey,
+    { code, message, retryAt }: { code: string; message: string; retryAt: (refusals: number) => number | null },
+  ): Promise<LoginHoldRow> {
+    return atomically(this.#ground, async (inside) => {
+      const known = await new LoginHolds(inside).#find(key);
+      const now = Math.round(this.#ground.clock.now());
+      const refusals = (known?.refusals ?? 0) + 1;
+      const since = known === undefined || known.refusals === 0 ? now : known.since;
+      const told = { code, message: redact(message), since, refusals, retry_at: retryAt(refusals) };
+      const row = { ...keyOf(key), path: known?.path ?? null, ...told };
+      const { db } = inside;
+      if (known === undefined) await db.insertInto('login_holds').values(row).execute();
+      else await this.#where(inside, key).set(told).execute();
+      return row;
+    });
+  }
+
+  /** Notes a path that answered 401. True if another one did before: then it is the login that is refused. */
+  async suspect(
+    key: LoginKey,
+    { code, message, path }: { code: string; message: string; path: string },
+  ): Promise<boolean> {
+    return atomically(this.#ground, async (inside) => {
+      const known = await new LoginHolds(inside).#find(key);
+      if (known !== undefined) return known.refusals > 0 || known.path !== path;
+      const since = Math.round(this.#ground.clock.now());
+      const row = { ...keyOf(key), since, refusals: 0, retry_at: null, code, message: redact(message), path };
+      await inside.db.insertInto('login_holds').values(row).execute();
+      return false;
+    });
+  }
+
+  /** Takes the attempt that is due: true for one of all that ask. What follows from it is written down by itself. */
+  async claim(row: LoginHoldRow, until: number | null): Promise<boolean> {
+    if (row.retry_at === null) return false;
+    const taken = this.#where(this.#ground, row).where('retry_at', '=', row.retry_at);
+    return (await taken.set({ retry_at: until }).executeTakeFirst()).numUpdatedRows > 0n;
+  }
+
+  /** Sets when it is tried again. */
+  async postpone(key: LoginKey, until: number): Promise<void> {
+    await this.#where(this.#ground, key).set({ retry_at: until }).execute();
+  }
+
+  /** The login works, or a person lets it be tried. False if it was not on hold, nor suspected. */
+  async release(key: LoginKey): Promise<boolean> {
+    const { connector, place, account, key_id, secret } = key;
+    const rows = this.#ground.db.deleteFrom('login_holds').where('connector', '=', connector);
+    const one = rows.where('place', '=', place).where('account', '=', account).where('key_id', '=', key_id);
+    return (await one.where('secret', '=', secret).executeTakeFirst()).numDeletedRows > 0n;
+  }
+
+  /** Lifts all holds of an account, with a record of who did. False if there was none. */
+  resume({ connector, place, account }: Account, { by, source }: { by: By; source: string }): Promise<boolean> {
+    return atomically(this.#ground, async (inside) => {
+      const rows = inside.db.deleteFrom('login_holds').where('connector', '=', connector);
+      const all = rows.where('place', '=', place).where('account', '=', account).returning('refusals');
+      const lifted = await all.execute();
+      if (!lifted.some(({ refusals }) => refusals > 0)) return false;
+      await new Audit(inside).write({ by, action: 'resume', job: `source ${source}` });
+      return true;
+    });
+  }
+
+  async #find({ connector, place, account, key_id, secret }: LoginKey): Promise<LoginHoldRow | undefined> {
+    const rows = this.#ground.db.selectFrom('login_holds').selectAll().where('connector', '=', connector);
+    const one = rows.where('place', '=', place).where('account', '=', account).where('key_id', '=', key_id);
+    return one.where('secret', '=', secret).executeTakeFirst();
+  }
+
+  #where({ db }: Ground, { connector, place, account, key_id, secret }: LoginKey) {
+    const rows = db.updateTable('login_holds').where('connector', '=', connector).where('place', '=', place);
+    return rows.where('account', '=', account).where('key_id', '=', key_id).where('secret', '=', secret);
+  }
+}

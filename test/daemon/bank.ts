@@ -1,0 +1,80 @@
+import type { Source } from '../../src/config/config.ts';
+import { LoginGate, type LoginGateOptions } from '../../src/daemon/login-holds/gate.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import { Problem } from '../../src/lib/problem.ts';
+import { batchOf } from '../../src/sdk/batch.ts';
+import { defineConnector, logInBy } from '../../src/sdk/connector.ts';
+import { type OptionSet, option } from '../../src/sdk/option.ts';
+
+const options = { user: option.text({ about: 'User.' }), password: option.text({ about: 'Password.', secret: true }) };
+const columns = [{ name: 'value', type: 'text' }] as const;
+
+/** A server with accounts that counts the logins it sees, and what reads from it. */
+export class Bank {
+  readonly passwords = new Map([
+    ['etl', 'right'],
+    ['other', 'right'],
+  ]);
+  /** Instants of the attempts to log in that were refused. */
+  readonly refused: number[] = [];
+  attempts = 0;
+  isAway = false;
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  readonly logIn = async ({ user = '', password }: { user?: string; password?: string }): Promise<void> => {
+    if (this.isAway) throw new Problem({ code: 'BANK_AWAY', family: 'try_later', message: 'connection refused' });
+    this.attempts += 1;
+    if (this.passwords.get(user) === password) return;
+    this.refused.push(this.#clock.now());
+    const message = 'password authentication failed';
+    throw new Problem({ code: 'BANK_REFUSED', family: 'login', message, isLoginRefused: true });
+  };
+
+  readonly connector = defineConnector<OptionSet, OptionSet>({
+    id: 'bank',
+    title: 'Bank',
+    summary: 'Made by a test.',
+    source: options,
+    query: {},
+    account: ({ user, password }) => ({ place: 'bank:1', user: String(user), secret: password }),
+    check: async (context) => {
+      await logInBy(context, () => this.logIn(context.source));
+      return 'fine';
+    },
+    extract: async (context) => {
+      await logInBy(context, () => this.logIn(context.source));
+      const batches = async function* () {
+        yield batchOf(columns, [['hello']]);
+      };
+      return { columns, batches: batches() };
+    },
+  });
+
+  source(password: string, more: Partial<Source> = {}, user = 'etl'): Source {
+    return { name: 'bank', connector: this.connector, options: { user, password }, ...more };
+  }
+}
+
+/** Opens a source by way of the gate, as a run does; the problem where it was refused. */
+export async function open(
+  gate: LoginGate,
+  source: Source,
+  how: { isPerson?: boolean } = {},
+): Promise<Problem | 'open'> {
+  const { signal } = new AbortController();
+  const context = { source: source.options, folder: '/', signal, log: undefined as never };
+  try {
+    await gate.guard(source, how)({ signal }, (logIn) => source.connector.check({ ...context, ...logIn }));
+    return 'open';
+  } catch (thrown) {
+    if (thrown instanceof Problem) return thrown;
+    throw thrown;
+  }
+}
+
+export const gateOf = (given: Omit<LoginGateOptions, 'emit' | 'folder'> & Partial<LoginGateOptions>): LoginGate =>
+  new LoginGate({ emit: () => undefined, folder: '/', ...given });
