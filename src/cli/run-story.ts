@@ -21,7 +21,7 @@ export async function findRun(id: string, store: Store | undefined): Promise<Run
 /** All that is known of one run, a line each. `payload`: what it made, if it came so far. */
 export function runStory(run: RunRow, payload?: OutboxRow): string {
   const { id, job, origin, state, started_at, ended_at, took_ms, row_count, bytes, requests, code } = run;
-  const { message, next } = run;
+  const { message, next, attempts } = run;
   const end = ended_at === null ? 'has not ended' : `ended ${instantText(ended_at)}`;
   const took = took_ms === null ? end : `took ${durationText(took_ms)}`;
   const size = [
@@ -34,7 +34,7 @@ export function runStory(run: RunRow, payload?: OutboxRow): string {
     ['run', id],
     ['asked by', origin === 'schedule' ? 'the schedule' : 'a person'],
     ['began', `${instantText(started_at)}, ${took}`],
-    ['result', state],
+    ['result', attempts === 1 ? state : `${state} after ${countOf(attempts, 'attempt')}`],
     ['made', size.join(', ')],
     ...payloadFacts(payload),
     ['problem', message === null ? null : `${code ?? ''}: ${message}`],

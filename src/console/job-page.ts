@@ -64,6 +64,7 @@ ${(commands[state] ?? []).map((one) => html`<p>${command(`${one} ${job}`)}</p>`)
 
 const kinds: Partial<Record<RunRow['state'], Standing>> = {
   running: 'wait',
+  retrying: 'wait',
   owed: 'wait',
   superseded: 'idle',
   discarded: 'idle',
@@ -78,9 +79,10 @@ function runTable(runs: readonly RunRow[], now: number): Html {
 <tbody>${runs.map((run) => runRow(run, now))}</tbody></table></div>`;
 }
 
-function runRow({ id, state, started_at, took_ms, row_count, message, next }: RunRow, now: number): Html {
+function runRow({ id, state, started_at, took_ms, row_count, message, next, attempts }: RunRow, now: number): Html {
+  const result = attempts === 1 ? state : `${state}, ${countText(attempts)} attempts`;
   const took = took_ms === null ? '–' : durationText(took_ms);
-  return html`<tr><td class="time">${instant(started_at, now)}</td><td>${standing(kinds[state] ?? 'good', state)}</td>
+  return html`<tr><td class="time">${instant(started_at, now)}</td><td>${standing(kinds[state] ?? 'good', result)}</td>
 <td class="number">${row_count === null ? '–' : countText(row_count)}</td><td class="number later">${took}</td>
 <td class="words">${message ?? ''}${next === null ? undefined : html`<br><span class="soft">${next}</span>`}</td><td class="later soft name">${id}</td></tr>
 `;

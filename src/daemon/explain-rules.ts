@@ -1,5 +1,5 @@
 import type { Job } from '../config/config.ts';
-import { countText } from '../lib/count-text.ts';
+import { countOf, countText } from '../lib/count-text.ts';
 import { blockedHolder } from '../state/blocked-runs.ts';
 import type { OutboxRow, RunRow, StretchRow } from '../state/tables.ts';
 import type { Condition, ConditionKind } from './conditions/condition.ts';
@@ -15,6 +15,7 @@ import {
   waitText,
 } from './explain-links.ts';
 import type { Silence } from './overview.ts';
+import type { NextAttempt } from './retry/next-attempt.ts';
 
 /** What is known of a job, and of what is in its way. Instants are epoch milliseconds. */
 export interface Facts {
@@ -30,6 +31,7 @@ export interface Facts {
   readonly stopped?: string;
   readonly nextAt?: number;
   readonly hold?: { readonly since: number; readonly who: string; readonly why: string };
+  readonly attempt?: NextAttempt;
   readonly missing?: string;
   readonly stretch?: StretchRow;
   /** Its source did not answer when it was looked at. */
@@ -45,7 +47,21 @@ export type Judgement = Pick<Explanation, 'verdict' | 'because' | 'next' | 'mend
 
 /** The first rule that fits says it: what only a person can end comes before what ends by itself. */
 export function judge(facts: Facts): Judgement {
-  for (const rule of [notThere, held, heldBack, loginRefused, refused, running, owed, dead, neverRan, failed, late]) {
+  const rules = [
+    notThere,
+    held,
+    heldBack,
+    loginRefused,
+    triedAgain,
+    refused,
+    running,
+    owed,
+    dead,
+    neverRan,
+    failed,
+    late,
+  ];
+  for (const rule of rules) {
     const judgement = rule(facts);
     if (judgement !== undefined) return judgement;
   }
@@ -82,6 +98,24 @@ function loginRefused({ conditions, waiting, job }: Facts): Judgement | undefine
     because: [{ at: since, says: what, code }],
     next: until === undefined || !job.enabled ? { says: 'nothing: it waits for a person' } : { at: until, says },
     mend: fix,
+  };
+}
+
+function triedAgain(facts: Facts): Judgement | undefined {
+  const { attempt, runs, runningSince, conditions, daemonSince } = facts;
+  const [last] = runs;
+  if (attempt === undefined || last === undefined || runningSince !== undefined) return undefined;
+  const condition = conditions.find(({ kind }) => kind === 'failed');
+  const why = last.message ?? 'its source is away';
+  const because = [
+    { at: attempt.since, says: `run ${last.id} has failed ${countOf(attempt.attempt - 1, 'time')} since then: ${why}` },
+    ...runs.slice(1, 2).map(ended),
+  ];
+  return {
+    verdict: condition === undefined ? 'waiting for its source' : 'failing',
+    because,
+    next: { at: attempt.at, says: daemonSince === undefined ? attempt.says : `attempt ${attempt.attempt}` },
+    ...(condition?.fix === undefined ? {} : { mend: condition.fix }),
   };
 }
 
@@ -228,6 +262,7 @@ const conditionVerdicts: Readonly<Partial<Record<ConditionKind, string>>> = {
   login: 'needs a login',
   login_refused: 'login refused',
   quota: 'runs less often than scheduled',
+  retrying: 'waiting for its source',
   source: 'the next run will fail',
   stale: 'late',
   daemon: 'late, no daemon is running',

@@ -106,6 +106,7 @@ function factsOf(
   const running = overview.runningSince(job.name);
   const nextAt = overview.nextAt(job);
   const hold = overview.hold(job.name);
+  const attempt = overview.nextAttempt(job.name);
   const stretch = overview.stretch(job.name);
   const quotaUntil = overview.quotaUntil(job);
   const silence = overview.silence(job);
@@ -120,6 +121,7 @@ function factsOf(
     ...(daemon?.stopped === undefined ? {} : { stopped: daemon.stopped }),
     ...(nextAt === undefined ? {} : { nextAt }),
     ...(hold === undefined ? {} : { hold }),
+    ...(attempt === undefined ? {} : { attempt }),
     ...(stretch === undefined ? {} : { stretch }),
     ...(quotaUntil === undefined ? {} : { quotaUntil }),
     ...(silence === undefined ? {} : { silence }),

@@ -8,6 +8,7 @@ import { readChecks, type SourceCheck } from './checks/check-book.ts';
 import { nextTurn } from './next-turn.ts';
 import { readPulse } from './pulse.ts';
 import { type AccountStatus, reportAccounts } from './report-accounts.ts';
+import { type NextAttempt, nextAttempt } from './retry/next-attempt.ts';
 
 /** A daemon that began so shortly ago may not have looked at its schedules yet. */
 const beginningMs = 60_000;
@@ -30,6 +31,8 @@ export interface Overview {
   lastRun(job: string): RunRow | undefined;
   runningSince(job: string): number | undefined;
   hold(job: string): HoldRow | undefined;
+  /** Set while its last run is tried again. */
+  nextAttempt(job: string): NextAttempt | undefined;
   /** What of the job is owed, held back or dead, the oldest first. */
   waitingOf(job: string): readonly OutboxRow[];
   /** Undefined for a refresh, and for a declared data source that has not been created yet. */
@@ -55,8 +58,8 @@ export async function readOverview(config: Config, store: Store | undefined, clo
   const now = clock.now();
   const accounts = await reportAccounts(config, store, clock);
   if (store === undefined) return nothingYet(now, accounts);
-  const { runs, leases, holds, receipts, targets, schedules, stretches, outbox } = store;
-  const [lasts, held, holdRows, receiptRows, targetRows, scheduleRows, stretchRows, waiting, checks] =
+  const { runs, retries, leases, holds, receipts, targets, schedules, stretches, outbox } = store;
+  const [lasts, held, holdRows, receiptRows, targetRows, scheduleRows, stretchRows, waiting, checks, retryRows] =
     await Promise.all([
       runs.lasts(),
       leases.held(),
@@ -67,11 +70,13 @@ export async function readOverview(config: Config, store: Store | undefined, clo
       stretches.now(),
       outbox.inState('owed', 'quarantined', 'dead'),
       readChecks(store),
+      retries.all(),
     ]);
   const known = {
     lasts: byName(lasts, ({ job }) => job),
     leases: byName(held, ({ name }) => name),
     holds: byName(holdRows, ({ job }) => job),
+    retries: byName(retryRows, ({ job }) => job),
     taken: lastTaken(receiptRows),
     receipts: byName(receiptRows, (row) => keyOf(row.url, row.client_id, row.instance)),
     targets: byName(targetRows, (row) => keyOf(row.url, row.client_id, row.name)),
@@ -89,6 +94,11 @@ export async function readOverview(config: Config, store: Store | undefined, clo
     lastRun: (job) => known.lasts.get(job),
     runningSince: (job) => known.leases.get(`job:${job}`)?.takenAt,
     hold: (job) => known.holds.get(job),
+    nextAttempt: (job) => {
+      const row = known.retries.get(job);
+      const isRunning = known.leases.has(`job:${job}`);
+      return row && nextAttempt(row, { now, isRunning, hasDaemon: daemon !== undefined });
+    },
     waitingOf: (job) => known.waiting.get(job) ?? [],
     addressOf: address,
     isInDoubt: (job) => receiptOf(job, address(job), known.receipts)?.certain === 0,
@@ -148,6 +158,7 @@ function nothingYet(now: number, accounts: readonly AccountStatus[]): Overview {
     lastRun: none,
     runningSince: none,
     hold: none,
+    nextAttempt: none,
     waitingOf: () => [],
     addressOf: (job) => addressIn(job, new Map()),
     publishedAsOf: none,

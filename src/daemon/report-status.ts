@@ -14,6 +14,7 @@ import { readNote, type Taken } from './config-note.ts';
 import { type Overview, readOverview, type Silence } from './overview.ts';
 import type { AccountStatus } from './report-accounts.ts';
 import type { DiskStatus } from './report-disk.ts';
+import type { NextAttempt } from './retry/next-attempt.ts';
 
 /** Where a job stands. Instants are epoch milliseconds. */
 export interface JobStatus {
@@ -34,8 +35,10 @@ export interface JobStatus {
   /** How old the data is that the instance was last known to be given or to have. */
   readonly last_delivered_at?: number;
   readonly next_firing_at?: number;
-  /** What is owed waits until then, at least. */
+  /** What is owed, or the next attempt at its last run, waits until then, at least. */
   readonly waits_until?: number;
+  /** Set while its last run is tried again: since when, which attempt is next, and from when on there is none. */
+  readonly retrying?: { readonly since: number; readonly attempt: number; readonly at: number; readonly until: number };
   /** Set while it runs less often than its schedule says, because the requests of the day do not reach; 0: not at all. */
   readonly stretched?: {
     readonly every: number;
@@ -208,6 +211,7 @@ function jobStatus(job: Job, { overview, isEndless }: { overview: Overview; isEn
   const next = overview.nextAt(job);
   const stretch = overview.stretch(job.name);
   const silence = overview.silence(job);
+  const attempt = overview.nextAttempt(job.name);
   const { state, until } = stateOf(job, owed, overview);
   return {
     job: job.name,
@@ -218,6 +222,7 @@ function jobStatus(job: Job, { overview, isEndless }: { overview: Overview; isEn
     ...(shown === undefined ? {} : { last_delivered_at: shown }),
     ...(next === undefined ? {} : { next_firing_at: next }),
     ...(until === undefined ? {} : { waits_until: until }),
+    ...(attempt === undefined ? {} : { retrying: retryOf(attempt) }),
     ...(stretch === undefined ? {} : { stretched: stretchOf(stretch) }),
     ...(silence === undefined ? {} : { silent_source: { source: job.extract?.source.name ?? '', ...silence } }),
     owed: owed.map(({ bytes, row_count, owed_at, attempts, code, message }) => ({
@@ -235,6 +240,10 @@ function runOf({ id, state, started_at, row_count, code, message }: RunRow): Non
   return { run: id, state, started_at, rows: row_count, code, message };
 }
 
+function retryOf({ since, attempt, at, until }: NextAttempt): NonNullable<JobStatus['retrying']> {
+  return { since, attempt, at, until };
+}
+
 function stretchOf({ every, says, since, until }: StretchRow): NonNullable<JobStatus['stretched']> {
   return { every, says, since, until };
 }
@@ -245,6 +254,8 @@ function stateOf(job: Job, owed: readonly OutboxRow[], overview: Overview): { st
   const last = overview.lastRun(job.name);
   const hold = overview.hold(job.name);
   if (overview.runningSince(job.name) !== undefined) return { state: 'running' };
+  const attempt = overview.nextAttempt(job.name);
+  if (attempt !== undefined) return { state: attempt.says, until: attempt.at };
   if (waiting !== undefined) return waitOf(waiting, job, overview);
   if (hold !== undefined) return { state: `held by ${hold.who}${hold.why === '' ? '' : `: ${hold.why}`}` };
   if (last === undefined) return { state: 'never ran' };

@@ -28,7 +28,18 @@ const fault = new Problem({ code: 'CONFIG_WRONG_VALUE', family: 'config', messag
 const job = fc.constantFrom(...names);
 const step = fc.oneof(
   fc.record({
-    what: fc.constantFrom('fail', 'stop', 'succeed', 'publish', 'kill', 'quarantine', 'hold', 'block', 'leave out'),
+    what: fc.constantFrom(
+      'fail',
+      'retry',
+      'stop',
+      'succeed',
+      'publish',
+      'kill',
+      'quarantine',
+      'hold',
+      'block',
+      'leave out',
+    ),
     job,
   }),
   fc.record({
@@ -70,6 +81,14 @@ async function newWorld() {
     (await oweText(store, { instance: name, text: `id\n${++texts}\n`, asOf: clock.now(), job: name })).owed;
   const acts: Record<string, (one: Step & { job: string; code: string; hours: number }) => Promise<unknown>> = {
     fail: ({ job: name }) => end(name, { state: 'failed', problem: { code: 'DB_UNREACHABLE', message: 'refused' } }),
+    async retry({ job: name }) {
+      if ((await store.retries.find(name)) !== undefined) return;
+      const run = await store.runs.begin({ job: name, origin: 'schedule' });
+      const now = Math.round(clock.now());
+      const waits = { fired_at: now, logical_at: null, attempt: 1, waits: 1, since: now };
+      const row = { job: name, run, ...waits, next_at: now + 60_000, until: now + 3_600_000 };
+      await store.retries.plan(run, { code: 'DB_UNREACHABLE', message: 'refused' }, row);
+    },
     stop: ({ job: name }) => end(name, { state: 'interrupted', problem: { code: 'STOPPED', message: 'told to stop' } }),
     succeed: ({ job: name }) => end(name, { state: 'unchanged' }),
     async publish({ job: name }) {
@@ -172,7 +191,9 @@ it('no two surfaces disagree whether anything is wrong, and about which jobs, wh
         expect(ready.every(({ ok }) => ok)).toBe(!conditions.some(({ kind }) => unready.includes(kind)));
 
         const subjects = (some: typeof conditions) => some.map(({ subject }) => subject);
-        const ofJobs = conditions.filter(({ subject, kind }) => subject.startsWith('job:') && kind !== 'left_out');
+        const ofJobs = conditions.filter(
+          ({ subject, kind }) => subject.startsWith('job:') && !['left_out', 'retrying'].includes(kind),
+        );
         expect([...told]).toEqual(expect.arrayContaining(subjects(ofJobs)));
         expect(subjects([...conditions])).toEqual(expect.arrayContaining([...told]));
 

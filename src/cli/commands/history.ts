@@ -73,6 +73,8 @@ interface Line
   readonly state: RunRow['state'] | 'stretched' | 'skipped';
   readonly rows: number | null;
   readonly warnings?: readonly RunWarning[];
+  /** From the second on. */
+  readonly attempts?: number;
 }
 
 function ofStretch({ job, since, until, ended_at, says }: StretchRow): Line {
@@ -122,7 +124,7 @@ function ofRun(row: RunRow): Line {
     next,
   } = row;
   const facts = { run, job, origin, state, started_at, ended_at, took_ms, rows, bytes, requests };
-  const problem = { code, message, next };
+  const problem = { code, message, next, ...(row.attempts === 1 ? {} : { attempts: row.attempts }) };
   return { ...facts, ...problem, ...(row.warnings === null ? {} : { warnings: warningsOf(row) }) };
 }
 

@@ -17,6 +17,7 @@ export const conditionKinds = [
   'login_refused',
   'unsent',
   'quota',
+  'retrying',
   'source',
   'stale',
   'daemon',

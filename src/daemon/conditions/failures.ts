@@ -2,11 +2,24 @@ import type { Job } from '../../config/config.ts';
 import { countText } from '../../lib/count-text.ts';
 import { blockedHolder } from '../../state/blocked-runs.ts';
 import type { Streak } from '../../state/runs.ts';
+import type { RunRow } from '../../state/tables.ts';
+import type { NextAttempt } from '../retry/next-attempt.ts';
 import type { Condition, Snapshot } from './condition.ts';
 import { isOfLoginHold } from './refused-logins.ts';
 
-/** Jobs whose newest runs failed, and jobs on hold because they blocked the process. Failures that a login causes belong to the login. */
-export async function findFailures({ store, jobs, needy, loginHolds, overview }: Snapshot): Promise<Condition[]> {
+/** A run that is tried again for so long has failed, as people see it. */
+const patienceMs = 15 * 60_000;
+
+/**
+ * Jobs whose newest runs failed or are tried again, and jobs on hold because they blocked the process. Failures that a login
+ * causes belong to the login.
+ *
+ * @param stale names of the jobs whose data is too old.
+ */
+export async function findFailures(
+  { store, jobs, needy, loginHolds, overview }: Snapshot,
+  stale: ReadonlySet<string>,
+): Promise<Condition[]> {
   const streaks = new Map((await store.runs.streaks()).map((streak) => [streak.job, streak]));
   const needing = new Set(needy.map(({ login }) => login));
   return jobs.flatMap((job): Condition[] => {
@@ -17,6 +30,12 @@ export async function findFailures({ store, jobs, needy, loginHolds, overview }:
       return [{ ...basis(job), kind: 'blocked', since, what, fix: `sluice resume ${job.name}` }];
     }
     const streak = streaks.get(job.name);
+    const attempt = overview.nextAttempt(job.name);
+    const last = overview.lastRun(job.name);
+    if (attempt !== undefined && last !== undefined) {
+      const isFailure = stale.has(job.name) || overview.now - attempt.since >= patienceMs;
+      return [retryOf(job, { attempt, last, former: streak, isFailure })];
+    }
     if (streak === undefined || isOfLogin(job, streak, needing)) return [];
     return isOfLoginHold(job, streak.last.code, { loginHolds }) ? [] : [failureOf(job, streak)];
   });
@@ -41,6 +60,30 @@ function failureOf(job: Job, { failures, since, last }: Streak): Condition {
         ? `run ${last.id} failed: ${why}`
         : `${countText(failures)} runs in a row failed, the last with: ${why}`,
     ...(last.code === null ? {} : { code: last.code }),
-    fix: `${last.next ?? 'sluice check --connect'}; then sluice sync ${job.name}`,
+    fix: fixOf(job, last),
   };
 }
+
+/** A run that is tried again: a failure if it has been for long, or if the firings before it failed. */
+function retryOf(
+  job: Job,
+  {
+    attempt,
+    last,
+    former,
+    isFailure,
+  }: { attempt: NextAttempt; last: RunRow; former: Streak | undefined; isFailure: boolean },
+): Condition {
+  const failures = (former?.failures ?? 0) + (isFailure ? 1 : 0);
+  const before = failures > 1 ? `${countText(failures)} runs in a row failed, the last with: ` : '';
+  const facts = {
+    what: `${before}${last.message ?? 'the source is away'}; ${attempt.says}`,
+    since: former?.since ?? attempt.since,
+    ...(last.code === null ? {} : { code: last.code }),
+  };
+  if (failures === 0) return { ...basis(job), ...facts, kind: 'retrying', level: 'warning' };
+  return { ...basis(job), ...facts, kind: 'failed', failures, fix: fixOf(job, last) };
+}
+
+const fixOf = ({ name }: Job, { next }: RunRow): string =>
+  `${next ?? 'sluice check --connect'}; then sluice sync ${name}`;

@@ -62,10 +62,11 @@ export async function readConditions(
   const loginHolds = await readLoginHolds(config, store, clock);
   const taken = note?.file === config.file ? note : undefined;
   const snapshot: Snapshot = { ...unstored, store, loginHolds, taken };
+  const stale = await cache.staleness.find(snapshot);
   return sorted([
     ...findConfigFaults(snapshot),
-    ...(await findFailures(snapshot)),
-    ...(await cache.staleness.find(snapshot)),
+    ...(await findFailures(snapshot, new Set(stale.flatMap(({ jobs }) => jobs)))),
+    ...stale,
     ...findRefusals(snapshot),
     ...(await cache.shortages.find(snapshot)),
     ...findSilentSources(snapshot),

@@ -26,6 +26,7 @@ export class Counters {
   readonly #jobs = new Names();
   readonly #accounts = new Names();
   readonly #runs;
+  readonly #attempts;
   readonly #runSeconds;
   readonly #rows;
   readonly #runBytes;
@@ -53,6 +54,7 @@ export class Counters {
     const counter = <const L extends string>(name: string, help: string, ...labelNames: L[]) =>
       new Counter({ name: `sluice_${name}_total`, help, labelNames, registers });
     this.#runs = counter('runs', 'Runs that ended, by job and by what they came to.', jobLabel, 'result');
+    this.#attempts = counter('attempts', 'Attempts at runs that began, the first ones included.', jobLabel);
     this.#rows = counter('run_rows', 'Rows of the results that runs made.', jobLabel);
     this.#runBytes = counter('run_bytes', 'Bytes of the results that runs made.', jobLabel);
     this.#payloads = counter('payloads', 'Payloads by job and by what became of them.', jobLabel, 'result');
@@ -121,6 +123,7 @@ export class Counters {
   }
 
   readonly #heard: { readonly [N in keyof SluiceEvents]?: (facts: Facts<N>) => void } = {
+    'run.started': ({ job }) => this.#attempts.inc({ [jobLabel]: this.#jobs.of(job) }),
     'run.finished': (facts) => this.#run(facts),
     'payload.delivered': ({ job, bytes }) => {
       this.#settled(job, 'delivered');

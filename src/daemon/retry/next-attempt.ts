@@ -1,0 +1,27 @@
+import { instantText } from '../../lib/time-text.ts';
+import type { RetryRow } from '../../state/tables.ts';
+
+/** What a run that a passing fault ended waits for. Instants are epoch milliseconds. */
+export interface NextAttempt {
+  /** When the first attempt began. */
+  readonly since: number;
+  /** The number of the next attempt. */
+  readonly attempt: number;
+  readonly at: number;
+  /** No attempt begins then or later. */
+  readonly until: number;
+  /** In words: `tries again at 2026-11-23 19:04:30Z (attempt 2)`. */
+  readonly says: string;
+}
+
+export function nextAttempt(
+  { since, attempt: failed, next_at: at, until }: RetryRow,
+  { now, isRunning, hasDaemon }: { now: number; isRunning: boolean; hasDaemon: boolean },
+): NextAttempt {
+  const attempt = failed + 1;
+  const facts = { since, attempt, at, until };
+  if (isRunning) return { ...facts, says: `attempt ${attempt} is running` };
+  if (!hasDaemon) return { ...facts, says: `tries again when the daemon runs (attempt ${attempt})` };
+  const when = at > now ? `at ${instantText(at)}` : 'as soon as it is its turn';
+  return { ...facts, says: `tries again ${when} (attempt ${attempt})` };
+}

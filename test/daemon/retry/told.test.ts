@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { readConditions } from '../../../src/daemon/conditions/read-conditions.ts';
+import { explainJobs } from '../../../src/daemon/explain.ts';
+import { reportStatus } from '../../../src/daemon/report-status.ts';
+import { hour, minute, noon, openWorld, second } from './world.ts';
+
+/** A job that fires at noon and whose source is away from then on; the daemon holds its lease, as `run` does. */
+async function away(outage: number) {
+  const world = await openWorld(noon - minute);
+  world.away.between(noon, noon + outage);
+  const job = world.job({ cron: '0 12 * * *' });
+  const config = world.configWith(job);
+  const life = await world.live(config);
+  await life.runtime.store.leases.take('daemon');
+  const { store } = life.runtime;
+  // Nothing watches the schedules here.
+  const conditions = async () =>
+    (await readConditions(config, store, { clock: world.clock })).filter(({ subject }) => subject === 'job:orders');
+  return { ...world, ...life, conditions, config, read: job };
+}
+
+describe('what is told of a run that is tried again', () => {
+  it('is a warning with the time of the next attempt, on every surface', async () => {
+    const { pass, conditions, config, runtime, clock, read } = await away(hour);
+    await pass(minute + 5 * second);
+    const row = (await runtime.store.retries.all())[0]!;
+    const at = new Date(row.next_at).toISOString().slice(11, 19);
+    expect(await conditions()).toMatchObject([{ subject: 'job:orders', kind: 'retrying', level: 'warning' }]);
+    expect((await conditions())[0]!.what).toBe(
+      `connection refused (db:5432); tries again at 2026-11-23 ${at}Z (attempt 2)`,
+    );
+    const [job] = (await reportStatus(config, runtime.store, clock)).jobs;
+    expect(job).toMatchObject({
+      state: `tries again at 2026-11-23 ${at}Z (attempt 2)`,
+      waits_until: row.next_at,
+      retrying: { attempt: 2, at: row.next_at, until: noon + second + 6 * hour - second },
+    });
+    const [explained] = await explainJobs([read], { config, store: runtime.store, clock });
+    expect(explained).toMatchObject({
+      verdict: 'waiting for its source',
+      next: { at: row.next_at, says: 'attempt 2' },
+    });
+  });
+
+  it('is a failure after 15 minutes, and gone with the first good result', async () => {
+    const { pass, conditions, named } = await away(30 * minute);
+    await pass(minute + 14 * minute);
+    expect(await conditions()).toMatchObject([{ kind: 'retrying' }]);
+    await pass(2 * minute);
+    expect(await conditions()).toMatchObject([{ kind: 'failed', level: 'error', failures: 1 }]);
+    expect((await conditions())[0]!.what).toMatch(/; tries again at .* \(attempt \d+\)$/);
+    await pass(30 * minute);
+    expect(await conditions()).toEqual([]);
+    expect(named('run.finished').map(({ facts }) => facts.outcome)).toEqual(['owed']);
+  });
+
+  it('counts firings, not attempts', async () => {
+    const { pass, conditions, runtime } = await away(60 * hour);
+    await pass(30 * hour);
+    expect((await runtime.store.runs.history({ limit: 9 })).map(({ state }) => state)).toEqual(['failed', 'failed']);
+    expect((await conditions()).find(({ kind }) => kind === 'failed')).toMatchObject({ failures: 2 });
+  });
+});
