@@ -34,6 +34,8 @@ export class LoginGate {
   readonly #given: LoginGateOptions;
   readonly #keys: Keys;
   readonly turns: Turns;
+  /** Problems that were looked at: many jobs may share one answer of a token address, which is one refusal. */
+  readonly noted = new WeakSet<Problem>();
 
   constructor(given: LoginGateOptions) {
     this.#given = given;

@@ -24,8 +24,6 @@ export class Visit {
   #trial: LoginHoldRow | undefined;
   /** The connector logs in by {@link logIn}: only that knows what was accepted. */
   #logsIn = false;
-  /** Problems that are written down. */
-  readonly #noted = new WeakSet<Problem>();
 
   constructor(given: VisitOptions) {
     const { connector, place, account } = given.account;
@@ -81,9 +79,9 @@ export class Visit {
   }
 
   async #note(thrown: unknown): Promise<void> {
-    if (!(thrown instanceof Problem) || this.#noted.has(thrown)) return;
-    this.#noted.add(thrown);
     const { gate, source } = this.#given;
+    if (!(thrown instanceof Problem) || gate.noted.has(thrown)) return;
+    gate.noted.add(thrown);
     const trial = this.#trial;
     this.#trial = undefined;
     if (thrown.isLoginRefused) {
