@@ -1,5 +1,6 @@
 import type { SluiceEvents } from '../daemon/events.ts';
 import type { Events } from '../lib/events.ts';
+import { durationText } from '../lib/time-text.ts';
 import type { JobView } from './progress.ts';
 import { Progress, type Screen } from './progress.ts';
 import { outcomeWords, waitingWords } from './words.ts';
@@ -21,7 +22,10 @@ export function followJobs(
       show(facts.job, { state: facts.attempt > 1 ? `sending, try ${facts.attempt}` : 'sending' });
     else if (name === 'payload.repeated') show(facts.job, { state: 'sent once more' });
     else if (name === 'payload.waiting') show(facts.job, { state: waitingWords(facts.code) });
-    else if (name === 'run.finished')
+    else if (name === 'run.retrying') {
+      const wait = durationText(Math.max(0, facts.at - Date.now()));
+      show(facts.job, { state: `${facts.code}: ${facts.message}; next attempt in ${wait}, Ctrl-C ends` });
+    } else if (name === 'run.finished')
       show(facts.job, {
         state: outcomeWords(facts.outcome),
         rows: facts.rows,

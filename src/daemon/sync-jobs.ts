@@ -4,12 +4,16 @@ import { concurrencyDefault } from '../config/schedule-options.ts';
 import { deliverOwed, repeatDue } from '../delivery/deliver.ts';
 import { rankOfPriority } from '../delivery/importance.ts';
 import { RefreshDesk } from '../delivery/refresh-desk.ts';
+import type { RetryRow } from '../state/tables.ts';
 import type { Outcome } from './outcome.ts';
-import { runJob } from './run-job.ts';
+import { type Attempt, attemptOf } from './retry/attempt.ts';
+import { SyncAttempts } from './retry/sync-attempts.ts';
+import { type RunGiven, runJob } from './run-job.ts';
 import type { Runtime } from './wire.ts';
 
 /**
- * Runs jobs once, the important ones first, and delivers what they make, retries included as long as they come due within `patienceMs` of now.
+ * Runs jobs once, the important ones first, and delivers what they make. Within `patienceMs` of now it tries again what fails for a
+ * reason that passes: reading, logging in and delivering.
  * Then sends what earlier runs of the same jobs still owe. One outcome a job, in the order given.
  */
 export async function syncJobs(given: {
@@ -27,10 +31,16 @@ export async function syncJobs(given: {
   // Jobs that may block the process come after all others, one at a time.
   const suspects = new PQueue({ concurrency: 1, autoStart: false });
   const desk = new RefreshDesk();
+  const attempts = new SyncAttempts({ clock: runtime.clock, signal });
   const runs = jobs.map((job) => {
     const given = { runtime, config, job, origin: 'person', signal, deliverUntil } as const;
+    const priority = rankOfPriority(job.priority);
     if (runtime.healed.suspects.has(job.name)) return suspects.add(() => runJob(given));
-    if (job.extract !== undefined) return queue.add(() => runJob(given), { priority: rankOfPriority(job.priority) });
+    if (job.extract !== undefined) {
+      return runAgainAndAgain(given, attempts, (attempt) =>
+        queue.add(() => runJob({ ...given, attempt }), { priority }),
+      );
+    }
     const seat = desk.sit();
     return runJob({ ...given, seat }).finally(() => seat.leave());
   });
@@ -39,6 +49,44 @@ export async function syncJobs(given: {
   const outcomes = await Promise.all(runs);
   await sendLeftovers({ ...given, outcomes });
   return outcomes;
+}
+
+/** No one at a keyboard waits as long for a source as a daemon does. */
+const longestFirstMs = 5_000;
+const longestMs = 30_000;
+
+/** Runs a job until its source can be read, as its `retry` says but sooner, for attempts that begin before `deliverUntil`. */
+async function runAgainAndAgain(
+  { runtime, job, deliverUntil }: RunGiven & { readonly deliverUntil: number },
+  attempts: SyncAttempts,
+  run: (attempt: Attempt | undefined) => Promise<Outcome>,
+): Promise<Outcome> {
+  const { clock, store } = runtime;
+  const { retry: rule } = job;
+  const hurried = rule && {
+    ...rule,
+    firstMs: Math.min(rule.firstMs, longestFirstMs),
+    longestMs: Math.min(rule.longestMs, longestMs),
+  };
+  const firedAt = Math.round(clock.now());
+  const now = (): number => clock.now();
+  const given = { now, firedAt, isKept: false, deadline: deliverUntil };
+  for (let row: RetryRow | undefined; ; ) {
+    const outcome = await run(
+      attemptOf({ ...given, row, job: hurried === undefined ? job : { ...job, retry: hurried } }),
+    );
+    attempts.ended(job, outcome);
+    // Another process runs the job now, or holds it: this run has no further attempt.
+    if (row !== undefined && outcome.run === undefined) await store.retries.giveUp(row.run);
+    row = outcome.retry;
+    if (row === undefined) return outcome;
+    const end = await attempts.wait(job, row);
+    if (end === 'over' || end === 'stopped') {
+      await store.retries.giveUp(row.run);
+      return { ...outcome, state: end === 'stopped' ? 'stopped' : 'failed' };
+    }
+    row = end;
+  }
 }
 
 /** A run that failed leaves an older payload of its job owed: that one is still newer than what the instance shows. */

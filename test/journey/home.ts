@@ -77,10 +77,14 @@ export async function makeHome(scope: Scope): Promise<Home> {
   return home;
 }
 
-/** JSON is YAML; relative paths are meant from the config's folder. */
+/**
+ * JSON is YAML; relative paths are meant from the config's folder. A run that fails is not tried again unless the config says so:
+ * most tests want to see how the first attempt ends. It is written last, so that no line of the config moves.
+ */
 export async function writeConfig(folder: string, config: object): Promise<string> {
   const file = join(folder, 'sluice.yaml');
-  await writeFile(file, JSON.stringify({ version: 1, state: './state', ...config }, undefined, 2));
+  const whole = { version: 1, state: './state', ...config, ...('retry' in config ? {} : { retry: 'off' }) };
+  await writeFile(file, JSON.stringify(whole, undefined, 2));
   return file;
 }
 

@@ -175,7 +175,12 @@ const command: CliCommand = {
         }),
       )
       .option('--json', 'the result for machines, on standard output')
-      .option('--wait <seconds>', 'how long to wait for retries before leaving a payload owed', seconds, 300)
+      .option(
+        '--wait <seconds>',
+        'how long to try again what fails for a reason that passes: reading, logging in and delivering',
+        seconds,
+        300,
+      )
       .addOption(logFlag('standard error', 'silent'))
       .addHelpText(
         'after',

@@ -53,9 +53,10 @@ export function attemptOf(options: AttemptOptions): Attempt | undefined {
       if (decided.at === undefined) return decided;
       const { at, until } = decided;
       if (at >= deadline) return {};
+      const end = Math.round(Math.min(until, deadline));
       const facts = { fired_at: firedAt, logical_at: logicalAt ?? null, since };
       return {
-        row: { job: job.name, run, ...facts, attempt: number, waits: waits + 1, next_at: at, until: Math.round(until) },
+        row: { job: job.name, run, ...facts, attempt: number, waits: waits + 1, next_at: at, until: end },
       };
     },
   };

@@ -1,5 +1,13 @@
 import type { Job } from '../../config/config.ts';
 import type { RetryRow } from '../../state/tables.ts';
+import type { Outcome } from '../outcome.ts';
+
+/** The source was read, whatever becomes of the rows. */
+const read: ReadonlySet<Outcome['state']> = new Set(['owed', 'delivered', 'unchanged', 'superseded', 'quarantined']);
+
+/** Whether a run has read its source. */
+export const isRead = ({ state, run }: Outcome): boolean =>
+  run !== undefined && (read.has(state) || state.startsWith('waiting_'));
 
 /** A run that waits for its next attempt. */
 export interface PendingAttempt {
@@ -62,8 +70,12 @@ export class PendingAttempts {
     const taken = this.#waiting.get(job);
     if (taken === undefined) return undefined;
     this.#waiting.delete(job);
-    if (!taken.isReleased) this.#probes.set(sourceOf(taken), job);
-    return taken;
+    if (taken.isReleased) return taken;
+    const source = sourceOf(taken);
+    this.#probes.set(source, job);
+    // Jobs that wait together back off together: the probe goes on from the longest wait of them.
+    const waits = this.all().flatMap((one) => (sourceOf(one) === source ? [one.row.waits] : []));
+    return { ...taken, row: { ...taken.row, waits: Math.max(taken.row.waits, ...waits) } };
   }
 
   /** Whether the job's attempt is the probe of its source. */

@@ -11,6 +11,7 @@ import type { Outcome } from '../outcome.ts';
 import type { Firing, Scheduler } from '../scheduler.ts';
 import { type Attempt, attemptOf } from './attempt.ts';
 import { isSameRun } from './is-same-run.ts';
+import { isRead } from './pending-attempts.ts';
 
 export interface RetrierOptions {
   readonly store: Store;
@@ -25,9 +26,6 @@ export interface RetrierOptions {
   /** The daemon stops. */
   readonly stop: AbortSignal;
 }
-
-/** The source was read, whatever becomes of the rows. */
-const read: ReadonlySet<Outcome['state']> = new Set(['owed', 'delivered', 'unchanged', 'superseded', 'quarantined']);
 
 /** Takes failed firings of a daemon to their next attempt, or to their end. */
 export class Retrier {
@@ -97,7 +95,7 @@ export class Retrier {
     const source = job.extract?.source.name;
     const wasProbe = attempts.isProbe(job);
     attempts.done(job);
-    if (source !== undefined && read.has(outcome.state) && outcome.run !== undefined) attempts.release(source);
+    if (source !== undefined && isRead(outcome)) attempts.release(source);
     if (outcome.retry !== undefined) {
       attempts.add({ job, row: outcome.retry });
       if (wasProbe && source !== undefined) await this.#postpone(source, outcome.retry);

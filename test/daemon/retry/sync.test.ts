@@ -1,0 +1,61 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { simulatedNetwork } from '../../../src/cli/simulate/network.ts';
+import { syncJobs } from '../../../src/daemon/sync-jobs.ts';
+import { wire } from '../../../src/daemon/wire.ts';
+import { minute, noon, openWorld, second } from './world.ts';
+
+/** A sync of `count` jobs of one source, on the clock of the world. */
+async function sync(given: { count?: number; patienceMs: number; outage: number; stopAfterMs?: number }) {
+  const { count = 1, patienceMs, outage, stopAfterMs } = given;
+  const world = await openWorld();
+  const { clock, away, job, configWith } = world;
+  away.between(noon, noon + outage);
+  const jobs = Array.from({ length: count }, (_, n) => job({ name: `job${n}`, n }));
+  const config = configWith(...jobs);
+  const runtime = await wire({ config, clock, network: simulatedNetwork({ clock, seed: 0 }), durable: false });
+  onTestFinished(() => runtime.close());
+  const stop = new AbortController();
+  if (stopAfterMs !== undefined) void clock.sleep(stopAfterMs).then(() => stop.abort(new Error('stopped')));
+  const outcomes = await clock.drive(syncJobs({ runtime, config, jobs, signal: stop.signal, patienceMs }));
+  return { ...world, runtime, outcomes };
+}
+
+it('a sync reads a source again that is away, until it can be read', async () => {
+  const { outcomes, runtime, away, clock } = await sync({ patienceMs: 5 * minute, outage: minute });
+  expect(outcomes).toMatchObject([{ state: 'delivered' }]);
+  expect(clock.now()).toBeLessThan(noon + minute + 40 * second);
+  const runs = await runtime.store.runs.history({ limit: 9 });
+  expect(runs).toMatchObject([{ state: 'delivered', attempts: away.asked.length }]);
+});
+
+it('a sync ends with the problem of the source when its time is over', async () => {
+  const { outcomes, runtime, clock } = await sync({ patienceMs: 2 * minute, outage: 10 * minute });
+  expect(outcomes).toMatchObject([{ state: 'failed', problem: { code: 'DB_UNREACHABLE' } }]);
+  expect(clock.now()).toBeLessThan(noon + 2 * minute + 2 * second);
+  expect(await runtime.store.runs.history({ limit: 9 })).toMatchObject([{ state: 'failed', code: 'DB_UNREACHABLE' }]);
+});
+
+it('a sync without time tries once', async () => {
+  const { outcomes, away } = await sync({ patienceMs: 0, outage: minute });
+  expect(outcomes).toMatchObject([{ state: 'failed' }]);
+  expect(away.asked).toHaveLength(1);
+});
+
+it('a sync that is stopped while it waits leaves no run that is tried again', async () => {
+  const { outcomes, runtime, clock } = await sync({
+    patienceMs: 5 * minute,
+    outage: 9 * minute,
+    stopAfterMs: 2 * second,
+  });
+  expect(outcomes).toMatchObject([{ state: 'stopped', problem: { code: 'DB_UNREACHABLE' } }]);
+  expect(clock.now()).toBe(noon + 2 * second);
+  expect(await runtime.store.runs.history({ limit: 9 })).toMatchObject([{ state: 'failed' }]);
+});
+
+it('a sync of many jobs sends a source that is away one probe at a time', async () => {
+  const { outcomes, away } = await sync({ count: 40, patienceMs: 5 * minute, outage: 2 * minute });
+  expect(new Set(outcomes.map(({ state }) => state))).toEqual(new Set(['delivered']));
+  // The first attempts, four at a time, are over after ten seconds.
+  const probes = away.asked.filter((at) => at > noon + 15 * second && at < noon + 2 * minute);
+  expect(probes.length).toBeLessThan(10);
+});
