@@ -2,25 +2,14 @@ import { Client, FTPError, type FTPResponse } from 'basic-ftp';
 import { Problem } from '#sdk';
 import { useActiveMode } from './active-data.ts';
 import { Arrivals } from './arrivals.ts';
+import { logIn } from './ftp-login.ts';
 import { guardClient } from './guarded-client.ts';
 import { type ListingForm, parseListing, timeOf } from './listing.ts';
 import type { SourceValues } from './options.ts';
 import { ignorePasvAddress } from './passive-data.ts';
 import { waitForWord } from './patient-data.ts';
-import { placeOf, portOf } from './place.ts';
-import {
-  busy,
-  connectTimeout,
-  denied,
-  loginRefused,
-  lost,
-  noSize,
-  notConnected,
-  refused,
-  tlsRefused,
-  tooMany,
-  unusableName,
-} from './problems.ts';
+import { placeOf } from './place.ts';
+import { busy, denied, lost, noSize, refused, tooMany, unusableName } from './problems.ts';
 import type { Absent, Entry, Facts, ReadRange, Session } from './session.ts';
 import { tlsOptions } from './tls.ts';
 
@@ -37,87 +26,27 @@ export async function openFtp(source: SourceValues, folder: string, signal: Abor
   waitForWord(client);
   const secureOptions = source.protocol === 'ftp' ? undefined : await tlsOptions(source, folder);
   const stop = () => client.close();
-  const asked: Asked = { hasPassword: false };
   signal.addEventListener('abort', stop);
   try {
     signal.throwIfAborted();
-    await inTime(source, client, login(source, client, { secureOptions, asked }));
+    await logIn(source, client, secureOptions);
     client.ftp.socket.setKeepAlive(true, keepAliveMs);
     const session = new FtpSession(client, source, await homeOf(client));
     signal.throwIfAborted();
     return session;
   } catch (error) {
     client.close();
-    throw error instanceof Problem ? error : connectProblem(source, client, { error, asked });
+    throw error instanceof Problem ? error : lost(error, placeOf(source));
   } finally {
     signal.removeEventListener('abort', stop);
   }
 }
 
-/** What the server was told until it refused. */
-interface Asked {
-  hasPassword: boolean;
-}
-
-async function login(
-  source: SourceValues,
-  client: Client,
-  { secureOptions, asked }: { secureOptions: object | undefined; asked: Asked },
-): Promise<void> {
-  // The library's own, step by step: only an answer to PASS is about the password.
-  client.login = async (user, password) => {
-    let answer = await client.send(`USER ${user}`);
-    if (answer.code === 331) {
-      asked.hasPassword = source.password !== undefined;
-      answer = await client.send(`PASS ${password}`);
-    }
-    if (answer.code === 332) throw new FTPError(answer);
-    return answer;
-  };
-  await client.access({
-    host: source.host,
-    port: portOf(source),
-    user: source.user ?? 'anonymous',
-    password: source.password ?? 'guest',
-    secure: { ftp: false, ftps: true, ftps_implicit: 'implicit' as const, sftp: false }[source.protocol],
-    ...(secureOptions === undefined ? {} : { secureOptions }),
-  });
-}
-
-async function inTime(source: SourceValues, client: Client, work: Promise<void>): Promise<void> {
-  const seconds = source.connect_timeout_seconds;
-  let isLate = false;
-  const timer = setTimeout(() => {
-    isLate = true;
-    client.close();
-  }, seconds * 1000);
-  try {
-    await work;
-  } catch (error) {
-    throw isLate ? connectTimeout(placeOf(source), seconds) : error;
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** Replies 530 and 532 are about the account, 4xx about the moment (RFC 959); nothing is said of an account before TLS. */
-function connectProblem(
-  source: SourceValues,
-  client: Client,
-  { error, asked }: { error: unknown; asked: Asked },
-): Problem {
-  const place = placeOf(source);
-  if (!(error instanceof FTPError)) return notConnected(error, place);
-  if (error.code < 500) return busy(place, error.message);
-  if (source.protocol === 'ftps' && !client.ftp.hasTLS) return tlsRefused(place, error.message, error);
-  if (error.code !== 530 && error.code !== 532) return refused(place, error.message);
-  const isLoginRefused = error.code === 530 && asked.hasPassword && !/too many|maximum|busy/i.test(error.message);
-  return loginRefused(place, source.user ?? 'anonymous', { seen: error.message, isLoginRefused });
-}
-
 /** A quote inside the name of the folder is doubled in the answer (RFC 959, appendix II). */
 async function homeOf(client: Client): Promise<string> {
-  return (await client.pwd()).replaceAll('""', '"');
+  const { message } = await client.sendIgnoringError('PWD');
+  // Some say it without quotes, or say nothing: then paths have to be absolute.
+  return (/"(.*)"/.exec(message)?.[1] ?? /^257 (\/\S*)/.exec(message)?.[1] ?? '').replaceAll('""', '"');
 }
 
 class FtpSession implements Session {
@@ -149,11 +78,11 @@ class FtpSession implements Session {
       text = raw;
       return [];
     };
-    await client.list();
+    await unlessEmpty(client.list());
     if (text.trim() === '' && client.availableListCommands[0] === 'LIST -a') {
       // `-a` shows the folder itself, so this server took it for the name of a file.
       client.availableListCommands = ['LIST'];
-      await client.list();
+      await unlessEmpty(client.list());
       if (text.trim() === '') client.availableListCommands = known;
     }
     return { text, form: client.availableListCommands[0] === 'MLSD' ? 'MLSD' : 'LIST' };
@@ -204,13 +133,24 @@ class FtpSession implements Session {
         failure = error;
       })
       .finally(() => arrivals.complete());
+    let hasBegun = false;
     try {
-      yield* arrivals.chunks();
+      for await (const chunk of arrivals.chunks()) {
+        hasBegun = true;
+        yield chunk;
+      }
     } finally {
       arrivals.destroy();
       await done;
     }
-    if (failure !== undefined) throw this.#problem(path, failure);
+    if (failure !== undefined) throw hasBegun ? this.#broken(path, failure) : this.#problem(path, failure);
+  }
+
+  /** The server let us read the file, so whatever it says now is about the moment. */
+  #broken(path: string, error: unknown): Problem {
+    return error instanceof FTPError && error.code >= 500
+      ? busy(this.#place, `${error.message}: ${path}`)
+      : this.#problem(path, error);
   }
 
   close(): void {
@@ -238,6 +178,17 @@ class FtpSession implements Session {
 /** The client library bounds what a listing may hold. */
 function isTooLong(error: unknown): boolean {
   return error instanceof Error && error.message.includes('Maximum bytes exceeded');
+}
+
+/** Some servers call a folder without files an error: that is an empty listing. */
+async function unlessEmpty(call: Promise<unknown>): Promise<void> {
+  await call.catch((error: unknown) => {
+    const isEmpty =
+      error instanceof FTPError &&
+      [450, 550].includes(error.code) &&
+      /\bno (?:such )?files?\b(?! or)/i.test(error.message);
+    if (!isEmpty) throw error;
+  });
 }
 
 /** 550 means that it is not there, or not of that kind, or not for us; the message is all that tells them apart. */

@@ -76,6 +76,14 @@ export const source = {
     default: '~/.ssh/known_hosts',
     example: 'known_hosts',
   }),
+  algorithms: option.choice(['modern', 'legacy'], {
+    default: 'modern',
+    about: 'sftp: `legacy` also allows what old servers have: key exchange with SHA-1, and ciphers in CBC mode.',
+  }),
+  account: option.text({
+    about: 'ftp and ftps: the account that few servers ask for beside user and password (ACCT).',
+    example: 'sales',
+  }),
   tls: option.schema<TlsOptions>(tlsSchema, {
     about: 'ftps: whom to believe.',
     default: { mode: 'verify' },

@@ -5,6 +5,9 @@ export function make(code: string, family: ProblemInit['family'], rest: Omit<Pro
   return new Problem({ code, family, ...rest });
 }
 
+/** Words of servers that have too many others to serve; the code is often that of a wrong login. */
+export const isFull = (words: string): boolean => /too many|maximum|busy/i.test(words);
+
 /** The problem of a login that never came to a conversation: TLS, or the network. */
 export function notConnected(thrown: unknown, place: string): Problem {
   const { code, message } = seenIn(thrown);
@@ -32,6 +35,43 @@ function isTls(code: string, message: string): boolean {
   return certificate || /certificate|wrong version number|altnames/i.test(message);
 }
 
+/** The server lets nobody in without encryption. */
+export function tlsRequired(place: string, seen: string): Problem {
+  return make('FTP_TLS_REQUIRED', 'config', {
+    message: `${place} wants TLS`,
+    seen,
+    next: 'set `protocol: ftps` on the source',
+  });
+}
+
+/** The server asks for an account beside user and password, or takes another one. */
+export function accountWanted(place: string, seen: string): Problem {
+  return make('FTP_ACCOUNT', 'login', {
+    message: `${place} asks for an account beside user and password`,
+    seen,
+    next: 'set the option account of the source, or fix it',
+  });
+}
+
+/** Logged in by SSH, and there is no file transfer; undefined if an error says something else. */
+export function noSftp(thrown: unknown, place: string): Problem | undefined {
+  const { message } = seenIn(thrown);
+  const [, length] = /^Packet length (\d+) exceeds/.exec(message) ?? [];
+  if (length === undefined && !/start subsystem/i.test(message)) return undefined;
+  return make('FTP_NO_SFTP', 'config', {
+    message: `${place} has no SFTP for this user`,
+    seen: length === undefined ? message : `text that begins with ${JSON.stringify(beginningOf(Number(length)))}`,
+    next: 'ask who runs the server to let this user use the SFTP subsystem; a ForceCommand or a login script that prints something hides it',
+  });
+}
+
+/** Where SFTP has the length of a packet, a text has its first four characters. */
+function beginningOf(length: number): string {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(length);
+  return bytes.toString('latin1');
+}
+
 /** Nobody answered, or nobody let us in, within the seconds that the source allows. */
 export function connectTimeout(place: string, seconds: number): Problem {
   return make('FTP_CONNECT_TIMEOUT', 'try_later', {
@@ -43,6 +83,8 @@ export function connectTimeout(place: string, seconds: number): Problem {
 /** The connection broke, or fell silent, when all was well before: whoever was reading may log in again and go on. */
 export function lost(thrown: unknown, place: string): Problem {
   const { code, message } = seenIn(thrown);
+  // Of a data connection: the server does not encrypt it, or shows another certificate there.
+  if (isTls(code, message)) return tlsRefused(place, message, thrown);
   return make('FTP_LOST', 'try_later', {
     message: `the connection to ${place} was lost${networkWords[code] === undefined ? '' : `: ${networkWords[code]}`}`,
     seen: message,
@@ -123,12 +165,20 @@ export function tooMany(): Problem {
 
 /** Anything else that a server said no to. */
 export function refused(place: string, seen: string): Problem {
-  return make('FTP_REFUSED', 'job', { message: `${place} answered with an error`, seen });
+  return make('FTP_REFUSED', 'job', {
+    message: `${place} answered with an error`,
+    seen,
+    next: 'look at path and pattern of the query; the log of the server may say more',
+  });
 }
 
 /** A server that says: not now. */
 export function busy(place: string, seen: string): Problem {
-  return make('FTP_BUSY', 'try_later', { message: `${place} is busy or closing`, seen });
+  return make('FTP_BUSY', 'try_later', {
+    message: `${place} is busy or closing`,
+    seen,
+    next: 'it is tried again; if it stays so, ask who runs the server how many logins it allows',
+  });
 }
 
 /** A file is another one than when its reading began: what was read of it counts for nothing. */

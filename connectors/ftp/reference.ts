@@ -12,6 +12,7 @@ export const reference = {
     'With `files: changed`, a file counts as new by its name, size and time, however old that time is. A folder that is missing or denied is an error.',
     'Servers tell times in whole seconds. A file that is written anew within the same second, in the same size, cannot be told from the one before: give new data a new name.',
     'A host key that nobody vouches for is refused, with its fingerprint and how to trust it. Certificates of SSH authorities are not read.',
+    'Which answers of servers pass and which wait for a person is listed in docs/faults.md.',
     'FTP servers without MLSD are asked for the time of each file by MDTM, a question per file that matches. Without both, files cannot be told by age.',
     'The texts of a workbook (xlsx) may be 128 MB together; csv has no bound. Formulas give the value that was last saved.',
   ],

@@ -3,7 +3,18 @@ import type { Client, FileEntryWithStats, SFTPWrapper, Stats } from 'ssh2';
 import { openSsh, Problem, type SshLogin } from '#sdk';
 import type { SourceValues } from './options.ts';
 import { placeOf, portOf } from './place.ts';
-import { connectTimeout, denied, isAway, lost, maxEntries, notConnected, refused, tooMany } from './problems.ts';
+import {
+  busy,
+  connectTimeout,
+  denied,
+  isAway,
+  lost,
+  maxEntries,
+  noSftp,
+  notConnected,
+  refused,
+  tooMany,
+} from './problems.ts';
 import type { Absent, Entry, Facts, ReadRange, Session } from './session.ts';
 import { readAhead } from './sftp-read.ts';
 
@@ -13,6 +24,8 @@ const noSuchFile = 2;
 const permissionDenied = 3;
 const noConnection = 6;
 const connectionLost = 7;
+/** Of later versions, which some servers send all the same (draft-ietf-secsh-filexfer-13, 9.1): a file that is locked. */
+const lockConflict = 17;
 
 /** The high bits of a mode tell the kind (POSIX, sys/stat.h). */
 const kindMask = 0o170000;
@@ -38,7 +51,7 @@ export async function openSftp(source: SourceValues, folder: string, signal: Abo
     return new SftpSession({ client, ...(await answers.within(open(), { seconds, late })), source, answers });
   } catch (error) {
     client.destroy();
-    throw error instanceof Problem ? error : notConnected(error, placeOf(source));
+    throw error instanceof Problem ? error : (noSftp(error, placeOf(source)) ?? notConnected(error, placeOf(source)));
   } finally {
     signal.removeEventListener('abort', stop);
   }
@@ -213,6 +226,7 @@ class SftpSession implements Session {
     if (error instanceof Problem) return error;
     const { code, message = '' } = error as { code?: unknown; message?: string };
     if (code === noSuchFile || code === permissionDenied) return denied(path, message);
+    if (code === lockConflict) return busy(this.#place, `${message}: ${path}`);
     const isStatus = typeof code === 'number' && code !== noConnection && code !== connectionLost;
     return isStatus ? refused(this.#place, `${message}: ${path}`) : lost(error, this.#place);
   }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { posix } from 'node:path';
+import { createServer as createTlsServer } from 'node:tls';
 
 /** What goes over one data connection, and what is said behind it. */
 interface Transfer {
@@ -20,6 +21,8 @@ export interface FtpScript {
   readonly mlsd?: (folder: string, names: readonly string[]) => string;
   /** The address that PASV names; the true one by default. */
   readonly pasvAddress?: string;
+  /** TLS from the first byte for commands, and none for data. */
+  readonly tls?: { readonly cert: string; readonly key: string };
   /** Changes a download. */
   readonly retrieve?: (path: string, rest: number, whole: Transfer) => Transfer;
 }
@@ -37,14 +40,22 @@ const here = '127.0.0.1';
 export async function openFtpScript(script: FtpScript): Promise<ScriptedFtp> {
   const commands: string[] = [];
   const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
+  const answer = (socket: Socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket)).on('error', () => undefined);
     void new Conversation(socket, { script, commands }).run().catch(() => socket.destroy());
-  });
+  };
+  const server = script.tls === undefined ? createServer(answer) : createTlsServer(script.tls, answer);
   const port = await listening(server);
   return {
-    source: { protocol: 'ftp', host: here, port, user: 'u', password: 'p', connect_timeout_seconds: 10 },
+    source: {
+      protocol: script.tls === undefined ? 'ftp' : 'ftps_implicit',
+      host: here,
+      port,
+      user: 'u',
+      password: 'p',
+      connect_timeout_seconds: 10,
+    },
     commands,
     close: async () => {
       server.close();

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Client, type ConnectConfig } from 'ssh2';
-import type { Problem } from '../../lib/problem.ts';
+import { Problem } from '../../lib/problem.ts';
 import { authOrder } from './auth-order.ts';
 import { type HostTrust, hostTrust } from './host-trust.ts';
 import type { SshLogin } from './login.ts';
-import { badFile, loginProblem, promptProblem, refusedAgain } from './problems.ts';
+import { badFile, loginProblem, passwordExpired, promptProblem, refusedAgain } from './problems.ts';
 import { PromptAnswers } from './prompts.ts';
 
 /**
@@ -14,13 +14,41 @@ import { PromptAnswers } from './prompts.ts';
  */
 export async function connectSsh(login: SshLogin, signal?: AbortSignal): Promise<Client> {
   const trust = await hostTrust(login);
+  let first: unknown;
+  for (const offer of trust.offers) {
+    try {
+      return await attempt(login, { trust, offer }, signal);
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (!isOfHostKey(error)) throw error;
+      first ??= error;
+    }
+  }
+  throw first;
+}
+
+/** Whether another kind of host key may be the believed one. */
+function isOfHostKey(error: unknown): boolean {
+  return error instanceof Problem && /_(HOST_KEY_CHANGED|HOST_KEY_MISSING)$/.test(error.code);
+}
+
+interface Offering {
+  readonly trust: HostTrust;
+  readonly offer: HostTrust['offers'][number];
+}
+
+async function attempt(login: SshLogin, offering: Offering, signal?: AbortSignal): Promise<Client> {
   const client = new Client();
   // Whatever ends the connection is met by the call that is waiting for it.
   client.on('error', () => undefined);
   const refusal: Believing['refusal'] = { hasTried: false };
   const stop = () => client.destroy();
   try {
-    const config = await configOf(login, { trust, refusal });
+    const config = await configOf(login, { ...offering, refusal });
+    client.on('change password', () => {
+      refusal.problem = passwordExpired(login);
+      client.destroy();
+    });
     const { password } = login;
     if (password !== undefined) {
       const answers = new PromptAnswers();
@@ -54,13 +82,12 @@ function ready(client: Client, config: ConnectConfig): Promise<void> {
   });
 }
 
-interface Believing {
-  readonly trust: HostTrust;
+interface Believing extends Offering {
   /** Says afterwards why the login was given up, and whether a key or a password was tried; the library only knows that it failed. */
   readonly refusal: { problem?: Problem; hasTried: boolean };
 }
 
-async function configOf(login: SshLogin, { trust, refusal }: Believing): Promise<ConnectConfig> {
+async function configOf(login: SshLogin, { trust, offer, refusal }: Believing): Promise<ConnectConfig> {
   const key = await keyOf(login);
   return {
     host: login.host,
@@ -75,7 +102,7 @@ async function configOf(login: SshLogin, { trust, refusal }: Believing): Promise
       if (problem !== undefined) refusal.problem = problem;
       return problem === undefined;
     },
-    ...(trust.algorithms === undefined ? {} : { algorithms: { serverHostKey: trust.algorithms } }),
+    algorithms: { serverHostKey: [...offer], ...(login.algorithms === 'legacy' ? legacy : {}) },
     ...(login.password === undefined ? {} : { password: login.password, tryKeyboard: true }),
     ...(key === undefined ? {} : { privateKey: key }),
     authHandler: authOrder({
@@ -87,6 +114,16 @@ async function configOf(login: SshLogin, { trust, refusal }: Believing): Promise
     ...(login.passphrase === undefined ? {} : { passphrase: login.passphrase }),
   };
 }
+
+/** What old servers have and the library has switched off, behind what it prefers. */
+const legacy: ConnectConfig['algorithms'] = {
+  kex: {
+    append: ['diffie-hellman-group-exchange-sha1', 'diffie-hellman-group14-sha1', 'diffie-hellman-group1-sha1'],
+    prepend: [],
+    remove: [],
+  },
+  cipher: { append: ['aes256-cbc', 'aes192-cbc', 'aes128-cbc', '3des-cbc'], prepend: [], remove: [] },
+};
 
 async function keyOf(login: SshLogin): Promise<Buffer | undefined> {
   if (login.private_key_file === undefined) return undefined;

@@ -10,8 +10,8 @@ import { badFile, make } from './problems.ts';
 
 /** What makes a host's key believed. */
 export interface HostTrust {
-  /** Algorithms to ask the host for, so that it shows the key that is known; all usual ones when undefined. */
-  readonly algorithms: ServerHostKeyAlgorithm[] | undefined;
+  /** Algorithms to ask the host for, best first, so that it shows the key that is known; one connection after another. */
+  readonly offers: readonly (readonly ServerHostKeyAlgorithm[])[];
   /** The reason why a key is not believed; undefined when it is. */
   refusal(key: Buffer): Problem | undefined;
 }
@@ -21,13 +21,23 @@ export async function hostTrust(login: SshLogin): Promise<HostTrust> {
   if (login.host_key !== undefined) return pinned(login, login.host_key.replace(/=+$/, ''));
   const path = pathOf(login.known_hosts_file, login.folder);
   const keys = keysOf(await textOf(login, path), login);
-  return { algorithms: algorithmsFor(keys), refusal: (key) => refusalBy({ login, path, keys }, key) };
+  return { offers: [knownFirst(keys)], refusal: (key) => refusalBy({ login, path, keys }, key) };
 }
 
 function pinned(login: SshLogin, wanted: string): HostTrust {
   const refusal = (key: Buffer) => (fingerprintOf(key) === wanted ? undefined : changed(login, key, wanted));
-  return { algorithms: undefined, refusal };
+  // A host shows one of its keys, and the pinned one may be of another kind.
+  return { offers: [kinds.flat(), ...kinds], refusal };
 }
+
+/** The kinds of keys, the usual first. An RSA key signs by three algorithms; the others are called like their keys. */
+const kinds: readonly (readonly ServerHostKeyAlgorithm[])[] = [
+  ['ssh-ed25519'],
+  ['ecdsa-sha2-nistp256'],
+  ['ecdsa-sha2-nistp384'],
+  ['ecdsa-sha2-nistp521'],
+  ['rsa-sha2-512', 'rsa-sha2-256', 'ssh-rsa'],
+];
 
 function pathOf(path: string, folder: string): string {
   return resolve(folder, path.replace(/^~(?=\/)/, homedir()));
@@ -43,12 +53,11 @@ async function textOf(login: SshLogin, path: string): Promise<string> {
   }
 }
 
-/** An RSA key signs by three algorithms; the others are called like their keys. */
-function algorithmsFor(keys: readonly KnownKey[]): ServerHostKeyAlgorithm[] | undefined {
-  const types = new Set(keys.filter(({ isRevoked }) => !isRevoked).map(({ type }) => type));
-  if (types.size === 0) return undefined;
-  const names = [...types].flatMap((type) => (type === 'ssh-rsa' ? ['rsa-sha2-512', 'rsa-sha2-256', type] : [type]));
-  return names as ServerHostKeyAlgorithm[];
+/** All kinds, those that are known first: a host without a known one shows another, which is then judged. */
+function knownFirst(keys: readonly KnownKey[]): ServerHostKeyAlgorithm[] {
+  const known = new Set<string>(keys.filter(({ isRevoked }) => !isRevoked).map(({ type }) => type));
+  const isKnown = (kind: readonly string[]) => kind.some((name) => known.has(name));
+  return [...kinds.filter(isKnown), ...kinds.filter((kind) => !isKnown(kind))].flat();
 }
 
 interface Known {

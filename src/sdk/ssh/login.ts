@@ -9,6 +9,8 @@ export interface SshLogin {
   /** The fingerprint of the one host key that is believed; wins over the file. */
   readonly host_key?: string | undefined;
   readonly known_hosts_file: string;
+  /** `legacy` also allows SHA-1 in the key exchange and ciphers in CBC mode. */
+  readonly algorithms?: 'modern' | 'legacy' | undefined;
   /** Relative paths are meant from here. */
   readonly folder: string;
   readonly connectTimeoutSeconds: number;

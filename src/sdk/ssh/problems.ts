@@ -22,7 +22,29 @@ export function loginProblem(login: SshLogin, error: unknown, { hasTried }: { ha
   if (level === 'client-timeout') return timedOut(login);
   if (/private ?key|passphrase/i.test(message))
     return badFile(login, { option: 'private_key_file', path: login.private_key_file ?? '', cause: error });
+  const [, kind] = /no matching (.+)/.exec(message) ?? [];
+  if (kind !== undefined) return nothingInCommon(login, kind);
   return notConnected(login, error);
+}
+
+/** Other algorithms on the other side are no trouble of the network: they stay until somebody changes them. */
+function nothingInCommon(login: SshLogin, kind: string): Problem {
+  const isHostKey = kind === 'host key format';
+  return make(login, isHostKey ? 'HOST_KEY_MISSING' : 'ALGORITHMS', 'config', {
+    message: `${login.place} has no ${isHostKey ? 'host key of a kind that is asked for' : `${kind} in common with Sluice`}`,
+    seen: `no matching ${kind}`,
+    next: isHostKey
+      ? 'give the server a key of the kind ed25519, ecdsa or rsa; if it has one, look at `host_key` and the known_hosts file'
+      : 'set `algorithms: legacy` if the source has that option and the server is old; else update the server',
+  });
+}
+
+/** The password is right, and the server wants another one from now on (RFC 4252, 8). */
+export function passwordExpired(login: SshLogin): Problem {
+  return make(login, 'PASSWORD_EXPIRED', 'login', {
+    message: `the password of ${login.user} at ${login.place} has expired`,
+    next: 'set another password on the server and then on the source, or log in with a key',
+  });
 }
 
 function refused(login: SshLogin, answer: { seen: string; isLoginRefused: boolean }): Problem {

@@ -1,0 +1,105 @@
+import { type Client, FTPError } from 'basic-ftp';
+import { Problem } from '#sdk';
+import type { SourceValues } from './options.ts';
+import { placeOf, portOf } from './place.ts';
+import {
+  accountWanted,
+  busy,
+  connectTimeout,
+  isFull,
+  loginRefused,
+  notConnected,
+  refused,
+  tlsRefused,
+  tlsRequired,
+} from './problems.ts';
+
+/** Connects, encrypts where that is wanted, and logs in, within the time that the source allows. */
+export async function logIn(source: SourceValues, client: Client, secureOptions: object | undefined): Promise<void> {
+  const asked: Asked = { hasPassword: false };
+  refusePlainData(client, placeOf(source));
+  try {
+    await inTime(source, client, login(source, client, { secureOptions, asked }));
+  } catch (error) {
+    throw error instanceof Problem ? error : connectProblem(source, client, { error, asked });
+  }
+}
+
+/** What the server was told until it refused. */
+interface Asked {
+  hasPassword: boolean;
+}
+
+async function login(
+  source: SourceValues,
+  client: Client,
+  { secureOptions, asked }: { secureOptions: object | undefined; asked: Asked },
+): Promise<void> {
+  // The library's own, step by step: only an answer to PASS is about the password.
+  client.login = async (user, password) => {
+    let answer = await client.send(`USER ${user}`);
+    if (answer.code === 331) {
+      asked.hasPassword = source.password !== undefined;
+      answer = await client.send(`PASS ${password}`);
+    }
+    if (answer.code === 332 && source.account !== undefined) answer = await client.send(`ACCT ${source.account}`);
+    if (answer.code === 332) throw new FTPError(answer);
+    return answer;
+  };
+  await client.access({
+    host: source.host,
+    port: portOf(source),
+    user: source.user ?? 'anonymous',
+    password: source.password ?? 'guest',
+    secure: { ftp: false, ftps: true, ftps_implicit: 'implicit' as const, sftp: false }[source.protocol],
+    ...(secureOptions === undefined ? {} : { secureOptions }),
+  });
+}
+
+async function inTime(source: SourceValues, client: Client, work: Promise<void>): Promise<void> {
+  const seconds = source.connect_timeout_seconds;
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    client.close();
+  }, seconds * 1000);
+  try {
+    await work;
+  } catch (error) {
+    throw isLate ? connectTimeout(placeOf(source), seconds) : error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The library ignores a server that does not encrypt data connections, and then fails at the first. */
+function refusePlainData(client: Client, place: string): void {
+  const send = client.sendIgnoringError.bind(client);
+  client.sendIgnoringError = async (command) => {
+    const answer = await send(command);
+    if (command === 'PROT P' && answer.code >= 400) throw tlsRefused(place, answer.message, new FTPError(answer));
+    return answer;
+  };
+}
+
+/**
+ * Replies 332, 530 and 532 are about the account, 4xx about the moment (RFC 959), unless the words say something else; nothing is
+ * said of an account before TLS.
+ */
+function connectProblem(
+  source: SourceValues,
+  client: Client,
+  { error, asked }: { error: unknown; asked: Asked },
+): Problem {
+  const place = placeOf(source);
+  if (!(error instanceof FTPError)) return notConnected(error, place);
+  if (error.code === 332 || error.code === 532) return accountWanted(place, error.message);
+  if (source.protocol === 'ftp' && wantsTls.test(error.message)) return tlsRequired(place, error.message);
+  if (error.code < 500 || isFull(error.message)) return busy(place, error.message);
+  if (source.protocol === 'ftps' && !client.ftp.hasTLS) return tlsRefused(place, error.message, error);
+  if (error.code !== 530) return refused(place, error.message);
+  return loginRefused(place, source.user ?? 'anonymous', { seen: error.message, isLoginRefused: asked.hasPassword });
+}
+
+/** RFC 4217, 10; 534, 530, 550, 503 or 421, each server has another code. */
+const wantsTls = /\b(?:TLS|SSL|AUTH first)\b|encrypt|cleartext/i;
