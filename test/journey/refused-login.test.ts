@@ -1,0 +1,143 @@
+import { join } from 'node:path';
+import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import { SqliteDatabase } from '../../src/lib/sqlite.ts';
+import { dieAt, stepsOf } from '../chaos/stage.ts';
+import { openFtpScript, type ScriptedFtp } from '../connectors/ftp-script.ts';
+import type { Home } from './home.ts';
+import { adminKey, forSuite, makeWorld, type World } from './world.ts';
+
+const scope = forSuite();
+let world: World;
+
+beforeAll(async () => {
+  world = await makeWorld({ scope, serve: ['--no-limits'] });
+});
+
+interface Town {
+  readonly home: Home;
+  readonly server: ScriptedFtp;
+  readonly instance: string;
+  /** Sets the one password that the server takes. */
+  accept(password: string): void;
+  /** Writes the config with this password. */
+  write(password: string): Promise<string>;
+  /** Logins that the server has seen. */
+  logins(): number;
+}
+
+/** A job that reads a file of an FTP server with a wrong password. */
+async function setUp(): Promise<Town> {
+  let right = 'right';
+  const reply = (verb: string, argument: string) =>
+    verb === 'PASS' && argument !== right ? '530 Login incorrect.' : undefined;
+  const server = await openFtpScript({ files: new Map([['/a.csv', 'x\n1\n']]), reply });
+  onTestFinished(() => server.close());
+  const home = await world.home();
+  const instance = await world.instance('csv');
+  const write = (password: string) =>
+    home.config({
+      destinations: { main: { url: world.url, api_key: adminKey } },
+      sources: { files: { connector: 'ftp', ...server.source, password } },
+      jobs: { rows: { source: 'files', query: { path: 'a.csv' }, format: 'csv', target: instance } },
+    });
+  await write('wrong');
+  const accept = (password: string) => {
+    right = password;
+  };
+  const logins = () => server.commands.filter((command) => command.startsWith('PASS')).length;
+  return { home, server, instance, write, accept, logins };
+}
+
+/** Lets the attempt of every hold be due. */
+function makeDue({ folder }: Home): void {
+  const database = new SqliteDatabase(join(folder, 'state', 'sluice.db'));
+  database.exec('update login_holds set retry_at = 1');
+  database.close();
+}
+
+const refused = [{ state: 'failed', problem: { code: 'FTP_LOGIN_REFUSED' } }];
+const held = [{ state: 'held', problem: { code: 'LOGIN_ON_HOLD' } }];
+
+it('a person sees that a login was refused, and everything that goes on a timer leaves it alone', async () => {
+  const { home, logins } = await setUp();
+  expect((await home.sync()).jobs).toMatchObject(refused);
+  expect(await home.sync()).toMatchObject({ code: 1, jobs: held });
+  const texts = await Promise.all([
+    home.sluice(['status']),
+    home.sluice(['explain', 'rows']),
+    home.sluice(['sync']),
+    home.sluice(['doctor', '--connect']),
+    home.sluice(['sync', '--dry-run']),
+  ]);
+  expect(logins()).toBe(1);
+  const [status, explain, sync, doctor, preview] = texts.map(({ stdout, stderr }) => `${stdout}${stderr}`);
+  expect(status).toMatch(/login refused at ftp:\/\/127\.0\.0\.1:\d+ as u; 1 job waits; tried again at /);
+  expect(status).toContain('sluice sources resume files');
+  expect(explain).toContain('login refused');
+  expect(sync).toContain('login refused, on hold');
+  expect(doctor).toContain('it is on hold');
+  expect(preview).toContain('LOGIN_ON_HOLD');
+});
+
+it('another password, a good check and a resume each let the source log in again', async () => {
+  const { home, instance, write, accept, logins } = await setUp();
+  expect((await home.sync()).jobs).toMatchObject(refused);
+  await write('right');
+  expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered' }]);
+  expect(await world.data(instance)).toBe('x\n1\n');
+
+  accept('other');
+  expect((await home.sync()).jobs).toMatchObject(refused);
+  expect((await home.sync()).jobs).toMatchObject(held);
+  expect((await home.sluice(['check', '--connect'])).stdout).toContain('FTP_LOGIN_REFUSED');
+  accept('right');
+  expect((await home.sync()).jobs).toMatchObject(held);
+  expect(await home.sluice(['check', '--connect'])).toMatchObject({ code: 0 });
+  expect((await home.sync()).jobs).not.toMatchObject(held);
+
+  accept('other');
+  expect((await home.sync()).jobs).toMatchObject(refused);
+  accept('right');
+  const resume = ['sources', 'resume', 'files', '--why', 'unlocked', '--json'];
+  expect(JSON.parse((await home.sluice(resume)).stdout)).toEqual({ source: 'files', resumed: true });
+  expect(JSON.parse((await home.sluice(resume)).stdout)).toEqual({ source: 'files', resumed: false });
+  const before = logins();
+  expect((await home.sync()).jobs).not.toMatchObject(held);
+  expect(logins()).toBe(before + 1);
+  expect((await home.sluice(['audit'])).stdout).toMatch(/resume +source files.*unlocked/);
+  expect((await home.sluice(['sources', 'resume', 'flies'])).stderr).toContain('Did you mean "files"?');
+});
+
+it('a process that is killed around the steps of a refusal sends the password once more at most', async () => {
+  const listed = await setUp();
+  await listed.home.sync(dieAt(listed, ''));
+  const steps = (await stepsOf(listed)).filter((step) => /login_holds|say source\.held|say extract\.failed/.test(step));
+  expect(steps).toContain('commit insert into login_holds #1');
+  expect(steps).toContain('say source.held #1');
+  for (const step of steps) {
+    const town = await setUp();
+    expect(await town.home.sync(dieAt(town, step)), step).toMatchObject({ signal: 'SIGKILL' });
+    const isKept = step !== 'commit insert into login_holds #1';
+    expect((await town.home.sync()).jobs, step).toMatchObject(isKept ? held : refused);
+    expect((await town.home.sync()).jobs, step).toMatchObject(held);
+    expect(town.logins(), step).toBe(isKept ? 1 : 2);
+  }
+}, 120_000);
+
+it('a process that is killed around the attempt that was due has made it, or leaves it to the next', async () => {
+  const listed = await setUp();
+  await listed.home.sync();
+  makeDue(listed.home);
+  expect((await listed.home.sync(dieAt(listed, ''))).jobs).toMatchObject(refused);
+  const steps = (await stepsOf(listed)).filter((step) => /login_holds|say source\.held|say run\.started/.test(step));
+  expect(steps.length).toBeGreaterThan(3);
+  for (const step of steps) {
+    const town = await setUp();
+    await town.home.sync();
+    makeDue(town.home);
+    expect(await town.home.sync(dieAt(town, step)), step).toMatchObject({ signal: 'SIGKILL' });
+    await town.home.sync();
+    expect((await town.home.sync()).jobs, step).toMatchObject(held);
+    expect(town.logins(), step).toBeLessThanOrEqual(2);
+  }
+}, 120_000);
