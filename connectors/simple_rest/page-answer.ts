@@ -1,4 +1,5 @@
 import {
+  blamedByErrors,
   excerpt,
   formatOfMediaType,
   formatOfName,
@@ -119,9 +120,10 @@ export function saidFailure(
     const value = valueAt(path);
     const isFound = is === undefined ? isSomething(value) : textOf(value) === String(is);
     if (!isFound) continue;
+    const isPassing = typeof value === 'object' && blamedByErrors([value].flat() as object[]) === 'server';
     return restProblem(
       'REST_ANSWER_ERROR',
-      'job',
+      isPassing ? 'try_later' : 'job',
       `The answer says that it is an error, at \`${path}\` (${shownUrl(url)})`,
       {
         seen: excerpt(wordsOf(value), 200),

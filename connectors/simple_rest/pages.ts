@@ -5,6 +5,7 @@ import {
   type HttpClient,
   type HttpRequest,
   Pager,
+  Problem,
   type RecordReader,
   type RunWarning,
   readTwice,
@@ -114,14 +115,13 @@ class PageRun {
     this.#before = undefined;
     for (let turn: Turn | undefined = pager.first(scope); turn !== undefined; ) {
       if (++this.#number > query.max_pages) throw tooManyPages(query.max_pages);
-      const page = await this.#fetch(turn, scope);
+      const { page, content } = await this.#fetch(turn, scope);
       this.#init.alive();
-      if (page.answer.status === 304) {
+      if (content === undefined) {
         this.#isUnchanged = true;
         return;
       }
-      this.#reader ??= await this.#readerFor(page.answer);
-      const { records, valueAt } = await this.#survey(page);
+      const { records, valueAt } = content;
       turn = this.#turnAfter(page, { records, valueAt }, pager);
       const isSame = this.#before?.spooled.sha256 === page.spooled.sha256;
       const isRepeated = isSame && (records > 0 || turn !== undefined);
@@ -171,7 +171,8 @@ class PageRun {
     return query.conditional ? { ...table, watermark: () => this.#validators } : table;
   }
 
-  async #fetch(turn: Turn, scope: Scope): Promise<Page> {
+  /** A page and what it holds, which is looked at while it can still be asked for again; nothing if it has not changed. */
+  async #fetch(turn: Turn, scope: Scope): Promise<{ page: Page; content: Content | undefined }> {
     const { asking, query, spool } = this.#init;
     const make = async () => {
       const made = await asking.request(query, { ...scope, page: turn.page });
@@ -192,7 +193,15 @@ class PageRun {
           isConditional: query.conditional && isConditioned(sent),
         });
         if (query.conditional) this.#validators = validatorsOf(request, answer);
-        return { request, answer, spooled: await spool.add(answer.body) };
+        const page = { request, answer, spooled: await spool.add(answer.body) };
+        if (answer.status === 304) return { page, content: undefined };
+        try {
+          this.#reader ??= await this.#readerFor(answer);
+          return { page, content: await this.#survey(page) };
+        } catch (error) {
+          spool.takeBack(page.spooled);
+          throw isPassing(error, { answer, number: this.#number }) ? unreadable(answer.url, error) : error;
+        }
       },
     );
   }
@@ -221,6 +230,29 @@ class PageRun {
     if (shape === 'null' && null_records === 'error') throw noList(records, url, 'null');
     if (shape === 'single' && paging.kind !== 'none') throw noList(records, url, 'a single value');
   }
+}
+
+/** Faults of a document that is cut off, and those of one that is another document. */
+const cutFaults = new Set(['JSON_TRUNCATED', 'XML_SYNTAX', 'CSV_QUOTE', 'RECORDS_GZIP']);
+const otherFaults = new Set(['JSON_SYNTAX', 'RECORDS_FORMAT']);
+
+/**
+ * Whether a page that cannot be read may be readable if it is asked for again: the pages before it were, or it has neither length nor
+ * chunks, so that a connection that broke looks like its end (RFC 9112, 6.3).
+ */
+function isPassing(error: unknown, { answer, number }: { answer: HttpAnswer; number: number }): error is Problem {
+  if (!(error instanceof Problem)) return false;
+  const { headers } = answer;
+  const isOpenEnded = headers['content-length'] === undefined && headers['transfer-encoding'] === undefined;
+  return (cutFaults.has(error.code) && (number > 1 || isOpenEnded)) || (otherFaults.has(error.code) && number > 1);
+}
+
+function unreadable(url: URL, cause: Problem): Problem {
+  return restProblem('REST_UNREADABLE', 'try_later', `${shownUrl(url)} gives a page that cannot be read`, {
+    seen: `${cause.code}: ${cause.message}${cause.seen === undefined ? '' : `, ${cause.seen}`}`,
+    next: 'it is asked for again by itself; if it stays like this, look whether the connection breaks or a proxy answers instead',
+    cause,
+  });
 }
 
 /** What messages call the server. */

@@ -29,6 +29,7 @@ export { defineConnector, logInBy } from './connector.ts';
 export { guardStream } from './guard-stream.ts';
 export { addParameters, addQuery, setParameter } from './http/address-query.ts';
 export type { MayReach } from './http/addresses.ts';
+export { blamedByErrors } from './http/blamed-by.ts';
 export type { Answer as HttpAnswer, ClientInit, HttpClient } from './http/client.ts';
 export { nextLink } from './http/link-header.ts';
 export { openHttp } from './http/open.ts';

@@ -21,14 +21,18 @@ function blamedBySoap(text: string): 'request' | 'server' | undefined {
 
 function blamedByGraph(text: string): 'request' | 'server' | undefined {
   if (!/^\uFEFF?\s*\{/.test(text) || !text.includes('"errors"')) return undefined;
-  const errors = errorsIn(text);
-  const codes = errors.flatMap(({ extensions }) => [extensions?.code ?? []].flat());
+  return blamedByErrors(errorsIn(text));
+}
+
+/** The same of the list of errors in an answer of GraphQL; undefined if none has a code. */
+export function blamedByErrors(errors: readonly GraphError[]): 'request' | 'server' | undefined {
+  const codes = errors.flatMap((one) => [one?.extensions?.code ?? []].flat());
   if (codes.length === 0) return undefined;
   return codes.every((code) => passingCodes.test(String(code))) ? 'server' : 'request';
 }
 
 interface GraphError {
-  readonly message: unknown;
+  readonly message?: unknown;
   readonly extensions?: { readonly code?: unknown };
 }
 

@@ -57,6 +57,12 @@ export class Spool {
     return { bytes: at - start, sha256: hash.digest('hex'), input };
   }
 
+  /** Forgets the page that was written last: the next one is written over it. */
+  takeBack({ bytes }: SpooledPage): void {
+    this.#end -= bytes;
+    this.#pages -= 1;
+  }
+
   /** Forgets all pages: the next one is written over the first. */
   clear(): void {
     this.#end = 0;

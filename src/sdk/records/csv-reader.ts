@@ -23,7 +23,12 @@ export class CsvReader implements RecordReader {
   }
 
   async survey(input: RecordInput, ask: SurveyAsk = {}): Promise<Surveyed> {
+    const found = await this.#look(input, ask);
     this.#inputs.push(input);
+    return found;
+  }
+
+  async #look(input: RecordInput, ask: SurveyAsk): Promise<Surveyed> {
     const table = await openCsv(input, this.#settings);
     try {
       this.#accept(input, table);

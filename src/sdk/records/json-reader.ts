@@ -37,7 +37,12 @@ export class JsonReader implements RecordReader {
   }
 
   async survey(input: RecordInput, ask: SurveyAsk = {}): Promise<Surveyed> {
+    const found = await this.#look(input, ask);
     this.#inputs.push(input);
+    return found;
+  }
+
+  async #look(input: RecordInput, ask: SurveyAsk): Promise<Surveyed> {
     const { columns } = this.#settings;
     if (columns.length > 0 && !ask.count && !ask.values?.length) return { records: undefined, values: new Map() };
     this.#surveying = input;

@@ -10,7 +10,8 @@ import type { RecordSettings } from './options.ts';
 export interface RecordReader {
   /**
    * Looks at one more input. Resolves to the number of its records when `count` is asked for or when it had to be read
-   * anyway. `found` gets the scalars that were asked for in {@link Surveyed}.
+   * anyway. `found` gets the scalars that were asked for in {@link Surveyed}. An input that fails is no part of the table: another one
+   * may be shown in its place, whose columns are taken for those of the failed one as well.
    */
   survey(input: RecordInput, ask?: SurveyAsk): Promise<Surveyed>;
   /** The table of all inputs surveyed, each opened once more. */

@@ -27,7 +27,12 @@ export class XmlReader implements RecordReader {
   }
 
   async survey(input: RecordInput, ask: SurveyAsk = {}): Promise<Surveyed> {
+    const found = await this.#look(input, ask);
     this.#inputs.push(input);
+    return found;
+  }
+
+  async #look(input: RecordInput, ask: SurveyAsk): Promise<Surveyed> {
     if (this.#settings.columns.length > 0 && !ask.count) return { records: undefined, values: new Map() };
     let records = 0;
     const meet: Meet = (path, isRepeated) => this.#meet(input, path, isRepeated);

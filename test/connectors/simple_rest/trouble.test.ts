@@ -109,6 +109,50 @@ test('JSON that ends too early inside a complete answer is refused', async () =>
   expect(await failure({})).toMatchObject({ code: 'JSON_TRUNCATED', message: expect.stringContaining('page 1') });
 });
 
+const html = '<!DOCTYPE html><html><body>Please log in</body></html>';
+const paged = { paging: { kind: 'page', size: 2 } };
+
+test.each([
+  ['is cut off', '[{"id":2},'],
+  ['is a page of a proxy', html],
+])('a later page that %s is asked for again, and stands in the rows once', async (_, broken) => {
+  let faults = 0;
+  server.answer = ({ searchParams }, response) => {
+    const page = Number(searchParams.get('page'));
+    if (page === 2 && faults++ < 2) return sendJson(response, broken);
+    sendJson(response, page > 3 ? [] : ids(page * 2, page * 2 + 2));
+  };
+  expect((await extract(paged)).rows).toEqual(numbers(2, 8));
+  faults = Number.NEGATIVE_INFINITY;
+  expect(await failure(paged, { retries: 1 })).toMatchObject({
+    code: 'REST_UNREADABLE',
+    family: 'try_later',
+    seen: expect.stringMatching(/^(JSON_|RECORDS_FORMAT)/),
+  });
+});
+
+test('a first page that breaks off without a length is asked for again, a whole one that is no data is not', async () => {
+  const openEnded = (response: import('node:http').ServerResponse, text: string) => {
+    response.useChunkedEncodingByDefault = false;
+    response.writeHead(200, { 'content-type': 'application/json', connection: 'close' }).end(text);
+  };
+  server.answer = (_, response, number) =>
+    number === 1 ? openEnded(response, '[{"id":0},{"i') : sendJson(response, ids(0, 2));
+  expect((await extract({})).rows).toEqual(numbers(0, 2));
+  server.answer = (_, response) => openEnded(response, html);
+  expect(await failure({})).toMatchObject({ code: 'RECORDS_FORMAT', family: 'job' });
+});
+
+test.each([
+  ['THROTTLED', 'try_later', 3],
+  ['BAD_USER_INPUT', 'job', 1],
+])('errors of GraphQL with the code %s and status 200 are %s', async (code, family, requests) => {
+  server.answer = (_, response) => sendJson(response, graphErrors(code));
+  const query = { method: 'POST', body: { query: '{ a { id } }' }, records: 'data.a' };
+  expect(await failure(query, { retries: 2 })).toMatchObject({ code: 'REST_ANSWER_ERROR', family });
+  expect(server.requests.length).toBe(requests);
+});
+
 test('an answer that stalls, and one that drips for ever, run out of time', async () => {
   server.answer = (_, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
