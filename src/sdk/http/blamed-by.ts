@@ -1,14 +1,20 @@
-/** Codes of GraphQL servers for errors that may not come again: Apollo's, Shopify's, Hasura's. */
+import { isPassingStatus } from '../../lib/passing-answer.ts';
+
+/** Codes of GraphQL servers for errors that may not come again, and for those that will: Apollo's, Shopify's, Hasura's, GitHub's. */
 const passingCodes =
-  /^(INTERNAL_SERVER_ERROR|THROTTLED|RATE_?LIMITED|TOO_MANY_REQUESTS|TIMEOUT|SERVICE_UNAVAILABLE|unexpected)$/i;
+  /^(INTERNAL_SERVER_ERROR|THROTTLED|RATE_?LIMIT\w*|TOO_MANY_REQUESTS|TIMEOUT|(SERVICE_)?UNAVAILABLE|RESOURCE_EXHAUSTED|unexpected)$/i;
+const lastingCodes =
+  /^(GRAPHQL_\w+_FAILED|BAD_\w+|PERSISTED_QUERY_\w+|FORBIDDEN|UNAUTHENTICATED|ACCESS_DENIED|validation-failed)$/i;
 
 /**
- * Whom an answer blames in its body, whatever its status: SOAP sends its faults as 500, GraphQL its errors as 200, 400 or 500.
- * `request`: the same request ends the same. `server`: it may be good later. Undefined if the body is neither.
+ * Whom an answer blames in its body: SOAP sends its faults as 500, GraphQL its errors as 200, 400 or 500.
+ * `request`: the same request ends the same. `server`: it may be good later. Undefined if the body is neither, or if the status says
+ * more than it: 429, 503 and the like pass whatever the body says.
  * SOAP 1.1, 4.4.1 and 1.2, part 1, 5.4.6; https://spec.graphql.org/October2021/#sec-Errors
  * @param text The body, or its beginning.
  */
-export function blamedBy(text: string): 'request' | 'server' | undefined {
+export function blamedBy({ status, text }: { status: number; text: string }): 'request' | 'server' | undefined {
+  if (status !== 500 && isPassingStatus(status)) return undefined;
   return blamedBySoap(text) ?? blamedByGraph(text);
 }
 
@@ -24,11 +30,12 @@ function blamedByGraph(text: string): 'request' | 'server' | undefined {
   return blamedByErrors(errorsIn(text));
 }
 
-/** The same of the list of errors in an answer of GraphQL; undefined if none has a code. */
+/** The same of the list of errors in an answer of GraphQL; undefined if they have no codes, or others than are known here. */
 export function blamedByErrors(errors: readonly GraphError[]): 'request' | 'server' | undefined {
   const codes = errors.flatMap((one) => [one?.extensions?.code ?? []].flat());
-  if (codes.length === 0) return undefined;
-  return codes.every((code) => passingCodes.test(String(code))) ? 'server' : 'request';
+  const all = (known: RegExp) => codes.length > 0 && codes.every((code) => known.test(String(code)));
+  if (all(passingCodes)) return 'server';
+  return all(lastingCodes) ? 'request' : undefined;
 }
 
 interface GraphError {

@@ -75,7 +75,7 @@ export function refusalProblem({ url, status, text, passing }: Refusal): Problem
   const place = shownUrl(url);
   const said = saidIn(text);
   const seen = said === '' ? `status ${status}` : `status ${status}: ${said}`;
-  const blamed = blamedBy(text);
+  const blamed = blamedBy({ status, text });
   if (blamed !== 'request' && (passing !== undefined || blamed === 'server')) {
     const { isRateLimit = false, retryAfterMs } = passing ?? {};
     return make(

@@ -30,7 +30,7 @@ export function judge(answer: Answer, rules: readonly ErrorRule[], now: number):
 
 function usual({ status, text }: Answer, passing: PassingAnswer | undefined): Verdict {
   if (status < 300) return 'ok';
-  const blamed = blamedBy(text);
+  const blamed = blamedBy({ status, text });
   if (blamed === 'server' || (passing !== undefined && blamed !== 'request')) return 'wait';
   if (status === 401) return 'login';
   return status === 403 ? 'permission' : 'fail';

@@ -65,6 +65,9 @@ test.each<[string, number, string, number]>([
   ['a query that GraphQL refuses', 500, graphErrors('GRAPHQL_VALIDATION_FAILED'), 1],
   ['a limit of GraphQL', 400, graphErrors('THROTTLED'), 2],
   ['an error in JSON that is neither', 500, '{"errors": ["busy"]}', 2],
+  ['a code of GraphQL that is not known, with a status that passes', 500, graphErrors('SOMETHING_ELSE'), 2],
+  ['a status that says more than a fault of SOAP', 503, soapFault('<faultcode>s:Client</faultcode>'), 2],
+  ['a status that says more than an error of GraphQL', 429, graphErrors('FORBIDDEN'), 2],
 ])('an answer is judged by what its body says: %s', async (_, status, text, requests) => {
   server.answer = (_url, response) => void response.writeHead(status, { 'retry-after': '0' }).end(text);
   const problem = await failure({}, { retries: 1 });
