@@ -1,7 +1,9 @@
 import { expect, it, vi } from 'vitest';
+import type { Alerts } from '../../src/config/alerts.ts';
 import type { Config, Job } from '../../src/config/config.ts';
 import { readConditions } from '../../src/daemon/conditions/read-conditions.ts';
 import { explainJob } from '../../src/daemon/explain.ts';
+import { alertConditions } from '../../src/daemon/notice/alert-conditions.ts';
 import { Bank } from './bank.ts';
 import {
   configOf,
@@ -64,6 +66,11 @@ it('jobs whose login was refused wait, are told with it, and run when one attemp
       what: expect.stringMatching(/^login refused at bank:1 as etl; 2 jobs wait; tried again at /),
       fix: expect.stringContaining('sluice sources resume bank'),
     },
+  ]);
+  const limits = { afterFailures: 3, firstFailure: true, remindMs: hour, unsentAfterMs: hour, quotaLeft: 0.1 };
+  const alerts: Alerts = { ...limits, channels: new Map(), rules: [], recovery: true, settleMs: 0 };
+  expect(alertConditions(conditions, { config, alerts, hasBeat: false })).toMatchObject([
+    { subject: 'source:bank', occasion: 'login', level: 2, what: expect.stringContaining('2 jobs wait') },
   ]);
   const story = await explainJob(jobs[0]!, { config, store: runtime.store, clock });
   expect(story).toMatchObject({

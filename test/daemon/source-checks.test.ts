@@ -103,6 +103,20 @@ describe('looks at sources', () => {
     expect((await readChecks(store)).get('often')).not.toHaveProperty('trouble');
   });
 
+  it('leave a login alone that was refused, but for the attempts that are due, and lift its hold when one works', async () => {
+    const town = new Town();
+    const refused = { code: 'TOWN_REFUSED', family: 'login', message: 'wrong password', isLoginRefused: true } as const;
+    town.says = () => Promise.reject(new Problem(refused));
+    const { pass, store } = await look(town, { often: { checkEveryMs: 30 * minute } }, { probe: true });
+    await pass(28 * hour);
+    expect(town.asked.get('often')?.map((at) => Math.floor(at / 60))).toEqual([0, 1, 5]);
+    expect(await store.loginHolds.all()).toMatchObject([{ refusals: 3, place: 'source often' }]);
+    town.says = async () => 'fine';
+    await pass(3 * hour);
+    expect(await store.loginHolds.all()).toEqual([]);
+    expect(town.asked.get('often')?.length).toBeGreaterThan(4);
+  });
+
   it('are spared by a run that has read the source meanwhile', async () => {
     const town = new Town();
     const { pass, store } = await look(town, { daily: { checkEveryMs: 6 * hour } });

@@ -1,4 +1,5 @@
 import type { Config } from '../../config/config.ts';
+import { LoginGate } from '../../daemon/login-holds/gate.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Entry, LoginBook } from '../../oauth/book.ts';
 import { Consent } from '../../oauth/consent.ts';
@@ -35,6 +36,8 @@ export async function logIn(given: LogInGiven): Promise<void> {
   if (login.grant === 'authorization_code')
     await obtain(entry, { login, store, clock: systemClock, ask: () => consent(given, entry) });
   else await obtain(entry, { login, store, clock: systemClock, ask: () => entry.vendor.grantAlone() });
+  // A refused secret that works now need not wait for its next attempt.
+  await new LoginGate({ store, clock: systemClock, emit: () => undefined, ...config }).accepted(source);
   const row = (await store.logins.find(login.name))!;
   const sharing = [...config.sources.values()].filter((one) => one.login?.name === login.name).map(({ name }) => name);
   say(`Logged in${row.who === null ? '' : ` as ${printable(row.who)}`}, for ${sharing.join(', ')}.`);

@@ -13,7 +13,7 @@ import { Turns } from './turns.ts';
 import { Visit } from './visit.ts';
 
 export interface LoginGateOptions {
-  readonly store: Pick<Store, 'loginHolds' | 'folder'>;
+  readonly store: Pick<Store, 'loginHolds' | 'folder' | 'settle'>;
   readonly clock: Clock;
   readonly emit: Emit<RunEvents>;
   /** Folder of the config. */
@@ -94,7 +94,12 @@ export class LoginGate {
     const { store, emit } = this.#given;
     const key = await this.#keyOf(source);
     const retryAt = (refusals: number): number | null => this.#retryAt(source, refusals);
-    const hold = await store.loginHolds.refuse(key, { code, message, retryAt });
+    let kept: LoginHoldRow | undefined;
+    // A disk that takes no writes must not hide why the run failed: the hold is written down when it does.
+    await store.settle(`login ${key.place} ${key.account}`, async ({ loginHolds }) => {
+      kept = await loginHolds.refuse(key, { code, message, retryAt });
+    });
+    const hold = kept ?? { ...key, refusals: 1, retry_at: retryAt(1) };
     emit('source.held', {
       ...{ source: source.name, place: hold.place, user: hold.account, refusals: hold.refusals, code, message },
       ...(hold.retry_at === null ? {} : { until: hold.retry_at }),
