@@ -99,7 +99,7 @@ const retryText = `Behind \`retry\` of a job, and of the top level for all jobs.
 closed: the database was restarted, the token address answered 503. \`retries\` of a source that speaks HTTP
 ([simple_rest](connectors/simple_rest.md)) is another thing: it repeats one **request** within a run, seconds later, while the
 connection and the pages read so far are kept. A request that is still refused after its \`retries\` ends the attempt, and \`retry\` decides when
-the next one begins. [operate.md](operate.md#a-source-that-is-away) says what is tried again and what ends it.`;
+the next one begins; from the second attempt on, a request is repeated once at most. [operate.md](operate.md#a-source-that-is-away) says what is tried again and what ends it.`;
 
 const scheduleText = `A schedule is a text or a map:
 

@@ -1,5 +1,5 @@
 import type { Job } from '../config/config.ts';
-import { countOf, countText } from '../lib/count-text.ts';
+import { countText } from '../lib/count-text.ts';
 import { blockedHolder } from '../state/blocked-runs.ts';
 import type { OutboxRow, RunRow, StretchRow } from '../state/tables.ts';
 import type { Condition, ConditionKind } from './conditions/condition.ts';
@@ -15,6 +15,7 @@ import {
   waitText,
 } from './explain-links.ts';
 import type { Silence } from './overview.ts';
+import { triedAgain } from './retry/explain-attempt.ts';
 import type { NextAttempt } from './retry/next-attempt.ts';
 
 /** What is known of a job, and of what is in its way. Instants are epoch milliseconds. */
@@ -98,24 +99,6 @@ function loginRefused({ conditions, waiting, job }: Facts): Judgement | undefine
     because: [{ at: since, says: what, code }],
     next: until === undefined || !job.enabled ? { says: 'nothing: it waits for a person' } : { at: until, says },
     mend: fix,
-  };
-}
-
-function triedAgain(facts: Facts): Judgement | undefined {
-  const { attempt, runs, runningSince, conditions, daemonSince } = facts;
-  const [last] = runs;
-  if (attempt === undefined || last === undefined || runningSince !== undefined) return undefined;
-  const condition = conditions.find(({ kind }) => kind === 'failed');
-  const why = last.message ?? 'its source is away';
-  const because = [
-    { at: attempt.since, says: `run ${last.id} has failed ${countOf(attempt.attempt - 1, 'time')} since then: ${why}` },
-    ...runs.slice(1, 2).map(ended),
-  ];
-  return {
-    verdict: condition === undefined ? 'waiting for its source' : 'failing',
-    because,
-    next: { at: attempt.at, says: daemonSince === undefined ? attempt.says : `attempt ${attempt.attempt}` },
-    ...(condition?.fix === undefined ? {} : { mend: condition.fix }),
   };
 }
 

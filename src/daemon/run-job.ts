@@ -148,13 +148,24 @@ async function runStages(given: RunGiven, id: string, warnings: RunWarnings): Pr
   const watch = Watch.of(job, runtime.clock.now());
   const judged = { ...(watch === undefined ? {} : { watch }), ...(logicalAt === undefined ? {} : { logicalAt }) };
   const run = { id, place, judged, warnings };
-  const payload = await extract(given, job.extract, run).finally(() =>
+  const payload = await extract(given, requestsOnce(job.extract, given.attempt), run).finally(() =>
     // Before the payload is owed: a crash must not separate what is sent from what there is to say about it.
     runtime.store.runs.keepWarnings(id, warnings.list),
   );
   if ('unchanged' in payload) return settleUnchanged(given, id, { reading: place.reading, text: payload.watermark });
   if ('shown' in payload) return { state: 'unchanged' };
   return commit(given, payload, run);
+}
+
+/**
+ * From the second attempt of a run on, a single request is repeated once at most: attempts times requests would use up what a
+ * vendor allows.
+ */
+function requestsOnce(what: Extract, attempt: Attempt | undefined): Extract {
+  const { source } = what;
+  const { retries } = source.options;
+  if (attempt === undefined || attempt.number === 1 || typeof retries !== 'number' || retries <= 1) return what;
+  return { ...what, source: { ...source, options: { ...source.options, retries: 1 } } };
 }
 
 function extract(

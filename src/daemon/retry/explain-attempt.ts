@@ -1,0 +1,22 @@
+import { countOf } from '../../lib/count-text.ts';
+import { ended } from '../explain-links.ts';
+import type { Facts, Judgement } from '../explain-rules.ts';
+
+/** A job whose last run is tried again: since when, why, and when the next attempt begins. Undefined if it is not. */
+export function triedAgain(facts: Facts): Judgement | undefined {
+  const { attempt, runs, runningSince, conditions, daemonSince } = facts;
+  const [last] = runs;
+  if (attempt === undefined || last === undefined || runningSince !== undefined) return undefined;
+  const condition = conditions.find(({ kind }) => kind === 'failed');
+  const why = last.message ?? 'its source is away';
+  const because = [
+    { at: attempt.since, says: `run ${last.id} has failed ${countOf(attempt.attempt - 1, 'time')} since then: ${why}` },
+    ...runs.slice(1, 2).map(ended),
+  ];
+  return {
+    verdict: condition === undefined ? 'waiting for its source' : 'failing',
+    because,
+    next: { at: attempt.at, says: daemonSince === undefined ? attempt.says : `attempt ${attempt.attempt}` },
+    ...(condition?.fix === undefined ? {} : { mend: condition.fix }),
+  };
+}
