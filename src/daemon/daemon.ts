@@ -252,10 +252,7 @@ export class Daemon {
       const isWaiting = (await store.retries.find(firing.job.name))?.run === run;
       if (!isWaiting) await firing.giveBack(store);
     }
-    if (firing.attempt !== undefined) {
-      if (state === 'held') this.#retries.giveUp(firing);
-      return;
-    }
+    if (firing.attempt !== undefined) return;
     const isCovered = this.#line.isAwaited(firing.job.name);
     if (state === 'busy') this.#skip(firing, 'another process is running this job', isCovered);
     if (state === 'held') this.#skip(firing, isOfLogin ? loginReason : 'the job is on hold', isCovered);

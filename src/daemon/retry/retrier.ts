@@ -106,7 +106,7 @@ export class Retrier {
         attempts.add({ job, row });
       } else {
         attempts.forget(firing.attempt.run);
-        if (outcome.run === undefined && outcome.state !== 'failed') await this.#tellEnded(firing.attempt);
+        if (outcome.run === undefined && outcome.state !== 'failed') await this.#drop(firing.attempt);
       }
     }
     if (outcome.state === 'failed') this.defer(firing, { problem: outcome.problem, began: outcome.run !== undefined });

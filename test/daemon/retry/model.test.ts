@@ -1,0 +1,156 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { nextFiring } from '../../../src/schedule/schedule.ts';
+import type { RunRow } from '../../../src/state/tables.ts';
+import type { Event } from '../rig.ts';
+import { type Away, hour, type Life, minute, noon, openWorld, second, usual } from './world.ts';
+
+const span = 5 * hour;
+const at = fc.integer({ min: 0, max: span / second }).map((seconds) => noon + seconds * second);
+
+const outage = fc.record({ from: at, ms: fc.integer({ min: 2, max: 100 * 60 }).map((seconds) => seconds * second) });
+
+const step = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({ what: fc.constant('restart'), at, offMs: fc.constantFrom(0, 30_000, 40 * minute) }),
+  },
+  { weight: 2, arbitrary: fc.record({ what: fc.constantFrom('reload', 'change'), at, offMs: fc.constant(0) }) },
+  { weight: 1, arbitrary: fc.record({ what: fc.constant('hold'), at, offMs: fc.constantFrom(minute, hour) }) },
+);
+
+const history = fc.record({
+  outages: fc.array(outage, { minLength: 1, maxLength: 5 }),
+  steps: fc.array(step, { maxLength: 5 }),
+  crons: fc.array(fc.constantFrom('0 * * * *', '*/20 * * * *', '30 12 * * *', '7 12,15 * * *'), {
+    minLength: 1,
+    maxLength: 3,
+  }),
+  attempts: fc.option(fc.integer({ min: 1, max: 6 }), { nil: undefined }),
+});
+
+type History = typeof history extends fc.Arbitrary<infer T> ? T : never;
+
+interface Seen {
+  readonly heard: readonly Event[];
+  readonly runs: readonly RunRow[];
+  readonly away: Away;
+  /** When nothing ran, or the job was held: from, until. */
+  readonly off: readonly (readonly [number, number])[];
+  /** The schedules of the jobs. */
+  readonly jobs: readonly string[];
+  /** The most attempts; absent: any number. */
+  readonly cap: number | undefined;
+  /** Instants after which a wait may be shorter than the rule says. */
+  readonly hurried: readonly number[];
+}
+
+async function play({ outages, steps, crons, attempts }: History): Promise<Seen> {
+  const { clock, away, job, configWith, live, pass } = await openWorld(noon - second);
+  away.fault = (now) => (outages.some(({ from, ms }) => now >= from && now < from + ms) ? {} : undefined);
+  const retry = attempts === undefined ? usual : { ...usual, attempts };
+  const jobs = crons.map((cron, n) => job({ name: `job${n}`, n, cron, retry }));
+  let config = configWith(...jobs);
+  const heard: Event[] = [];
+  const off: [number, number][] = [];
+  const hurried: number[] = [];
+  let life: Life = await live(config, { durable: true });
+  const end = async (): Promise<void> => {
+    await life.stop();
+    heard.push(...life.heard);
+  };
+  for (const one of steps.toSorted((a, b) => a.at - b.at)) {
+    if (one.at > clock.now()) await pass(one.at - clock.now());
+    const since = clock.now();
+    if (one.what === 'restart') {
+      await end();
+      if (one.offMs > 0) await pass(one.offMs);
+      life = await live(config, { durable: true });
+    } else if (one.what === 'hold') {
+      await life.runtime.store.holds.set('job0', { who: 'ann', why: 'rollback' });
+      await pass(one.offMs);
+      await life.runtime.store.holds.release('job0', { who: 'ann', why: '' });
+      off.push([since, clock.now()]);
+    } else {
+      const stallTimeoutMs = one.what === 'change' ? clock.now() : 0;
+      const changed = jobs.map((each) => ({ ...each, extract: { ...each.extract!, stallTimeoutMs } }));
+      config = configWith(...changed);
+      await clock.drive(life.daemon.adopt(config));
+    }
+    hurried.push(since, clock.now());
+  }
+  await pass(Math.max(0, noon + span - clock.now()) + 20 * second);
+  const { store } = life.runtime;
+  const runs = await store.runs.history({ limit: 10_000 });
+  const rows = await store.retries.all();
+  // What waits is a row, and what is a row waits.
+  const waiting = runs.filter(({ state }) => state === 'retrying').map(({ id }) => id);
+  const running = runs.filter(({ state }) => state === 'running').map(({ id }) => id);
+  expect(
+    rows
+      .map(({ run }) => run)
+      .filter((id) => !running.includes(id))
+      .toSorted(),
+  ).toEqual(waiting.toSorted());
+  // The source is back for longer than the longest wait, and so is everything else: all is made good.
+  const quietSince = Math.max(...outages.map(({ from, ms }) => from + ms), ...hurried);
+  if (clock.now() - quietSince > 11 * minute) expect(rows.filter(({ run }) => !running.includes(run))).toEqual([]);
+  await end();
+  return { heard, runs, away, off, hurried, jobs: crons, cap: attempts };
+}
+
+const timeOf = ({ facts }: Event): number => facts.clock as number;
+
+function hold({ heard, runs, off, hurried, jobs, away, cap }: Seen): void {
+  const of = (name: string, run: string) => heard.filter((one) => one.name === name && one.facts.run === run);
+  // One probe, or one firing of each job, at a time.
+  expect(away.source.most).toBeLessThanOrEqual(jobs.length);
+  for (const run of runs) {
+    const schedule = { cron: jobs[Number(run.job.slice('job'.length))]!, timezone: 'UTC' };
+    const started = of('run.started', run.id);
+    const failed = of('run.retrying', run.id);
+    const finished = of('run.finished', run.id).filter(({ facts }) => facts.outcome !== 'stopped');
+    // A run has one end, and what is told of it is what the history keeps.
+    const isOver = !['running', 'retrying', 'interrupted'].includes(run.state);
+    expect(finished.length, `${run.id} ${run.state}`).toBe(isOver ? 1 : 0);
+    expect(of('payload.owed', run.id).length).toBeLessThanOrEqual(1);
+    // The next firing wins: no attempt of an older one begins at or after it.
+    const next = nextFiring(schedule, timeOf(started[0]!))!;
+    for (const attempt of started.slice(1)) expect(timeOf(attempt), `${run.id} of ${schedule.cron}`).toBeLessThan(next);
+    // It is given up no earlier than one wait before the next firing, if nothing else has ended it; the source may have been
+    // asked by another job instead.
+    const last = heard
+      .filter((one) => one.name === 'run.started' && timeOf(one) <= run.ended_at!)
+      .map(timeOf)
+      .at(-1)!;
+    const isLeft = hurried.every((one) => one < timeOf(started.at(-1)!) || one > next);
+    if (run.state === 'failed' && isLeft && started.length < (cap ?? Number.POSITIVE_INFINITY)) {
+      expect(next - last, `${run.id} of ${schedule.cron}`).toBeLessThanOrEqual(10 * minute + 2 * second);
+    }
+    // Nothing begins while the job is held.
+    if (run.job === 'job0') {
+      for (const [from, until] of off) {
+        expect(started.filter((one) => timeOf(one) > from && timeOf(one) < until)).toEqual([]);
+      }
+    }
+    // Waits are at least half of the first one, unless something told the job to hurry.
+    for (const [i, attempt] of started.slice(1).entries()) {
+      const before = failed.findLast((one) => timeOf(one) <= timeOf(attempt));
+      if (before === undefined || i < 0) continue;
+      const waited = timeOf(attempt) - timeOf(before);
+      const isHurried =
+        hurried.some((one) => one >= timeOf(before) && one <= timeOf(attempt)) ||
+        heard.some(
+          (one) => one.name === 'payload.spooled' && timeOf(one) >= timeOf(before) && timeOf(one) <= timeOf(attempt),
+        );
+      if (!isHurried) expect(waited).toBeGreaterThanOrEqual(15 * second);
+    }
+  }
+}
+
+it('every rule of the attempts holds over random outages, firings, restarts, reloads and holds', async () => {
+  await fc.assert(
+    fc.asyncProperty(history, async (given) => hold(await play(given))),
+    { numRuns: Number(process.env.SLUICE_MODEL_RUNS ?? 12) },
+  );
+});

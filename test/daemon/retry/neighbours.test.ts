@@ -1,0 +1,182 @@
+import { describe, expect, it } from 'vitest';
+import type { Config } from '../../../src/config/config.ts';
+import { runJob } from '../../../src/daemon/run-job.ts';
+import { hour, type Life, minute, noon, openWorld, second, usual } from './world.ts';
+
+/** A daemon whose job fired at noon and waits for its second attempt; the source is away until `until`. */
+async function waiting({ until = noon + hour, more = {} }: { until?: number; more?: object } = {}) {
+  const world = await openWorld(noon - minute);
+  world.away.between(noon, until);
+  const config = world.configWith(world.job({ cron: '0 12 * * *', ...more }));
+  const life = await world.live(config, { durable: true });
+  await world.pass(minute + 2 * second);
+  expect(await life.runtime.store.retries.all()).toHaveLength(1);
+  return { ...world, ...life, config };
+}
+
+const runsOf = ({ runtime }: Life) => runtime.store.runs.history({ limit: 9 });
+const rowsOf = ({ runtime }: Life) => runtime.store.retries.all();
+
+describe('the end of the daemon', () => {
+  it('leaves the attempt in the state, and the next start goes on with the same run', async () => {
+    const { live, pass, stop, config } = await waiting({ until: noon + 5 * minute });
+    await stop();
+    const next = await live(config, { durable: true });
+    await pass(20 * minute);
+    expect(await runsOf(next)).toMatchObject([{ state: 'delivered', fired_at: noon }]);
+    expect(await rowsOf(next)).toEqual([]);
+  });
+
+  it('in the middle of an attempt does not count it, and makes it due at the next start', async () => {
+    const { live, pass, stop, config, away, clock } = await waiting({ until: noon + 20 * second });
+    while (away.source.open === 0) await pass(100);
+    const asked = away.asked.length;
+    await stop();
+    const next = await live(config, { durable: true });
+    expect(next.named('run.started')).toHaveLength(1);
+    await pass(10 * second);
+    expect(away.asked).toHaveLength(asked + 1);
+    expect(await runsOf(next)).toMatchObject([{ state: 'delivered', attempts: asked }]);
+    expect(clock.now()).toBeLessThan(noon + 2 * minute);
+  });
+
+  it.each([
+    ['skip', 'failed'],
+    ['run_once', 'delivered'],
+  ] as const)('for ten minutes leaves to misfire %s a run that has %s', async (policy, state) => {
+    const schedule = { cron: '0 12 * * *', timezone: 'UTC', misfire: { policy } };
+    const { live, pass, stop, config } = await waiting({ until: noon + 5 * minute, more: { schedule } });
+    await stop();
+    await pass(10 * minute);
+    const next = await live(config, { durable: true });
+    await pass(hour);
+    expect(await runsOf(next)).toMatchObject([{ state }]);
+    expect(await rowsOf(next)).toEqual([]);
+  });
+
+  it('beyond the next firing lets that one take over', async () => {
+    const { live, pass, stop, job, configWith } = await waiting({ until: noon + 5 * minute });
+    await stop();
+    const config = configWith(job({ cron: '0 12,13 * * *' }));
+    await (await live(config, { durable: true })).stop();
+    await pass(2 * hour);
+    const next = await live(config, { durable: true });
+    await pass(5 * minute);
+    expect(await runsOf(next)).toMatchObject([
+      { state: 'delivered', fired_at: noon + hour },
+      { state: 'failed', fired_at: noon },
+    ]);
+  });
+});
+
+describe('an attempt that waits is given up', () => {
+  it('when the job is held, so that it cannot replace what was put back', async () => {
+    const world = await waiting({ until: noon + 5 * minute });
+    await world.runtime.store.holds.set('orders', { who: 'ann', why: 'rollback' });
+    expect(await rowsOf(world)).toEqual([]);
+    const asked = world.away.asked.length;
+    await world.pass(hour);
+    expect(world.away.asked).toHaveLength(asked);
+    expect(await runsOf(world)).toMatchObject([{ state: 'failed', code: 'DB_UNREACHABLE' }]);
+    expect(world.named('run.finished')).toMatchObject([{ facts: { outcome: 'failed', code: 'DB_UNREACHABLE' } }]);
+  });
+
+  it.each([
+    ['lacks the job', (config: Config) => ({ ...config, jobs: new Map() })],
+    [
+      'says retry: off',
+      (config: Config) => {
+        const { retry: _, ...once } = config.jobs.get('orders')!;
+        return { ...config, jobs: new Map([['orders', once]]) };
+      },
+    ],
+  ])('when a new config %s', async (_, change) => {
+    const world = await waiting();
+    await world.clock.drive(world.daemon.adopt(change(world.config)));
+    expect(await rowsOf(world)).toEqual([]);
+    expect(await runsOf(world)).toMatchObject([{ state: 'failed' }]);
+    expect(world.named('run.finished')).toHaveLength(1);
+    await world.pass(hour);
+    expect(world.named('run.started')).toHaveLength(1);
+  });
+
+  it('when a person runs the job with a good end', async () => {
+    const world = await waiting({ until: noon + 3 * second });
+    await world.pass(2 * second);
+    const job = world.config.jobs.get('orders')!;
+    const given = { config: world.config, job, origin: 'person', signal: new AbortController().signal } as const;
+    await world.clock.drive(runJob({ runtime: world.runtime, ...given }));
+    expect(await rowsOf(world)).toEqual([]);
+    const asked = world.away.asked.length;
+    await world.pass(hour);
+    expect(world.away.asked).toHaveLength(asked);
+    expect((await runsOf(world)).map(({ origin, state }) => [origin, state])).toEqual([
+      ['person', expect.stringMatching(/owed|delivered/)],
+      ['schedule', 'failed'],
+    ]);
+  });
+});
+
+describe('a reload', () => {
+  it('that changes what the job reads makes the attempt due at once, once', async () => {
+    const { daemon, config, clock, away, pass, runtime } = await waiting();
+    const job = config.jobs.get('orders')!;
+    const changed = { ...job, extract: { ...job.extract!, stallTimeoutMs: 1_000_000 } };
+    const asked = away.asked.length;
+    await clock.drive(daemon.adopt({ ...config, jobs: new Map([['orders', changed]]) }));
+    await pass(2 * second);
+    expect(away.asked).toHaveLength(asked + 1);
+    const [row] = await runtime.store.retries.all();
+    expect(row).toMatchObject({ attempt: 2 });
+    expect(row!.next_at).toBeGreaterThan(clock.now() + 20 * second);
+  });
+
+  it('that changes nothing of the job leaves it waiting', async () => {
+    const { daemon, config, clock, away, pass, runtime } = await waiting();
+    const before = await runtime.store.retries.all();
+    await clock.drive(daemon.adopt({ ...config }));
+    await pass(2 * second);
+    expect(away.asked).toHaveLength(1);
+    expect(await runtime.store.retries.all()).toEqual(before);
+  });
+});
+
+describe('runs that were missed', () => {
+  it('keep their dates in their attempts, and the next waits until the attempts are over', async () => {
+    const world = await openWorld(noon - minute);
+    const { away, job, configWith, live, pass } = world;
+    const schedule = {
+      cron: '0 9,10,11 * * *',
+      timezone: 'UTC',
+      misfire: { policy: 'run_all', within: 24 * hour },
+    } as const;
+    const config = configWith(job({ schedule }));
+    const { cron, timezone } = schedule;
+    away.between(noon, noon + 3 * minute);
+    const before = await live(config, { durable: true });
+    await before.runtime.store.schedules.set({
+      job: 'orders',
+      schedule: `${timezone} ${cron}`,
+      next_at: noon - 3 * hour,
+    });
+    await before.stop();
+    await pass(minute);
+    const next = await live(config, { durable: true });
+    await pass(20 * minute);
+    const runs = (await runsOf(next)).reverse();
+    expect(runs.map(({ fired_at, state }) => [fired_at, state])).toEqual([
+      [noon - 3 * hour, 'delivered'],
+      [noon - 2 * hour, 'delivered'],
+      [noon - hour, 'delivered'],
+    ]);
+    expect(runs[0]!.attempts).toBeGreaterThan(1);
+    expect(away.source.stoodFor.slice(0, runs[0]!.attempts)).toEqual(Array(runs[0]!.attempts).fill(noon - 3 * hour));
+  });
+});
+
+it('a job with `always` sends once a firing, never once an attempt', async () => {
+  const world = await waiting({ until: noon + 10 * minute, more: { always: true, retry: usual } });
+  await world.pass(2 * hour);
+  expect(world.named('payload.owed')).toHaveLength(1);
+  expect(world.named('payload.delivered')).toHaveLength(1);
+});
