@@ -1,5 +1,5 @@
 import { type Client, FTPError } from 'basic-ftp';
-import { Problem } from '#sdk';
+import { greetingOf, Problem } from '#sdk';
 import type { SourceValues } from './options.ts';
 import { placeOf, portOf } from './place.ts';
 import {
@@ -9,6 +9,7 @@ import {
   isFull,
   loginRefused,
   notConnected,
+  otherProtocol,
   refused,
   tlsRefused,
   tlsRequired,
@@ -66,10 +67,17 @@ async function inTime(source: SourceValues, client: Client, work: Promise<void>)
   try {
     await work;
   } catch (error) {
-    throw isLate ? connectTimeout(placeOf(source), seconds) : error;
+    throw isLate ? await late(source) : error;
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** The library waits for words of FTP, whatever else a server says. */
+async function late(source: SourceValues): Promise<Problem> {
+  const greeting = await greetingOf({ host: source.host, port: portOf(source) });
+  if (greeting?.startsWith('SSH-')) return otherProtocol(placeOf(source), { seen: greeting, protocol: 'sftp' });
+  return connectTimeout(placeOf(source), source.connect_timeout_seconds);
 }
 
 /** The library ignores a server that does not encrypt data connections, and then fails at the first. */

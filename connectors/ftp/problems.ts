@@ -1,4 +1,4 @@
-import { networkWords, Problem, type ProblemInit, seenIn } from '#sdk';
+import { cutText, networkWords, Problem, type ProblemInit, seenIn } from '#sdk';
 
 /** A problem of this connector; the code begins with `FTP_`. */
 export function make(code: string, family: ProblemInit['family'], rest: Omit<ProblemInit, 'code' | 'family'>): Problem {
@@ -33,6 +33,15 @@ export function tlsRefused(place: string, seen: string, cause: unknown): Problem
 function isTls(code: string, message: string): boolean {
   const certificate = /CERT|SELF_SIGNED|UNABLE_TO_|^ERR_TLS_|^ERR_SSL_|^ERR_OSSL_|^HANDSHAKE_|EPROTO/.test(code);
   return certificate || /certificate|wrong version number|altnames/i.test(message);
+}
+
+/** Another protocol is spoken there; its server greeted us. */
+export function otherProtocol(place: string, { seen, protocol }: { seen: string; protocol: string }): Problem {
+  return make('FTP_PROTOCOL', 'config', {
+    message: `the server at ${place} speaks another protocol`,
+    seen: cutText(seen, 100),
+    next: `set \`protocol: ${protocol}\` on the source, or fix the port`,
+  });
 }
 
 /** The server lets nobody in without encryption. */
@@ -76,7 +85,7 @@ function beginningOf(length: number): string {
 export function connectTimeout(place: string, seconds: number): Problem {
   return make('FTP_CONNECT_TIMEOUT', 'try_later', {
     message: `${place} did not answer within ${seconds} s`,
-    next: 'check host, port and firewall, or raise connect_timeout_seconds',
+    next: 'check host, port, protocol (a server of ftps_implicit says nothing before TLS) and firewall, or raise connect_timeout_seconds',
   });
 }
 

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import type { Client, FileEntryWithStats, SFTPWrapper, Stats } from 'ssh2';
-import { openSsh, Problem, type SshLogin } from '#sdk';
+import { greetingOf, openSsh, Problem, type SshLogin } from '#sdk';
 import type { SourceValues } from './options.ts';
 import { placeOf, portOf } from './place.ts';
 import {
@@ -12,6 +12,7 @@ import {
   maxEntries,
   noSftp,
   notConnected,
+  otherProtocol,
   refused,
   tooMany,
 } from './problems.ts';
@@ -37,7 +38,9 @@ const kinds = new Map<number, Entry['kind']>([
 
 /** Logs in by SSH and opens its file transfer subsystem, within the time that the source allows for each. */
 export async function openSftp(source: SourceValues, folder: string, signal: AbortSignal): Promise<Session> {
-  const client = (await openSsh(loginOf(source, folder), signal)) as Client;
+  const client = (await openSsh(loginOf(source, folder), signal).catch((error: unknown) =>
+    explain(source, error),
+  )) as Client;
   const stop = () => client.destroy();
   signal.addEventListener('abort', stop);
   const answers = new Answers(client);
@@ -55,6 +58,16 @@ export async function openSftp(source: SourceValues, folder: string, signal: Abo
   } finally {
     signal.removeEventListener('abort', stop);
   }
+}
+
+/** An SSH client passes over what comes before the greeting of SSH (RFC 4253, 4.2), so one that meets FTP waits in vain. */
+async function explain(source: SourceValues, error: unknown): Promise<never> {
+  const isLate = error instanceof Problem && error.code === 'FTP_CONNECT_TIMEOUT';
+  const greeting = isLate ? await greetingOf({ host: source.host, port: portOf(source) }) : undefined;
+  if (greeting !== undefined && /^220[ -]/.test(greeting)) {
+    throw otherProtocol(placeOf(source), { seen: greeting, protocol: 'ftps' });
+  }
+  throw error;
 }
 
 interface Patience {

@@ -26,6 +26,7 @@ export type {
   SourceContext,
 } from './connector.ts';
 export { defineConnector, logInBy } from './connector.ts';
+export { greetingOf } from './greeting.ts';
 export { guardStream } from './guard-stream.ts';
 export { addParameters, addQuery, setParameter } from './http/address-query.ts';
 export type { MayReach } from './http/addresses.ts';

@@ -142,6 +142,24 @@ describe('PostgreSQL', () => {
       'DB_LOGIN_REFUSED',
       'login',
     ],
+    [
+      'Pgpool-II, in words of its version 4.3, refuses the password',
+      pooler('XX000', 'authentication failed', 'username "sluice" or password does not exist in backend'),
+      'DB_LOGIN_REFUSED',
+      'login',
+    ],
+    [
+      'Pgpool-II fails over',
+      pooler('XX000', 'failed to create a backend connection', 'executing failover on backend'),
+      'DB_SERVER_BUSY',
+      'try_later',
+    ],
+    [
+      'Pgpool-II loses the server among the rows',
+      pooler('XX000', 'unable to read data from backend', 'EOF read on socket'),
+      'DB_SERVER_BUSY',
+      'try_later',
+    ],
     ['neither', pooler('XX000', 'cache lookup failed for relation 5'), 'DB_QUERY_FAILED', 'job'],
   ])('tells what a pooler says: %s', (_, thrown, code, family) => {
     const problem = postgresProblem(thrown, reading);

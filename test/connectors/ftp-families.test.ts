@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import ssh2, { type Connection, type ServerConfig } from 'ssh2';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -111,6 +111,44 @@ describe('data connections without TLS', () => {
       code: 'FTP_TLS_REFUSED',
       family: 'config',
     });
+  });
+});
+
+describe('a server of another protocol', () => {
+  const greets = async (greeting: string) => {
+    const sockets = new Set<Socket>();
+    const server = createServer((socket) => {
+      sockets.add(socket.on('error', () => undefined));
+      socket.write(greeting);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    });
+    return { host: '127.0.0.1', port: (server.address() as AddressInfo).port, connect_timeout_seconds: 0.5 };
+  };
+  const asked = async (protocol: string, greeting: string) => {
+    const source = { ...(await greets(greeting)), protocol, user: 'u', password: 'p', known_hosts_file: 'none' };
+    return await problemOf(ftp.check(ftpContext({ source, query: { path: '*' } }, folder())));
+  };
+
+  it.each([
+    ['ftp', 'SSH-2.0-OpenSSH_9.2\r\n', 'protocol: sftp'],
+    ['ftps', 'SSH-2.0-OpenSSH_9.2\r\n', 'protocol: sftp'],
+    ['sftp', '220 ProFTPD Server\r\n', 'protocol: ftps'],
+  ])('is told by its greeting where %s was expected', async (protocol, greeting, next) => {
+    expect(await asked(protocol, greeting)).toMatchObject({
+      code: 'FTP_PROTOCOL',
+      family: 'config',
+      seen: greeting.trim(),
+      next: expect.stringContaining(next),
+    });
+  });
+
+  it.each(['ftp', 'sftp'])('that says nothing is one that does not answer %s', async (protocol) => {
+    const problem = await asked(protocol, '');
+    expect(problem).toMatchObject({ code: 'FTP_CONNECT_TIMEOUT', family: 'try_later' });
   });
 });
 

@@ -1,0 +1,22 @@
+import { connect } from 'node:net';
+
+/**
+ * The first line that a server says by itself, on a connection of its own; undefined if it says nothing in time, or is not there.
+ * Tells which protocol is spoken where another one was expected: SSH and FTP servers speak first.
+ */
+export function greetingOf(
+  { host, port }: { host: string; port: number },
+  patienceMs = 1000,
+): Promise<string | undefined> {
+  const { promise, resolve } = Promise.withResolvers<string | undefined>();
+  const socket = connect({ host, port });
+  const end = (line?: string) => {
+    clearTimeout(timer);
+    socket.destroy();
+    resolve(line);
+  };
+  const timer = setTimeout(end, patienceMs);
+  socket.once('data', (bytes) => end(bytes.toString('latin1').split(/[\r\n]/)[0]));
+  socket.once('error', () => end()).once('close', () => end());
+  return promise;
+}
