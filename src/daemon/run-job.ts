@@ -73,12 +73,18 @@ export async function withJob(given: RunGiven, work: () => Promise<Outcome>): Pr
   try {
     const hold = await runtime.store.holds.find(job.name);
     if (hold !== undefined) return held(job, hold);
-    const source = job.extract?.source;
-    const refused = source && (await runtime.loginGate.blocking(source));
-    return refused === undefined ? await work() : loginHeld(job, refused);
+    return await withLogin(given, work);
   } finally {
     await lease.release();
   }
+}
+
+/** Does something with a job whose source may log in. */
+async function withLogin({ runtime, job }: RunGiven, work: () => Promise<Outcome>): Promise<Outcome> {
+  if (job.extract === undefined) return work();
+  const entry = await runtime.loginGate.enter(job.extract.source);
+  if ('hold' in entry) return loginHeld(job, entry.hold);
+  return work().finally(entry.leave);
 }
 
 /** {@link runJob} for who holds the job already. */

@@ -1,6 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { describe, expect, it, vi } from 'vitest';
 import { Problem } from '../../src/lib/problem.ts';
 import { defineConnector } from '../../src/sdk/connector.ts';
+import { useDatabase } from '../../src/state/database.ts';
 import { openStore } from '../../src/state/store.ts';
 import { Bank, gateOf, open } from './bank.ts';
 import { newFolder, SetClock } from './rig.ts';
@@ -160,6 +163,19 @@ describe('a login that was refused', () => {
     ]);
     await store.close();
   });
+
+  it('is told as what it is while the state takes no writes, and is kept when it does', async () => {
+    const { folder, store, bank, gate } = await setUp();
+    const { db, close } = useDatabase(join(folder, 'sluice.db'));
+    await sql.raw('pragma query_only = 1').execute(db);
+    expect(await open(gate, bank.source('wrong'))).toMatchObject({ code: 'BANK_REFUSED' });
+    expect(await store.loginHolds.all()).toEqual([]);
+    await sql.raw('pragma query_only = 0').execute(db);
+    await vi.waitFor(async () => expect(await store.loginHolds.all()).toHaveLength(1), { timeout: 60_000 });
+    expect(await open(gate, bank.source('wrong'))).toMatchObject(onHold);
+    await close();
+    await store.close();
+  }, 90_000);
 
   it('is found in a secret that is read from its file again', async () => {
     const { store, bank, gate } = await setUp();

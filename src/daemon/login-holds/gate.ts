@@ -33,6 +33,8 @@ const unansweredMs = 5 * 60_000;
 export class LoginGate {
   readonly #given: LoginGateOptions;
   readonly #keys: Keys;
+  /** Attempts that runs have taken and not made yet. */
+  readonly #taken = new Map<string, LoginHoldRow>();
   readonly turns: Turns;
   /** Problems that were looked at: many jobs may share one answer of a token address, which is one refusal. */
   readonly noted = new WeakSet<Problem>();
@@ -52,10 +54,35 @@ export class LoginGate {
     return undefined;
   }
 
-  /** The hold that keeps a run from beginning: not one whose next attempt is due. Secrets of files and commands are read again. */
+  /** The hold that keeps a source from being looked at: not one whose next attempt is due. */
   async blocking(source: Source): Promise<LoginHoldRow | undefined> {
     const hold = await this.findRenewed(source);
     return hold === undefined || this.isDue(hold) ? undefined : hold;
+  }
+
+  /**
+   * Asks for a run that is about to begin: the hold that keeps it from that, or what is to be called when the run is over. If an
+   * attempt is due, it is this run's, so that of all that are due at the same time one begins.
+   */
+  async enter(source: Source): Promise<{ readonly hold: LoginHoldRow } | { leave(): Promise<void> }> {
+    const hold = await this.findRenewed(source);
+    if (hold === undefined) return { leave: async () => undefined };
+    if (!this.isDue(hold) || !(await this.claim(source, hold))) return { hold: (await this.find(source)) ?? hold };
+    const name = nameOf(hold);
+    this.#taken.set(name, hold);
+    const leave = async (): Promise<void> => {
+      // The run ended before its login.
+      if (this.#taken.delete(name)) await this.unanswered(hold);
+    };
+    return { leave };
+  }
+
+  /** The attempt that the present run has taken for the login, if it has. */
+  takeAttempt(hold: LoginHoldRow): LoginHoldRow | undefined {
+    const name = nameOf(hold);
+    const taken = this.#taken.get(name);
+    this.#taken.delete(name);
+    return taken;
   }
 
   /** As {@link find}, after the files and commands that the secret comes from were read again, if there is a hold. */
@@ -150,3 +177,6 @@ export class LoginGate {
     return Math.round(this.#given.clock.now()) + waitsMs[Math.min(refusals, waitsMs.length) - 1]!;
   }
 }
+
+const nameOf = ({ connector, place, account, secret }: LoginHoldRow): string =>
+  JSON.stringify([connector, place, account, secret]);

@@ -66,6 +66,8 @@ export class Visit {
     if (isPerson || this.#trial !== undefined) return;
     const hold = await gate.findRenewed(source);
     if (hold === undefined) return;
+    this.#trial = gate.takeAttempt(hold);
+    if (this.#trial !== undefined) return;
     if (!gate.isDue(hold)) throw holdProblem(source.name, hold);
     if (!(await gate.claim(source, hold))) throw holdProblem(source.name, (await gate.find(source)) ?? hold);
     this.#trial = hold;
