@@ -34,7 +34,7 @@ export function tellWarnings({ list, isAll }: ServerWarnings, { place, option, w
     const fix = fixes[code];
     return {
       code: 'DB_WARNING',
-      message: `warning of the database at ${place}: ${first!.message}${more.length === 0 ? '' : ` (and ${many}${more.length} more)`}`,
+      message: `the database at ${place} warns: ${first!.message}${more.length === 0 ? '' : ` (and ${many}${more.length} more)`}`,
       seen: code,
       ...(fix === undefined ? {} : { next: fix }),
     };

@@ -60,6 +60,19 @@ describe('the command of an installed package', () => {
     expect({ code, node: JSON.parse(stdout)[0] }).toEqual({ code: 42, node: process.execPath });
   });
 
+  it('says what to install if there is no Node at all', () => {
+    const tools = join(prefix, 'tools');
+    mkdirSync(tools);
+    for (const tool of ['sh', 'dirname', 'readlink']) {
+      const path = ['/usr/bin', '/bin'].map((folder) => join(folder, tool)).find((one) => existsSync(one))!;
+      symlinkSync(path, join(tools, tool));
+    }
+    const { code, stderr } = start(tools);
+    expect(code).toBe(70);
+    expect(stderr).toMatch(/^sluice: Node is not installed, or not on the PATH: \S+/);
+    expect(stderr).toContain(`install Node 24: ${join(installed, 'docs/operate.md')}, "Node on a server"`);
+  });
+
   it('says which Node was found, what is allowed and where to read on if the Node is too old', ({ skip }) => {
     const old = ['/usr/bin/node', '/usr/local/bin/node'].find((path) => existsSync(path) && isOld(path));
     if (old === undefined) return skip('there is no old Node on this machine');

@@ -23,7 +23,7 @@ export function expectWarningsTold(server: () => TestServer): void {
     expect(warnings).toEqual([
       {
         code: 'DB_WARNING',
-        message: expect.stringMatching(/^warning of the database at 127\.0\.0\.1:\d+: .*group_concat\(\)/i),
+        message: expect.stringMatching(/^the database at 127\.0\.0\.1:\d+ warns: .*group_concat\(\)/i),
         seen: '1260',
         next: expect.stringContaining('group_concat_max_len'),
       },

@@ -65,6 +65,23 @@ describe('what is wrong', () => {
     expect(text).toContain('retries is not a number');
   });
 
+  it('says that a daemon keeps its config if only the file, as read here, has a fault', async () => {
+    const { config, store, clock, look } = await setUp();
+    const edited = { ...config, leftOut: new Map([['returns', [fault]]]) };
+    expect((await look(edited)).status.conditions).toMatchObject([
+      {
+        kind: 'left_out',
+        what: 'the config file, as read here, has a fault: retries is not a number (sluice.yaml:7); the daemon keeps the config that it has',
+      },
+    ]);
+
+    const told = { code: fault.code, place: 'sluice.yaml:7', says: fault.message };
+    await keepNote({ ...note, faults: [told], leftOut: [{ job: 'returns', faults: [told] }] }, { store, clock });
+    expect((await look(edited)).status.conditions).toMatchObject([
+      { kind: 'left_out', what: 'left out for a fault in the config: retries is not a number (sluice.yaml:7)' },
+    ]);
+  });
+
   it('is a job that the daemon left out, also once the file is fixed and not yet reloaded', async () => {
     const { store, clock, look } = await setUp();
     const told = { code: fault.code, place: 'sluice.yaml:7', says: fault.message };

@@ -136,4 +136,21 @@ describe('how full a state folder is', () => {
     expect(diskCondition(await reportDisk(config, store), systemClock.now())).toEqual([]);
     expect(examineFullness(config, [])).toMatchObject([{ ok: true }]);
   });
+
+  it('is told as full by its disk if that has less room than the limit leaves', () => {
+    const full = { bytes: 900_000, limit_bytes: 10_000 * megabyte, room_bytes: 0, holds: [], level: 2 } as const;
+    expect(diskCondition(full, 1)).toMatchObject([
+      {
+        level: 'error',
+        what: expect.stringMatching(/^the disk of the state folder is full, runs that have something new fail/),
+        fix: expect.stringMatching(/^free some space on that disk/),
+      },
+    ]);
+    expect(diskCondition({ ...full, room_bytes: 50 * megabyte, level: 1 }, 1)).toMatchObject([
+      {
+        level: 'warning',
+        what: expect.stringMatching(/^the disk of the state folder fills up, room for 50.0 MB is left/),
+      },
+    ]);
+  });
 });

@@ -16,12 +16,15 @@ export function findConfigFaults({
   return [
     ...[...left].map(([job, faults]): Condition => {
       const [fault] = faults;
+      const isInFileOnly = taken !== undefined && !taken.leftOut.some((one) => one.job === job);
       return {
         subject: `job:${job}`,
         kind: 'left_out',
         level: 'error',
         since,
-        what: `left out for a fault in the config${faultsText(faults)}`,
+        what: isInFileOnly
+          ? `the config file, as read here, has a fault${faultsText(faults)}; the daemon keeps the config that it has`
+          : `left out for a fault in the config${faultsText(faults)}`,
         jobs: [job],
         ...(fault === undefined ? {} : { code: fault.code }),
         fix:

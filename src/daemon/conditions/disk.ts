@@ -9,7 +9,11 @@ export function diskCondition(disk: DiskStatus | undefined, now: number): Condit
   const { bytes, limit_bytes, room_bytes, holds, level } = disk;
   const isFull = level === 2;
   const left = isFull ? 'runs that have something new fail' : `room for ${bytesText(room_bytes)} is left`;
-  const what = `the state folder holds ${bytesText(bytes)} of ${bytesText(limit_bytes)}, ${left}: ${holdingsText(holds)}`;
+  const isDiskShort = room_bytes < limit_bytes - bytes;
+  const what = isDiskShort
+    ? `the disk of the state folder ${isFull ? 'is full' : 'fills up'}, ${left}; the folder holds ${holdingsText(holds)}`
+    : `the state folder holds ${bytesText(bytes)} of ${bytesText(limit_bytes)}, ${left}: ${holdingsText(holds)}`;
+  const advice = roomAdvice(holds) ?? 'sluice doctor';
   return [
     {
       subject: 'disk',
@@ -18,7 +22,7 @@ export function diskCondition(disk: DiskStatus | undefined, now: number): Condit
       since: now,
       what,
       jobs: [],
-      fix: roomAdvice(holds) ?? 'sluice doctor',
+      fix: isDiskShort ? `free some space on that disk, or move the state folder to a larger one; ${advice}` : advice,
     },
   ];
 }
