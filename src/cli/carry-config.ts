@@ -10,6 +10,7 @@ const parts: Readonly<Record<string, readonly string[]>> = {
   dead: ['list', 'show', 'send'],
   logins: ['revoke'],
   quarantine: ['list', 'show', 'approve', 'discard'],
+  sources: ['list', 'resume'],
   state: ['show', 'clear', 'set'],
 };
 const partsWithout: ReadonlySet<string> = new Set(['connectors scaffold', 'connectors test']);

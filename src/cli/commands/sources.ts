@@ -1,8 +1,66 @@
 import type { Command } from 'commander';
+import type { Config } from '../../config/config.ts';
+import type { Store } from '../../state/store.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
 import { whyFlag } from '../payloads/who.ts';
 import type { Flags } from '../payloads/with-runtime.ts';
+import { renderTable } from '../table.ts';
+
+/** A source of the config, as `sources` shows it. */
+interface SourceReport {
+  readonly source: string;
+  readonly connector: string;
+  /** Whom it logs in as, `db:5432 as etl`; null where it does not log in. */
+  readonly login: string | null;
+  readonly jobs: readonly string[];
+  /** `login on hold`, with when it is tried again; `usable` otherwise. */
+  readonly state: string;
+}
+
+async function list(flags: Flags): Promise<void> {
+  const { show, withStore } = await import('../payloads/with-runtime.ts');
+  await withStore(flags, async (store, config) => {
+    const reports = await reportSources(config, store);
+    show(flags, { text: textOf(reports), data: reports });
+  });
+}
+
+async function reportSources(config: Config, store: Store | undefined): Promise<SourceReport[]> {
+  const [{ loginOf, loginText }, { retryText }, { readLoginHolds }, { systemClock }] = await Promise.all([
+    import('../../daemon/login-holds/account.ts'),
+    import('../../daemon/login-holds/problem.ts'),
+    import('../../daemon/conditions/refused-logins.ts'),
+    import('../../lib/clock.ts'),
+  ]);
+  const holds = store === undefined ? new Map() : await readLoginHolds(config, store, systemClock);
+  return [...config.sources.values()].map((source) => {
+    const login = loginOf(source);
+    const hold = holds.get(source.name);
+    return {
+      source: source.name,
+      connector: source.connector.id,
+      login: login === undefined ? null : loginText(login),
+      jobs: [...config.jobs.values()].filter(({ extract }) => extract?.source === source).map(({ name }) => name),
+      state: hold === undefined ? 'usable' : `login on hold; ${retryText(hold)}`,
+    };
+  });
+}
+
+function textOf(reports: readonly SourceReport[]): string {
+  if (reports.length === 0) return 'The config has no sources.';
+  const columns = [
+    { title: 'source' },
+    { title: 'connector' },
+    { title: 'login' },
+    { title: 'jobs' },
+    { title: 'state', tone: (state: string) => (state === 'usable' ? ('good' as const) : ('bad' as const)) },
+  ];
+  const rows = reports.map(({ source, connector, login, jobs, state }) => [
+    ...[source, connector, login ?? '–', jobs.join(', ') || '–', state],
+  ]);
+  return renderTable(columns, rows, { widest: 60, paper: process.stdout });
+}
 
 async function resume(name: string, flags: Flags): Promise<void> {
   const [{ show, withStore }, { deciderOf }, { chooseSource }, { loginOf, loginText }] = await Promise.all([
@@ -25,7 +83,15 @@ async function resume(name: string, flags: Flags): Promise<void> {
 
 const command: CliCommand = {
   register(program: Command): void {
-    const sources = program.command('sources').description('Decisions about sources.');
+    const sources = program
+      .command('sources')
+      .description('Lists the sources: whom they log in as, which jobs read them, and which logins are on hold.');
+    sources
+      .command('list', { isDefault: true })
+      .description('Lists the sources.')
+      .option(...configFlag)
+      .option('--json', 'for machines')
+      .action(list);
     sources
       .command('resume')
       .description('Lets a source log in again after its login was refused.')
