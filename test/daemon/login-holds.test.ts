@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
 import { Problem } from '../../src/lib/problem.ts';
-import { defineConnector } from '../../src/sdk/connector.ts';
+import { defineConnector, logInBy } from '../../src/sdk/connector.ts';
 import { useDatabase } from '../../src/state/database.ts';
 import { openStore } from '../../src/state/store.ts';
 import { Bank, gateOf, open } from './bank.ts';
@@ -49,6 +49,28 @@ describe('a login that was refused', () => {
     const again = await all('wrong');
     expect(again.filter((one) => (one as Problem).code === 'BANK_REFUSED')).toHaveLength(1);
     expect(bank.refused).toHaveLength(2);
+    await store.close();
+  });
+
+  it('is not waited for one by one when the first attempt found the server away', async () => {
+    const { store, gate } = await setUp();
+    const together = Promise.withResolvers<void>();
+    let [attempts, waiting] = [0, 0];
+    const connector = defineConnector({
+      ...{ id: 'slow', title: 'Slow', summary: 'Made by a test.', source: {}, query: {} },
+      account: () => ({ place: 'slow:1', secret: '' }),
+      check: (context) =>
+        logInBy(context, async () => {
+          attempts += 1;
+          if (attempts > 1 && ++waiting === 4) together.resolve();
+          if (attempts > 1) await together.promise;
+          throw new Problem({ code: 'SLOW_AWAY', family: 'try_later', message: 'no answer in time' });
+        }),
+      extract: () => Promise.reject(new Error('not here')),
+    });
+    const source = { name: 'slow', connector, options: {} };
+    const answers = await Promise.all(Array.from({ length: 5 }, () => open(gate, source)));
+    expect(answers.map((one) => (one as Problem).code)).toEqual(Array.from({ length: 5 }, () => 'SLOW_AWAY'));
     await store.close();
   });
 

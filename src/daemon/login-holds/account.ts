@@ -36,8 +36,8 @@ function hostIn({ url }: Readonly<Record<string, unknown>>): string | undefined 
 }
 
 /**
- * Keyed hash of all that a login rests on, the content of its files included: without the key, which is not in the database, nobody
- * can try passwords against it.
+ * Keyed hash of all that a login rests on, the content of its files included: without the key, which is not in the database, no
+ * password can be tried against it.
  */
 export async function hashSecret({ secret, files = [] }: SourceLogin, key: Key, folder: string): Promise<string> {
   const hash = createHmac('sha256', key.bytes).update('login on hold\0').update(JSON.stringify(secret));

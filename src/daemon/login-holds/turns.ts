@@ -2,6 +2,8 @@ import type { Clock } from '../../lib/clock.ts';
 
 /** For so long after a good login others of the account need not wait for one another. */
 const confirmedMs = 60_000;
+/** Those that waited for one that found the server away go together: one after the other they would hold their places for long. */
+const awayMs = 1000;
 
 /**
  * Lets the logins of an account in this process go one at a time until one of them was accepted: of many jobs that begin together, one
@@ -39,6 +41,11 @@ export class Turns {
 
   confirm(account: string): void {
     this.#confirmed.set(account, this.#clock.monotonic() + confirmedMs);
+  }
+
+  /** An attempt did not come to the login. */
+  away(account: string): void {
+    this.#confirmed.set(account, this.#clock.monotonic() + awayMs);
   }
 
   doubt(account: string): void {

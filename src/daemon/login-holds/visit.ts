@@ -91,6 +91,7 @@ export class Visit {
       await gate.refused(source, thrown);
     } else if (thrown.refusedPath !== undefined) await gate.refusedAt(source, thrown);
     else if (trial !== undefined) await gate.unanswered(trial);
+    else if (thrown.family === 'try_later') gate.turns.away(this.#name);
   }
 
   /** A token is also asked for in the middle of a run. */

@@ -60,7 +60,7 @@ export function refusedAgain(login: SshLogin): Problem {
   return refused(login, { seen: 'it asked for the password again', isLoginRefused: true });
 }
 
-/** The server asks for what nobody is there to type, such as a one-time code. */
+/** The server asks for something else than the password, such as a one-time code. */
 export function promptProblem(login: SshLogin, prompt: string): Problem {
   return make(login, 'LOGIN_PROMPT', 'config', {
     message: `${login.place} asks for more than a password during the login`,
