@@ -1,0 +1,66 @@
+import { expect, it } from 'vitest';
+import { SqliteDatabase } from '../../src/lib/sqlite.ts';
+import { sendJson, TestServer } from '../connectors/http-server.ts';
+import { forTest } from './process.ts';
+import { adminKey, makeWorld, until } from './world.ts';
+
+/** A few seconds before the only firing of the day. */
+const evening = Date.parse('2026-11-23T21:59:56Z');
+
+it.each([
+  ['when the first attempt has been written down', 'run.retrying', 1],
+  ['when the second attempt has begun', 'run.started', 2],
+  ['before the end of the second attempt is written down', 'extract.failed', 2],
+  ['when the second attempt has been written down', 'run.retrying', 2],
+  ['before the payload of the third attempt is owed', 'payload.spooled', 1],
+  ['when the payload of the third attempt is owed', 'payload.owed', 1],
+])('a daemon that is killed %s delivers the firing once, after its next start', async (_, event, nth) => {
+  const source = await new TestServer().start();
+  forTest(() => source.stop());
+  source.answer = (_, response) => {
+    if (source.requests.length > 2) return sendJson(response, [{ id: 1 }]);
+    response.statusCode = 503;
+    response.end();
+  };
+  const world = await makeWorld();
+  const home = await world.home();
+  await home.config({
+    destinations: { main: { url: world.url, api_key: adminKey } },
+    sources: { api: { connector: 'simple_rest', url: source.url, retries: 0 } },
+    retry: { first: '1s', longest: '1s' },
+    jobs: {
+      nightly: {
+        source: 'api',
+        query: { path: '/' },
+        format: 'json',
+        target: world.instances.json,
+        schedule: 'at 22:00',
+      },
+    },
+  });
+  const shifted = { CLOCK_SHIFT_MS: String(evening - Date.now()) };
+  const first = home.start(['run'], {
+    preload: ['shifted-clock', 'kill-at'],
+    env: { ...shifted, KILL_AT: event, KILL_NTH: String(nth) },
+    serves: true,
+  });
+  expect((await first.ended).signal).toBe('SIGKILL');
+
+  const second = home.start(['run'], { preload: ['shifted-clock'], env: shifted, serves: true });
+  await until('the firing to be delivered', () => home.state().runs.some(({ state }) => state === 'delivered'));
+  second.child.kill('SIGTERM');
+  expect((await second.ended).code).toBe(0);
+
+  const { runs, outbox } = home.state();
+  expect(outbox).toHaveLength(1);
+  expect(runs.filter(({ state }) => state === 'delivered')).toHaveLength(1);
+  // A run whose process died under it is begun again, as any other; one that waited goes on.
+  expect(runs.filter(({ state }) => state !== 'delivered').map(({ code }) => code)).toEqual(
+    event === 'run.retrying' || event === 'payload.owed' ? [] : ['RUN_INTERRUPTED'],
+  );
+  expect(new Set(runs.map(({ fired_at }) => fired_at))).toEqual(new Set([Date.parse('2026-11-23T22:00:00Z')]));
+  const db = new SqliteDatabase(`${home.folder}/state/sluice.db`);
+  expect(db.prepare('select * from retries').all()).toEqual([]);
+  db.close();
+  expect(await world.data(world.instances.json)).toContain('"id":1');
+});
