@@ -70,7 +70,7 @@ export class Line {
   take(firing: Firing): void {
     const standing = this.#standing.get(firing.job.name);
     if (standing === undefined) this.#enqueue(firing);
-    else if (firing.attempt !== undefined) this.#skip(firing, 'a newer firing takes the place of this attempt', true);
+    else if (firing.attempt !== undefined) this.#takeAttempt(standing, firing);
     else if (standing.state === 'in line' && standing.firing.attempt !== undefined) this.#replace(standing, firing);
     else if (firing.isMadeGood) this.#wait(standing, firing);
     else this.#meet(standing, firing);
@@ -95,7 +95,8 @@ export class Line {
   waiting(now: number): { firings: number; oldest: number } {
     let [firings, first] = [0, now];
     for (const { state, firing, waiting } of this.#standing.values()) {
-      const unbegun = state === 'in line' && firing.attempt === undefined ? [firing, ...waiting] : waiting;
+      const standing = state === 'in line' ? [firing, ...waiting] : waiting;
+      const unbegun = standing.filter(({ attempt }) => attempt === undefined);
       firings += unbegun.length;
       for (const { at } of unbegun) first = Math.min(first, at);
     }
@@ -109,6 +110,12 @@ export class Line {
     else if (overlap === 'skip') this.#skip(firing, 'the last run of this job has not ended', false);
     else this.#wait(standing, firing);
     if (overlap === 'cancel_other' && standing.state === 'running') standing.cancel.abort(cancelled());
+  }
+
+  /** The attempt before it may be about to end. */
+  #takeAttempt(standing: Standing, firing: Firing): void {
+    if (standing.firing.at === firing.at) standing.waiting.push(firing);
+    else this.#skip(firing, 'a newer firing takes the place of this attempt', true);
   }
 
   /** The next firing takes over from an attempt that has not begun, in its place in the line. */

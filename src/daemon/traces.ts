@@ -47,6 +47,7 @@ export function traceEvents({ events, log, version }: TracesGiven): void {
     if (name === 'payload.shown') spans.end(`extract ${facts.run}`, { rows: facts.rows, unchanged: true });
     if (name === 'extract.unchanged') spans.end(`extract ${facts.run}`, { unchanged: true });
     if (name === 'extract.failed') spans.end(`extract ${facts.run}`, facts, facts.message);
+    if (name === 'run.retrying') spans.end(`run ${facts.run}`, facts, facts.message);
     if (name === 'run.finished') {
       const isBad = facts.outcome === 'failed' || facts.outcome === 'dead';
       spans.end(`run ${facts.run}`, facts, isBad ? (facts.message ?? facts.outcome) : undefined);

@@ -2,9 +2,11 @@ import { context, trace } from '@opentelemetry/api';
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { wantsTraces } from '../../src/cli/trace.ts';
+import type { Job } from '../../src/config/config.ts';
 import { traceEvents } from '../../src/daemon/traces.ts';
 import type { Runtime } from '../../src/daemon/wire.ts';
 import { type Log, quietLog } from '../../src/lib/log.ts';
+import { Problem } from '../../src/lib/problem.ts';
 import { registerSecret } from '../../src/lib/redact.ts';
 import { overdue, type Source, setUp, startDaemon } from './rig.ts';
 
@@ -20,8 +22,8 @@ function loadKit(): InMemorySpanExporter {
 }
 
 /** One job that fires at once, its events traced from the start. */
-async function startTraced(says: Source['says'] = async () => 'hello', log = quietLog) {
-  const { source, job, config } = await setUp();
+async function startTraced(says: Source['says'] = async () => 'hello', log = quietLog, more: Partial<Job> = {}) {
+  const { source, job, config } = await setUp(more);
   source.says = says;
   const before = async (runtime: Runtime) => {
     await overdue(job)(runtime);
@@ -51,6 +53,26 @@ describe('traces', () => {
     for (const child of [extract, upload]) expect(child?.parentSpanContext?.spanId).toBe(run?.spanContext().spanId);
     expect(run?.attributes).toMatchObject({ 'sluice.job': 'orders', 'sluice.outcome': 'owed', 'sluice.rows': 1 });
     expect(extract?.attributes).toMatchObject({ 'sluice.source': 'made', 'sluice.rows': 1 });
+  });
+
+  it('hold each attempt of a run by itself', async () => {
+    const exporter = loadKit();
+    let asked = 0;
+    const says: Source['says'] = async () => {
+      if (++asked > 1) return 'hello';
+      throw new Problem({ code: 'DB_UNREACHABLE', family: 'try_later', message: 'connection refused' });
+    };
+    const retry = { firstMs: 20, longestMs: 20, withinMs: 60_000 };
+    const started = await startTraced(says, quietLog, { retry });
+    await started.hear('payload.delivered');
+    const spans = exporter.getFinishedSpans();
+    expect(spans.map(({ name, status }) => `${name} ${status.message ?? 'good'}`)).toEqual([
+      'sluice.extract connection refused',
+      'sluice.run connection refused',
+      'sluice.extract good',
+      'sluice.run good',
+      'sluice.upload good',
+    ]);
   });
 
   it('tell what failed, and no secret', async () => {
