@@ -3,8 +3,9 @@ import { Problem, seenIn } from '#sdk';
 const next = 'check that host and port lead to a database of this kind; if so, look into its log';
 
 /** What a server sent is not what the protocol says. */
-export function brokenProtocol(what: string): Problem {
-  return new Problem({ code: 'DB_PROTOCOL', family: 'try_later', message: `the server sent ${what}`, next });
+export function brokenProtocol(what: string, seen?: string): Problem {
+  const shown = seen === undefined ? {} : { seen };
+  return new Problem({ code: 'DB_PROTOCOL', family: 'try_later', message: `the server sent ${what}`, ...shown, next });
 }
 
 /** A row whose cells do not fill it, or are more than fit in. */

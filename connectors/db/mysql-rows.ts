@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { Connection, QueryOptions } from 'mysql2';
 import { type ConnectorLog, guardStream } from '#sdk';
 import { brokenProtocol, unreadable } from './broken-protocol.ts';
+import { checkGreeting } from './mysql-greeting.ts';
 import { MysqlTap } from './mysql-tap.ts';
 import type { Field } from './mysql-types.ts';
 import { manyResults, noRows } from './result-problems.ts';
@@ -32,7 +33,7 @@ export function streamOf(connection: Connection): Duplex {
  */
 export function guardConnection(connection: Connection, log: ConnectorLog): void {
   const guarded = connection as unknown as { startTLS(then: (failure?: Error) => void): void };
-  guardStream(streamOf(connection), unreadable);
+  checkGreeting(guardStream(streamOf(connection), unreadable));
   const startTls = guarded.startTLS.bind(guarded);
   guarded.startTLS = (then) => {
     startTls(then);

@@ -1,0 +1,30 @@
+import type { Duplex } from 'node:stream';
+import { cutText } from '#sdk';
+import { brokenProtocol } from './broken-protocol.ts';
+
+/** Four bytes of length and number, then the version of the protocol or 0xff, which begins an error. */
+const headBytes = 5;
+/** https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_connection_phase_packets_protocol_handshake.html */
+const firstBytes: ReadonlySet<number | undefined> = new Set([9, 10, 0xff]);
+
+/**
+ * Refuses a server whose first bytes are not a greeting of MySQL. Its driver would take them for the length of a packet and
+ * wait for that, so SSH or SMTP on the port would look like a server that does not answer.
+ *
+ * @param stream a guarded socket: what is thrown at its bytes ends it.
+ */
+export function checkGreeting(stream: Duplex): void {
+  let head = Buffer.alloc(0);
+  const look = (bytes: Buffer): void => {
+    head = Buffer.concat([head, bytes.subarray(0, 100)]);
+    if (head.length < headBytes) return;
+    stream.off('data', look);
+    if (!firstBytes.has(head[headBytes - 1])) throw brokenProtocol('no greeting of MySQL or MariaDB', textOf(head));
+  };
+  stream.prependListener('data', look);
+}
+
+function textOf(bytes: Buffer): string {
+  const [line = ''] = bytes.toString('latin1').split(/[\r\n]/);
+  return /^[ -~]+$/.test(line) ? cutText(line, 100) : `0x${bytes.subarray(0, 16).toString('hex')}`;
+}
