@@ -16,7 +16,7 @@ import type { Batch } from '../sdk/batch.ts';
 import type { InstanceKey } from '../state/receipts.ts';
 import type { Store } from '../state/store.ts';
 import { openExisting } from './existing-store.ts';
-import { exit } from './exit.ts';
+import { exit, isBrokenInstallation } from './exit.ts';
 import { bytesText, countOf, countText } from './figures.ts';
 import { forMachines, problemForMachines } from './for-machines.ts';
 import type { Compared } from './payloads/compare-payloads.ts';
@@ -64,10 +64,15 @@ export async function showPreviews({ config, jobs, refused, json, diff, signal }
     await logins?.close();
     await store?.close();
   }
-  const isFailed = all.some(({ problem }) => problem !== undefined);
-  const code = refused.length > 0 ? exit.usage : isFailed ? exit.failed : exit.ok;
+  const code = refused.length > 0 ? exit.usage : exitCodeOf(all);
   if (json) process.stdout.write(`${redact(forMachines({ exit_code: code, jobs: all.map(plain), refused }))}\n`);
   return code;
+}
+
+function exitCodeOf(all: readonly Shown[]): number {
+  const problems = all.flatMap(({ problem }) => problem ?? []);
+  if (isBrokenInstallation(problems)) return exit.bug;
+  return problems.length > 0 ? exit.failed : exit.ok;
 }
 
 /** A login may have to be renewed, and that is kept; jobs without one leave nothing behind. */

@@ -1,6 +1,6 @@
 import type { Outcome } from '../daemon/outcome.ts';
 import { type Problem, renderProblem } from '../lib/problem.ts';
-import { exit } from './exit.ts';
+import { exit, isBrokenInstallation } from './exit.ts';
 import { bytesText, countText, durationText, instantText } from './figures.ts';
 import { forMachines, problemForMachines } from './for-machines.ts';
 import { outward } from './outward.ts';
@@ -16,7 +16,7 @@ const good: readonly Outcome['state'][] = ['delivered', 'unchanged', 'refreshed'
 export function exitCodeOf(outcomes: readonly Outcome[], refused: readonly string[]): number {
   const is = (test: (outcome: Outcome) => boolean): boolean => outcomes.some(test);
   if (refused.length > 0) return exit.usage;
-  if (is(({ problem }) => problem?.code === 'INSTALLATION_INCOMPLETE')) return exit.bug;
+  if (isBrokenInstallation(outcomes.map(({ problem }) => problem))) return exit.bug;
   if (
     is(
       ({ state, problem }) =>

@@ -38,6 +38,12 @@ export function troubleOf({ last_attempt_at, owed_at, message, code }: OutboxRow
   };
 }
 
+/** That a payload waits to be sent. */
+export const owedAt = ({ owed_at }: OutboxRow): Link => ({
+  at: owed_at,
+  says: 'the payload is owed, on the disk, nothing is lost',
+});
+
 /** Where a payload came from. */
 export const extracted = ({ as_of, run, row_count }: OutboxRow): Link => ({
   at: as_of,

@@ -11,6 +11,7 @@ import {
   hinderedBy,
   type Link,
   lookedAt,
+  owedAt,
   troubleOf,
   waitText,
 } from './explain-links.ts';
@@ -49,6 +50,7 @@ export type Judgement = Pick<Explanation, 'verdict' | 'because' | 'next' | 'mend
 /** The first rule that fits says it: what only a person can end comes before what ends by itself. */
 export function judge(facts: Facts): Judgement {
   const rules = [
+    unwritable,
     notThere,
     held,
     heldBack,
@@ -67,6 +69,16 @@ export function judge(facts: Facts): Judgement {
     if (judgement !== undefined) return judgement;
   }
   return settled(facts);
+}
+
+function unwritable({ conditions, waiting, daemonSince }: Facts): Judgement | undefined {
+  const found = conditions.find(({ kind }) => kind === 'state');
+  if (found === undefined) return undefined;
+  const { since, what, code = '', fix = '' } = found;
+  const owed = waiting.filter(({ state }) => state === 'owed').slice(0, 1);
+  const because = [{ at: since, says: what, code }, ...owed.flatMap((row) => [owedAt(row), extracted(row)])];
+  const next = { says: 'the daemon goes on when the state can be written' };
+  return { verdict: conditionVerdicts.state!, because, ...(daemonSince === undefined ? {} : { next }), mend: fix };
 }
 
 function notThere({ missing, ...facts }: Facts): Judgement | undefined {
@@ -133,11 +145,7 @@ function owed({ waiting, daemonSince, now, quotaUntil, ...facts }: Facts): Judge
   if (row === undefined) return undefined;
   const spent = row.code === 'QUOTA_SPENT' ? quotaUntil : undefined;
   const trouble = row.code === null ? [] : [troubleOf(row, hinderedBy(row))];
-  const because = [
-    ...trouble,
-    { at: row.owed_at, says: 'the payload is owed, on the disk, nothing is lost' },
-    extracted(row),
-  ];
+  const because = [...trouble, owedAt(row), extracted(row)];
   const at = Math.max(spent ?? row.next_attempt_at ?? now, now);
   const verdict = waitText(row, { spent, now });
   if (daemonSince === undefined) {

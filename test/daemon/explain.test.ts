@@ -23,8 +23,40 @@ async function setUp({ ended = { state: 'unchanged' }, ...more }: { ended?: RunE
   await store.schedules.set({ job: 'orders', schedule: scheduleKey(job.schedule!), next_at: noon + hour });
   clock.advance(3 * hour);
   const given = { config, store, clock };
-  return { clock, store, run, explain: () => explainJob(job, given), status: () => reportStatus(config, store, clock) };
+  return {
+    clock,
+    store,
+    job,
+    given,
+    run,
+    explain: () => explainJob(job, given),
+    status: () => reportStatus(config, store, clock),
+  };
 }
+
+describe('a state that cannot be written', () => {
+  it('comes before what the job owes, and says when it goes on', async () => {
+    const { store, job, given } = await setUp();
+    await store.leases.take('daemon');
+    await oweText(store, { job: 'orders', instance: 'a', text: 'x', asOf: noon });
+    const condition = {
+      subject: 'state',
+      kind: 'state',
+      level: 'error',
+      since: noon,
+      what: 'the state cannot be written: There is no room on the disk',
+      jobs: ['orders'],
+      code: 'STATE_FULL',
+      fix: 'free some space',
+    } as const;
+    const { verdict, because, next, mend } = await explainJob(job, { ...given, conditions: [condition] });
+    expect(verdict).toBe('the state cannot be written');
+    expect(because[0]).toEqual({ at: noon, says: condition.what, code: 'STATE_FULL' });
+    expect(because[1]?.says).toBe('the payload is owed, on the disk, nothing is lost');
+    expect(next).toEqual({ says: 'the daemon goes on when the state can be written' });
+    expect(mend).toBe('free some space');
+  });
+});
 
 describe('a firing that was due', () => {
   it('makes the job late where no daemon is there, however good its last run was', async () => {

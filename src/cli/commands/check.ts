@@ -4,7 +4,7 @@ import type { Look } from '../../daemon/try-connections.ts';
 import { type Problem, renderProblem, toProblem } from '../../lib/problem.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, showProblems } from '../config-file.ts';
-import { exit } from '../exit.ts';
+import { exit, isBrokenInstallation } from '../exit.ts';
 import { outward } from '../outward.ts';
 import type { Tone } from '../paint.ts';
 import { onStop } from '../signals.ts';
@@ -49,13 +49,18 @@ function sentenceOf({ code, message, next }: Problem): string {
   return `${code}: ${message}${next === undefined ? '' : ` (${next})`}`;
 }
 
+function exitCodeOf(problems: readonly Problem[]): number {
+  if (isBrokenInstallation(problems)) return exit.bug;
+  return problems.some(({ family }) => family === 'login') ? exit.refused : exit.failed;
+}
+
 async function connectAll(config: Config): Promise<readonly Look[]> {
   const { tryConnections } = await import('../../daemon/try-connections.ts');
   const stop = onStop();
   try {
     const looks = await tryConnections(config, stop.signal);
-    const refused = looks.some(({ problem }) => problem?.family === 'login');
-    if (looks.some(({ problem }) => problem !== undefined)) process.exitCode ??= refused ? exit.refused : exit.failed;
+    const problems = looks.flatMap(({ problem }) => problem ?? []);
+    if (problems.length > 0) process.exitCode ??= exitCodeOf(problems);
     return looks;
   } catch (thrown) {
     throw toProblem(thrown, { code: 'CHECK_THREW', family: 'bug' });

@@ -33,10 +33,13 @@ describe.each(inject('nodes'))('the installed package under Node $major', ({ pat
     const other: Program = { node, door: join(broken, 'node_modules/sluice/src/cli/sluice.js') };
     for (const query of [{ path: 'a.zip' }, { path: 'b.csv', encoding: 'cp437' }]) {
       await configWith(jobOf(query));
-      const { code, stderr } = await home.sluice(['sync'], { program: other });
-      expect(stderr).toContain('INSTALLATION_INCOMPLETE: A part of the installed Sluice is missing');
-      expect(stderr).not.toMatch(/damaged|RECORDS_ZIP|CONFIG_/);
-      expect(code).toBe(70);
+      for (const command of [['sync'], ['sync', '--dry-run']]) {
+        const { code, stdout, stderr } = await home.sluice(command, { program: other });
+        const text = stdout + stderr;
+        expect(text).toContain('INSTALLATION_INCOMPLETE: A part of the installed Sluice is missing');
+        expect(text).not.toMatch(/damaged|RECORDS_ZIP|CONFIG_/);
+        expect(code).toBe(70);
+      }
     }
   });
 });
