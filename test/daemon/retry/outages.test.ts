@@ -2,22 +2,32 @@ import { describe, expect, it } from 'vitest';
 import { hour, minute, noon, openWorld, second, usual } from './world.ts';
 
 describe('a run whose source is away', () => {
-  it.each([
+  const outages = [
     ['5 seconds', 5 * second],
     ['5 minutes', 5 * minute],
     ['50 minutes', 50 * minute],
     ['4 hours of the night', 4 * hour],
-  ])('is made good within one wait after an outage of %s', async (_, outage) => {
+  ] as const;
+  const sources = [
+    ['a database', 'DB_UNREACHABLE'],
+    ['an API', 'SERVICE_BUSY'],
+    ['an FTP server', 'FTP_UNREACHABLE'],
+    ['a token endpoint', 'LOGIN_UNREACHABLE'],
+  ] as const;
+  const cases = sources.flatMap(([source, code]) => outages.map(([span, ms]) => ({ source, span, code, ms })));
+
+  it.each(cases)('is made good within one wait after $source was away for $span', async ({ code, ms }) => {
     const { away, job, configWith, live, pass } = await openWorld(noon - minute);
-    away.between(noon, noon + outage);
+    away.between(noon, noon + ms, { code });
     const { runtime, named } = await live(configWith(job({ cron: '0 12 * * *' })));
-    await pass(outage + 12 * minute);
+    await pass(ms + 12 * minute);
     const [run, ...others] = await runtime.store.runs.history({ limit: 9 });
     expect(others).toEqual([]);
     expect(run).toMatchObject({ attempts: away.asked.length, fired_at: noon, state: 'delivered', code: null });
-    expect(away.asked.at(-1)! - (noon + outage)).toBeLessThanOrEqual(10 * minute);
+    expect(away.asked.at(-1)! - (noon + ms)).toBeLessThanOrEqual(10 * minute);
     expect(named('run.finished')).toHaveLength(1);
     expect(named('run.retrying')).toHaveLength(away.asked.length - 1);
+    expect(named('run.retrying').every(({ facts }) => facts.code === code)).toBe(true);
     expect(await runtime.store.retries.all()).toEqual([]);
   });
 });
