@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { loadCatalogue } from '../../src/config/catalogue.ts';
+import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import type { JsonSchema, Option, OptionSet } from '../../src/sdk/option.ts';
 import { openReceiver } from '../alerts/receiver.ts';
 import { Canaries } from './canaries.ts';
@@ -25,10 +26,20 @@ function stateBytes({ folder }: Home): string {
   return files.map((path) => readFileSync(path, 'latin1')).join('\n');
 }
 
+/** Lets every source log in again: a login on hold would not be sent, and nobody could say it back. */
+function liftHolds({ folder }: Home): void {
+  const file = join(folder, 'state', 'sluice.db');
+  if (!existsSync(file)) return;
+  const database = new SqliteDatabase(file);
+  database.exec('delete from login_holds');
+  database.close();
+}
+
 /** What each of the commands says, by its words. */
 async function saidBy(home: Home, commands: readonly string[], env: NodeJS.ProcessEnv): Promise<Map<string, string>> {
   const said = new Map<string, string>();
   for (const command of commands) {
+    liftHolds(home);
     const { code, stdout, stderr } = await home.sluice(command.split(' '), { env });
     said.set(`${command} (${code})`, `${stdout}\n${stderr}`);
   }
@@ -251,10 +262,12 @@ describe('secrets at work, where everybody refuses them and says them back', () 
     ];
     const said = await saidBy(home, commands, env);
     const refused = { ...env, OTEL_EXPORTER_OTLP_ENDPOINT: `${echo.url}/kind0/400/at` };
+    liftHolds(home);
     said.set(
       'a collector that refuses',
       (await home.sluice(['sync', 'read_bearer', '--wait', '0', '--log', 'warn'], { env: refused })).stderr,
     );
+    liftHolds(home);
     const daemon = home.start(['run', '--log', 'debug'], { env });
     await until('the daemon to start', () => daemon.output().includes('daemon.started'));
     await until('an alert', () => /alert\.(unsent|given_up|sent)/.test(daemon.output()));
