@@ -4,6 +4,7 @@ import { type Plan, resumePlan } from '../schedule/plan.ts';
 import { nominalOf, type Schedule, scheduleKey } from '../schedule/schedule.ts';
 import { createTimer, type Due, type Timer } from '../schedule/timer.ts';
 import { type Passed, takeTurn } from '../schedule/turn.ts';
+import type { Move } from '../state/schedules.ts';
 import type { Parts, Store } from '../state/store.ts';
 import type { RetryRow, ScheduleRow } from '../state/tables.ts';
 import { PendingAttempts } from './retry/pending-attempts.ts';
@@ -193,8 +194,22 @@ export class Scheduler {
   /** The clock was set: what is planned for a time that is far off now is planned again. */
   #replan(): void {
     const now = this.#given.clock.now();
-    for (const planned of this.#planned.values()) planned.plan = resumePlan(planned.schedule, planned.plan, now);
+    const moves: Move[] = [];
+    for (const [job, planned] of this.#planned) {
+      const { nextAt: from } = planned.plan;
+      planned.plan = resumePlan(planned.schedule, planned.plan, now);
+      const to = planned.plan.nextAt;
+      if (from !== null && to !== null && from !== to) moves.push({ job, from, to });
+    }
     this.attempts.clockSet(now);
+    if (moves.length > 0) void this.#writeMoves(moves).catch(this.#given.failed);
+  }
+
+  /** Others see when jobs fire next. A firing that is on its way has another instant in the store, and writes the next one itself. */
+  async #writeMoves(moves: readonly Move[]): Promise<void> {
+    await this.#given.store.transaction(async ({ schedules }) => {
+      for (const move of moves) await schedules.move(move);
+    });
   }
 
   /** The plan of the schedule is left as it is. */

@@ -2,6 +2,13 @@ import type { Ground } from './part.ts';
 import { prepared, type Value } from './prepared.ts';
 import type { ScheduleRow } from './tables.ts';
 
+/** The next firing of a job becomes another instant, both in epoch milliseconds. */
+export interface Move {
+  readonly job: string;
+  readonly from: number;
+  readonly to: number;
+}
+
 /** When each job is due next, written down so that a restart knows what it missed. */
 export class Schedules {
   readonly #ground: Ground;
@@ -21,6 +28,12 @@ export class Schedules {
 
   async all(): Promise<ScheduleRow[]> {
     return this.#ground.db.selectFrom('schedules').selectAll().orderBy('next_at').orderBy('job').execute();
+  }
+
+  /** Nothing is changed unless the job is still planned for `from`. */
+  async move({ job, from, to }: Move): Promise<void> {
+    const planned = this.#ground.db.updateTable('schedules').where('job', '=', job).where('next_at', '=', from);
+    await planned.set({ next_at: to }).execute();
   }
 
   async forget(job: string): Promise<void> {

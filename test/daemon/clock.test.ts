@@ -23,6 +23,16 @@ describe('a clock that is set', () => {
     await vi.waitFor(() => expect(source.asked).toBeGreaterThan(0), { timeout: 75_000, interval: 200 });
   });
 
+  it('back is seen in when the jobs fire next, also by other processes', async () => {
+    const { clock, runtime, hear, stop } = await minutely();
+    onTestFinished(stop);
+    clock.forward(-30 * minute);
+    await hear('clock.set', { seconds: -1800 });
+    const nextAt = async () => (await runtime.store.schedules.all()).map(({ next_at }) => next_at - clock.now());
+    await vi.waitFor(async () => expect((await nextAt()).every((wait) => wait <= minute)).toBe(true));
+    expect(await nextAt()).toHaveLength(1);
+  });
+
   it('is an alert from five minutes on, and is none any more after an hour', async () => {
     const { clock, runtime, hear, stop } = await minutely();
     onTestFinished(stop);

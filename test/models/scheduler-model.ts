@@ -92,9 +92,13 @@ export class Model {
 
   /** Somebody has set the clock. */
   jump(now: number): void {
-    for (const planned of this.planned.values()) {
+    for (const [name, planned] of this.planned) {
       if (planned.next === null) continue;
-      planned.next = resumed(planned.schedule, { key: scheduleKey(planned.schedule), at: planned.next }, now);
+      const key = scheduleKey(planned.schedule);
+      const before = planned.next;
+      planned.next = resumed(planned.schedule, { key, at: before }, now);
+      // A firing that has not begun yet stays on the disk.
+      if (planned.next !== null && this.kept.get(name)?.at === before) this.kept.set(name, { key, at: planned.next });
     }
   }
 
