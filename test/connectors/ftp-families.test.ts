@@ -6,6 +6,7 @@ import ssh2, { type Connection, type ServerConfig } from 'ssh2';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import ftp from '../../connectors/ftp/index.ts';
 import { makeCertificates } from '../servers/certificates.ts';
+import { newSshKey } from '../servers/ssh-key.ts';
 import { problemOf } from './db-reader.ts';
 import { ftpContext, ownFolder, readFtp } from './ftp-harness.ts';
 import { fingerprintOf } from './ftp-logins.ts';
@@ -154,7 +155,7 @@ describe('a server of another protocol', () => {
 
 describe('an SSH server', () => {
   const [ed25519, rsa, ecdsa] = [
-    ssh2.utils.generateKeyPairSync('ed25519'),
+    newSshKey(),
     ssh2.utils.generateKeyPairSync('rsa', { bits: 2048 }),
     ssh2.utils.generateKeyPairSync('ecdsa', { bits: 256 }),
   ];

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import ssh2, { type AuthContext, type AuthenticationType, type Connection } from 'ssh2';
 import { expect, it, onTestFinished } from 'vitest';
 import ftp from '../../connectors/ftp/index.ts';
+import { newSshKey } from '../servers/ssh-key.ts';
 import { ftpContext, ownFolder } from './ftp-harness.ts';
 import { fingerprintOf } from './ftp-logins.ts';
 
@@ -28,7 +29,7 @@ async function login({ wanted, password, withKey, prompts = ['Password: '] }: At
   seen: string[];
   result: unknown;
 }> {
-  const [host, user] = [ssh2.utils.generateKeyPairSync('ed25519'), ssh2.utils.generateKeyPairSync('ed25519')];
+  const [host, user] = [newSshKey(), newSshKey()];
   const seen: string[] = [];
   const open = new Set<Connection>();
   const server = new ssh2.Server({ hostKeys: [host.private] }, (connection) => {

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import ssh2, { type Connection, type SFTPWrapper } from 'ssh2';
 import { afterEach, expect, it } from 'vitest';
 import ftp from '../../connectors/ftp/index.ts';
+import { newSshKey } from '../servers/ssh-key.ts';
 import { ftpContext, ownFolder, readFtp } from './ftp-harness.ts';
 import { fingerprintOf } from './ftp-logins.ts';
 
@@ -28,7 +29,7 @@ interface Silent {
 
 /** An SFTP server with one file, which answers up to one point. */
 async function openSilent(silentAt: Point): Promise<Silent> {
-  const key = ssh2.utils.generateKeyPairSync('ed25519');
+  const key = newSshKey();
   const open = new Set<Connection>();
   const server = new ssh2.Server({ hostKeys: [key.private] }, (connection) => {
     open.add(connection);

@@ -18,6 +18,7 @@ import { openFtpScript } from '../connectors/ftp-script.ts';
 import { writeConfig } from '../journey/home.ts';
 import { startVendor } from '../oauth/vendor.ts';
 import { describeWithServer } from '../servers/describe.ts';
+import { newSshKey } from '../servers/ssh-key.ts';
 import { newFolder } from './rig.ts';
 
 const hour = 3_600_000;
@@ -143,7 +144,7 @@ describe('a wrong password of a file server', () => {
   }, 240_000);
 
   it('SFTP sees it once, then after 1 hour, 4 more and a day', async () => {
-    const host = ssh2.utils.generateKeyPairSync('ed25519');
+    const host = newSshKey();
     let seen = 0;
     const server = new ssh2.Server({ hostKeys: [host.private] }, (connection) => {
       connection.on('error', () => undefined);
