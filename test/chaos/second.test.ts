@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { SqliteDatabase } from '../../src/lib/sqlite.ts';
+import { freeze } from '../journey/freeze.ts';
 import { forSuite, type Running, until } from '../journey/world.ts';
 import { dieAt, openTheatre, type Stage, setStage, type Theatre } from './stage.ts';
 
@@ -52,7 +53,7 @@ describe('of two daemons on one state folder', () => {
       await says(second, 'daemon.waiting');
       await until('the rows', async () => (await oracle.look()) === 1);
       expect(second.output()).not.toContain('daemon.started');
-      first.child.kill('SIGSTOP');
+      await freeze(first, home);
       await oweOne(stage);
       first.child.kill(signal);
       first.child.kill('SIGCONT');

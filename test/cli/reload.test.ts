@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { freeze } from '../journey/freeze.ts';
 import { until } from '../journey/process.ts';
 import { adminKey, makeWorld } from '../journey/world.ts';
 
@@ -85,7 +86,7 @@ describe('sluice reload', () => {
 
   it('gives up on a daemon that hangs', async () => {
     const { home, daemon } = await setUp();
-    daemon.child.kill('SIGSTOP');
+    await freeze(daemon, home);
     try {
       const { code, stderr } = await home.sluice(['reload', '--wait', '0.5']);
       expect(code).toBe(1);
