@@ -15,7 +15,8 @@ export default defineConfig({
     pool: 'forks',
     globalSetup: ['test/journey/built.ts'],
     setupFiles: ['src/lib/temporal.ts'],
-    maxWorkers: 2,
+    // One more than two cores: many tests wait, for timers and for processes of their own.
+    maxWorkers: 3,
     // Not how long anything may take, but when it hangs: a starved machine is twenty times slower than an idle one.
     testTimeout: 300_000,
     hookTimeout: 240_000,
