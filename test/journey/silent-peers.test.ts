@@ -17,10 +17,11 @@ async function makePlace(): Promise<{ peer: Peer; home: Home }> {
     destinations: { main: { url: `http://${at}/api/1.0`, api_key: 'k'.repeat(40) } },
     sources: {
       robot: { connector: 'acme', url: `http://${at}`, login: robot },
-      person: { connector: 'acme', url: `http://${at}`, login: { client_id: 'a', client_secret: 'b' } },
-      postgres: { connector: 'db', url: `postgres://a:b@${at}/c`, connect_timeout_seconds: 600 },
-      mysql: { connector: 'db', url: `mysql://a:b@${at}/c`, connect_timeout_seconds: 600 },
-      sqlserver: { connector: 'db', url: `sqlserver://a:b@${at}/c`, connect_timeout_seconds: 600 },
+      person: { connector: 'acme', url: `http://${at}`, login: { client_id: 'person', client_secret: 'b' } },
+      // Logins of one account go one after the other; here each source has its own.
+      postgres: { connector: 'db', url: `postgres://p:b@${at}/c`, connect_timeout_seconds: 600 },
+      mysql: { connector: 'db', url: `mysql://m:b@${at}/c`, connect_timeout_seconds: 600 },
+      sqlserver: { connector: 'db', url: `sqlserver://s:b@${at}/c`, connect_timeout_seconds: 600 },
       files: { connector: 'ftp', protocol: 'ftp', host: '127.0.0.1', port: peer.port, connect_timeout_seconds: 600 },
       api: { connector: 'simple_rest', url: `http://${at}`, timeout_seconds: 600 },
     },
