@@ -23,6 +23,7 @@ const calls: readonly (readonly [args: readonly string[], code: number, says: Re
   [['dead'], 0, /Nothing is dead/],
   [['alerts'], 0, /Nothing is wrong/],
   [['logins'], 0, /No source/],
+  [['sources'], 0, /folder +file /],
   [['login', 'folder'], 2, /CLI_NO_LOGIN/],
   [['schedules'], 0, /rows/],
   [['plan'], 0, /main/],
