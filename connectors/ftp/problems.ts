@@ -44,7 +44,7 @@ export function otherProtocol(place: string, { seen, protocol }: { seen: string;
   });
 }
 
-/** The server lets nobody in without encryption. */
+/** The server takes no login without encryption. */
 export function tlsRequired(place: string, seen: string): Problem {
   return make('FTP_TLS_REQUIRED', 'config', {
     message: `${place} wants TLS`,
@@ -62,7 +62,7 @@ export function accountWanted(place: string, seen: string): Problem {
   });
 }
 
-/** Logged in by SSH, and there is no file transfer; undefined if an error says something else. */
+/** The SSH login works, but this user has no file transfer; undefined if an error says something else. */
 export function noSftp(thrown: unknown, place: string): Problem | undefined {
   const { message } = seenIn(thrown);
   const [, length] = /^Packet length (\d+) exceeds/.exec(message) ?? [];

@@ -5,7 +5,7 @@ import type { Problem } from '../lib/problem.ts';
 import { isUnwritable } from '../state/state-problem.ts';
 import type { Store } from '../state/store.ts';
 import type { RunEvents } from './events.ts';
-import type { Firing } from './scheduler.ts';
+import { type Firing, placeOfFiring } from './scheduler.ts';
 
 /** The disk is looked at this often while a firing waits for it. */
 const lookEveryMs = 10_000;
@@ -45,7 +45,7 @@ export class DiskRetries {
     if (!isOfDisk(problem) || this.#given.stop.aborted) return false;
     const { store, emit } = this.#given;
     const waits = began ? { wantedBytes: freeBytes(store.folder) + moreBytes } : {};
-    this.#deferred.set(keyOf(firing), { firing, ...waits });
+    this.#deferred.set(placeOfFiring(firing), { firing, ...waits });
     const { code, message } = problem;
     emit('firing.deferred', { job: firing.job.name, at: firing.at, code, message });
     void this.#look();
@@ -54,7 +54,7 @@ export class DiskRetries {
 
   /** A newer firing takes the place of one that waits, unless each of them has a run of its own. */
   replaceBy(firing: Firing): void {
-    this.#deferred.delete(keyOf(firing));
+    this.#deferred.delete(placeOfFiring(firing));
   }
 
   async #look(): Promise<void> {
@@ -80,10 +80,6 @@ export class DiskRetries {
 
 function isOfDisk(problem: unknown): problem is Problem {
   return isUnwritable(problem) || (problem as { code?: unknown } | undefined)?.code === 'DISK_FULL';
-}
-
-function keyOf({ job, at, logicalAt }: Firing): string {
-  return logicalAt === undefined ? job.name : `${job.name} ${at}`;
 }
 
 function freeBytes(folder: string): number {

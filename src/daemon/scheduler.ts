@@ -33,6 +33,11 @@ export interface Firing {
   done(): void;
 }
 
+/** Names what a firing that waits stands for: the job, whose next firing takes its place, or itself where it has a run of its own. */
+export function placeOfFiring({ job, at, logicalAt }: Firing): string {
+  return logicalAt === undefined ? job.name : `${job.name} ${at}`;
+}
+
 /** Firings that nothing is done about, as the misfire policy wants it. */
 export interface PassedOver extends Passed {
   readonly job: Job;

@@ -1,16 +1,28 @@
+import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import { redact } from '../lib/redact.ts';
 import { Audit, type By } from './audit.ts';
 import { atomically, type Ground } from './part.ts';
-import type { LoginHoldRow } from './tables.ts';
+import type { LoginHoldRow, Tables } from './tables.ts';
 
 /** Whose login it is: the account at a server. */
-export type Account = Pick<LoginHoldRow, 'connector' | 'place' | 'account'>;
+export type LoginAccount = Pick<LoginHoldRow, 'connector' | 'place' | 'account'>;
 /** An account and the secret that it logs in with. */
-export type LoginKey = Account & Pick<LoginHoldRow, 'key_id' | 'secret'>;
+export type LoginKey = LoginAccount & Pick<LoginHoldRow, 'key_id' | 'secret'>;
 
 const keyOf = ({ connector, place, account, key_id, secret }: LoginKey): LoginKey => ({
   ...{ connector, place, account, key_id, secret },
 });
+
+/** Conditions on rows. */
+type Where = (eb: ExpressionBuilder<Tables, 'login_holds'>) => Expression<SqlBool>;
+const isOf =
+  ({ connector, place, account }: LoginAccount): Where =>
+  (eb) =>
+    eb.and({ connector, place, account });
+const is =
+  (key: LoginKey): Where =>
+  (eb) =>
+    eb.and(keyOf(key));
 
 /** Refused logins of sources: on hold until a try is due, a person lifts the hold, or the secret is another one. */
 export class LoginHolds {
@@ -21,9 +33,8 @@ export class LoginHolds {
   }
 
   /** All of an account, whatever its secret was. */
-  async of({ connector, place, account }: Account): Promise<LoginHoldRow[]> {
-    const rows = this.#ground.db.selectFrom('login_holds').selectAll().where('connector', '=', connector);
-    return rows.where('place', '=', place).where('account', '=', account).execute();
+  async of(account: LoginAccount): Promise<LoginHoldRow[]> {
+    return this.#ground.db.selectFrom('login_holds').selectAll().where(isOf(account)).execute();
   }
 
   /** All that are on hold. */
@@ -79,32 +90,25 @@ export class LoginHolds {
 
   /** The login works, or a person lets it be tried. False if it was not on hold, nor suspected. */
   async release(key: LoginKey): Promise<boolean> {
-    const { connector, place, account, key_id, secret } = key;
-    const rows = this.#ground.db.deleteFrom('login_holds').where('connector', '=', connector);
-    const one = rows.where('place', '=', place).where('account', '=', account).where('key_id', '=', key_id);
-    return (await one.where('secret', '=', secret).executeTakeFirst()).numDeletedRows > 0n;
+    const released = this.#ground.db.deleteFrom('login_holds').where(is(key));
+    return (await released.executeTakeFirst()).numDeletedRows > 0n;
   }
 
   /** Lifts all holds of an account, with a record of who did. False if there was none. */
-  resume({ connector, place, account }: Account, { by, source }: { by: By; source: string }): Promise<boolean> {
+  resume(account: LoginAccount, { by, source }: { by: By; source: string }): Promise<boolean> {
     return atomically(this.#ground, async (inside) => {
-      const rows = inside.db.deleteFrom('login_holds').where('connector', '=', connector);
-      const all = rows.where('place', '=', place).where('account', '=', account).returning('refusals');
-      const lifted = await all.execute();
+      const lifted = await inside.db.deleteFrom('login_holds').where(isOf(account)).returning('refusals').execute();
       if (!lifted.some(({ refusals }) => refusals > 0)) return false;
       await new Audit(inside).write({ by, action: 'resume', job: `source ${source}` });
       return true;
     });
   }
 
-  async #find({ connector, place, account, key_id, secret }: LoginKey): Promise<LoginHoldRow | undefined> {
-    const rows = this.#ground.db.selectFrom('login_holds').selectAll().where('connector', '=', connector);
-    const one = rows.where('place', '=', place).where('account', '=', account).where('key_id', '=', key_id);
-    return one.where('secret', '=', secret).executeTakeFirst();
+  async #find(key: LoginKey): Promise<LoginHoldRow | undefined> {
+    return this.#ground.db.selectFrom('login_holds').selectAll().where(is(key)).executeTakeFirst();
   }
 
-  #where({ db }: Ground, { connector, place, account, key_id, secret }: LoginKey) {
-    const rows = db.updateTable('login_holds').where('connector', '=', connector).where('place', '=', place);
-    return rows.where('account', '=', account).where('key_id', '=', key_id).where('secret', '=', secret);
+  #where({ db }: Ground, key: LoginKey) {
+    return db.updateTable('login_holds').where(is(key));
   }
 }

@@ -4,10 +4,10 @@ import { resolve } from 'node:path';
 import type { Login, Source } from '../../config/config.ts';
 import type { Key } from '../../oauth/keys.ts';
 import type { SourceAccount } from '../../sdk/connector.ts';
-import type { Account } from '../../state/login-holds.ts';
+import type { LoginAccount } from '../../state/login-holds.ts';
 
 /** Whom a source logs in as, and what the login rests on. */
-export interface SourceLogin extends Account, Pick<SourceAccount, 'secret' | 'files'> {}
+export interface SourceLogin extends LoginAccount, Pick<SourceAccount, 'secret' | 'files'> {}
 
 /** The login of a source; undefined if it has none. */
 export function loginOf({ name, connector, options, login }: Source): SourceLogin | undefined {
@@ -55,6 +55,6 @@ export function isSameHash(a: string, b: string): boolean {
 }
 
 /** `db:5432 as etl`. */
-export function loginText({ place, account }: Account): string {
+export function loginText({ place, account }: LoginAccount): string {
   return account === '' ? place : `${place} as ${account}`;
 }

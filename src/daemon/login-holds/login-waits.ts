@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Problem } from '../../lib/problem.ts';
 import type { Store } from '../../state/store.ts';
 import type { LoginHoldRow } from '../../state/tables.ts';
-import type { Firing } from '../scheduler.ts';
+import { type Firing, placeOfFiring } from '../scheduler.ts';
 import type { LoginGate } from './gate.ts';
 import { onHold } from './problem.ts';
 
@@ -41,14 +41,14 @@ export class LoginWaits {
     const isOfLogin = problem?.isLoginRefused === true || problem?.code === onHold;
     // What is not made good when it is missed is not made good now.
     if (!isOfLogin || this.#given.stop.aborted || firing.job.schedule?.misfire?.policy === 'skip') return false;
-    this.#waiting.set(keyOf(firing), firing);
+    this.#waiting.set(placeOfFiring(firing), firing);
     void this.#look().catch(this.#given.failed);
     return true;
   }
 
   /** A newer firing takes the place of one that waits, unless each of them has a run of its own. */
   replaceBy(firing: Firing): void {
-    this.#waiting.delete(keyOf(firing));
+    this.#waiting.delete(placeOfFiring(firing));
   }
 
   /** Writes down what still waits, so that the next start fires it. */
@@ -95,8 +95,4 @@ export class LoginWaits {
     };
     this.#fire(key, { ...firing, done });
   }
-}
-
-function keyOf({ job, at, logicalAt }: Firing): string {
-  return logicalAt === undefined ? job.name : `${job.name} ${at}`;
 }

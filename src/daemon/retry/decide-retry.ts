@@ -33,7 +33,7 @@ export interface FailedAttempt {
   readonly seed: string;
 }
 
-export type Decision =
+export type RetryDecision =
   /** The next attempt, and from when on there would be none. */
   | { readonly at: number; readonly until: number }
   /** There is none; `why` is absent where that needs no words. */
@@ -44,7 +44,7 @@ export type Decision =
  * of it fixed and half spread (equal jitter), and is never shorter than what the source asks for. No attempt begins at or
  * after the next firing, or later than `within` after the first one.
  */
-export function decideRetry(failed: FailedAttempt): Decision {
+export function decideRetry(failed: FailedAttempt): RetryDecision {
   const { rule, problem, attempt, now, nextFiring } = failed;
   if (!isPassing(problem)) return {};
   if (rule.attempts !== undefined && attempt >= rule.attempts) {
