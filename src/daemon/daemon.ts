@@ -72,7 +72,7 @@ export class Daemon {
     this.#loginWaits = new LoginWaits({
       ...{ gate: runtime.loginGate, clock, fire: (firing) => this.#line.take(firing), stop: this.#stop.signal },
       sourceOf: (job) => this.#now.config.jobs.get(job)?.extract?.source,
-      failed: (error) => this.#fault('the look at logins on hold met a fault', error),
+      failed: (error) => this.#fault('the check of logins on hold failed', error),
     });
     this.#line.widen(config.concurrency ?? concurrencyDefault);
     const fire = (firing: Firing): void => this.#fire(firing);

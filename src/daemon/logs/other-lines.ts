@@ -106,7 +106,8 @@ export const otherLines: readonly OtherLine[] = [
   },
   { line: 'alerts could not be sent', level: 'error', facts: ['error'], says: 'They stay owed.' },
   { line: 'the look at sources met a fault', level: 'error', facts: ['error'], says: 'It is tried again.' },
-  { line: 'the look at logins on hold met a fault', level: 'error', facts: ['error'], says: 'It is tried again.' },
+  { line: 'the check of logins on hold failed', level: 'error', facts: ['error'], says: 'It is tried again.' },
+  { line: 'the check of the disk failed', level: 'error', facts: ['error'], says: 'It is tried again.' },
   {
     line: 'a look at a source met a fault',
     level: 'error',
