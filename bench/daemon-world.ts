@@ -22,7 +22,7 @@ export async function writeJobs(folder: string, given: ConfigGiven): Promise<str
   await writeFile(join(folder, 'sales.csv'), `month,sales\n${rows.join('\n')}\n`);
   const all = Array.from({ length: jobs }, (_, job) => {
     const schedule = scheduleOf(job);
-    const rest = { ...(schedule === undefined ? {} : { schedule }), ...(always ? { always: true } : {}) };
+    const rest = { schedule, ...(always ? { always: true } : {}) };
     return [
       `job-${job}`,
       { source: 'files', query: 'sales.csv', format: 'csv', target: instanceOf(job), ...rest },

@@ -221,7 +221,7 @@ export async function readTls(tls: TlsOptions, folder: string): Promise<Tls | un
   return {
     rejectUnauthorized: tls.mode === 'verify',
     ...(await readTlsFiles(tls, folder, badFile)),
-    ...(tls.servername === undefined ? {} : { servername: tls.servername }),
+    servername: tls.servername,
   };
 }
 

@@ -51,7 +51,7 @@ function ambiguous(name: string, seen?: Buffer): Problem {
     family: 'job',
     message: `ambiguous BIT value: the server computes column ${JSON.stringify(name)} and does not say whether it sends bytes or digits`,
     where: { column: name },
-    ...(seen === undefined ? {} : { seen: `0x${seen.toString('hex')}` }),
+    seen: seen === undefined ? undefined : `0x${seen.toString('hex')}`,
     allowed: `BIT columns of a table, and computed BIT values of at most ${maxSafeBits} bits`,
     next: `convert it to a number in the query: (…) + 0 as ${name}`,
   });

@@ -18,15 +18,15 @@ export function mysqlConfig({ address, tls, timeoutMs, socket }: ConfigParts): C
     // The name that a certificate is checked against; the socket below is what really connects.
     host: tls?.servername ?? host,
     port,
-    ...(user === undefined ? {} : { user }),
-    ...(password === undefined ? {} : { password }),
-    ...(database === undefined ? {} : { database }),
+    user,
+    password,
+    database,
     charset: 'utf8mb4',
     connectTimeout: timeoutMs,
     stream: () => socketTo(address, socket),
     // No file of ours is anybody's business, and the meaning of a query is not for a driver to change.
     flags: ['-LOCAL_FILES', '-IGNORE_SPACE', '-FOUND_ROWS'],
-    ...(tls === undefined ? {} : { ssl: secure(tls) }),
+    ssl: tls === undefined ? undefined : secure(tls),
   };
 }
 
@@ -34,9 +34,9 @@ function secure({ rejectUnauthorized, ca, cert, key }: Tls) {
   return {
     rejectUnauthorized,
     verifyIdentity: rejectUnauthorized,
-    ...(ca === undefined ? {} : { ca }),
-    ...(cert === undefined ? {} : { cert }),
-    ...(key === undefined ? {} : { key }),
+    ca,
+    cert,
+    key,
   };
 }
 

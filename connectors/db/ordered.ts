@@ -33,7 +33,7 @@ export function nullInOrder(column: string, { row, next }: { row?: number; next:
     code: 'DB_NULL_IN_ORDER',
     family: 'job',
     message: `column ${JSON.stringify(column)} is null in a row, so nothing says where the row belongs`,
-    where: { column, ...(row === undefined ? {} : { row }) },
+    where: { column, row },
     next,
   });
 }

@@ -21,7 +21,7 @@ export async function requestCancel(client: pg.Client, { config, patienceMs }: C
   const { processID, secretKey } = client as unknown as { processID: number | null; secretKey: number };
   if (processID === null) return;
   const { ssl, host, port, stream } = config;
-  const connection = new pg.Connection({ ssl, ...(stream === undefined ? {} : { stream }) } as pg.ConnectionConfig);
+  const connection = new pg.Connection({ ssl, stream } as pg.ConnectionConfig);
   const messenger = connection as unknown as Messenger;
   const done = new Promise<void>((resolve) => {
     const go = () => messenger.cancel(processID, secretKey);

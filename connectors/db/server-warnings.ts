@@ -36,7 +36,7 @@ export function tellWarnings({ list, isAll }: ServerWarnings, { place, option, w
       code: 'DB_WARNING',
       message: `the database at ${place} warns: ${first!.message}${more.length === 0 ? '' : ` (and ${many}${more.length} more)`}`,
       seen: code,
-      ...(fix === undefined ? {} : { next: fix }),
+      next: fix,
     };
   });
   if (option === 'refuse' && told.length > 0) throw refused(told);

@@ -17,7 +17,7 @@ function answerTo(request: SqliteRequest): SqliteAnswer {
   } catch (thrown) {
     if (thrown instanceof FileOverwritten) return { kind: 'overwritten' };
     const { errcode, message } = thrown as { errcode?: number; message: string };
-    return { kind: 'failed', ...(errcode === undefined ? {} : { errcode }), message };
+    return { kind: 'failed', errcode, message };
   }
 }
 

@@ -47,7 +47,7 @@ export function sqliteProblem(thrown: unknown, path: string): Problem {
     family: rule.family,
     code: rule.code,
     message: `SQLite on ${path}: ${message}`,
-    ...(rule.next === undefined ? {} : { next: rule.next }),
+    next: rule.next,
     ...(code === '' ? {} : { seen: code }),
     cause: thrown,
   });

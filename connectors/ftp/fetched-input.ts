@@ -18,7 +18,7 @@ export function fetchedInput({ name, path, modified, signal }: Fetched): RecordI
   return {
     name,
     local: path,
-    ...(modified === undefined ? {} : { modified: new Date(modified) }),
+    modified: modified === undefined ? undefined : new Date(modified),
     open: () => read(path, signal),
   };
 }

@@ -53,7 +53,7 @@ async function login(
     user: source.user ?? 'anonymous',
     password: source.password ?? 'guest',
     secure: { ftp: false, ftps: true, ftps_implicit: 'implicit' as const, sftp: false }[source.protocol],
-    ...(secureOptions === undefined ? {} : { secureOptions }),
+    secureOptions,
   });
 }
 

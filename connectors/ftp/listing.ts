@@ -49,7 +49,7 @@ function machineEntry(line: string): Entry | 'itself' | undefined {
     name,
     ...kindOfType(type, facts.get('type')),
     ...sizeOf(facts.get('size') ?? ''),
-    ...(modified === undefined ? {} : { modified }),
+    modified,
   };
 }
 
@@ -135,5 +135,5 @@ function dosEntry(line: string): Entry | undefined {
   if (mark === undefined) return { name, kind: 'file', ...sizeOf(told) };
   if (mark.toUpperCase() === 'DIR') return { name, kind: 'folder' };
   const [, link = name, target] = /^(.+) \[(.+)\]$/.exec(name) ?? [];
-  return { name: link, kind: 'unknown', ...(target === undefined ? {} : { target }) };
+  return { name: link, kind: 'unknown', target };
 }

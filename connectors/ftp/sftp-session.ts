@@ -262,7 +262,7 @@ async function unlessStatus<T>(status: number, call: Promise<T>): Promise<T | un
 }
 
 function factsOf({ size, mtime }: Partial<Stats>): Facts {
-  return { ...(size === undefined ? {} : { size }), ...(mtime === undefined ? {} : { modified: mtime * 1000 }) };
+  return { size, modified: mtime === undefined ? undefined : mtime * 1000 };
 }
 
 const kindsOfLongNames: Readonly<Record<string, Entry['kind']>> = { '-': 'file', d: 'folder', l: 'link' };

@@ -126,7 +126,7 @@ function loginOf(auth: Auth): LoginData {
     call: dataOf(call!),
     token: token_path,
     ...(place === 'query' ? { query: { [name]: '{{ login.token }}' } } : { headers: { [name]: value } }),
-    ...(logout === undefined ? {} : { logout: dataOf(logout) }),
+    logout: logout === undefined ? undefined : dataOf(logout),
   };
 }
 
@@ -140,10 +140,10 @@ function registerWithin(value: unknown, name = ''): void {
 function dataOf({ path, method, headers, body, form }: SideCall): RequestData {
   return {
     path,
-    ...(method === undefined ? {} : { method }),
-    ...(headers === undefined ? {} : { headers }),
-    ...(body === undefined ? {} : { json: body }),
-    ...(form === undefined ? {} : { form }),
+    method,
+    headers,
+    json: body,
+    form,
   };
 }
 

@@ -46,7 +46,7 @@ const connector = defineConnector({
   async extract(context) {
     const { source: given, query: asked, scratch, signal, log, warn, login, timezone, logicalAt, watermark } = context;
     const client = await clientOf(context);
-    const run = { zone: timezone ?? 'UTC', ...(logicalAt === undefined ? {} : { logicalAt }) };
+    const run = { zone: timezone ?? 'UTC', logicalAt };
     const asking = new Asking({ source: given, client, login, signal, log, ...run });
     const spool = new Spool(scratch, { mostBytes: given.max_answer_bytes, signal });
     try {

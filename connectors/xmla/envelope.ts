@@ -13,7 +13,9 @@ export function discover(kind: string): RequestData {
 /** Has a statement carried out (XMLA 1.1, Execute). */
 export const execute: RequestData = call('Execute', (scope) => {
   const isTabular = scope.layout === 'tabular';
-  const shape = isTabular ? { Format: 'Tabular' } : { Format: 'Multidimensional', AxisFormat: 'TupleFormat' };
+  const shape: Record<string, string> = isTabular
+    ? { Format: 'Tabular' }
+    : { Format: 'Multidimensional', AxisFormat: 'TupleFormat' };
   const command = `<Command><Statement>${escaped(scope.statement)}</Statement></Command>`;
   return command + properties(scope, { ...shape, Content: 'SchemaData' });
 });

@@ -26,7 +26,7 @@ export async function callUrl({ url, timeout_seconds, ...call }: Call, { signal,
     const said = `answered ${answer.status}${shown(answer.text)}`;
     if (answer.status >= 200 && answer.status < 300) return { ok: true, said };
     const waitMs = retryAfterMs(answer.headers, now);
-    return { ok: false, said, ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }) };
+    return { ok: false, said, retryAfterMs: waitMs };
   } catch (thrown) {
     const { code, message } = seenIn(thrown);
     return { ok: false, said: `not reached: ${networkWords[code] ?? message}` };

@@ -198,10 +198,10 @@ function wrongOf({ subject, level, since, what, code }: Mention, detail: Detail 
     since: new Date(since).toISOString(),
     what,
     ...(code === null ? {} : { code }),
-    ...(shows_as_of === undefined ? {} : { shows_as_of: new Date(shows_as_of).toISOString() }),
-    ...(in_doubt === undefined ? {} : { in_doubt }),
-    ...(next === undefined ? {} : { next: next.says }),
-    ...(next?.at === undefined ? {} : { next_at: new Date(next.at).toISOString() }),
-    ...(mend === undefined ? {} : { mend: advised(mend) }),
+    shows_as_of: shows_as_of === undefined ? undefined : new Date(shows_as_of).toISOString(),
+    in_doubt,
+    next: next?.says,
+    next_at: next?.at === undefined ? undefined : new Date(next.at).toISOString(),
+    mend: mend === undefined ? undefined : advised(mend),
   };
 }

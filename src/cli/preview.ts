@@ -124,8 +124,8 @@ async function previewJob(job: Job, { config, store, logins, signal, payloadPath
   const login = logins?.of(extract.source);
   const warnings = new RunWarnings(undefined, job.guards);
   const given = {
-    ...(login === undefined ? {} : { login }),
-    ...(store === undefined ? {} : { guard: await guardOf(extract.source, { config, store }) }),
+    login,
+    guard: store === undefined ? undefined : await guardOf(extract.source, { config, store }),
     extract,
     folder: config.folder,
     signal,
@@ -144,7 +144,7 @@ async function previewJob(job: Job, { config, store, logins, signal, payloadPath
     const place = await placeOf(job, store);
     const kept = payloadPath === undefined ? {} : { payloadPath };
     const preview = await previewPipeline({ ...given, ...place, ...onBatch, ...kept, rows: rowsShown });
-    const judged = { job, payload: { ...preview, asOf }, ...(watch === undefined ? {} : { watch }) };
+    const judged = { job, payload: { ...preview, asOf }, watch };
     const verdict = await verdictOf(judged, preview, store);
     return { job: job.name, target, preview, ...verdict, ...warned(warnings) };
   } catch (thrown) {
@@ -169,7 +169,7 @@ async function placeOf(job: Job, store: Store | undefined): Promise<Pick<Onward,
   if (store === undefined) return { keeping: { folder: '', run, isWanted: true } };
   const { lookUpPlace } = await import('../daemon/keep-rows.ts');
   const { watermark, keeping } = await lookUpPlace(store, { job, run });
-  return { ...(watermark === undefined ? {} : { watermark }), ...(keeping === undefined ? {} : { keeping }) };
+  return { watermark, keeping };
 }
 
 async function verdictOf(
@@ -240,7 +240,7 @@ function plain({ job, target, preview, problem, warnings, would, compared }: Sho
     job,
     target,
     would,
-    ...(warnings === undefined ? {} : { warnings }),
+    warnings,
     ...(preview === undefined
       ? {}
       : {
@@ -252,6 +252,6 @@ function plain({ job, target, preview, problem, warnings, would, compared }: Sho
           first_rows: preview.firstRows,
         }),
     ...(compared === undefined ? {} : { difference: null, ...compared }),
-    ...(problem === undefined ? {} : { problem: problemForMachines(problem) }),
+    problem: problem === undefined ? undefined : problemForMachines(problem),
   };
 }

@@ -110,6 +110,6 @@ function plain({ problem, milliseconds, ...facts }: Outcome): object {
     ...facts,
     milliseconds: Math.round(milliseconds),
     ...(problem === undefined || facts.run === undefined ? {} : { more: storyOf(facts.run) }),
-    ...(problem === undefined ? {} : { problem: problemForMachines(problem) }),
+    problem: problem === undefined ? undefined : problemForMachines(problem),
   };
 }

@@ -32,7 +32,7 @@ export function describeSchedule(schedule: Schedule): object {
     timezone: schedule.timezone,
     misfire: misfire === undefined ? 'run_once' : describeMisfire(misfire),
     overlap: overlap ?? 'skip',
-    ...(offset === undefined ? {} : { later: spanText(offset) }),
+    later: offset === undefined ? undefined : spanText(offset),
   };
 }
 
@@ -40,7 +40,7 @@ function timesOf(schedule: Schedule): object {
   if ('cron' in schedule) return { cron: schedule.cron };
   if ('at' in schedule) {
     const days = schedule.days?.map((day) => dayNames[day - 1]);
-    return { at: schedule.at, ...(days === undefined ? {} : { days }) };
+    return { at: schedule.at, days };
   }
   const from = new Date(schedule.from).toISOString();
   return { every: spanText(schedule.every), ...(schedule.from === 0 ? {} : { from }) };
@@ -50,7 +50,7 @@ function describeMisfire({ policy, within, atMost }: NonNullable<Schedule['misfi
   if (within === undefined && atMost === undefined) return policy;
   return {
     policy,
-    ...(within === undefined ? {} : { within: spanText(within) }),
-    ...(atMost === undefined ? {} : { at_most: atMost }),
+    within: within === undefined ? undefined : spanText(within),
+    at_most: atMost,
   };
 }

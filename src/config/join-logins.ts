@@ -22,7 +22,7 @@ export function joinLogins(sources: Outcomes, document: Document): { outcomes: O
     if (whoOf(value.login) !== whoOf(group[0]!.login)) {
       const problem = disagreement(source, group[0]!.source, document);
       problems.push(problem);
-      return [source, { problems: [problem], ...(connector === undefined ? {} : { connector }) }];
+      return [source, { problems: [problem], connector }];
     }
     const scopes = [...new Set(group.flatMap(({ login }) => login.scopes))];
     return [source, { ...outcome, value: { ...value, login: { ...value.login, scopes } } }];

@@ -88,7 +88,7 @@ function limitsOf({ first_failure, after_failures, stale_after, remind }: Writte
   return {
     ...(typeof first_failure === 'boolean' ? { firstFailure: first_failure } : {}),
     ...(typeof after_failures === 'number' ? { afterFailures: after_failures } : {}),
-    ...(stale_after === undefined ? {} : { staleAfterMs: stale_after === false ? false : spanOf(String(stale_after)) }),
+    staleAfterMs: stale_after === undefined ? undefined : stale_after === false ? false : spanOf(String(stale_after)),
     ...(typeof remind === 'string' ? { remindMs: spanOf(remind) } : {}),
   };
 }
@@ -149,7 +149,7 @@ function checkJobs(jobs: unknown, { top, path, faults }: { top: Part; path: Path
       path: below(path, i),
       seen: name,
       allowed: known.slice(0, mostJobsNamed).join(', ') + (known.length > mostJobsNamed ? ' …' : ''),
-      ...(meant === undefined ? {} : { next: `Did you mean "${meant}"?` }),
+      next: meant === undefined ? undefined : `Did you mean "${meant}"?`,
     });
   }
 }

@@ -41,7 +41,7 @@ function destinationOf(
     url,
     credentials,
     account: values.account ?? accountOf(url, credentials),
-    ...(values.client_id === undefined ? {} : { clientId: values.client_id }),
+    clientId: values.client_id,
     requestsPerSecond: values.requests_per_second,
     requestsPerDay: values.requests_per_day,
     reserveRequests: values.reserve_requests,

@@ -40,7 +40,7 @@ export function loadExtract(draft: Draft, target: Target | undefined, context: J
     format: format.format,
     formatOptions: format.options,
     stallTimeoutMs: stall_timeout_seconds * 1000,
-    ...(write === undefined ? {} : { write }),
+    write,
   };
 }
 
@@ -176,7 +176,7 @@ function loadTransform(
       path: given.path,
       on: 'key',
       allowed: known.join(', '),
-      ...(meant === undefined ? {} : { next: `Did you mean "${meant}"?` }),
+      next: meant === undefined ? undefined : `Did you mean "${meant}"?`,
     });
     return undefined;
   }

@@ -89,6 +89,6 @@ function reportUnknown(id: unknown, { at, formats, faults }: Pick<Draft, 'faults
     message: `There is no format ${typeof id === 'string' ? `"${id}"` : showValue(id)}`,
     path: at.path,
     allowed: known.join(', '),
-    ...(meant === undefined ? {} : { next: `Did you mean "${meant}"?` }),
+    next: meant === undefined ? undefined : `Did you mean "${meant}"?`,
   });
 }

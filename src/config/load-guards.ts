@@ -29,8 +29,8 @@ function changeOf({
   from = changeFrom,
 }: Exclude<Written['row_change'], false>): NonNullable<Guards['rowChange']> {
   return {
-    ...(down === undefined ? {} : { down: partOf(down) }),
-    ...(up === undefined ? {} : { up: partOf(up) }),
+    down: down === undefined ? undefined : partOf(down),
+    up: up === undefined ? undefined : partOf(up),
     from,
   };
 }

@@ -51,15 +51,15 @@ export async function loadJob(member: Member, context: JobContext): Promise<Outc
     line: context.document.place(memberPath(member), 'key').line ?? 1,
     destination,
     target,
-    ...(schedule === undefined ? {} : { schedule }),
-    ...(extract === undefined ? {} : { extract: { ...extract, timezone: schedule?.timezone ?? context.top.timezone } }),
+    schedule,
+    extract: extract === undefined ? undefined : { ...extract, timezone: schedule?.timezone ?? context.top.timezone },
     enabled: values.enabled,
     priority: values.priority,
     ...(extract === undefined || retry === false ? {} : { retry }),
     always: values.always,
     allowEmpty: values.allow_empty,
     guards: loadGuards(values.guards, context.top.guards),
-    ...(alerts === undefined ? {} : { alerts }),
+    alerts,
   };
   return { value: job, problems: [] };
 }

@@ -40,7 +40,7 @@ export function loadRetry(part: Part, otherwise: RetryRule | false, faults: Faul
     firstMs: span('first', rest.firstMs),
     longestMs: span('longest', rest.longestMs),
     withinMs: span('within', rest.withinMs),
-    ...(attempts === undefined ? {} : { attempts }),
+    attempts,
   };
   if (written.first !== undefined && written.longest === undefined && rule.firstMs > rule.longestMs) {
     return { ...rule, longestMs: rule.firstMs };
@@ -60,7 +60,7 @@ function spanAt(at: Part, option: keyof typeof bounds, faults: Faults): number |
     path: at.path,
     seen: showValue(at.value),
     allowed,
-    ...(next === undefined ? {} : { next }),
+    next,
   });
   return undefined;
 }

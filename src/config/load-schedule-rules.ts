@@ -40,9 +40,9 @@ export function loadRules(written: Written, { rules, place, faults }: RulesGiven
       : rules.spread;
   if (faults.problems.length > before) return undefined;
   return {
-    ...(misfire === undefined ? {} : { misfire }),
-    ...(overlap === undefined ? {} : { overlap }),
-    ...(spread === undefined ? {} : { spread }),
+    misfire,
+    overlap,
+    spread,
   };
 }
 
@@ -60,7 +60,7 @@ function misfireOf(written: WrittenMisfire, at: Part, faults: Faults): Misfire |
       : spanAt({ ...partAt(at, 'within'), value: text }, { of: '"within"', from: minuteMs, to: 366 * dayMs, faults });
   return {
     policy,
-    ...(bound === undefined ? {} : { within: bound }),
+    within: bound,
     ...(policy === 'run_all' ? { atMost: atMost ?? runAllDefaults.atMost } : {}),
   };
 }
@@ -79,7 +79,7 @@ function spanAt(
     path: at.path,
     seen: showValue(at.value),
     allowed,
-    ...(next === undefined ? {} : { next }),
+    next,
   });
   return undefined;
 }

@@ -38,11 +38,7 @@ function loadShort(at: Part, context: ScheduleContext): Schedule | undefined {
   const [, span] = /^@?every\b\s*(.*)$/i.exec(text) ?? [];
   const [, times, days] = /^(?:at\s+|(?=\d{1,2}:))(.*?)(?:\s+on\s+(.+))?$/i.exec(text) ?? [];
   const written: WrittenSchedule =
-    span !== undefined
-      ? { every: span }
-      : times !== undefined
-        ? { at: times, ...(days === undefined ? {} : { days }) }
-        : { cron: String(at.value) };
+    span !== undefined ? { every: span } : times !== undefined ? { at: times, days } : { cron: String(at.value) };
   // What is wrong in a short form stands where the whole of it does.
   return build(written, { ...context, place: () => at });
 }
@@ -103,7 +99,7 @@ function tell<T>(option: keyof WrittenSchedule, read: Told<T>, { place, faults }
     path: at.path,
     seen: showValue(seen ?? at.value),
     allowed,
-    ...(next === undefined ? {} : { next }),
+    next,
   });
   return undefined;
 }

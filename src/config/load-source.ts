@@ -40,7 +40,7 @@ export async function loadSource(member: Member, context: LoadContext): Promise<
   const { problems } = faults;
   if (problems.length > 0) return { problems, connector };
   const value = {
-    ...{ name, connector, options: values, ...checkOf(part.value), ...(login === undefined ? {} : { login }) },
+    ...{ name, connector, options: values, ...checkOf(part.value), login },
     ...renewalOf(part, { member, context, connector }),
   };
   return { value, connector, problems };
@@ -49,7 +49,7 @@ export async function loadSource(member: Member, context: LoadContext): Promise<
 function checkOf(given: unknown): Pick<Source, 'checkEveryMs' | 'retriesLogin'> {
   const { check_every: every, login_retry: retry } = given as { check_every?: string; login_retry?: string };
   return {
-    ...(every === undefined ? {} : { checkEveryMs: spanOf(every) }),
+    checkEveryMs: every === undefined ? undefined : spanOf(every),
     ...(retry === 'off' ? { retriesLogin: false } : {}),
   };
 }

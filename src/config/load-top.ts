@@ -106,7 +106,7 @@ export async function readTop(
     state: resolve(folder, String(values.state)),
     timezone: timezone ?? 'UTC',
     allowCommands,
-    ...(signal === undefined ? {} : { signal }),
+    signal,
     sealKeys: keysOf(values, env),
     ...monitorOf(values),
     guards: (part.value as Record<string, unknown>).guards,
@@ -116,7 +116,7 @@ export async function readTop(
     retry: loadRetry(part, defaultRetry, faults),
     concurrency: values.concurrency,
     onStartError: values.on_start_error,
-    ...(alerts === undefined ? {} : { alerts }),
+    alerts,
     places: placesOf(values, folder),
     destinations: entriesOf(written, 'destinations'),
     sources: entriesOf(written, 'sources'),
@@ -158,7 +158,7 @@ function diskOf({ disk }: OptionValues<typeof topOptions>): DiskSettings {
     free_megabytes?: number;
   };
   const { limit_megabytes: limit, free_megabytes: free } = written;
-  return { mostBytes: limit * 1_000_000, ...(free === undefined ? {} : { freeBytes: free * 1_000_000 }) };
+  return { mostBytes: limit * 1_000_000, freeBytes: free === undefined ? undefined : free * 1_000_000 };
 }
 
 function rulesOf(part: Part, faults: Faults): Rules & Spread {
@@ -190,7 +190,7 @@ export function checkTimezone(
     message: `"${timezone}" cannot be used as a time zone: ${fault}`,
     path,
     allowed: 'an IANA name such as Europe/Berlin, America/New_York or UTC',
-    ...(meant === undefined ? {} : { next: `Did you mean "${meant}"?` }),
+    next: meant === undefined ? undefined : `Did you mean "${meant}"?`,
   });
   return undefined;
 }

@@ -26,8 +26,8 @@ export function loadWrite(job: Part, faults: Faults): WriteRule | undefined {
   return {
     disposition,
     key: [key].flat(),
-    ...(deleted === undefined ? {} : { deleted }),
-    ...(retain === undefined ? {} : { retain: { ...rest, ...span } }),
+    deleted,
+    retain: retain === undefined ? undefined : { ...rest, ...span },
   };
 }
 

@@ -95,7 +95,7 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
     env,
     folder,
     faults,
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
+    signal: options.signal,
   });
   const isUsable = document.problems.length === 0 && faults.problems.length === 0;
   const catalogue = await (options.catalogue ?? openCatalogue)(top.places);
@@ -124,12 +124,12 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
     state: top.state,
     sealKeys: top.sealKeys,
     timezone: top.timezone,
-    ...(top.monitor === undefined ? {} : { monitor: top.monitor }),
+    monitor: top.monitor,
     keep: top.keep,
     disk: top.disk,
     concurrency: top.concurrency,
     onStartError: top.onStartError,
-    ...(top.alerts === undefined ? {} : { alerts: top.alerts }),
+    alerts: top.alerts,
     destinations: good<Destination>(destinations.outcomes),
     sources: good<Source>(logins.outcomes),
     jobs: good<Job>(jobs.outcomes, refused),

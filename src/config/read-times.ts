@@ -18,7 +18,7 @@ export function readSpan(text: string, { of, from, to }: { of: string; from: num
   if (value === undefined) {
     const meant = meantSpan(text);
     const next = meant === undefined ? undefined : `Write it together: ${meant}`;
-    return { fault: `${of} wants a span of time`, allowed, ...(next === undefined ? {} : { next }) };
+    return { fault: `${of} wants a span of time`, allowed, next };
   }
   if (value < from) return { fault: `${of} is too short`, allowed, next: `Write ${spanText(from)} or more` };
   return value > to ? { fault: `${of} is too long`, allowed, next: `Write ${spanText(to)} or less` } : { value };
@@ -74,7 +74,7 @@ export function readTimes(at: string | readonly string[]): Told<string[]> {
     fault: `"${wrong}" is no time of day`,
     allowed: 'hours and minutes from 00:00 to 23:59, as in "06:00" or ["06:00", "18:30"]',
     seen: wrong,
-    ...(meant === undefined ? {} : { next: `Did you mean "${meant}"?` }),
+    next: meant === undefined ? undefined : `Did you mean "${meant}"?`,
   };
 }
 
@@ -122,6 +122,6 @@ function noDays(part: string): Told<never> {
     fault: `"${part}" is no day of the week`,
     allowed,
     seen: part,
-    ...(mend === undefined ? {} : { next: mend }),
+    next: mend,
   };
 }

@@ -217,7 +217,7 @@ function unknownOption(error: SchemaError, path: Path, { schema, noun, elsewhere
     path,
     on: 'key',
     allowed: known.join(', ') || 'none',
-    ...(next === undefined ? {} : { next }),
+    next,
   };
 }
 
@@ -275,7 +275,7 @@ function wrongValue(error: SchemaError, path: Path, { part, schema, written }: A
     path,
     seen: variable === undefined ? shown : `${shown}, from ${variable.written}`,
     allowed: lacksUnit(value, node) ? allowedBy({ ...error, keyword: 'pattern' }, node) : allowedBy(error, node),
-    ...(mend === undefined ? {} : { next: mend }),
+    next: mend,
   };
 }
 

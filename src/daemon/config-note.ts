@@ -106,7 +106,7 @@ export async function keepRefusal(
 
 /** A fault as other processes are told of it. */
 export function toldFault({ code, message, where, next }: Problem): ToldFault {
-  return { code, place: placeOf(where), says: message, ...(next === undefined ? {} : { next }) };
+  return { code, place: placeOf(where), says: message, next };
 }
 
 /** What the daemon that is called `owner` has in force; undefined where that is not known. */

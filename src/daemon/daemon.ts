@@ -233,11 +233,11 @@ export class Daemon {
       job,
       origin: 'schedule',
       signal,
-      ...(firing.logicalAt === undefined ? {} : { logicalAt: firing.logicalAt }),
+      logicalAt: firing.logicalAt,
       firedAt: firing.at,
       settle: (parts) => firing.settle(parts),
       attempt: this.#retries.attemptOf(firing, job),
-      ...(seat === undefined ? {} : { seat }),
+      seat,
     });
     const outcome = await now.follow(run);
     await this.#retries.ended(firing, job, outcome);

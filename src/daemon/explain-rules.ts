@@ -273,14 +273,14 @@ function settled(facts: Facts): Judgement {
     verdict: conditionVerdicts[worst.kind] ?? 'needs attention',
     because: [...facts.conditions.flatMap((condition) => linksOf(condition, facts)), ended(last!)],
     ...upcoming(facts),
-    ...(worst.fix === undefined ? {} : { mend: worst.fix }),
+    mend: worst.fix,
   };
 }
 
 function linksOf({ kind, since, what, code }: Condition, { silence, stretch }: Facts): Link[] {
   if (kind === 'source' && silence !== undefined) return lookedAt(silence);
   if (kind === 'quota' && stretch !== undefined) return [{ at: stretch.since, says: `the job ${stretch.says}` }];
-  return [{ at: since, says: what, ...(code === undefined ? {} : { code }) }];
+  return [{ at: since, says: what, code }];
 }
 
 function upcoming({

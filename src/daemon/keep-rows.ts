@@ -44,8 +44,8 @@ export async function lookUpPlace(
     run,
     isHeld,
     isWanted: !isShown,
-    ...(present === undefined ? {} : { current: present.manifest }),
-    ...(staged === undefined ? {} : { staged }),
+    current: present?.manifest,
+    staged,
   };
   // A watermark whose rows are not there any more is none.
   return { reading, shape, keeping, ...(present === undefined ? {} : known) };

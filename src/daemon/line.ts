@@ -171,7 +171,7 @@ export class Line {
     try {
       if (stop.aborted) return;
       const signal = AbortSignal.any([stop, standing.cancel.signal]);
-      await run({ firing, signal, begin, ...(seat === undefined ? {} : { seat }) });
+      await run({ firing, signal, begin, seat });
     } finally {
       // Before the room is given on: a firing that waited has its place in the line.
       this.#end(firing, standing, seat);

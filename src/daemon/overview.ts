@@ -88,7 +88,7 @@ export async function readOverview(config: Config, store: Store | undefined, clo
   const daemon = await daemonOf(known.leases.get('daemon'), { store, clock });
   return {
     now,
-    ...(daemon === undefined ? {} : { daemon }),
+    daemon,
     accounts,
     waiting,
     lastRun: (job) => known.lasts.get(job),

@@ -250,7 +250,7 @@ class Spending {
       wanted,
       left: limit - this.#purse.used - wanted,
       fits: this.short.size === 0,
-      ...(this.#endsAt === undefined ? {} : { ends_at: this.#endsAt }),
+      ends_at: this.#endsAt,
       short: [...this.short]
         .map(([job, { firings, first }]) => ({ job, firings, first_at: first }))
         .sort((a, b) => b.firings - a.firings),

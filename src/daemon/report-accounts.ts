@@ -40,9 +40,9 @@ export async function reportAccounts(
         others,
         limit: Math.min(...sharing.map((one) => limitOf(one, 'person', { allowance }))),
         turns_at: now + untilMidnight(now),
-        ...(allowance === undefined ? {} : { allowance }),
+        allowance,
         ...(refused == null ? {} : { usage_refused: refused }),
-        ...(spentUntil === undefined ? {} : { spent_until: spentUntil }),
+        spent_until: spentUntil,
       };
     }),
   );

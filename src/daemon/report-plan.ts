@@ -81,7 +81,7 @@ export async function reportPlan({
       destinations: [...purse.limits.keys()],
       guessed: guessed.filter((job) => fires.has(job)),
       stretched: isToday ? (stretches.get(account) ?? []) : [],
-      ...(purse.allowance === undefined ? {} : { allowance: purse.allowance }),
+      allowance: purse.allowance,
       ...(isSpent ? { spent_until: purse.spentUntil! } : {}),
     };
     return { ...given, next: adviceFor(given, { config, now, until, isSpent }) };
@@ -114,7 +114,7 @@ async function plannedJob(
     worst,
     // A person may let it run again at any moment, so only the expectation leaves it out.
     expected: held ? 0 : expected,
-    ...(bundle === undefined ? {} : { bundle }),
+    bundle,
   };
 }
 
@@ -163,9 +163,9 @@ async function pursesOf(
       limits: new Map(sharing.map((one) => [one.name, limitOf(one, 'schedule', { allowance })])),
       used,
       others,
-      ...(allowance === undefined ? {} : { allowance }),
+      allowance,
       owed: new Map([...waiting].map(([job, rows]) => [job, rows.length])),
-      ...(spentUntil === undefined ? {} : { spentUntil }),
+      spentUntil,
     });
   }
   return purses;

@@ -138,8 +138,8 @@ export async function reportStatus(
     stranded: strandedIn(owed, config),
     accounts,
     logins,
-    ...(disk === undefined ? {} : { disk }),
-    ...(unwritable === undefined ? {} : { unwritable: { code: unwritable.code, says: unwritableText(unwritable) } }),
+    disk,
+    unwritable: unwritable === undefined ? undefined : { code: unwritable.code, says: unwritableText(unwritable) },
     ...(await alertStatus(config, store)),
   };
 }
@@ -162,8 +162,8 @@ function daemonStatus(
   return {
     owner: processText(owner),
     since: takenAt,
-    ...(stopped === undefined ? {} : { stopped }),
-    ...(config === undefined ? {} : { config }),
+    stopped,
+    config,
   };
 }
 
@@ -184,7 +184,7 @@ async function needyLogins({ sources }: Config, store: Store | undefined, clock:
     const next = loginCommand(sources[0] ?? login);
     const ends = state === 'ends soon' ? `its token ends at ${instantText(expires_at!)}` : undefined;
     const why = message ?? ends;
-    return { login, sources, next, ...(why === undefined ? {} : { message: why }) };
+    return { login, sources, next, message: why };
   });
 }
 
@@ -218,13 +218,13 @@ function jobStatus(job: Job, { overview, isEndless }: { overview: Overview; isEn
     enabled: job.enabled,
     state: isEndless && state === 'running' ? 'running, again and again' : state,
     ...(overview.hold(job.name) === undefined ? {} : { held: true }),
-    ...(last === undefined ? {} : { last_run: runOf(last) }),
-    ...(shown === undefined ? {} : { last_delivered_at: shown }),
-    ...(next === undefined ? {} : { next_firing_at: next }),
-    ...(until === undefined ? {} : { waits_until: until }),
-    ...(attempt === undefined ? {} : { retrying: retryOf(attempt) }),
-    ...(stretch === undefined ? {} : { stretched: stretchOf(stretch) }),
-    ...(silence === undefined ? {} : { silent_source: { source: job.extract?.source.name ?? '', ...silence } }),
+    last_run: last === undefined ? undefined : runOf(last),
+    last_delivered_at: shown,
+    next_firing_at: next,
+    waits_until: until,
+    retrying: attempt === undefined ? undefined : retryOf(attempt),
+    stretched: stretch === undefined ? undefined : stretchOf(stretch),
+    silent_source: silence === undefined ? undefined : { source: job.extract?.source.name ?? '', ...silence },
     owed: owed.map(({ bytes, row_count, owed_at, attempts, code, message }) => ({
       bytes,
       rows: row_count,

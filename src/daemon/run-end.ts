@@ -38,7 +38,7 @@ async function endStopped(given: RunGiven, run: string): Promise<Stage> {
     if (!isReplaced && (await retries.stopped(run))) return;
     await runs.finish(run, { state: 'interrupted', problem: why ?? stopped });
   });
-  return { state: 'stopped', ...(why === undefined ? {} : { problem: why }) };
+  return { state: 'stopped', problem: why };
 }
 
 /** False if the run has paid for a request: what it sent is not sent by another attempt. */
@@ -58,8 +58,8 @@ function withWhy(problem: Problem, why: string): Problem {
   const { code, family, message, where, seen, next } = problem;
   return new Problem({
     ...{ code, family, where, message: `${message}; ${why}`, cause: problem },
-    ...(seen === undefined ? {} : { seen }),
-    ...(next === undefined ? {} : { next }),
+    seen,
+    next,
   });
 }
 
@@ -85,10 +85,10 @@ export function tellEnd({ emit }: Runtime['events'], stage: Stage, figures: Figu
 }
 
 function saidOf({ code, message, next }: Problem): { code: string; message: string; next?: string } {
-  return { code, message, ...(next === undefined ? {} : { next }) };
+  return { code, message, next };
 }
 
 /** What a problem of the run is told with. */
 export function placeOf({ job }: RunGiven): { job: string; source?: string } {
-  return { job: job.name, ...(job.extract === undefined ? {} : { source: job.extract.source.name }) };
+  return { job: job.name, source: job.extract === undefined ? undefined : job.extract.source.name };
 }

@@ -130,7 +130,7 @@ function begin({ runtime, job, origin, firedAt, settle, attempt }: RunGiven): Pr
   return runtime.store.transaction(async (parts) => {
     const former = attempt?.run;
     if (former !== undefined) return (await parts.retries.begin(former)) ? former : undefined;
-    const run = await parts.runs.begin({ job: job.name, origin, ...(firedAt === undefined ? {} : { firedAt }) });
+    const run = await parts.runs.begin({ job: job.name, origin, firedAt });
     await settle?.(parts);
     return run;
   });
@@ -150,9 +150,9 @@ async function runStages(given: RunGiven, id: string, warnings: RunWarnings): Pr
   if (job.extract === undefined) return refreshTargets(given, id);
   // Asked first: a target that is not there yet should not cost an extract.
   await addressOf(runtime.store, job);
-  const place = await lookUpPlace(runtime.store, { job, run: id, ...(staged === undefined ? {} : { staged }) });
+  const place = await lookUpPlace(runtime.store, { job, run: id, staged });
   const watch = Watch.of(job, runtime.clock.now());
-  const judged = { ...(watch === undefined ? {} : { watch }), ...(logicalAt === undefined ? {} : { logicalAt }) };
+  const judged = { watch, logicalAt };
   const run = { id, place, judged, warnings };
   const payload = await extract(given, requestsOnce(job.extract, given.attempt), run).finally(() =>
     // Before the payload is owed: a crash must not separate what is sent from what there is to say about it.
@@ -201,12 +201,12 @@ function extract(
     job: job.name,
     run: id,
     guard,
-    ...(login === undefined ? {} : { login }),
-    ...(logicalAt === undefined ? {} : { logicalAt }),
-    ...(room === undefined ? {} : { room }),
-    ...(watermark === undefined ? {} : { watermark }),
+    login,
+    logicalAt,
+    room,
+    watermark,
     ...(keeping === undefined ? { isShown } : { keeping }),
-    ...(watch === undefined ? {} : { onBatch: (batch) => watch.take(batch) }),
+    onBatch: watch === undefined ? undefined : (batch) => watch.take(batch),
   });
 }
 
@@ -262,7 +262,7 @@ async function deliverNow(given: RunGiven, id: number): Promise<Stage> {
     signal,
     only: [id],
     priority: origin,
-    ...(deliverUntil === undefined ? {} : { until: deliverUntil }),
+    until: deliverUntil,
   });
   if (result === undefined) return { state: 'superseded' };
   if (signal.aborted && result.state === 'waiting_retry') return { state: 'owed' };
@@ -273,6 +273,6 @@ async function deliverNow(given: RunGiven, id: number): Promise<Stage> {
   return {
     state: result.state,
     until: result.at,
-    ...(result.problem === undefined ? {} : { problem: result.problem }),
+    problem: result.problem,
   };
 }

@@ -76,7 +76,7 @@ async function tryDestination(
 ): Promise<Look> {
   const { gateway } = runtime;
   const client = new Client({ gateway, gate: gateway.of(destination), priority: 'person', signal });
-  const query = { limit: 1, ...(destination.clientId === undefined ? {} : { client_id: destination.clientId }) };
+  const query = { limit: 1, client_id: destination.clientId };
   return look('destination', destination.name, async () => {
     const { meta } = await client.call('GET', '/datasources', { query, attempts: 2 });
     const { total = 'some' } = meta;

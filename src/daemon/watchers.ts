@@ -124,5 +124,5 @@ export class Watchers {
 }
 
 function toldOf({ code, message, seen, next }: Problem) {
-  return { code, message, ...(seen === undefined ? {} : { seen }), ...(next === undefined ? {} : { next }) };
+  return { code, message, seen, next };
 }

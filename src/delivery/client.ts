@@ -72,7 +72,7 @@ export class Client {
         method,
         path,
         priority: this.#priority,
-        ...(this.#rank === undefined ? {} : { rank: this.#rank }),
+        rank: this.#rank,
         signal: this.#signal,
         prepare: async ({ runs }) => {
           if (this.#run !== undefined) await runs.countRequest(this.#run);

@@ -75,8 +75,8 @@ function owingOf<P>(
     payload,
     mediaType: job.extract?.format.mediaType ?? 'application/octet-stream',
     always: job.always,
-    ...(watermark === undefined ? {} : { watermark }),
-    ...(generation === undefined ? {} : { generation }),
+    watermark,
+    generation,
   };
 }
 

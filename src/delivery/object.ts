@@ -49,7 +49,7 @@ export async function objectionOf(
     guards: findings.map(({ guard }) => guard),
     findings: JSON.stringify(findings),
     message: `${joined(findings, 'message')} (${problem.seen})`,
-    ...(last === undefined ? {} : { last }),
+    last,
   };
 }
 

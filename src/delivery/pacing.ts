@@ -30,7 +30,7 @@ export class Line {
     const { priority, rank = 0, signal } = options;
     const added = {
       priority: priority === 'person' ? personRank + rank : rank,
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     };
     return this.#queue.add(() => this.#untilTaken(take, signal), added);
   }

@@ -172,10 +172,10 @@ export function decide(outcome: Outcome): Decision {
     message: `${message}${words}`,
     seen: `status ${answer.status}${answer.errorCode === undefined ? '' : ` ${answer.errorCode}`}`,
     where: { stage: 'deliver' },
-    ...(next === undefined ? {} : { next }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    next,
+    retryAfterMs,
   });
-  return { action, problem, ambiguous, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  return { action, problem, ambiguous, retryAfterMs };
 }
 
 /** There was no connection: not a byte of the request has left us. */

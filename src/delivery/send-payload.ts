@@ -91,7 +91,7 @@ async function waitForLease(row: OutboxRow, { gateway }: SendGiven): Promise<Fat
     family: 'try_later',
     message: 'Another upload to the same instance is under way',
     where: { job: row.job, destination: row.destination, stage: 'deliver' },
-    ...(holder === undefined ? {} : { seen: `by ${processText(holder.owner)} since ${instantText(holder.takenAt)}` }),
+    seen: holder === undefined ? undefined : `by ${processText(holder.owner)} since ${instantText(holder.takenAt)}`,
     next: 'wait for it to end; the payload stays owed and is sent after it',
   });
   const { code, message } = problem;

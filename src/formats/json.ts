@@ -88,6 +88,6 @@ function frame(name: string, kind: Kind): ColumnFrame {
     absent: constant(`${name}null`),
     writer: kind.writer,
     valueWriter: kind.valueWriter ?? kind.writer,
-    ...(kind.check === undefined ? {} : { check: kind.check }),
+    check: kind.check,
   };
 }

@@ -45,7 +45,7 @@ export class Watch {
 
   counted(): Counted {
     const newest = this.#newest.instant();
-    return { missing: this.#missing, ...(newest === undefined ? {} : { newest }) };
+    return { missing: this.#missing, newest };
   }
 
   #look(batch: Batch, cells: Cells, { type }: Column): void {

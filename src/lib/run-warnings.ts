@@ -48,8 +48,8 @@ export class RunWarnings {
     const warning: RunWarning = {
       code,
       message: redact(message),
-      ...(seen === undefined ? {} : { seen: redact(seen) }),
-      ...(next === undefined ? {} : { next: redact(next) }),
+      seen: seen === undefined ? undefined : redact(seen),
+      next: next === undefined ? undefined : redact(next),
       ...(incomplete === true ? { incomplete } : {}),
       ...(replaced === true ? { replaced } : {}),
     };
@@ -71,7 +71,7 @@ function refusedBy(guard: 'complete' | 'exact', { code, message, seen, next }: R
     code,
     family: 'job',
     message,
-    ...(seen === undefined ? {} : { seen }),
+    seen,
     next: `Nothing is sent, as \`guards: {${guard}: true}\` says${next === undefined ? '' : `. ${next}`}`,
   });
 }

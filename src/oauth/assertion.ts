@@ -29,10 +29,10 @@ export async function makeAssertion(login: Login, { folder, now }: { folder: str
     iat: at,
     exp: at + Math.min(assertion?.lifetime_seconds ?? longestLifeSeconds, longestLifeSeconds),
     jti: randomUUID(),
-    ...(login.subject === undefined ? {} : { sub: login.subject }),
+    sub: login.subject,
     ...assertion?.claims,
   };
-  const header = { alg: algorithm, typ: 'JWT', ...(signer.keyId === undefined ? {} : { kid: signer.keyId }) };
+  const header = { alg: algorithm, typ: 'JWT', kid: signer.keyId };
   const signed = `${encode(header)}.${encode(claims)}`;
   return `${signed}.${signatureOf(signed, algorithm, signer.key)}`;
 }

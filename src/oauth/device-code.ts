@@ -36,7 +36,7 @@ export function readDeviceCode(
     deviceCode: String(device_code),
     userCode: user_code,
     address,
-    ...(fullAddress === undefined ? {} : { fullAddress }),
+    fullAddress,
     lifetimeMs: secondsOf(answer.expires_in, lifetime_seconds) * 1000,
     intervalMs: secondsOf(answer.interval, usualIntervalSeconds) * 1000,
   };

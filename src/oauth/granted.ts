@@ -31,10 +31,10 @@ export function readGranted(answer: Fields, description: OAuthDescription, asked
     accessToken,
     askedAt,
     kept: Object.fromEntries(wanted.filter(([, value]) => value !== undefined)) as Record<string, string>,
-    ...(refreshToken === undefined ? {} : { refreshToken }),
-    ...(seconds === undefined ? {} : { lifetimeMs: seconds * 1000 }),
-    ...(scopes === undefined ? {} : { scopes }),
-    ...(who === undefined ? {} : { who }),
+    refreshToken,
+    lifetimeMs: seconds === undefined ? undefined : seconds * 1000,
+    scopes,
+    who,
   };
 }
 

@@ -170,7 +170,7 @@ export class Keeper implements Login {
     const { lifetimeMs, askedAt } = whole;
     emit('token.kept', {
       login: login.name,
-      ...(lifetimeMs === undefined ? {} : { expires_at: askedAt + lifetimeMs }),
+      expires_at: lifetimeMs === undefined ? undefined : askedAt + lifetimeMs,
     });
     return whole;
   }

@@ -15,7 +15,7 @@ export function needsLogin({ name }: Login, row?: LoginRow): Problem {
     code: 'LOGIN_NEEDED',
     family: 'login',
     message: row === undefined ? `Nobody has logged in for "${name}" yet` : `The login "${name}" needs a person`,
-    ...(before === undefined ? {} : { seen: before }),
+    seen: before,
     next: loginCommand(name),
   });
 }

@@ -78,14 +78,14 @@ function readAnswer(answer: HttpAnswer, { description, now, host, wanted }: Give
     const wait = passing?.retryAfterMs;
     const message = `${host} has no token for us at the moment`;
     const seen = complete ? `status ${status}` : `status ${status}, and an answer that broke off`;
-    throw unreachable(host, { message, seen, ...(wait === undefined ? {} : { retryAfterMs: wait }) });
+    throw unreachable(host, { message, seen, retryAfterMs: wait });
   }
   if (wanted === 'nothing' && status < 300) return {};
   const fields = fieldsOf(text);
   if (status < 300 && wanted !== 'nothing' && typeof fields?.[fieldOf[wanted]] === 'string') return fields;
   if (fields === undefined || (status < 300 && !('error' in fields))) throw odd(host, answer);
   const clockAhead = clockAheadOf(headers.date, now());
-  throw readRefusal(fields, { status, description, ...(clockAhead === undefined ? {} : { clockAhead }) });
+  throw readRefusal(fields, { status, description, clockAhead });
 }
 
 /** JSON, or a form as some vendors answer; undefined when it is neither. */

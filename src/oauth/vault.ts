@@ -42,7 +42,7 @@ export class Vault {
     };
     this.#hide(granted);
     if (previous !== undefined) registerSecret(previous);
-    return { row, granted, ...(previous === undefined ? {} : { previous }) };
+    return { row, granted, previous };
   }
 
   /**
@@ -53,7 +53,7 @@ export class Vault {
     this.#hide(granted);
     const old = fresh ? undefined : before?.granted.refreshToken;
     const refreshToken = granted.refreshToken ?? old;
-    const whole: Granted = { ...granted, ...(refreshToken === undefined ? {} : { refreshToken }) };
+    const whole: Granted = { ...granted, refreshToken };
     const previous = old !== undefined && old !== refreshToken ? { previous: old } : {};
     const { who = before?.row.who, scopes = before?.row.scopes, lifetimeMs } = granted;
     const expires = lifetimeMs === undefined ? null : Math.round(granted.askedAt + lifetimeMs);

@@ -117,11 +117,7 @@ class Carrier {
     const { extract, keeping, clock, asOf = clock.now(), room } = given;
     const { write: rule, timezone: zone = 'UTC' } = extract;
     if (keeping === undefined || rule === undefined) return;
-    this.#folded = new FoldedSource(
-      source,
-      { ...keeping, rule, scratch, asOf, zone, ...(room === undefined ? {} : { room }) },
-      () => this.#report(),
-    );
+    this.#folded = new FoldedSource(source, { ...keeping, rule, scratch, asOf, zone, room }, () => this.#report());
   }
 
   async run(): Promise<Carried> {

@@ -191,11 +191,11 @@ export class Source {
     const { query, timezone } = extract;
     const context = {
       ...{ source: options, query, folder, scratch, signal: this.#stop.signal, log, alive, warn },
-      ...(login === undefined ? {} : { login }),
-      ...(timezone === undefined ? {} : { timezone }),
-      ...(logicalAt === undefined ? {} : { logicalAt }),
-      ...(watermark === undefined ? {} : { watermark }),
-      ...(range === undefined ? {} : { range }),
+      login,
+      timezone,
+      logicalAt,
+      watermark,
+      range,
     };
     const open = (logIn: LogInContext) => Promise.try(() => connector.extract({ ...context, ...logIn }));
     return guard === undefined ? open({}) : guard({ signal: this.#stop.signal, login }, open);

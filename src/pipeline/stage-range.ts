@@ -32,7 +32,7 @@ export async function stageRange(given: StageGiven): Promise<{ readonly staged: 
   const { room } = given;
   const run = new SetRun({
     ...{ ...set, staged, rule, scratch, zone, asOf: clock.now() },
-    ...(room === undefined ? {} : { room }),
+    room,
   });
   try {
     const come = await source.open();

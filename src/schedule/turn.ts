@@ -84,8 +84,8 @@ function takeFresh(schedule: Schedule, { nextAt, now }: Standing): Turn {
   const fresh = fire ?? (nextAt >= now - graceMs ? nextAt : undefined);
   const passed = passedBefore(schedule, nextAt, fresh ?? now + 1);
   return {
-    ...(fresh === undefined ? {} : { fire: fresh }),
-    ...(passed === undefined ? {} : { passed }),
+    fire: fresh,
+    passed,
     nextAt: nextFiring(schedule, now),
     isBehind: false,
     isMadeGood: false,
@@ -103,8 +103,8 @@ function takeNext(schedule: Schedule, { nextAt, now, behindSince }: Standing): T
   const after = nextFiring(schedule, fire ?? now);
   const isBehind = after !== null && after <= now;
   return {
-    ...(fire === undefined ? {} : { fire }),
-    ...(passed === undefined ? {} : { passed }),
+    fire,
+    passed,
     nextAt: after,
     isBehind,
     isMadeGood: fire !== undefined && (isBehind || behindSince !== undefined || fire < now - graceMs),

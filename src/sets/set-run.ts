@@ -84,7 +84,7 @@ export class SetRun {
     this.#given = given;
     this.#sorter = new Sorter(given.scratch, {
       room: given.room,
-      ...(given.arenaBytes === undefined ? {} : { mostBytes: given.arenaBytes }),
+      mostBytes: given.arenaBytes,
     });
   }
 
@@ -113,8 +113,8 @@ export class SetRun {
     const { cursor } = incoming;
     this.#writer = new RowWriter({
       ...{ columns, from, come: incoming.columns, key: rule.key, next },
-      ...(rule.deleted === undefined ? {} : { deleted: rule.deleted }),
-      ...(cursor === undefined ? {} : { cursor }),
+      deleted: rule.deleted,
+      cursor,
     });
   }
 
@@ -162,7 +162,7 @@ export class SetRun {
     const columns = this.#columns.map(({ name, type }) => ({ name, type }));
     const newest = await this.#newest(columns, isWhole);
     this.#merge = this.#sources(isWhole);
-    const gates = { ...this.#gates(), ...(newest === undefined ? {} : { newest }) };
+    const gates = { ...this.#gates(), newest };
     this.#reader = new SetReader(this.#merge, { columns, gates });
     if (isWhole) this.#whole = await SegmentWriter.create(this.#pathOf(this.#nextFile()), this.#given);
   }
@@ -225,7 +225,7 @@ export class SetRun {
       const later = stretches.slice(rank + 1).filter((stretch) => stretch !== undefined);
       const skips = anyOf(later.map((stretch) => within(stretch, this.#columns)));
       const path = this.#pathOf(segment.file);
-      return new SegmentReader({ path, segment, rank, ...(skips === undefined ? {} : { skips }) });
+      return new SegmentReader({ path, segment, rank, skips });
     });
     return new Merge(isWhole ? [...files, ...this.#sorter.sources(files.length)] : files);
   }
@@ -251,7 +251,7 @@ export class SetRun {
     if (column !== undefined) namedColumn(columns, column, 'retain.column');
     const merge = this.#sources(isWhole);
     const reader = new SetReader(merge, { columns, gates: this.#gates() });
-    return findNewest(reader, { rows, folder: scratch, merge, room, ...(column === undefined ? {} : { column }) });
+    return findNewest(reader, { rows, folder: scratch, merge, room, column });
   }
 
   async #writeTaken(merge: Merge): Promise<Segment> {
@@ -262,7 +262,7 @@ export class SetRun {
     try {
       await merge.copyTo(writer);
       const sealed = await writer.seal();
-      return { file, ...sealed, asOf, ...(covers === undefined ? {} : { replaces: covers }) };
+      return { file, ...sealed, asOf, replaces: covers };
     } catch (thrown) {
       await writer.abandon();
       throw thrown;

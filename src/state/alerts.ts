@@ -170,7 +170,7 @@ export class Alerts {
         waiting: waiting.length,
         given_up: own.filter(({ state }) => state === 'given_up').length,
         ...(sent === undefined || sent === null ? {} : { sent_at: sent }),
-        ...(problem === undefined ? {} : { problem }),
+        problem,
       };
     });
   }

@@ -70,7 +70,7 @@ function broken(folder: string, why: string, cause?: unknown): never {
     message: `This is no whole backup, nothing was changed: ${why}`,
     seen: folder,
     next: 'take another one',
-    ...(cause === undefined ? {} : { cause }),
+    cause,
   });
 }
 

@@ -34,7 +34,7 @@ export function instanceOf({
   clientId,
   instance,
 }: Pick<Owing, 'destination' | 'clientId' | 'instance'>): InstanceKey {
-  return { url: destination.url, instance, ...(clientId === undefined ? {} : { clientId }) };
+  return { url: destination.url, instance, clientId };
 }
 
 /** What the instance waits for already, and whether newer data than this has been owed or tried. */

@@ -77,7 +77,7 @@ export class Quota {
       const { used, others } = await quota.use(account, day);
       const seen = {
         others: Math.max(others, reported - (used - others)),
-        ...(allowance === undefined ? {} : { allowance }),
+        allowance,
       };
       await inside.db
         .insertInto('quota')

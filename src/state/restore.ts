@@ -57,7 +57,7 @@ export async function restore(given: RestoreGiven): Promise<Restored> {
     const former = await putAside(state, clock);
     await moveIn(stage, state);
     const payloads = manifest.files.filter(({ file }) => file.startsWith('payloads')).length;
-    return { madeAt: manifest.made_at, payloads, parked, ...(former === undefined ? {} : { former }) };
+    return { madeAt: manifest.made_at, payloads, parked, former };
   } finally {
     await rm(stage, { recursive: true, force: true });
   }

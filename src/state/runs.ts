@@ -100,8 +100,8 @@ export class Runs {
           ended_at: Math.round(inside.clock.now()),
           took_ms: await new Runs(inside).#tookMs(id),
           ...whyColumns(end.problem),
-          ...(end.rows === undefined ? {} : { row_count: end.rows }),
-          ...(end.bytes === undefined ? {} : { bytes: end.bytes }),
+          row_count: end.rows,
+          bytes: end.bytes,
         })
         .where('id', '=', id)
         .where('state', 'in', from)

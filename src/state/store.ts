@@ -118,7 +118,7 @@ export async function openStore(folder: string, options: StoreOptions): Promise<
   const { db, health, close } = useDatabase(prepareFile(at), { ...options, mustExist: true });
   const { clock, keep, processes = systemProcesses() } = options;
   const pending = new PendingWrites(clock);
-  const ground: Ground = { db, clock, processes, pending, folder: at, ...(keep === undefined ? {} : { keep }) };
+  const ground: Ground = { db, clock, processes, pending, folder: at, keep };
   try {
     await migrate(db, { now: Math.round(options.clock.now()), folder: at });
   } catch (error) {

@@ -87,7 +87,7 @@ jobs:
       keep: { payloads: 3, milliseconds: 35 * 86_400_000 },
       disk: { mostBytes: 10_000_000_000 },
     });
-    expect(defaults!.disk).not.toHaveProperty('freeBytes');
+    expect(defaults!.disk?.freeBytes).toBeUndefined();
   });
 
   it('takes every form of target, format, query and schedule', async () => {

@@ -188,7 +188,7 @@ const orderLines: ServiceCase = {
   ...orders,
   query: { stream: 'order_lines', start_date: '2026-01-01' },
   routes: {
-    [`GET ${api}/orders.json`]: ({ query, base }) =>
+    [`GET ${api}/orders.json`]: ({ query, base }): Reply =>
       query.has('page_info')
         ? {
             headers: { link: `<${base}${api}/orders.json?limit=250&page_info=aaa>; rel="previous"` },

@@ -39,7 +39,7 @@ async function sendForm({ html }: Page, at: string, jar: Jar): Promise<string> {
   const action = /action="([^"]+)"/.exec(html)?.[1];
   const prompt = /name="prompt" value="([^"]+)"/.exec(html)?.[1];
   if (action === undefined || prompt === undefined) throw new Error(`no form to send: ${html.slice(0, 400)}`);
-  const fields = prompt === 'login' ? { prompt, login: 'alice', password: 'x' } : { prompt };
+  const fields: Record<string, string> = prompt === 'login' ? { prompt, login: 'alice', password: 'x' } : { prompt };
   const next = await visit(new URL(action, at).href, jar, new URLSearchParams(fields));
   return next.to ?? at;
 }

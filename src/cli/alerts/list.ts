@@ -57,7 +57,7 @@ async function read(config: Config): Promise<Listed> {
     const unwritable = await store?.probe();
     return {
       open,
-      ...(unwritable === undefined ? {} : { unwritable }),
+      unwritable,
       mends: store === undefined ? [] : await mendsOf(open.slice(0, mendsShown), { config, store }),
       channels: named,
       messages: (await store?.alerts.messages(messagesShown)) ?? [],
@@ -86,7 +86,7 @@ const whoOf = (subject: string): string => subject.replace(/^job:/, '').replace(
 
 function forReaders({ open, unwritable, channels, messages }: Listed) {
   return {
-    ...(unwritable === undefined ? {} : { unwritable: { code: unwritable.code, says: unwritableText(unwritable) } }),
+    unwritable: unwritable === undefined ? undefined : { code: unwritable.code, says: unwritableText(unwritable) },
     open: open.map(({ subject, occasion, level, since, told, what, code }) => ({
       subject,
       occasion,

@@ -95,6 +95,6 @@ function chooseChannels(name: string | undefined, { alerts, file }: Config): Ale
     message: `There is no alert channel "${name}"`,
     where: { file },
     allowed: [...known.keys()].join(', '),
-    ...(meant === undefined ? {} : { next: `did you mean "${meant}"?` }),
+    next: meant === undefined ? undefined : `did you mean "${meant}"?`,
   });
 }

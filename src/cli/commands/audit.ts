@@ -12,7 +12,7 @@ const limit = 1000;
 async function run(job: string | undefined, flags: Flags): Promise<void> {
   const { show, withStore } = await import('../payloads/with-runtime.ts');
   await withStore(flags, async (store) => {
-    const rows = (await store?.audit.history({ limit, ...(job === undefined ? {} : { job }) })) ?? [];
+    const rows = (await store?.audit.history({ limit, job })) ?? [];
     show(flags, { text: textOf(rows), data: rows.map(forMachines) });
   });
 }

@@ -33,7 +33,7 @@ async function run({ config: file, until, firings, json }: Flags): Promise<void>
   const now = Date.now();
   const store = await openExisting(config);
   try {
-    const report = await reportPlan({ config, store, now, ...(until === undefined ? {} : { until }) });
+    const report = await reportPlan({ config, store, now, until });
     process.stdout.write(
       `${outward(json === true ? forMachines(report) : textOf(report, firings ? Number.POSITIVE_INFINITY : mostLines))}\n`,
     );

@@ -65,7 +65,7 @@ function forMachines(row: Quarantined, decisions: readonly AuditRow[]): object {
     bytes,
     sha256,
     findings: JSON.parse(findings) as unknown,
-    ...(decision === undefined ? {} : { decision: decisionOf(decision) }),
+    decision: decision === undefined ? undefined : decisionOf(decision),
   };
 }
 

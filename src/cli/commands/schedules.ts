@@ -44,7 +44,7 @@ async function ofConfig(names: readonly string[], { config: file }: Flags): Prom
 const shownOf = ({ name: job, schedule, enabled }: { name: string; schedule?: Schedule; enabled: boolean }): Shown => ({
   job,
   enabled,
-  ...(schedule === undefined ? {} : { schedule }),
+  schedule,
 });
 
 async function ofText(text: string, { timezone }: Flags): Promise<Shown[] | undefined> {
@@ -52,9 +52,7 @@ async function ofText(text: string, { timezone }: Flags): Promise<Shown[] | unde
   const { schedule, problems } = trySchedule(text, timezone);
   showProblems(problems);
   if (problems.length > 0) process.exitCode = exit.usage;
-  return problems.length > 0
-    ? undefined
-    : [{ job: null, enabled: true, ...(schedule === undefined ? {} : { schedule }) }];
+  return problems.length > 0 ? undefined : [{ job: null, enabled: true, schedule }];
 }
 
 function firingsOf({ schedule, enabled }: Shown, { next, from = Date.now() }: Flags): number[] {

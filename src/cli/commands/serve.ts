@@ -139,9 +139,9 @@ function optionsOf(flags: Flags): Omit<ServeOptions, 'log'> {
     data: memory === true ? 'memory' : { folder: data },
     limits,
     allowPrivateAddresses: allowPrivateAddresses === true,
-    ...(fixtures === undefined ? {} : { fixtures }),
-    ...(readyFile === undefined ? {} : { readyFile }),
-    ...(requestLog === undefined ? {} : { requestLogFile: requestLog }),
+    fixtures,
+    readyFile,
+    requestLogFile: requestLog,
     ...(uploadLimit === undefined
       ? {}
       : { uploadLimitBytes: wholeNumber('--upload-limit', uploadLimit, [1, Number.MAX_SAFE_INTEGER]) }),

@@ -54,7 +54,7 @@ async function run({ config: file, json, ...flags }: Flags): Promise<void> {
 }
 
 function given({ faults, changes }: Pick<Flags, 'faults' | 'changes'>) {
-  return { ...(faults === undefined ? {} : { faults }), ...(changes === undefined ? {} : { changes }) };
+  return { faults, changes };
 }
 
 /** Whole days of the service, which may have 23 or 25 hours. */

@@ -33,6 +33,6 @@ function unknownPart(key: string, known: readonly string[], asked: string): Prob
     message: `There is no "${key}" in the config that is shown`,
     seen: asked,
     ...(known.length === 0 ? {} : { allowed: known.join(', ') }),
-    ...(guess === undefined ? {} : { next: `did you mean "${guess}"?` }),
+    next: guess === undefined ? undefined : `did you mean "${guess}"?`,
   });
 }

@@ -38,7 +38,7 @@ function listedAs({ id, title, summary, oauth, resumes, retired }: Connector, ca
     oauth: oauth !== undefined,
     resumes: resumes !== undefined,
     from: catalogue.origin(id) ?? '',
-    ...(retired === undefined ? {} : { retired }),
+    retired,
   };
 }
 

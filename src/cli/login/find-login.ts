@@ -23,6 +23,6 @@ export function findLogin({ sources, file }: Config, name: string): LoginSource 
     where: { file },
     seen: name,
     allowed: names.join(', ') || 'no source of this config logs in by OAuth',
-    ...(guess === undefined ? {} : { next: `Did you mean "${guess}"?` }),
+    next: guess === undefined ? undefined : `Did you mean "${guess}"?`,
   });
 }

@@ -15,6 +15,6 @@ export function chooseSource({ sources, file }: Config, name: string): Source {
     where: { file },
     seen: name,
     allowed: names.join(', ') || 'the config has no sources',
-    ...(guess === undefined ? {} : { next: `Did you mean "${guess}"?` }),
+    next: guess === undefined ? undefined : `Did you mean "${guess}"?`,
   });
 }

@@ -33,8 +33,8 @@ export async function sendNow(
       rows,
       bytes,
       state,
-      ...(until === undefined ? {} : { until: new Date(until).toISOString() }),
-      ...(problem === undefined ? {} : { problem }),
+      until: until === undefined ? undefined : new Date(until).toISOString(),
+      problem,
     },
   });
   process.exitCode = exitFor(state);
@@ -53,8 +53,8 @@ function fateOf(result: DeliveryResult | undefined): Fate {
   const said = 'problem' in result ? result.problem : undefined;
   return {
     state: result.state,
-    ...(until === undefined ? {} : { until }),
-    ...(said === undefined ? {} : { problem: { code: said.code, message: said.message } }),
+    until,
+    problem: said === undefined ? undefined : { code: said.code, message: said.message },
   };
 }
 

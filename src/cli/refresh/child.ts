@@ -88,9 +88,9 @@ function plain(thrown: unknown): Extract<Outcome, { kind: 'failed' }>['problem']
     code,
     family,
     message: outward(message),
-    ...(seen === undefined ? {} : { seen: outward(seen) }),
-    ...(allowed === undefined ? {} : { allowed: outward(allowed) }),
-    ...(next === undefined ? {} : { next: outward(next) }),
+    seen: seen === undefined ? undefined : outward(seen),
+    allowed: allowed === undefined ? undefined : outward(allowed),
+    next: next === undefined ? undefined : outward(next),
   };
 }
 

@@ -17,8 +17,8 @@ export async function fetchPlain(given: Properties, sink: Sink, signal: AbortSig
   const { endpoint_url = '', method, parameters, headers } = given as Record<string, string | undefined>;
   const asked = {
     endpoint_url,
-    ...(method === undefined ? {} : { method }),
-    ...(parameters === undefined ? {} : { parameters }),
+    method,
+    parameters,
     ...(headers === undefined ? {} : { headers: headers as unknown as Readonly<Record<string, string>> }),
   };
   const limits = { signal, timeoutMs, maxBytes: Number.MAX_SAFE_INTEGER };

@@ -38,7 +38,7 @@ export function givenLogin(connector: Connector, source: OptionValues<OptionSet>
   const token = textIn(given, 'oauth_user_token');
   const clientId = textIn(given, 'client_id');
   if (token !== undefined) {
-    return new GivenToken({ access_token: token, kept, ...(clientId === undefined ? {} : { client_id: clientId }) });
+    return new GivenToken({ access_token: token, kept, client_id: clientId });
   }
   if (clientId === undefined) throw noLogin(connector, given);
   return askedLogin({ connector, source, description, given });

@@ -40,7 +40,7 @@ export async function readSource(order: Order, sink: Sink, signal: AbortSignal):
     warn: () => undefined,
     sink,
     onProgress: () => undefined,
-    ...(login === undefined ? {} : { login }),
+    login,
   });
 }
 

@@ -154,7 +154,7 @@ function spreadOf(measured: { job: string; ms: number }[]): Spread {
   const sorted = measured.sort((a, b) => a.ms - b.ms);
   const at = (part: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))]?.ms ?? 0;
   const last = sorted.at(-1);
-  return { p50: at(0.5), p99: at(0.99), max: last?.ms ?? 0, ...(last === undefined ? {} : { job: last.job }) };
+  return { p50: at(0.5), p99: at(0.99), max: last?.ms ?? 0, job: last?.job };
 }
 
 function peakOf({ payloads, bytes, at }: Peak): SimulationReport['outbox'] {

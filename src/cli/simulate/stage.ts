@@ -62,7 +62,7 @@ export function setStage(config: Config, given: StageGiven): Stage {
 
 /** What a config says of the daemon itself; nobody is to be alerted of what is only simulated. */
 function kept({ file, folder, concurrency }: Config): Pick<Config, 'file' | 'folder' | 'concurrency'> {
-  return { file, folder, ...(concurrency === undefined ? {} : { concurrency }) };
+  return { file, folder, concurrency };
 }
 
 /** The jobs that the daemon would fire. */

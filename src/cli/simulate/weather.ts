@@ -44,7 +44,7 @@ interface WeatherGiven {
  */
 export async function badWeather({ clock, control, seed, spanMs }: WeatherGiven): Promise<number> {
   const call = (method: 'POST' | 'DELETE', path: string, body?: object): Promise<void> =>
-    callControl(control, { method, path, ...(body === undefined ? {} : { body }) });
+    callControl(control, { method, path, body });
   for (const rule of nuisances(seed)) await call('POST', '/faults', rule);
   const inMs = Math.floor(luckOf(seed, 'outage') * Math.max(0, spanMs - hourMs));
   void outage({ clock, call, inMs });

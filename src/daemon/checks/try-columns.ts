@@ -53,7 +53,7 @@ async function openColumns(extract: Extract, given: AskGiven): Promise<readonly 
     ...{ extract: { ...extract, stallTimeoutMs: patienceMs }, folder: config.folder, scratch, signal, clock, log },
     warn: () => undefined,
     guard: loginGate.guard(extract.source, given),
-    ...(login === undefined ? {} : { login }),
+    login,
   });
   try {
     return await source.open();

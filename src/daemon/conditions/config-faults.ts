@@ -26,7 +26,7 @@ export function findConfigFaults({
           ? `the config file, as read here, has a fault${faultsText(faults)}; the daemon keeps the config that it has`
           : `left out for a fault in the config${faultsText(faults)}`,
         jobs: [job],
-        ...(fault === undefined ? {} : { code: fault.code }),
+        code: fault?.code,
         fix:
           fault?.next === undefined
             ? 'sluice check; fix the file, then sluice reload'
@@ -68,7 +68,7 @@ function conditionOf(
     since: at,
     what: `${says}${faultsText(faults)}`,
     jobs: [],
-    ...(first === undefined ? {} : { code: first.code }),
+    code: first?.code,
     fix,
   };
 }

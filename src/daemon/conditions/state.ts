@@ -15,7 +15,7 @@ export async function findUnwritable({ store, overview, jobs }: Snapshot): Promi
       what: `the state cannot be written: ${problem.message} (${problem.seen}); nothing runs or is sent until it can`,
       jobs: jobs.map(({ name }) => name),
       code: problem.code,
-      ...(problem.next === undefined ? {} : { fix: problem.next }),
+      fix: problem.next,
     },
   ];
 }

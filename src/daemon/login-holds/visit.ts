@@ -35,7 +35,7 @@ export class Visit {
   async open<T>(login: Login | undefined, open: (logIn: LogInContext) => Promise<T>): Promise<T> {
     await this.#ask();
     try {
-      const opened = await open({ logIn: this.logIn, ...(login === undefined ? {} : { login: this.#noting(login) }) });
+      const opened = await open({ logIn: this.logIn, login: login === undefined ? undefined : this.#noting(login) });
       if (!this.#logsIn) await this.#accepted();
       return opened;
     } catch (thrown) {

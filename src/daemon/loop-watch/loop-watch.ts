@@ -66,7 +66,7 @@ export class LoopWatch {
       limitMs,
       ticks,
       folder: makeBlockedFolder(folder),
-      ...(log === undefined ? {} : { log }),
+      log,
     };
     this.#worker = new Worker(new URL(`./watch-worker.${ending}`, import.meta.url), { workerData: order });
     // Without it all is as it was before there was a watch.

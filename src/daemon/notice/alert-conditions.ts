@@ -49,10 +49,10 @@ function alertOf(
   const { subject, since, what, code } = condition;
   const level = levelOf(condition, limitsOf(job, alerts));
   if (level === undefined) return [];
-  const to = routeOf({ occasion, ...(job === undefined ? {} : { job }) }, alerts);
+  const to = routeOf({ occasion, job }, alerts);
   const { remindMs } = limitsOf(job, alerts);
   const cause = causeOf(condition, job);
-  return [{ subject, occasion, level, cause, since, what, ...(code === undefined ? {} : { code }), to, remindMs }];
+  return [{ subject, occasion, level, cause, since, what, code, to, remindMs }];
 }
 
 /** Undefined: it is not told yet. */
@@ -106,7 +106,7 @@ function configAlert(conditions: readonly Condition[], { alerts }: AlertContext)
       cause: '',
       since,
       what: `${subject.startsWith('job:') ? `${subject.slice('job:'.length)} was ` : ''}${what}${more}`,
-      ...(code === undefined ? {} : { code }),
+      code,
       to: routeOf({ occasion }, alerts),
       remindMs: alerts.remindMs,
     },

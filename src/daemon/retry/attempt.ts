@@ -41,7 +41,7 @@ export function attemptOf(options: AttemptOptions): Attempt | undefined {
   const waits = row?.waits ?? 0;
   return {
     number,
-    ...(row === undefined ? {} : { run: row.run }),
+    run: row?.run,
     isKept,
     after(run, problem) {
       const decided = decideRetry({

@@ -17,6 +17,6 @@ export function triedAgain(facts: Facts): Judgement | undefined {
     verdict: condition === undefined ? 'waiting for its source' : 'failing',
     because,
     next: { at: attempt.at, says: daemonSince === undefined ? attempt.says : `attempt ${attempt.attempt}` },
-    ...(condition?.fix === undefined ? {} : { mend: condition.fix }),
+    mend: condition?.fix,
   };
 }

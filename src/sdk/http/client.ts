@@ -49,8 +49,8 @@ export class HttpClient {
       bodyTimeout: init.timeoutMs,
       connect: {
         timeout: init.timeoutMs,
-        ...(init.ca === undefined ? {} : { ca: init.ca }),
-        ...(init.mayReach === undefined ? {} : { lookup: checkedLookup(init.mayReach) }),
+        ca: init.ca,
+        lookup: init.mayReach === undefined ? undefined : checkedLookup(init.mayReach),
       },
     });
   }

@@ -87,7 +87,7 @@ export function refusalProblem({ url, status, text, passing }: Refusal): Problem
         next: isRateLimit
           ? 'ask less often or for larger pages, or ask those who run the server for a higher limit'
           : '`sluice check --connect` tries again; if it stays so, ask those who run it',
-        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+        retryAfterMs,
         isRateLimit,
       },
     );

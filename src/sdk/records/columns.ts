@@ -45,7 +45,7 @@ export function unknownColumn(input: RecordInput, name: string, columns: readonl
   return faultIn(input, {
     code: 'RECORDS_UNKNOWN_COLUMN',
     message: `the data has ${JSON.stringify(name)}, which \`columns\` does not name`,
-    spot: { column: name, ...(row === undefined ? {} : { row }) },
+    spot: { column: name, row },
     seen: name,
     allowed: shorten(columns.map((column) => column.name).join(', '), 400),
     next: 'add it to `columns`, or set `ignore_unknown: true`',

@@ -33,7 +33,7 @@ export function parseFilesRead(text: string | undefined): FilesRead {
     const { since, known = '' } = JSON.parse(text) as { since?: string; known?: string };
     if (since === undefined && known === '') throw new Error('neither a time nor files');
     if (known.length % fingerprintLength > 0) throw new Error('cut off');
-    return { ...(since === undefined ? {} : { since: timeOf(since) }), known: new Set(known.match(/.{11}/g)) };
+    return { since: since === undefined ? undefined : timeOf(since), known: new Set(known.match(/.{11}/g)) };
   } catch (cause) {
     throw new Problem({
       code: 'FILES_WATERMARK',
@@ -57,7 +57,7 @@ function timeOf(text: string): number {
 export function filesReadText({ since, known }: FilesRead): string | undefined {
   if (since === undefined && known.size === 0) return undefined;
   return JSON.stringify({
-    ...(since === undefined ? {} : { since: new Date(since).toISOString() }),
+    since: since === undefined ? undefined : new Date(since).toISOString(),
     files: known.size,
     known: [...known].join(''),
   });

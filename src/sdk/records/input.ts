@@ -39,16 +39,16 @@ interface Fault {
 /** A problem with the content of an input; the message begins with the input's name and line. */
 export function faultIn(input: RecordInput, fault: Fault): Problem {
   const { spot = {}, seen, allowed, next } = fault;
-  const where: Where = { ...(input.file === undefined ? {} : { file: input.file }), ...spot };
+  const where: Where = { file: input.file, ...spot };
   const place = spot.line === undefined ? input.name : `${input.name}, line ${spot.line}`;
   return new Problem({
     code: fault.code,
     family: fault.family ?? 'job',
     message: `${place}: ${fault.message}`,
     where,
-    ...(seen === undefined ? {} : { seen }),
-    ...(allowed === undefined ? {} : { allowed }),
-    ...(next === undefined ? {} : { next }),
+    seen,
+    allowed,
+    next,
   });
 }
 

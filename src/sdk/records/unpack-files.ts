@@ -45,8 +45,8 @@ async function wantedMembers(input: RecordInput, { member }: Unpacking): Promise
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .map(({ name, open: openMember }) => ({
       name: `${input.name}/${name}`,
-      ...(input.file === undefined ? {} : { file: input.file }),
-      ...(input.modified === undefined ? {} : { modified: input.modified }),
+      file: input.file,
+      modified: input.modified,
       open: openMember,
     }));
 }
@@ -76,7 +76,7 @@ function nothingIn(input: RecordInput, members: readonly Member[], member: strin
   return faultIn(input, {
     code: 'RECORDS_ZIP_EMPTY',
     message: member === undefined ? 'the archive holds no file' : 'no file of the archive matches `member`',
-    ...(member === undefined ? {} : { seen: member }),
+    seen: member,
     ...(names.length === 0 ? {} : { allowed: names.join(', ') }),
   });
 }

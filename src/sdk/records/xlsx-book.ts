@@ -129,7 +129,7 @@ function noSheet(input: RecordInput, wanted: string | undefined, sheets: readonl
   return faultIn(input, {
     code: 'RECORDS_XLSX_SHEET',
     message: wanted === undefined ? 'the workbook has no sheet that is not hidden' : 'the workbook has no such sheet',
-    ...(wanted === undefined ? {} : { seen: wanted }),
+    seen: wanted,
     allowed: sheets.map(({ name }) => name).join(', '),
   });
 }

@@ -38,12 +38,12 @@ export function defineService(service: ServiceDescription): Connector {
     query: queryOptions(service),
     shorthand: 'stream',
     columns: columnsText(service),
-    ...(resumes === undefined ? {} : { resumes }),
+    resumes,
     givesOnlyNewBy: ({ incremental }) => (incremental === true ? 'incremental' : undefined),
     rowKey: (query) => rowKeyOf(service, query),
     rangesBy: (query) => rangesBy(service, query),
-    ...(service.limits === undefined ? {} : { limits: service.limits }),
-    ...(service.example === undefined ? {} : { example: service.example }),
+    limits: service.limits,
+    example: service.example,
     ...(logins.some(({ kind }) => kind === 'oauth') ? { oauth: (source) => describedLogin(service, source) } : {}),
     validate: ({ query }) =>
       query === undefined ? [] : [...queryFaults(service, query), ...dateFaults(query, scopeOf({}, query, 'UTC'))],
@@ -106,7 +106,7 @@ async function extractStream(
     const batches = closing(table.batches, { pass, close: session.close });
     if (context.range !== undefined) {
       const covers = coversOf(context.range, { stream, columns: table.columns, zone });
-      return { columns: table.columns, batches, ...told(stream), ...(covers === undefined ? {} : { covers }) };
+      return { columns: table.columns, batches, ...told(stream), covers };
     }
     if (progress === undefined || fileDecoding(stream) !== undefined) return { ...table, batches };
     const unchanged = () => pass.isWhole && pass.rows === 0 && watermark !== undefined;

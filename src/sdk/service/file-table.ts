@@ -86,7 +86,7 @@ function told(stream: StreamData, scope: Scope): Pick<RecordInput, 'name' | 'mod
   const time = readMoment(renderText(modified, scope) ?? '', 'UTC');
   return {
     name: renderText(name, scope) ?? 'the file',
-    ...(time === undefined ? {} : { modified: new Date(time.at.epochMilliseconds) }),
+    modified: time === undefined ? undefined : new Date(time.at.epochMilliseconds),
   };
 }
 

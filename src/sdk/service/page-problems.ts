@@ -45,7 +45,7 @@ export function pageProblem(fault: PageFault, context: Context): Problem {
     family: 'job',
     message: `${message} (${shownUrl(url)})`,
     seen,
-    ...(allowed === undefined ? {} : { allowed }),
+    allowed,
     next: isOption ? next : `Nothing is sent. If this persists, ${title} has changed how its pages work: report it`,
   });
 }

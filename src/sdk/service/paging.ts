@@ -73,7 +73,7 @@ export class Pager {
     else if (paging.by === 'token') this.#page = { token };
     else this.#page = { offset: this.#offset(paging, last) };
     const onward = paging.by === 'token' ? paging.onward : undefined;
-    return { page: this.#page, ...(onward === undefined ? {} : { request: onward }) };
+    return { page: this.#page, request: onward };
   }
 
   #offset({ first = 0, last_record }: Extract<Paging, { by: 'offset' }>, last: Fields | undefined): unknown {

@@ -59,8 +59,8 @@ export function answerProblem(
     ...meaning,
     message: `${service} ${rule?.say ?? meaning.message} (${shownUrl(answer.url)})`,
     seen: said === '' ? `status ${answer.status}` : `status ${answer.status}: ${said}`,
-    ...(next === undefined ? {} : { next }),
-    ...(pause === undefined ? {} : { retryAfterMs: pause }),
+    next,
+    retryAfterMs: pause,
     isRateLimit,
     ...(verdict === 'login' ? { refusedPath: shownUrl(answer.url) } : {}),
   });
@@ -118,7 +118,7 @@ export function cappedInstant(service: string, cap: number, seen: string | undef
     code: 'SERVICE_CAP',
     family: 'job',
     message: `${service} gives ${cap} records at most, and more than those changed in one instant`,
-    ...(seen === undefined ? {} : { seen }),
+    seen,
     next: 'the part that was read is not sent; begin behind that time with `start_date`',
   });
 }

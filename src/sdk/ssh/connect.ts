@@ -104,14 +104,14 @@ async function configOf(login: SshLogin, { trust, offer, refusal }: Believing): 
     },
     algorithms: { serverHostKey: [...offer], ...(login.algorithms === 'legacy' ? legacy : {}) },
     ...(login.password === undefined ? {} : { password: login.password, tryKeyboard: true }),
-    ...(key === undefined ? {} : { privateKey: key }),
+    privateKey: key,
     authHandler: authOrder({
       ...{ hasKey: key !== undefined, hasPassword: login.password !== undefined },
       onTry: () => {
         refusal.hasTried = true;
       },
     }),
-    ...(login.passphrase === undefined ? {} : { passphrase: login.passphrase }),
+    passphrase: login.passphrase,
   };
 }
 

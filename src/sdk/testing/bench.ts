@@ -75,8 +75,8 @@ export class Bench {
       log: { debug: write, info: write, warn: write },
       alive: () => undefined,
       warn: (warning) => write(warning.message, warning),
-      ...(login === undefined ? {} : { login }),
-      ...(how.watermark === undefined ? {} : { watermark: how.watermark }),
+      login,
+      watermark: how.watermark,
     };
   }
 

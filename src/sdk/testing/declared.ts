@@ -106,7 +106,7 @@ export function faultsOf(connector: Connector, source: Options, query: Options |
   if (bySchema.length > 0 && query !== undefined) return bySchema;
   const given = {
     source: withDefaults(connector.source, source),
-    ...(query === undefined ? {} : { query: withDefaults(connector.query, query) }),
+    query: query === undefined ? undefined : withDefaults(connector.query, query),
   };
   const byRule = connector.validate?.(given) ?? [];
   for (const { option } of byRule) {

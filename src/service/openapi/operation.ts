@@ -42,7 +42,7 @@ export function operationOf(endpoint: Endpoint, { tag, refusals }: { tag: string
     tags: [tag],
     summary: endpoint.summary,
     parameters: parametersOf(endpoint),
-    ...(body === undefined ? {} : { requestBody: body }),
+    requestBody: body,
     responses: {
       [endpoint.answer.status]: answerOf(endpoint),
       ...Object.fromEntries(
@@ -52,8 +52,8 @@ export function operationOf(endpoint: Endpoint, { tag, refusals }: { tag: string
     'x-permission': endpoint.permission,
     ...(endpoint.everyPermission === true ? { 'x-every-permission': true as const } : {}),
     'x-basis': endpoint.basis,
-    ...(endpoint.decided === undefined ? {} : { 'x-decided': endpoint.decided }),
-    ...(endpoint.missing === undefined ? {} : { 'x-missing': endpoint.missing }),
+    'x-decided': endpoint.decided,
+    'x-missing': endpoint.missing,
   };
 }
 
@@ -73,7 +73,7 @@ function parametersOf(endpoint: Endpoint): Parameter[] {
     name,
     in: 'query' as const,
     required: required.includes(name),
-    ...(description === undefined ? {} : { description }),
+    description,
     schema,
   }));
   return [...inPath, ...inQuery];

@@ -22,8 +22,8 @@ export function invalidExpression(thrown: unknown, around: Around): Problem {
     code: 'EXPRESSION_INVALID',
     family: 'config',
     message: syntaxFault(thrown, text),
-    ...(unknown === undefined ? {} : { allowed: columns.map(({ name, type }) => `${name} (${type})`).join(', ') }),
-    ...(next === undefined ? {} : { next }),
+    allowed: unknown === undefined ? undefined : columns.map(({ name, type }) => `${name} (${type})`).join(', '),
+    next,
     cause: thrown,
   });
 }

@@ -6,7 +6,7 @@ import type { Routes } from '../doubles/vendor.ts';
 
 describe('what a service refuses, and how fast it wants to be asked', () => {
   it('finds errors inside good answers, and tells the user what they mean', async () => {
-    const rules = {
+    const rules: Partial<ServiceDescription> = {
       errors: [
         { status: 200, body: { 'errors.*.code': ['601', '602'] }, verdict: 'login' as const },
         { status: 200, body: { 'errors.*.code': '606' }, verdict: 'wait' as const, wait: '0s' },
@@ -17,7 +17,7 @@ describe('what a service refuses, and how fast it wants to be asked', () => {
         kind: 'oauth',
         oauth: { grants: ['client_credentials'], token_url: 'https://x.example/t', refresh: 'none' },
       },
-    } satisfies Partial<ServiceDescription>;
+    };
     const answer = (code: string) => ({ json: { success: false, errors: [{ code }] } });
     const given = (reply: object, times = 1): Given => ({
       service: rules,

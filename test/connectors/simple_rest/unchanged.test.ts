@@ -29,7 +29,7 @@ test('a server that says that nothing is left is not asked before it has forgott
   server.answer = (_, response, n) => {
     begun.push(performance.now());
     const reset = n === 1 ? '1' : String(Date.now() / 1000 + 0.3);
-    const headers =
+    const headers: Record<string, string> =
       n === 1
         ? { 'ratelimit-remaining': '0', 'ratelimit-reset': reset }
         : { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset };
