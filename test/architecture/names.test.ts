@@ -1,0 +1,115 @@
+import { globSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { expect, it } from 'vitest';
+
+const root = resolve(import.meta.dirname, '../..');
+
+/**
+ * Names that are still declared in more than one file. This list only shrinks: a new type takes a name of its own.
+ * A name stays only if both worlds are separate on purpose; then a comment says why.
+ */
+const declaredTwice = new Set(
+  `
+    Action
+    Address
+    Alerts
+    Answer
+    Asked
+    BookGiven
+    Bound
+    Call
+    Caller
+    Checked
+    Checker
+    Client
+    Credentials
+    CsvScanner
+    Distinct
+    Entry
+    Facts
+    Fate
+    Fault
+    Faults
+    Finding
+    Found
+    Gate
+    Group
+    HttpRequest
+    JsonScanner
+    JsonSchema
+    Judged
+    Judgement
+    Leaf
+    Line
+    Loaded
+    Login
+    Logins
+    Look
+    Manifest
+    Member
+    Names
+    Newest
+    Outcome
+    Paging
+    Parameter
+    Part
+    Parts
+    Passed
+    Path
+    Piece
+    Place
+    Plan
+    Progress
+    QueryValues
+    Range
+    Reading
+    Received
+    Refusal
+    Rows
+    Sealed
+    Seen
+    Source
+    SourceValues
+    Span
+    Spool
+    Spot
+    Spread
+    Stage
+    Standing
+    Stretch
+    Tap
+    TlsOptions
+    Turn
+    Value
+    Verdict
+    Watch
+    Where
+    Window
+    Written
+    XmlPart
+    XmlScanner
+  `
+    .split(/\s+/)
+    .filter((name) => name !== ''),
+);
+
+function declarations(): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const file of globSync('{src,connectors}/**/*.ts', { cwd: root })) {
+    const text = readFileSync(resolve(root, file), 'utf8');
+    for (const [, name = ''] of text.matchAll(/^export (?:abstract )?(?:class|interface|type) (\w+)/gm)) {
+      found.set(name, [...(found.get(name) ?? []), file]);
+    }
+  }
+  return found;
+}
+
+it('an exported type or class name is declared in one file only', () => {
+  const twice = [...declarations()].filter(([, files]) => files.length > 1);
+  expect(twice.filter(([name]) => !declaredTwice.has(name))).toEqual([]);
+});
+
+it('the list of names declared twice holds no name that is declared once', () => {
+  const found = declarations();
+  expect([...declaredTwice].filter((name) => (found.get(name)?.length ?? 0) < 2)).toEqual([]);
+});
