@@ -34,10 +34,10 @@ export const budgetDestinationOptions = {
     default: 0,
     about: 'Requests of the day that scheduled work leaves for people at a keyboard.',
   }),
-  when_short: option.choice(['stretch', 'first_come'], {
+  when_short: option.choice(['throttle', 'first_come'], {
     about:
-      "What happens when the rest of the day's firings ask for more requests than are left: `stretch` lets the least important jobs fire less often, and says so; `first_come` lets all fire until nothing is left.",
-    default: 'stretch',
+      "What happens when the rest of the day's firings ask for more requests than are left: `throttle` lets the least important jobs fire less often, and says so; `first_come` lets all fire until nothing is left.",
+    default: 'throttle',
   }),
   ask_usage: option.boolean({
     about:

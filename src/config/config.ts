@@ -71,7 +71,7 @@ export interface Destination {
   /** Requests of the day kept back for people at a keyboard: scheduled work stops at requestsPerDay - reserve. */
   readonly reserveRequests: number;
   /** What the daemon does when the rest of the day asks for more than is left. Absent: `first_come`. */
-  readonly whenShort?: 'stretch' | 'first_come';
+  readonly whenShort?: 'throttle' | 'first_come';
   /** The daemon may ask the service what the account has used. Absent: it does not. */
   readonly askUsage?: boolean;
   /** Largest payload that is sent. */

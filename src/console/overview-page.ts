@@ -114,7 +114,7 @@ const leftOutRow = (job: string): Html =>
 
 function jobRow({ job, kind }: Ranked, now: number): Html {
   const words = job.enabled ? job.state : `${job.state} (disabled)`;
-  const problem = job.owed[0]?.message ?? job.last_run?.message ?? job.stretched?.says ?? '';
+  const problem = job.owed[0]?.message ?? job.last_run?.message ?? job.throttled?.says ?? '';
   return html`<tr><td>${jobLink(job.job)}</td><td>${standing(kind, words)}</td><td class="time">${instant(job.last_delivered_at, now)}</td>
 <td class="time later">${instant(job.next_firing_at, now)}</td><td class="words later">${problem}</td></tr>
 `;

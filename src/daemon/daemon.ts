@@ -12,7 +12,7 @@ import type { Outcome } from './outcome.ts';
 import { Retrier } from './retry/retrier.ts';
 import { runJob } from './run-job.ts';
 import { type Firing, type PassedOver, Scheduler, type Ticking } from './scheduler.ts';
-import { Stretcher } from './stretcher.ts';
+import { Throttler } from './throttler.ts';
 import { keepTidy } from './tidy.ts';
 import { followPurses, openGateway, openLogins, type Runtime } from './wire.ts';
 
@@ -34,7 +34,7 @@ export class Daemon {
   readonly #runtime: Runtime;
   readonly #scheduler: Scheduler;
   readonly #line: Line;
-  readonly #stretcher: Stretcher;
+  readonly #throttler: Throttler;
   readonly #retries: Retrier;
   readonly #loginWaits: LoginWaits;
   readonly #stop = new AbortController();
@@ -50,7 +50,7 @@ export class Daemon {
     this.#runtime = runtime;
     this.#now = new InForce({ config, gateway: runtime.gateway, logins: runtime.logins });
     const { store, clock, events } = runtime;
-    this.#stretcher = new Stretcher({ store, clock, emit: events.emit });
+    this.#throttler = new Throttler({ store, clock, emit: events.emit });
     const failed = (error: unknown): void => this.#fault('the timer met a fault', error);
     const ticking = timer === undefined ? {} : { timer };
     runtime.events.listen((...[name, facts]) => {
@@ -205,9 +205,9 @@ export class Daemon {
       this.#line.take(firing);
       return;
     }
-    const decided = this.#stretcher.judge(firing.job, firing.at, this.#now.config).then(async (stretched) => {
-      if (stretched === undefined) return this.#line.take(firing);
-      await this.#passOver(firing, stretched);
+    const decided = this.#throttler.judge(firing.job, firing.at, this.#now.config).then(async (throttled) => {
+      if (throttled === undefined) return this.#line.take(firing);
+      await this.#passOver(firing, throttled);
       firing.done();
     });
     const noted = decided.catch((error: unknown) => this.#failed(firing, error));
@@ -224,8 +224,8 @@ export class Daemon {
       return this.#skip(firing, 'the config does not fire this job any more', true);
     }
     const isFirst = firing.attempt === undefined;
-    const stretched = isFirst ? await this.#stretcher.judge(job, firing.at, now.config) : undefined;
-    if (stretched !== undefined) return this.#passOver(firing, stretched);
+    const throttled = isFirst ? await this.#throttler.judge(job, firing.at, now.config) : undefined;
+    if (throttled !== undefined) return this.#passOver(firing, throttled);
     begin();
     const run = runJob({
       runtime: { ...this.#runtime, gateway: now.gateway, logins: now.logins },
@@ -285,7 +285,7 @@ export class Daemon {
   /** The day does not reach for this firing: the job goes on with its next one. */
   async #passOver({ job, at, settle }: Firing, reason: string): Promise<void> {
     await settle(this.#runtime.store);
-    this.#runtime.events.emit('firing.stretched', { job: job.name, at, reason });
+    this.#runtime.events.emit('firing.throttled', { job: job.name, at, reason });
   }
 
   /** Kept first: who hears of it looks into the store. */

@@ -4,7 +4,7 @@ import { dayOf, limitOf, startOfDay, untilMidnight } from '../delivery/quota.ts'
 import { firingsBetween, type Schedule, scheduleKey } from '../schedule/schedule.ts';
 import type { Store } from '../state/store.ts';
 import type { Tally } from '../state/tallies.ts';
-import type { Stretchable } from './stretch-day.ts';
+import type { Throttleable } from './throttle-day.ts';
 
 /** Calendars that are reckoned without a pause. */
 const atOnce = 50;
@@ -18,7 +18,7 @@ export interface DayBudget {
   readonly destination: string;
   /** What is left for firings once all that is owed was sent; negative when not even that fits. */
   readonly room: number;
-  readonly jobs: readonly Stretchable[];
+  readonly jobs: readonly Throttleable[];
 }
 
 /** A job that fires by itself. */
@@ -75,8 +75,8 @@ export async function budgetsOfDay(
     const most = sharing.reduce((sum, job) => sum + asked(job) * surelyEnough, 0);
     const destination = sharing[0]!.destination.name;
     // Reading the history of thousands of jobs is spared where they fit in any case.
-    const stretchable = most <= room ? [] : await stretchables(sharing, { store, now, asked });
-    budgets.push({ account, destination, room, jobs: stretchable });
+    const throttleable = most <= room ? [] : await throttleables(sharing, { store, now, asked });
+    budgets.push({ account, destination, room, jobs: throttleable });
   }
   return budgets;
 }
@@ -100,10 +100,10 @@ async function roomOf(account: string, { sharing, config, store, now }: Around):
   return (Math.min(...limits) - used - owed.length) * 1000;
 }
 
-async function stretchables(
+async function throttleables(
   jobs: readonly Scheduled[],
   { store, now, asked }: { store: Store | undefined; now: number; asked: (job: Job) => number },
-): Promise<Stretchable[]> {
+): Promise<Throttleable[]> {
   const tallies = (await store?.tallies.all(runsLookedAt)) ?? new Map<string, Tally>();
   const bundles = Map.groupBy(jobs, bundleOf);
   const began = startOfDay(now);
@@ -117,14 +117,14 @@ async function stretchables(
       cost: sharers === 1 ? costOf(tally).expected : Math.ceil(1000 / sharers),
       firings: asked(job),
       ran: tally !== undefined && tally.lastAt >= began,
-      mayStretch: stretches(job),
+      mayThrottle: throttles(job),
     };
   });
 }
 
 /** Where each firing is to have its run, whatever happens, none is passed over for a want of requests either. */
-function stretches({ destination, schedule }: Scheduled): boolean {
-  return destination.whenShort === 'stretch' && schedule.misfire?.policy !== 'run_all';
+function throttles({ destination, schedule }: Scheduled): boolean {
+  return destination.whenShort === 'throttle' && schedule.misfire?.policy !== 'run_all';
 }
 
 /** Firings of each job, `from` included, `until` not. A share of a spread moves them by too little to matter here. */

@@ -53,12 +53,12 @@ export type RunEvents = {
   /** A firing that the disk was in the way of, full or failing: it fires again when the disk works. */
   'firing.deferred': { readonly job: string; readonly at: number; readonly code: string; readonly message: string };
   /** A firing that was passed over because the job runs less often; `reason` says how and until when. */
-  'firing.stretched': { readonly job: string; readonly at: number; readonly reason: string };
+  'firing.throttled': { readonly job: string; readonly at: number; readonly reason: string };
   /** The day does not reach for all: until `until` only every n-th firing of the job runs (0: none), as `says` says. */
-  'job.stretched': { readonly job: string; readonly every: number; readonly says: string; readonly until: number };
+  'job.throttled': { readonly job: string; readonly every: number; readonly says: string; readonly until: number };
   /** The job runs as its schedule says again. */
-  'job.relaxed': { readonly job: string };
-  /** Even with the least important jobs stretched, so many requests are missing until the day turns. */
+  'job.unthrottled': { readonly job: string };
+  /** Even with the least important jobs throttled, so many requests are missing until the day turns. */
   'quota.short': {
     readonly account: string;
     readonly destination: string;

@@ -35,7 +35,7 @@ export interface Facts {
   readonly hold?: { readonly since: number; readonly who: string; readonly why: string };
   readonly attempt?: NextAttempt;
   readonly missing?: string;
-  readonly stretch?: StretchRow;
+  readonly throttle?: StretchRow;
   /** Its source did not answer when it was looked at. */
   readonly silence?: Silence;
   /** When the account has requests again. */
@@ -277,9 +277,9 @@ function settled(facts: Facts): Judgement {
   };
 }
 
-function linksOf({ kind, since, what, code }: Condition, { silence, stretch }: Facts): Link[] {
+function linksOf({ kind, since, what, code }: Condition, { silence, throttle }: Facts): Link[] {
   if (kind === 'source' && silence !== undefined) return lookedAt(silence);
-  if (kind === 'quota' && stretch !== undefined) return [{ at: stretch.since, says: `the job ${stretch.says}` }];
+  if (kind === 'quota' && throttle !== undefined) return [{ at: throttle.since, says: `the job ${throttle.says}` }];
   return [{ at: since, says: what, code }];
 }
 
@@ -288,11 +288,11 @@ function upcoming({
   nextAt,
   daemonSince,
   now,
-  stretch,
+  throttle,
 }: Omit<Facts, 'waiting' | 'runs'>): Pick<Judgement, 'next'> {
   if (!job.enabled) return { next: { says: 'nothing: the job is disabled' } };
   if (nextAt === undefined) return { next: { says: 'nothing: the job has no schedule' } };
   if (daemonSince === undefined) return { next: { at: nextAt, says: 'would run, but no daemon runs on this state' } };
-  const says = stretch === undefined ? 'runs by its schedule' : 'runs, stretched';
+  const says = throttle === undefined ? 'runs by its schedule' : 'runs, throttled';
   return { next: { at: Math.max(nextAt, now), says } };
 }

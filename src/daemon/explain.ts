@@ -107,7 +107,7 @@ function factsOf(
   const nextAt = overview.nextAt(job);
   const hold = overview.hold(job.name);
   const attempt = overview.nextAttempt(job.name);
-  const stretch = overview.stretch(job.name);
+  const throttle = overview.throttle(job.name);
   const quotaUntil = overview.quotaUntil(job);
   const silence = overview.silence(job);
   return {
@@ -122,7 +122,7 @@ function factsOf(
     ...(nextAt === undefined ? {} : { nextAt }),
     ...(hold === undefined ? {} : { hold }),
     ...(attempt === undefined ? {} : { attempt }),
-    ...(stretch === undefined ? {} : { stretch }),
+    ...(throttle === undefined ? {} : { throttle }),
     ...(quotaUntil === undefined ? {} : { quotaUntil }),
     ...(silence === undefined ? {} : { silence }),
     ...(isMissing ? { missing: 'sluice apply --yes' } : {}),

@@ -44,7 +44,7 @@ export interface Overview {
   /** Set where its source did not answer when it was last looked at, and no run has read it since. */
   silence(job: Job): Silence | undefined;
   /** Set while the job runs less often than its schedule says. */
-  stretch(job: string): StretchRow | undefined;
+  throttle(job: string): StretchRow | undefined;
   /** When an address last took anything; undefined when it never did. */
   lastTakenAt(url: string): number | undefined;
   /** When it runs next, as written down or, where no daemon has, by its schedule. */
@@ -59,7 +59,7 @@ export async function readOverview(config: Config, store: Store | undefined, clo
   const accounts = await reportAccounts(config, store, clock);
   if (store === undefined) return nothingYet(now, accounts);
   const { runs, retries, leases, holds, receipts, targets, schedules, stretches, outbox } = store;
-  const [lasts, held, holdRows, receiptRows, targetRows, scheduleRows, stretchRows, waiting, checks, retryRows] =
+  const [lasts, held, holdRows, receiptRows, targetRows, scheduleRows, throttleRows, waiting, checks, retryRows] =
     await Promise.all([
       runs.lasts(),
       leases.held(),
@@ -81,7 +81,7 @@ export async function readOverview(config: Config, store: Store | undefined, clo
     receipts: byName(receiptRows, (row) => keyOf(row.url, row.client_id, row.instance)),
     targets: byName(targetRows, (row) => keyOf(row.url, row.client_id, row.name)),
     nexts: new Map(scheduleRows.map(({ job, next_at }) => [job, next_at])),
-    stretches: byName(stretchRows, ({ job }) => job),
+    throttles: byName(throttleRows, ({ job }) => job),
     waiting: Map.groupBy(waiting, ({ job }) => job),
   };
   const address = (job: Job): Address | undefined => addressIn(job, known.targets);
@@ -108,13 +108,13 @@ export async function readOverview(config: Config, store: Store | undefined, clo
     },
     silence: silencesIn(config, { checks, lasts }),
     lastTakenAt: (url) => known.taken.get(url),
-    stretch: (job) => known.stretches.get(job),
+    throttle: (job) => known.throttles.get(job),
     nextAt: (job) => {
       const plain = job.enabled ? (known.nexts.get(job.name) ?? firstFiring(job, now)) : undefined;
-      const stretch = known.stretches.get(job.name);
-      if (stretch === undefined || job.schedule === undefined || plain === undefined || plain <= now) return plain;
+      const throttle = known.throttles.get(job.name);
+      if (throttle === undefined || job.schedule === undefined || plain === undefined || plain <= now) return plain;
       const lastAt = known.lasts.get(job.name)?.started_at;
-      return nextTurn(job.schedule, stretch, { now, lastAt }) ?? undefined;
+      return nextTurn(job.schedule, throttle, { now, lastAt }) ?? undefined;
     },
     quotaUntil: (job) => quotaUntil(job, accounts),
   };
@@ -165,7 +165,7 @@ function nothingYet(now: number, accounts: readonly AccountStatus[]): Overview {
     isInDoubt: () => false,
     silence: none,
     lastTakenAt: none,
-    stretch: none,
+    throttle: none,
     nextAt: (job) => firstFiring(job, now),
     quotaUntil: none,
   };

@@ -9,8 +9,8 @@ import type { Store } from '../state/store.ts';
 import type { Tally } from '../state/tallies.ts';
 import { budgetsOfDay, bundleOf, costOf, runsLookedAt, type Scheduled, scheduledJobs } from './day-budget.ts';
 import { type DayPlan, type PlannedFiring, type PlannedJob, type Purse, planRequests } from './plan-requests.ts';
-import { stretchDay } from './stretch-day.ts';
-import { stretchWords } from './stretch-words.ts';
+import { throttleDay } from './throttle-day.ts';
+import { throttleText } from './throttle-text.ts';
 
 /** What one account's day comes to, with what to do where it does not fit. */
 export interface AccountPlan extends Omit<DayPlan, 'account'> {
@@ -22,7 +22,7 @@ export interface AccountPlan extends Omit<DayPlan, 'account'> {
   /** Jobs without a history: each of their firings is reckoned as one request. */
   readonly guessed: readonly string[];
   /** How the daemon makes the running day fit: every n-th firing runs (0: none). Empty when it fits, or is another day. */
-  readonly stretched: readonly { readonly job: string; readonly every: number; readonly says: string }[];
+  readonly throttled: readonly { readonly job: string; readonly every: number; readonly says: string }[];
   /** What would make it fit, the least painful first; empty when it fits. */
   readonly next: readonly string[];
 }
@@ -63,7 +63,7 @@ export async function reportPlan({
   const jobs: PlannedJob[] = [];
   for (const job of scheduled) jobs.push(await plannedJob(job, { store, now, tally: tallies.get(job.name) }));
   const guessed = scheduled.filter(({ name }) => costOf(tallies.get(name)).runs === 0).map(({ name }) => name);
-  const stretches = await stretchesOf(config, store, now);
+  const throttles = await throttlesOf(config, store, now);
   const purses = await pursesOf(config, store, { now, until });
   const firings: PlannedFiring[] = [];
   let all = 0;
@@ -80,7 +80,7 @@ export async function reportPlan({
       ...day,
       destinations: [...purse.limits.keys()],
       guessed: guessed.filter((job) => fires.has(job)),
-      stretched: isToday ? (stretches.get(account) ?? []) : [],
+      throttled: isToday ? (throttles.get(account) ?? []) : [],
       allowance: purse.allowance,
       ...(isSpent ? { spent_until: purse.spentUntil! } : {}),
     };
@@ -118,22 +118,22 @@ async function plannedJob(
   };
 }
 
-/** What the daemon would stretch now, by account. */
-async function stretchesOf(
+/** What the daemon would throttle now, by account. */
+async function throttlesOf(
   config: Config,
   store: Store | undefined,
   now: number,
-): Promise<Map<string, AccountPlan['stretched']>> {
+): Promise<Map<string, AccountPlan['throttled']>> {
   const until = now + untilMidnight(now);
   const budgets = await budgetsOfDay(config, store, { now });
   return new Map(
     budgets.map(({ account, jobs, room }) => {
-      const stretched = [...stretchDay(jobs, room).every].map(([job, every]) => ({
+      const throttled = [...throttleDay(jobs, room).every].map(([job, every]) => ({
         job,
         every,
-        says: stretchWords(config.jobs.get(job)!.schedule!, { every, now, until }),
+        says: throttleText(config.jobs.get(job)!.schedule!, { every, now, until }),
       }));
-      return [account, stretched];
+      return [account, throttled];
     }),
   );
 }

@@ -40,7 +40,7 @@ export interface JobStatus {
   /** Set while its last run is tried again: since when, which attempt is next, and from when on there is none. */
   readonly retrying?: { readonly since: number; readonly attempt: number; readonly at: number; readonly until: number };
   /** Set while it runs less often than its schedule says, because the requests of the day do not reach; 0: not at all. */
-  readonly stretched?: {
+  readonly throttled?: {
     readonly every: number;
     readonly says: string;
     readonly since: number;
@@ -209,7 +209,7 @@ function jobStatus(job: Job, { overview, isEndless }: { overview: Overview; isEn
   const last = overview.lastRun(job.name);
   const shown = overview.publishedAsOf(job);
   const next = overview.nextAt(job);
-  const stretch = overview.stretch(job.name);
+  const throttle = overview.throttle(job.name);
   const silence = overview.silence(job);
   const attempt = overview.nextAttempt(job.name);
   const { state, until } = stateOf(job, owed, overview);
@@ -223,7 +223,7 @@ function jobStatus(job: Job, { overview, isEndless }: { overview: Overview; isEn
     next_firing_at: next,
     waits_until: until,
     retrying: attempt === undefined ? undefined : retryOf(attempt),
-    stretched: stretch === undefined ? undefined : stretchOf(stretch),
+    throttled: throttle === undefined ? undefined : throttleOf(throttle),
     silent_source: silence === undefined ? undefined : { source: job.extract?.source.name ?? '', ...silence },
     owed: owed.map(({ bytes, row_count, owed_at, attempts, code, message }) => ({
       bytes,
@@ -244,7 +244,7 @@ function retryOf({ since, attempt, at, until }: NextAttempt): NonNullable<JobSta
   return { since, attempt, at, until };
 }
 
-function stretchOf({ every, says, since, until }: StretchRow): NonNullable<JobStatus['stretched']> {
+function throttleOf({ every, says, since, until }: StretchRow): NonNullable<JobStatus['throttled']> {
   return { every, says, since, until };
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { nextTurn, nthFiring } from '../../src/daemon/next-turn.ts';
-import { stretchWords } from '../../src/daemon/stretch-words.ts';
+import { throttleText } from '../../src/daemon/throttle-text.ts';
 import { nextFiring, type Schedule } from '../../src/schedule/schedule.ts';
 
 const minute = 60_000;
@@ -9,7 +9,7 @@ const hour = 60 * minute;
 const schedule = { cron: '*/10 * * * *', timezone: 'UTC' };
 const until = Date.parse('2026-11-22T05:00Z');
 
-it('a stretched job runs next at the n-th firing after its last run, never in the past, and at the latest when the day turns', () => {
+it('a throttled job runs next at the n-th firing after its last run, never in the past, and at the latest when the day turns', () => {
   const now = fc.integer({ min: until - 20 * hour, max: until - 1 });
   fc.assert(
     fc.property(now, fc.nat(9 * hour), fc.nat(12), (now, ago, every) => {
@@ -37,6 +37,6 @@ it.each<[string, Schedule, number]>([
   ['runs at every 23rd firing', { cron: '0,7 * * * *', timezone: 'UTC' }, 23],
   ['runs every 3h instead of 1h30m', { every: 90 * minute, from: 0, timezone: 'UTC' }, 2],
 ])('%s is how it is said', (words, given, every) => {
-  const said = stretchWords(given, { every, now: until - 9 * hour, until });
+  const said = throttleText(given, { every, now: until - 9 * hour, until });
   expect(said).toBe(`${words} until 00:00 EST: the requests of the day do not reach for more`);
 });

@@ -87,10 +87,10 @@ it('a firing that the day has no room for takes no place from the run before it'
   source.says = slow.says;
   const { hear, count, daemon } = await startDaemon(config, { clock, before: overdue(job) });
   await until('the first extract', () => source.asked === 1);
-  const destination = { ...job.destination, requestsPerDay: 1, whenShort: 'stretch' as const };
+  const destination = { ...job.destination, requestsPerDay: 1, whenShort: 'throttle' as const };
   clock.forward(hour);
   await daemon.adopt(configOf(folder, [{ ...job, destination, priority: 'low' }]));
-  await hear('firing.stretched', { job: 'orders' });
+  await hear('firing.throttled', { job: 'orders' });
   expect(count('run.finished')).toBe(0);
   slow.open('whole');
   expect((await hear('run.finished', { job: 'orders' })).facts).not.toMatchObject({ code: 'RUN_CANCELLED' });

@@ -43,7 +43,7 @@ describe('sluice plan', () => {
     expect(whole.firings).toBeGreaterThan(600);
   });
 
-  it('names the least important alone as what the daemon stretches, and nobody where it is first come', async () => {
+  it('names the least important alone as what the daemon throttles, and nobody where it is first come', async () => {
     const jobs = {
       vip: { ...fileJob, schedule: '* * * * *', priority: 'high' },
       usual: { ...fileJob, schedule: '* * * * *', target: 'ac'.repeat(16) },
@@ -53,13 +53,13 @@ describe('sluice plan', () => {
       const home = await plannedHome({ destination, jobs });
       const { code, stdout } = await home.sluice(['plan', '--json'], atNoon);
       expect(code).toBe(1);
-      return JSON.parse(stdout) as { accounts: { stretched: { job: string; every: number }[]; guessed: string[] }[] };
+      return JSON.parse(stdout) as { accounts: { throttled: { job: string; every: number }[]; guessed: string[] }[] };
     };
     const [account] = (await read({ requests_per_day: 10 })).accounts;
     expect(account!.guessed).toEqual(['vip', 'usual', 'later']);
-    expect(account!.stretched.map(({ job }) => job).toSorted()).toEqual(['later', 'usual']);
+    expect(account!.throttled.map(({ job }) => job).toSorted()).toEqual(['later', 'usual']);
     const [other] = (await read({ requests_per_day: 10, when_short: 'first_come' })).accounts;
-    expect(other!.stretched).toEqual([]);
+    expect(other!.throttled).toEqual([]);
   });
 
   it('ends with 2 when the config has a fault', async () => {

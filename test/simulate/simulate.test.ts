@@ -71,13 +71,13 @@ describe('jobs without a history that fire more often than the day has requests'
     schedule: { cron: `*/${minutes} * * * *`, timezone: newYork },
   });
   const config = {
-    destinations: { main: { ...destination, when_short: 'stretch', requests_per_day: 100, reserve_requests: 0 } },
+    destinations: { main: { ...destination, when_short: 'throttle', requests_per_day: 100, reserve_requests: 0 } },
     jobs: { twenties: often('a', 20), thirties: often('b', 30) },
   };
 
   it('Fit if few runs send, although the daemon is careful at first', async () => {
     const report = await simulated({ from: '2026-06-15', days: 1, changes: 0.2, config });
-    expect(report.firings.stretched).toBeGreaterThan(0);
+    expect(report.firings.throttled).toBeGreaterThan(0);
     expect(report).toMatchObject({ fits: true, trouble: [], next: [] });
   });
 
@@ -85,7 +85,7 @@ describe('jobs without a history that fire more often than the day has requests'
     const report = await simulated({ from: '2026-06-15', days: 1, config });
     expect(report.fits).toBe(false);
     expect(report.trouble).toContainEqual(expect.stringContaining('firings were passed over'));
-    expect(report.firings.stretched).toBeGreaterThan(15);
+    expect(report.firings.throttled).toBeGreaterThan(15);
   });
 });
 

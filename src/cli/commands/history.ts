@@ -35,9 +35,9 @@ async function run(job: string | undefined, { config: file, limit, failed, run: 
     // A job that the config has no more keeps its history; only a name that nobody ever knew is a mistake.
     if (job !== undefined && rows.length === 0) chooseJobs(loaded, [job]);
     const shown = rows.filter(({ state }) => failed !== true || bad.has(state)).slice(0, limit);
-    const stretches = failed === true ? [] : ((await store?.stretches.history({ ...filter, limit })) ?? []);
+    const throttles = failed === true ? [] : ((await store?.stretches.history({ ...filter, limit })) ?? []);
     const skips = failed === true ? [] : ((await store?.skips.history({ ...filter, limit })) ?? []);
-    const lines = [...shown.map(ofRun), ...stretches.map(ofStretch), ...skips.map(ofSkip)]
+    const lines = [...shown.map(ofRun), ...throttles.map(ofThrottle), ...skips.map(ofSkip)]
       .sort((a, b) => b.started_at - a.started_at)
       .slice(0, limit);
     process.stdout.write(`${outward(json === true ? forMachines(lines) : textOf(lines))}\n`);
@@ -70,21 +70,21 @@ interface Line
   > {
   readonly run: string | null;
   readonly origin: RunRow['origin'];
-  readonly state: RunRow['state'] | 'stretched' | 'skipped';
+  readonly state: RunRow['state'] | 'throttled' | 'skipped';
   readonly rows: number | null;
   readonly warnings?: readonly RunWarning[];
   /** From the second on. */
   readonly attempts?: number;
 }
 
-function ofStretch({ job, since, until, ended_at, says }: StretchRow): Line {
+function ofThrottle({ job, since, until, ended_at, says }: StretchRow): Line {
   const none = { rows: null, bytes: null, requests: 0, code: null, next: null };
   const end = ended_at ?? (until <= Date.now() ? until : null);
   return {
     run: null,
     job,
     origin: 'schedule',
-    state: 'stretched',
+    state: 'throttled',
     started_at: since,
     ended_at: end,
     took_ms: end === null ? null : end - since,

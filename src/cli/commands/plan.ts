@@ -98,17 +98,17 @@ function accountText(plan: AccountPlan): string {
     `${destinations.join(', ')}: ${day} in New York, ${countText(limit)} requests for schedules, ${countText(used)} used${by}, ${countText(owed)} owed`,
     renderTable([{ title: 'job' }, ...titles], [...rows, total], { paper: process.stdout }),
     verdictOf(plan),
-    ...stretchedText(plan),
+    ...throttledText(plan),
     ...guessedText(plan),
   ].join('\n');
 }
 
 /** What the daemon does about it by itself. */
-function stretchedText({ stretched }: AccountPlan): string[] {
-  if (stretched.length === 0) return [];
-  const said = stretched.slice(0, mostNamed).map(({ job, says }) => `  ${job} ${says}`);
-  const more = stretched.length > said.length ? [`  and ${countText(stretched.length - said.length)} more jobs`] : [];
-  return ['the daemon makes room by itself (when_short: stretch):', ...said, ...more];
+function throttledText({ throttled }: AccountPlan): string[] {
+  if (throttled.length === 0) return [];
+  const said = throttled.slice(0, mostNamed).map(({ job, says }) => `  ${job} ${says}`);
+  const more = throttled.length > said.length ? [`  and ${countText(throttled.length - said.length)} more jobs`] : [];
+  return ['the daemon makes room by itself (when_short: throttle):', ...said, ...more];
 }
 
 function guessedText({ guessed }: AccountPlan): string[] {

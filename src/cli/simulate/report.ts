@@ -19,7 +19,7 @@ export interface SimulationReport {
     readonly planned: number;
     readonly overlaps: number;
     readonly skipped: number;
-    readonly stretched: number;
+    readonly throttled: number;
     /** From the planned instant to the beginning of the run, milliseconds. */
     readonly late_ms: Spread;
   };
@@ -73,7 +73,7 @@ export interface JobUse extends Counts {
   readonly firings: number;
   readonly overlaps: number;
   readonly skipped: number;
-  readonly stretched: number;
+  readonly throttled: number;
   /** Runs that failed or were given up, and that no later run has made good. */
   readonly lost: number;
   readonly latest_ms: number;
@@ -105,7 +105,7 @@ export async function reportSimulation(given: ReportGiven): Promise<SimulationRe
   const accounts = await accountsOf(given);
   const runs = totalOf(jobs);
   const short = await shortFirings(given);
-  const trouble = [...accounts.flatMap(allowanceTrouble), ...stretchTrouble(short), ...lossesOf(jobs)];
+  const trouble = [...accounts.flatMap(allowanceTrouble), ...throttleTrouble(short), ...lossesOf(jobs)];
   const sum = (of: (one: Watched) => number): number => watched.reduce((total, one) => total + of(one), 0);
   return {
     ...{ since: from, until, seed, known_jobs: knownJobs },
@@ -117,7 +117,7 @@ export async function reportSimulation(given: ReportGiven): Promise<SimulationRe
       planned: sum(({ firings }) => firings),
       overlaps: sum(({ overlaps }) => overlaps),
       skipped: sum(({ skipped }) => skipped),
-      stretched: sum(({ stretched }) => stretched.length),
+      throttled: sum(({ throttled }) => throttled.length),
       late_ms: spreadOf(watched.flatMap(({ job, lateness }) => lateness.map((ms) => ({ job, ms })))),
     },
     runs,
@@ -126,12 +126,12 @@ export async function reportSimulation(given: ReportGiven): Promise<SimulationRe
     accounts,
     jobs,
     trouble,
-    next: mendsOf(runs, { accounts, isStretched: short > 0 }),
+    next: mendsOf(runs, { accounts, isThrottled: short > 0 }),
   };
 }
 
-function jobUse({ lateness, waits: _, stretched, ...counts }: Watched, owed: number): JobUse {
-  return { ...counts, stretched: stretched.length, owed, latest_ms: lateness.reduce((a, b) => Math.max(a, b), 0) };
+function jobUse({ lateness, waits: _, throttled, ...counts }: Watched, owed: number): JobUse {
+  return { ...counts, throttled: throttled.length, owed, latest_ms: lateness.reduce((a, b) => Math.max(a, b), 0) };
 }
 
 function totalOf(jobs: readonly JobUse[]): Counts {
@@ -190,8 +190,8 @@ async function accountsOf({ destinations, store, watch, from, until }: ReportGiv
  * it knows little of a job: if the day had room for what these cost on average, they are no sign that it does not fit.
  */
 async function shortFirings({ destinations, store, watch, accountOf }: ReportGiven): Promise<number> {
-  const passed = [...watch.jobs.values()].flatMap(({ job, stretched, requests, runs }) =>
-    stretched.map((at) => ({ account: accountOf(job), day: dayOf(at), cost: runs === 0 ? 1 : requests / runs })),
+  const passed = [...watch.jobs.values()].flatMap(({ job, throttled, requests, runs }) =>
+    throttled.map((at) => ({ account: accountOf(job), day: dayOf(at), cost: runs === 0 ? 1 : requests / runs })),
   );
   let short = 0;
   for (const [account, ofAccount] of Map.groupBy(passed, (one) => one.account)) {
@@ -224,9 +224,9 @@ function allowanceTrouble({ destinations, limit, days }: AccountUse): string[] {
   return [`the ${countText(limit)} requests a day of ${destinations.join(', ')} were used up on ${ended.join(', ')}`];
 }
 
-function stretchTrouble(stretched: number): string[] {
-  if (stretched === 0) return [];
-  const firings = stretched === 1 ? '1 firing was' : `${countText(stretched)} firings were`;
+function throttleTrouble(throttled: number): string[] {
+  if (throttled === 0) return [];
+  const firings = throttled === 1 ? '1 firing was' : `${countText(throttled)} firings were`;
   return [`${firings} passed over, because the day did not reach for all`];
 }
 
@@ -249,10 +249,10 @@ function lossesOf(jobs: readonly JobUse[]): string[] {
 
 function mendsOf(
   { dead }: Counts,
-  { accounts, isStretched }: { accounts: readonly AccountUse[]; isStretched: boolean },
+  { accounts, isThrottled }: { accounts: readonly AccountUse[]; isThrottled: boolean },
 ): string[] {
   const names = accounts.flatMap(({ destinations }) => destinations).join(', ');
-  const isShort = isStretched || accounts.some(({ days }) => days.some(({ ended }) => ended));
+  const isShort = isThrottled || accounts.some(({ days }) => days.some(({ ended }) => ended));
   return [
     ...(isShort ? [`let jobs fire less often, or raise requests_per_day of ${names} if the plan allows more`] : []),
     ...(dead > 0 ? [`raise attempts of ${names}, so that payloads outlast a service that often fails`] : []),

@@ -35,7 +35,7 @@ function headOf({
     ],
     [
       'firings',
-      `${countText(firings.planned)}, of them ${countText(firings.overlaps)} while the job was still at its last one; ${countText(firings.skipped)} skipped, ${countText(firings.stretched)} stretched`,
+      `${countText(firings.planned)}, of them ${countText(firings.overlaps)} while the job was still at its last one; ${countText(firings.skipped)} skipped, ${countText(firings.throttled)} throttled`,
     ],
     ['late', spreadText(firings.late_ms)],
     [
@@ -63,7 +63,7 @@ function jobsText({ jobs }: SimulationReport): string {
   const kept = jobs.filter((job) => shown.includes(job));
   const titles = [
     'firings',
-    'stretched',
+    'throttled',
     'overlaps',
     'delivered',
     'unchanged',
@@ -77,7 +77,7 @@ function jobsText({ jobs }: SimulationReport): string {
     [{ title: 'job' }, ...titles.map((title) => ({ title, ...right }))],
     kept.map((one) => [
       one.job,
-      ...[one.firings, one.stretched, one.overlaps, one.delivered, one.unchanged, one.failed + one.dead, one.owed].map(
+      ...[one.firings, one.throttled, one.overlaps, one.delivered, one.unchanged, one.failed + one.dead, one.owed].map(
         countText,
       ),
       ...[one.requests, one.retries].map(countText),
@@ -109,8 +109,8 @@ function accountText({ destinations, limit, days, peak, asked }: AccountUse): st
   return `${title}\n${table}`;
 }
 
-function verdictOf({ fits, firings: { stretched }, trouble, next }: SimulationReport): string {
-  const spared = stretched === 0 ? '' : `; the day had room for the ${countText(stretched)} stretched, too`;
+function verdictOf({ fits, firings: { throttled }, trouble, next }: SimulationReport): string {
+  const spared = throttled === 0 ? '' : `; the day had room for the ${countText(throttled)} throttled, too`;
   if (fits) return `fits: every job shows its newest result, and no allowance ended${spared}`;
   const mends = next.length === 0 ? '' : `\nnext: ${next.join('; or ')}`;
   return `does not fit: ${trouble.join('; ')}${mends}`;

@@ -14,7 +14,7 @@ export interface Watched {
   overlaps: number;
   skipped: number;
   /** Planned instants of firings that were passed over to save requests (epoch ms). */
-  readonly stretched: number[];
+  readonly throttled: number[];
   delivered: number;
   unchanged: number;
   superseded: number;
@@ -137,8 +137,8 @@ export class Watch {
     else if (name === 'firing.skipped') {
       this.#of(facts.job).skipped += 1;
       this.#pass(this.#of(facts.job), facts.at);
-    } else if (name === 'firing.stretched') {
-      this.#of(facts.job).stretched.push(facts.at);
+    } else if (name === 'firing.throttled') {
+      this.#of(facts.job).throttled.push(facts.at);
       this.#pass(this.#of(facts.job), facts.at);
     }
   }
@@ -232,7 +232,7 @@ function unwatched(job: string): Watched {
     attempts: 0,
     overlaps: 0,
     skipped: 0,
-    stretched: [],
+    throttled: [],
     delivered: 0,
     unchanged: 0,
     superseded: 0,

@@ -3,7 +3,7 @@ import { countText } from '../../lib/count-text.ts';
 import { easternText } from '../../lib/time-text.ts';
 import { budgetsOfDay } from '../day-budget.ts';
 import type { AccountStatus } from '../report-accounts.ts';
-import { firingsLeft, stretchDay } from '../stretch-day.ts';
+import { firingsLeft, throttleDay } from '../throttle-day.ts';
 import type { Condition, ConditionLevel, Snapshot } from './condition.ts';
 import { thresholdsOf } from './limits.ts';
 
@@ -13,7 +13,7 @@ const planEveryMs = 900_000;
 /** What becomes of an account whose day does not reach for all that its schedules ask. */
 interface Shortage {
   /** Jobs that run less often because of it. */
-  readonly stretched: number;
+  readonly throttled: number;
   /** When its requests will end even so, about; undefined when they last. */
   readonly endsAt: number | undefined;
 }
@@ -37,7 +37,7 @@ export class Shortages {
     const shortages = new Map<string, Shortage>();
     for (const { destination, room, jobs } of await budgetsOfDay(config, store, { now })) {
       const account = accounts.find(({ destinations }) => destinations.includes(destination));
-      const { every, short } = stretchDay(jobs, room);
+      const { every, short } = throttleDay(jobs, room);
       if (account === undefined || (every.size === 0 && short === 0)) continue;
       const wanted = jobs.reduce(
         (sum, { job, firings, cost }) => sum + cost * firingsLeft(firings, every.get(job) ?? 1),
@@ -45,7 +45,7 @@ export class Shortages {
       );
       const part = Math.max(0, room) / wanted;
       const endsAt = short === 0 ? undefined : now + Math.round(part * (account.turns_at - now));
-      shortages.set(account.destinations[0] ?? '', { stretched: every.size, endsAt });
+      shortages.set(account.destinations[0] ?? '', { throttled: every.size, endsAt });
     }
     this.#planned = { at: now, shortages };
     return shortages;
@@ -78,12 +78,12 @@ function shortOf(
     const who = spent_until === undefined ? '' : '; the service says that nothing is left';
     return short('error', `${said}${who}; ${turns}, what is owed waits and is sent then`, affected);
   }
-  const { endsAt, stretched = 0 } = shortage ?? {};
+  const { endsAt, throttled = 0 } = shortage ?? {};
   if (endsAt !== undefined && endsAt < turns_at) {
     return short('warning', `${said}; at this pace they end at about ${easternText(endsAt, now)}, ${turns}`, affected);
   }
-  if (stretched > 0) {
-    const who = stretched === 1 ? 'a job runs' : `${countText(stretched)} jobs run`;
+  if (throttled > 0) {
+    const who = throttled === 1 ? 'a job runs' : `${countText(throttled)} jobs run`;
     return short(
       'warning',
       `${said}; they do not reach for all, so ${who} less often until ${easternText(turns_at, now)}`,
@@ -98,7 +98,7 @@ function shortOf(
 function jobsOf({ destinations }: AccountStatus, { jobs, overview }: Snapshot): string[] {
   const users = jobs.filter(({ destination }) => destinations.includes(destination.name));
   const isAffected = (name: string): boolean =>
-    overview.stretch(name) !== undefined ||
+    overview.throttle(name) !== undefined ||
     overview.waitingOf(name).some(({ state, code }) => state === 'owed' && code === 'QUOTA_SPENT');
   return users.map(({ name }) => name).filter(isAffected);
 }

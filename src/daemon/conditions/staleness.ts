@@ -60,9 +60,9 @@ export class Staleness {
   async #paceOf({ store, overview }: Snapshot): Promise<(job: string) => Pace> {
     const ends = await store.stretches.ends();
     return (job) => {
-      const stretch = overview.stretch(job);
-      if (stretch === undefined) return { every: 1, from: ends.get(job) ?? Number.NEGATIVE_INFINITY };
-      const { every, until } = stretch;
+      const throttle = overview.throttle(job);
+      if (throttle === undefined) return { every: 1, from: ends.get(job) ?? Number.NEGATIVE_INFINITY };
+      const { every, until } = throttle;
       return every === 0 ? { every: 1, from: until } : { every, from: Number.NEGATIVE_INFINITY };
     };
   }

@@ -201,7 +201,7 @@ export const eventWords: { readonly [N in EventName]: EventWords<FactOf<N>> } = 
   'quota.spent': { says: 'The allowance of the day is used up; what is owed waits.', facts: { ...paying, until } },
   'quota.turned': { says: 'The day has turned, and there are requests again.', facts: paying },
   'quota.short': {
-    says: 'Even with the least important jobs stretched, requests are missing until the day turns.',
+    says: 'Even with the least important jobs throttled, requests are missing until the day turns.',
     facts: { ...paying, requests: 'how many are missing', until },
   },
   'account.held': {
@@ -265,15 +265,15 @@ export const eventWords: { readonly [N in EventName]: EventWords<FactOf<N>> } = 
     says: 'The disk is full or fails: the firing has no run. It fires again when the disk works.',
     facts: { job, at, code, message },
   },
-  'firing.stretched': {
+  'firing.throttled': {
     says: 'A firing was passed over, because the job runs less often.',
     facts: { job, at, reason },
   },
-  'job.stretched': {
+  'job.throttled': {
     says: 'The day does not reach for all: the job runs less often.',
     facts: { job, every: 'only every so many-th firing runs; 0: none', says: 'the same in words', until },
   },
-  'job.relaxed': { says: 'The job runs as its schedule says again.', facts: { job } },
+  'job.unthrottled': { says: 'The job runs as its schedule says again.', facts: { job } },
   'alert.raised': {
     says: 'People are to hear of something; it is owed to the channels.',
     facts: {

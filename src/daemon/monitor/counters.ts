@@ -145,7 +145,7 @@ export class Counters {
     'quota.spent': ({ account }) => this.#waits.inc({ account: this.#account(account), reason: 'quota' }),
     'account.held': ({ account }) => this.#waits.inc({ account: this.#account(account), reason: 'held' }),
     'login.refused': ({ account }) => this.#waits.inc({ account: this.#account(account), reason: 'login' }),
-    'firing.stretched': ({ job }) => this.#skipped.inc({ [jobLabel]: this.#jobs.of(job) }),
+    'firing.throttled': ({ job }) => this.#skipped.inc({ [jobLabel]: this.#jobs.of(job) }),
     'firing.skipped': ({ job, firings }) => this.#skipped.inc({ [jobLabel]: this.#jobs.of(job) }, firings),
     'extract.failed': ({ code }) => {
       if (code === 'DISK_LIMIT' || code === 'DISK_FULL') this.#refusedRoom.inc();

@@ -47,7 +47,7 @@ export class Gauges {
   readonly #scheduled;
   readonly #inLine;
   readonly #lateness;
-  readonly #stretched;
+  readonly #throttled;
   readonly #ticking;
   readonly #wrong;
   readonly #conditions;
@@ -92,7 +92,7 @@ export class Gauges {
       'source',
     );
     this.#untold = gauge('alert_waiting_messages', 'Alerts that a channel has not taken yet.', 'channel');
-    this.#stretched = gauge('stretched_jobs', 'Jobs that run less often because the requests of the day do not reach.');
+    this.#throttled = gauge('throttled_jobs', 'Jobs that run less often because the requests of the day do not reach.');
     this.#ticking = gauge('scheduler_ticking', '1 while the schedules are looked at, 0 when they have stopped.');
   }
 
@@ -105,7 +105,7 @@ export class Gauges {
     this.#overdue.set(overdue / 1000);
     this.#scheduled.set(scheduled);
     this.#ticking.set(pulse.check().ticking ? 1 : 0);
-    this.#stretched.set((await this.#given.store.stretches.now()).length);
+    this.#throttled.set((await this.#given.store.stretches.now()).length);
     await Promise.all([
       this.#readOutbox(),
       this.#readQuota(),

@@ -16,18 +16,18 @@ const turn = midnight + 24 * hour;
 async function setUp(requestsPerDay = 1000) {
   const clock = new VirtualClock(midnight);
   const store = await newStore({ clock });
-  const destination = destinationOf('http://127.0.0.1:9', { requestsPerDay, whenShort: 'stretch' });
+  const destination = destinationOf('http://127.0.0.1:9', { requestsPerDay, whenShort: 'throttle' });
   const source = new Source();
   const job = jobOf({ name: 'orders', destination, instance: 'i', source, cron: '0 * * * *' });
   const config = configOf('/nowhere', [job]);
   const ground = async () => {
-    const stretches = await store.stretches.now();
+    const throttles = await store.stretches.now();
     const overview = {
       now: clock.now(),
       accounts: await reportAccounts(config, store, clock),
       publishedAsOf: () => midnight,
       waitingOf: () => [],
-      stretch: (name: string) => stretches.find((one) => one.job === name),
+      throttle: (name: string) => throttles.find((one) => one.job === name),
     };
     return { config, store, overview, jobs: [job], needy: [] } as unknown as Snapshot;
   };
@@ -36,35 +36,35 @@ async function setUp(requestsPerDay = 1000) {
     clock.advance(at - clock.now());
     return (await staleness.find(await ground())).length > 0;
   };
-  const stretch = (every: number) => store.stretches.replace([{ job: 'orders', every, says: '', until: turn }]);
-  return { clock, store, ground, isStaleAt, stretch };
+  const throttle = (every: number) => store.stretches.replace([{ job: 'orders', every, says: '', until: turn }]);
+  return { clock, store, ground, isStaleAt, throttle };
 }
 
-it('a job is late after three firings, of those alone that it is to have while it is stretched', async () => {
+it('a job is late after three firings, of those alone that it is to have while it is throttled', async () => {
   const plain = await setUp();
   expect(await plain.isStaleAt(midnight + 3 * hour - 1)).toBe(false);
   expect(await plain.isStaleAt(midnight + 3 * hour)).toBe(true);
-  const stretched = await setUp();
-  await stretched.stretch(4);
-  expect(await stretched.isStaleAt(midnight + 12 * hour - 1)).toBe(false);
-  expect(await stretched.isStaleAt(midnight + 12 * hour)).toBe(true);
+  const throttled = await setUp();
+  await throttled.throttle(4);
+  expect(await throttled.isStaleAt(midnight + 12 * hour - 1)).toBe(false);
+  expect(await throttled.isStaleAt(midnight + 12 * hour)).toBe(true);
 });
 
 it('a job that rests is not late before it had time to run on the next day, nor one that is let go of', async () => {
   const resting = await setUp();
-  await resting.stretch(0);
+  await resting.throttle(0);
   expect(await resting.isStaleAt(turn - 1)).toBe(false);
   expect(await resting.isStaleAt(turn + 3 * hour - 1)).toBe(false);
   expect(await resting.isStaleAt(turn + 3 * hour)).toBe(true);
   const relaxed = await setUp();
-  await relaxed.stretch(9);
+  await relaxed.throttle(9);
   expect(await relaxed.isStaleAt(midnight + 8 * hour)).toBe(false);
   await relaxed.store.stretches.replace([]);
   expect(await relaxed.isStaleAt(midnight + 11 * hour - 1)).toBe(false);
   expect(await relaxed.isStaleAt(midnight + 11 * hour)).toBe(true);
 });
 
-it('a day that reaches once jobs are stretched is told as that, one that does not even so with its end', async () => {
+it('a day that reaches once jobs are throttled is told as that, one that does not even so with its end', async () => {
   const reaches = await setUp(10);
   expect(await new Shortages().find(await reaches.ground())).toMatchObject([
     {

@@ -3,7 +3,7 @@ import type { Config, Destination, Job } from '../../src/config/config.ts';
 import type { SluiceEvents } from '../../src/daemon/events.ts';
 import { explainJob } from '../../src/daemon/explain.ts';
 import { reportStatus } from '../../src/daemon/report-status.ts';
-import { Stretcher } from '../../src/daemon/stretcher.ts';
+import { Throttler } from '../../src/daemon/throttler.ts';
 import { dayOf, daysOf, untilMidnight } from '../../src/delivery/quota.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import type { Store } from '../../src/state/store.ts';
@@ -26,19 +26,19 @@ interface World {
   readonly store: Store;
   readonly clock: VirtualClock;
   readonly events: { name: string; facts: Record<string, unknown> }[];
-  readonly stretcher: Stretcher;
+  readonly throttler: Throttler;
 }
 
 async function worldOf(jobs: readonly Job[], { clock = new VirtualClock(midnight), folder = newStateFolder() } = {}) {
   const store = await newStore({ clock, folder });
   const events: { name: string; facts: Record<string, unknown> }[] = [];
   const emit = (name: keyof SluiceEvents, facts: object) => void events.push({ name, facts: { ...facts } });
-  const stretcher = new Stretcher({ store, clock, emit });
-  return { config: configOf('/nowhere', jobs), store, clock, events, stretcher } satisfies World;
+  const throttler = new Throttler({ store, clock, emit });
+  return { config: configOf('/nowhere', jobs), store, clock, events, throttler } satisfies World;
 }
 
 /** Lives through an Eastern day minute by minute; says when which job ran. A run costs what `sends` says, paid as it begins. */
-async function live({ config, store, clock, stretcher }: World, sends: (job: string, at: number) => number = () => 1) {
+async function live({ config, store, clock, throttler }: World, sends: (job: string, at: number) => number = () => 1) {
   const ran = new Map([...config.jobs.keys()].map((job) => [job, [] as number[]]));
   const end = clock.now() + untilMidnight(clock.now());
   const crons = [...config.jobs.values()].map((job) => ({
@@ -48,7 +48,7 @@ async function live({ config, store, clock, stretcher }: World, sends: (job: str
   for (clock.advance(minute); clock.now() < end; clock.advance(minute)) {
     for (const { job, every } of crons) {
       if ((clock.now() / minute) % every !== 0) continue;
-      if ((await stretcher.judge(job, clock.now(), config)) !== undefined) continue;
+      if ((await throttler.judge(job, clock.now(), config)) !== undefined) continue;
       ran.get(job.name)!.push(clock.now());
       await runOf(job, sends(job.name, clock.now()), { store, clock });
     }
@@ -72,7 +72,7 @@ const gapsOf = (at: readonly number[]) => at.slice(1).map((one, i) => (one - at[
 
 describe('a day whose schedules ask for more than there is', () => {
   it('lets the least important run evenly and less often, the important as asked, and stays within the allowance', async () => {
-    const destination = destinationOf('http://127.0.0.1:9', { requestsPerDay: 120, whenShort: 'stretch' });
+    const destination = destinationOf('http://127.0.0.1:9', { requestsPerDay: 120, whenShort: 'throttle' });
     const jobs = [
       made('vip', '*/30 * * * *', { destination, priority: 'high' }),
       made('usual', '0 * * * *', { destination }),
@@ -88,7 +88,7 @@ describe('a day whose schedules ask for more than there is', () => {
     const { used } = await world.store.quota.use('account', dayOf(midnight));
     expect(used).toBeLessThanOrEqual(120);
     expect(used, 'what is left over at the end is used').toBeGreaterThanOrEqual(118);
-    const said = world.events.filter(({ name }) => name === 'job.stretched');
+    const said = world.events.filter(({ name }) => name === 'job.throttled');
     expect(said[0]).toMatchObject({ facts: { job: 'later', every: 3, until: midnight + day } });
     expect(said[0]!.facts.says).toBe(
       'runs every 30m instead of 10m until 00:00 EDT: the requests of the day do not reach for more',
@@ -98,27 +98,27 @@ describe('a day whose schedules ask for more than there is', () => {
     expect(history.at(-1)).toMatchObject({ job: 'later', every: 3, since: midnight + 10 * minute });
   });
 
-  it('is measured as it goes: what turns out to find nothing new is stretched no longer', async () => {
-    const destination = destinationOf('http://127.0.0.1:9', { requestsPerDay: 60, whenShort: 'stretch' });
+  it('is measured as it goes: what turns out to find nothing new is throttled no longer', async () => {
+    const destination = destinationOf('http://127.0.0.1:9', { requestsPerDay: 60, whenShort: 'throttle' });
     const jobs = [made('quiet', '*/10 * * * *', { destination, priority: 'low' })];
     const world = await worldOf(jobs);
     const ran = await live(world, (_, at) => (at < midnight + 90 * minute ? 1 : 0));
     const names = world.events.map(({ name }) => name);
-    expect(names[0]).toBe('job.stretched');
-    expect(names).toContain('job.relaxed');
+    expect(names[0]).toBe('job.throttled');
+    expect(names).toContain('job.unthrottled');
     expect(gapsOf(ran.get('quiet')!).at(-1)).toBe(10);
-    expect(names.indexOf('job.relaxed')).toBeGreaterThan(0);
+    expect(names.indexOf('job.unthrottled')).toBeGreaterThan(0);
   });
 
   it('says once how much is missing when not even that is enough', async () => {
-    const destination = destinationOf('http://127.0.0.1:9', { requestsPerDay: 10, whenShort: 'stretch' });
+    const destination = destinationOf('http://127.0.0.1:9', { requestsPerDay: 10, whenShort: 'throttle' });
     const jobs = [
       made('vip', '0 * * * *', { destination, priority: 'high' }),
       made('later', '0 * * * *', { destination, priority: 'low' }),
     ];
     const world = await worldOf(jobs);
     const ran = await live(world);
-    expect(ran.get('vip'), 'never stretched').toHaveLength(23);
+    expect(ran.get('vip'), 'never throttled').toHaveLength(23);
     expect(ran.get('later'), 'has its one run a day').toHaveLength(1);
     const short = world.events.filter(({ name }) => name === 'quota.short');
     expect(short).toMatchObject([{ facts: { destination: 'main', until: midnight + day } }]);
@@ -133,7 +133,7 @@ describe('a day whose schedules ask for more than there is', () => {
   });
 
   it('leaves a job alone of which each firing is to have its run', async () => {
-    const destination = destinationOf('http://127.0.0.1:9', { requestsPerDay: 10, whenShort: 'stretch' });
+    const destination = destinationOf('http://127.0.0.1:9', { requestsPerDay: 10, whenShort: 'throttle' });
     const schedule = { cron: '0 * * * *', timezone: 'UTC', misfire: { policy: 'run_all' as const } };
     const world = await worldOf([made('each', '', { destination, priority: 'low', schedule })]);
     expect((await live(world)).get('each')).toHaveLength(23);
@@ -143,7 +143,7 @@ describe('a day whose schedules ask for more than there is', () => {
     const destination = destinationOf('http://127.0.0.1:9', {
       requestsPerDay: 100,
       reserveRequests: 60,
-      whenShort: 'stretch',
+      whenShort: 'throttle',
     });
     const world = await worldOf([made('later', '*/30 * * * *', { destination, priority: 'low' })]);
     await world.store.quota.reconcile('account', dayOf(midnight), { reported: 20, allowance: undefined });
@@ -151,34 +151,34 @@ describe('a day whose schedules ask for more than there is', () => {
   });
 });
 
-describe('what was stretched', () => {
-  const destination = destinationOf('http://127.0.0.1:9', { requestsPerDay: 60, whenShort: 'stretch' });
+describe('what was throttled', () => {
+  const destination = destinationOf('http://127.0.0.1:9', { requestsPerDay: 60, whenShort: 'throttle' });
   const jobs = [made('later', '*/10 * * * *', { destination, priority: 'low' })];
 
   it('stays so over a restart without being said again, and is asked for anew when the day has turned', async () => {
     const folder = newStateFolder();
     const first = await worldOf(jobs, { folder });
     first.clock.advance(10 * minute);
-    expect(await first.stretcher.judge(jobs[0]!, first.clock.now(), first.config), 'it has never run').toBeUndefined();
+    expect(await first.throttler.judge(jobs[0]!, first.clock.now(), first.config), 'it has never run').toBeUndefined();
     await runOf(jobs[0]!, 1, first);
     const again = await worldOf(jobs, { folder, clock: first.clock });
     again.clock.advance(10 * minute);
-    expect(await again.stretcher.judge(jobs[0]!, again.clock.now(), again.config)).toMatch(/^runs every 30m/);
+    expect(await again.throttler.judge(jobs[0]!, again.clock.now(), again.config)).toMatch(/^runs every 30m/);
     expect(again.events).toEqual([]);
     again.clock.advance(day);
-    expect(await again.stretcher.judge(jobs[0]!, again.clock.now(), again.config)).toBeUndefined();
-    expect(again.events).toMatchObject([{ name: 'job.stretched' }]);
+    expect(await again.throttler.judge(jobs[0]!, again.clock.now(), again.config)).toBeUndefined();
+    expect(again.events).toMatchObject([{ name: 'job.throttled' }]);
   });
 
   it('is told by status and explain, with the firing that will really run', async () => {
-    const { clock, config, store, stretcher } = await worldOf(jobs);
+    const { clock, config, store, throttler } = await worldOf(jobs);
     clock.advance(10 * minute);
     await runOf(jobs[0]!, 1, { store, clock });
     clock.advance(10 * minute);
-    const says = await stretcher.judge(jobs[0]!, clock.now(), config);
+    const says = await throttler.judge(jobs[0]!, clock.now(), config);
     const status = await reportStatus(config, store, clock);
     expect(status.jobs[0]).toMatchObject({
-      stretched: { every: 3, says, since: clock.now(), until: midnight + day },
+      throttled: { every: 3, says, since: clock.now(), until: midnight + day },
       next_firing_at: midnight + 40 * minute,
     });
     const { verdict, because, mend } = await explainJob(jobs[0]!, { config, store, clock });
@@ -186,31 +186,31 @@ describe('what was stretched', () => {
     expect(because[0]).toEqual({ at: clock.now(), says: `the job ${says}` });
     expect(mend).toContain('sluice plan');
     clock.advance(day);
-    expect((await reportStatus(config, store, clock)).jobs[0]?.stretched).toBeUndefined();
+    expect((await reportStatus(config, store, clock)).jobs[0]?.throttled).toBeUndefined();
   });
 
   it('is reckoned anew for a new config', async () => {
-    const { clock, config, events, stretcher } = await worldOf(jobs);
+    const { clock, config, events, throttler } = await worldOf(jobs);
     clock.advance(10 * minute);
-    await stretcher.judge(jobs[0]!, clock.now(), config);
-    const roomy = destinationOf('http://127.0.0.1:9', { requestsPerDay: 6000, whenShort: 'stretch' });
+    await throttler.judge(jobs[0]!, clock.now(), config);
+    const roomy = destinationOf('http://127.0.0.1:9', { requestsPerDay: 6000, whenShort: 'throttle' });
     const mended = made('later', '*/10 * * * *', { destination: roomy, priority: 'low' });
-    expect(await stretcher.judge(mended, clock.now(), configOf('/nowhere', [mended]))).toBeUndefined();
-    expect(events.map(({ name }) => name)).toEqual(['job.stretched', 'job.relaxed']);
+    expect(await throttler.judge(mended, clock.now(), configOf('/nowhere', [mended]))).toBeUndefined();
+    expect(events.map(({ name }) => name)).toEqual(['job.throttled', 'job.unthrottled']);
   });
 
   it('runs when a clock that was set back makes its last run lie ahead', async () => {
-    const { clock, config, store, stretcher } = await worldOf(jobs);
+    const { clock, config, store, throttler } = await worldOf(jobs);
     clock.advance(600 * minute);
     await runOf(jobs[0]!, 1, { store, clock });
     clock.wall -= 300 * minute;
-    expect(await stretcher.judge(jobs[0]!, clock.now(), config)).toBeUndefined();
+    expect(await throttler.judge(jobs[0]!, clock.now(), config)).toBeUndefined();
   });
 });
 
 it('the daemon passes a firing over that the day has no room for, says so, and goes on with the schedule', async () => {
   const service = await openService();
-  const destination = destinationOf(service.url, { requestsPerDay: 1, whenShort: 'stretch' });
+  const destination = destinationOf(service.url, { requestsPerDay: 1, whenShort: 'throttle' });
   const source = new Source();
   const job = jobOf({ name: 'later', destination, instance: 'i', source, cron: '* * * * *', priority: 'low' });
   const config = configOf(await newFolder(), [job]);
@@ -220,7 +220,7 @@ it('the daemon passes a firing over that the day has no room for, says so, and g
       await overdue(job)(runtime);
     },
   });
-  const { facts } = await hear('firing.stretched', { job: 'later' });
+  const { facts } = await hear('firing.throttled', { job: 'later' });
   expect(facts.reason).toMatch(/^rests until 00:00 E[SD]T/);
   expect(source.asked).toBe(0);
   const planned = await runtime.store.schedules.find('later');

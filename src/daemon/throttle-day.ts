@@ -1,7 +1,7 @@
 import type { JobPriority } from '../config/config.ts';
 
 /** A job as far as the rest of a day goes. */
-export interface Stretchable {
+export interface Throttleable {
   readonly job: string;
   readonly priority: JobPriority;
   /** What a firing is expected to cost, in thousandths of a request. */
@@ -11,11 +11,11 @@ export interface Stretchable {
   /** It has had a run on this day, so that it may rest for the remainder. */
   readonly ran: boolean;
   /** It may be given fewer firings than its schedule has; `high` never is, whatever this says. */
-  readonly mayStretch: boolean;
+  readonly mayThrottle: boolean;
 }
 
 /** How a day is made to fit. */
-export interface Stretched {
+export interface ThrottlePlan {
   /** By job: only every n-th firing runs; 0: none for the rest of the day. Jobs that run as asked are not in it. */
   readonly every: ReadonlyMap<string, number>;
   /** Thousandths of a request that are wanted even so beyond what there is; 0 when it fits. */
@@ -35,12 +35,12 @@ export function firingsLeft(firings: number, every: number): number {
  * request). The least important give way first and alike: each class as far as it can before the next one is touched, and
  * within a class the ones that cost most first. A job that has not run on this day keeps one firing of it.
  */
-export function stretchDay(jobs: readonly Stretchable[], room: number): Stretched {
+export function throttleDay(jobs: readonly Throttleable[], room: number): ThrottlePlan {
   const every = new Map<string, number>();
   let over = jobs.reduce((sum, { cost, firings }) => sum + cost * firings, 0) - room;
   for (const priority of yielding) {
     if (over <= 0) break;
-    over -= stretchClass(
+    over -= throttleClass(
       jobs.filter((job) => job.priority === priority && canGive(job)),
       { over, every },
     );
@@ -54,7 +54,7 @@ interface Giving {
 }
 
 /** Writes down what one class gives; returns how much that is. */
-function stretchClass(jobs: readonly Stretchable[], { over, every }: Giving): number {
+function throttleClass(jobs: readonly Throttleable[], { over, every }: Giving): number {
   const most = Math.max(1, ...jobs.map(({ firings }) => firings));
   const given = (nth: number): number => jobs.reduce((sum, job) => sum + saving(job, 1, nth), 0);
   const nth = leastThat(1, most, (candidate) => given(candidate) >= over);
@@ -76,19 +76,19 @@ function stretchClass(jobs: readonly Stretchable[], { over, every }: Giving): nu
 }
 
 /** Thousandths of a request that it saves when a job which runs every `from`-th time runs every `to`-th time instead. */
-function saving({ cost, firings }: Stretchable, from: number, to: number): number {
+function saving({ cost, firings }: Throttleable, from: number, to: number): number {
   return cost * (firingsLeft(firings, from) - firingsLeft(firings, to));
 }
 
 /** Those that save anything by the step, most of it first; of equals, by name. */
-function byWeight(jobs: readonly Stretchable[], from: number, to: number): Stretchable[] {
+function byWeight(jobs: readonly Throttleable[], from: number, to: number): Throttleable[] {
   if (from === 0) return [];
   return jobs
     .filter((job) => saving(job, from, to) > 0)
     .sort((a, b) => saving(b, from, to) - saving(a, from, to) || (a.job < b.job ? -1 : 1));
 }
 
-const canGive = ({ mayStretch, cost, firings }: Stretchable): boolean => mayStretch && cost > 0 && firings > 0;
+const canGive = ({ mayThrottle, cost, firings }: Throttleable): boolean => mayThrottle && cost > 0 && firings > 0;
 
 /** The least number from `low` to `high` of which something is so, given that it stays so; `high` where it never is. */
 function leastThat(low: number, high: number, isSo: (candidate: number) => boolean): number {

@@ -6,7 +6,7 @@ import { nextFiring, type Schedule } from '../schedule/schedule.ts';
  * Says of a job that it runs less often, so that whoever wonders at night understands: how, until when and why. `every`:
  * only every n-th firing runs; 0: none.
  */
-export function stretchWords(schedule: Schedule, given: { every: number; now: number; until: number }): string {
+export function throttleText(schedule: Schedule, given: { every: number; now: number; until: number }): string {
   const { until, now } = given;
   return `${howOften(schedule, given)} until ${easternText(until, now)}: the requests of the day do not reach for more`;
 }

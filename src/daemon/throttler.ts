@@ -3,44 +3,44 @@ import { dayOf, untilMidnight } from '../delivery/quota.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Emit } from '../lib/events.ts';
 import type { Store } from '../state/store.ts';
-import type { Stretch } from '../state/stretches.ts';
+import type { Stretch as Throttle } from '../state/stretches.ts';
 import { budgetsOfDay } from './day-budget.ts';
 import type { RunEvents } from './events.ts';
 import { nthFiring } from './next-turn.ts';
-import { stretchDay } from './stretch-day.ts';
-import { stretchWords } from './stretch-words.ts';
+import { throttleDay } from './throttle-day.ts';
+import { throttleText } from './throttle-text.ts';
 
 /** The day is reckoned anew this often, as long as something fires: what is used and what runs cost has changed then. */
 const reviewMs = 15 * 60_000;
 /** A firing is asked for at most so late when it is not one that was missed. */
 const lateMs = 60_000;
 
-interface StretcherGiven {
+interface ThrottlerGiven {
   readonly store: Store;
   readonly clock: Clock;
   readonly emit: Emit<RunEvents>;
 }
 
 /** Lets the least important jobs run less often on days that do not reach for all. */
-export class Stretcher {
-  readonly #given: StretcherGiven;
+export class Throttler {
+  readonly #given: ThrottlerGiven;
   #reviewed: { readonly config: Config; readonly day: string; readonly at: number } | undefined;
   #reviewing: Promise<void> | undefined;
-  #stretched: ReadonlyMap<string, Stretch> = new Map();
+  #throttled: ReadonlyMap<string, Throttle> = new Map();
   /** Accounts of which it has been said that the day does not reach even so. */
   readonly #short = new Set<string>();
 
-  constructor(given: StretcherGiven) {
+  constructor(given: ThrottlerGiven) {
     this.#given = given;
   }
 
   /** Why a firing of the job is passed over; undefined when it runs. */
   async judge(job: Job, at: number, config: Config): Promise<string | undefined> {
-    if (job.schedule === undefined || job.destination.whenShort !== 'stretch') return undefined;
+    if (job.schedule === undefined || job.destination.whenShort !== 'throttle') return undefined;
     while (this.#isStale(config)) await this.#review(config, at);
-    const stretch = this.#stretched.get(job.name);
-    if (stretch === undefined) return undefined;
-    return (await this.#isTurn(job, at, stretch.every)) ? undefined : stretch.says;
+    const throttle = this.#throttled.get(job.name);
+    if (throttle === undefined) return undefined;
+    return (await this.#isTurn(job, at, throttle.every)) ? undefined : throttle.says;
   }
 
   #isStale(config: Config): boolean {
@@ -64,28 +64,28 @@ export class Stretcher {
     const until = now + untilMidnight(now);
     // The firing that asks is still to be paid. One that was missed long ago stands for itself alone.
     const from = Math.min(now, Math.max(firing, now - lateMs));
-    const before = new Map((await store.stretches.now()).map((stretch) => [stretch.job, stretch]));
-    const stretched = new Map<string, Stretch>();
+    const before = new Map((await store.stretches.now()).map((throttle) => [throttle.job, throttle]));
+    const throttled = new Map<string, Throttle>();
     for (const { account, destination, room, jobs } of await budgetsOfDay(config, store, { now, from })) {
-      const { every, short } = stretchDay(jobs, room);
+      const { every, short } = throttleDay(jobs, room);
       for (const [job, nth] of every) {
-        const says = stretchWords(config.jobs.get(job)!.schedule!, { every: nth, now, until });
-        stretched.set(job, { job, every: nth, says, until });
+        const says = throttleText(config.jobs.get(job)!.schedule!, { every: nth, now, until });
+        throttled.set(job, { job, every: nth, says, until });
       }
       this.#sayShort({ account, destination, until }, Math.ceil(short / 1000));
     }
-    await store.stretches.replace([...stretched.values()]);
-    this.#stretched = stretched;
+    await store.stretches.replace([...throttled.values()]);
+    this.#throttled = throttled;
     this.#reviewed = { config, day: dayOf(now), at };
-    this.#sayChanges(before, stretched);
+    this.#sayChanges(before, throttled);
   }
 
-  #sayChanges(before: ReadonlyMap<string, Stretch>, after: ReadonlyMap<string, Stretch>): void {
+  #sayChanges(before: ReadonlyMap<string, Throttle>, after: ReadonlyMap<string, Throttle>): void {
     const { emit } = this.#given;
     for (const { job, every, says, until } of after.values()) {
-      if (before.get(job)?.every !== every) emit('job.stretched', { job, every, says, until });
+      if (before.get(job)?.every !== every) emit('job.throttled', { job, every, says, until });
     }
-    for (const job of before.keys()) if (!after.has(job)) emit('job.relaxed', { job });
+    for (const job of before.keys()) if (!after.has(job)) emit('job.unthrottled', { job });
   }
 
   #sayShort(facts: { account: string; destination: string; until: number }, requests: number): void {
