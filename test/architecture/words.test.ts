@@ -54,7 +54,6 @@ const unchecked: readonly string[] = [
   'docs/logs.md',
   'docs/oauth.md',
   'docs/operate.md',
-  'docs/performance.md',
   'docs/schedules.md',
   'docs/service-control.md',
   'docs/service.md',

@@ -1,0 +1,22 @@
+import { configDefaults, defineConfig } from 'vitest/config';
+import whole from './vitest.config.ts';
+
+/** Folders whose tests start no server and wait for no disk. The one list behind `npm run test:unit`. */
+const rooms = ['architecture', 'compare', 'formats', 'guards', 'lib', 'schedule', 'transforms'];
+
+/** Tests in these folders that start a process or a server, or compute for longer than all others together. */
+const others = ['calendar', 'command-line', 'journal', 'lingering-socket', 'memory', 'process-identity', 'timer'];
+
+/** `npm run test:unit`: what you run while you write. `npm test` runs these tests, too. */
+export default defineConfig({
+  ...whole,
+  test: {
+    ...whole.test,
+    include: rooms.map((room) => `test/${room}/**/*.test.ts`),
+    exclude: [...configDefaults.exclude, ...others.map((name) => `test/**/${name}.test.ts`)],
+    // These tests need no built package.
+    globalSetup: [],
+    maxWorkers: 2,
+    isolate: false,
+  },
+});
