@@ -1,5 +1,4 @@
 import type { Login } from '../config/config.ts';
-import type { Clock } from '../lib/clock.ts';
 import type { Store } from '../state/store.ts';
 import type { Entry } from './book.ts';
 import type { Granted } from './granted.ts';
@@ -12,7 +11,7 @@ import { inTurn } from './turn.ts';
  */
 export async function obtain(
   { vault }: Entry,
-  given: { login: Login; store: Store; clock: Clock; ask: () => Promise<Granted> },
+  given: { login: Login; store: Store; ask: () => Promise<Granted> },
 ): Promise<void> {
   let granted: Granted;
   try {

@@ -1,33 +1,17 @@
-import type { Clock } from '../lib/clock.ts';
 import { Problem } from '../lib/problem.ts';
-import type { Lease } from '../state/leases.ts';
 import type { Store } from '../state/store.ts';
 
 /** Longest wait for another process that renews: its request ends earlier. */
 const longestMs = 60_000;
-const lookMs = 100;
 
 /** Does something with a login while no other process does; what died gave its turn back. Throws `LOGIN_BUSY`. */
-export async function inTurn<T>(
-  name: string,
-  { store, clock }: { store: Store; clock: Clock },
-  work: () => Promise<T>,
-): Promise<T> {
-  const lease = await waitForLease(name, { store, clock });
+export async function inTurn<T>(name: string, { store }: { store: Store }, work: () => Promise<T>): Promise<T> {
+  const lease = await store.leases.wait(`login:${name}`, { forMs: longestMs });
+  if (lease === undefined) throw busy(name);
   try {
     return await work();
   } finally {
     await lease.release();
-  }
-}
-
-async function waitForLease(name: string, { store, clock }: { store: Store; clock: Clock }): Promise<Lease> {
-  const end = clock.monotonic() + longestMs;
-  for (;;) {
-    const lease = await store.leases.take(`login:${name}`);
-    if (lease !== undefined) return lease;
-    if (clock.monotonic() > end) throw busy(name);
-    await clock.sleep(lookMs);
   }
 }
 

@@ -10,6 +10,9 @@ export interface Lease {
   release(): Promise<void>;
 }
 
+/** A lease that another holder has is looked at this often. */
+const lookMs = 100;
+
 /** Leases end with `release` or with the process that holds them, whichever comes first (R11, R29). */
 export class Leases {
   readonly #ground: Ground;
@@ -29,6 +32,17 @@ export class Leases {
       const [taken] = await take(inside.db, { name, ...mine, seen: held?.token ?? '' });
       return taken && { name, release: () => this.#giveBack(name, mine.token) };
     });
+  }
+
+  /** The lease, once nothing alive holds it; undefined after `forMs`. Throws the signal's reason. */
+  async wait(name: string, { forMs, signal }: { forMs: number; signal?: AbortSignal }): Promise<Lease | undefined> {
+    const { clock } = this.#ground;
+    const end = clock.monotonic() + forMs;
+    for (;;) {
+      const lease = await this.take(name);
+      if (lease !== undefined || clock.monotonic() > end) return lease;
+      await clock.sleep(lookMs, signal);
+    }
   }
 
   /** Who holds the lease now; undefined when nobody alive does. */

@@ -207,7 +207,7 @@ class Agree implements Command {
   async run(model: Model, { members, vendor, clock }: Real): Promise<void> {
     const { entry, store, login } = members[0]!;
     const ask = async () => ({ ...vendor.grant(), askedAt: clock.now(), lifetimeMs: 60 * minute, kept: {} });
-    await obtain(entry, { login, store, clock, ask });
+    await obtain(entry, { login, store, ask });
     Object.assign(model, { agreed: true, lost: false, unheard: false });
   }
 }

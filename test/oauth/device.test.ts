@@ -61,7 +61,7 @@ it('gives tokens once a person has entered the code on another machine, and they
   );
   consent = await DeviceConsent.begin(entry.vendor, clock);
   expect(consent.code.fullAddress).toContain(consent.code.userCode);
-  await obtain(entry, { login, store, clock: systemClock, ask: () => consent.wait(never) });
+  await obtain(entry, { login, store, ask: () => consent.wait(never) });
   expect(slept).toEqual([5000, 5000, 5000]);
   const first = await entry.keeper.token();
   expect(await opens(vendor, first.access_token)).toBe(true);

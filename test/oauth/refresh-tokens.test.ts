@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/lib/clock.ts';
 import { obtain } from '../../src/oauth/obtain.ts';
 import type { OAuthDescription } from '../../src/sdk/oauth.ts';
 import { openDesk, personLogin } from './rig.ts';
@@ -28,7 +27,7 @@ async function deskAt(refresh: 'static' | 'rotating', ...answers: Answer[]) {
     lifetimeMs: 3_600_000,
     kept: {},
   };
-  await obtain(entry, { login, store, clock: systemClock, ask: async () => agreed });
+  await obtain(entry, { login, store, ask: async () => agreed });
   const renew = async () => {
     await entry.keeper.refused(await entry.keeper.token());
     return (await entry.keeper.token()).access_token;

@@ -89,7 +89,7 @@ export async function agreeAt({ entry, login, store }: Desk): Promise<void> {
   const consent = await Consent.begin(login, login.redirectUri);
   const address = new URL(await agree(consent.url, login.redirectUri));
   const ask = () => consent.redeem(address, entry.vendor);
-  await obtain(entry, { login, store, clock: systemClock, ask });
+  await obtain(entry, { login, store, ask });
 }
 
 /** Whether the vendor's own page takes the token. */

@@ -3,7 +3,6 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Login } from '../../src/config/config.ts';
-import { systemClock } from '../../src/lib/clock.ts';
 import { Consent } from '../../src/oauth/consent.ts';
 import { obtain } from '../../src/oauth/obtain.ts';
 import { reportLogins } from '../../src/oauth/report.ts';
@@ -206,7 +205,7 @@ describe('a login by a person', () => {
     const consent = await Consent.begin(login, login.redirectUri);
     const address = new URL(`${login.redirectUri}?code=the-code-of-consent&state=${state(consent.url)}`);
     const ask = () => consent.redeem(address, desk.entry.vendor);
-    await obtain(desk.entry, { login, store: desk.store, clock: systemClock, ask });
+    await obtain(desk.entry, { login, store: desk.store, ask });
     return desk;
   }
 

@@ -33,9 +33,8 @@ export async function logIn(given: LogInGiven): Promise<void> {
   const { source, book, store, config } = given;
   const { login } = source;
   const entry = book.entry(source)!;
-  if (login.grant === 'authorization_code')
-    await obtain(entry, { login, store, clock: systemClock, ask: () => consent(given, entry) });
-  else await obtain(entry, { login, store, clock: systemClock, ask: () => entry.vendor.grantAlone() });
+  if (login.grant === 'authorization_code') await obtain(entry, { login, store, ask: () => consent(given, entry) });
+  else await obtain(entry, { login, store, ask: () => entry.vendor.grantAlone() });
   // A refused secret that works now need not wait for its next attempt.
   await new LoginGate({ store, clock: systemClock, emit: () => undefined, ...config }).accepted(source);
   const row = (await store.logins.find(login.name))!;

@@ -1,5 +1,4 @@
 import type { Config } from '../../config/config.ts';
-import { systemClock } from '../../lib/clock.ts';
 import { Problem } from '../../lib/problem.ts';
 import type { LoginBook } from '../../oauth/book.ts';
 import { Refusal } from '../../oauth/refusal.ts';
@@ -24,7 +23,7 @@ export async function revokeLogin(name: string, given: RevokeGiven): Promise<str
     return `The tokens of "${name}" are forgotten. No source has this login any more, so the vendor was not told.`;
   }
   const source = findLogin(config, name);
-  return inTurn(source.login.name, { store, clock: systemClock }, () => endLogin(source, given));
+  return inTurn(source.login.name, { store }, () => endLogin(source, given));
 }
 
 async function endLogin(source: LoginSource, { store, book, force }: RevokeGiven): Promise<string> {

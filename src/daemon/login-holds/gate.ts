@@ -13,7 +13,7 @@ import { Turns } from './turns.ts';
 import { Visit } from './visit.ts';
 
 export interface LoginGateOptions {
-  readonly store: Pick<Store, 'loginHolds' | 'folder' | 'settle'>;
+  readonly store: Pick<Store, 'loginHolds' | 'leases' | 'folder' | 'settle'>;
   readonly clock: Clock;
   readonly emit: Emit<RunEvents>;
   /** Folder of the config. */
@@ -42,7 +42,7 @@ export class LoginGate {
   constructor(given: LoginGateOptions) {
     this.#given = given;
     this.#keys = new Keys(given.sealKeys ?? { former: [] }, given.store.folder);
-    this.turns = new Turns(given.clock);
+    this.turns = new Turns(given);
   }
 
   /** The hold on a source's login as its secret is in memory; undefined if it may log in. */

@@ -44,22 +44,28 @@ export class Visit {
     }
   }
 
-  readonly logIn: LogIn = async (attempt, { isPart = false } = {}) => {
-    const { gate, signal } = this.#given;
+  readonly logIn: LogIn = (attempt, { isPart = false } = {}) => {
     this.#logsIn = true;
-    const end = await gate.turns.take(this.#name, signal);
-    try {
-      await this.#ask();
+    return this.#inTurn(async () => {
       const done = await attempt();
       if (!isPart) await this.#accepted();
       return done;
+    });
+  };
+
+  async #inTurn<T>(attempt: () => Promise<T>): Promise<T> {
+    const { gate, signal } = this.#given;
+    const end = await gate.turns.take(this.#name, signal);
+    try {
+      await this.#ask();
+      return await attempt();
     } catch (thrown) {
       await this.#note(thrown);
       throw thrown;
     } finally {
-      end();
+      await end?.();
     }
-  };
+  }
 
   async #ask(): Promise<void> {
     const { gate, source, isPerson } = this.#given;
@@ -94,9 +100,19 @@ export class Visit {
     else if (thrown.family === 'try_later') gate.turns.away(this.#name);
   }
 
-  /** A token is also asked for in the middle of a run. */
+  /** The first token is the login. Others are asked for in the middle of a run. */
   #noting(login: Login): Login {
+    let isFirst = true;
+    const first = async (): Promise<Token> => {
+      const token = await login.token();
+      this.#given.gate.turns.confirm(this.#name);
+      return token;
+    };
     const token = async (): Promise<Token> => {
+      if (isFirst) {
+        isFirst = false;
+        return this.#inTurn(first);
+      }
       try {
         return await login.token();
       } catch (thrown) {
