@@ -14,7 +14,7 @@ export interface FtpScript {
   /** Absolute paths and contents; tests may change them on the way. */
   readonly files: Map<string, string>;
   /** Answers instead of the rules: a whole reply, such as `550 denied`. Undefined: by the rules. */
-  readonly reply?: (verb: string, argument: string) => string | undefined;
+  readonly reply?: (verb: string, argument: string) => string | undefined | Promise<string | undefined>;
   /** The answer to LIST for a folder; `ls -l` of its files by default. */
   readonly list?: (folder: string, names: readonly string[]) => string;
   /** The answer to MLSD, which the server knows only with this. */
@@ -101,7 +101,7 @@ class Conversation {
     for await (const line of linesOf(this.#socket)) {
       this.#served.commands.push(line);
       const [verb = '', argument = ''] = /^(\S+) ?(.*)$/.exec(line)?.slice(1) ?? [];
-      const scripted = this.#served.script.reply?.(verb, argument);
+      const scripted = await this.#served.script.reply?.(verb, argument);
       if (scripted === undefined) await this.#byTheRules(verb, argument);
       else this.#say(scripted);
       if (verb === 'QUIT') return;

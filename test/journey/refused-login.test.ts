@@ -1,10 +1,11 @@
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import { dieAt, stepsOf } from '../chaos/stage.ts';
 import { openFtpScript, type ScriptedFtp } from '../connectors/ftp-script.ts';
 import type { Home } from './home.ts';
-import { adminKey, forSuite, makeWorld, type World } from './world.ts';
+import { adminKey, forSuite, makeWorld, until, type World } from './world.ts';
 
 const scope = forSuite();
 let world: World;
@@ -53,6 +54,13 @@ function makeDue({ folder }: Home): void {
   const database = new SqliteDatabase(join(folder, 'state', 'sluice.db'));
   database.exec('update login_holds set retry_at = 1');
   database.close();
+}
+
+function holdsOf({ folder }: Home): unknown[] {
+  const database = new SqliteDatabase(join(folder, 'state', 'sluice.db'));
+  const rows = database.prepare('select * from login_holds').all();
+  database.close();
+  return rows;
 }
 
 const refused = [{ state: 'failed', problem: { code: 'FTP_LOGIN_REFUSED' } }];
@@ -110,6 +118,38 @@ it('another password, a good check and a resume each let the source log in again
   expect((await home.sluice(['sources', 'resume', 'flies'])).stderr).toContain('Did you mean "files"?');
 });
 
+it('two syncs that start at the same moment send a wrong password once', async () => {
+  const { promise: told, resolve: answer } = Promise.withResolvers<void>();
+  const reply = async (verb: string) => {
+    if (verb !== 'PASS') return undefined;
+    await told;
+    return '530 Login incorrect.';
+  };
+  const server = await openFtpScript({ files: new Map(), reply });
+  onTestFinished(() => server.close());
+  const home = await world.home();
+  const job = async () => ({
+    ...{ source: 'files', query: { path: 'a.csv' }, format: 'csv' },
+    target: await world.instance('csv'),
+  });
+  await home.config({
+    destinations: { main: { url: world.url, api_key: adminKey } },
+    sources: { files: { connector: 'ftp', ...server.source } },
+    jobs: { first: await job(), second: await job() },
+  });
+  const logins = () => server.commands.filter((command) => command.startsWith('PASS')).length;
+  const first = home.sync({ args: ['first'] });
+  await until('the login of the first one', () => logins() === 1);
+  const second = home.sync({ args: ['second'] });
+  await until('the run of the second one', () => home.state().runs.some((run) => run.job === 'second'));
+  // Time to log in, for one that does not wait.
+  await wait(500);
+  answer();
+  expect((await first).jobs).toMatchObject(refused);
+  expect((await second).jobs).toMatchObject([{ job: 'second', problem: { code: 'LOGIN_ON_HOLD' } }]);
+  expect(logins()).toBe(1);
+});
+
 it('a process that is killed around the steps of a refusal sends the password once more at most', async () => {
   const listed = await setUp();
   await listed.home.sync(dieAt(listed, ''));
@@ -141,5 +181,46 @@ it('a process that is killed around the attempt that was due has made it, or lea
     await town.home.sync();
     expect((await town.home.sync()).jobs, step).toMatchObject(held);
     expect(town.logins(), step).toBeLessThanOrEqual(2);
+  }
+}, 120_000);
+
+it('a process that is killed around the login that lifts a hold leaves nothing on hold that works', async () => {
+  const heldSince = async () => {
+    const town = await setUp();
+    await town.home.sync();
+    makeDue(town.home);
+    town.accept('wrong');
+    return town;
+  };
+  const listed = await heldSince();
+  expect((await listed.home.sync(dieAt(listed, ''))).jobs).toMatchObject([{ state: 'delivered' }]);
+  const steps = (await stepsOf(listed)).filter((step) => /login_holds|say source\.resumed/.test(step));
+  expect(steps).toContain('commit delete from login_holds #1');
+  expect(steps).toContain('say source.resumed #1');
+  for (const step of steps) {
+    const town = await heldSince();
+    expect(await town.home.sync(dieAt(town, step)), step).toMatchObject({ signal: 'SIGKILL' });
+    // An attempt that was taken and not made counts as made: the next one is due later.
+    makeDue(town.home);
+    expect((await town.home.sync()).jobs, step).toMatchObject([
+      { state: expect.stringMatching(/delivered|unchanged/) },
+    ]);
+    expect(holdsOf(town.home), step).toEqual([]);
+  }
+}, 120_000);
+
+it('a resume that is killed around its commit has lifted the hold, with a record of who did, or has not', async () => {
+  const resume = ['sources', 'resume', 'files', '--why', 'unlocked'];
+  const listed = await setUp();
+  await listed.home.sync();
+  await listed.home.sluice(resume, dieAt(listed, ''));
+  const steps = await stepsOf(listed);
+  expect(steps.some((step) => step.startsWith('commit '))).toBe(true);
+  for (const step of steps) {
+    const town = await setUp();
+    await town.home.sync();
+    expect(await town.home.sluice(resume, dieAt(town, step)), step).toMatchObject({ signal: 'SIGKILL' });
+    const isLifted = holdsOf(town.home).length === 0;
+    expect((await town.home.sluice(['audit'])).stdout.includes('unlocked'), step).toBe(isLifted);
   }
 }, 120_000);
