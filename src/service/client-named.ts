@@ -1,6 +1,6 @@
 import type { Caller } from './auth/authenticate.ts';
-import { lacking, notFound } from './http/refusal.ts';
-import type { Parts } from './parts.ts';
+import { lacking, notFound } from './http/api-error.ts';
+import type { Parts } from './context.ts';
 import { type Account, clientOf } from './store/accounts.ts';
 
 /** A client of the caller's company: 401 without `client.access`, 404 when it is not one. */

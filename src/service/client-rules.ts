@@ -1,7 +1,7 @@
 import { newId } from '../lib/ids.ts';
 import { type ClientStatus, statusAt, trialIsOver } from './client-status.ts';
 import type { Call } from './endpoint.ts';
-import { badRequest, forbidden, notFound } from './http/refusal.ts';
+import { badRequest, forbidden, notFound } from './http/api-error.ts';
 import { blobsOf, type Client, clientById, deleteClient, extendTrial, updateClient } from './store/clients.ts';
 import { insertAccount, insertBuiltInRoles } from './store/setup.ts';
 

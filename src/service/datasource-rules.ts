@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Call } from './endpoint.ts';
-import { forbidden, notFound } from './http/refusal.ts';
+import { forbidden, notFound } from './http/api-error.ts';
 import { asShared, type Datasource, datasourceById } from './store/datasources.ts';
 import { type Instance, instanceById } from './store/instances.ts';
 import { canEdit, canSee } from './store/shares.ts';

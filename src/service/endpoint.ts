@@ -4,7 +4,7 @@ import type { Caller } from './auth/authenticate.ts';
 import type { Permission } from './auth/permissions.ts';
 import type { IncomingBody } from './http/body.ts';
 import type { Meta } from './http/envelope.ts';
-import type { Parts } from './parts.ts';
+import type { Parts } from './context.ts';
 import type { Account } from './store/accounts.ts';
 
 /** One request that has been authenticated, counted, allowed and validated. */

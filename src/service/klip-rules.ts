@@ -1,5 +1,5 @@
 import type { Call } from './endpoint.ts';
-import { forbidden, notFound } from './http/refusal.ts';
+import { forbidden, notFound } from './http/api-error.ts';
 import { type Klip, klipAsShared, klipById } from './store/klips.ts';
 import { canEdit, canSee } from './store/shares.ts';
 

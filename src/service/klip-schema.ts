@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Call } from './endpoint.ts';
-import { badRequest } from './http/refusal.ts';
+import { badRequest } from './http/api-error.ts';
 import { asShared, datasourceById } from './store/datasources.ts';
 import { canSee } from './store/shares.ts';
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Call } from './endpoint.ts';
-import { forbidden, notFound, Refusal } from './http/refusal.ts';
+import { forbidden, notFound, Refusal } from './http/api-error.ts';
 import { addMember, type Group, groupById, removeMember } from './store/groups.ts';
 import { countHolders, giveRole, type Role, roleById } from './store/roles.ts';
 import { roleOf, type User, userById } from './store/users.ts';

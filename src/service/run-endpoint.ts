@@ -2,9 +2,9 @@ import type { Caller } from './auth/authenticate.ts';
 import { clientNamed } from './client-named.ts';
 import type { Call, Endpoint, Outcome } from './endpoint.ts';
 import { type IncomingBody, readJson } from './http/body.ts';
-import { badRequest, lacking } from './http/refusal.ts';
+import { badRequest, lacking } from './http/api-error.ts';
 import { bodyValidator, queryValidator } from './http/validate.ts';
-import type { Parts } from './parts.ts';
+import type { Parts } from './context.ts';
 import type { Account } from './store/accounts.ts';
 
 /** A request as it reaches an endpoint: its caller is known and the call is counted. */

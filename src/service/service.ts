@@ -9,16 +9,16 @@ import { Problem } from '../lib/problem.ts';
 import { collectResources } from './collect.ts';
 import { type ControlOptions, type RunningControl, startControl } from './control/control.ts';
 import { MovableClock } from './control/movable-clock.ts';
-import { oneAtATime } from './control/stage.ts';
-import { Faults } from './faults/faults.ts';
+import { oneAtATime } from './control/context.ts';
+import { Faults } from './faults/fault-rules.ts';
 import { createFirstCompany } from './first-company.ts';
 import { loadFixtures } from './fixtures/load.ts';
-import { Gate } from './gate.ts';
+import { Gate } from './pause-gate.ts';
 import { type App, buildApp } from './http/app.ts';
 import { prefixes } from './http/prefixes.ts';
 import { RequestLog } from './http/request-log.ts';
 import { Limits } from './limits/limits.ts';
-import type { Parts } from './parts.ts';
+import type { Parts } from './context.ts';
 import type { Reach } from './refresh/address-policy.ts';
 import type { Pull } from './refresh/pull.ts';
 import { RefreshWorker } from './refresh/worker.ts';
@@ -29,7 +29,7 @@ import { startTicking } from './ticking.ts';
 import type { Blobs } from './uploads/blobs.ts';
 import { FolderBlobs } from './uploads/folder-blobs.ts';
 import { MemoryBlobs } from './uploads/memory-blobs.ts';
-import { UsageDays } from './usage/days.ts';
+import { UsageDays } from './usage/daily-snapshots.ts';
 
 /** How the service is to be started. */
 export interface ServiceOptions {

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { Permission } from './auth/permissions.ts';
 import { type Call, defineEndpoint, type Endpoint } from './endpoint.ts';
 import { nothing } from './http/fields.ts';
-import { badRequest } from './http/refusal.ts';
+import { badRequest } from './http/api-error.ts';
 import { endShare, holderType, rights, rightsOf, shareAll, shareBody } from './sharing.ts';
 import type { SharedAsset } from './store/shares.ts';
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Call } from './endpoint.ts';
-import { forbidden, notFound } from './http/refusal.ts';
+import { forbidden, notFound } from './http/api-error.ts';
 import type { Database } from './store/database.ts';
 import {
   groupRights,

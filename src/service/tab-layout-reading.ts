@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { badRequest } from './http/refusal.ts';
+import { badRequest } from './http/api-error.ts';
 import { bodyValidator } from './http/validate.ts';
 import {
   asGrid,

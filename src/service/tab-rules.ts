@@ -1,5 +1,5 @@
 import type { Call } from './endpoint.ts';
-import { forbidden, notFound, type Refusal } from './http/refusal.ts';
+import { forbidden, notFound, type Refusal } from './http/api-error.ts';
 import { canEdit, canSee } from './store/shares.ts';
 import { type Tab, tabAsShared, tabById } from './store/tabs.ts';
 

@@ -1,5 +1,5 @@
 import { redact } from '../lib/redact.ts';
-import type { Parts } from './parts.ts';
+import type { Parts } from './context.ts';
 
 /**
  * Looks at the clock so often and does what has become due. The clock is asked anew each time, because it can be moved.

@@ -2,7 +2,7 @@ import { newId } from '../lib/ids.ts';
 import { hashPassword } from './auth/passwords.ts';
 import { followUsers } from './datasource-instancing.ts';
 import type { Call } from './endpoint.ts';
-import { badRequest, forbidden } from './http/refusal.ts';
+import { badRequest, forbidden } from './http/api-error.ts';
 import { findRole, findUser, keepAnAdmin, requireAdmin, requireMastery } from './people-rules.ts';
 import { seatsOf } from './store/client-limits.ts';
 import { giveRole, type Role, roleByName } from './store/roles.ts';

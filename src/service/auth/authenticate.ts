@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isClosed, statusAt } from '../client-status.ts';
-import { Refusal } from '../http/refusal.ts';
+import { Refusal } from '../http/api-error.ts';
 import type { Limits } from '../limits/limits.ts';
 import { type Account, accountById } from '../store/accounts.ts';
 import type { Database } from '../store/database.ts';

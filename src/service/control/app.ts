@@ -1,10 +1,10 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { IncomingBody } from '../http/body.ts';
-import { notFound, Refusal } from '../http/refusal.ts';
-import { failureOf } from './answer.ts';
+import { notFound, Refusal } from '../http/api-error.ts';
+import { failureOf } from './error-response.ts';
 import type { ControlEndpoint } from './endpoint.ts';
-import { controlRunnerOf } from './run-control.ts';
-import type { Stage } from './stage.ts';
+import { controlRunnerOf } from './run-endpoint.ts';
+import type { Stage } from './context.ts';
 import { shows } from './token.ts';
 
 const bodyIdleMs = 60_000;

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { Problem } from '../../lib/problem.ts';
 import { buildControlApp } from './app.ts';
 import { collectControls } from './collect.ts';
-import type { Stage } from './stage.ts';
+import type { Stage } from './context.ts';
 import { checkToken, newToken } from './token.ts';
 
 export interface ControlOptions {

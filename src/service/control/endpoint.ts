@@ -1,5 +1,5 @@
 import type { Static, TObject, TProperties } from 'typebox';
-import type { Stage } from './stage.ts';
+import type { Stage } from './context.ts';
 
 /** One request to the control interface: its token was right and its fields are checked. */
 export interface ControlCall<Q = unknown, B = unknown> {

@@ -6,7 +6,7 @@ import { readFixtures } from '../fixtures/read.ts';
 import { hasAccounts } from '../store/accounts.ts';
 import { knownBlobs } from '../store/instances.ts';
 import { wipe } from '../store/wipe.ts';
-import type { Stage } from './stage.ts';
+import type { Stage } from './context.ts';
 
 /** How long requests that are being worked on may take to end by themselves. */
 const patienceMs = 1_000;

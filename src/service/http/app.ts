@@ -3,20 +3,20 @@ import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { newId } from '../../lib/ids.ts';
 import type { Endpoint, Resource } from '../endpoint.ts';
-import type { RuleGiven } from '../faults/fault.ts';
-import { play } from '../faults/play.ts';
-import { spoilAnswer } from '../faults/spoil-answer.ts';
-import type { Gate } from '../gate.ts';
-import type { Parts } from '../parts.ts';
+import type { RuleGiven } from '../faults/fault-rule.ts';
+import { play } from '../faults/apply-fault.ts';
+import { spoilAnswer } from '../faults/corrupt-response.ts';
+import type { Gate } from '../pause-gate.ts';
+import type { Parts } from '../context.ts';
 import { servePublished } from '../published/serve.ts';
 import { runnerOf } from '../run-endpoint.ts';
 import { refusalBody } from './envelope.ts';
 import { type Answer, exchange } from './exchange.ts';
 import { servePages } from './pages.ts';
 import { prefixes } from './prefixes.ts';
-import { badRequest } from './refusal.ts';
+import { badRequest } from './api-error.ts';
 import type { LoggedRequest, RequestLog } from './request-log.ts';
-import { Running } from './running.ts';
+import { Running } from './running-requests.ts';
 import { dropUnread } from './slow-client.ts';
 
 declare module 'fastify' {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { badRequest } from './refusal.ts';
+import { badRequest } from './api-error.ts';
 import { type Reading, withPatience } from './slow-client.ts';
 
 const jsonLimit = 1024 * 1024;

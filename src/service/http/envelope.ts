@@ -1,4 +1,4 @@
-import type { Refusal } from './refusal.ts';
+import type { Refusal } from './api-error.ts';
 
 /** What an endpoint may add to `meta` beside success and status. */
 export interface Meta {

@@ -5,12 +5,12 @@ import { redact } from '../../lib/redact.ts';
 import { authenticate, type Caller } from '../auth/authenticate.ts';
 import { hexHashOf } from '../auth/keys.ts';
 import type { Endpoint, Outcome } from '../endpoint.ts';
-import type { Parts } from '../parts.ts';
+import type { Parts } from '../context.ts';
 import type { Received, Run } from '../run-endpoint.ts';
 import { noteSignIn } from '../store/users.ts';
 import { IncomingBody } from './body.ts';
 import { refusalBody, successBody } from './envelope.ts';
-import { notFound, Refusal } from './refusal.ts';
+import { notFound, Refusal } from './api-error.ts';
 import { readRest } from './slow-client.ts';
 
 /** What stands behind a path. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { badRequest } from './refusal.ts';
+import { badRequest } from './api-error.ts';
 
 /** How the body of a request is read. */
 export interface Reading {

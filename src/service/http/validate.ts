@@ -1,6 +1,6 @@
 import { type TObject, type TProperties, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { badRequest } from './refusal.ts';
+import { badRequest } from './api-error.ts';
 
 /** What a property's schema may say beyond JSON Schema. */
 interface Property {

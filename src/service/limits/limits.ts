@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
-import { Refusal } from '../http/refusal.ts';
+import { Refusal } from '../http/api-error.ts';
 import type { Account } from '../store/accounts.ts';
 import type { Database } from '../store/database.ts';
 import { dailyAllowance, secondAllowance } from './allowance.ts';

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { findDatasource } from '../datasource-rules.ts';
 import type { Call } from '../endpoint.ts';
-import { forbidden, Refusal } from '../http/refusal.ts';
+import { forbidden, Refusal } from '../http/api-error.ts';
 import type { Datasource } from '../store/datasources.ts';
 import { instancesOf } from '../store/instances.ts';
 

@@ -3,7 +3,7 @@ import { findClient } from '../client-rules.ts';
 import type { Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { nothing } from '../http/fields.ts';
-import { notFound } from '../http/refusal.ts';
+import { notFound } from '../http/api-error.ts';
 import { propertiesGiven, textProperties } from '../property-map.ts';
 import { clientProperties, dropClientProperty, setClientProperty } from '../store/clients.ts';
 

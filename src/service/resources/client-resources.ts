@@ -4,7 +4,7 @@ import type { Call, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { nothing } from '../http/fields.ts';
 import { listMeta, pageOf, pageQuery } from '../http/page.ts';
-import { badRequest } from '../http/refusal.ts';
+import { badRequest } from '../http/api-error.ts';
 import { type LimitName, limitNames, limitsOf, setLimit } from '../store/client-limits.ts';
 import type { Client } from '../store/clients.ts';
 

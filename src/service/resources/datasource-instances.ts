@@ -5,7 +5,7 @@ import type { Call, Outcome, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { isoTimeOrNull, nothing, propertyMap, timeText } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
-import { badRequest, forbidden, notFound } from '../http/refusal.ts';
+import { badRequest, forbidden, notFound } from '../http/api-error.ts';
 import type { Datasource } from '../store/datasources.ts';
 import {
   deleteProperty,

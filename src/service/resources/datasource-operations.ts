@@ -6,8 +6,8 @@ import { findEditable } from '../datasource-rules.ts';
 import type { Call, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { unixTime } from '../http/fields.ts';
-import { notFound } from '../http/refusal.ts';
-import { requireImportable } from '../importing.ts';
+import { notFound } from '../http/api-error.ts';
+import { requireImportable } from '../import-rules.ts';
 import { bulkRefresh, bulkRefreshAnswer } from '../refresh/bulk.ts';
 import { asShared, type Datasource, datasourceById, setDisabled } from '../store/datasources.ts';
 

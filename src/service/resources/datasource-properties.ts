@@ -4,7 +4,7 @@ import { findDatasource, findEditable } from '../datasource-rules.ts';
 import type { Call, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { nothing, propertyMap } from '../http/fields.ts';
-import { notFound } from '../http/refusal.ts';
+import { notFound } from '../http/api-error.ts';
 import type { Datasource } from '../store/datasources.ts';
 
 const path = '/datasources/{id}/properties';

@@ -1,6 +1,6 @@
 import { editable } from '../datasource-rules.ts';
 import type { Call, Resource } from '../endpoint.ts';
-import { notFound, Refusal } from '../http/refusal.ts';
+import { notFound, Refusal } from '../http/api-error.ts';
 import { shareEndpoints } from '../share-endpoints.ts';
 import { asShared, type Datasource, datasourceById } from '../store/datasources.ts';
 import { canSee } from '../store/shares.ts';

@@ -4,7 +4,7 @@ import type { Call, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { nothing } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
-import { forbidden, notFound } from '../http/refusal.ts';
+import { forbidden, notFound } from '../http/api-error.ts';
 import { findGroup } from '../people-rules.ts';
 import {
   countKlips,

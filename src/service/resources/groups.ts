@@ -4,7 +4,7 @@ import type { Call, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { idText, nothing, someName, someText } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
-import { badRequest } from '../http/refusal.ts';
+import { badRequest } from '../http/api-error.ts';
 import { describeNamed, findGroup, namedSchema } from '../people-rules.ts';
 import {
   allMembersOf,

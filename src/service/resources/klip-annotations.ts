@@ -4,7 +4,7 @@ import type { Call, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { idAndName, isoTime, nothing, timeText, unixTime } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
-import { badRequest, forbidden, notFound } from '../http/refusal.ts';
+import { badRequest, forbidden, notFound } from '../http/api-error.ts';
 import { findKlip } from '../klip-rules.ts';
 import {
   type Annotation,

@@ -3,8 +3,8 @@ import { clientNamed } from '../client-named.ts';
 import type { Call, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { nothing } from '../http/fields.ts';
-import { notFound } from '../http/refusal.ts';
-import { notShared, requireImportable } from '../importing.ts';
+import { notFound } from '../http/api-error.ts';
+import { notShared, requireImportable } from '../import-rules.ts';
 import { copyKlip } from '../klip-copy.ts';
 import { type Klip, klipAsShared, klipById } from '../store/klips.ts';
 

@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
 import { newId } from '../../lib/ids.ts';
-import { requireLinkRoom } from '../account-room.ts';
+import { requireLinkRoom } from '../account-capacity.ts';
 import { hashPassword } from '../auth/passwords.ts';
 import type { Call, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { isoTime, isoTimeOrNull, nothing, someName, timeText } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
-import { notFound, type Refusal } from '../http/refusal.ts';
+import { notFound, type Refusal } from '../http/api-error.ts';
 import { addressOf, visibilities, visibilityOf } from '../published/address.ts';
 import { deleteLink, insertLink, linkById, linksOf, type PublishedLink, updateLink } from '../store/published-links.ts';
 import { findEditableTab, findTab } from '../tab-rules.ts';

@@ -3,7 +3,7 @@ import type { Call, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { nothing } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
-import { badRequest, notFound, Refusal } from '../http/refusal.ts';
+import { badRequest, notFound, Refusal } from '../http/api-error.ts';
 import { assignRole, requireAdmin, withdrawRole } from '../people-rules.ts';
 import { holdersOf, type Role, roleById } from '../store/roles.ts';
 import { type User, userById } from '../store/users.ts';

@@ -5,7 +5,7 @@ import type { Call, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { nothing, someName, someText } from '../http/fields.ts';
 import { listMeta, pageOf, pageQuery } from '../http/page.ts';
-import { badRequest } from '../http/refusal.ts';
+import { badRequest } from '../http/api-error.ts';
 import { describeNamed, findRole, namedSchema, personSchema, requireHeld, requireOwnRole } from '../people-rules.ts';
 import {
   allHoldersOf,

@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
 import { newId } from '../../lib/ids.ts';
-import { requireDashboardRoom } from '../account-room.ts';
+import { requireDashboardRoom } from '../account-capacity.ts';
 import { clientNamed } from '../client-named.ts';
 import type { Call, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { nothing } from '../http/fields.ts';
-import { forbidden, notFound } from '../http/refusal.ts';
-import { requireImportable } from '../importing.ts';
+import { forbidden, notFound } from '../http/api-error.ts';
+import { requireImportable } from '../import-rules.ts';
 import { copyKlip } from '../klip-copy.ts';
 import { insertKlipInstance, klipInstancesOf } from '../store/klip-instances.ts';
 import { type Klip, klipAsShared, klipById } from '../store/klips.ts';

@@ -4,7 +4,7 @@ import type { Call, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { nothing } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
-import { badRequest, notFound } from '../http/refusal.ts';
+import { badRequest, notFound } from '../http/api-error.ts';
 import { findKlip } from '../klip-rules.ts';
 import {
   deleteKlipInstance,

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { newId } from '../../lib/ids.ts';
-import { requireDashboardRoom } from '../account-room.ts';
+import { requireDashboardRoom } from '../account-capacity.ts';
 import type { Call, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { isoTime, nothing, someName, someText, timeText } from '../http/fields.ts';

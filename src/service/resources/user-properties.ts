@@ -3,7 +3,7 @@ import { followUsers } from '../datasource-instancing.ts';
 import type { Call, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { nothing } from '../http/fields.ts';
-import { notFound } from '../http/refusal.ts';
+import { notFound } from '../http/api-error.ts';
 import { findUser } from '../people-rules.ts';
 import { propertiesGiven, textProperties } from '../property-map.ts';
 import { dropUserProperty, setUserProperty, userProperties } from '../store/user-properties.ts';

@@ -3,7 +3,7 @@ import type { Call, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { nothing } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
-import { notFound } from '../http/refusal.ts';
+import { notFound } from '../http/api-error.ts';
 import { findUser, tabInstanceSchema } from '../people-rules.ts';
 import { putOnScreen, type TabInstance, tabInstancesOf, takeFromScreen } from '../store/user-tabs.ts';
 import type { User } from '../store/users.ts';

@@ -1,4 +1,4 @@
-import { forbidden, notFound } from '../http/refusal.ts';
+import { forbidden, notFound } from '../http/api-error.ts';
 import type { Database } from '../store/database.ts';
 import { datasourceById } from '../store/datasources.ts';
 import { instanceById, showData } from '../store/instances.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { formatById } from '../../formats/index.ts';
 import { Problem } from '../../lib/problem.ts';
-import { badRequest, Refusal } from '../http/refusal.ts';
+import { badRequest, Refusal } from '../http/api-error.ts';
 import type { Blobs } from './blobs.ts';
 
 export type FormatId = 'csv' | 'json' | 'xml';

@@ -2,11 +2,11 @@ import { type TProperties, Type } from 'typebox';
 import { type Call, defineEndpoint, type Endpoint } from '../endpoint.ts';
 import { unixTime } from '../http/fields.ts';
 import { listMeta, pageOf, pageQuery } from '../http/page.ts';
-import { badRequest, forbidden, lacking, notFound } from '../http/refusal.ts';
+import { badRequest, forbidden, lacking, notFound } from '../http/api-error.ts';
 import { plans } from '../limits/allowance.ts';
 import { type EasternDay, easternDay } from '../limits/eastern-day.ts';
 import type { Limits } from '../limits/limits.ts';
-import type { Parts } from '../parts.ts';
+import type { Parts } from '../context.ts';
 import { type Account, accountById } from '../store/accounts.ts';
 import type { Database } from '../store/database.ts';
 

@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
 import { isoTime } from '../../http/fields.ts';
-import { badRequest } from '../../http/refusal.ts';
+import { badRequest } from '../../http/api-error.ts';
 import { easternDay } from '../../limits/eastern-day.ts';
 import { followClock } from '../../ticking.ts';
 import { durationMs } from '../duration.ts';
 import { type ControlEndpoint, defineControl } from '../endpoint.ts';
-import type { Stage } from '../stage.ts';
+import type { Stage } from '../context.ts';
 
 const earliest = Date.parse('1970-01-02T00:00:00Z');
 const latest = Date.parse('9999-12-30T00:00:00Z');

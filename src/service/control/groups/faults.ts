@@ -1,6 +1,6 @@
-import { ruleFields } from '../../faults/fault.ts';
-import type { RuleState } from '../../faults/faults.ts';
-import { notFound } from '../../http/refusal.ts';
+import { ruleFields } from '../../faults/fault-rule.ts';
+import type { RuleState } from '../../faults/fault-rules.ts';
+import { notFound } from '../../http/api-error.ts';
 import { type ControlEndpoint, defineControl } from '../endpoint.ts';
 
 function describe({ id, rule, seen, hits, takesEffect }: RuleState): object {

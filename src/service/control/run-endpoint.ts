@@ -1,10 +1,10 @@
 import type { TProperties } from 'typebox';
 import { nearest } from '../../lib/nearest.ts';
 import { type IncomingBody, readJson, readText } from '../http/body.ts';
-import { badRequest } from '../http/refusal.ts';
+import { badRequest } from '../http/api-error.ts';
 import { bodyValidator, queryValidator } from '../http/validate.ts';
 import type { ControlEndpoint, ControlOutcome } from './endpoint.ts';
-import type { Stage } from './stage.ts';
+import type { Stage } from './context.ts';
 
 /** A request whose token was right. */
 export interface ControlRequest {

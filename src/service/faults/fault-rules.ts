@@ -1,6 +1,6 @@
 import { newId } from '../../lib/ids.ts';
-import { forbidden } from '../http/refusal.ts';
-import { checkRule, inWords, type RuleGiven, takesEffect } from './fault.ts';
+import { forbidden } from '../http/api-error.ts';
+import { checkRule, inWords, type RuleGiven, takesEffect } from './fault-rule.ts';
 import { pathPattern } from './path-pattern.ts';
 import { seededRandom } from './seeded-random.ts';
 

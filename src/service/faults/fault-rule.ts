@@ -1,6 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { type Static, type TObject, Type } from 'typebox';
-import { badRequest } from '../http/refusal.ts';
+import { badRequest } from '../http/api-error.ts';
 
 const longestMs = 600_000;
 const milliseconds = Type.Integer({

@@ -1,5 +1,5 @@
 import type { Call } from './endpoint.ts';
-import { forbidden, Refusal } from './http/refusal.ts';
+import { forbidden, Refusal } from './http/api-error.ts';
 import { administers, canSee, type SharedAsset, sharedWithGroupOf } from './store/shares.ts';
 
 /**

@@ -1,8 +1,8 @@
-import type { Faults } from '../faults/faults.ts';
-import type { Gate } from '../gate.ts';
+import type { Faults } from '../faults/fault-rules.ts';
+import type { Gate } from '../pause-gate.ts';
 import type { App } from '../http/app.ts';
 import type { RequestLog } from '../http/request-log.ts';
-import type { Parts } from '../parts.ts';
+import type { Parts } from '../context.ts';
 import type { MovableClock } from './movable-clock.ts';
 
 /** The running service as the control interface sees it: all that it may look at and change. */

@@ -1,4 +1,4 @@
-import { forbidden } from './http/refusal.ts';
+import { forbidden } from './http/api-error.ts';
 import { dashboardsLeft, privateLinksLeft } from './store/client-limits.ts';
 import { featuresOff } from './store/clients.ts';
 import type { Database } from './store/database.ts';

@@ -1,8 +1,8 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { RuleGiven } from './fault.ts';
-import { stillThereAfter } from './play.ts';
+import type { RuleGiven } from './fault-rule.ts';
+import { stillThereAfter } from './apply-fault.ts';
 
 /** An answer as the service would send it. */
 type Payload = string | Buffer | AsyncIterable<Buffer | string> | null | undefined;

@@ -3,10 +3,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { newId } from '../../lib/ids.ts';
 import { IncomingBody } from '../http/body.ts';
 import { credentialsShown } from '../http/exchange.ts';
-import { refusals } from '../http/refusal.ts';
+import { refusals } from '../http/api-error.ts';
 import { readRest } from '../http/slow-client.ts';
-import { type RuleGiven, takesEffect } from './fault.ts';
-import type { Fault } from './faults.ts';
+import { type RuleGiven, takesEffect } from './fault-rule.ts';
+import type { Fault } from './fault-rules.ts';
 
 /** A request on its way. */
 interface Scene {

@@ -1,6 +1,6 @@
 import { Problem } from '../../lib/problem.ts';
 import { redact } from '../../lib/redact.ts';
-import { Refusal } from '../http/refusal.ts';
+import { Refusal } from '../http/api-error.ts';
 
 interface Failure {
   readonly status: number;

@@ -1,12 +1,12 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import type { Faults } from './faults/faults.ts';
-import type { Gate } from './gate.ts';
+import type { Faults } from './faults/fault-rules.ts';
+import type { Gate } from './pause-gate.ts';
 import type { Limits } from './limits/limits.ts';
 import type { RefreshWorker } from './refresh/worker.ts';
 import type { Database } from './store/database.ts';
 import type { Blobs } from './uploads/blobs.ts';
-import type { UsageDays } from './usage/days.ts';
+import type { UsageDays } from './usage/daily-snapshots.ts';
 
 /** What a running service is made of; every call gets it. */
 export interface Parts {
