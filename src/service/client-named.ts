@@ -1,11 +1,11 @@
 import type { Caller } from './auth/authenticate.ts';
-import { lacking, notFound } from './http/api-error.ts';
-import type { Parts } from './context.ts';
+import type { ServiceContext } from './context.ts';
+import { missingPermission, notFound } from './http/api-error.ts';
 import { type Account, clientOf } from './store/accounts.ts';
 
 /** A client of the caller's company: 401 without `client.access`, 404 when it is not one. */
-export function clientNamed({ db }: Parts, caller: Caller, id: string): Account {
-  if (!caller.permissions.has('client.access')) throw lacking(['client.access']);
+export function clientNamed({ db }: ServiceContext, caller: Caller, id: string): Account {
+  if (!caller.permissions.has('client.access')) throw missingPermission(['client.access']);
   const client = clientOf(db, caller.company, id);
   if (client === undefined) throw notFound(`Client not found: ${id}`);
   return client;

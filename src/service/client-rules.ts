@@ -1,13 +1,13 @@
 import { newId } from '../lib/ids.ts';
 import { type ClientStatus, statusAt, trialIsOver } from './client-status.ts';
-import type { Call } from './endpoint.ts';
+import type { ApiCall } from './endpoint.ts';
 import { badRequest, forbidden, notFound } from './http/api-error.ts';
-import { blobsOf, type Client, clientById, deleteClient, extendTrial, updateClient } from './store/clients.ts';
+import { blobsOf, type ClientAccount, clientById, deleteClient, extendTrial, updateClient } from './store/clients.ts';
 import { insertAccount, insertBuiltInRoles } from './store/setup.ts';
 
 /** A client of the caller's company, by the id in the path. */
-export function findClient({ parts, caller, params }: Call): Client {
-  const client = clientById(parts.db, caller.company, params.id!);
+export function findClient({ context, caller, params }: ApiCall): ClientAccount {
+  const client = clientById(context.db, caller.company, params.id!);
   if (client === undefined) throw notFound(`Client not found: ${params.id}`);
   return client;
 }
@@ -22,9 +22,9 @@ export interface ClientChange {
 }
 
 /** Creates a client with the built-in roles, on trial unless told; answers its id. */
-export function addClient({ parts, caller, body }: Call<unknown, ClientChange & { name: string }>): string {
+export function addClient({ context, caller, body }: ApiCall<unknown, ClientChange & { name: string }>): string {
   if (caller.company.parentId !== null) throw forbidden('A client account cannot have clients of its own');
-  const { db, clock } = parts;
+  const { db, clock } = context;
   const id = newId();
   const createdAt = clock.now();
   const { name, status = 'trial' } = body;
@@ -37,8 +37,8 @@ export function addClient({ parts, caller, body }: Call<unknown, ClientChange & 
 }
 
 /** Changes what is given, and nothing else; 400 for a status that a client cannot go back to. */
-export function changeClient({ parts, body }: Call<unknown, ClientChange>, client: Client): void {
-  const { db, clock } = parts;
+export function changeClient({ context, body }: ApiCall<unknown, ClientChange>, client: ClientAccount): void {
+  const { db, clock } = context;
   const { status } = body;
   if (status === 'setup' && client.status !== 'setup') {
     throw badRequest('Field "status" cannot be setup again once a client has left it');
@@ -50,8 +50,8 @@ export function changeClient({ parts, body }: Call<unknown, ClientChange>, clien
 }
 
 /** Fourteen more days, once, for a client whose trial is running or has run out. */
-export function prolongTrial({ parts }: Call, client: Client): void {
-  const { db, clock } = parts;
+export function prolongTrial({ context }: ApiCall, client: ClientAccount): void {
+  const { db, clock } = context;
   const now = clock.now();
   if (client.status !== 'trial') throw forbidden(`The client is not on trial: it is ${statusAt(client, now)}`);
   if (client.trialExtended === 1) throw forbidden('The trial has been extended before');
@@ -60,8 +60,8 @@ export function prolongTrial({ parts }: Call, client: Client): void {
 }
 
 /** Removes the account and all that it has. */
-export async function removeClient({ parts }: Call, client: Client): Promise<void> {
-  const { db, blobs } = parts;
+export async function removeClient({ context }: ApiCall, client: ClientAccount): Promise<void> {
+  const { db, blobs } = context;
   const gone = db.durably(() => {
     const shown = blobsOf(db, client.id);
     deleteClient(db, client.id);

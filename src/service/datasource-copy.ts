@@ -1,6 +1,6 @@
 import { newId } from '../lib/ids.ts';
 import { createInstances, sourceProperties } from './datasource-instancing.ts';
-import type { Call } from './endpoint.ts';
+import type { ApiCall } from './endpoint.ts';
 import { asShared, type Datasource, insertDatasource } from './store/datasources.ts';
 import { canSee } from './store/shares.ts';
 
@@ -9,8 +9,8 @@ import { canSee } from './store/shares.ts';
  * the account that it was fetched or pushed for. The caller owns the copy only where they see the original: its
  * properties may hold credentials. Answers the id of the copy.
  */
-export function copyDatasource({ parts, caller }: Call, source: Datasource, accountId: string): string {
-  const properties = sourceProperties(parts.db, source);
+export function copyDatasource({ context, caller }: ApiCall, source: Datasource, accountId: string): string {
+  const properties = sourceProperties(context.db, source);
   const copy = {
     id: newId(),
     accountId,
@@ -21,8 +21,8 @@ export function copyDatasource({ parts, caller }: Call, source: Datasource, acco
     refreshInterval: source.refreshInterval,
     noRefresh: source.noRefresh,
     properties: JSON.stringify(properties),
-    createdBy: canSee(parts.db, asShared(source), caller) ? caller.user.id : null,
-    createdAt: parts.clock.now(),
+    createdBy: canSee(context.db, asShared(source), caller) ? caller.user.id : null,
+    createdAt: context.clock.now(),
   };
-  return createInstances(parts.db, { source: copy, properties }, insertDatasource).id;
+  return createInstances(context.db, { source: copy, properties }, insertDatasource).id;
 }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { Call } from './endpoint.ts';
+import type { ApiCall } from './endpoint.ts';
 import { forbidden, notFound } from './http/api-error.ts';
 import { asShared, type Datasource, datasourceById } from './store/datasources.ts';
 import { type Instance, instanceById } from './store/instances.ts';
@@ -50,41 +50,41 @@ export function intervalAllowed(seconds: number): boolean {
 }
 
 /** A source that the caller may see, by the id in the path; anything else does not exist for them. */
-export function findDatasource({ parts, account, caller, params }: Call, id = params.id!): Datasource {
-  const source = datasourceById(parts.db, id);
-  if (source === undefined || source.accountId !== account.id || !canSee(parts.db, asShared(source), caller)) {
+export function findDatasource({ context, account, caller, params }: ApiCall, id = params.id!): Datasource {
+  const source = datasourceById(context.db, id);
+  if (source === undefined || source.accountId !== account.id || !canSee(context.db, asShared(source), caller)) {
     throw notFound(`Data source not found: ${id}`);
   }
   return source;
 }
 
 /** The same, for callers who are about to change it. */
-export function findEditable(call: Call): Datasource {
+export function findEditable(call: ApiCall): Datasource {
   return editable(call, findDatasource(call));
 }
 
 /** The source, where the caller may change it; else 403. */
-export function editable({ parts, caller }: Call, source: Datasource): Datasource {
-  if (!canEdit(parts.db, asShared(source), caller))
+export function editable({ context, caller }: ApiCall, source: Datasource): Datasource {
+  if (!canEdit(context.db, asShared(source), caller))
     throw forbidden('The data source is shared with you to see, not to change');
   return source;
 }
 
 /** An instance, and the source that it belongs to. */
-export interface Found {
+export interface FoundInstance {
   readonly instance: Instance;
   readonly source: Datasource;
 }
 
 /** An instance whose source the caller may see. */
-export function findInstance(call: Call): Found {
+export function findInstance(call: ApiCall): FoundInstance {
   const { id } = call.params as { id: string };
-  const instance = instanceById(call.parts.db, id);
-  const source = instance && datasourceById(call.parts.db, instance.datasourceId);
+  const instance = instanceById(call.context.db, id);
+  const source = instance && datasourceById(call.context.db, instance.datasourceId);
   if (
     instance === undefined ||
     source?.accountId !== call.account.id ||
-    !canSee(call.parts.db, asShared(source), call.caller)
+    !canSee(call.context.db, asShared(source), call.caller)
   ) {
     throw notFound(`Data source instance not found: ${id}`);
   }
@@ -92,7 +92,7 @@ export function findInstance(call: Call): Found {
 }
 
 /** The same, for callers who are about to change it. */
-export function findEditableInstance(call: Call): Found {
+export function findEditableInstance(call: ApiCall): FoundInstance {
   const found = findInstance(call);
   editable(call, found.source);
   return found;

@@ -2,14 +2,14 @@ import type { Readable } from 'node:stream';
 import type { Static, TObject, TProperties, TSchema } from 'typebox';
 import type { Caller } from './auth/authenticate.ts';
 import type { Permission } from './auth/permissions.ts';
+import type { ServiceContext } from './context.ts';
 import type { IncomingBody } from './http/body.ts';
 import type { Meta } from './http/envelope.ts';
-import type { Parts } from './context.ts';
 import type { Account } from './store/accounts.ts';
 
 /** One request that has been authenticated, counted, allowed and validated. */
-export interface Call<Q = unknown, B = unknown> {
-  readonly parts: Parts;
+export interface ApiCall<Q = unknown, B = unknown> {
+  readonly context: ServiceContext;
   readonly caller: Caller;
   /** Whose assets are meant: the caller's company, or the client named by `client_id`. */
   readonly account: Account;
@@ -25,7 +25,7 @@ export interface Call<Q = unknown, B = unknown> {
 }
 
 /** What `do` gives back: the envelope's parts, or bytes that go out as they are. */
-export type Outcome =
+export type EndpointResult =
   | { readonly data?: object; readonly meta?: Meta }
   | { readonly stream: Readable; readonly headers: Readonly<Record<string, string>> };
 
@@ -63,8 +63,8 @@ export interface Endpoint {
     readonly data: TSchema | 'bytes';
   };
   /** Looks up what the path names; refuses with 404 (or what the document's table says) when the caller may not see it. */
-  readonly find?: (call: Call) => unknown;
-  readonly do: (call: Call, found: unknown) => Outcome | Promise<Outcome>;
+  readonly find?: (call: ApiCall) => unknown;
+  readonly do: (call: ApiCall, found: unknown) => EndpointResult | Promise<EndpointResult>;
 }
 
 /** A kind of asset: its name and everything that can be done with it over HTTP. One file of resources/ each. */
@@ -79,8 +79,8 @@ interface Declared<Q extends TProperties, B extends TProperties | 'data', F>
   readonly client?: boolean;
   readonly query?: Q;
   readonly body?: B;
-  readonly find?: (call: Call<Static<TObject<Q>>>) => F;
-  readonly do: (call: Call<Static<TObject<Q>>, BodyOf<B>>, found: F) => Outcome | Promise<Outcome>;
+  readonly find?: (call: ApiCall<Static<TObject<Q>>>) => F;
+  readonly do: (call: ApiCall<Static<TObject<Q>>, BodyOf<B>>, found: F) => EndpointResult | Promise<EndpointResult>;
 }
 
 type BodyOf<B> = B extends TProperties ? Static<TObject<B>> : undefined;

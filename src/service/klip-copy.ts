@@ -1,6 +1,6 @@
 import { newId } from '../lib/ids.ts';
 import { copyDatasource } from './datasource-copy.ts';
-import type { Call } from './endpoint.ts';
+import type { ApiCall } from './endpoint.ts';
 import { datasourcesOf, type Schema } from './klip-schema.ts';
 import { datasourceById } from './store/datasources.ts';
 import { insertKlip, type Klip, schemaOf, setUsedDatasources, usedDatasourceIds } from './store/klips.ts';
@@ -10,27 +10,27 @@ import { insertKlip, type Klip, schemaOf, setUsedDatasources, usedDatasourceIds 
  * data sources (original to copy) that were copied before, and takes those that are copied now: Klips that show one
  * source show one copy. Answers the id of the new Klip.
  */
-export function copyKlip(call: Call, klip: Klip, accountId: string, copies = new Map<string, string>()): string {
-  const { parts, caller } = call;
+export function copyKlip(call: ApiCall, klip: Klip, accountId: string, copies = new Map<string, string>()): string {
+  const { context, caller } = call;
   const id = newId();
-  parts.db.durably(() => {
-    const used = usedDatasourceIds(parts.db, klip.id);
+  context.db.durably(() => {
+    const used = usedDatasourceIds(context.db, klip.id);
     for (const original of used.filter((one) => !copies.has(one))) {
-      copies.set(original, copyDatasource(call, datasourceById(parts.db, original)!, accountId));
+      copies.set(original, copyDatasource(call, datasourceById(context.db, original)!, accountId));
     }
     const ids = new Map([[klip.id, id], ...used.map((original) => [original, copies.get(original)!] as const)]);
-    insertKlip(parts.db, {
+    insertKlip(context.db, {
       id,
       accountId,
       name: klip.name,
       description: klip.description,
-      schema: JSON.stringify(schemaWith(JSON.parse(schemaOf(parts.db, klip.id)) as Schema, ids)),
+      schema: JSON.stringify(schemaWith(JSON.parse(schemaOf(context.db, klip.id)) as Schema, ids)),
       importedFrom: klip.id,
       createdBy: caller.user.id,
-      createdAt: parts.clock.now(),
+      createdAt: context.clock.now(),
     });
     setUsedDatasources(
-      parts.db,
+      context.db,
       id,
       used.map((original) => ids.get(original)!),
     );

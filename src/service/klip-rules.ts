@@ -1,4 +1,4 @@
-import type { Call } from './endpoint.ts';
+import type { ApiCall } from './endpoint.ts';
 import { forbidden, notFound } from './http/api-error.ts';
 import { type Klip, klipAsShared, klipById } from './store/klips.ts';
 import { canEdit, canSee } from './store/shares.ts';
@@ -7,18 +7,18 @@ import { canEdit, canSee } from './store/shares.ts';
  * A Klip that the caller may see, by the id in the path; anything else does not exist for them. Where something else
  * led to the id, `asked` is what the caller named: a refusal shows them nothing more.
  */
-export function findKlip({ parts, account, caller, params }: Call, id = params.id!, asked = id): Klip {
-  const klip = klipById(parts.db, id);
-  if (klip?.accountId !== account.id || !canSee(parts.db, klipAsShared(klip), caller)) {
+export function findKlip({ context, account, caller, params }: ApiCall, id = params.id!, asked = id): Klip {
+  const klip = klipById(context.db, id);
+  if (klip?.accountId !== account.id || !canSee(context.db, klipAsShared(klip), caller)) {
     throw notFound(`Klip not found: ${asked}`);
   }
   return klip;
 }
 
 /** The same, for callers who are about to change it. */
-export function findEditableKlip(call: Call): Klip {
+export function findEditableKlip(call: ApiCall): Klip {
   const klip = findKlip(call);
-  if (!canEdit(call.parts.db, klipAsShared(klip), call.caller)) {
+  if (!canEdit(call.context.db, klipAsShared(klip), call.caller)) {
     throw forbidden('The Klip is shared with you to see, not to change');
   }
   return klip;

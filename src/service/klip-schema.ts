@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { Call } from './endpoint.ts';
+import type { ApiCall } from './endpoint.ts';
 import { badRequest } from './http/api-error.ts';
 import { asShared, datasourceById } from './store/datasources.ts';
 import { canSee } from './store/shares.ts';
@@ -53,11 +53,11 @@ export function datasourcesOf(schema: Schema): string[] {
  * Refuses a schema whose nested components are not components, or that names a data source which the caller does not
  * see in the account of the Klip. `at` is the path of the schema in the body.
  */
-export function checkSchema(call: Call, schema: Schema, at = ''): void {
+export function checkSchema(call: ApiCall, schema: Schema, at = ''): void {
   checkComponents(schema.components, `${at}components`);
   for (const id of datasourcesOf(schema)) {
-    const source = datasourceById(call.parts.db, id);
-    if (source?.accountId !== call.account.id || !canSee(call.parts.db, asShared(source), call.caller)) {
+    const source = datasourceById(call.context.db, id);
+    if (source?.accountId !== call.account.id || !canSee(call.context.db, asShared(source), call.caller)) {
       throw badRequest(`Field "${at}workspace.datasources" names a data source that is not there: ${id}`);
     }
   }

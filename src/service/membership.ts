@@ -1,9 +1,9 @@
-import { type Call, defineEndpoint, type Endpoint } from './endpoint.ts';
+import { type ApiCall, defineEndpoint, type Endpoint } from './endpoint.ts';
 import { nothing } from './http/fields.ts';
 import { joinGroup, leaveGroup, type Membership } from './people-rules.ts';
 
 /** The two ends of being in a group, for the path from the group and for the path from the user. */
-export function membershipEndpoints(path: `/${string}`, find: (call: Call) => Membership): readonly Endpoint[] {
+export function membershipEndpoints(path: `/${string}`, find: (call: ApiCall) => Membership): readonly Endpoint[] {
   const declared = {
     path,
     basis: 'decided',

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import type { Call } from './endpoint.ts';
-import { forbidden, notFound, Refusal } from './http/api-error.ts';
-import { addMember, type Group, groupById, removeMember } from './store/groups.ts';
+import type { ApiCall } from './endpoint.ts';
+import { ApiError, forbidden, notFound } from './http/api-error.ts';
+import { addMember, groupById, removeMember, type UserGroup } from './store/groups.ts';
 import { countHolders, giveRole, type Role, roleById } from './store/roles.ts';
 import { roleOf, type User, userById } from './store/users.ts';
 
@@ -25,66 +25,66 @@ export const tabInstanceSchema = Type.Object({
 });
 
 /** A group or a role as lists show it. */
-export function describeNamed({ id, name, description }: Group | Role): object {
+export function describeNamed({ id, name, description }: UserGroup | Role): object {
   return { id, name, description };
 }
 
 /** A group of the account, by the id in the path unless another is given; else 404. */
-export function findGroup({ parts, account, params }: Call, id = params.id!): Group {
-  const group = groupById(parts.db, id);
+export function findGroup({ context, account, params }: ApiCall, id = params.id!): UserGroup {
+  const group = groupById(context.db, id);
   if (group?.accountId !== account.id) throw notFound(`Group not found: ${id}`);
   return group;
 }
 
 /** A role of the account, found likewise. */
-export function findRole({ parts, account, params }: Call, id = params.id!): Role {
-  const role = roleById(parts.db, id);
+export function findRole({ context, account, params }: ApiCall, id = params.id!): Role {
+  const role = roleById(context.db, id);
   if (role?.accountId !== account.id) throw notFound(`Role not found: ${id}`);
   return role;
 }
 
 /** A user of the account, found likewise. */
-export function findUser({ parts, account, params }: Call, id = params.id!): User {
-  const user = userById(parts.db, id);
+export function findUser({ context, account, params }: ApiCall, id = params.id!): User {
+  const user = userById(context.db, id);
   if (user?.accountId !== account.id) throw notFound(`User not found: ${id}`);
   return user;
 }
 
 /** Who may give and take roles: nobody else, so that nobody promotes themselves. */
-export function requireAdmin({ caller }: Call): void {
-  if (!caller.isAdmin) throw new Refusal('permission_denied', 'This operation requires the role Admin');
+export function requireAdmin({ caller }: ApiCall): void {
+  if (!caller.isAdmin) throw new ApiError('permission_denied', 'This operation requires the role Admin');
 }
 
 /**
  * Whoever changes or removes a user must be able to do all that this user can. Otherwise setting an admin's password
  * would be a way to become one.
  */
-export function requireMastery({ parts, caller }: Call, user: User): void {
+export function requireMastery({ context, caller }: ApiCall, user: User): void {
   if (caller.isAdmin || caller.user.id === user.id) return;
-  const { isAdmin, permissions } = roleOf(parts.db, user);
+  const { isAdmin, permissions } = roleOf(context.db, user);
   if (isAdmin || [...permissions].some((name) => !caller.permissions.has(name))) {
     throw forbidden('The user has permissions that you do not have');
   }
 }
 
 /** The same for roles: nobody puts into one what they do not hold. `before` is what it held already. */
-export function requireHeld({ caller }: Call, permissions: readonly string[], before: readonly string[] = []): void {
+export function requireHeld({ caller }: ApiCall, permissions: readonly string[], before: readonly string[] = []): void {
   if (caller.isAdmin) return;
   const foreign = permissions.find((name) => !(caller.permissions as Set<string>).has(name) && !before.includes(name));
   if (foreign !== undefined) throw forbidden(`You cannot give a permission that you do not have: ${foreign}`);
 }
 
 /** The account must stay manageable. Called wherever a user loses their role, in the transaction that takes it. */
-export function keepAnAdmin({ parts }: Call, user: User): void {
-  const role = roleById(parts.db, user.roleId ?? '');
-  if (role?.builtIn === 'Admin' && countHolders(parts.db, role.id) === 1) {
+export function keepAnAdmin({ context }: ApiCall, user: User): void {
+  const role = roleById(context.db, user.roleId ?? '');
+  if (role?.builtIn === 'Admin' && countHolders(context.db, role.id) === 1) {
     throw forbidden('The Admin role must keep at least one user');
   }
 }
 
 /** Gives a user a role in the place of the one before; 403 where they have it already, or no admin would be left. */
-export function assignRole(call: Call, user: User, role: Role): void {
-  const { db } = call.parts;
+export function assignRole(call: ApiCall, user: User, role: Role): void {
+  const { db } = call.context;
   if (user.roleId === role.id) throw forbidden(`The user already has the role ${role.name}`);
   db.durably(() => {
     keepAnAdmin(call, user);
@@ -93,8 +93,8 @@ export function assignRole(call: Call, user: User, role: Role): void {
 }
 
 /** Takes the role away; 403 where the user has another, or no admin would be left. */
-export function withdrawRole(call: Call, user: User, role: Role): void {
-  const { db } = call.parts;
+export function withdrawRole(call: ApiCall, user: User, role: Role): void {
+  const { db } = call.context;
   if (user.roleId !== role.id) throw forbidden(`The user does not have the role ${role.name}`);
   db.durably(() => {
     keepAnAdmin(call, user);
@@ -104,18 +104,18 @@ export function withdrawRole(call: Call, user: User, role: Role): void {
 
 /** Who and where: what a path names that ends in `/users/{user}` of a group or `/groups/{group}` of a user. */
 export interface Membership {
-  readonly group: Group;
+  readonly group: UserGroup;
   readonly user: User;
 }
 
 /** Somebody who is in the group already stays in it. */
-export function joinGroup({ parts }: Call, { group, user }: Membership): void {
-  parts.db.durably(() => addMember(parts.db, group.id, user.id));
+export function joinGroup({ context }: ApiCall, { group, user }: Membership): void {
+  context.db.durably(() => addMember(context.db, group.id, user.id));
 }
 
 /** 404 for somebody who is not in the group. */
-export function leaveGroup({ parts }: Call, { group, user }: Membership): void {
-  const left = parts.db.durably(() => removeMember(parts.db, group.id, user.id));
+export function leaveGroup({ context }: ApiCall, { group, user }: Membership): void {
+  const left = context.db.durably(() => removeMember(context.db, group.id, user.id));
   if (!left) throw notFound(`The user ${user.id} is not in the group ${group.id}`);
 }
 

@@ -1,15 +1,15 @@
 import type { Caller } from './auth/authenticate.ts';
 import { clientNamed } from './client-named.ts';
-import type { Call, Endpoint, Outcome } from './endpoint.ts';
+import type { ServiceContext } from './context.ts';
+import type { ApiCall, Endpoint, EndpointResult } from './endpoint.ts';
+import { badRequest, missingPermission } from './http/api-error.ts';
 import { type IncomingBody, readJson } from './http/body.ts';
-import { badRequest, lacking } from './http/api-error.ts';
 import { bodyValidator, queryValidator } from './http/validate.ts';
-import type { Parts } from './context.ts';
 import type { Account } from './store/accounts.ts';
 
 /** A request as it reaches an endpoint: its caller is known and the call is counted. */
-export interface Received {
-  readonly parts: Parts;
+export interface AuthenticatedRequest {
+  readonly context: ServiceContext;
   readonly caller: Caller;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;
@@ -18,17 +18,21 @@ export interface Received {
 }
 
 /** Runs one endpoint's steps after authenticate and count: allow, validate, scope, find, do. */
-export type Run = (received: Received) => Outcome | Promise<Outcome>;
+export type Run = (received: AuthenticatedRequest) => EndpointResult | Promise<EndpointResult>;
 
 /** Compiles an endpoint's declarations once. */
 export function runnerOf(endpoint: Endpoint): Run {
   const validateQuery = queryValidator(endpoint.query);
   const validateBody = typeof endpoint.body === 'object' ? bodyValidator(endpoint.body) : undefined;
-  const go = (received: Received, query: Fields, json: Fields): Outcome | Promise<Outcome> => {
+  const go = (
+    received: AuthenticatedRequest,
+    query: Fields,
+    json: Fields,
+  ): EndpointResult | Promise<EndpointResult> => {
     const body = validateBody?.(json);
     const account = scope(endpoint, received, json);
-    const { parts, caller, params, host, incoming } = received;
-    const call: Call = { parts, caller, account, params, query, body, json, host, incoming };
+    const { context, caller, params, host, incoming } = received;
+    const call: ApiCall = { context, caller, account, params, query, body, json, host, incoming };
     return endpoint.do(call, endpoint.find?.(call));
   };
   return (received) => {
@@ -46,14 +50,14 @@ function allow({ permission, everyPermission = false, lacking: code }: Endpoint,
   const allowed = everyPermission
     ? permission.every((name) => permissions.has(name))
     : permission.length === 0 || permission.some((name) => permissions.has(name));
-  if (!allowed) throw lacking(permission, { word: everyPermission ? 'and' : 'or', code });
+  if (!allowed) throw missingPermission(permission, { word: everyPermission ? 'and' : 'or', code });
 }
 
 /** The account whose assets are meant. */
-function scope(endpoint: Endpoint, received: Received, json: Readonly<Record<string, unknown>>): Account {
-  const { caller, parts } = received;
+function scope(endpoint: Endpoint, received: AuthenticatedRequest, json: Readonly<Record<string, unknown>>): Account {
+  const { caller, context } = received;
   const id = endpoint.client ? clientIdOf(received.query.client_id, json.client_id) : undefined;
-  return id === undefined ? caller.company : clientNamed(parts, caller, id);
+  return id === undefined ? caller.company : clientNamed(context, caller, id);
 }
 
 function clientIdOf(inQuery: unknown, inBody: unknown): string | undefined {

@@ -7,18 +7,18 @@ import { type Log, quietLog } from '../lib/log.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 import { Problem } from '../lib/problem.ts';
 import { collectResources } from './collect.ts';
+import type { ServiceContext } from './context.ts';
+import { serialQueue } from './control/context.ts';
 import { type ControlOptions, type RunningControl, startControl } from './control/control.ts';
 import { MovableClock } from './control/movable-clock.ts';
-import { oneAtATime } from './control/context.ts';
-import { Faults } from './faults/fault-rules.ts';
+import { FaultRules } from './faults/fault-rules.ts';
 import { createFirstCompany } from './first-company.ts';
 import { loadFixtures } from './fixtures/load.ts';
-import { Gate } from './pause-gate.ts';
 import { type App, buildApp } from './http/app.ts';
 import { prefixes } from './http/prefixes.ts';
 import { RequestLog } from './http/request-log.ts';
 import { Limits } from './limits/limits.ts';
-import type { Parts } from './context.ts';
+import { PauseGate } from './pause-gate.ts';
 import type { Reach } from './refresh/address-policy.ts';
 import type { Pull } from './refresh/pull.ts';
 import { RefreshWorker } from './refresh/worker.ts';
@@ -29,7 +29,7 @@ import { startTicking } from './ticking.ts';
 import type { Blobs } from './uploads/blobs.ts';
 import { FolderBlobs } from './uploads/folder-blobs.ts';
 import { MemoryBlobs } from './uploads/memory-blobs.ts';
-import { UsageDays } from './usage/daily-snapshots.ts';
+import { DailySnapshots } from './usage/daily-snapshots.ts';
 
 /** How the service is to be started. */
 export interface ServiceOptions {
@@ -89,22 +89,22 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   try {
     const db = await Database.open(options.data);
     undo.push(() => db.close());
-    const meddling = options.control && prepareMeddling(options.clock);
-    const parts = await assemble(db, options, meddling);
+    const testControls = options.control && createTestControls(options.clock);
+    const context = await assemble(db, options, testControls);
     const { fixtures } = options;
-    if (fixtures !== undefined) await loadFixtures(db, fixtures, parts.clock.now());
-    await sweep(parts);
-    const app = buildApp(parts, await collectResources(), requestLog);
+    if (fixtures !== undefined) await loadFixtures(db, fixtures, context.clock.now());
+    await sweep(context);
+    const app = buildApp(context, await collectResources(), requestLog);
     const port = await listen(app.server, options);
     undo.push(() => app.server.close());
     // Not before it listens: a key that is made by a start that fails would never be shown.
-    const firstKey = hasAccounts(db) ? undefined : createFirstCompany(db, parts.clock.now());
-    const stage = { parts, app, requestLog, fixtures, firstKey, inTurn: oneAtATime() };
-    const control = meddling && (await startControl({ ...stage, ...meddling }, options.control!));
-    parts.refreshes.start();
+    const firstKey = hasAccounts(db) ? undefined : createFirstCompany(db, context.clock.now());
+    const running = { service: context, app, requestLog, fixtures, firstKey, serially: serialQueue() };
+    const control = testControls && (await startControl({ ...running, ...testControls }, options.control!));
+    context.refreshes.start();
     const url = `http://${hostInUrl(options.host ?? '127.0.0.1')}:${port}${prefixes[0]}`;
-    const stopTicking = startTicking(parts, options.tickMs ?? 1_000);
-    const close = closer({ app, parts, requestLog, control, stopTicking });
+    const stopTicking = startTicking(context, options.tickMs ?? 1_000);
+    const close = closer({ app, context, requestLog, control, stopTicking });
     return { url, port, requestLog, close, ...(firstKey && { firstKey }), ...(control && { control }) };
   } catch (thrown) {
     for (const step of undo.reverse()) await step();
@@ -112,15 +112,14 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   }
 }
 
-interface Meddling {
+interface TestControls {
   readonly clock: MovableClock;
-  readonly faults: Faults;
-  readonly gate: Gate;
+  readonly faults: FaultRules;
+  readonly gate: PauseGate;
 }
 
-/** What the control interface turns and pulls; a service without one runs without it. */
-function prepareMeddling(clock: Clock = systemClock): Meddling {
-  return { clock: new MovableClock(clock), faults: new Faults(), gate: new Gate() };
+function createTestControls(clock: Clock = systemClock): TestControls {
+  return { clock: new MovableClock(clock), faults: new FaultRules(), gate: new PauseGate() };
 }
 
 async function makeFolders(folder: string): Promise<void> {
@@ -141,18 +140,18 @@ async function makeFolders(folder: string): Promise<void> {
 
 const documentsIn = (folder: string): string => join(folder, 'documents');
 
-async function assemble(db: Database, options: ServiceOptions, interference?: Meddling): Promise<Parts> {
+async function assemble(db: Database, options: ServiceOptions, testControls?: TestControls): Promise<ServiceContext> {
   const { log = quietLog, uploadLimitBytes = tenMegabytes, data, pull, bodyIdleMs = 60_000 } = options;
-  const clock = interference?.clock ?? options.clock ?? systemClock;
+  const clock = testControls?.clock ?? options.clock ?? systemClock;
   const blobs: Blobs = data === 'memory' ? new MemoryBlobs() : new FolderBlobs(documentsIn(data.folder));
   const limits = new Limits({ db, clock, enforced: options.limits ?? true });
   const refreshes = new RefreshWorker({ db, blobs, clock, log, uploadLimitBytes, pull, reach: reachOf(options) });
-  const days = new UsageDays(db, clock);
-  days.turn();
-  return { db, blobs, limits, refreshes, days, clock, log, uploadLimitBytes, bodyIdleMs, interference };
+  const snapshots = new DailySnapshots(db, clock);
+  snapshots.rollOver();
+  return { db, blobs, limits, refreshes, snapshots, clock, log, uploadLimitBytes, bodyIdleMs, testControls };
 }
 
-async function sweep({ db, blobs, log }: Parts): Promise<void> {
+async function sweep({ db, blobs, log }: ServiceContext): Promise<void> {
   const orphans = await blobs.sweep(knownBlobs(db));
   if (orphans > 0) log.info('swept documents that no instance shows', { orphans });
 }
@@ -185,7 +184,7 @@ function hostInUrl(host: string): string {
 
 interface Running {
   readonly app: App;
-  readonly parts: Parts;
+  readonly context: ServiceContext;
   readonly requestLog: RequestLog;
   readonly control: RunningControl | undefined;
   readonly stopTicking: () => void;
@@ -199,14 +198,14 @@ function closer(given: Running): () => Promise<void> {
   };
 }
 
-async function close({ app, parts, requestLog, control, stopTicking }: Running): Promise<void> {
+async function close({ app, context, requestLog, control, stopTicking }: Running): Promise<void> {
   stopTicking();
   await control?.close();
   const timer = setTimeout(() => app.server.server.closeAllConnections(), graceMs);
-  const refreshes = parts.refreshes.stop();
+  const refreshes = context.refreshes.stop();
   await app.server.close();
   clearTimeout(timer);
   await Promise.all([refreshes, app.settled()]);
   await requestLog.close();
-  parts.db.close();
+  context.db.close();
 }

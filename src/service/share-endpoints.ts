@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import type { Permission } from './auth/permissions.ts';
-import { type Call, defineEndpoint, type Endpoint } from './endpoint.ts';
-import { nothing } from './http/fields.ts';
+import { type ApiCall, defineEndpoint, type Endpoint } from './endpoint.ts';
 import { badRequest } from './http/api-error.ts';
+import { nothing } from './http/fields.ts';
 import { endShare, holderType, rights, rightsOf, shareAll, shareBody } from './sharing.ts';
 import type { SharedAsset } from './store/shares.ts';
 
@@ -14,8 +14,8 @@ interface Shared {
   /** Of sharing; reading takes `dashboard.library`. */
   readonly permission: readonly Permission[];
   readonly sharing?: Pick<Endpoint, 'decided'>;
-  readonly seen: (call: Call) => SharedAsset;
-  readonly editable: (call: Call) => SharedAsset;
+  readonly seen: (call: ApiCall) => SharedAsset;
+  readonly editable: (call: ApiCall) => SharedAsset;
 }
 
 /** The share rights of whatever is shared by groups and users and whose rights end one at a time. */
@@ -37,7 +37,7 @@ export function shareEndpoints({
       permission: ['dashboard.library'],
       answer: { status: 200, data: Type.Object(rights) },
       find: (call) => seen(call),
-      do: ({ parts }, asset) => ({ data: rightsOf(parts.db, asset) }),
+      do: ({ context }, asset) => ({ data: rightsOf(context.db, asset) }),
     }),
     defineEndpoint({
       method: 'PUT',

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { Call } from './endpoint.ts';
+import type { ApiCall } from './endpoint.ts';
 import { forbidden, notFound } from './http/api-error.ts';
 import type { Database } from './store/database.ts';
 import {
@@ -48,17 +48,17 @@ export function rightsOf(db: Database, asset: SharedAsset): object {
 }
 
 /** Shares with all of them or, when one of them is not to be shared with, with none. */
-export function shareAll({ parts }: Call, asset: SharedAsset, { groups, users = [] }: ShareBody): void {
+export function shareAll({ context }: ApiCall, asset: SharedAsset, { groups, users = [] }: ShareBody): void {
   const wanted = [
     ...groups.map(
       ({ group_id, can_edit = false }) => ({ kind: 'group', holderId: group_id, canEdit: can_edit }) as const,
     ),
     ...users.map(({ user_id, can_edit = false }) => ({ kind: 'user', holderId: user_id, canEdit: can_edit }) as const),
   ];
-  const now = parts.clock.now();
-  parts.db.durably(() => {
-    for (const { kind, holderId } of wanted) checkHolder(parts.db, asset, { kind, id: holderId });
-    for (const right of wanted) share(parts.db, asset, { ...right, now });
+  const now = context.clock.now();
+  context.db.durably(() => {
+    for (const { kind, holderId } of wanted) checkHolder(context.db, asset, { kind, id: holderId });
+    for (const right of wanted) share(context.db, asset, { ...right, now });
   });
 }
 
@@ -71,17 +71,21 @@ function checkHolder(db: Database, asset: SharedAsset, { kind, id }: { kind: Hol
 const words = { group: 'Group', user: 'User', datasource: 'data source', klip: 'Klip', tab: 'dashboard' } as const;
 
 /** Ends the sharing with one holder: 404 when there is no such holder, 403 when it was not shared with them. */
-export function endShare({ parts }: Call, asset: SharedAsset, { kind, id }: { kind: HolderKind; id: string }): void {
-  if (holderById(parts.db, kind, id) === undefined) throw notFound(`${words[kind]} not found: ${id}`);
-  const ended = parts.db.durably(() => unshare(parts.db, asset, kind, id));
+export function endShare(
+  { context }: ApiCall,
+  asset: SharedAsset,
+  { kind, id }: { kind: HolderKind; id: string },
+): void {
+  if (holderById(context.db, kind, id) === undefined) throw notFound(`${words[kind]} not found: ${id}`);
+  const ended = context.db.durably(() => unshare(context.db, asset, kind, id));
   if (!ended) throw forbidden(`The ${words[asset.kind]} is not shared with this ${kind}: ${id}`);
 }
 
 /** Ends the sharing with each of them or, when one of them cannot be ended, with none. */
-export function endShares(call: Call, asset: SharedAsset, { groups, users = [] }: ShareBody): void {
+export function endShares(call: ApiCall, asset: SharedAsset, { groups, users = [] }: ShareBody): void {
   const groupIds = new Set(groups.map(({ group_id }) => group_id));
   const userIds = new Set(users.map(({ user_id }) => user_id));
-  call.parts.db.durably(() => {
+  call.context.db.durably(() => {
     for (const id of groupIds) endShare(call, asset, { kind: 'group', id });
     for (const id of userIds) endShare(call, asset, { kind: 'user', id });
   });

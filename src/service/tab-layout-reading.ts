@@ -3,13 +3,13 @@ import { badRequest } from './http/api-error.ts';
 import { bodyValidator } from './http/validate.ts';
 import {
   asGrid,
+  defaultColumns,
   type Layout,
   type LayoutType,
   lastPosition,
-  mostColumns,
+  maxColumns,
   type Placed,
   regionCount,
-  usualColumns,
 } from './tab-layout.ts';
 
 /** The two shapes in which a layout is written; the one in which it is read is among them. */
@@ -24,7 +24,7 @@ const cell = Type.Object({
     maxItems: 2,
     'x-rule': 'must be a column and a row, both counted from 0',
   }),
-  colSpan: Type.Optional(Type.Integer({ minimum: 1, maximum: mostColumns })),
+  colSpan: Type.Optional(Type.Integer({ minimum: 1, maximum: maxColumns })),
   minHeight: Type.Optional(pixels),
   height: Type.Optional(Type.Union([pixels, Type.Null()])),
 });
@@ -33,8 +33,8 @@ const cell = Type.Object({
 const grid = Type.Object({
   desktop: Type.Object({
     itemConfigs: Type.Array(cell),
-    colWidths: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: mostColumns })),
-    cols: Type.Optional(Type.Integer({ minimum: 1, maximum: mostColumns })),
+    colWidths: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: maxColumns })),
+    cols: Type.Optional(Type.Integer({ minimum: 1, maximum: maxColumns })),
   }),
 });
 
@@ -118,8 +118,8 @@ function columnsOf({ cols, colWidths }: Grid['desktop'], placed: readonly Placed
   if (cols !== undefined && colWidths !== undefined && colWidths.length !== cols) {
     throw badRequest(`Field "state.desktop.colWidths" must have ${cols} widths, as many as there are columns`);
   }
-  const needed = Math.max(usualColumns, ...placed.map(({ region, colSpan }) => region - 1 + colSpan));
-  return cols ?? colWidths?.length ?? Math.min(needed, mostColumns);
+  const needed = Math.max(defaultColumns, ...placed.map(({ region, colSpan }) => region - 1 + colSpan));
+  return cols ?? colWidths?.length ?? Math.min(needed, maxColumns);
 }
 
 /** The sizes of what stands there already stay. */
@@ -132,11 +132,12 @@ function regionsWanted(type: LayoutType, state: Regions, known: ReadonlyMap<stri
     minHeight: known.get(id)?.minHeight ?? 0,
     height: known.get(id)?.height ?? null,
   }));
-  const needed = Math.max(usualColumns, ...placed.map(({ region }) => region));
-  const layout = { type, cols: Math.min(needed, mostColumns) };
-  const most = regionCount(layout);
+  const needed = Math.max(defaultColumns, ...placed.map(({ region }) => region));
+  const layout = { type, cols: Math.min(needed, maxColumns) };
+  const regions = regionCount(layout);
   for (const { id, region } of placed) {
-    if (region < 1 || region > most) throw badRequest(`Field "state.${id}.region" must be a region from 1 to ${most}`);
+    if (region < 1 || region > regions)
+      throw badRequest(`Field "state.${id}.region" must be a region from 1 to ${regions}`);
   }
   return { ...layout, placed };
 }

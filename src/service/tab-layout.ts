@@ -25,8 +25,8 @@ export const layoutTypes = [...columnLayouts, 'grid'] as const;
 export type LayoutType = (typeof layoutTypes)[number];
 
 /** Columns of a grid that was not told how many, and the most that one can have. */
-export const usualColumns = 6;
-export const mostColumns = 100;
+export const defaultColumns = 6;
+export const maxColumns = 100;
 /** The last row, or place in a region, that can be asked for. */
 export const lastPosition = 1_000_000;
 
@@ -52,7 +52,7 @@ export interface Layout {
 }
 
 /** The layout of a dashboard that nobody has said anything about. */
-export const emptyLayout = { layoutType: 'grid', cols: usualColumns } as const;
+export const emptyLayout = { layoutType: 'grid', cols: defaultColumns } as const;
 
 /** The layout as it is stored, ready to be reckoned with. */
 export function layoutOf({ layoutType, cols }: { layoutType: LayoutType; cols: number }): Layout {

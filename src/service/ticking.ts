@@ -1,33 +1,33 @@
 import { redact } from '../lib/redact.ts';
-import type { Parts } from './context.ts';
+import type { ServiceContext } from './context.ts';
 
 /**
  * Looks at the clock so often and does what has become due. The clock is asked anew each time, because it can be moved.
  * Answers how to stop.
  */
-export function startTicking(parts: Parts, everyMs: number): () => void {
-  const timer = setInterval(() => tick(parts), everyMs);
+export function startTicking(context: ServiceContext, everyMs: number): () => void {
+  const timer = setInterval(() => tick(context), everyMs);
   return () => clearInterval(timer);
 }
 
 /** What fails (a full disk) is tried again with the next tick. */
-function tick(parts: Parts): void {
+function tick(context: ServiceContext): void {
   try {
-    doWhatIsDue(parts);
+    runDueWork(context);
   } catch (thrown) {
-    parts.log.error('what is due could not be done', { error: redact(String(thrown)) });
+    context.log.error('what is due could not be done', { error: redact(String(thrown)) });
   }
 }
 
 /** Turns the day and queues refreshes, when it is time for them. Throws what the database throws. */
-export function doWhatIsDue({ days, refreshes }: Parts): void {
-  days.turn();
+export function runDueWork({ snapshots, refreshes }: ServiceContext): void {
+  snapshots.rollOver();
   refreshes.requestDue();
 }
 
 /** The same after the clock was set, perhaps back: nothing waits for a time that has to come a second time. */
-export function followClock(parts: Parts): void {
-  parts.days.rewind();
-  parts.refreshes.rewind();
-  doWhatIsDue(parts);
+export function applyClockChange(context: ServiceContext): void {
+  context.snapshots.rewind();
+  context.refreshes.rewind();
+  runDueWork(context);
 }

@@ -1,7 +1,7 @@
 import { newId } from '../lib/ids.ts';
 import { hashPassword } from './auth/passwords.ts';
 import { followUsers } from './datasource-instancing.ts';
-import type { Call } from './endpoint.ts';
+import type { ApiCall } from './endpoint.ts';
 import { badRequest, forbidden } from './http/api-error.ts';
 import { findRole, findUser, keepAnAdmin, requireAdmin, requireMastery } from './people-rules.ts';
 import { seatsOf } from './store/client-limits.ts';
@@ -17,49 +17,53 @@ interface UserFields {
   readonly roles?: readonly string[];
 }
 
-type UserCall<B = UserFields> = Call<unknown, B>;
+type UserCall<B = UserFields> = ApiCall<unknown, B>;
 
 /** Creates a user, View-Only unless a role is named; answers the id. */
 export async function addUser(call: UserCall<UserFields & { email: string }>): Promise<string> {
-  const { parts, account, body } = call;
+  const { context, account, body } = call;
   const { email, first_name: firstName = '', last_name: lastName = '', external_id: externalId = null } = body;
   if (body.roles !== undefined) requireAdmin(call);
   checkNew(call, email);
   const password = await hashed(body.password);
   const id = newId();
-  const now = parts.clock.now();
-  const gone = parts.db.durably(() => {
+  const now = context.clock.now();
+  const gone = context.db.durably(() => {
     // Hashing took its time: somebody else may have taken the seat, the e-mail or the role away meanwhile.
     checkNew(call, email);
-    const roleId = namedRole(call)?.id ?? roleByName(parts.db, account.id, 'View-Only')!.id;
-    createUser(parts.db, { id, accountId: account.id, roleId, email, firstName, lastName, externalId, password }, now);
-    return followUsers(parts.db, account.id, now);
+    const roleId = namedRole(call)?.id ?? roleByName(context.db, account.id, 'View-Only')!.id;
+    createUser(
+      context.db,
+      { id, accountId: account.id, roleId, email, firstName, lastName, externalId, password },
+      now,
+    );
+    return followUsers(context.db, account.id, now);
   });
-  for (const blob of gone) await parts.blobs.remove(blob);
+  for (const blob of gone) await context.blobs.remove(blob);
   return id;
 }
 
 /** Changes what the body names, and nothing else; 403 where the caller has not the right to all of it. */
 export async function changeUser(call: UserCall): Promise<void> {
-  const { parts, body } = call;
+  const { context, body } = call;
   if (body.roles !== undefined) requireAdmin(call);
   requireMastery(call, findUser(call));
   const password = await hashed(body.password);
-  parts.db.durably(() => {
+  context.db.durably(() => {
     const user = findUser(call);
     if (body.email !== undefined) checkEmail(call, body.email, user);
     const role = namedRole(call);
     if (role !== undefined && role.id !== user.roleId) {
       keepAnAdmin(call, user);
-      giveRole(parts.db, user.id, role.id);
+      giveRole(context.db, user.id, role.id);
     }
-    updateUser(parts.db, user.id, body, password);
+    updateUser(context.db, user.id, body, password);
   });
 }
 
 /** Takes a user away, with what was theirs alone; 403 where the last admin would go. */
-export async function removeUser(call: Call, user: User): Promise<void> {
-  const { db, blobs, clock } = call.parts;
+export async function removeUser(call: ApiCall, user: User): Promise<void> {
+  const { db, blobs, clock } = call.context;
   requireMastery(call, user);
   const gone = db.durably(() => {
     keepAnAdmin(call, user);
@@ -70,16 +74,16 @@ export async function removeUser(call: Call, user: User): Promise<void> {
 }
 
 function checkNew(call: UserCall, email: string): void {
-  const { parts, account } = call;
-  const seats = seatsOf(parts.db, account.id);
-  if (seats >= 0 && countUsers(parts.db, account.id) >= seats) throw forbidden(`All ${seats} seats are taken`);
+  const { context, account } = call;
+  const seats = seatsOf(context.db, account.id);
+  if (seats >= 0 && countUsers(context.db, account.id) >= seats) throw forbidden(`All ${seats} seats are taken`);
   namedRole(call);
   checkEmail(call, email);
 }
 
 /** An e-mail address is what one signs in with, so it is one user's in the whole service. */
-function checkEmail({ parts }: Call, email: string, self?: User): void {
-  const known = userByEmail(parts.db, email);
+function checkEmail({ context }: ApiCall, email: string, self?: User): void {
+  const known = userByEmail(context.db, email);
   if (known !== undefined && known.id !== self?.id) throw badRequest('Field "email" is the address of another user');
 }
 

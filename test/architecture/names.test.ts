@@ -14,14 +14,12 @@ const declaredTwice = new Set(
     Address
     Alerts
     Answer
-    Asked
     BookGiven
     Bound
     Call
     Caller
     Checked
     Checker
-    Client
     Credentials
     CsvScanner
     Distinct
@@ -29,19 +27,14 @@ const declaredTwice = new Set(
     Facts
     Fate
     Fault
-    Faults
     Finding
     Found
-    Gate
-    Group
     HttpRequest
     JsonScanner
-    JsonSchema
     Judged
     Judgement
     Leaf
     Line
-    Loaded
     Login
     Logins
     Look
@@ -53,7 +46,6 @@ const declaredTwice = new Set(
     Paging
     Parameter
     Part
-    Parts
     Passed
     Path
     Piece
@@ -63,11 +55,9 @@ const declaredTwice = new Set(
     QueryValues
     Range
     Reading
-    Received
     Refusal
     Rows
     Sealed
-    Seen
     Source
     SourceValues
     Span

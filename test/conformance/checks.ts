@@ -18,7 +18,7 @@ const namesIds = ({ path }: Endpoint): boolean => path.includes('{');
 const isList = ({ query }: Endpoint): boolean => 'limit' in query;
 const takesQuery = ({ query }: Endpoint): boolean => Object.keys(query).length > 0;
 
-function expectRefusal(answer: Answer, status: number, code: string): void {
+function expectError(answer: Answer, status: number, code: string): void {
   expect([answer.status, answer.body?.meta.error_code], answer.text).toEqual([status, code]);
 }
 
@@ -27,7 +27,7 @@ function expectDone(answer: Answer, endpoint: Endpoint): void {
 }
 
 function expectNamed(answer: Answer, field: string): void {
-  expectRefusal(answer, 400, 'bad_request');
+  expectError(answer, 400, 'bad_request');
   expect(answer.body.meta.error_desc).toContain(`"${field}`);
 }
 
@@ -52,8 +52,8 @@ export const checks: readonly Check[] = [
     title: 'is refused without a key and with a wrong one, before anything is looked at',
     appliesTo: all,
     run: async (world, endpoint) => {
-      expectRefusal(await world.send(endpoint, {}, { key: null }), 401, 'auth_not_provided');
-      expectRefusal(await world.send(endpoint, {}, { key: 'f'.repeat(40) }), 401, 'auth_fail');
+      expectError(await world.send(endpoint, {}, { key: null }), 401, 'auth_not_provided');
+      expectError(await world.send(endpoint, {}, { key: 'f'.repeat(40) }), 401, 'auth_fail');
     },
   },
   {
@@ -62,8 +62,8 @@ export const checks: readonly Check[] = [
     run: async (world, endpoint) => {
       const ready = await world.ready(endpoint, own);
       const answer = await world.send(endpoint, ready, { key: keyWithout(endpoint) });
-      if (endpoint.lacking === 'forbidden') expectRefusal(answer, 403, 'forbidden');
-      else expectRefusal(answer, 401, 'permission_denied');
+      if (endpoint.lacking === 'forbidden') expectError(answer, 403, 'forbidden');
+      else expectError(answer, 401, 'permission_denied');
       for (const name of endpoint.permission) expect(answer.body.meta.error_desc).toContain(name);
     },
   },
@@ -86,7 +86,7 @@ export const checks: readonly Check[] = [
       for (const name of paramsOf(endpoint)) {
         for (const id of [unknownId, "' or 1=1 --", 'ä%00ö', 'x'.repeat(500)]) {
           const params = { ...ready.params, [name]: encodeURIComponent(id) };
-          expectRefusal(await world.send(endpoint, { ...ready, params }), 404, 'not_found');
+          expectError(await world.send(endpoint, { ...ready, params }), 404, 'not_found');
         }
       }
     },
@@ -100,7 +100,7 @@ export const checks: readonly Check[] = [
       for (const name of paramsOf(endpoint)) {
         const id = theirs.params[name]!;
         const answer = await world.send(endpoint, { ...ready, params: { ...ready.params, [name]: id } });
-        expectRefusal(answer, 404, 'not_found');
+        expectError(answer, 404, 'not_found');
         const unknown = await world.send(endpoint, { ...ready, params: { ...ready.params, [name]: unknownId } });
         expect(said(answer, [id])).toEqual(said(unknown, [unknownId]));
       }
@@ -132,7 +132,7 @@ export const checks: readonly Check[] = [
     appliesTo: (endpoint) => namesIds(endpoint) && endpoint.client,
     run: async (world, endpoint) => {
       const theirs = await world.ready(endpoint, client);
-      expectRefusal(await world.send(endpoint, theirs), 404, 'not_found');
+      expectError(await world.send(endpoint, theirs), 404, 'not_found');
       expectDone(await world.send(endpoint, theirs, { owner: client }), endpoint);
     },
   },
@@ -150,11 +150,11 @@ export const checks: readonly Check[] = [
       const { key } = { key: keyWithOnly(endpoint.permission[0] ?? 'dashboard.library') };
       if (endpoint.permission[0] !== 'client.access') {
         const answer = await world.send(endpoint, ready, { owner: { key, client: 'bakery' } });
-        expectRefusal(answer, 401, 'permission_denied');
+        expectError(answer, 401, 'permission_denied');
       }
       for (const named of ['unknown', 'cafe', 'other', 'acme']) {
         const answer = await world.send(endpoint, ready, { owner: { key: keys.acmeAdmin, client: named } });
-        expectRefusal(answer, 404, 'not_found');
+        expectError(answer, 404, 'not_found');
       }
     },
   },
@@ -164,7 +164,7 @@ export const checks: readonly Check[] = [
     run: async (world, endpoint) => {
       for (const method of ['PATCH', 'OPTIONS', 'TRACE']) {
         const answer = await world.send(endpoint, {}, { method });
-        expectRefusal(answer, 405, 'method_not_allowed');
+        expectError(answer, 405, 'method_not_allowed');
         expect(String(answer.headers.allow).split(', ')).toContain(endpoint.method);
       }
     },
@@ -176,7 +176,7 @@ export const checks: readonly Check[] = [
       const ready = await world.ready(endpoint, own);
       const bodies = ['{"name":', '[1]', 'null', '7', '{"a":1}{', Buffer.from([0x7b, 0xff, 0x7d]), '['.repeat(100_000)];
       for (const body of bodies) {
-        expectRefusal(await world.send(endpoint, ready, { body }), 400, 'bad_request');
+        expectError(await world.send(endpoint, ready, { body }), 400, 'bad_request');
       }
     },
   },

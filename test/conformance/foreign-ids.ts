@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../src/service/openapi/schemas.ts';
+import type { OpenApiSchema } from '../../src/service/openapi/schemas.ts';
 import { validValue } from './values.ts';
 
 type Fields = Record<string, unknown>;
@@ -25,7 +25,7 @@ export interface IdField {
 }
 
 /** Every field of the schema that holds an id, the optional ones as well. */
-export function idFields(schema: JsonSchema): IdField[] {
+export function idFields(schema: OpenApiSchema): IdField[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, inner]): IdField[] => {
     const items = inner.type === 'array' ? (inner.items ?? {}) : undefined;
     const deeper = idFields(items ?? inner).map((field) => ({

@@ -1,9 +1,9 @@
 import { type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { type JsonSchema, plainSchema } from '../../src/service/openapi/schemas.ts';
+import { type OpenApiSchema, plainSchema } from '../../src/service/openapi/schemas.ts';
 
 /** A value that a schema allows: required fields only, as plain as can be. `made` knows better by a field's name. */
-export function validValue(schema: JsonSchema, made: (name: string) => unknown, name = ''): unknown {
+export function validValue(schema: OpenApiSchema, made: (name: string) => unknown, name = ''): unknown {
   if (schema.enum !== undefined) return schema.default ?? schema.enum[0];
   const known = made(name);
   if (known !== undefined) return schema.type === 'array' && !Array.isArray(known) ? [known] : known;
@@ -20,7 +20,7 @@ export function validValue(schema: JsonSchema, made: (name: string) => unknown, 
 const singular = (name: string): string => name.replace(/s$/, '');
 
 /** The required fields of an object. */
-export function validFields(schema: JsonSchema, made: (name: string) => unknown): Record<string, unknown> {
+export function validFields(schema: OpenApiSchema, made: (name: string) => unknown): Record<string, unknown> {
   const names = (schema.required ?? []).filter((name) => schema.properties?.[name]?.default === undefined);
   return Object.fromEntries(names.map((name) => [name, validValue(schema.properties?.[name] ?? {}, made, name)]));
 }
@@ -34,7 +34,7 @@ export interface Broken {
 const oneOfEach: readonly unknown[] = ['', 'no such word', 7, -1, 1.5, true, [], [1], {}, { a: 1 }];
 
 /** Every declared field, at any depth that a valid body reaches, with values that its schema does not allow. */
-export function wrongTypes(schema: JsonSchema, valid: Readonly<Record<string, unknown>>): Broken[] {
+export function wrongTypes(schema: OpenApiSchema, valid: Readonly<Record<string, unknown>>): Broken[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, inner]) => [
     ...notAllowed(inner).map((value) => ({ field: name, body: { ...valid, [name]: value } })),
     ...deeper(inner, valid[name]).map(({ field, body }) => ({
@@ -44,7 +44,7 @@ export function wrongTypes(schema: JsonSchema, valid: Readonly<Record<string, un
   ]);
 }
 
-function deeper(schema: JsonSchema, value: unknown): { field: string; body: unknown }[] {
+function deeper(schema: OpenApiSchema, value: unknown): { field: string; body: unknown }[] {
   if (Array.isArray(value) && schema.items !== undefined) {
     const items = schema.items;
     const [first] = value as unknown[];
@@ -58,13 +58,13 @@ function deeper(schema: JsonSchema, value: unknown): { field: string; body: unkn
   return [...wrongTypes(schema, fields), ...missing(schema, fields)];
 }
 
-function notAllowed(schema: JsonSchema): unknown[] {
+function notAllowed(schema: OpenApiSchema): unknown[] {
   const compiled = Compile(schema as TSchema);
   return oneOfEach.filter((value) => !compiled.Check(value));
 }
 
 /** Each required field left out. */
-export function missing(schema: JsonSchema, valid: Readonly<Record<string, unknown>>): Broken[] {
+export function missing(schema: OpenApiSchema, valid: Readonly<Record<string, unknown>>): Broken[] {
   const names = (schema.required ?? []).filter((name) => schema.properties?.[name]?.default === undefined);
   return names.map((name) => {
     const { [name]: _gone, ...body } = valid;
@@ -73,11 +73,11 @@ export function missing(schema: JsonSchema, valid: Readonly<Record<string, unkno
 }
 
 /** Texts in a query that are no value of this schema. */
-export function wrongTexts(schema: JsonSchema): string[] {
+export function wrongTexts(schema: OpenApiSchema): string[] {
   if (schema.enum !== undefined) return ['no such word', ''];
   if (schema.type === 'boolean') return ['yes', '1', '', 'TRUE'];
   if (schema.type === 'integer') return ['x', '', '1.5', '1e3', ' 1', String(Number(schema.minimum ?? 0) - 1)];
   return schema.minLength === undefined ? [] : [''];
 }
 
-export const fieldsOf = (fields: Record<string, TSchema>): JsonSchema => plainSchema(Type.Object(fields));
+export const fieldsOf = (fields: Record<string, TSchema>): OpenApiSchema => plainSchema(Type.Object(fields));

@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile';
 import { collectResources } from '../../src/service/collect.ts';
 import type { Endpoint } from '../../src/service/endpoint.ts';
 import { prefixes } from '../../src/service/http/prefixes.ts';
-import { envelopeSchema, type JsonSchema, plainSchema, refusalMeta } from '../../src/service/openapi/schemas.ts';
+import { envelopeSchema, errorMeta, type OpenApiSchema, plainSchema } from '../../src/service/openapi/schemas.ts';
 
 /** What a call of a test was answered. */
 interface Answered {
@@ -20,7 +20,7 @@ interface Declared {
   readonly faults: (value: unknown) => string[];
 }
 
-const refused = checker(refusalMeta);
+const refused = checker(errorMeta);
 const declared: readonly Declared[] = (await collectResources())
   .flatMap((resource) => resource.endpoints)
   .toSorted((a, b) => a.path.split('{').length - b.path.split('{').length)
@@ -65,14 +65,14 @@ function checkerOf({ answer, query }: Endpoint): (value: unknown) => string[] {
   return checker(envelopeSchema(answer.status, { data, isList: 'limit' in query }));
 }
 
-function checker(schema: JsonSchema): (value: unknown) => string[] {
+function checker(schema: OpenApiSchema): (value: unknown) => string[] {
   const compiled = Compile(schema as TSchema);
   return (value) =>
     compiled.Check(value) ? [] : [...compiled.Errors(value)].map((one) => `${one.instancePath}: ${one.message}`);
 }
 
 /** The same schema, but an object has no other fields than the declared ones, unless it says that it may. */
-function closed(schema: JsonSchema): JsonSchema {
+function closed(schema: OpenApiSchema): OpenApiSchema {
   const { properties, items, anyOf } = schema;
   return {
     ...schema,

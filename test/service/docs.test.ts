@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { collectResources } from '../../src/service/collect.ts';
 import { collectControls } from '../../src/service/control/collect.ts';
 import { resets, ruleFields } from '../../src/service/faults/fault-rule.ts';
-import { refusals } from '../../src/service/http/api-error.ts';
+import { errorStatuses } from '../../src/service/http/api-error.ts';
 import { withBehaviourTable } from '../../src/service/openapi/behaviour-table.ts';
 import { startService } from '../../src/service/service.ts';
 import { Bench, bench, scratch } from './service.ts';
@@ -36,7 +36,7 @@ describe('docs/service.md', () => {
   });
 
   it('names every error code', () => {
-    for (const code of Object.keys(refusals)) expect(page).toContain(code);
+    for (const code of Object.keys(errorStatuses)) expect(page).toContain(code);
   });
 });
 

@@ -119,7 +119,7 @@ function addressOf(endpoint: Endpoint, params: Record<string, string>, query = '
   return address.replaceAll(/\{(\w+)\}/g, (_all, name: string) => params[name] ?? 'unknown');
 }
 
-function expectRefusal(answer: Answer, status: number, code: string): void {
+function expectError(answer: Answer, status: number, code: string): void {
   expect([answer.status, answer.body.meta.error_code]).toEqual([status, code]);
   expect(answer.body).toEqual({
     meta: {
@@ -149,15 +149,15 @@ describe.each(titled)('%s', (title, endpoint) => {
   it('is refused without credentials and with wrong ones', async () => {
     const given = service();
     const path = addressOf(endpoint, {});
-    expectRefusal(await given.call(endpoint.method, path, { key: null }), 401, 'auth_not_provided');
-    expectRefusal(await given.call(endpoint.method, path, { key: 'f'.repeat(40) }), 401, 'auth_fail');
+    expectError(await given.call(endpoint.method, path, { key: null }), 401, 'auth_not_provided');
+    expectError(await given.call(endpoint.method, path, { key: 'f'.repeat(40) }), 401, 'auth_fail');
   });
 
   const [status, code] = endpoint.lacking === undefined ? [401, 'permission_denied'] : [403, 'forbidden'];
   itIf(endpoint.permission.length > 0)(`is refused with ${status} that names the permission`, async () => {
     const given = service();
     const answer = await given.call(endpoint.method, addressOf(endpoint, {}), { key: keys.acmeNobody });
-    expectRefusal(answer, status, code);
+    expectError(answer, status, code);
     for (const permission of endpoint.permission) expect(answer.body.meta.error_desc).toContain(permission);
   });
 
@@ -166,7 +166,7 @@ describe.each(titled)('%s', (title, endpoint) => {
     async () => {
       const given = service();
       const path = addressOf(endpoint, { id: 'f'.repeat(32) }, one.query);
-      expectRefusal(await given.call(endpoint.method, path, { body: one.body ?? null }), 404, 'not_found');
+      expectError(await given.call(endpoint.method, path, { body: one.body ?? null }), 404, 'not_found');
     },
   );
 
@@ -178,9 +178,9 @@ describe.each(titled)('%s', (title, endpoint) => {
       const query = (client: string): string => [one.query ?? '', `client_id=${client}`].filter(Boolean).join('&');
       const call = (client: string, key: string): Promise<Answer> =>
         given.call(endpoint.method, addressOf(endpoint, params, query(client)), { key, body: one.body ?? null });
-      expectRefusal(await call('bakery', keys.acmeEditor), 401, 'permission_denied');
+      expectError(await call('bakery', keys.acmeEditor), 401, 'permission_denied');
       for (const client of ['unknown', 'cafe', 'other', 'acme']) {
-        expectRefusal(await call(client, keys.acmeAdmin), 404, 'not_found');
+        expectError(await call(client, keys.acmeAdmin), 404, 'not_found');
       }
     },
   );
@@ -191,7 +191,7 @@ describe.each(titled)('%s', (title, endpoint) => {
     const answer = await given.call(endpoint.method, addressOf(endpoint, params, one.query), {
       body: one.bodyWith?.(params) ?? one.body ?? null,
     });
-    if (one.refuses !== undefined) return expectRefusal(answer, one.refuses, 'bad_request');
+    if (one.refuses !== undefined) return expectError(answer, one.refuses, 'bad_request');
     expect([answer.status, answer.body?.meta.error_desc]).toEqual([endpoint.answer.status, undefined]);
     if (endpoint.answer.data === 'bytes') return expect(answer.text).toBe('[1]');
     expect(answer.body.meta).toMatchObject({ success: true, status: endpoint.answer.status });
@@ -207,7 +207,7 @@ describe.each(titled)('%s', (title, endpoint) => {
     for (const { query, body, field } of one.bad!) {
       const sent = { body: body ?? one.body ?? null };
       const answer = await given.call(endpoint.method, addressOf(endpoint, params, query ?? one.query), sent);
-      expectRefusal(answer, 400, 'bad_request');
+      expectError(answer, 400, 'bad_request');
       expect(answer.body.meta.error_desc).toContain(`"${field}"`);
     }
   });
@@ -224,7 +224,7 @@ describe.each(titled)('%s', (title, endpoint) => {
       '['.repeat(100_000),
       `{"a":"${'x'.repeat(1_100_000)}"}`,
     ]) {
-      expectRefusal(await given.call(endpoint.method, addressOf(endpoint, params), { body }), 400, 'bad_request');
+      expectError(await given.call(endpoint.method, addressOf(endpoint, params), { body }), 400, 'bad_request');
     }
   });
 });

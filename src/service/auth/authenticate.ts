@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isClosed, statusAt } from '../client-status.ts';
-import { Refusal } from '../http/api-error.ts';
+import { ApiError } from '../http/api-error.ts';
 import type { Limits } from '../limits/limits.ts';
 import { type Account, accountById } from '../store/accounts.ts';
 import type { Database } from '../store/database.ts';
@@ -17,7 +17,7 @@ export interface Caller {
   readonly permissions: ReadonlySet<Permission>;
 }
 
-export interface Credentials {
+export interface RequestCredentials {
   /** SHA-256 of the key that was sent, in hex. */
   readonly keyHash: string | undefined;
   readonly headers: IncomingHttpHeaders;
@@ -28,7 +28,7 @@ export interface Credentials {
 }
 
 /** Tells who is asking. A key decides where there is one, whatever else is sent. */
-export function authenticate(db: Database, limits: Limits, given: Credentials): Caller | Promise<Caller> {
+export function authenticate(db: Database, limits: Limits, given: RequestCredentials): Caller | Promise<Caller> {
   const { keyHash } = given;
   if (keyHash === undefined) return callerByPassword(db, limits, given);
   const caller = callerByKey(db, keyHash);
@@ -39,14 +39,14 @@ export function authenticate(db: Database, limits: Limits, given: Credentials): 
   return admitted(limits, given, caller);
 }
 
-async function callerByPassword(db: Database, limits: Limits, given: Credentials): Promise<Caller> {
+async function callerByPassword(db: Database, limits: Limits, given: RequestCredentials): Promise<Caller> {
   return admitted(limits, given, callerOf(db, await userOf(db, limits, given)));
 }
 
-function admitted(limits: Limits, given: Credentials, caller: Caller): Caller {
+function admitted(limits: Limits, given: RequestCredentials, caller: Caller): Caller {
   if (isClosed(caller.company, given.now)) {
     limits.countFailure(given.address);
-    throw new Refusal('auth_fail', `The account of these credentials is ${statusAt(caller.company, given.now)}`);
+    throw new ApiError('auth_fail', `The account of these credentials is ${statusAt(caller.company, given.now)}`);
   }
   return caller;
 }
@@ -55,12 +55,12 @@ function callerOf(db: Database, user: User): Caller {
   return { user, company: accountById(db, user.accountId)!, ...roleOf(db, user) };
 }
 
-function userOf(db: Database, limits: Limits, { headers, address }: Credentials): User | Promise<User> {
+function userOf(db: Database, limits: Limits, { headers, address }: RequestCredentials): User | Promise<User> {
   const basic = /^basic\s+(\S+)\s*$/i.exec(headers.authorization ?? '')?.[1];
   if (basic !== undefined) return userOfPassword(db, limits, basic, address);
   limits.countFailure(address);
   if (headers.authorization !== undefined) throw invalid();
-  throw new Refusal('auth_not_provided', 'This operation requires authentication');
+  throw new ApiError('auth_not_provided', 'This operation requires authentication');
 }
 
 /** A good key passes even from an address that has failed too often: a key cannot be guessed, so nothing is lost. */
@@ -83,6 +83,6 @@ async function userOfPassword(db: Database, limits: Limits, basic: string, addre
   return user;
 }
 
-function invalid(): Refusal {
-  return new Refusal('auth_fail', 'The credentials you provided are invalid');
+function invalid(): ApiError {
+  return new ApiError('auth_fail', 'The credentials you provided are invalid');
 }

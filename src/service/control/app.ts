@@ -1,16 +1,16 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { ApiError, notFound } from '../http/api-error.ts';
 import { IncomingBody } from '../http/body.ts';
-import { notFound, Refusal } from '../http/api-error.ts';
-import { failureOf } from './error-response.ts';
+import type { ControlContext } from './context.ts';
 import type { ControlEndpoint } from './endpoint.ts';
+import { errorResponse } from './error-response.ts';
 import { controlRunnerOf } from './run-endpoint.ts';
-import type { Stage } from './context.ts';
-import { shows } from './token.ts';
+import { bearsToken } from './token.ts';
 
 const bodyIdleMs = 60_000;
 
 interface Guarded {
-  readonly stage: Stage;
+  readonly context: ControlContext;
   readonly token: string;
   /** Aborted when the service ends. */
   readonly end: AbortSignal;
@@ -30,9 +30,9 @@ export function buildControlApp(given: Guarded, endpoints: readonly ControlEndpo
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   app.addHook('onRequest', async (request) => {
     delete request.raw.headers['content-type'];
-    if (!shows(request.headers.authorization, given.token)) throw wrongToken();
+    if (!bearsToken(request.headers.authorization, given.token)) throw wrongToken();
   });
-  app.setErrorHandler((thrown, _request, reply) => fail(reply, thrown, given.stage));
+  app.setErrorHandler((thrown, _request, reply) => fail(reply, thrown, given.context));
   app.setNotFoundHandler(() => {
     throw notFound('There is nothing at this path; GET / lists what there is');
   });
@@ -41,12 +41,12 @@ export function buildControlApp(given: Guarded, endpoints: readonly ControlEndpo
   return app;
 }
 
-function wrongToken(): Refusal {
+function wrongToken(): ApiError {
   const text = 'The control interface asks for its token: Authorization: Bearer <token>';
-  return new Refusal('auth_fail', text, { 'www-authenticate': 'Bearer realm="sluice control"' });
+  return new ApiError('auth_fail', text, { 'www-authenticate': 'Bearer realm="sluice control"' });
 }
 
-function route(app: FastifyInstance, { stage, end, running }: Guarded, endpoint: ControlEndpoint): void {
+function route(app: FastifyInstance, { context, end, running }: Guarded, endpoint: ControlEndpoint): void {
   const run = controlRunnerOf(endpoint);
   app.route({
     method: endpoint.method,
@@ -58,7 +58,7 @@ function route(app: FastifyInstance, { stage, end, running }: Guarded, endpoint:
         Params: Record<string, string>;
         Querystring: Record<string, unknown>;
       }>;
-      const one = run({ stage, params, query, incoming, signal });
+      const one = run({ context, params, query, incoming, signal });
       running.add(one);
       const { data, status = endpoint.status } = await one.finally(() => running.delete(one));
       return reply.code(status).send(data);
@@ -72,8 +72,8 @@ function goneSignal({ raw }: FastifyReply): AbortSignal {
   return gone.signal;
 }
 
-function fail(reply: FastifyReply, thrown: unknown, { parts }: Stage): void {
-  const { status, headers, body } = failureOf(thrown);
-  if (status === 500) parts.log.error('the control interface failed', body.error);
+function fail(reply: FastifyReply, thrown: unknown, { service }: ControlContext): void {
+  const { status, headers, body } = errorResponse(thrown);
+  if (status === 500) service.log.error('the control interface failed', body.error);
   void reply.code(status).headers(headers).send(body);
 }

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { Problem } from '../../lib/problem.ts';
 import { buildControlApp } from './app.ts';
 import { collectControls } from './collect.ts';
-import type { Stage } from './context.ts';
+import type { ControlContext } from './context.ts';
 import { checkToken, newToken } from './token.ts';
 
 export interface ControlOptions {
@@ -28,11 +28,14 @@ export interface RunningControl {
 const host = '127.0.0.1';
 
 /** Starts the control interface of a running service. Throws a Problem when token or port cannot be used. */
-export async function startControl(stage: Stage, { port = 0, token }: ControlOptions): Promise<RunningControl> {
+export async function startControl(
+  context: ControlContext,
+  { port = 0, token }: ControlOptions,
+): Promise<RunningControl> {
   const used = checkToken(token ?? newToken());
   const end = new AbortController();
   const running = new Set<Promise<unknown>>();
-  const app = buildControlApp({ stage, token: used, end: end.signal, running }, await collectControls());
+  const app = buildControlApp({ context, token: used, end: end.signal, running }, await collectControls());
   const url = `http://${host}:${await listen(app, port)}`;
   return {
     url,

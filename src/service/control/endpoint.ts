@@ -1,9 +1,9 @@
 import type { Static, TObject, TProperties } from 'typebox';
-import type { Stage } from './context.ts';
+import type { ControlContext } from './context.ts';
 
 /** One request to the control interface: its token was right and its fields are checked. */
 export interface ControlCall<Q = unknown, B = unknown> {
-  readonly stage: Stage;
+  readonly context: ControlContext;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Q;
   /** The fields of a JSON body, or the text of the body. */
@@ -13,7 +13,7 @@ export interface ControlCall<Q = unknown, B = unknown> {
 }
 
 /** What goes out as JSON; the status is the endpoint's unless told. */
-export interface ControlOutcome {
+export interface ControlResult {
   readonly data: object;
   readonly status?: number;
 }
@@ -27,7 +27,7 @@ export interface ControlEndpoint {
   /** The fields of a JSON body; `text` = it is read as it comes; absent = no body is read. */
   readonly body?: TProperties | 'text';
   readonly status: 200 | 201;
-  readonly do: (call: ControlCall) => ControlOutcome | Promise<ControlOutcome>;
+  readonly do: (call: ControlCall) => ControlResult | Promise<ControlResult>;
 }
 
 interface Declared<Q extends TProperties, B extends TProperties | 'text'>
@@ -35,7 +35,7 @@ interface Declared<Q extends TProperties, B extends TProperties | 'text'>
   readonly query?: Q;
   readonly body?: B;
   readonly status?: 200 | 201;
-  readonly do: (call: ControlCall<Static<TObject<Q>>, BodyOf<B>>) => ControlOutcome | Promise<ControlOutcome>;
+  readonly do: (call: ControlCall<Static<TObject<Q>>, BodyOf<B>>) => ControlResult | Promise<ControlResult>;
 }
 
 type BodyOf<B> = B extends TProperties ? Static<TObject<B>> : string;

@@ -1,16 +1,16 @@
 import { Problem } from '../../lib/problem.ts';
 import { redact } from '../../lib/redact.ts';
-import { Refusal } from '../http/api-error.ts';
+import { ApiError } from '../http/api-error.ts';
 
-interface Failure {
+interface ErrorResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: { readonly error: object };
 }
 
 /** What is answered when something was thrown: `{"error": {code, message, …}}`, with every fault of a fixtures file. */
-export function failureOf(thrown: unknown): Failure {
-  if (thrown instanceof Refusal) {
+export function errorResponse(thrown: unknown): ErrorResponse {
+  if (thrown instanceof ApiError) {
     const { status, headers, code, message } = thrown;
     return { status, headers, body: { error: { code, message } } };
   }
@@ -18,7 +18,7 @@ export function failureOf(thrown: unknown): Failure {
     return {
       status: 400,
       headers: {},
-      body: { error: { ...inShort(thrown), problems: problemsIn(thrown).map(inShort) } },
+      body: { error: { ...summaryOf(thrown), problems: problemsIn(thrown).map(summaryOf) } },
     };
   }
   const message = redact(thrown instanceof Error ? thrown.message : String(thrown));
@@ -29,7 +29,7 @@ function problemsIn(problem: Problem): readonly Problem[] {
   return problem.cause instanceof AggregateError ? (problem.cause.errors as Problem[]) : [problem];
 }
 
-function inShort({ code, message, where, seen, allowed, next }: Problem): object {
+function summaryOf({ code, message, where, seen, allowed, next }: Problem): object {
   return {
     code,
     message: redact(message),

@@ -25,12 +25,12 @@ export class MovableClock implements Clock {
     return this.#real.sleep(milliseconds, signal);
   }
 
-  get isStopped(): boolean {
+  get isFrozen(): boolean {
     return this.#stoppedAt !== undefined;
   }
 
   /** How far it is from the real one, milliseconds; negative = behind. The real clock is read once at most: it goes on between two reads. */
-  get ahead(): number {
+  get offsetMs(): number {
     return this.#stoppedAt === undefined ? this.#offset : this.#stoppedAt - this.#real.now();
   }
 
@@ -51,12 +51,12 @@ export class MovableClock implements Clock {
     this.#skipped += milliseconds;
   }
 
-  stop(): void {
+  freeze(): void {
     this.#stoppedAt ??= this.now();
   }
 
   /** Goes on from where it was stopped. */
-  goOn(): void {
+  resume(): void {
     const at = this.#stoppedAt;
     this.#stoppedAt = undefined;
     if (at !== undefined) this.set(at);

@@ -6,10 +6,10 @@ import { readFixtures } from '../fixtures/read.ts';
 import { hasAccounts } from '../store/accounts.ts';
 import { knownBlobs } from '../store/instances.ts';
 import { wipe } from '../store/wipe.ts';
-import type { Stage } from './context.ts';
+import type { ControlContext } from './context.ts';
 
 /** How long requests that are being worked on may take to end by themselves. */
-const patienceMs = 1_000;
+const graceMs = 1_000;
 
 export const keepable = ['clock', 'faults', 'requests'] as const;
 
@@ -24,53 +24,53 @@ export interface Reset {
  * first (their connections are cut after a second), new ones wait until it is done. Answers the first admin's key
  * where there are no fixtures to give one. Throws, and changes nothing, when the fixtures have a fault.
  */
-export async function reset(stage: Stage, { to, keep }: Reset): Promise<string | undefined> {
-  const fixtures = await wanted(stage, to);
+export async function reset(context: ControlContext, { to, keep }: Reset): Promise<string | undefined> {
+  const fixtures = await wanted(context, to);
   const ready = fixtures && { fixtures, passwords: await hashPasswords(fixtures, () => null) };
-  stage.gate.shut();
+  context.gate.pause();
   try {
-    await quiet(stage);
-    if (!keep.includes('clock')) stage.clock.release();
-    const firstKey = stage.parts.db.durably(() => replace(stage, ready, to === 'start'));
-    forget(stage, keep);
-    await stage.parts.blobs.sweep(knownBlobs(stage.parts.db));
+    await quiet(context);
+    if (!keep.includes('clock')) context.clock.release();
+    const firstKey = context.service.db.durably(() => replace(context, ready, to === 'start'));
+    forget(context, keep);
+    await context.service.blobs.sweep(knownBlobs(context.service.db));
     return firstKey;
   } finally {
-    stage.parts.refreshes.start();
-    stage.gate.open();
+    context.service.refreshes.start();
+    context.gate.resume();
   }
 }
 
-async function wanted({ fixtures }: Stage, to: Reset['to']): Promise<Fixtures | undefined> {
+async function wanted({ fixtures }: ControlContext, to: Reset['to']): Promise<Fixtures | undefined> {
   if (typeof to === 'object') return to;
   return to === 'start' && fixtures !== undefined ? readFixtures(fixtures) : undefined;
 }
 
-async function quiet({ app, parts }: Stage): Promise<void> {
-  const refreshes = parts.refreshes.stop();
+async function quiet({ app, service }: ControlContext): Promise<void> {
+  const refreshes = service.refreshes.stop();
   const settled = app.settled();
-  const isQuiet = await Promise.race([settled.then(() => true), wait(patienceMs, false, { ref: false })]);
+  const isQuiet = await Promise.race([settled.then(() => true), wait(graceMs, false, { ref: false })]);
   if (!isQuiet) app.cutOff();
-  await Promise.all([settled, refreshes, parts.limits.kept()]);
+  await Promise.all([settled, refreshes, service.limits.persisted()]);
 }
 
-function replace(stage: Stage, ready: ReadyFixtures | undefined, isStart: boolean): string | undefined {
-  const { db, clock } = stage.parts;
+function replace(context: ControlContext, ready: ReadyFixtures | undefined, isStart: boolean): string | undefined {
+  const { db, clock } = context.service;
   wipe(db);
   if (ready !== undefined) applyFixtures(db, ready, clock.now());
-  return isStart && !hasAccounts(db) ? createFirstCompany(db, clock.now(), stage.firstKey) : undefined;
+  return isStart && !hasAccounts(db) ? createFirstCompany(db, clock.now(), context.firstKey) : undefined;
 }
 
-function forget({ parts, requestLog, faults }: Stage, keep: Reset['keep']): void {
-  parts.limits.forget();
-  parts.days.forget();
-  parts.days.turn();
+function forget({ service, requestLog, faults }: ControlContext, keep: Reset['keep']): void {
+  service.limits.resetWindows();
+  service.snapshots.forget();
+  service.snapshots.rollOver();
   if (!keep.includes('requests')) requestLog.clear();
   if (!keep.includes('faults')) faults.clear();
 }
 
 /** Adds fixtures to what is there, as a start with them does. Answers nothing; throws as {@link reset} does. */
-export async function addFixtures({ parts }: Stage, fixtures: Fixtures): Promise<void> {
-  const passwords = await hashPasswords(fixtures, storedIn(parts.db));
-  applyFixtures(parts.db, { fixtures, passwords }, parts.clock.now());
+export async function addFixtures({ service }: ControlContext, fixtures: Fixtures): Promise<void> {
+  const passwords = await hashPasswords(fixtures, storedIn(service.db));
+  applyFixtures(service.db, { fixtures, passwords }, service.clock.now());
 }

@@ -1,14 +1,14 @@
 import type { TProperties } from 'typebox';
 import { nearest } from '../../lib/nearest.ts';
-import { type IncomingBody, readJson, readText } from '../http/body.ts';
 import { badRequest } from '../http/api-error.ts';
+import { type IncomingBody, readJson, readText } from '../http/body.ts';
 import { bodyValidator, queryValidator } from '../http/validate.ts';
-import type { ControlEndpoint, ControlOutcome } from './endpoint.ts';
-import type { Stage } from './context.ts';
+import type { ControlContext } from './context.ts';
+import type { ControlEndpoint, ControlResult } from './endpoint.ts';
 
 /** A request whose token was right. */
 export interface ControlRequest {
-  readonly stage: Stage;
+  readonly context: ControlContext;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Record<string, unknown>;
   readonly incoming: IncomingBody;
@@ -16,15 +16,15 @@ export interface ControlRequest {
 }
 
 /** Compiles an endpoint's declarations once. */
-export function controlRunnerOf(endpoint: ControlEndpoint): (given: ControlRequest) => Promise<ControlOutcome> {
+export function controlRunnerOf(endpoint: ControlEndpoint): (given: ControlRequest) => Promise<ControlResult> {
   const { query: queryFields, body: bodyFields } = endpoint;
   const query = strict(queryFields, queryValidator(queryFields));
   const json = typeof bodyFields === 'object' ? strict(bodyFields, bodyValidator(bodyFields)) : undefined;
-  return async ({ stage, params, query: given, incoming, signal }) => {
+  return async ({ context, params, query: given, incoming, signal }) => {
     const checked = query(given);
     const body = json === undefined ? undefined : json(await readJson(incoming));
     const text = bodyFields === 'text' ? await readText(incoming) : undefined;
-    return endpoint.do({ stage, params, query: checked, body: body ?? text, signal });
+    return endpoint.do({ context, params, query: checked, body: body ?? text, signal });
   };
 }
 

@@ -20,7 +20,7 @@ export function checkToken(token: string): string {
 }
 
 /** Whether an `Authorization` header shows this token. Takes as long for a wrong one, wherever it differs. */
-export function shows(header: string | undefined, token: string): boolean {
+export function bearsToken(header: string | undefined, token: string): boolean {
   const given = /^bearer\s+(\S+)\s*$/i.exec(header ?? '')?.[1] ?? '';
   return timingSafeEqual(digest(given), digest(token));
 }

@@ -1,15 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { newId } from '../../lib/ids.ts';
+import { errorStatuses } from '../http/api-error.ts';
 import { IncomingBody } from '../http/body.ts';
 import { credentialsShown } from '../http/exchange.ts';
-import { refusals } from '../http/api-error.ts';
 import { readRest } from '../http/slow-client.ts';
-import { type RuleGiven, takesEffect } from './fault-rule.ts';
-import type { Fault } from './fault-rules.ts';
+import { type FaultRule, takesEffect } from './fault-rule.ts';
+import type { MatchedFault } from './fault-rules.ts';
 
 /** A request on its way. */
-interface Scene {
+interface PendingRequest {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly bodyIdleMs: number;
@@ -19,23 +19,23 @@ interface Scene {
  * Plays a fault on a request before it is carried out. Of one that is carried out all the same, it notes in
  * `request.fault` what is to be done to the answer; any other has its answer, or has lost its connection, after this.
  */
-export async function play({ rule, words }: Fault, scene: Scene): Promise<void> {
+export async function applyFault({ rule, description }: MatchedFault, scene: PendingRequest): Promise<void> {
   const { request, reply } = scene;
-  request.entry.fault = words;
+  request.entry.fault = description;
   request.entry.credentials = credentialsShown(request);
-  if (!(await stillThereAfter(rule.delay_ms ?? 0, reply))) return void reply.hijack();
+  if (!(await isConnectedAfter(rule.delay_ms ?? 0, reply))) return void reply.hijack();
   if (takesEffect(rule)) {
     request.fault = rule;
     return;
   }
-  if (rule.answer !== undefined) return answerBy(rule.answer, scene);
-  if (rule.reset === 'after_body') await swallow(scene);
+  if (rule.answer !== undefined) return sendAnswer(rule.answer, scene);
+  if (rule.reset === 'after_body') await drainBody(scene);
   reply.hijack();
   request.raw.socket.resetAndDestroy();
 }
 
 /** Waits; answers whether the client has waited too. */
-export async function stillThereAfter(milliseconds: number, { raw }: FastifyReply): Promise<boolean> {
+export async function isConnectedAfter(milliseconds: number, { raw }: FastifyReply): Promise<boolean> {
   if (milliseconds > 0) {
     const gone = new AbortController();
     const leave = (): void => gone.abort();
@@ -47,7 +47,7 @@ export async function stillThereAfter(milliseconds: number, { raw }: FastifyRepl
 }
 
 /** Reads the whole body and throws it away. Whoever goes away meanwhile is gone all the same. */
-async function swallow({ request, reply, bodyIdleMs }: Scene): Promise<void> {
+async function drainBody({ request, reply, bodyIdleMs }: PendingRequest): Promise<void> {
   try {
     const body = new IncomingBody(request.raw, reply.raw, { idleMs: bodyIdleMs, entry: request.entry });
     for await (const _piece of body.chunks());
@@ -56,12 +56,12 @@ async function swallow({ request, reply, bodyIdleMs }: Scene): Promise<void> {
   }
 }
 
-async function answerBy(
-  answer: NonNullable<RuleGiven['answer']>,
-  { request, reply, bodyIdleMs }: Scene,
+async function sendAnswer(
+  answer: NonNullable<FaultRule['answer']>,
+  { request, reply, bodyIdleMs }: PendingRequest,
 ): Promise<void> {
   const { status, headers = {}, body } = answer;
-  const text = body === undefined ? usualBody(status) : typeof body === 'string' ? body : JSON.stringify(body);
+  const text = body === undefined ? defaultBody(status) : typeof body === 'string' ? body : JSON.stringify(body);
   const type = typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json; charset=utf-8';
   // A client that writes all it has before it reads would wait for ever.
   request.raw.resume();
@@ -76,9 +76,9 @@ const lowerCase = (headers: Readonly<Record<string, string>>): Record<string, st
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
 /** What the service would say with this status, so that a client reads a made-up refusal as it reads a real one. */
-function usualBody(status: number): string {
+function defaultBody(status: number): string {
   if (status < 400) return JSON.stringify({ meta: { success: true, status }, data: {} });
-  const code = Object.entries(refusals).find(([, one]) => one === status)?.[0] ?? 'made_up';
+  const code = Object.entries(errorStatuses).find(([, one]) => one === status)?.[0] ?? 'made_up';
   const meta = { success: false, status, error_code: code, error_desc: 'Made up by a fault rule', error_id: newId() };
   return JSON.stringify({ meta });
 }

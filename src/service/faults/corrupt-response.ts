@@ -1,8 +1,8 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { RuleGiven } from './fault-rule.ts';
-import { stillThereAfter } from './apply-fault.ts';
+import { isConnectedAfter } from './apply-fault.ts';
+import type { FaultRule } from './fault-rule.ts';
 
 /** An answer as the service would send it. */
 type Payload = string | Buffer | AsyncIterable<Buffer | string> | null | undefined;
@@ -11,26 +11,34 @@ type Payload = string | Buffer | AsyncIterable<Buffer | string> | null | undefin
  * Sends the answer of a request that was carried out as its fault says: late, cut off, in drops, or not at all. Answers
  * whether it did so; else the answer goes out by itself.
  */
-export async function spoilAnswer(request: FastifyRequest, reply: FastifyReply, payload: Payload): Promise<boolean> {
+export async function corruptResponse(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: Payload,
+): Promise<boolean> {
   const rule = request.fault;
   if (rule === null) return false;
   const { answer_delay_ms = 0, reset, truncate, drip } = rule;
-  const isThere = await stillThereAfter(answer_delay_ms, reply);
+  const isThere = await isConnectedAfter(answer_delay_ms, reply);
   if (isThere && reset === undefined && truncate === undefined && drip === undefined) return false;
   if (isThere && reset !== undefined) request.raw.socket.resetAndDestroy();
-  if (isThere && reset === undefined) await sendSpoiled(request, reply, { payload, rule });
+  if (isThere && reset === undefined) await sendCorrupted(request, reply, { payload, rule });
   if (payload instanceof Readable) payload.destroy();
   return true;
 }
 
-type Drops = NonNullable<RuleGiven['drip']>;
+type Drops = NonNullable<FaultRule['drip']>;
 
-interface Spoiled {
+interface CorruptedResponse {
   readonly payload: Payload;
-  readonly rule: RuleGiven;
+  readonly rule: FaultRule;
 }
 
-async function sendSpoiled(request: FastifyRequest, reply: FastifyReply, { payload, rule }: Spoiled): Promise<void> {
+async function sendCorrupted(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { payload, rule }: CorruptedResponse,
+): Promise<void> {
   const { raw } = reply;
   const length = lengthOf(payload, reply.getHeader('content-length'));
   const headers = { ...reply.getHeaders(), ...(length === undefined ? {} : { 'content-length': length }) };
@@ -58,7 +66,7 @@ async function drip(reply: FastifyReply, pieces: AsyncIterable<Buffer>, drops: D
   for await (const piece of pieces) {
     for (let at = 0; at < piece.length; at += drops.bytes) {
       await written(reply.raw, piece.subarray(at, at + drops.bytes));
-      if (!(await stillThereAfter(drops.every_ms, reply))) return;
+      if (!(await isConnectedAfter(drops.every_ms, reply))) return;
     }
   }
   reply.raw.end();

@@ -2,11 +2,11 @@ import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { type Static, type TObject, Type } from 'typebox';
 import { badRequest } from '../http/api-error.ts';
 
-const longestMs = 600_000;
+const maxDelayMs = 600_000;
 const milliseconds = Type.Integer({
   minimum: 0,
-  maximum: longestMs,
-  'x-rule': `must be whole milliseconds, at most ${longestMs}`,
+  maximum: maxDelayMs,
+  'x-rule': `must be whole milliseconds, at most ${maxDelayMs}`,
 });
 const count = Type.Integer({ minimum: 1, maximum: 1_000_000_000, 'x-rule': 'must be a whole number, 1 or more' });
 const closed = { additionalProperties: false };
@@ -52,13 +52,13 @@ export const ruleFields = {
   drip: Type.Optional(Type.Object({ bytes: count, every_ms: milliseconds }, closed)),
 };
 
-export type RuleGiven = Static<TObject<typeof ruleFields>>;
+export type FaultRule = Static<TObject<typeof ruleFields>>;
 
 const which = ['nth', 'every', 'first', 'probability'] as const;
 const what = ['answer', 'reset', 'truncate', 'drip'] as const;
 
 /** What the fields' own schemas cannot say. Refuses with 400. */
-export function checkRule(rule: RuleGiven): void {
+export function checkRule(rule: FaultRule): void {
   atMostOne(rule, which);
   atMostOne(rule, what);
   if (rule.seed !== undefined && rule.probability === undefined) throw badRequest('Field "seed" needs "probability"');
@@ -72,7 +72,7 @@ export function checkRule(rule: RuleGiven): void {
   checkHeaders(rule.answer?.headers ?? {});
 }
 
-function atMostOne(rule: RuleGiven, names: readonly (keyof RuleGiven)[]): void {
+function atMostOne(rule: FaultRule, names: readonly (keyof FaultRule)[]): void {
   const given = names.filter((name) => rule[name] !== undefined);
   if (given.length > 1) throw badRequest(`Only one of the fields ${given.join(', ')} can be given`);
 }
@@ -92,12 +92,12 @@ function checkHeaders(headers: Readonly<Record<string, string>>): void {
 }
 
 /** Whether the service carries the request out: all that it changes stays changed, whatever becomes of the answer. */
-export function takesEffect({ answer, reset }: RuleGiven): boolean {
+export function takesEffect({ answer, reset }: FaultRule): boolean {
   return answer === undefined && reset !== 'before_body' && reset !== 'after_body';
 }
 
 /** What is done, in a few words: `after 500 ms, answer 429`. */
-export function inWords(rule: RuleGiven): string {
+export function describeRule(rule: FaultRule): string {
   const { delay_ms, answer_delay_ms, answer, reset, truncate, drip } = rule;
   const words = [
     delay_ms === undefined ? [] : `delay ${delay_ms} ms`,

@@ -1,20 +1,20 @@
 import { newId } from '../../lib/ids.ts';
 import { forbidden } from '../http/api-error.ts';
-import { checkRule, inWords, type RuleGiven, takesEffect } from './fault-rule.ts';
+import { checkRule, describeRule, type FaultRule, takesEffect } from './fault-rule.ts';
 import { pathPattern } from './path-pattern.ts';
 import { seededRandom } from './seeded-random.ts';
 
 /** What a request has met. */
-export interface Fault {
-  readonly rule: RuleGiven;
+export interface MatchedFault {
+  readonly rule: FaultRule;
   /** For the request log: the rule's id and what it does. */
-  readonly words: string;
+  readonly description: string;
 }
 
 /** A rule and what it has seen. */
-export interface RuleState {
+export interface FaultRuleState {
   readonly id: string;
-  readonly rule: RuleGiven;
+  readonly rule: FaultRule;
   /** Requests that its method and path fit. */
   readonly seen: number;
   /** Those of them that it was played on. */
@@ -23,11 +23,11 @@ export interface RuleState {
 }
 
 /** The faults that are made up for tests, in the order in which they were added. */
-export class Faults {
+export class FaultRules {
   readonly #rules = new Map<string, Rule>();
 
   /** Refuses with 400 what makes no sense, with 403 an id that is there. Answers the rule's id. */
-  add(given: RuleGiven): string {
+  add(given: FaultRule): string {
     checkRule(given);
     const id = given.id ?? newId().slice(0, 8);
     if (this.#rules.has(id)) throw forbidden(`There is a fault with this id: ${id}`);
@@ -35,11 +35,11 @@ export class Faults {
     return id;
   }
 
-  all(): RuleState[] {
+  all(): FaultRuleState[] {
     return [...this.#rules.values()].map((rule) => rule.state());
   }
 
-  one(id: string): RuleState | undefined {
+  one(id: string): FaultRuleState | undefined {
     return this.#rules.get(id)?.state();
   }
 
@@ -56,7 +56,7 @@ export class Faults {
   }
 
   /** Lets every rule that fits count the request; the first one whose turn it is, is played. */
-  meet(method: string, path: string): Fault | undefined {
+  match(method: string, path: string): MatchedFault | undefined {
     const due = [...this.#rules.values()].filter((rule) => rule.isDue(method, path));
     return due[0]?.hit();
   }
@@ -64,13 +64,13 @@ export class Faults {
 
 class Rule {
   readonly #id: string;
-  readonly #given: RuleGiven;
+  readonly #given: FaultRule;
   readonly #fits: (path: string) => boolean;
   readonly #random: () => number;
   #seen = 0;
   #hits = 0;
 
-  constructor(id: string, given: RuleGiven) {
+  constructor(id: string, given: FaultRule) {
     this.#id = id;
     this.#given = given;
     this.#fits = given.path === undefined ? () => true : pathPattern(given.path);
@@ -93,12 +93,12 @@ class Rule {
     return probability === undefined || this.#random() < probability;
   }
 
-  hit(): Fault {
+  hit(): MatchedFault {
     this.#hits += 1;
-    return { rule: this.#given, words: `${this.#id}: ${inWords(this.#given)}` };
+    return { rule: this.#given, description: `${this.#id}: ${describeRule(this.#given)}` };
   }
 
-  state(): RuleState {
+  state(): FaultRuleState {
     const rule = this.#given;
     return { id: this.#id, rule, seen: this.#seen, hits: this.#hits, takesEffect: takesEffect(rule) };
   }

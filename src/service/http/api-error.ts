@@ -1,5 +1,5 @@
 /** Why a call was refused, and the status that each reason has. Codes are stable: clients branch on them. */
-export const refusals = {
+export const errorStatuses = {
   bad_request: 400,
   data_too_large: 400,
   auth_not_provided: 401,
@@ -13,34 +13,34 @@ export const refusals = {
   internal_error: 500,
 } as const;
 
-type RefusalCode = keyof typeof refusals;
+type ApiErrorCode = keyof typeof errorStatuses;
 
 /** Thrown by any step to end the call with an error envelope. The message is shown to the caller. */
-export class Refusal extends Error {
-  readonly code: RefusalCode;
+export class ApiError extends Error {
+  readonly code: ApiErrorCode;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(code: RefusalCode, message: string, headers: Readonly<Record<string, string>> = {}) {
+  constructor(code: ApiErrorCode, message: string, headers: Readonly<Record<string, string>> = {}) {
     super(message);
-    this.name = 'Refusal';
+    this.name = 'ApiError';
     this.code = code;
-    this.status = refusals[code];
+    this.status = errorStatuses[code];
     this.headers = headers;
   }
 }
 
-export const badRequest = (message: string): Refusal => new Refusal('bad_request', message);
-export const forbidden = (message: string): Refusal => new Refusal('forbidden', message);
-export const notFound = (message: string): Refusal => new Refusal('not_found', message);
+export const badRequest = (message: string): ApiError => new ApiError('bad_request', message);
+export const forbidden = (message: string): ApiError => new ApiError('forbidden', message);
+export const notFound = (message: string): ApiError => new ApiError('not_found', message);
 
-/** The refusal of a caller whose role does not hold what the call needs. */
-export function lacking(
+/** The error for a caller whose role lacks the permission. */
+export function missingPermission(
   names: readonly string[],
   {
     word = 'or',
     code = 'permission_denied',
   }: { word?: 'and' | 'or'; code?: 'permission_denied' | 'forbidden' | undefined } = {},
-): Refusal {
-  return new Refusal(code, `This operation requires the permission ${names.join(` ${word} `)}`);
+): ApiError {
+  return new ApiError(code, `This operation requires the permission ${names.join(` ${word} `)}`);
 }

@@ -2,33 +2,33 @@ import { METHODS } from 'node:http';
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { newId } from '../../lib/ids.ts';
+import type { ServiceContext } from '../context.ts';
 import type { Endpoint, Resource } from '../endpoint.ts';
-import type { RuleGiven } from '../faults/fault-rule.ts';
-import { play } from '../faults/apply-fault.ts';
-import { spoilAnswer } from '../faults/corrupt-response.ts';
-import type { Gate } from '../pause-gate.ts';
-import type { Parts } from '../context.ts';
+import { applyFault } from '../faults/apply-fault.ts';
+import { corruptResponse } from '../faults/corrupt-response.ts';
+import type { FaultRule } from '../faults/fault-rule.ts';
+import type { PauseGate } from '../pause-gate.ts';
 import { servePublished } from '../published/serve.ts';
 import { runnerOf } from '../run-endpoint.ts';
-import { refusalBody } from './envelope.ts';
-import { type Answer, exchange } from './exchange.ts';
+import { badRequest } from './api-error.ts';
+import { errorBody } from './envelope.ts';
+import { exchange, type RouteTarget } from './exchange.ts';
 import { servePages } from './pages.ts';
 import { prefixes } from './prefixes.ts';
-import { badRequest } from './api-error.ts';
 import type { LoggedRequest, RequestLog } from './request-log.ts';
-import { Running } from './running-requests.ts';
+import { RunningRequests } from './running-requests.ts';
 import { dropUnread } from './slow-client.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     entry: LoggedRequest;
     /** The made-up fault that is still to be done to its answer. */
-    fault: RuleGiven | null;
+    fault: FaultRule | null;
   }
 }
 
 interface Logging {
-  readonly parts: Parts;
+  readonly context: ServiceContext;
   readonly requestLog: RequestLog;
 }
 
@@ -41,7 +41,7 @@ export interface App {
 }
 
 /** The HTTP side: one route a path, which answers every method itself, so that 405 can say what is allowed. */
-export function buildApp(parts: Parts, resources: readonly Resource[], requestLog: RequestLog): App {
+export function buildApp(context: ServiceContext, resources: readonly Resource[], requestLog: RequestLog): App {
   const app = Fastify({
     logger: false,
     exposeHeadRoutes: false,
@@ -49,29 +49,29 @@ export function buildApp(parts: Parts, resources: readonly Resource[], requestLo
     // Node would refuse a request without a host by itself, without an envelope.
     http: {
       requireHostHeader: false,
-      headersTimeout: parts.bodyIdleMs,
-      connectionsCheckingInterval: Math.min(parts.bodyIdleMs, 10_000),
+      headersTimeout: context.bodyIdleMs,
+      connectionsCheckingInterval: Math.min(context.bodyIdleMs, 10_000),
     },
     // An address may be written with more escapes than it needs.
     rewriteUrl: ({ url = '/' }) => url.replace('/%40/', '/@/'),
     forceCloseConnections: 'idle',
-    connectionTimeout: parts.bodyIdleMs * 2,
+    connectionTimeout: context.bodyIdleMs * 2,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 65_536 },
     frameworkErrors: (_error, request, reply) => {
-      void refuseAtOnce(request, reply, { parts, requestLog });
+      void refuseAtOnce(request, reply, { context, requestLog });
     },
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket),
   });
   const unknown = METHODS.filter((method) => method !== 'CONNECT' && !app.supportedMethods.includes(method));
   for (const method of unknown) app.addHttpMethod(method, { hasBody: true });
   readBodiesOurselves(app);
-  answerSilentClients(app);
-  keepRequestLog(app, parts, requestLog);
-  const running = new Running();
+  handleSilentClients(app);
+  installRequestLog(app, context, requestLog);
+  const running = new RunningRequests();
   servePages(app, resources);
-  servePublished(app, { parts, running });
-  letFaultsHappen(app, parts);
-  routeAll(app, { parts, running }, resources);
+  servePublished(app, { context, running });
+  installFaultHooks(app, context);
+  routeAll(app, { context, running }, resources);
   return {
     server: app,
     settled: () => running.settled(),
@@ -89,23 +89,23 @@ function readBodiesOurselves(app: FastifyInstance): void {
   }
 }
 
-function keepRequestLog(app: FastifyInstance, parts: Parts, requestLog: RequestLog): void {
+function installRequestLog(app: FastifyInstance, context: ServiceContext, requestLog: RequestLog): void {
   app.decorateRequest('entry', null as unknown as LoggedRequest);
   app.addHook('onRequest', (request, reply, done) => {
-    begin(request, reply, { parts, requestLog });
+    begin(request, reply, { context, requestLog });
     // A content type that Fastify cannot parse would be refused before any step of ours ran.
     delete request.raw.headers['content-type'];
     done();
   });
 }
 
-function begin(request: FastifyRequest, { raw }: FastifyReply, { parts, requestLog }: Logging): void {
+function begin(request: FastifyRequest, { raw }: FastifyReply, { context, requestLog }: Logging): void {
   const { socket } = request;
   const { bytesWritten } = socket;
-  const arrived = parts.clock.monotonic();
+  const arrived = context.clock.monotonic();
   const began = performance.now();
   const entry = requestLog.begin({
-    now: parts.clock.now(),
+    now: context.clock.now(),
     arrived,
     method: request.method,
     path: shortened(pathOf(request), request.raw.url!),
@@ -117,7 +117,7 @@ function begin(request: FastifyRequest, { raw }: FastifyReply, { parts, requestL
     entry.bytes_out = socket.bytesWritten - bytesWritten;
     entry.took_ms = Math.round(performance.now() - began);
     requestLog.end(entry);
-    dropUnread(request.raw, parts.bodyIdleMs * 2);
+    dropUnread(request.raw, context.bodyIdleMs * 2);
   });
 }
 
@@ -144,8 +144,8 @@ function shortened(path: string, { length }: string): string {
 }
 
 interface Routing {
-  readonly parts: Parts;
-  readonly running: Running;
+  readonly context: ServiceContext;
+  readonly running: RunningRequests;
 }
 
 function routeAll(app: FastifyInstance, routing: Routing, resources: readonly Resource[]): void {
@@ -154,14 +154,14 @@ function routeAll(app: FastifyInstance, routing: Routing, resources: readonly Re
     (endpoint) => endpoint.path,
   );
   for (const [path, endpoints] of byPath) {
-    const answer = answerBy(endpoints);
+    const target = targetOf(endpoints);
     const route = path.replaceAll(/\{(\w+)\}/g, ':$1');
-    for (const prefix of prefixes) app.all(prefix + route, handler(routing, answer));
+    for (const prefix of prefixes) app.all(prefix + route, handler(routing, target));
   }
   app.setNotFoundHandler(handler(routing, { kind: 'unknown path' }));
 }
 
-function answerBy(endpoints: readonly Endpoint[]): Answer {
+function targetOf(endpoints: readonly Endpoint[]): RouteTarget {
   const methods = new Map(
     endpoints.map((endpoint) => [endpoint.method as string, { endpoint, run: runnerOf(endpoint) }]),
   );
@@ -169,32 +169,32 @@ function answerBy(endpoints: readonly Endpoint[]): Answer {
 }
 
 /** Fastify gets no promise: it would wait for the answer a second time. */
-function handler({ parts, running }: Routing, answer: Answer) {
+function handler({ context, running }: Routing, target: RouteTarget) {
   return (request: FastifyRequest, reply: FastifyReply): void => {
-    const work = (): void => running.add(exchange({ parts, request, reply, answer }), request.raw.socket);
-    const gate = parts.interference?.gate;
-    if (gate?.opening === undefined) work();
-    else void onceOpen(gate, work);
+    const work = (): void => running.add(exchange({ context, request, reply, target }), request.raw.socket);
+    const gate = context.testControls?.gate;
+    if (gate?.resumed === undefined) work();
+    else void whenResumed(gate, work);
   };
 }
 
-async function onceOpen(gate: Gate, work: () => void): Promise<void> {
+async function whenResumed(gate: PauseGate, work: () => void): Promise<void> {
   // Asked again without a pause in between: it may have been shut once more.
-  while (gate.opening !== undefined) await gate.opening;
+  while (gate.resumed !== undefined) await gate.resumed;
   work();
 }
 
 /** Plays what the control interface has made up, on every route. A service without one has no such hooks. */
-function letFaultsHappen(app: FastifyInstance, { interference, bodyIdleMs }: Parts): void {
-  if (interference === undefined) return;
+function installFaultHooks(app: FastifyInstance, { testControls, bodyIdleMs }: ServiceContext): void {
+  if (testControls === undefined) return;
   app.decorateRequest('fault', null);
   app.addHook('preHandler', async (request, reply) => {
-    const fault = interference.faults.meet(request.method, pathOf(request));
-    if (fault !== undefined) await play(fault, { request, reply, bodyIdleMs });
+    const fault = testControls.faults.match(request.method, pathOf(request));
+    if (fault !== undefined) await applyFault(fault, { request, reply, bodyIdleMs });
   });
   app.addHook('onSend', (request, reply, payload, done) => {
     if (request.fault === null) return done(null, payload);
-    spoilAnswer(request, reply, payload as string).then(
+    corruptResponse(request, reply, payload as string).then(
       // Told nothing, Fastify leaves the answer to who took it.
       (isTaken) => (isTaken ? reply.hijack() : done(null, payload)),
       (thrown) => done(thrown as Error),
@@ -205,15 +205,15 @@ function letFaultsHappen(app: FastifyInstance, { interference, bodyIdleMs }: Par
 /** A path that the router cannot decode: no hook has run yet. */
 async function refuseAtOnce(request: FastifyRequest, reply: FastifyReply, logging: Logging): Promise<void> {
   begin(request, reply, logging);
-  const refusal = badRequest('The path is not valid');
-  await exchange({ parts: logging.parts, request, reply, answer: { kind: 'refusal', refusal } });
+  const error = badRequest('The path is not valid');
+  await exchange({ context: logging.context, request, reply, target: { kind: 'error', error } });
 }
 
 /**
  * A client that connects and sends nothing meets two timers of Node: one answers, the other one hangs up without a word.
  * On a busy machine the second may be first, so it answers as well. Connections between two requests end without an answer.
  */
-function answerSilentClients(app: FastifyInstance): void {
+function handleSilentClients(app: FastifyInstance): void {
   app.server.on('timeout', (socket) => {
     if (socket.bytesRead > 0) socket.destroy();
     else {
@@ -230,7 +230,7 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): 
   if (error.code === 'ECONNRESET' || !socket.writable) return;
   const timedOut = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
   const text = timedOut ? 'The request did not arrive in time' : 'The request is not valid HTTP';
-  const body = refusalBody(badRequest(text), newId());
+  const body = errorBody(badRequest(text), newId());
   const head = ['HTTP/1.1 400 Bad Request', 'content-type: application/json; charset=utf-8', 'connection: close'];
   socket.end(`${head.join('\r\n')}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
 }

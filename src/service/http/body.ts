@@ -1,17 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { badRequest } from './api-error.ts';
-import { type Reading, withPatience } from './slow-client.ts';
+import { type BodyReadOptions, withStallTimeout } from './slow-client.ts';
 
-const jsonLimit = 1024 * 1024;
+const maxTextBytes = 1024 * 1024;
 const poison = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** A request's body, not read until somebody asks for it. */
 export class IncomingBody {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
-  readonly #reading: Reading;
+  readonly #reading: BodyReadOptions;
 
-  constructor(request: IncomingMessage, response: ServerResponse, reading: Reading) {
+  constructor(request: IncomingMessage, response: ServerResponse, reading: BodyReadOptions) {
     this.#request = request;
     this.#response = response;
     this.#reading = reading;
@@ -36,7 +36,7 @@ export class IncomingBody {
     // Leaving the loop early must not destroy the connection: the refusal still has to go out on it.
     const reader = request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
     try {
-      for await (const piece of withPatience(reader, idleMs)) {
+      for await (const piece of withStallTimeout(reader, idleMs)) {
         if (entry !== undefined) entry.bytes_in += piece.length;
         yield piece;
         release(piece);
@@ -79,7 +79,7 @@ export async function readText(incoming: IncomingBody): Promise<string> {
   let bytes = 0;
   for await (const piece of incoming.chunks()) {
     bytes += piece.length;
-    if (bytes > jsonLimit) throw badRequest(`The body is larger than ${jsonLimit} bytes`);
+    if (bytes > maxTextBytes) throw badRequest(`The body is larger than ${maxTextBytes} bytes`);
     pieces.push(Buffer.from(piece));
   }
   try {

@@ -1,4 +1,4 @@
-import type { Refusal } from './api-error.ts';
+import type { ApiError } from './api-error.ts';
 
 /** What an endpoint may add to `meta` beside success and status. */
 export interface Meta {
@@ -13,14 +13,14 @@ export function successBody(status: number, { data = {}, meta = {} }: { data?: o
   return JSON.stringify({ meta: { success: true, status, ...meta }, data });
 }
 
-/** The body of every refusal; it has no `data`. `id` is what the log line of the same refusal carries. */
-export function refusalBody(refusal: Refusal, id: string): string {
+/** The body of every error; it has no `data`. `id` is what the log line of the same error carries. */
+export function errorBody(error: ApiError, id: string): string {
   return JSON.stringify({
     meta: {
       success: false,
-      status: refusal.status,
-      error_code: refusal.code,
-      error_desc: refusal.message,
+      status: error.status,
+      error_code: error.code,
+      error_desc: error.message,
       error_id: id,
     },
   });

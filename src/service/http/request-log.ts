@@ -3,7 +3,7 @@ import { finished } from 'node:stream/promises';
 import { refuseForeignLinks } from '../../lib/foreign-links.ts';
 import { Problem } from '../../lib/problem.ts';
 
-const kept = 100_000;
+const maxEntries = 100_000;
 
 /** One request as the service saw it. */
 export interface LoggedRequest {
@@ -76,7 +76,7 @@ export class RequestLog {
       fault: null,
     };
     this.#entries.push(entry);
-    if (this.#entries.length > kept * 1.1) this.#entries.splice(0, this.#entries.length - kept);
+    if (this.#entries.length > maxEntries * 1.1) this.#entries.splice(0, this.#entries.length - maxEntries);
     return entry;
   }
 

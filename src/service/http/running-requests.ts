@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 
 /** The requests that are being worked on, each with its connection. */
-export class Running {
+export class RunningRequests {
   readonly #sockets = new Map<Promise<void>, Socket>();
 
   /** Keeps track of one until it is over. One that has failed to answer loses its connection, so that nobody waits. */

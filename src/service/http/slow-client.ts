@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { badRequest } from './api-error.ts';
 
 /** How the body of a request is read. */
-export interface Reading {
+export interface BodyReadOptions {
   /** The client's longest silence. */
   readonly idleMs: number;
   /** Where the bytes that were read are counted. */
@@ -10,15 +10,15 @@ export interface Reading {
 }
 
 /** A client that keeps below this, counted over the time that it was waited for, holds a connection and sends nothing. */
-const leastBytesPerSecond = 1024;
+const minBytesPerSecond = 1024;
 
 /**
- * The pieces of a body as they arrive. Throws a refusal when none comes for `idleMs`, and when all that was waited for
+ * The pieces of a body as they arrive. Throws an ApiError when none comes for `idleMs`, and when all that was waited for
  * is longer than that and brought less than a kilobyte a second: a byte now and then is no upload. The time in which
  * the service itself is busy with a piece does not count.
  */
-export async function* withPatience(reader: AsyncIterator<Buffer>, idleMs: number): AsyncGenerator<Buffer, void> {
-  let refuse: (refusal: Error) => void = () => undefined;
+export async function* withStallTimeout(reader: AsyncIterator<Buffer>, idleMs: number): AsyncGenerator<Buffer, void> {
+  let refuse: (error: Error) => void = () => undefined;
   const timer = setTimeout(() => refuse(badRequest(silent(idleMs))), idleMs);
   let [bytes, waited] = [0, 0];
   try {
@@ -32,7 +32,7 @@ export async function* withPatience(reader: AsyncIterator<Buffer>, idleMs: numbe
       if (next.done === true) return;
       waited += performance.now() - asked;
       bytes += next.value.length;
-      if (waited > idleMs && bytes < (waited / 1000) * leastBytesPerSecond) throw badRequest(tooSlow);
+      if (waited > idleMs && bytes < (waited / 1000) * minBytesPerSecond) throw badRequest(tooSlow);
       timer.refresh();
       yield next.value;
       timer.refresh();
@@ -43,14 +43,18 @@ export async function* withPatience(reader: AsyncIterator<Buffer>, idleMs: numbe
 }
 
 const silent = (idleMs: number): string => `The body stopped arriving for ${idleMs / 1000} seconds`;
-const tooSlow = `The body arrives too slowly, at less than ${leastBytesPerSecond} bytes a second`;
+const tooSlow = `The body arrives too slowly, at less than ${minBytesPerSecond} bytes a second`;
 
 /**
  * To be waited for before a request is answered. Where the connection ends with the answer, what is left of the body is
  * read first: a connection that ends with bytes unread is reset, and a client that reads only when it has sent all would
  * never see why. Not for longer than twice its silence, and not where the client waits to be told that it may send.
  */
-export async function readRest(request: IncomingMessage, response: ServerResponse, reading: Reading): Promise<void> {
+export async function readRest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  reading: BodyReadOptions,
+): Promise<void> {
   const isAsking = request.headers.expect !== undefined && reading.entry?.bytes_in === 0;
   if (response.shouldKeepAlive || isAsking || request.complete || request.destroyed) return;
   await new Promise<void>((resolve) => {

@@ -2,9 +2,9 @@ import type { Account } from '../store/accounts.ts';
 
 /** The plans that an account can have, the smallest first. */
 export const plans = ['starter', 'team', 'grow', 'enterprise'] as const;
-export type Plan = (typeof plans)[number];
+export type SubscriptionPlan = (typeof plans)[number];
 
-const requestsPerDay: Readonly<Record<Plan, number>> = {
+const requestsPerDay: Readonly<Record<SubscriptionPlan, number>> = {
   starter: 1_000,
   team: 5_000,
   grow: 10_000,

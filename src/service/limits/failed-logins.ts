@@ -1,7 +1,7 @@
 const minute = 60_000;
-const most = 20;
+const maxFailures = 20;
 /** So many addresses are remembered at most; who has more than these to try from is not held up by counting. */
-const mostAddresses = 100_000;
+const maxAddresses = 100_000;
 
 /** Counts requests whose credentials failed, per remote address, over any sliding minute. */
 export class FailedLogins {
@@ -16,14 +16,14 @@ export class FailedLogins {
   /** Milliseconds until this address may fail again; 0 when it may now. */
   wait(address: string, now: number): number {
     const recent = this.#recent(address, now);
-    return recent.length < most ? 0 : recent[recent.length - most]! + minute - now;
+    return recent.length < maxFailures ? 0 : recent[recent.length - maxFailures]! + minute - now;
   }
 
   /** Counts one failure. Give the function returned back when it turns out to be none. */
   count(address: string, now: number): () => void {
     const recent = this.#recent(address, now);
     recent.push(now);
-    if (recent.length > most) recent.shift();
+    if (recent.length > maxFailures) recent.shift();
     this.#failures.delete(address);
     this.#failures.set(address, recent);
     this.#forget(now);
@@ -42,7 +42,7 @@ export class FailedLogins {
   #forget(now: number): void {
     for (const [address, failures] of this.#failures) {
       const over = failures.length === 0 || failures.at(-1)! <= now - minute;
-      if (!over && this.#failures.size <= mostAddresses) return;
+      if (!over && this.#failures.size <= maxAddresses) return;
       this.#failures.delete(address);
     }
   }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
-import { Refusal } from '../http/api-error.ts';
+import { ApiError } from '../http/api-error.ts';
 import type { Account } from '../store/accounts.ts';
 import type { Database } from '../store/database.ts';
 import { dailyAllowance, secondAllowance } from './allowance.ts';
@@ -29,9 +29,9 @@ export class Limits {
     const now = this.#clock.now();
     const day = this.#day(now);
     if (this.#enforced) {
-      const most = secondAllowance(company);
-      const wait = this.#seconds.wait(company.id, arrived, most);
-      if (wait > 0) throw tooFast(most, wait);
+      const max = secondAllowance(company);
+      const wait = this.#seconds.wait(company.id, arrived, max);
+      if (wait > 0) throw tooFast(max, wait);
       const allowance = dailyAllowance(company);
       if (this.#counts.used(company, day) >= allowance) throw dayIsSpent(allowance, day.end - now);
       this.#seconds.take(company.id, arrived);
@@ -40,7 +40,7 @@ export class Limits {
   }
 
   /** Resolves when every call that was counted so far is stored; no answer may leave before. */
-  kept(): Promise<void> | void {
+  persisted(): Promise<void> | void {
     return this.#counts.kept();
   }
 
@@ -50,7 +50,7 @@ export class Limits {
   }
 
   /** Holds nothing of the last second and minute against anybody any more; what the day has seen is in the database. */
-  forget(): void {
+  resetWindows(): void {
     this.#seconds = new SlidingSecond();
     this.#failures = new FailedLogins();
   }
@@ -60,17 +60,17 @@ export class Limits {
     const now = this.#clock.monotonic();
     const network = networkOf(address);
     const wait = this.#enforced ? this.#failures.wait(network, now) : 0;
-    if (wait > 0) throw new Refusal('rate_limited', 'Too many requests with failed authentication', retryAfter(wait));
+    if (wait > 0) throw new ApiError('rate_limited', 'Too many requests with failed authentication', retryAfter(wait));
     return this.#failures.count(network, now);
   }
 }
 
-function tooFast(most: number, wait: number): Refusal {
-  return new Refusal('rate_limited', `Too many requests: at most ${most} in one second`, retryAfter(wait));
+function tooFast(max: number, wait: number): ApiError {
+  return new ApiError('rate_limited', `Too many requests: at most ${max} in one second`, retryAfter(wait));
 }
 
-function dayIsSpent(allowance: number, wait: number): Refusal {
-  return new Refusal('daily_limit_reached', `The ${allowance} requests of today are used up`, retryAfter(wait));
+function dayIsSpent(allowance: number, wait: number): ApiError {
+  return new ApiError('daily_limit_reached', `The ${allowance} requests of today are used up`, retryAfter(wait));
 }
 
 function retryAfter(milliseconds: number): Record<string, string> {

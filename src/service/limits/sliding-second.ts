@@ -3,20 +3,20 @@ const second = 1000;
 const memory = 60 * second;
 
 /**
- * At most so many calls in any one second, wherever the second begins. Calls are placed where they arrived, not where
+ * Sliding window: at most `max` calls in any one second, wherever the second begins. Calls are placed where they arrived, not where
  * they were judged, so the answer does not depend on how long the steps before took.
  */
 export class SlidingSecond {
   readonly #arrivals = new Map<string, number[]>();
 
   /** Milliseconds until a call of this company would pass; 0 when one arriving at `time` passes now. */
-  wait(company: string, time: number, most: number): number {
+  wait(company: string, time: number, max: number): number {
     const past = this.#arrivals.get(company) ?? [];
     const at = insertionPoint(past, time);
     let wait = 0;
-    // With the new call in place, each run of most+1 neighbours that holds it must span a second or more.
-    for (let first = Math.max(0, at - most); first <= at; first++) {
-      const last = first + most - 1;
+    // With the new call in place, each run of max+1 neighbours that holds it must span a second or more.
+    for (let first = Math.max(0, at - max); first <= at; first++) {
+      const last = first + max - 1;
       if (last >= past.length) break;
       const from = first === at ? time : past[first]!;
       const to = last < at ? time : past[last]!;

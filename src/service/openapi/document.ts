@@ -1,7 +1,7 @@
 import type { Resource } from '../endpoint.ts';
 import { prefixes } from '../http/prefixes.ts';
-import { type Operation, operationOf, type Refusals } from './operation.ts';
-import { refusalMeta } from './schemas.ts';
+import { type ErrorResponses, type Operation, operationOf } from './operation.ts';
+import { errorMeta } from './schemas.ts';
 
 /** An OpenAPI 3.1 document; only what this service writes into one. */
 export interface OpenApi {
@@ -14,7 +14,7 @@ export interface OpenApi {
   readonly components: object;
 }
 
-const reasons: Refusals = {
+const reasons: ErrorResponses = {
   400: 'Malformed, or a field is missing or wrong; the description names it',
   401: 'No credentials, wrong ones, or without the permission',
   403: 'Not allowed',
@@ -27,7 +27,7 @@ const reasons: Refusals = {
 /** Describes every endpoint of these resources, from their declarations alone. */
 export function openApiOf(resources: readonly Resource[]): OpenApi {
   const operations = resources.flatMap(({ name, endpoints }) =>
-    endpoints.map((endpoint) => ({ endpoint, operation: operationOf(endpoint, { tag: name, refusals: reasons }) })),
+    endpoints.map((endpoint) => ({ endpoint, operation: operationOf(endpoint, { tag: name, errors: reasons }) })),
   );
   const byPath = Map.groupBy(operations, ({ endpoint }) => endpoint.path);
   const paths = [...byPath]
@@ -47,7 +47,7 @@ export function openApiOf(resources: readonly Resource[]): OpenApi {
     security: [{ key: [] }, { password: [] }],
     tags: resources.map(({ name, summary }) => ({ name, description: summary })),
     paths: Object.fromEntries(paths) as OpenApi['paths'],
-    components: { securitySchemes, responses: refusalsOf(reasons), schemas: { Refusal: refusalMeta } },
+    components: { securitySchemes, responses: errorResponses(reasons), schemas: { Error: errorMeta } },
   };
 }
 
@@ -56,10 +56,10 @@ const securitySchemes = {
   password: { type: 'http', scheme: 'basic', description: "A user's e-mail and password" },
 };
 
-function refusalsOf(refusals: Refusals): Record<string, object> {
-  const schema = { $ref: '#/components/schemas/Refusal' };
+function errorResponses(errors: ErrorResponses): Record<string, object> {
+  const schema = { $ref: '#/components/schemas/Error' };
   return Object.fromEntries(
-    Object.entries(refusals).map(([status, description]) => [
+    Object.entries(errors).map(([status, description]) => [
       status,
       { description, content: { 'application/json': { schema } } },
     ]),

@@ -1,5 +1,5 @@
 import type { Operation } from './operation.ts';
-import type { JsonSchema } from './schemas.ts';
+import type { OpenApiSchema } from './schemas.ts';
 
 interface Shown {
   readonly method: string;
@@ -23,14 +23,14 @@ export function curlOf({ method, path, operation, base }: Shown): string {
 
 function bodyOf({ requestBody }: Operation): string {
   if (requestBody === undefined) return '';
-  const [media] = Object.values(requestBody.content) as { schema?: JsonSchema }[];
+  const [media] = Object.values(requestBody.content) as { schema?: OpenApiSchema }[];
   if (media?.schema === undefined) return ' --data-binary @data.csv';
   const example = exampleOf({ ...media.schema, required: shownFields(media.schema) });
   return Object.keys(example as object).length === 0 ? '' : ` -d '${JSON.stringify(example).replaceAll("'", "'\\''")}'`;
 }
 
 /** What is required, or else a first field to show how a change is written. */
-function shownFields({ required = [], properties = {} }: JsonSchema): readonly string[] {
+function shownFields({ required = [], properties = {} }: OpenApiSchema): readonly string[] {
   return required.length > 0
     ? required
     : Object.keys(properties)
@@ -39,7 +39,7 @@ function shownFields({ required = [], properties = {} }: JsonSchema): readonly s
 }
 
 /** A value that the schema allows, as plain as can be. */
-function exampleOf(schema: JsonSchema): unknown {
+function exampleOf(schema: OpenApiSchema): unknown {
   if (schema.default !== undefined) return schema.default;
   if (schema.enum !== undefined) return schema.enum[0];
   if (schema.anyOf !== undefined) return exampleOf(schema.anyOf[0]!);

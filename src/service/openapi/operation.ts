@@ -1,15 +1,15 @@
 import type { Endpoint } from '../endpoint.ts';
-import { envelopeSchema, fieldsSchema, type JsonSchema, plainSchema } from './schemas.ts';
+import { envelopeSchema, fieldsSchema, type OpenApiSchema, plainSchema } from './schemas.ts';
 
-/** Statuses of refusals and what they mean. */
-export type Refusals = Readonly<Record<number, string>>;
+/** Statuses of errors and what they mean. */
+export type ErrorResponses = Readonly<Record<number, string>>;
 
-export interface Parameter {
+export interface OperationParameter {
   readonly name: string;
   readonly in: 'path' | 'query';
   readonly required: boolean;
   readonly description?: string;
-  readonly schema: JsonSchema;
+  readonly schema: OpenApiSchema;
 }
 
 /** One method on one path. */
@@ -17,7 +17,7 @@ export interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly summary: string;
-  readonly parameters: readonly Parameter[];
+  readonly parameters: readonly OperationParameter[];
   readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, object>> };
   readonly responses: Readonly<Record<string, object>>;
   /** Any one of these is enough, unless every one is needed. */
@@ -28,14 +28,14 @@ export interface Operation {
   readonly 'x-missing'?: string;
 }
 
-const clientId: JsonSchema = {
+const clientId: OpenApiSchema = {
   type: 'string',
   minLength: 1,
   description: 'id of a client account of your company, whose assets are meant; needs client.access',
 };
 
-/** An endpoint as OpenAPI 3.1 describes an operation, with all refusals that it may answer. */
-export function operationOf(endpoint: Endpoint, { tag, refusals }: { tag: string; refusals: Refusals }): Operation {
+/** An endpoint as OpenAPI 3.1 describes an operation, with all errors that it may answer. */
+export function operationOf(endpoint: Endpoint, { tag, errors }: { tag: string; errors: ErrorResponses }): Operation {
   const body = requestBodyOf(endpoint);
   return {
     operationId: operationId(endpoint),
@@ -46,7 +46,7 @@ export function operationOf(endpoint: Endpoint, { tag, refusals }: { tag: string
     responses: {
       [endpoint.answer.status]: answerOf(endpoint),
       ...Object.fromEntries(
-        Object.keys(refusals).map((status) => [status, { $ref: `#/components/responses/${status}` }]),
+        Object.keys(errors).map((status) => [status, { $ref: `#/components/responses/${status}` }]),
       ),
     },
     'x-permission': endpoint.permission,
@@ -63,7 +63,7 @@ function operationId({ method, path }: Endpoint): string {
   return [method.toLowerCase(), ...words].join('_');
 }
 
-function parametersOf(endpoint: Endpoint): Parameter[] {
+function parametersOf(endpoint: Endpoint): OperationParameter[] {
   const inPath = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map(
     ([, name]) => ({ name: name!, in: 'path', required: true, schema: { type: 'string' } }) as const,
   );

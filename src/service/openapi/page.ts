@@ -1,9 +1,9 @@
 import { escapeHtml as escaped } from '../../lib/html.ts';
 import type { OpenApi } from './document.ts';
 import { curlOf } from './example.ts';
-import type { Operation, Parameter } from './operation.ts';
+import type { Operation, OperationParameter } from './operation.ts';
 import { script, style } from './page-assets.ts';
-import type { JsonSchema } from './schemas.ts';
+import type { OpenApiSchema } from './schemas.ts';
 
 interface Shown {
   readonly method: string;
@@ -66,14 +66,14 @@ function wordsOf(method: string, path: string, operation: Operation): string {
   return [method, path, operation.summary, ...operation['x-permission'], ...names].join(' ').toLowerCase();
 }
 
-function bodySchema({ requestBody }: Operation): JsonSchema | undefined {
-  const schemas = Object.values(requestBody?.content ?? {}) as { schema?: JsonSchema }[];
+function bodySchema({ requestBody }: Operation): OpenApiSchema | undefined {
+  const schemas = Object.values(requestBody?.content ?? {}) as { schema?: OpenApiSchema }[];
   return requestBody === undefined
     ? undefined
     : (schemas[0]?.schema ?? { description: 'the data, stored as it comes' });
 }
 
-function parameters(all: readonly Parameter[]): string {
+function parameters(all: readonly OperationParameter[]): string {
   const rows = all.map(({ name, in: where, required, description, schema }) =>
     row({
       name,
@@ -86,7 +86,8 @@ function parameters(all: readonly Parameter[]): string {
 
 function answer({ responses }: Operation): string {
   const [status, response] = Object.entries(responses).find(([code]) => code.startsWith('2'))!;
-  const schema = (response as { content: Record<string, { schema?: JsonSchema }> }).content['application/json']?.schema;
+  const schema = (response as { content: Record<string, { schema?: OpenApiSchema }> }).content['application/json']
+    ?.schema;
   if (schema === undefined) return `<h4>Answer ${status}</h4><p>the stored bytes</p>`;
   const data = schema.properties?.data ?? {};
   return Object.keys(data.properties ?? {}).length === 0
@@ -100,14 +101,14 @@ interface Notes {
   readonly optional: string;
 }
 
-function fields(title: string, schema: JsonSchema, notes: Notes): string {
+function fields(title: string, schema: OpenApiSchema, notes: Notes): string {
   const rows = rowsOf(schema, '', notes);
   const text = schema.description === undefined ? '' : `<p>${escaped(schema.description)}</p>`;
   return `<h4>${title}</h4>${text}${rows === '' ? '' : `<table>${rows}</table>`}`;
 }
 
 /** A row for each field; those inside objects and lists follow theirs, with the way to them. */
-function rowsOf(schema: JsonSchema, way: string, notes: Notes): string {
+function rowsOf(schema: OpenApiSchema, way: string, notes: Notes): string {
   return Object.entries(schema.properties ?? {})
     .map(([name, inner]) => {
       const note = schema.required?.includes(name) === true ? notes.required : notes.optional;
@@ -117,14 +118,14 @@ function rowsOf(schema: JsonSchema, way: string, notes: Notes): string {
     .join('');
 }
 
-function row({ name, note, schema }: { name: string; note: string; schema: JsonSchema }): string {
+function row({ name, note, schema }: { name: string; note: string; schema: OpenApiSchema }): string {
   const fallback = schema.default === undefined ? '' : `${JSON.stringify(schema.default)} unless given`;
   const words = [schema.description ?? '', fallback].filter((part) => part !== '').join('; ');
   return `<tr><td><code>${escaped(name)}</code></td><td>${escaped(typeOf(schema))}</td>
 <td>${note === '' ? '' : `<em>${note}</em> `}${escaped(words)}</td></tr>`;
 }
 
-function typeOf(schema: JsonSchema): string {
+function typeOf(schema: OpenApiSchema): string {
   if (schema.anyOf !== undefined) return [...new Set(schema.anyOf.map(typeOf))].join(' or ');
   if (schema.enum !== undefined) return schema.enum.map(String).join(' | ');
   if ('const' in schema) return JSON.stringify(schema.const);

@@ -1,20 +1,20 @@
 import { type TProperties, type TSchema, Type } from 'typebox';
 
 /** A JSON Schema as plain data. */
-export interface JsonSchema {
+export interface OpenApiSchema {
   readonly type?: string;
   readonly description?: string;
   readonly enum?: readonly unknown[];
   readonly default?: unknown;
-  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly properties?: Readonly<Record<string, OpenApiSchema>>;
   readonly required?: readonly string[];
-  readonly items?: JsonSchema;
-  readonly anyOf?: readonly JsonSchema[];
+  readonly items?: OpenApiSchema;
+  readonly anyOf?: readonly OpenApiSchema[];
   readonly [keyword: string]: unknown;
 }
 
 interface Fields {
-  readonly properties: Readonly<Record<string, JsonSchema>>;
+  readonly properties: Readonly<Record<string, OpenApiSchema>>;
   /** Without those that have a default. */
   readonly required: readonly string[];
 }
@@ -26,8 +26,8 @@ export function fieldsSchema(fields: TProperties): Fields {
 }
 
 /** A declared schema as plain JSON, its rule in words where everybody looks for words. */
-export function plainSchema(schema: TSchema): JsonSchema {
-  return JSON.parse(JSON.stringify(schema), (_key, value: unknown) => withRule(value)) as JsonSchema;
+export function plainSchema(schema: TSchema): OpenApiSchema {
+  return JSON.parse(JSON.stringify(schema), (_key, value: unknown) => withRule(value)) as OpenApiSchema;
 }
 
 function withRule(value: unknown): unknown {
@@ -37,11 +37,11 @@ function withRule(value: unknown): unknown {
   return words.length === 0 ? value : { description: words.join(', '), ...schema };
 }
 
-const text: JsonSchema = { type: 'string' };
-const count: JsonSchema = { type: 'integer', minimum: 0 };
+const text: OpenApiSchema = { type: 'string' };
+const count: OpenApiSchema = { type: 'integer', minimum: 0 };
 
 /** The envelope of an answer that worked. */
-export function envelopeSchema(status: number, given: { data: JsonSchema; isList: boolean }): JsonSchema {
+export function envelopeSchema(status: number, given: { data: OpenApiSchema; isList: boolean }): OpenApiSchema {
   const meta = {
     success: { const: true },
     status: { const: status },
@@ -66,7 +66,7 @@ export function envelopeSchema(status: number, given: { data: JsonSchema; isList
 }
 
 /** The body of every refusal. */
-export const refusalMeta: JsonSchema = {
+export const errorMeta: OpenApiSchema = {
   type: 'object',
   required: ['meta'],
   properties: {

@@ -2,20 +2,20 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { redact } from '../../lib/redact.ts';
 import { verifyPassword } from '../auth/passwords.ts';
 import { isClosed } from '../client-status.ts';
-import { notFound, Refusal } from '../http/api-error.ts';
-import type { Running } from '../http/running-requests.ts';
-import type { Parts } from '../context.ts';
+import type { ServiceContext } from '../context.ts';
+import { ApiError, notFound } from '../http/api-error.ts';
+import type { RunningRequests } from '../http/running-requests.ts';
 import { accountById } from '../store/accounts.ts';
 import { featuresOff } from '../store/clients.ts';
 import { klipInstancesOf } from '../store/klip-instances.ts';
 import { countView, linkById, type PublishedLink } from '../store/published-links.ts';
 import { type Tab, tabById } from '../store/tabs.ts';
-import { publishedHtml, refusalHtml } from './page.ts';
+import { errorHtml, publishedHtml } from './page.ts';
 
 interface Serving {
-  readonly parts: Parts;
+  readonly context: ServiceContext;
   /** What the service waits for before it closes. */
-  readonly running: Running;
+  readonly running: RunningRequests;
 }
 
 /**
@@ -23,12 +23,12 @@ interface Serving {
  * the one of Basic credentials, whoever they name, or as `password` in the query. The last segment is for readers; the
  * id decides, so that an address lives on when the link is renamed.
  */
-export function servePublished(app: FastifyInstance, { parts, running }: Serving): void {
+export function servePublished(app: FastifyInstance, { context, running }: Serving): void {
   app.route({
     method: ['GET', 'HEAD'],
     url: '/published/:id/:slug',
     handler: (request, reply) => {
-      running.add(show(parts, request, reply), request.raw.socket);
+      running.add(show(context, request, reply), request.raw.socket);
     },
   });
 }
@@ -41,33 +41,33 @@ const headers = {
   'x-content-type-options': 'nosniff',
 };
 
-async function show(parts: Parts, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+async function show(context: ServiceContext, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   reply.headers(headers);
   try {
     const { id } = request.params as { id: string };
-    await checkPassword(parts, request, findPublished(parts, id).link);
+    await checkPassword(context, request, findPublished(context, id).link);
     // Checking a password takes a while, in which the link may go.
-    const { link, tab } = findPublished(parts, id);
-    if (request.method === 'GET') count(parts, link, tab);
-    const text = publishedHtml(link, tab, klipInstancesOf(parts.db, tab.id));
+    const { link, tab } = findPublished(context, id);
+    if (request.method === 'GET') count(context, link, tab);
+    const text = publishedHtml(link, tab, klipInstancesOf(context.db, tab.id));
     void reply.headers(link.isPublic === 1 ? {} : { 'x-robots-tag': 'noindex' }).send(text);
   } catch (thrown) {
-    const refusal = thrown instanceof Refusal ? thrown : failure(parts, thrown);
-    void reply.code(refusal.status).headers(refusal.headers).send(refusalHtml(refusal.message));
+    const error = thrown instanceof ApiError ? thrown : failure(context, thrown);
+    void reply.code(error.status).headers(error.headers).send(errorHtml(error.message));
   }
 }
 
-function count({ db, clock }: Parts, link: PublishedLink, tab: Tab): void {
+function count({ db, clock }: ServiceContext, link: PublishedLink, tab: Tab): void {
   db.transaction(() => countView(db, { link, tab, now: clock.now() }));
 }
 
-function failure({ log }: Parts, thrown: unknown): Refusal {
+function failure({ log }: ServiceContext, thrown: unknown): ApiError {
   log.error('published dashboard failed', { error: redact(String((thrown as Error)?.stack ?? thrown)) });
-  return new Refusal('internal_error', 'Something went wrong in the service');
+  return new ApiError('internal_error', 'Something went wrong in the service');
 }
 
 /** A link of an account that is closed, or that may not publish any more, leads nowhere until that changes back. */
-function findPublished({ db, clock }: Parts, id: string): { link: PublishedLink; tab: Tab } {
+function findPublished({ db, clock }: ServiceContext, id: string): { link: PublishedLink; tab: Tab } {
   const link = linkById(db, id);
   const tab = link && tabById(db, link.tabId);
   const account = tab && accountById(db, tab.accountId);
@@ -78,12 +78,12 @@ function findPublished({ db, clock }: Parts, id: string): { link: PublishedLink;
   return { link, tab };
 }
 
-function nowhere(): Refusal {
+function nowhere(): ApiError {
   return notFound('There is no dashboard at this address');
 }
 
 /** A password can be guessed: wrong ones count as failed authentication of the address that they come from. */
-async function checkPassword({ limits }: Parts, request: FastifyRequest, link: PublishedLink): Promise<void> {
+async function checkPassword({ limits }: ServiceContext, request: FastifyRequest, link: PublishedLink): Promise<void> {
   if (link.password === null) return;
   const given = passwordIn(request);
   if (given === undefined) throw wanted('This dashboard asks for a password');
@@ -102,6 +102,6 @@ function passwordIn({ headers, query }: FastifyRequest): string | undefined {
   return typeof password === 'string' ? password : undefined;
 }
 
-function wanted(text: string): Refusal {
-  return new Refusal('auth_fail', text, { 'www-authenticate': 'Basic realm="dashboard", charset="UTF-8"' });
+function wanted(text: string): ApiError {
+  return new ApiError('auth_fail', text, { 'www-authenticate': 'Basic realm="dashboard", charset="UTF-8"' });
 }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { findDatasource } from '../datasource-rules.ts';
-import type { Call } from '../endpoint.ts';
-import { forbidden, Refusal } from '../http/api-error.ts';
+import type { ApiCall } from '../endpoint.ts';
+import { ApiError, forbidden } from '../http/api-error.ts';
 import type { Datasource } from '../store/datasources.ts';
 import { instancesOf } from '../store/instances.ts';
 
@@ -26,15 +26,15 @@ interface Failure {
 }
 
 /** Queues what can be queued and reports the rest; an id that fails stops no other. */
-export function bulkRefresh(call: Call, requested: readonly string[]): object {
+export function bulkRefresh(call: ApiCall, requested: readonly string[]): object {
   const failed = new Map<string, Failure>();
   const sources = [...new Set(requested)].flatMap((id) => refreshable(call, id, failed));
   const instances = sources.map((source) => ({
     source,
-    ids: instancesOf(call.parts.db, source.id).map(({ id }) => id),
+    ids: instancesOf(call.context.db, source.id).map(({ id }) => id),
   }));
   const queued = instances.filter(({ source }) => source.noRefresh === 0).flatMap(({ ids }) => ids);
-  call.parts.refreshes.request(queued);
+  call.context.refreshes.request(queued);
   return {
     op_requested: 'refresh',
     success: failed.size === 0,
@@ -46,13 +46,13 @@ export function bulkRefresh(call: Call, requested: readonly string[]): object {
   };
 }
 
-function refreshable(call: Call, id: string, failed: Map<string, Failure>): Datasource[] {
+function refreshable(call: ApiCall, id: string, failed: Map<string, Failure>): Datasource[] {
   try {
     const source = findDatasource(call, id);
     if (source.disabled === 1) throw forbidden(`Data source is disabled: ${id}`);
     return [source];
   } catch (thrown) {
-    if (!(thrown instanceof Refusal)) throw thrown;
+    if (!(thrown instanceof ApiError)) throw thrown;
     failed.set(id, { error: thrown.message, status: thrown.status, success: false });
     return [];
   }

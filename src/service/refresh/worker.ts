@@ -14,13 +14,13 @@ import { type Busy, enqueue, type Queued, resume, settle, takeNext } from './que
 import { dueInstances, planNext, planWithinInterval } from './schedule.ts';
 import { registerSecretsOf } from './secrets.ts';
 
-const longestPullMs = 10 * 60_000;
+const maxPullMs = 10 * 60_000;
 /** Each may be a process with memory of its own. */
-const mostAtOnce = 4;
+const maxConcurrent = 4;
 /** So that one company with many clients leaves room for the others. */
-const mostOfCompany = 2;
+const maxPerCompany = 2;
 
-interface WorkerParts {
+interface RefreshWorkerOptions {
   readonly db: Database;
   readonly blobs: Blobs;
   readonly clock: Clock;
@@ -35,25 +35,25 @@ interface WorkerParts {
  * after the other; several accounts' run side by side, no more than two of a company, so that a source that hangs holds up its own account alone.
  */
 export class RefreshWorker {
-  readonly #parts: WorkerParts;
+  readonly #options: RefreshWorkerOptions;
   #stop = new AbortController();
   /** What runs, with whose it is. */
   readonly #running = new Map<Promise<void>, Queued>();
 
-  constructor(parts: WorkerParts) {
-    this.#parts = parts;
+  constructor(options: RefreshWorkerOptions) {
+    this.#options = options;
   }
 
   /** Goes on with what an earlier life of the service left in the queue, also after {@link stop}. */
   start(): void {
     if (this.#stop.signal.aborted) this.#stop = new AbortController();
-    resume(this.#parts.db);
+    resume(this.#options.db);
     this.#wake();
   }
 
   /** Queues instances; within a transaction of the caller's, if there is one. */
   request(instanceIds: readonly string[]): void {
-    const { db, clock } = this.#parts;
+    const { db, clock } = this.#options;
     db.durably(() => {
       for (const id of instanceIds) enqueue(db, id, clock.now());
     });
@@ -63,7 +63,7 @@ export class RefreshWorker {
 
   /** Queues every instance whose interval is over, and notes when it will be over again. */
   requestDue(): void {
-    const { db, clock } = this.#parts;
+    const { db, clock } = this.#options;
     const now = clock.now();
     const due = dueInstances(db, now);
     if (due.length === 0) return;
@@ -75,7 +75,7 @@ export class RefreshWorker {
 
   /** After the clock was set back: no refresh waits for longer than its interval. */
   rewind(): void {
-    const { db, clock } = this.#parts;
+    const { db, clock } = this.#options;
     db.durably(() => planWithinInterval(db, clock.now()));
   }
 
@@ -87,8 +87,8 @@ export class RefreshWorker {
 
   #wake(): void {
     try {
-      while (!this.#stop.signal.aborted && this.#running.size < mostAtOnce) {
-        const next = takeNext(this.#parts.db, this.#busy());
+      while (!this.#stop.signal.aborted && this.#running.size < maxConcurrent) {
+        const next = takeNext(this.#options.db, this.#busy());
         if (next === undefined) return;
         this.#run(next);
       }
@@ -110,17 +110,17 @@ export class RefreshWorker {
   #busy(): Busy {
     const all = [...this.#running.values()];
     const companies = Map.groupBy(all, ({ companyId }) => companyId ?? '');
-    const full = [...companies].filter(([id, own]) => id !== '' && own.length >= mostOfCompany);
+    const full = [...companies].filter(([id, own]) => id !== '' && own.length >= maxPerCompany);
     return { accounts: all.flatMap(({ accountId }) => accountId ?? []), companies: full.map(([id]) => id) };
   }
 
   /** The database itself failed (a full disk). What is queued stays queued; the next request tries again. */
   #tellStopped(thrown: unknown): void {
-    this.#parts.log.error('refresh queue stopped', { error: redact(readable(thrown)) });
+    this.#options.log.error('refresh queue stopped', { error: redact(readable(thrown)) });
   }
 
   async #refresh({ position, instanceId }: Queued): Promise<void> {
-    const { db, log } = this.#parts;
+    const { db, log } = this.#options;
     try {
       await this.#pullInto(instanceId);
       log.info('refreshed', { instance: instanceId });
@@ -134,13 +134,13 @@ export class RefreshWorker {
   }
 
   async #pullInto(instanceId: string): Promise<void> {
-    const { db, blobs, clock, pull, reach, uploadLimitBytes } = this.#parts;
+    const { db, blobs, clock, pull, reach, uploadLimitBytes } = this.#options;
     const instance = instanceById(db, instanceId);
     const source = instance && datasourceById(db, instance.datasourceId);
     if (source === undefined || source.disabled === 1) return;
     if (pull === undefined) throw noConnector(source.connector);
     const late = new AbortController();
-    const timer = setTimeout(() => late.abort(tooLate()), longestPullMs);
+    const timer = setTimeout(() => late.abort(tooLate()), maxPullMs);
     const signal = AbortSignal.any([this.#stop.signal, late.signal]);
     const { connector, format } = source;
     const properties = propertiesOf(db, instanceId);
@@ -168,7 +168,7 @@ function tooLate(): Problem {
   return new Problem({
     code: 'REFRESH_TIME',
     family: 'try_later',
-    message: `the refresh took longer than ${longestPullMs / 60_000} minutes`,
+    message: `the refresh took longer than ${maxPullMs / 60_000} minutes`,
     next: 'ask for less at once, or look why the source is slow',
   });
 }

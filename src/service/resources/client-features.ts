@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
 import { findClient } from '../client-rules.ts';
-import type { Call, Resource } from '../endpoint.ts';
+import type { ApiCall, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { nothing } from '../http/fields.ts';
 import { listMeta, pageOf, pageQuery } from '../http/page.ts';
-import { type Client, type FeatureName, featureNames, featuresOff, switchFeature } from '../store/clients.ts';
+import { type ClientAccount, type FeatureName, featureNames, featuresOff, switchFeature } from '../store/clients.ts';
 
 const path = '/clients/{id}/features';
 
@@ -21,8 +21,8 @@ const displayNames: Readonly<Record<FeatureName, string>> = {
 
 const feature = Type.Object({ name: Type.Enum(featureNames), display_name: Type.String(), enabled: Type.Boolean() });
 
-function describe({ parts }: Pick<Call, 'parts'>, client: Client): object[] {
-  const off = featuresOff(parts.db, client.id);
+function describe({ context }: Pick<ApiCall, 'context'>, client: ClientAccount): object[] {
+  const off = featuresOff(context.db, client.id);
   return featureNames.map((name) => ({ name, display_name: displayNames[name], enabled: !off.has(name) }));
 }
 
@@ -56,9 +56,9 @@ const resource: Resource = {
       body: { features: Type.Array(Type.Object({ name: Type.Enum(featureNames), enabled: Type.Boolean() })) },
       answer: { status: 200, data: nothing },
       find: (call) => findClient(call),
-      do: ({ parts, body }, client) => {
-        parts.db.durably(() => {
-          for (const { name, enabled } of body.features) switchFeature(parts.db, client.id, name, enabled);
+      do: ({ context, body }, client) => {
+        context.db.durably(() => {
+          for (const { name, enabled } of body.features) switchFeature(context.db, client.id, name, enabled);
         });
         return {};
       },

@@ -2,8 +2,8 @@ import { Type } from 'typebox';
 import { findClient } from '../client-rules.ts';
 import type { Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { nothing } from '../http/fields.ts';
 import { notFound } from '../http/api-error.ts';
+import { nothing } from '../http/fields.ts';
 import { propertiesGiven, textProperties } from '../property-map.ts';
 import { clientProperties, dropClientProperty, setClientProperty } from '../store/clients.ts';
 
@@ -22,7 +22,7 @@ const resource: Resource = {
       client: false,
       answer: { status: 200, data: Type.Object({ properties: Type.Record(Type.String(), Type.String()) }) },
       find: (call) => findClient(call),
-      do: ({ parts }, client) => ({ data: { properties: clientProperties(parts.db, client.id) } }),
+      do: ({ context }, client) => ({ data: { properties: clientProperties(context.db, client.id) } }),
     }),
     defineEndpoint({
       method: 'PUT',
@@ -34,10 +34,10 @@ const resource: Resource = {
       body: { properties: textProperties },
       answer: { status: 200, data: nothing },
       find: (call) => findClient(call),
-      do: ({ parts, body }, client) => {
+      do: ({ context, body }, client) => {
         const given = propertiesGiven(body.properties);
-        parts.db.durably(() => {
-          for (const { name, value } of given) setClientProperty(parts.db, client.id, name, value);
+        context.db.durably(() => {
+          for (const { name, value } of given) setClientProperty(context.db, client.id, name, value);
         });
         return {};
       },
@@ -52,8 +52,8 @@ const resource: Resource = {
       query: { name: Type.String({ minLength: 1 }) },
       answer: { status: 200, data: nothing },
       find: (call) => findClient(call),
-      do: ({ parts, query }, client) => {
-        const found = parts.db.durably(() => dropClientProperty(parts.db, client.id, query.name));
+      do: ({ context, query }, client) => {
+        const found = context.db.durably(() => dropClientProperty(context.db, client.id, query.name));
         if (!found) throw notFound(`The client has no property "${query.name}"`);
         return {};
       },

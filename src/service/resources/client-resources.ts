@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
 import { findClient } from '../client-rules.ts';
-import type { Call, Resource } from '../endpoint.ts';
+import type { ApiCall, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
+import { badRequest } from '../http/api-error.ts';
 import { nothing } from '../http/fields.ts';
 import { listMeta, pageOf, pageQuery } from '../http/page.ts';
-import { badRequest } from '../http/api-error.ts';
 import { type LimitName, limitNames, limitsOf, setLimit } from '../store/client-limits.ts';
-import type { Client } from '../store/clients.ts';
+import type { ClientAccount } from '../store/clients.ts';
 
 const path = '/clients/{id}/resources';
 
@@ -31,15 +31,18 @@ function checkValue({ name, value }: { name: LimitName; value: number }, index: 
   throw badRequest(`Field "resources.${index}.value" ${rule}`);
 }
 
-function setAll({ parts, body }: Call<unknown, { resources: { name: LimitName; value: number }[] }>, id: string): void {
+function setAll(
+  { context, body }: ApiCall<unknown, { resources: { name: LimitName; value: number }[] }>,
+  id: string,
+): void {
   for (const [index, one] of body.resources.entries()) checkValue(one, index);
-  parts.db.durably(() => {
-    for (const { name, value } of body.resources) setLimit(parts.db, id, name, value);
+  context.db.durably(() => {
+    for (const { name, value } of body.resources) setLimit(context.db, id, name, value);
   });
 }
 
-function describe({ parts }: Pick<Call, 'parts'>, { id }: Client): object[] {
-  const limits = limitsOf(parts.db, id);
+function describe({ context }: Pick<ApiCall, 'context'>, { id }: ClientAccount): object[] {
+  const limits = limitsOf(context.db, id);
   return limitNames.map((name) => ({ name: displayNames[name], resource: name, value: limits[name] }));
 }
 

@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
 import { addClient, changeClient, findClient, prolongTrial, removeClient } from '../client-rules.ts';
 import { clientStatuses, statusAt } from '../client-status.ts';
-import type { Call, Resource } from '../endpoint.ts';
+import type { ApiCall, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { idText, isoTimeOrNull, nothing, someName, someText, timeText } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
-import { billDirectly, type Client, clientsOf } from '../store/clients.ts';
+import { billDirectly, type ClientAccount, clientsOf } from '../store/clients.ts';
 
 const listItem = {
   id: Type.String(),
@@ -33,12 +33,12 @@ const change = {
   status: Type.Optional(Type.Enum(clientStatuses)),
 };
 
-function describeListed({ parts }: Pick<Call, 'parts'>, client: Client): object {
+function describeListed({ context }: Pick<ApiCall, 'context'>, client: ClientAccount): object {
   return {
     id: client.id,
     name: client.name,
     description: client.description,
-    status: statusAt(client, parts.clock.now()),
+    status: statusAt(client, context.clock.now()),
     seats: client.seats,
     last_sign_in: timeText(client.lastSignIn),
     ...(client.externalId === null ? {} : { external_id: client.externalId }),
@@ -59,7 +59,7 @@ const resource: Resource = {
       query: pageQuery,
       answer: { status: 200, data: Type.Object({ clients: Type.Array(Type.Object(listItem)) }) },
       do: (call) => {
-        const listed = clientsOf(call.parts.db, call.caller.company, call.query);
+        const listed = clientsOf(call.context.db, call.caller.company, call.query);
         return { data: { clients: listed.items.map((one) => describeListed(call, one)) }, meta: listMeta(listed) };
       },
     }),
@@ -143,8 +143,8 @@ const resource: Resource = {
       body: {},
       answer: { status: 200, data: nothing },
       find: (call) => findClient(call),
-      do: ({ parts }, client) => {
-        parts.db.durably(() => billDirectly(parts.db, client.id));
+      do: ({ context }, client) => {
+        context.db.durably(() => billDirectly(context.db, client.id));
         return {};
       },
     }),

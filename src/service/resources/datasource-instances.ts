@@ -1,11 +1,17 @@
 import { Type } from 'typebox';
 import { formatById } from '../../formats/index.ts';
-import { type Found, findDatasource, findEditable, findEditableInstance, findInstance } from '../datasource-rules.ts';
-import type { Call, Outcome, Resource } from '../endpoint.ts';
+import {
+  type FoundInstance,
+  findDatasource,
+  findEditable,
+  findEditableInstance,
+  findInstance,
+} from '../datasource-rules.ts';
+import type { ApiCall, EndpointResult, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
+import { badRequest, forbidden, notFound } from '../http/api-error.ts';
 import { isoTimeOrNull, nothing, propertyMap, timeText } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
-import { badRequest, forbidden, notFound } from '../http/api-error.ts';
 import type { Datasource } from '../store/datasources.ts';
 import {
   deleteProperty,
@@ -42,21 +48,21 @@ function describe(instance: Instance): object {
 }
 
 /** Stores the body as the instance's data: checked, whole, or not at all. */
-async function store({ parts, incoming }: Call, { instance, source }: Found): Promise<Outcome> {
+async function store({ context, incoming }: ApiCall, { instance, source }: FoundInstance): Promise<EndpointResult> {
   if (source.disabled === 1) throw forbidden('The data source is disabled');
-  const received = await receive(parts.blobs, {
+  const received = await receive(context.blobs, {
     chunks: incoming.chunks(),
     announcedBytes: incoming.announcedBytes,
     format: source.format,
-    limitBytes: parts.uploadLimitBytes,
+    limitBytes: context.uploadLimitBytes,
   });
-  await publish({ db: parts.db, blobs: parts.blobs, now: parts.clock.now() }, instance.id, received);
+  await publish({ db: context.db, blobs: context.blobs, now: context.clock.now() }, instance.id, received);
   return {};
 }
 
 /** The one instance of a source that is not dynamic. */
-function onlyInstance({ parts }: Call, source: Datasource): Found {
-  const [instance, ...others] = instancesOf(parts.db, source.id);
+function onlyInstance({ context }: ApiCall, source: Datasource): FoundInstance {
+  const [instance, ...others] = instancesOf(context.db, source.id);
   if (instance === undefined || others.length > 0 || source.isDynamic === 1) {
     throw badRequest('The data source is dynamic: push to one of its instances, /datasource-instances/{id}/data');
   }
@@ -64,11 +70,11 @@ function onlyInstance({ parts }: Call, source: Datasource): Found {
 }
 
 /** The stored bytes as they came. An upload may take the file away between look-up and opening; then look again. */
-async function show({ parts }: Call, { instance, source }: Found, tries = 3): Promise<Outcome> {
+async function show({ context }: ApiCall, { instance, source }: FoundInstance, tries = 3): Promise<EndpointResult> {
   if (instance.blob === null || instance.sha256 === null)
     throw notFound(`The instance has no data yet: ${instance.id}`);
   try {
-    const stream = await parts.blobs.open(instance.blob);
+    const stream = await context.blobs.open(instance.blob);
     const headers = {
       'content-type': formatById(source.format).mediaType,
       'content-length': String(instance.dataSize),
@@ -76,9 +82,9 @@ async function show({ parts }: Call, { instance, source }: Found, tries = 3): Pr
     };
     return { stream, headers };
   } catch (thrown) {
-    const now = instanceById(parts.db, instance.id);
+    const now = instanceById(context.db, instance.id);
     if (tries === 0 || now === undefined || now.blob === instance.blob) throw thrown;
-    return show({ parts } as Call, { instance: now, source }, tries - 1);
+    return show({ context } as ApiCall, { instance: now, source }, tries - 1);
   }
 }
 
@@ -98,8 +104,8 @@ const resource: Resource = {
       answer: { status: 200, data: Type.Object({ datasources: Type.Array(instanceSchema) }) },
       find: (call) =>
         call.query.datasource_id === undefined ? undefined : findDatasource(call, call.query.datasource_id),
-      do: ({ parts, account, caller, query }, source) => {
-        const listed = visibleInstances(parts.db, { account, caller, datasourceId: source?.id }, query);
+      do: ({ context, account, caller, query }, source) => {
+        const listed = visibleInstances(context.db, { account, caller, datasourceId: source?.id }, query);
         return { data: { datasources: listed.items.map(describe) }, meta: listMeta(listed) };
       },
     }),
@@ -156,7 +162,7 @@ const resource: Resource = {
       permission,
       answer: { status: 200, data: Type.Object({ properties: propertyMap }) },
       find: (call) => findInstance(call),
-      do: ({ parts }, { instance }) => ({ data: { properties: propertiesOf(parts.db, instance.id) } }),
+      do: ({ context }, { instance }) => ({ data: { properties: propertiesOf(context.db, instance.id) } }),
     }),
     defineEndpoint({
       method: 'PUT',
@@ -169,8 +175,8 @@ const resource: Resource = {
       body: { properties: propertyMap },
       answer: { status: 200, data: nothing },
       find: (call) => findEditableInstance(call),
-      do: ({ parts, body }, { instance }) => {
-        parts.db.durably(() => setProperties(parts.db, instance.id, body.properties));
+      do: ({ context, body }, { instance }) => {
+        context.db.durably(() => setProperties(context.db, instance.id, body.properties));
         return {};
       },
     }),
@@ -184,8 +190,8 @@ const resource: Resource = {
       query: { name: Type.String({ minLength: 1 }) },
       answer: { status: 200, data: nothing },
       find: (call) => findEditableInstance(call),
-      do: ({ parts, query }, { instance }) => {
-        const found = parts.db.durably(() => deleteProperty(parts.db, instance.id, query.name));
+      do: ({ context, query }, { instance }) => {
+        const found = context.db.durably(() => deleteProperty(context.db, instance.id, query.name));
         if (!found) throw notFound(`The instance has no property "${query.name}"`);
         return {};
       },
@@ -201,9 +207,9 @@ const resource: Resource = {
       body: {},
       answer: { status: 200, data: Type.Object({ op_requested: Type.Literal('refresh') }) },
       find: (call) => findInstance(call),
-      do: ({ parts }, { instance, source }) => {
+      do: ({ context }, { instance, source }) => {
         if (source.disabled === 1) throw forbidden('The data source is disabled');
-        if (source.noRefresh === 0) parts.refreshes.request([instance.id]);
+        if (source.noRefresh === 0) context.refreshes.request([instance.id]);
         return { data: { op_requested: 'refresh' } };
       },
     }),

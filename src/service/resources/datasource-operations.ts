@@ -3,10 +3,10 @@ import { clientNamed } from '../client-named.ts';
 import { copyDatasource } from '../datasource-copy.ts';
 import { emptyInstances } from '../datasource-instancing.ts';
 import { findEditable } from '../datasource-rules.ts';
-import type { Call, Resource } from '../endpoint.ts';
+import type { ApiCall, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { unixTime } from '../http/fields.ts';
 import { notFound } from '../http/api-error.ts';
+import { unixTime } from '../http/fields.ts';
 import { requireImportable } from '../import-rules.ts';
 import { bulkRefresh, bulkRefreshAnswer } from '../refresh/bulk.ts';
 import { asShared, type Datasource, datasourceById, setDisabled } from '../store/datasources.ts';
@@ -23,15 +23,15 @@ const switching = (word: 'enable' | 'disable') =>
     body: {},
     answer: { status: 200, data: requested(word) },
     find: (call) => findEditable(call),
-    do: ({ parts }, source) => {
-      parts.db.durably(() => setDisabled(parts.db, source.id, word === 'disable'));
+    do: ({ context }, source) => {
+      context.db.durably(() => setDisabled(context.db, source.id, word === 'disable'));
       return { data: { op_requested: word } };
     },
   });
 
-function findImportable(call: Call): Datasource {
+function findImportable(call: ApiCall): Datasource {
   const { id } = call.params as { id: string };
-  const source = datasourceById(call.parts.db, id);
+  const source = datasourceById(call.context.db, id);
   if (source?.accountId !== call.account.id) throw notFound(`Data source not found: ${id}`);
   requireImportable(call, asShared(source), 'The data source');
   return source;
@@ -68,8 +68,8 @@ const resource: Resource = {
       answer: { status: 201, data: requested('import') },
       find: (call) => findImportable(call),
       do: (call, source) => {
-        const { id } = clientNamed(call.parts, call.caller, call.body.client_id);
-        const copy = call.parts.db.durably(() => copyDatasource(call, source, id));
+        const { id } = clientNamed(call.context, call.caller, call.body.client_id);
+        const copy = call.context.db.durably(() => copyDatasource(call, source, id));
         return { meta: { location: `/datasources/${copy}` }, data: { op_requested: 'import' } };
       },
     }),
@@ -85,11 +85,11 @@ const resource: Resource = {
       body: lastAccess,
       answer: { status: 200, data: requested('delete_instances') },
       find: (call) => findEditable(call),
-      do: async ({ parts, query, body }, source) => {
+      do: async ({ context, query, body }, source) => {
         const seconds = query.last_access ?? body.last_access;
         const before = seconds === undefined ? undefined : seconds * 1000;
-        const gone = parts.db.durably(() => emptyInstances(parts.db, source, { before, now: parts.clock.now() }));
-        for (const blob of gone) await parts.blobs.remove(blob);
+        const gone = context.db.durably(() => emptyInstances(context.db, source, { before, now: context.clock.now() }));
+        for (const blob of gone) await context.blobs.remove(blob);
         return { data: { op_requested: 'delete_instances' } };
       },
     }),

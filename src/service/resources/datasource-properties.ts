@@ -1,21 +1,21 @@
 import { Type } from 'typebox';
 import { changeSource, sourceProperties } from '../datasource-instancing.ts';
 import { findDatasource, findEditable } from '../datasource-rules.ts';
-import type { Call, Resource } from '../endpoint.ts';
+import type { ApiCall, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { nothing, propertyMap } from '../http/fields.ts';
 import { notFound } from '../http/api-error.ts';
+import { nothing, propertyMap } from '../http/fields.ts';
 import type { Datasource } from '../store/datasources.ts';
 
 const path = '/datasources/{id}/properties';
 
 async function change(
-  { parts }: Pick<Call, 'parts'>,
+  { context }: Pick<ApiCall, 'context'>,
   source: Datasource,
   given: { set?: Record<string, unknown>; drop?: string },
 ): Promise<object> {
-  const gone = parts.db.durably(() => changeSource(parts.db, source, { ...given, now: parts.clock.now() }));
-  for (const blob of gone) await parts.blobs.remove(blob);
+  const gone = context.db.durably(() => changeSource(context.db, source, { ...given, now: context.clock.now() }));
+  for (const blob of gone) await context.blobs.remove(blob);
   return {};
 }
 
@@ -31,7 +31,7 @@ const resource: Resource = {
       permission: ['dashboard.library'],
       answer: { status: 200, data: Type.Object({ properties: propertyMap }) },
       find: (call) => findDatasource(call),
-      do: ({ parts }, source) => ({ data: { properties: sourceProperties(parts.db, source) } }),
+      do: ({ context }, source) => ({ data: { properties: sourceProperties(context.db, source) } }),
     }),
     defineEndpoint({
       method: 'PUT',
@@ -56,7 +56,7 @@ const resource: Resource = {
       find: (call) => findEditable(call),
       do: (call, source) => {
         const { name } = call.query;
-        if (!Object.hasOwn(sourceProperties(call.parts.db, source), name)) {
+        if (!Object.hasOwn(sourceProperties(call.context.db, source), name)) {
           throw notFound(`The data source has no property "${name}"`);
         }
         return change(call, source, { drop: name });

@@ -1,16 +1,16 @@
 import { editable } from '../datasource-rules.ts';
-import type { Call, Resource } from '../endpoint.ts';
-import { notFound, Refusal } from '../http/api-error.ts';
+import type { ApiCall, Resource } from '../endpoint.ts';
+import { ApiError, notFound } from '../http/api-error.ts';
 import { shareEndpoints } from '../share-endpoints.ts';
 import { asShared, type Datasource, datasourceById } from '../store/datasources.ts';
 import { canSee } from '../store/shares.ts';
 
 /** Here, and only here, a source that exists but is not the caller's to see answers 401. */
-function findShared({ parts, account, caller, params }: Call): Datasource {
-  const source = datasourceById(parts.db, params.id!);
+function findShared({ context, account, caller, params }: ApiCall): Datasource {
+  const source = datasourceById(context.db, params.id!);
   if (source === undefined) throw notFound(`Data source not found: ${params.id}`);
-  if (source.accountId === account.id && canSee(parts.db, asShared(source), caller)) return source;
-  throw new Refusal('permission_denied', 'The data source is not shared with you');
+  if (source.accountId === account.id && canSee(context.db, asShared(source), caller)) return source;
+  throw new ApiError('permission_denied', 'The data source is not shared with you');
 }
 
 const resource: Resource = {

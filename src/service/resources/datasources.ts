@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { newId } from '../../lib/ids.ts';
 import { createInstances, sourceProperties } from '../datasource-instancing.ts';
 import { connectors, findDatasource, findEditable, refreshInterval } from '../datasource-rules.ts';
-import type { Call, Resource } from '../endpoint.ts';
+import type { ApiCall, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { isoTime, isoTimeOrNull, nothing, propertyMap, someName, someText, timeText } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
@@ -107,7 +107,7 @@ interface Created {
 }
 
 /** Creates the source and its instances; answers the id of the source and of the first instance. */
-function create({ parts, caller, account, body }: Call<unknown, Created>): { id: string; instanceId: string } {
+function create({ context, caller, account, body }: ApiCall<unknown, Created>): { id: string; instanceId: string } {
   const { no_refresh: inProperties, ...properties } = body.properties ?? {};
   const source = {
     id: newId(),
@@ -120,15 +120,15 @@ function create({ parts, caller, account, body }: Call<unknown, Created>): { id:
     noRefresh: (body.no_refresh ?? (inProperties === true || inProperties === 'true')) ? 1 : 0,
     properties: JSON.stringify(properties),
     createdBy: caller.user.id,
-    createdAt: parts.clock.now(),
+    createdAt: context.clock.now(),
   } as const;
-  return parts.db.durably(() => createInstances(parts.db, { source, properties }, insertDatasource));
+  return context.db.durably(() => createInstances(context.db, { source, properties }, insertDatasource));
 }
 
-async function remove({ parts }: Call, source: Datasource): Promise<void> {
-  const blobs = instancesOf(parts.db, source.id).flatMap(({ blob }) => blob ?? []);
-  parts.db.durably(() => deleteDatasource(parts.db, source.id));
-  for (const blob of blobs) await parts.blobs.remove(blob);
+async function remove({ context }: ApiCall, source: Datasource): Promise<void> {
+  const blobs = instancesOf(context.db, source.id).flatMap(({ blob }) => blob ?? []);
+  context.db.durably(() => deleteDatasource(context.db, source.id));
+  for (const blob of blobs) await context.blobs.remove(blob);
 }
 
 const resource: Resource = {
@@ -143,8 +143,8 @@ const resource: Resource = {
       permission: ['dashboard.library'],
       query: pageQuery,
       answer: { status: 200, data: Type.Object({ datasources: Type.Array(Type.Object(listItem)) }) },
-      do: ({ parts, account, caller, query }) => {
-        const listed = visibleDatasources(parts.db, account, caller, query);
+      do: ({ context, account, caller, query }) => {
+        const listed = visibleDatasources(context.db, account, caller, query);
         return { data: { datasources: listed.items.map(describeListed) }, meta: listMeta(listed) };
       },
     }),
@@ -158,7 +158,7 @@ const resource: Resource = {
       query: { full: Type.Boolean({ default: false }) },
       answer: { status: 200, data: Type.Object(detail) },
       find: (call) => findDatasource(call),
-      do: ({ parts, query }, source) => ({ data: query.full ? describeFully(parts.db, source) : describe(source) }),
+      do: ({ context, query }, source) => ({ data: query.full ? describeFully(context.db, source) : describe(source) }),
     }),
     defineEndpoint({
       method: 'POST',
@@ -186,8 +186,8 @@ const resource: Resource = {
       body: changeBody,
       answer: { status: 200, data: nothing },
       find: (call) => findEditable(call),
-      do: ({ parts, body }, source) => {
-        parts.db.durably(() => updateDatasource(parts.db, source.id, body));
+      do: ({ context, body }, source) => {
+        context.db.durably(() => updateDatasource(context.db, source.id, body));
         return {};
       },
     }),

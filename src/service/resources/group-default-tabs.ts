@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
 import { newId } from '../../lib/ids.ts';
-import type { Call, Resource } from '../endpoint.ts';
+import type { ApiCall, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
+import { forbidden, notFound } from '../http/api-error.ts';
 import { nothing } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
-import { forbidden, notFound } from '../http/api-error.ts';
 import { findGroup } from '../people-rules.ts';
 import {
   countKlips,
@@ -19,7 +19,7 @@ import {
   tabVisibilities,
   updateDefaultTab,
 } from '../store/default-tabs.ts';
-import type { Group } from '../store/groups.ts';
+import type { UserGroup } from '../store/groups.ts';
 import { share, unshare } from '../store/shares.ts';
 import { findEditableTab } from '../tab-rules.ts';
 
@@ -58,22 +58,22 @@ function describe(given: DefaultTab): object {
   };
 }
 
-function describeFully({ parts }: Call, given: DefaultTab): object {
-  const { total, shared } = countKlips(parts.db, given);
+function describeFully({ context }: ApiCall, given: DefaultTab): object {
+  const { total, shared } = countKlips(context.db, given);
   return { ...describe(given), klips_shared: shared, total_klips: total };
 }
 
-function find(call: Call): DefaultTab {
+function find(call: ApiCall): DefaultTab {
   const group = findGroup(call);
   const id = call.params.default_tab!;
-  const found = defaultTabById(call.parts.db, group.id, id);
+  const found = defaultTabById(call.context.db, group.id, id);
   if (found === undefined) throw notFound(`Default dashboard not found: ${id}`);
   return found;
 }
 
 /** A group's default dashboard is shared with the group, as `can_edit` says: only who may share it can give it. */
-function add(call: Call<unknown, Change & { tab_id: string }>, group: Group): string {
-  const { db, clock } = call.parts;
+function add(call: ApiCall<unknown, Change & { tab_id: string }>, group: UserGroup): string {
+  const { db, clock } = call.context;
   const { tab_id: tabId, can_edit = false, visibility = 'library', index } = call.body;
   const id = newId();
   const createdAt = clock.now();
@@ -89,8 +89,8 @@ function add(call: Call<unknown, Change & { tab_id: string }>, group: Group): st
   return id;
 }
 
-function update(call: Call<unknown, Change>, found: DefaultTab): void {
-  const { db } = call.parts;
+function update(call: ApiCall<unknown, Change>, found: DefaultTab): void {
+  const { db } = call.context;
   const { can_edit: canEdit } = call.body;
   db.durably(() => {
     if (canEdit !== undefined) {
@@ -101,15 +101,19 @@ function update(call: Call<unknown, Change>, found: DefaultTab): void {
   });
 }
 
-function shareIt({ parts }: Call, given: { tabId: string; groupId: string; canEdit: boolean }): void {
+function shareIt({ context }: ApiCall, given: { tabId: string; groupId: string; canEdit: boolean }): void {
   const { tabId, groupId, canEdit } = given;
-  share(parts.db, { kind: 'tab', id: tabId }, { kind: 'group', holderId: groupId, canEdit, now: parts.clock.now() });
+  share(
+    context.db,
+    { kind: 'tab', id: tabId },
+    { kind: 'group', holderId: groupId, canEdit, now: context.clock.now() },
+  );
 }
 
-function remove({ parts }: Call, { id, tabId, groupId }: DefaultTab): void {
-  parts.db.durably(() => {
-    deleteDefaultTab(parts.db, id);
-    unshare(parts.db, { kind: 'tab', id: tabId }, 'group', groupId);
+function remove({ context }: ApiCall, { id, tabId, groupId }: DefaultTab): void {
+  context.db.durably(() => {
+    deleteDefaultTab(context.db, id);
+    unshare(context.db, { kind: 'tab', id: tabId }, 'group', groupId);
   });
 }
 
@@ -127,8 +131,8 @@ const resource: Resource = {
       query: pageQuery,
       answer: { status: 200, data: Type.Object({ tabs: Type.Array(Type.Object(item)) }) },
       find: (call) => findGroup(call),
-      do: ({ parts, query }, group) => {
-        const listed = defaultTabsOf(parts.db, group.id, query);
+      do: ({ context, query }, group) => {
+        const listed = defaultTabsOf(context.db, group.id, query);
         return { data: { tabs: listed.items.map(describe) }, meta: listMeta(listed) };
       },
     }),

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { Call, Resource } from '../endpoint.ts';
+import type { ApiCall, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
 import { membershipEndpoints } from '../membership.ts';
@@ -9,7 +9,7 @@ import { membersOf } from '../store/groups.ts';
 const path = '/groups/{id}/users/{user}';
 
 /** Group first, then user: the path is read from left to right. */
-const findPair = (call: Call) => ({ group: findGroup(call), user: findUser(call, call.params.user!) });
+const findPair = (call: ApiCall) => ({ group: findGroup(call), user: findUser(call, call.params.user!) });
 
 const resource: Resource = {
   name: 'group-members',
@@ -24,8 +24,8 @@ const resource: Resource = {
       query: pageQuery,
       answer: { status: 200, data: Type.Object({ users: Type.Array(personSchema) }) },
       find: (call) => findGroup(call),
-      do: ({ parts, query }, group) => {
-        const listed = membersOf(parts.db, group.id, query);
+      do: ({ context, query }, group) => {
+        const listed = membersOf(context.db, group.id, query);
         return { data: { users: listed.items }, meta: listMeta(listed) };
       },
     }),

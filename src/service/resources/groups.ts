@@ -1,19 +1,19 @@
 import { Type } from 'typebox';
 import { newId } from '../../lib/ids.ts';
-import type { Call, Resource } from '../endpoint.ts';
+import type { ApiCall, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
+import { badRequest } from '../http/api-error.ts';
 import { idText, nothing, someName, someText } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
-import { badRequest } from '../http/api-error.ts';
 import { describeNamed, findGroup, namedSchema } from '../people-rules.ts';
 import {
   allMembersOf,
   countMembers,
   createGroup,
   deleteGroup,
-  type Group,
   groupByName,
   groupsOfAccount,
+  type UserGroup,
   updateGroup,
 } from '../store/groups.ts';
 
@@ -29,12 +29,12 @@ const detail = Type.Object({
 
 const body = { description: Type.Optional(someText), external_id: Type.Optional(idText) };
 
-function describe({ parts, query }: Call<{ full: boolean }>, group: Group): object {
+function describe({ context, query }: ApiCall<{ full: boolean }>, group: UserGroup): object {
   const { id, externalId, accountId, name, description } = group;
   const fields = { id, external_id: externalId, company: accountId, name, description };
-  const num_members = countMembers(parts.db, id);
+  const num_members = countMembers(context.db, id);
   if (!query.full) return { ...fields, num_members };
-  const members = allMembersOf(parts.db, id).map((person) => ({
+  const members = allMembersOf(context.db, id).map((person) => ({
     id: person.id,
     full_name: `${person.first_name} ${person.last_name}`.trim(),
   }));
@@ -42,8 +42,8 @@ function describe({ parts, query }: Call<{ full: boolean }>, group: Group): obje
 }
 
 /** The names of an account's groups tell them apart. */
-function checkName({ parts, account }: Call, name: string | undefined, self?: string): void {
-  const known = name === undefined ? undefined : groupByName(parts.db, account.id, name);
+function checkName({ context, account }: ApiCall, name: string | undefined, self?: string): void {
+  const known = name === undefined ? undefined : groupByName(context.db, account.id, name);
   if (known !== undefined && known.id !== self) throw badRequest('Field "name" is the name of another group');
 }
 
@@ -60,8 +60,8 @@ const resource: Resource = {
       permission: ['user.manage', 'group.view'],
       query: pageQuery,
       answer: { status: 200, data: Type.Object({ groups: Type.Array(namedSchema) }) },
-      do: ({ parts, account, query }) => {
-        const listed = groupsOfAccount(parts.db, account.id, query);
+      do: ({ context, account, query }) => {
+        const listed = groupsOfAccount(context.db, account.id, query);
         return { data: { groups: listed.items.map(describeNamed) }, meta: listMeta(listed) };
       },
     }),
@@ -86,12 +86,12 @@ const resource: Resource = {
       body: { name: someName, ...body },
       answer: { status: 201, data: nothing },
       do: (call) => {
-        const { parts, account, body } = call;
+        const { context, account, body } = call;
         const { name, description = '', external_id: externalId = null } = body;
         const id = newId();
         checkName(call, name);
         const group = { id, accountId: account.id, externalId, name, description };
-        parts.db.durably(() => createGroup(parts.db, group, parts.clock.now()));
+        context.db.durably(() => createGroup(context.db, group, context.clock.now()));
         return { meta: { location: `/groups/${id}` } };
       },
     }),
@@ -106,7 +106,7 @@ const resource: Resource = {
       answer: { status: 200, data: nothing },
       find: (call) => findGroup(call),
       do: (call, group) => {
-        const { db } = call.parts;
+        const { db } = call.context;
         checkName(call, call.body.name, group.id);
         db.durably(() => updateGroup(db, group.id, call.body));
         return {};
@@ -120,8 +120,8 @@ const resource: Resource = {
       permission: ['user.manage'],
       answer: { status: 200, data: nothing },
       find: (call) => findGroup(call),
-      do: ({ parts }, group) => {
-        parts.db.durably(() => deleteGroup(parts.db, group.id));
+      do: ({ context }, group) => {
+        context.db.durably(() => deleteGroup(context.db, group.id));
         return {};
       },
     }),

@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
 import { newId } from '../../lib/ids.ts';
-import type { Call, Resource } from '../endpoint.ts';
+import type { ApiCall, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
+import { badRequest, forbidden, notFound } from '../http/api-error.ts';
 import { idAndName, isoTime, nothing, timeText, unixTime } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
-import { badRequest, forbidden, notFound } from '../http/api-error.ts';
 import { findKlip } from '../klip-rules.ts';
 import {
   type Annotation,
@@ -36,16 +36,16 @@ function describe({ id, authorId, authorName, createdAt, body }: Annotation): ob
 }
 
 /** Who sees a Klip sees what is written on it. */
-function findAnnotation(call: Call): Annotation {
+function findAnnotation(call: ApiCall): Annotation {
   const { annotation: id } = call.params as { annotation: string };
   const klip = findKlip(call);
-  const annotation = annotationById(call.parts.db, id);
+  const annotation = annotationById(call.context.db, id);
   if (annotation?.klipId !== klip.id) throw notFound(`Annotation not found: ${id}`);
   return annotation;
 }
 
 /** What somebody wrote is theirs to change, and an administrator's. */
-function findOwn(call: Call): Annotation {
+function findOwn(call: ApiCall): Annotation {
   const annotation = findAnnotation(call);
   const { user, isAdmin, permissions } = call.caller;
   if (annotation.authorId !== user.id && !isAdmin && !permissions.has('admin.annotation')) {
@@ -80,8 +80,8 @@ const resource: Resource = {
       query: { ...pageQuery, start_date: Type.Optional(unixTime), end_date: Type.Optional(unixTime) },
       answer: { status: 200, data: Type.Object({ annotations: Type.Array(annotationSchema) }) },
       find: (call) => findKlip(call),
-      do: ({ parts, query }, klip) => {
-        const listed = annotationsOf(parts.db, { klipId: klip.id, ...milliseconds(query) }, query);
+      do: ({ context, query }, klip) => {
+        const listed = annotationsOf(context.db, { klipId: klip.id, ...milliseconds(query) }, query);
         return { data: { annotations: listed.items.map(describe) }, meta: listMeta(listed) };
       },
     }),
@@ -104,9 +104,9 @@ const resource: Resource = {
       body: { body: writing },
       answer: { status: 201, data: nothing },
       find: (call) => findKlip(call),
-      do: ({ parts, caller, body: { body } }, klip) => {
+      do: ({ context, caller, body: { body } }, klip) => {
         const annotation = { id: newId(), klipId: klip.id, body, authorId: caller.user.id };
-        parts.db.durably(() => insertAnnotation(parts.db, { ...annotation, createdAt: parts.clock.now() }));
+        context.db.durably(() => insertAnnotation(context.db, { ...annotation, createdAt: context.clock.now() }));
         return { meta: { location: `/klips/${klip.id}/annotations/${annotation.id}` } };
       },
     }),
@@ -120,8 +120,8 @@ const resource: Resource = {
       body: { body: Type.Optional(writing) },
       answer: { status: 200, data: nothing },
       find: (call) => findOwn(call),
-      do: ({ parts, body: { body } }, { id }) => {
-        if (body !== undefined) parts.db.durably(() => updateAnnotation(parts.db, id, body));
+      do: ({ context, body: { body } }, { id }) => {
+        if (body !== undefined) context.db.durably(() => updateAnnotation(context.db, id, body));
         return {};
       },
     }),
@@ -134,8 +134,8 @@ const resource: Resource = {
       permission: ['dashboard.annotation.edit'],
       answer: { status: 200, data: nothing },
       find: (call) => findOwn(call),
-      do: ({ parts }, { id }) => {
-        parts.db.durably(() => deleteAnnotation(parts.db, id));
+      do: ({ context }, { id }) => {
+        context.db.durably(() => deleteAnnotation(context.db, id));
         return {};
       },
     }),

@@ -1,15 +1,15 @@
 import { Type } from 'typebox';
 import { clientNamed } from '../client-named.ts';
-import type { Call, Resource } from '../endpoint.ts';
+import type { ApiCall, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { nothing } from '../http/fields.ts';
 import { notFound } from '../http/api-error.ts';
+import { nothing } from '../http/fields.ts';
 import { notShared, requireImportable } from '../import-rules.ts';
 import { copyKlip } from '../klip-copy.ts';
 import { type Klip, klipAsShared, klipById } from '../store/klips.ts';
 
-function findImportable(call: Call): Klip {
-  const klip = klipById(call.parts.db, call.params.id!);
+function findImportable(call: ApiCall): Klip {
+  const klip = klipById(call.context.db, call.params.id!);
   if (klip === undefined) throw notFound(`Klip not found: ${call.params.id}`);
   if (klip.accountId !== call.account.id) throw notShared('The Klip');
   requireImportable(call, klipAsShared(klip), 'The Klip');
@@ -32,7 +32,7 @@ const resource: Resource = {
       answer: { status: 201, data: nothing },
       find: (call) => findImportable(call),
       do: (call, klip) => {
-        const client = clientNamed(call.parts, call.caller, call.body.client_id);
+        const client = clientNamed(call.context, call.caller, call.body.client_id);
         return { meta: { location: `/klips/${copyKlip(call, klip, client.id)}` } };
       },
     }),

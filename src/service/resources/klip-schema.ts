@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { Call, Resource } from '../endpoint.ts';
+import type { ApiCall, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { nothing } from '../http/fields.ts';
 import { findEditableKlip, findKlip } from '../klip-rules.ts';
@@ -12,11 +12,11 @@ const path = '/klips/{id}/schema';
  * Puts the whole body in place of the schema. `client_id` says whose Klip is meant and is no part of it; a member that
  * is null counts as not given, as in every body.
  */
-function replace(call: Call, klip: Klip): void {
+function replace(call: ApiCall, klip: Klip): void {
   const given = Object.entries(call.json).filter(([name, value]) => name !== 'client_id' && value !== null);
   const schema: Schema = Object.fromEntries(given);
   checkSchema(call, schema);
-  const { db, clock } = call.parts;
+  const { db, clock } = call.context;
   db.durably(() => {
     setSchema(db, klip.id, { schema: JSON.stringify(schema), now: clock.now() });
     setUsedDatasources(db, klip.id, datasourcesOf(schema));
@@ -36,7 +36,7 @@ const resource: Resource = {
       permission: ['klip.edit'],
       answer: { status: 200, data: Type.Object({ schema: schemaObject }) },
       find: (call) => findKlip(call),
-      do: ({ parts }, klip) => ({ data: { schema: JSON.parse(schemaOf(parts.db, klip.id)) as Schema } }),
+      do: ({ context }, klip) => ({ data: { schema: JSON.parse(schemaOf(context.db, klip.id)) as Schema } }),
     }),
     defineEndpoint({
       method: 'PUT',

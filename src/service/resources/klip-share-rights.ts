@@ -22,7 +22,7 @@ const resource: Resource = {
       client: false,
       answer: { status: 200, data: Type.Object({ share_rights: rights.share_rights }) },
       find: (call) => findKlip(call),
-      do: ({ parts }, klip) => ({ data: { share_rights: groupRights(parts.db, klipAsShared(klip)) } }),
+      do: ({ context }, klip) => ({ data: { share_rights: groupRights(context.db, klipAsShared(klip)) } }),
     }),
     defineEndpoint({
       method: 'PUT',

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { newId } from '../../lib/ids.ts';
 import { findDatasource } from '../datasource-rules.ts';
-import type { Call, Resource } from '../endpoint.ts';
+import type { ApiCall, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { idAndName, isoTime, nothing, someName, someText, timeText } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
@@ -50,24 +50,24 @@ function describe(klip: Klip): object {
   };
 }
 
-function describeFully({ parts, caller }: Call, klip: Klip): object {
-  const datasources = usedDatasources(parts.db, klip.id, caller);
-  return { ...describe(klip), ...rightsOf(parts.db, klipAsShared(klip)), datasources, datasets: [] };
+function describeFully({ context, caller }: ApiCall, klip: Klip): object {
+  const datasources = usedDatasources(context.db, klip.id, caller);
+  return { ...describe(klip), ...rightsOf(context.db, klipAsShared(klip)), datasources, datasets: [] };
 }
 
 /** The Klip that the path names, or whose instance it names; an instance lends the answer its id. */
-function findByEitherId(call: Call): { klip: Klip; ids: object } {
+function findByEitherId(call: ApiCall): { klip: Klip; ids: object } {
   const { id } = call.params as { id: string };
-  const instance = klipInstanceById(call.parts.db, id);
+  const instance = klipInstanceById(call.context.db, id);
   const klip = findKlip(call, instance?.klipId, id);
   return { klip, ids: instance === undefined ? {} : { id, klip_id: klip.id } };
 }
 
-type Created = Call<unknown, { name: string; description?: string; schema?: object }>;
+type Created = ApiCall<unknown, { name: string; description?: string; schema?: object }>;
 
 /** Stores the Klip and what its schema names; answers its id. */
 function create(call: Created): string {
-  const { parts, caller, account, body } = call;
+  const { context, caller, account, body } = call;
   const id = newId();
   const given = body.schema === undefined ? undefined : (call.json.schema as Schema);
   if (given !== undefined) checkSchema(call, given, 'schema.');
@@ -78,11 +78,11 @@ function create(call: Created): string {
     name: body.name,
     description: body.description ?? '',
     createdBy: caller.user.id,
-    createdAt: parts.clock.now(),
+    createdAt: context.clock.now(),
   };
-  parts.db.durably(() => {
-    insertKlip(parts.db, { ...klip, schema: JSON.stringify(schema) });
-    setUsedDatasources(parts.db, id, datasourcesOf(schema));
+  context.db.durably(() => {
+    insertKlip(context.db, { ...klip, schema: JSON.stringify(schema) });
+    setUsedDatasources(context.db, id, datasourcesOf(schema));
   });
   return id;
 }
@@ -101,8 +101,8 @@ const resource: Resource = {
       answer: { status: 200, data: Type.Object({ klips: Type.Array(Type.Object(listItem)) }) },
       find: (call) =>
         call.query.datasource_id === undefined ? undefined : findDatasource(call, call.query.datasource_id),
-      do: ({ parts, account, caller, query }, source) => {
-        const listed = visibleKlips(parts.db, { account, caller, datasourceId: source?.id }, query);
+      do: ({ context, account, caller, query }, source) => {
+        const listed = visibleKlips(context.db, { account, caller, datasourceId: source?.id }, query);
         return { data: { klips: listed.items.map(describeListed) }, meta: listMeta(listed) };
       },
     }),
@@ -134,8 +134,8 @@ const resource: Resource = {
       query: pageQuery,
       answer: { status: 200, data: Type.Object({ klips: Type.Array(Type.String()) }) },
       find: (call) => findKlip(call),
-      do: ({ parts, caller, query }, klip) => {
-        const listed = clientInstancesOf(parts.db, { klipId: klip.id, companyId: caller.company.id }, query);
+      do: ({ context, caller, query }, klip) => {
+        const listed = clientInstancesOf(context.db, { klipId: klip.id, companyId: caller.company.id }, query);
         return { data: { klips: listed.items.map(({ id }) => id) }, meta: listMeta(listed) };
       },
     }),
@@ -164,8 +164,8 @@ const resource: Resource = {
       body: { name: Type.Optional(someName), description: Type.Optional(someText) },
       answer: { status: 200, data: nothing },
       find: (call) => findEditableKlip(call),
-      do: ({ parts, body }, klip) => {
-        parts.db.durably(() => updateKlip(parts.db, klip.id, { ...body, now: parts.clock.now() }));
+      do: ({ context, body }, klip) => {
+        context.db.durably(() => updateKlip(context.db, klip.id, { ...body, now: context.clock.now() }));
         return {};
       },
     }),
@@ -177,8 +177,8 @@ const resource: Resource = {
       permission: ['klip.delete'],
       answer: { status: 200, data: nothing },
       find: (call) => findEditableKlip(call),
-      do: ({ parts }, klip) => {
-        parts.db.durably(() => deleteKlip(parts.db, klip.id));
+      do: ({ context }, klip) => {
+        context.db.durably(() => deleteKlip(context.db, klip.id));
         return {};
       },
     }),

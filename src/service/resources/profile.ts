@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { Call, Resource } from '../endpoint.ts';
+import type { ApiCall, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { idAndName, isoTime, isoTimeOrNull, timeText } from '../http/fields.ts';
 import { tabInstanceSchema } from '../people-rules.ts';
@@ -20,10 +20,10 @@ const profile = Type.Object({
   permissions: Type.Optional(Type.Array(Type.String())),
 });
 
-function describe({ caller, parts }: Call): object {
+function describe({ caller, context }: ApiCall): object {
   const { company } = caller;
   // Read anew: a call with a password is itself the last sign-in.
-  const user = userById(parts.db, caller.user.id)!;
+  const user = userById(context.db, caller.user.id)!;
   return {
     id: user.id,
     company: { id: company.id, name: company.name },
@@ -36,12 +36,12 @@ function describe({ caller, parts }: Call): object {
   };
 }
 
-function describeFully(call: Call): object {
-  const { caller, parts } = call;
+function describeFully(call: ApiCall): object {
+  const { caller, context } = call;
   return {
     ...describe(call),
-    tab_instances: allTabInstancesOf(parts.db, caller.user.id),
-    groups: groupsOf(parts.db, caller.user),
+    tab_instances: allTabInstancesOf(context.db, caller.user.id),
+    groups: groupsOf(context.db, caller.user),
     permissions: [...caller.permissions].sort(),
   };
 }

@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
 import { newId } from '../../lib/ids.ts';
-import { requireLinkRoom } from '../account-capacity.ts';
+import { requireLinkCapacity } from '../account-capacity.ts';
 import { hashPassword } from '../auth/passwords.ts';
-import type { Call, Resource } from '../endpoint.ts';
+import type { ApiCall, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
+import { type ApiError, notFound } from '../http/api-error.ts';
 import { isoTime, isoTimeOrNull, nothing, someName, timeText } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
-import { notFound, type Refusal } from '../http/api-error.ts';
 import { addressOf, visibilities, visibilityOf } from '../published/address.ts';
 import { deleteLink, insertLink, linkById, linksOf, type PublishedLink, updateLink } from '../store/published-links.ts';
 import { findEditableTab, findTab } from '../tab-rules.ts';
@@ -53,7 +53,7 @@ interface Settings {
 }
 
 /** Never the password, nor its hash. */
-function describe({ host }: Call, link: PublishedLink): object {
+function describe({ host }: ApiCall, link: PublishedLink): object {
   return {
     id: link.id,
     published_link_name: link.name,
@@ -103,45 +103,45 @@ async function hashOf({ password }: Settings): Promise<string | null | undefined
 }
 
 /** A hash takes a while, in which the dashboard may go or be taken from the caller: so it is looked up again. */
-async function create(call: Call<unknown, Settings>): Promise<PublishedLink> {
-  const { parts, caller, body } = call;
+async function create(call: ApiCall<unknown, Settings>): Promise<PublishedLink> {
+  const { context, caller, body } = call;
   const password = await hashOf(body);
   const { id: createdBy, firstName, lastName, email } = caller.user;
   const creatorName = `${firstName} ${lastName}`.trim() || email;
-  return parts.db.durably(() => {
+  return context.db.durably(() => {
     const { id: tabId, accountId } = findEditableTab(call);
     const id = newId();
-    const own = { id, tabId, createdBy, creatorName, createdAt: parts.clock.now() };
+    const own = { id, tabId, createdBy, creatorName, createdAt: context.clock.now() };
     const settings = settled(unset, body, password);
-    requireLinkRoom(parts.db, accountId, settings);
-    insertLink(parts.db, { ...own, ...settings });
-    return linkById(parts.db, id)!;
+    requireLinkCapacity(context.db, accountId, settings);
+    insertLink(context.db, { ...own, ...settings });
+    return linkById(context.db, id)!;
   });
 }
 
-async function change(call: Call<unknown, Settings>): Promise<PublishedLink> {
-  const { parts, body } = call;
+async function change(call: ApiCall<unknown, Settings>): Promise<PublishedLink> {
+  const { context, body } = call;
   const password = await hashOf(body);
-  return parts.db.durably(() => {
+  return context.db.durably(() => {
     const link = findEditable(call);
     const settings = settled(link, body, password);
-    if (settings.isPublic !== link.isPublic) requireLinkRoom(parts.db, call.account.id, settings);
-    updateLink(parts.db, link.id, settings);
-    return linkById(parts.db, link.id)!;
+    if (settings.isPublic !== link.isPublic) requireLinkCapacity(context.db, call.account.id, settings);
+    updateLink(context.db, link.id, settings);
+    return linkById(context.db, link.id)!;
   });
 }
 
 /** A link to a dashboard that the caller may see, or change. */
-function findLink(call: Call, find = findTab): PublishedLink {
+function findLink(call: ApiCall, find = findTab): PublishedLink {
   const id = call.params.id!;
-  const refuse = (): Refusal => notFound(`Published link not found: ${id}`);
-  const link = linkById(call.parts.db, id);
+  const refuse = (): ApiError => notFound(`Published link not found: ${id}`);
+  const link = linkById(call.context.db, id);
   if (link === undefined) throw refuse();
   find(call, link.tabId, refuse);
   return link;
 }
 
-function findEditable(call: Call): PublishedLink {
+function findEditable(call: ApiCall): PublishedLink {
   return findLink(call, findEditableTab);
 }
 
@@ -186,7 +186,7 @@ const resource: Resource = {
       answer: { status: 200, data: Type.Object({ published_links: Type.Array(linkAnswer) }) },
       find: (call) => findTab(call, call.query.dashboard_id),
       do: (call, tab) => {
-        const listed = linksOf(call.parts.db, tab.id, call.query);
+        const listed = linksOf(call.context.db, tab.id, call.query);
         const links = listed.items.map((link) => describe(call, link));
         return { data: { published_links: links }, meta: listMeta(listed) };
       },
@@ -212,8 +212,8 @@ const resource: Resource = {
       permission,
       answer: { status: 200, data: nothing },
       find: (call) => findEditable(call),
-      do: ({ parts }, link) => {
-        parts.db.durably(() => deleteLink(parts.db, link.id));
+      do: ({ context }, link) => {
+        context.db.durably(() => deleteLink(context.db, link.id));
         return {};
       },
     }),

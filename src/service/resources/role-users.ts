@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
-import type { Call, Resource } from '../endpoint.ts';
+import type { ApiCall, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
+import { ApiError, badRequest, notFound } from '../http/api-error.ts';
 import { nothing } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
-import { badRequest, notFound, Refusal } from '../http/api-error.ts';
 import { assignRole, requireAdmin, withdrawRole } from '../people-rules.ts';
 import { holdersOf, type Role, roleById } from '../store/roles.ts';
 import { type User, userById } from '../store/users.ts';
@@ -12,22 +12,22 @@ const permission = ['user.manage'] as const;
 const path = '/roles/{id}/users';
 
 /** Here, and only here, a role or a user that exists in another account answers 401. */
-function ofThisAccount<T extends { accountId: string }>({ account }: Call, kind: string, found: T | undefined): T {
+function ofThisAccount<T extends { accountId: string }>({ account }: ApiCall, kind: string, found: T | undefined): T {
   if (found === undefined) throw notFound(`${kind} not found`);
   if (found.accountId !== account.id) {
-    throw new Refusal('permission_denied', `The ${kind.toLowerCase()} belongs to another company`);
+    throw new ApiError('permission_denied', `The ${kind.toLowerCase()} belongs to another company`);
   }
   return found;
 }
 
-function findRoleHere(call: Call): Role {
-  return ofThisAccount(call, 'Role', roleById(call.parts.db, call.params.id!));
+function findRoleHere(call: ApiCall): Role {
+  return ofThisAccount(call, 'Role', roleById(call.context.db, call.params.id!));
 }
 
-function findPair(call: Call): { role: Role; user: User } {
+function findPair(call: ApiCall): { role: Role; user: User } {
   requireAdmin(call);
   const role = findRoleHere(call);
-  return { role, user: ofThisAccount(call, 'User', userById(call.parts.db, call.params.user!)) };
+  return { role, user: ofThisAccount(call, 'User', userById(call.context.db, call.params.user!)) };
 }
 
 const withoutUser = (method: 'PUT' | 'DELETE') =>
@@ -62,8 +62,8 @@ const resource: Resource = {
         }),
       },
       find: (call) => findRoleHere(call),
-      do: ({ parts, query }, role) => {
-        const listed = holdersOf(parts.db, role.id, query);
+      do: ({ context, query }, role) => {
+        const listed = holdersOf(context.db, role.id, query);
         const users = listed.items.map(({ first_name, last_name, email }) => ({ first_name, last_name, email }));
         return { data: { users }, meta: listMeta(listed) };
       },

@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
 import { newId } from '../../lib/ids.ts';
 import { permissions } from '../auth/permissions.ts';
-import type { Call, Resource } from '../endpoint.ts';
+import type { ApiCall, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
+import { badRequest } from '../http/api-error.ts';
 import { nothing, someName, someText } from '../http/fields.ts';
 import { listMeta, pageOf, pageQuery } from '../http/page.ts';
-import { badRequest } from '../http/api-error.ts';
 import { describeNamed, findRole, namedSchema, personSchema, requireHeld, requireOwnRole } from '../people-rules.ts';
 import {
   allHoldersOf,
@@ -38,28 +38,28 @@ const change = {
   permissions: Type.Optional(permissionNames),
 };
 
-function describe({ parts, query }: Call<{ full: boolean }>, role: Role): object {
+function describe({ context, query }: ApiCall<{ full: boolean }>, role: Role): object {
   const fields = { ...describeNamed(role), company: role.accountId };
   if (!query.full) return fields;
   return {
     ...fields,
-    users: allHoldersOf(parts.db, role.id),
-    num_users: countHolders(parts.db, role.id),
+    users: allHoldersOf(context.db, role.id),
+    num_users: countHolders(context.db, role.id),
     permissions: permissionsIn(role),
   };
 }
 
 /** The names of an account's roles tell them apart. */
-function checkName({ parts, account }: Call, name: string | undefined, self?: string): void {
-  const known = name === undefined ? undefined : roleByName(parts.db, account.id, name);
+function checkName({ context, account }: ApiCall, name: string | undefined, self?: string): void {
+  const known = name === undefined ? undefined : roleByName(context.db, account.id, name);
   if (known !== undefined && known.id !== self) throw badRequest('Field "name" is the name of another role');
 }
 
 type Change = { name?: string; description?: string; permissions?: (typeof permissions)[number][] };
 
 /** What is not given stays; permissions that are given replace all that the role had. */
-function update(call: Call<unknown, Change>, role: Role): void {
-  const { db } = call.parts;
+function update(call: ApiCall<unknown, Change>, role: Role): void {
+  const { db } = call.context;
   const { permissions: given, ...texts } = call.body;
   requireOwnRole(role);
   checkName(call, texts.name, role.id);
@@ -79,8 +79,8 @@ const resource: Resource = {
       permission,
       query: pageQuery,
       answer: { status: 200, data: Type.Object({ roles: Type.Array(namedSchema) }) },
-      do: ({ parts, account, query }) => {
-        const listed = rolesOfAccount(parts.db, account.id, query);
+      do: ({ context, account, query }) => {
+        const listed = rolesOfAccount(context.db, account.id, query);
         return { data: { roles: listed.items.map(describeNamed) }, meta: listMeta(listed) };
       },
     }),
@@ -106,12 +106,12 @@ const resource: Resource = {
       body: { ...change, name: someName },
       answer: { status: 201, data: nothing },
       do: (call) => {
-        const { parts, account, body } = call;
+        const { context, account, body } = call;
         const { name, description = '', permissions: given = [] } = body;
         checkName(call, name);
         requireHeld(call, given);
         const role = { id: newId(), accountId: account.id, name, description, permissions: [...new Set(given)] };
-        parts.db.durably(() => createRole(parts.db, role, parts.clock.now()));
+        context.db.durably(() => createRole(context.db, role, context.clock.now()));
         return { meta: { location: `/roles/${role.id}` } };
       },
     }),
@@ -140,8 +140,8 @@ const resource: Resource = {
       permission,
       answer: { status: 200, data: nothing },
       find: (call) => findRole(call),
-      do: ({ parts }, role) => {
-        parts.db.durably(() => deleteRole(parts.db, requireOwnRole(role).id));
+      do: ({ context }, role) => {
+        context.db.durably(() => deleteRole(context.db, requireOwnRole(role).id));
         return {};
       },
     }),
@@ -169,7 +169,7 @@ const resource: Resource = {
       answer: { status: 200, data: nothing },
       find: (call) => findRole(call),
       do: (call, role) => {
-        update(call as Call<unknown, Change>, role);
+        update(call as ApiCall<unknown, Change>, role);
         return {};
       },
     }),

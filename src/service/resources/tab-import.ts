@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
 import { newId } from '../../lib/ids.ts';
-import { requireDashboardRoom } from '../account-capacity.ts';
+import { requireDashboardCapacity } from '../account-capacity.ts';
 import { clientNamed } from '../client-named.ts';
-import type { Call, Resource } from '../endpoint.ts';
+import type { ApiCall, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { nothing } from '../http/fields.ts';
 import { forbidden, notFound } from '../http/api-error.ts';
+import { nothing } from '../http/fields.ts';
 import { requireImportable } from '../import-rules.ts';
 import { copyKlip } from '../klip-copy.ts';
 import { insertKlipInstance, klipInstancesOf } from '../store/klip-instances.ts';
@@ -13,29 +13,29 @@ import { type Klip, klipAsShared, klipById } from '../store/klips.ts';
 import { canSee } from '../store/shares.ts';
 import { insertTab, type Tab, tabAsShared, tabById } from '../store/tabs.ts';
 
-function findImportable(call: Call): Tab {
-  const tab = tabById(call.parts.db, call.params.id!);
+function findImportable(call: ApiCall): Tab {
+  const tab = tabById(call.context.db, call.params.id!);
   if (tab?.accountId !== call.account.id) throw notFound(`Dashboard not found: ${call.params.id}`);
   requireImportable(call, tabAsShared(tab), 'The dashboard');
   return tab;
 }
 
 /** Who may look at a dashboard sees what its Klips show, not how they are made: a copy would tell. */
-function copyableKlip({ parts, caller }: Call, id: string): Klip {
-  const klip = klipById(parts.db, id)!;
-  if (canSee(parts.db, klipAsShared(klip), caller)) return klip;
+function copyableKlip({ context, caller }: ApiCall, id: string): Klip {
+  const klip = klipById(context.db, id)!;
+  if (canSee(context.db, klipAsShared(klip), caller)) return klip;
   throw forbidden('The dashboard has a Klip that is not shared with you');
 }
 
 /** Copies a dashboard, its layout, its Klips and their data sources, each of them once. Answers the copy's id. */
-function copyTab(call: Call, tab: Tab, accountId: string): string {
-  const { db, clock } = call.parts;
+function copyTab(call: ApiCall, tab: Tab, accountId: string): string {
+  const { db, clock } = call.context;
   const id = newId();
   const createdAt = clock.now();
   const klips = new Map<string, string>();
   const sources = new Map<string, string>();
   db.durably(() => {
-    requireDashboardRoom(db, accountId);
+    requireDashboardCapacity(db, accountId);
     insertTab(db, { ...tab, id, accountId, createdBy: call.caller.user.id, createdAt });
     for (const instance of klipInstancesOf(db, tab.id)) {
       const klipId =
@@ -62,7 +62,7 @@ const resource: Resource = {
       answer: { status: 201, data: nothing },
       find: (call) => findImportable(call),
       do: (call, tab) => {
-        const client = clientNamed(call.parts, call.caller, call.body.client_id);
+        const client = clientNamed(call.context, call.caller, call.body.client_id);
         return { meta: { location: `/tabs/${copyTab(call, tab, client.id)}` } };
       },
     }),

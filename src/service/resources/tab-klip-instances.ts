@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
 import { newId } from '../../lib/ids.ts';
-import type { Call, Resource } from '../endpoint.ts';
+import type { ApiCall, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
+import { badRequest, notFound } from '../http/api-error.ts';
 import { nothing } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
-import { badRequest, notFound } from '../http/api-error.ts';
 import { findKlip } from '../klip-rules.ts';
 import {
   deleteKlipInstance,
@@ -49,37 +49,37 @@ function describe({ id, klipId, name }: Pick<KlipInstance, 'id' | 'klipId' | 'na
 }
 
 /** Places all of the Klips or, when one of them is not there or has no such place, none. */
-function place(call: Call<unknown, PlaceBody>, tab: Tab): KlipInstance[] {
-  const { parts, body } = call;
+function place(call: ApiCall<unknown, PlaceBody>, tab: Tab): KlipInstance[] {
+  const { context, body } = call;
   const layout = layoutOf(tab);
   const regions = regionCount(layout);
-  const now = parts.clock.now();
-  return parts.db.durably(() => {
+  const now = context.clock.now();
+  return context.db.durably(() => {
     const wanted = body.klips.map(({ klip_id, region = 1, position = 0 }, at) => {
       if (region > regions) throw badRequest(`Field "klips.${at}.region" must be 1 to ${regions} in this layout`);
       const { id: klipId, name } = findKlip(call, klip_id);
       return { id: newId(), tabId: tab.id, klipId, name, region, position, ...unsized };
     });
-    const standing = new Map<string, Placed>(klipInstancesOf(parts.db, tab.id).map((one) => [one.id, one]));
+    const standing = new Map<string, Placed>(klipInstancesOf(context.db, tab.id).map((one) => [one.id, one]));
     for (const one of wanted) {
       for (const moved of makeRoom(layout, [...standing.values()], one)) standing.set(moved.id, moved);
       standing.set(one.id, one);
     }
-    for (const one of wanted) insertKlipInstance(parts.db, { ...one, createdAt: now });
-    for (const one of standing.values()) placeKlipInstance(parts.db, one);
-    updateTab(parts.db, tab.id, { now });
+    for (const one of wanted) insertKlipInstance(context.db, { ...one, createdAt: now });
+    for (const one of standing.values()) placeKlipInstance(context.db, one);
+    updateTab(context.db, tab.id, { now });
     return wanted;
   });
 }
 
 const unsized = { colSpan: 1, minHeight: 0, height: null } as const;
 
-function remove({ parts, params }: Call, tab: Tab): void {
+function remove({ context, params }: ApiCall, tab: Tab): void {
   const id = params.instance!;
-  parts.db.durably(() => {
-    if (klipInstanceById(parts.db, id)?.tabId !== tab.id) throw notFound(`Klip instance not found: ${id}`);
-    deleteKlipInstance(parts.db, id);
-    updateTab(parts.db, tab.id, { now: parts.clock.now() });
+  context.db.durably(() => {
+    if (klipInstanceById(context.db, id)?.tabId !== tab.id) throw notFound(`Klip instance not found: ${id}`);
+    deleteKlipInstance(context.db, id);
+    updateTab(context.db, tab.id, { now: context.clock.now() });
   });
 }
 
@@ -97,8 +97,8 @@ const resource: Resource = {
       query: pageQuery,
       answer: { status: 200, data: instances },
       find: (call) => findTab(call),
-      do: ({ parts, query }, tab) => {
-        const listed = pageOfKlipInstances(parts.db, tab.id, query);
+      do: ({ context, query }, tab) => {
+        const listed = pageOfKlipInstances(context.db, tab.id, query);
         return { data: { klip_instances: listed.items.map(describe) }, meta: listMeta(listed) };
       },
     }),

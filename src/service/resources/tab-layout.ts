@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { Call, Resource } from '../endpoint.ts';
+import type { ApiCall, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { nothing } from '../http/fields.ts';
 import { deleteKlipInstance, klipInstancesOf, placeKlipInstance } from '../store/klip-instances.ts';
@@ -17,8 +17,8 @@ interface LayoutBody {
 }
 
 /** What the layout leaves out leaves the dashboard. All is checked before anything changes. */
-function layOut({ parts, body }: Call<unknown, LayoutBody>, { id }: Tab): void {
-  const { db, clock } = parts;
+function layOut({ context, body }: ApiCall<unknown, LayoutBody>, { id }: Tab): void {
+  const { db, clock } = context;
   db.durably(() => {
     const standing = klipInstancesOf(db, id);
     const wanted = readLayout(body, standing);
@@ -42,7 +42,7 @@ const resource: Resource = {
       permission,
       answer: { status: 200, data: layoutAnswer },
       find: (call) => findTab(call),
-      do: ({ parts }, tab) => ({ data: writeLayout(layoutOf(tab), klipInstancesOf(parts.db, tab.id)) }),
+      do: ({ context }, tab) => ({ data: writeLayout(layoutOf(tab), klipInstancesOf(context.db, tab.id)) }),
     }),
     defineEndpoint({
       method: 'PUT',

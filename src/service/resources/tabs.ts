@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { newId } from '../../lib/ids.ts';
-import { requireDashboardRoom } from '../account-capacity.ts';
-import type { Call, Resource } from '../endpoint.ts';
+import { requireDashboardCapacity } from '../account-capacity.ts';
+import type { ApiCall, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { isoTime, nothing, someName, someText, timeText } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
@@ -42,13 +42,13 @@ function describeFully(db: Database, tab: Tab): object {
   return { ...describe(tab), klip_instances: instances, ...rightsOf(db, tabAsShared(tab)) };
 }
 
-function create({ parts, caller, account, body }: Call<unknown, { name: string; description?: string }>): string {
+function create({ context, caller, account, body }: ApiCall<unknown, { name: string; description?: string }>): string {
   const { name, description = '' } = body;
   const id = newId();
-  const own = { id, accountId: account.id, createdBy: caller.user.id, createdAt: parts.clock.now() };
-  parts.db.durably(() => {
-    requireDashboardRoom(parts.db, account.id);
-    insertTab(parts.db, { ...own, ...emptyLayout, name, description });
+  const own = { id, accountId: account.id, createdBy: caller.user.id, createdAt: context.clock.now() };
+  context.db.durably(() => {
+    requireDashboardCapacity(context.db, account.id);
+    insertTab(context.db, { ...own, ...emptyLayout, name, description });
   });
   return id;
 }
@@ -66,8 +66,8 @@ const resource: Resource = {
       permission: ['dashboard.library'],
       query: pageQuery,
       answer: { status: 200, data: Type.Object({ tabs: Type.Array(Type.Object(listItem)) }) },
-      do: ({ parts, account, caller, query }) => {
-        const listed = visibleTabs(parts.db, account, caller, query);
+      do: ({ context, account, caller, query }) => {
+        const listed = visibleTabs(context.db, account, caller, query);
         return { data: { tabs: listed.items.map(describeListed) }, meta: listMeta(listed) };
       },
     }),
@@ -80,7 +80,7 @@ const resource: Resource = {
       query: { full: Type.Boolean({ default: false }) },
       answer: { status: 200, data: detail },
       find: (call) => findTab(call),
-      do: ({ parts, query }, tab) => ({ data: query.full ? describeFully(parts.db, tab) : describe(tab) }),
+      do: ({ context, query }, tab) => ({ data: query.full ? describeFully(context.db, tab) : describe(tab) }),
     }),
     defineEndpoint({
       method: 'POST',
@@ -102,8 +102,8 @@ const resource: Resource = {
       body: { name: Type.Optional(someName), description: Type.Optional(someText) },
       answer: { status: 200, data: nothing },
       find: (call) => findEditableTab(call),
-      do: ({ parts, body }, { id }) => {
-        parts.db.durably(() => updateTab(parts.db, id, { ...body, now: parts.clock.now() }));
+      do: ({ context, body }, { id }) => {
+        context.db.durably(() => updateTab(context.db, id, { ...body, now: context.clock.now() }));
         return {};
       },
     }),
@@ -115,8 +115,8 @@ const resource: Resource = {
       permission: ['tab.delete'],
       answer: { status: 200, data: nothing },
       find: (call) => findEditableTab(call),
-      do: ({ parts }, { id }) => {
-        parts.db.durably(() => deleteTab(parts.db, id));
+      do: ({ context }, { id }) => {
+        context.db.durably(() => deleteTab(context.db, id));
         return {};
       },
     }),

@@ -4,7 +4,7 @@ import { accountStats, accountStatsRows, signInTrend, signInTrendRows } from '..
 import { clientAggregate, clientAggregateRows, clientTrend, clientTrendRows } from '../usage/client-records.ts';
 import { serviceName } from '../usage/connector-names.ts';
 import { linkViews, linkViewsRows } from '../usage/link-records.ts';
-import { type Asked, daysWith, defineReport, texts } from '../usage/report.ts';
+import { daysWith, defineReport, type ReportQuery, texts } from '../usage/report.ts';
 
 const dataSourceStats = texts(
   'company_name',
@@ -16,7 +16,7 @@ const dataSourceStats = texts(
   'no_of_instances',
 );
 
-function dataSourceStatsRows({ db, account, from, to, runningDay }: Asked): object[] {
+function dataSourceStatsRows({ db, account, from, to, runningDay }: ReportQuery): object[] {
   const days = daysWith(
     { from: from.date, to: to.date, runningDay },
     {
@@ -35,7 +35,7 @@ function dataSourceStatsRows({ db, account, from, to, runningDay }: Asked): obje
   }));
 }
 
-function apiUsageRows({ limits, account, from, to }: Asked): object[] {
+function apiUsageRows({ limits, account, from, to }: ReportQuery): object[] {
   return limits.daysOfCalls(account, from.date, to.date).map(({ day, used, allowance }) => ({
     calendar_date: day,
     api_usage: String(used),

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { Call, Resource } from '../endpoint.ts';
+import type { ApiCall, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
 import { membershipEndpoints } from '../membership.ts';
@@ -8,7 +8,7 @@ import { groupsOfUser } from '../store/groups.ts';
 
 const path = '/users/{id}/groups/{group}';
 
-const findPair = (call: Call) => ({ user: findUser(call), group: findGroup(call, call.params.group!) });
+const findPair = (call: ApiCall) => ({ user: findUser(call), group: findGroup(call, call.params.group!) });
 
 const resource: Resource = {
   name: 'user-groups',
@@ -23,8 +23,8 @@ const resource: Resource = {
       query: pageQuery,
       answer: { status: 200, data: Type.Object({ groups: Type.Array(namedSchema) }) },
       find: (call) => findUser(call),
-      do: ({ parts, query }, user) => {
-        const listed = groupsOfUser(parts.db, user.id, query);
+      do: ({ context, query }, user) => {
+        const listed = groupsOfUser(context.db, user.id, query);
         return { data: { groups: listed.items.map(describeNamed) }, meta: listMeta(listed) };
       },
     }),

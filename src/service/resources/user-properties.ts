@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import { followUsers } from '../datasource-instancing.ts';
-import type { Call, Resource } from '../endpoint.ts';
+import type { ApiCall, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { nothing } from '../http/fields.ts';
 import { notFound } from '../http/api-error.ts';
+import { nothing } from '../http/fields.ts';
 import { findUser } from '../people-rules.ts';
 import { propertiesGiven, textProperties } from '../property-map.ts';
 import { dropUserProperty, setUserProperty, userProperties } from '../store/user-properties.ts';
@@ -12,19 +12,19 @@ import type { User } from '../store/users.ts';
 const permission = ['user.manage'] as const;
 const path = '/users/{id}/properties';
 
-function set({ parts, body }: Call<unknown, { properties: Record<string, string | null> }>, user: User): string[] {
+function set({ context, body }: ApiCall<unknown, { properties: Record<string, string | null> }>, user: User): string[] {
   const given = propertiesGiven(body.properties);
-  return parts.db.durably(() => {
-    for (const property of given) setUserProperty(parts.db, user, property);
-    return followUsers(parts.db, user.accountId, parts.clock.now());
+  return context.db.durably(() => {
+    for (const property of given) setUserProperty(context.db, user, property);
+    return followUsers(context.db, user.accountId, context.clock.now());
   });
 }
 
-function drop({ parts, query }: Call<{ name: string }>, user: User): string[] {
-  return parts.db.durably(() => {
-    const found = dropUserProperty(parts.db, user.accountId, query.name);
+function drop({ context, query }: ApiCall<{ name: string }>, user: User): string[] {
+  return context.db.durably(() => {
+    const found = dropUserProperty(context.db, user.accountId, query.name);
     if (!found) throw notFound(`There is no user property "${query.name}"`);
-    return followUsers(parts.db, user.accountId, parts.clock.now());
+    return followUsers(context.db, user.accountId, context.clock.now());
   });
 }
 
@@ -41,7 +41,7 @@ const resource: Resource = {
       permission,
       answer: { status: 200, data: Type.Object({ properties: Type.Record(Type.String(), Type.String()) }) },
       find: (call) => findUser(call),
-      do: ({ parts }, user) => ({ data: { properties: userProperties(parts.db, user) } }),
+      do: ({ context }, user) => ({ data: { properties: userProperties(context.db, user) } }),
     }),
     defineEndpoint({
       method: 'PUT',
@@ -53,7 +53,7 @@ const resource: Resource = {
       answer: { status: 200, data: nothing },
       find: (call) => findUser(call),
       do: async (call, user) => {
-        for (const blob of set(call, user)) await call.parts.blobs.remove(blob);
+        for (const blob of set(call, user)) await call.context.blobs.remove(blob);
         return {};
       },
     }),
@@ -68,7 +68,7 @@ const resource: Resource = {
       answer: { status: 200, data: nothing },
       find: (call) => findUser(call),
       do: async (call, user) => {
-        for (const blob of drop(call, user)) await call.parts.blobs.remove(blob);
+        for (const blob of drop(call, user)) await call.context.blobs.remove(blob);
         return {};
       },
     }),

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { Call, Resource } from '../endpoint.ts';
+import type { ApiCall, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { nothing } from '../http/fields.ts';
 import {
@@ -16,7 +16,7 @@ import { roleById } from '../store/roles.ts';
 const permission = ['user.manage'] as const;
 const path = '/users/{id}/roles/{role}';
 
-function findPair(call: Call) {
+function findPair(call: ApiCall) {
   requireAdmin(call);
   return { user: findUser(call), role: findRole(call, call.params.role!) };
 }
@@ -34,8 +34,8 @@ const resource: Resource = {
       permission,
       answer: { status: 200, data: Type.Union([namedSchema, nothing]) },
       find: (call) => findUser(call),
-      do: ({ parts }, user) => {
-        const role = roleById(parts.db, user.roleId ?? '');
+      do: ({ context }, user) => {
+        const role = roleById(context.db, user.roleId ?? '');
         return { data: role === undefined ? {} : describeNamed(role) };
       },
     }),

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
-import type { Call, Resource } from '../endpoint.ts';
+import type { ApiCall, Resource } from '../endpoint.ts';
 import { defineEndpoint } from '../endpoint.ts';
+import { notFound } from '../http/api-error.ts';
 import { nothing } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
-import { notFound } from '../http/api-error.ts';
 import { findUser, tabInstanceSchema } from '../people-rules.ts';
 import { putOnScreen, type TabInstance, tabInstancesOf, takeFromScreen } from '../store/user-tabs.ts';
 import type { User } from '../store/users.ts';
@@ -14,8 +14,8 @@ const path = '/users/{id}/tab-instances';
 const { id, tab_id, name } = tabInstanceSchema.properties;
 
 /** All of the dashboards or, when one of them is not the caller's to see, none. */
-function put(call: Call<unknown, { tab_ids: string[] }>, user: User): Omit<TabInstance, 'context'>[] {
-  const { db } = call.parts;
+function put(call: ApiCall<unknown, { tab_ids: string[] }>, user: User): Omit<TabInstance, 'context'>[] {
+  const { db } = call.context;
   return db.durably(() => {
     const tabs = [...new Set(call.body.tab_ids)].map((tabId) => findTab(call, tabId));
     const instances = tabs.map((tab) => putOnScreen(db, user.id, tab.id));
@@ -37,8 +37,8 @@ const resource: Resource = {
       query: pageQuery,
       answer: { status: 200, data: Type.Object({ tab_instances: Type.Array(tabInstanceSchema) }) },
       find: (call) => findUser(call),
-      do: ({ parts, query }, user) => {
-        const listed = tabInstancesOf(parts.db, user.id, query);
+      do: ({ context, query }, user) => {
+        const listed = tabInstancesOf(context.db, user.id, query);
         return { data: { tab_instances: listed.items }, meta: listMeta(listed) };
       },
     }),
@@ -62,8 +62,8 @@ const resource: Resource = {
       permission,
       answer: { status: 200, data: nothing },
       find: (call) => findUser(call),
-      do: ({ parts, params }, user) => {
-        const found = parts.db.durably(() => takeFromScreen(parts.db, user.id, params.instance!));
+      do: ({ context, params }, user) => {
+        const found = context.db.durably(() => takeFromScreen(context.db, user.id, params.instance!));
         if (!found) throw notFound(`Tab instance not found: ${params.instance}`);
         return {};
       },

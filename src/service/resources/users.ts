@@ -91,8 +91,8 @@ const resource: Resource = {
       permission,
       query: pageQuery,
       answer: { status: 200, data: Type.Object({ users: Type.Array(Type.Object(listItem)) }) },
-      do: ({ parts, account, query }) => {
-        const listed = usersOfAccount(parts.db, account.id, query);
+      do: ({ context, account, query }) => {
+        const listed = usersOfAccount(context.db, account.id, query);
         return { data: { users: listed.items.map(describeListed) }, meta: listMeta(listed) };
       },
     }),
@@ -105,7 +105,7 @@ const resource: Resource = {
       query: { full: Type.Boolean({ default: false }) },
       answer: { status: 200, data: detail },
       find: (call) => findUser(call),
-      do: ({ parts, query }, user) => ({ data: query.full ? describeFully(parts.db, user) : describe(user) }),
+      do: ({ context, query }, user) => ({ data: query.full ? describeFully(context.db, user) : describe(user) }),
     }),
     defineEndpoint({
       method: 'POST',

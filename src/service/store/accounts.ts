@@ -1,5 +1,5 @@
 import type { ClientStatus } from '../client-status.ts';
-import type { Plan } from '../limits/allowance.ts';
+import type { SubscriptionPlan } from '../limits/allowance.ts';
 import type { Database } from './database.ts';
 
 /** A company, or a client account of one. */
@@ -9,7 +9,7 @@ export interface Account {
   /** The company that this client belongs to; null for a company. */
   readonly parentId: string | null;
   /** A client without a plan of its own has its company's. */
-  readonly plan: Plan;
+  readonly plan: SubscriptionPlan;
   readonly requestsPerDay: number | null;
   readonly requestsPerSecond: number | null;
   readonly status: ClientStatus;

@@ -56,17 +56,17 @@ export function seatsOf(db: Database, accountId: string): number {
 
 /** How many dashboards an account may still make; Infinity where nothing limits them. Never negative. */
 export function dashboardsLeft(db: Database, accountId: string): number {
-  const most = limitsOfWhatThereIs(db, { id: accountId }).dashboards;
-  if (most < 0) return Number.POSITIVE_INFINITY;
+  const max = limitsOfWhatThereIs(db, { id: accountId }).dashboards;
+  if (max < 0) return Number.POSITIVE_INFINITY;
   const { n } = db.get<{ n: number }>('select count(*) as n from tabs where account_id = ?', accountId)!;
-  return Math.max(0, most - n);
+  return Math.max(0, max - n);
 }
 
 /** The same for published links that are not public. */
 export function privateLinksLeft(db: Database, accountId: string): number {
-  const most = limitsOfWhatThereIs(db, { id: accountId }).privateLinks;
-  if (most < 0) return Number.POSITIVE_INFINITY;
+  const max = limitsOfWhatThereIs(db, { id: accountId }).privateLinks;
+  if (max < 0) return Number.POSITIVE_INFINITY;
   const sql = `select count(*) as n from tabs t join published_links l on l.tab_id = t.id
     where t.account_id = ? and l.is_public = 0`;
-  return Math.max(0, most - db.get<{ n: number }>(sql, accountId)!.n);
+  return Math.max(0, max - db.get<{ n: number }>(sql, accountId)!.n);
 }

@@ -5,7 +5,7 @@ import type { Database } from './database.ts';
 import { listRows } from './listing.ts';
 
 /** A client account as its company sees it. */
-export interface Client {
+export interface ClientAccount {
   readonly id: string;
   readonly name: string;
   readonly description: string;
@@ -26,12 +26,12 @@ const columns = `a.id, a.name, a.description, a.external_id as externalId, a.sta
   a.last_sign_in as lastSignIn`;
 
 /** The client of this company; undefined where it is none of theirs. */
-export function clientById(db: Database, company: Account, id: string): Client | undefined {
-  return db.get<Client>(`select ${columns} from accounts a where a.id = ? and a.parent_id = ?`, id, company.id);
+export function clientById(db: Database, company: Account, id: string): ClientAccount | undefined {
+  return db.get<ClientAccount>(`select ${columns} from accounts a where a.id = ? and a.parent_id = ?`, id, company.id);
 }
 
 /** A page of the clients of a company, the oldest first. */
-export function clientsOf(db: Database, company: Account, page: Page): Listed<Client> {
+export function clientsOf(db: Database, company: Account, page: Page): Listed<ClientAccount> {
   const from = 'from accounts a where a.parent_id = ?';
   return listRows(db, { columns, from, order: 'a.created_at, a.id' }, [company.id], page);
 }

@@ -5,7 +5,7 @@ import { type PreparedStatement, SqliteDatabase, type SqliteValue, sqliteErrorNa
 import { migrate } from './migrate.ts';
 
 /** Values of a few hundred bytes each. */
-const mostRemembered = 10_000;
+const maxRemembered = 10_000;
 
 /**
  * The service's own database: synchronous, statements prepared once, one process at a time. An ordinary commit
@@ -93,7 +93,7 @@ export class Database {
     const known = this.#remembered.get(kind);
     if (known === undefined) this.#remembered.set(kind, new Map([[key, value]]));
     else {
-      if (known.size >= mostRemembered) known.clear();
+      if (known.size >= maxRemembered) known.clear();
       known.set(key, value);
     }
   }

@@ -3,7 +3,7 @@ import type { Database } from './database.ts';
 import { listRows } from './listing.ts';
 import { type Person, personColumns } from './users.ts';
 
-export interface Group {
+export interface UserGroup {
   readonly id: string;
   readonly accountId: string;
   readonly externalId: string | null;
@@ -14,26 +14,26 @@ export interface Group {
 const columns = 'g.id, g.account_id as accountId, g.external_id as externalId, g.name, g.description';
 const order = 'g.created_at, g.id';
 
-export function groupById(db: Database, id: string): Group | undefined {
-  return db.get<Group>(`select ${columns} from groups g where g.id = ?`, id);
+export function groupById(db: Database, id: string): UserGroup | undefined {
+  return db.get<UserGroup>(`select ${columns} from groups g where g.id = ?`, id);
 }
 
 /** The group of an account by its name, letter by letter. */
-export function groupByName(db: Database, accountId: string, name: string): Group | undefined {
-  return db.get<Group>(`select ${columns} from groups g where g.account_id = ? and g.name = ?`, accountId, name);
+export function groupByName(db: Database, accountId: string, name: string): UserGroup | undefined {
+  return db.get<UserGroup>(`select ${columns} from groups g where g.account_id = ? and g.name = ?`, accountId, name);
 }
 
-export function groupsOfAccount(db: Database, accountId: string, page: Page): Listed<Group> {
+export function groupsOfAccount(db: Database, accountId: string, page: Page): Listed<UserGroup> {
   return listRows(db, { columns, from: 'from groups g where g.account_id = ?', order }, [accountId], page);
 }
 
 /** A page of the groups that a user is in, the oldest group first. */
-export function groupsOfUser(db: Database, userId: string, page: Page): Listed<Group> {
+export function groupsOfUser(db: Database, userId: string, page: Page): Listed<UserGroup> {
   const from = 'from group_members m join groups g on g.id = m.group_id where m.user_id = ?';
   return listRows(db, { columns, from, order }, [userId], page);
 }
 
-export function createGroup(db: Database, group: Group, now: number): void {
+export function createGroup(db: Database, group: UserGroup, now: number): void {
   const sql =
     'insert into groups (id, account_id, external_id, name, description, created_at) values (?, ?, ?, ?, ?, ?)';
   db.run(sql, group.id, group.accountId, group.externalId, group.name, group.description, now);

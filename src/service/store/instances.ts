@@ -1,6 +1,6 @@
 import type { Caller } from '../auth/authenticate.ts';
 import type { Listed, Page } from '../http/page.ts';
-import type { Received } from '../uploads/receive.ts';
+import type { ReceivedDocument } from '../uploads/receive.ts';
 import type { Account } from './accounts.ts';
 import type { Database } from './database.ts';
 import { listRows } from './listing.ts';
@@ -83,7 +83,7 @@ export function deleteInstance(db: Database, id: string): void {
 }
 
 /** Lets an instance show a new document. Answers whether the instance was still there. */
-export function showData(db: Database, id: string, { blob, bytes, sha256 }: Received, now: number): boolean {
+export function showData(db: Database, id: string, { blob, bytes, sha256 }: ReceivedDocument, now: number): boolean {
   const sql = `update datasource_instances set blob = ?, data_size = ?, sha256 = ?, date_last_refresh = ?,
     refresh_fail_count = 0, last_error = null where id = ?`;
   return db.run(sql, blob, bytes, sha256, now, id) === 1;

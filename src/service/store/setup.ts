@@ -1,7 +1,7 @@
 import { newId } from '../../lib/ids.ts';
 import { builtInRoles } from '../auth/permissions.ts';
 import type { ClientStatus } from '../client-status.ts';
-import type { Plan } from '../limits/allowance.ts';
+import type { SubscriptionPlan } from '../limits/allowance.ts';
 import type { Database } from './database.ts';
 
 /** Writing accounts and their people, for the first company and for fixtures. */
@@ -10,7 +10,7 @@ interface AccountGiven {
   readonly id: string;
   readonly name: string;
   readonly parentId?: string;
-  readonly plan?: Plan;
+  readonly plan?: SubscriptionPlan;
   readonly status?: ClientStatus;
   readonly requestsPerDay?: number | null;
   readonly requestsPerSecond?: number | null;

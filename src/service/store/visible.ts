@@ -13,14 +13,14 @@ import { administers, type SharedKind } from './shares.ts';
  */
 
 /** Whose assets of which kind, and who asks. */
-export interface Seen {
+export interface VisibleQuery {
   readonly kind: SharedKind;
   readonly account: Account;
   readonly caller: Caller;
 }
 
 /** One page of the assets that somebody sees; `columns` are of their table by its alias (`d`, `k`, `t`). */
-export function listVisible<T>(db: Database, seen: Seen, columns: string, page: Page): Listed<T> {
+export function listVisible<T>(db: Database, seen: VisibleQuery, columns: string, page: Page): Listed<T> {
   const { sql, values } = merged(reasonsOf(db, seen), ({ created, id, from, where }) => {
     return `select ${created} as created, ${id} as id from ${from} where ${where}`;
   });
@@ -35,7 +35,7 @@ export function listVisible<T>(db: Database, seen: Seen, columns: string, page: 
 /** One page of the instances of the data sources that somebody sees; `columns` by the aliases `d` and `i`. */
 export function listVisibleInstances<T>(
   db: Database,
-  given: Omit<Seen, 'kind'>,
+  given: Omit<VisibleQuery, 'kind'>,
   columns: string,
   page: Page,
 ): Listed<T> {
@@ -76,7 +76,7 @@ function merged(
   return { sql: reasons.map(select).join(' union '), values: reasons.flatMap(({ values }) => values) };
 }
 
-function reasonsOf(db: Database, { kind, account, caller }: Seen): Reason[] {
+function reasonsOf(db: Database, { kind, account, caller }: VisibleQuery): Reason[] {
   const made = { from: `${tables[kind]} m`, created: 'm.created_at', id: 'm.id' };
   if (administers(caller, kind)) return [{ ...made, where: 'm.account_id = ?', values: [account.id] }];
   const { id } = caller.user;

@@ -7,7 +7,7 @@ import type { Blobs, BlobWriter } from './blobs.ts';
 
 const batchBytes = 512 * 1024;
 /** So many buffers are kept for the next documents: two for each that comes in at the same time. */
-const mostSpare = 8;
+const maxSpareBuffers = 8;
 const readBytes = 1024 * 1024;
 /** The disk is asked to keep up while the rest still comes, so that little is left to wait for at the end. */
 const syncBytes = 4 * 1024 * 1024;
@@ -135,6 +135,6 @@ class FileWriter implements BlobWriter {
     for (let start = 0; start < bytes; ) {
       start += (await this.#begun.handle.write(buffer, start, bytes - start)).bytesWritten;
     }
-    if (this.#begun.spare.length < mostSpare) this.#begun.spare.push(buffer);
+    if (this.#begun.spare.length < maxSpareBuffers) this.#begun.spare.push(buffer);
   }
 }

@@ -3,7 +3,7 @@ import type { Database } from '../store/database.ts';
 import { datasourceById } from '../store/datasources.ts';
 import { instanceById, showData } from '../store/instances.ts';
 import type { Blobs } from './blobs.ts';
-import type { Received } from './receive.ts';
+import type { ReceivedDocument } from './receive.ts';
 
 /**
  * Swaps what an instance shows: one transaction, on the disk when this returns. A crash before it leaves the old data
@@ -12,7 +12,7 @@ import type { Received } from './receive.ts';
 export async function publish(
   { db, blobs, now }: { db: Database; blobs: Blobs; now: number },
   instanceId: string,
-  received: Received,
+  received: ReceivedDocument,
 ): Promise<void> {
   try {
     const old = db.durably(() => swap(db, instanceId, { received, now }));
@@ -24,7 +24,11 @@ export async function publish(
 }
 
 /** The instance may have been deleted or disabled while the document was coming in. */
-function swap(db: Database, instanceId: string, { received, now }: { received: Received; now: number }): string | null {
+function swap(
+  db: Database,
+  instanceId: string,
+  { received, now }: { received: ReceivedDocument; now: number },
+): string | null {
   const instance = instanceById(db, instanceId);
   if (instance === undefined) throw notFound(`Data source instance not found: ${instanceId}`);
   if (datasourceById(db, instance.datasourceId)!.disabled === 1) throw forbidden('The data source is disabled');

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { formatById } from '../../formats/index.ts';
 import { Problem } from '../../lib/problem.ts';
-import { badRequest, Refusal } from '../http/api-error.ts';
+import { ApiError, badRequest } from '../http/api-error.ts';
 import type { Blobs } from './blobs.ts';
 
 export type FormatId = 'csv' | 'json' | 'xml';
 
 /** A whole document, checked and safe, that no instance shows yet. */
-export interface Received {
+export interface ReceivedDocument {
   readonly blob: string;
   readonly bytes: number;
   readonly sha256: string;
@@ -23,9 +23,9 @@ interface Incoming {
 
 /**
  * Takes a document as it streams in: counts, hashes, checks and stores it in one pass, in memory that does not grow.
- * Throws a Refusal for a document that is too large, empty or not of the format; nothing of it is kept then.
+ * Throws an ApiError for a document that is too large, empty or not of the format; nothing of it is kept then.
  */
-export async function receive(blobs: Blobs, incoming: Incoming): Promise<Received> {
+export async function receive(blobs: Blobs, incoming: Incoming): Promise<ReceivedDocument> {
   if ((incoming.announcedBytes ?? 0) > incoming.limitBytes) throw tooLarge(incoming.limitBytes);
   const writer = await blobs.begin();
   try {
@@ -44,7 +44,7 @@ export async function receive(blobs: Blobs, incoming: Incoming): Promise<Receive
     return { blob: await writer.finish(), bytes, sha256: hash.digest('hex') };
   } catch (thrown) {
     await writer.abandon();
-    throw asRefusal(thrown);
+    throw asApiError(thrown);
   }
 }
 
@@ -52,11 +52,11 @@ function asBuffer(chunk: Uint8Array): Buffer {
   return Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
 }
 
-function tooLarge(limitBytes: number): Refusal {
-  return new Refusal('data_too_large', `The data is larger than the ${limitBytes} bytes that a data source may hold`);
+function tooLarge(limitBytes: number): ApiError {
+  return new ApiError('data_too_large', `The data is larger than the ${limitBytes} bytes that a data source may hold`);
 }
 
 /** The checkers' messages name format, fault and place. */
-function asRefusal(thrown: unknown): unknown {
+function asApiError(thrown: unknown): unknown {
   return thrown instanceof Problem && thrown.code === 'FORMAT_INVALID' ? badRequest(thrown.message) : thrown;
 }

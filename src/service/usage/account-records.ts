@@ -1,6 +1,6 @@
 import { easternDay } from '../limits/eastern-day.ts';
 import { type AccountDay, accountDays, accountNow, loginSpans } from '../store/usage-accounts.ts';
-import { type Asked, daysWith, texts } from './report.ts';
+import { daysWith, type ReportQuery, texts } from './report.ts';
 
 const dayMs = 86_400_000;
 
@@ -19,7 +19,7 @@ export const accountStats = texts(
 );
 
 /** Scheduled e-mails, Klip templates and embeds are not there to be had: there are none of them. */
-export function accountStatsRows(asked: Asked): object[] {
+export function accountStatsRows(asked: ReportQuery): object[] {
   return daysOf(asked).map((one) => ({
     calendar_date: one.day,
     last_login_calendar_date: dateOf(one.lastLogin),
@@ -47,7 +47,7 @@ export const signInTrend = texts(
 );
 
 /** When users last signed in, a row for each day that was asked for. All values are texts, as in the document. */
-export function signInTrendRows(asked: Asked): object[] {
+export function signInTrendRows(asked: ReportQuery): object[] {
   return daysOf(asked).map(({ day, lastLogin, seats, users, logins }) => ({
     calendar_date: day,
     last_login_calendar_date: dateOf(lastLogin),
@@ -58,7 +58,7 @@ export function signInTrendRows(asked: Asked): object[] {
   }));
 }
 
-function daysOf({ db, account, now, runningDay, ...range }: Asked): AccountDay[] {
+function daysOf({ db, account, now, runningDay, ...range }: ReportQuery): AccountDay[] {
   const [from, to] = [range.from.date, range.to.date];
   return daysWith(
     { from, to, runningDay },

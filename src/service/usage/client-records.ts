@@ -1,11 +1,11 @@
 import { clientStatuses } from '../client-status.ts';
 import { type ClientDay, clientDays, clientsNow } from '../store/usage-clients.ts';
-import { type Asked, daysWith, texts } from './report.ts';
+import { daysWith, type ReportQuery, texts } from './report.ts';
 
 export const clientTrend = texts('calendar_date', 'added', 'cancelled');
 
 /** Clients that came and went, a row for each day that was asked for. All values are texts, as in the document. */
-export function clientTrendRows(asked: Asked): object[] {
+export function clientTrendRows(asked: ReportQuery): object[] {
   return daysOf(asked, asked.from.date, asked.to.date).map(({ day, added, cancelled }) => ({
     calendar_date: day,
     added: String(added),
@@ -16,7 +16,7 @@ export function clientTrendRows(asked: Asked): object[] {
 export const clientAggregate = texts('calendar_date', 'adds', 'cancels', 'total', ...clientStatuses);
 
 /** A record for each month that a day of the range is in: what happened in all of it, and how it ended. */
-export function clientAggregateRows(asked: Asked): object[] {
+export function clientAggregateRows(asked: ReportQuery): object[] {
   const [first, last] = [`${monthOf(asked.from.date)}-01`, `${monthOf(asked.to.date)}-31`];
   const byMonth = Map.groupBy(daysOf(asked, first, last), ({ day }) => monthOf(day));
   return [...byMonth].map(([month, days]) => {
@@ -37,7 +37,7 @@ function sumOf(numbers: readonly number[]): string {
   return String(numbers.reduce((sum, one) => sum + one, 0));
 }
 
-function daysOf({ db, account, now, runningDay }: Asked, from: string, to: string): ClientDay[] {
+function daysOf({ db, account, now, runningDay }: ReportQuery, from: string, to: string): ClientDay[] {
   return daysWith(
     { from, to, runningDay },
     {

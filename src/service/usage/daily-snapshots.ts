@@ -8,13 +8,13 @@ import '../../lib/temporal.ts';
 
 const zone = 'America/New_York';
 /** Of a service that slept longer, the days before are not made up for. */
-const mostMissed = 400;
+const maxMissedDays = 400;
 
 /**
  * Keeps a picture of every account when a day ends. Nothing can change while the service is not running, so the days
  * that ended meanwhile are made up for at the start and are right.
  */
-export class UsageDays {
+export class DailySnapshots {
   readonly #db: Database;
   readonly #clock: Clock;
   #ends = 0;
@@ -25,7 +25,7 @@ export class UsageDays {
   }
 
   /** To be called before anything that changes an account; costs a comparison while the day lasts. */
-  turn(): void {
+  rollOver(): void {
     const now = this.#clock.now();
     if (now < this.#ends) return;
     const today = easternDay(now);
@@ -33,7 +33,7 @@ export class UsageDays {
     this.#ends = today.end;
   }
 
-  /** The next {@link turn} looks at the day anew: everything was replaced. */
+  /** The next {@link rollOver} looks at the day anew: everything was replaced. */
   forget(): void {
     this.#ends = 0;
   }
@@ -65,7 +65,7 @@ export class UsageDays {
 /** From the first day on, before the second one. */
 function daysBetween(first: string, beyond: string): EasternDay[] {
   const last = Temporal.PlainDate.from(beyond);
-  const earliest = last.subtract({ days: mostMissed });
+  const earliest = last.subtract({ days: maxMissedDays });
   let day = Temporal.PlainDate.from(first);
   if (Temporal.PlainDate.compare(day, earliest) < 0) day = earliest;
   const days: EasternDay[] = [];

@@ -1,4 +1,4 @@
-import { type Asked, texts } from './report.ts';
+import { type ReportQuery, texts } from './report.ts';
 import '../../lib/temporal.ts';
 
 interface HourOfViews {
@@ -22,7 +22,7 @@ export const linkViews = texts(
 const inRange = 'from published_link_views where account_id = ? and hour >= ? and hour < ?';
 
 /** Nothing disables a link: it is there or deleted. */
-export function linkViewsRows({ db, account, from, to }: Asked): object[] {
+export function linkViewsRows({ db, account, from, to }: ReportQuery): object[] {
   const sql = `select hour, tab_name as name, is_public as isPublic, has_password as hasPassword, views ${inRange}
     order by hour, link_id`;
   return db.all<HourOfViews>(sql, account.id, from.start, to.end).map((one) => {
@@ -40,7 +40,7 @@ export function linkViewsRows({ db, account, from, to }: Asked): object[] {
 }
 
 /** Views of each link in the range, by the dashboard's latest name. */
-export function linkTotals({ db, account, from, to }: Asked): object[] {
+export function linkTotals({ db, account, from, to }: ReportQuery): object[] {
   const sql = `select link_id as published_link_id, max(hour), tab_name as dashboard_name, sum(views) as views ${inRange}
     group by link_id order by sum(views) desc, link_id`;
   return db

@@ -1,12 +1,12 @@
 import { type TProperties, Type } from 'typebox';
-import { type Call, defineEndpoint, type Endpoint } from '../endpoint.ts';
+import type { ServiceContext } from '../context.ts';
+import { type ApiCall, defineEndpoint, type Endpoint } from '../endpoint.ts';
+import { badRequest, forbidden, missingPermission, notFound } from '../http/api-error.ts';
 import { unixTime } from '../http/fields.ts';
 import { listMeta, pageOf, pageQuery } from '../http/page.ts';
-import { badRequest, forbidden, lacking, notFound } from '../http/api-error.ts';
 import { plans } from '../limits/allowance.ts';
 import { type EasternDay, easternDay } from '../limits/eastern-day.ts';
 import type { Limits } from '../limits/limits.ts';
-import type { Parts } from '../context.ts';
 import { type Account, accountById } from '../store/accounts.ts';
 import type { Database } from '../store/database.ts';
 
@@ -18,10 +18,10 @@ const reportQuery = {
   ...pageQuery,
 };
 
-type ReportCall = Call<{ start_date: number; end_date: number; company_id?: string; offset: number; limit: number }>;
+type ReportCall = ApiCall<{ start_date: number; end_date: number; company_id?: string; offset: number; limit: number }>;
 
 /** What a report is asked for. */
-export interface Asked {
+export interface ReportQuery {
   readonly db: Database;
   readonly limits: Limits;
   readonly account: Account;
@@ -43,7 +43,7 @@ interface Report {
   readonly record: TProperties;
   /** Not for plans below Grow. */
   readonly gated?: boolean;
-  readonly rows: (asked: Asked) => readonly object[];
+  readonly rows: (asked: ReportQuery) => readonly object[];
 }
 
 /** Declares a report over a range of days: whose it is, who may ask for it, and its pages. */
@@ -77,23 +77,26 @@ function checkPlan({ plan }: Account): void {
   throw forbidden(`This report is for the plans from grow upwards; yours is ${plan}`);
 }
 
-function reportedAccount({ parts, caller, query }: Call<{ company_id?: string }>): Account {
+function reportedAccount({ context, caller, query }: ApiCall<{ company_id?: string }>): Account {
   const id = query.company_id;
   if (id === undefined) return caller.company;
-  if (!caller.permissions.has('client.access')) throw lacking(['client.access'], { code: 'forbidden' });
-  const account = accountById(parts.db, id);
+  if (!caller.permissions.has('client.access')) throw missingPermission(['client.access'], { code: 'forbidden' });
+  const account = accountById(context.db, id);
   if (account === undefined) throw notFound(`Company not found: ${id}`);
   if (account.id === caller.company.id || account.parentId === caller.company.id) return account;
   throw forbidden('The company is neither yours nor a client of yours');
 }
 
-function asked({ parts, query }: { parts: Parts; query: ReportCall['query'] }, account: Account): Asked {
+function asked(
+  { context, query }: { context: ServiceContext; query: ReportCall['query'] },
+  account: Account,
+): ReportQuery {
   const { start_date, end_date } = query;
   if (start_date > end_date) throw badRequest('Field "start_date" must not be after "end_date"');
-  const now = parts.clock.now();
+  const now = context.clock.now();
   return {
-    db: parts.db,
-    limits: parts.limits,
+    db: context.db,
+    limits: context.limits,
     account,
     from: easternDay(start_date * 1000),
     to: easternDay(end_date * 1000),
@@ -104,7 +107,7 @@ function asked({ parts, query }: { parts: Parts; query: ReportCall['query'] }, a
 
 /** The days that are over as they were kept, and the running one, if it is asked for, as it is now. */
 export function daysWith<T extends { readonly day: string }>(
-  { from, to, runningDay }: Pick<Asked, 'runningDay'> & { from: string; to: string },
+  { from, to, runningDay }: Pick<ReportQuery, 'runningDay'> & { from: string; to: string },
   { over, running }: { over: readonly T[]; running: () => readonly T[] },
 ): T[] {
   const isAsked = from <= runningDay && runningDay <= to;

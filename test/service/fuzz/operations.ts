@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../../src/service/openapi/schemas.ts';
+import type { OpenApiSchema } from '../../../src/service/openapi/schemas.ts';
 
 /** One operation of the OpenAPI document that a service hands out. */
 export interface Operation {
@@ -7,21 +7,21 @@ export interface Operation {
   readonly params: readonly string[];
   /** The path up to each of its parameters, which are written `{}`: the kinds of things that it can name. */
   readonly places: readonly string[];
-  readonly query: Readonly<Record<string, JsonSchema & { readonly needed: boolean }>>;
+  readonly query: Readonly<Record<string, OpenApiSchema & { readonly needed: boolean }>>;
   /** Of a JSON body; `data` = the body is taken as it comes. */
-  readonly body: JsonSchema | 'data' | undefined;
+  readonly body: OpenApiSchema | 'data' | undefined;
 }
 
 interface Parameter {
   readonly name: string;
   readonly in: 'path' | 'query';
   readonly required: boolean;
-  readonly schema: JsonSchema;
+  readonly schema: OpenApiSchema;
 }
 
 interface Documented {
   readonly parameters: readonly Parameter[];
-  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema?: JsonSchema }>> };
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema?: OpenApiSchema }>> };
 }
 
 /** Everything that the service at this origin says it can do. */

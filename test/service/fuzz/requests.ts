@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { prefixes } from '../../../src/service/http/prefixes.ts';
-import type { JsonSchema } from '../../../src/service/openapi/schemas.ts';
+import type { OpenApiSchema } from '../../../src/service/openapi/schemas.ts';
 import { Dice } from './dice.ts';
 import { uploaded, written } from './mutations.ts';
 import type { Operation } from './operations.ts';
@@ -141,7 +141,7 @@ function queryFor({ operation, dice, text }: Composing, source: Source, client: 
   return query.size === 0 ? '' : `?${query}`;
 }
 
-function queryText(name: string, schema: JsonSchema, source: Source, text: string): string {
+function queryText(name: string, schema: OpenApiSchema, source: Source, text: string): string {
   const { dice, world, account, path = '' } = source;
   if (dice.percent(15)) return dice.pick([text, '', '-1', '101', '1e9', 'null', '\0'])!;
   const before =

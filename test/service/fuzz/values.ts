@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../../src/service/openapi/schemas.ts';
+import type { OpenApiSchema } from '../../../src/service/openapi/schemas.ts';
 import type { Dice } from './dice.ts';
 import { idOf, markerOf } from './people.ts';
 import type { World } from './world.ts';
@@ -32,7 +32,7 @@ export function idFor(name: string, { world, dice, account }: Source): string {
 }
 
 /** The fields of a body, those that may be left out mostly among them; a password seldom, because hashing takes long. */
-export function fieldsFor(schema: JsonSchema, source: Source): Record<string, unknown> {
+export function fieldsFor(schema: OpenApiSchema, source: Source): Record<string, unknown> {
   const { properties = {}, required = [] } = schema;
   const names = Object.keys(properties).filter((name) => name !== 'client_id' || required.includes(name));
   const often = (name: string): number => (name === 'password' ? 90 : 20);
@@ -41,14 +41,14 @@ export function fieldsFor(schema: JsonSchema, source: Source): Record<string, un
 }
 
 /** A value for a field: one that was read before, if it is made of parts, or a new one that the schema allows. */
-export function valueFor(schema: JsonSchema, name: string, source: Source): unknown {
+export function valueFor(schema: OpenApiSchema, name: string, source: Source): unknown {
   const { dice, world, account, path = '' } = source;
   const plain = schema.type === 'string' || schema.type === 'integer' || schema.type === 'boolean';
   const before = !plain && dice.percent(40) ? world.known(account).value(path, name, dice) : undefined;
   return before === undefined ? newValue(schema, name, source) : before;
 }
 
-function newValue(schema: JsonSchema, name: string, source: Source): unknown {
+function newValue(schema: OpenApiSchema, name: string, source: Source): unknown {
   const { dice } = source;
   if (schema.enum !== undefined) return dice.pick(schema.enum);
   if (schema.anyOf !== undefined) return newValue(dice.pick(schema.anyOf)!, name, source);
@@ -63,13 +63,13 @@ function newValue(schema: JsonSchema, name: string, source: Source): unknown {
   return { ...(free ? freeFields(source) : {}), ...fieldsFor(schema, source) };
 }
 
-function wholeNumber({ minimum, maximum, multipleOf }: JsonSchema, dice: Dice): number {
+function wholeNumber({ minimum, maximum, multipleOf }: OpenApiSchema, dice: Dice): number {
   const least = Number(minimum ?? -1);
   const edges = [Number(multipleOf ?? least + 2), least, 100, Number(maximum ?? 5)];
   return dice.pick(edges.filter((edge) => edge >= least))!;
 }
 
-function textFor(schema: JsonSchema, name: string, source: Source): string {
+function textFor(schema: OpenApiSchema, name: string, source: Source): string {
   const marker = markerOf(source.writer);
   const place = placeOf(name, source.world);
   if (place !== undefined && schema.pattern === undefined) {

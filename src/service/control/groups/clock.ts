@@ -1,25 +1,25 @@
 import { Type } from 'typebox';
-import { isoTime } from '../../http/fields.ts';
 import { badRequest } from '../../http/api-error.ts';
+import { isoTime } from '../../http/fields.ts';
 import { easternDay } from '../../limits/eastern-day.ts';
-import { followClock } from '../../ticking.ts';
+import { applyClockChange } from '../../ticking.ts';
+import type { ControlContext } from '../context.ts';
 import { durationMs } from '../duration.ts';
 import { type ControlEndpoint, defineControl } from '../endpoint.ts';
-import type { Stage } from '../context.ts';
 
 const earliest = Date.parse('1970-01-02T00:00:00Z');
 const latest = Date.parse('9999-12-30T00:00:00Z');
 
 const time = Type.String({ ...isoTime, 'x-rule': 'must be a time such as 2026-11-01T05:59:59Z' });
 
-function describe({ clock }: Stage): object {
+function describe({ clock }: ControlContext): object {
   const now = clock.now();
   const { date, end } = easternDay(now);
   return {
     now: new Date(now).toISOString(),
     real: new Date(clock.realNow).toISOString(),
-    frozen: clock.isStopped,
-    ahead_ms: clock.ahead,
+    frozen: clock.isFrozen,
+    ahead_ms: clock.offsetMs,
     eastern_day: date,
     day_ends: new Date(end).toISOString(),
   };
@@ -31,15 +31,15 @@ function inRange(now: number): number {
 }
 
 /** What has become due is done before the answer: the day has turned, refreshes are queued. */
-function moved(stage: Stage): { data: object } {
-  followClock(stage.parts);
-  return { data: describe(stage) };
+function moved(context: ControlContext): { data: object } {
+  applyClockChange(context.service);
+  return { data: describe(context) };
 }
 
 /** How far to go, milliseconds. */
-function stepOf(stage: Stage, { by, to }: { by?: string; to?: 'next_day' }): number {
+function stepOf(context: ControlContext, { by, to }: { by?: string; to?: 'next_day' }): number {
   if ((by === undefined) === (to === undefined)) throw badRequest('One of the fields by, to is required');
-  const now = stage.clock.now();
+  const now = context.clock.now();
   const step = by === undefined ? easternDay(now).end - now : durationMs(by);
   if (step === undefined) throw badRequest('Field "by" must be a duration such as 90s, 15m, 24h, 14d or PT1H30M');
   return inRange(now + step) - now;
@@ -51,19 +51,19 @@ const endpoints: readonly ControlEndpoint[] = [
     method: 'GET',
     path: '/clock',
     summary: 'What time it is for the service',
-    do: ({ stage }) => ({ data: describe(stage) }),
+    do: ({ context }) => ({ data: describe(context) }),
   }),
   defineControl({
     method: 'PUT',
     path: '/clock',
     summary: 'Sets the clock, stops it, lets it go on',
     body: { now: Type.Optional(time), frozen: Type.Optional(Type.Boolean()) },
-    do: ({ stage, body: { now, frozen } }) => {
+    do: ({ context, body: { now, frozen } }) => {
       if (now === undefined && frozen === undefined) throw badRequest('One of the fields now, frozen is required');
-      if (now !== undefined) stage.clock.set(inRange(Date.parse(now)));
-      if (frozen === true) stage.clock.stop();
-      if (frozen === false) stage.clock.goOn();
-      return moved(stage);
+      if (now !== undefined) context.clock.set(inRange(Date.parse(now)));
+      if (frozen === true) context.clock.freeze();
+      if (frozen === false) context.clock.resume();
+      return moved(context);
     },
   }),
   defineControl({
@@ -71,18 +71,18 @@ const endpoints: readonly ControlEndpoint[] = [
     path: '/clock/advance',
     summary: 'Lets time go by: a duration, or up to the turn of the day in New York',
     body: { by: Type.Optional(Type.String()), to: Type.Optional(Type.Enum(['next_day'] as const)) },
-    do: ({ stage, body }) => {
-      stage.clock.advance(stepOf(stage, body));
-      return moved(stage);
+    do: ({ context, body }) => {
+      context.clock.advance(stepOf(context, body));
+      return moved(context);
     },
   }),
   defineControl({
     method: 'DELETE',
     path: '/clock',
     summary: 'Back to the real time',
-    do: ({ stage }) => {
-      stage.clock.release();
-      return moved(stage);
+    do: ({ context }) => {
+      context.clock.release();
+      return moved(context);
     },
   }),
 ];

@@ -1,9 +1,9 @@
 import { ruleFields } from '../../faults/fault-rule.ts';
-import type { RuleState } from '../../faults/fault-rules.ts';
+import type { FaultRuleState } from '../../faults/fault-rules.ts';
 import { notFound } from '../../http/api-error.ts';
 import { type ControlEndpoint, defineControl } from '../endpoint.ts';
 
-function describe({ id, rule, seen, hits, takesEffect }: RuleState): object {
+function describe({ id, rule, seen, hits, takesEffect }: FaultRuleState): object {
   return { ...rule, id, takes_effect: takesEffect, seen, hits };
 }
 
@@ -13,8 +13,8 @@ const endpoints: readonly ControlEndpoint[] = [
     method: 'GET',
     path: '/faults',
     summary: 'The rules, in the order in which they are asked, and how often each was played',
-    do: ({ stage }) => {
-      const all = stage.faults.all();
+    do: ({ context }) => {
+      const all = context.faults.all();
       return { data: { faults: all.map(describe), total: all.length } };
     },
   }),
@@ -24,14 +24,14 @@ const endpoints: readonly ControlEndpoint[] = [
     summary: 'Adds a rule: which requests, which of them, what is done to those',
     status: 201,
     body: ruleFields,
-    do: ({ stage, body }) => ({ data: describe(stage.faults.one(stage.faults.add(body))!) }),
+    do: ({ context, body }) => ({ data: describe(context.faults.one(context.faults.add(body))!) }),
   }),
   defineControl({
     method: 'GET',
     path: '/faults/{id}',
     summary: 'One rule and how often it was played',
-    do: ({ stage, params }) => {
-      const found = stage.faults.one(params.id!);
+    do: ({ context, params }) => {
+      const found = context.faults.one(params.id!);
       if (found === undefined) throw notFound(`Fault not found: ${params.id}`);
       return { data: describe(found) };
     },
@@ -40,8 +40,8 @@ const endpoints: readonly ControlEndpoint[] = [
     method: 'DELETE',
     path: '/faults/{id}',
     summary: 'Takes a rule away; a request that has met it already is not spared',
-    do: ({ stage, params }) => {
-      if (!stage.faults.remove(params.id!)) throw notFound(`Fault not found: ${params.id}`);
+    do: ({ context, params }) => {
+      if (!context.faults.remove(params.id!)) throw notFound(`Fault not found: ${params.id}`);
       return { data: {} };
     },
   }),
@@ -49,7 +49,7 @@ const endpoints: readonly ControlEndpoint[] = [
     method: 'DELETE',
     path: '/faults',
     summary: 'Takes all rules away',
-    do: ({ stage }) => ({ data: { deleted: stage.faults.clear() } }),
+    do: ({ context }) => ({ data: { deleted: context.faults.clear() } }),
   }),
 ];
 export default endpoints;

@@ -82,8 +82,8 @@ const endpoints: readonly ControlEndpoint[] = [
         'x-rule': 'must be a whole number from 0 to 1000',
       }),
     },
-    do: ({ stage, query }) => {
-      const all = stage.requestLog.entries.filter(testOf(query));
+    do: ({ context, query }) => {
+      const all = context.requestLog.entries.filter(testOf(query));
       const requests = all.slice(query.offset, query.offset + query.limit);
       return { data: { requests, count: requests.length, total: all.length } };
     },
@@ -102,9 +102,9 @@ const endpoints: readonly ControlEndpoint[] = [
         'x-rule': 'must be milliseconds, 600000 at most',
       }),
     },
-    do: async ({ stage, query, signal }) => {
+    do: async ({ context, query, signal }) => {
       const { count, timeout_ms: timeoutMs } = query;
-      const requests = await ended(stage.requestLog, testOf(query), { count, timeoutMs, signal });
+      const requests = await ended(context.requestLog, testOf(query), { count, timeoutMs, signal });
       return {
         status: requests.length >= count ? 200 : 504,
         data: { requests, count: requests.length, wanted: count },
@@ -115,7 +115,7 @@ const endpoints: readonly ControlEndpoint[] = [
     method: 'DELETE',
     path: '/requests',
     summary: 'Forgets the requests so far; ids go on',
-    do: ({ stage }) => ({ data: { deleted: stage.requestLog.clear() } }),
+    do: ({ context }) => ({ data: { deleted: context.requestLog.clear() } }),
   }),
 ];
 export default endpoints;

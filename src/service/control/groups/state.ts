@@ -32,8 +32,8 @@ const endpoints: readonly ControlEndpoint[] = [
     path: '/reset',
     summary: 'Takes everything back to the start: data, limits, queue, request log, faults, clock',
     body: { to: Type.Enum(['start', 'empty'] as const, { default: 'start' }), keep },
-    do: async ({ stage, body }) => {
-      const key = await stage.inTurn(() => reset(stage, body));
+    do: async ({ context, body }) => {
+      const key = await context.serially(() => reset(context, body));
       return { data: key === undefined ? {} : { first_key: key } };
     },
   }),
@@ -43,11 +43,11 @@ const endpoints: readonly ControlEndpoint[] = [
     summary: 'Loads fixtures (YAML or JSON) beside what is there, or after a reset in its place',
     query: { reset: Type.Boolean({ default: false, 'x-rule': 'must be true or false' }) },
     body: 'text',
-    do: async ({ stage, query, body }) => {
+    do: async ({ context, query, body }) => {
       const fixtures = fixturesFrom('fixtures', body);
-      await stage.inTurn(async () => {
-        if (query.reset) await reset(stage, { to: fixtures, keep: [] });
-        else await addFixtures(stage, fixtures);
+      await context.serially(async () => {
+        if (query.reset) await reset(context, { to: fixtures, keep: [] });
+        else await addFixtures(context, fixtures);
       });
       return { data: { loaded: counted(fixtures) } };
     },
