@@ -2,16 +2,17 @@ import { countOf } from '../../lib/count-text.ts';
 import { ended } from '../explain-links.ts';
 import type { Facts, Judgement } from '../explain-rules.ts';
 
-/** A job whose last run is tried again: since when, why, and when the next attempt begins. Undefined if it is not. */
+/** A job with a run that is tried again: since when, why, and when the next attempt begins. Undefined if it is not. */
 export function triedAgain(facts: Facts): Judgement | undefined {
   const { attempt, runs, runningSince, conditions, daemonSince } = facts;
-  const [last] = runs;
+  // A person's `sync` may have begun since, and failed: it is not the one that waits.
+  const last = runs.find(({ id }) => id === attempt?.run) ?? runs[0];
   if (attempt === undefined || last === undefined || runningSince !== undefined) return undefined;
   const condition = conditions.find(({ kind }) => kind === 'failed');
   const why = last.message ?? 'its source is away';
   const because = [
     { at: attempt.since, says: `run ${last.id} has failed ${countOf(attempt.attempt - 1, 'time')} since then: ${why}` },
-    ...runs.slice(1, 2).map(ended),
+    ...runs.filter(({ id }) => id !== last.id).slice(0, 1).map(ended),
   ];
   return {
     verdict: condition === undefined ? 'waiting for its source' : 'failing',

@@ -3,6 +3,8 @@ import type { RetryRow } from '../../state/tables.ts';
 
 /** What a run that a passing fault ended waits for. Instants are epoch milliseconds. */
 export interface NextAttempt {
+  /** The run that is tried again. */
+  readonly run: string;
   /** When the first attempt began. */
   readonly since: number;
   /** The number of the next attempt. */
@@ -15,11 +17,11 @@ export interface NextAttempt {
 }
 
 export function nextAttempt(
-  { since, attempt: failed, next_at: at, until }: RetryRow,
+  { run, since, attempt: failed, next_at: at, until }: RetryRow,
   { now, isRunning, hasDaemon }: { now: number; isRunning: boolean; hasDaemon: boolean },
 ): NextAttempt {
   const attempt = failed + 1;
-  const facts = { since, attempt, at, until };
+  const facts = { run, since, attempt, at, until };
   if (isRunning) return { ...facts, says: `attempt ${attempt} is running` };
   if (!hasDaemon) return { ...facts, says: `tries again when the daemon runs (attempt ${attempt})` };
   const when = at > now ? `at ${instantText(at)}` : 'as soon as it is its turn';

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readConditions } from '../../../src/daemon/conditions/read-conditions.ts';
 import { explainJobs } from '../../../src/daemon/explain.ts';
 import { reportStatus } from '../../../src/daemon/report-status.ts';
+import { syncJobs } from '../../../src/daemon/sync-jobs.ts';
 import { hour, minute, noon, openWorld, second } from './world.ts';
 
 /** A job that fires at noon and whose source is away from then on; the daemon holds its lease, as `run` does. */
@@ -52,6 +53,17 @@ describe('what is told of a run that is tried again', () => {
     await pass(30 * minute);
     expect(await conditions()).toEqual([]);
     expect(named('run.finished').map(({ facts }) => facts.outcome)).toEqual(['owed']);
+  });
+
+  it('names the run that is tried again, although a sync that began later has failed', async () => {
+    const { pass, config, runtime, clock, read } = await away(hour);
+    await pass(minute + 5 * second);
+    const row = (await runtime.store.retries.all())[0]!;
+    const signal = new AbortController().signal;
+    await clock.drive(syncJobs({ runtime, config, jobs: [read], signal, patienceMs: 0 }));
+    expect((await runtime.store.runs.history({ limit: 9 })).map(({ state }) => state)).toEqual(['failed', 'retrying']);
+    const [explained] = await explainJobs([read], { config, store: runtime.store, clock });
+    expect(explained!.because[0]!.says).toContain(`run ${row.run} has failed 1 time since then`);
   });
 
   it('counts firings, not attempts', async () => {
