@@ -1,7 +1,7 @@
 import type { Job } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
+import { firingBefore } from '../schedule/misfire.ts';
 import { scheduleKey } from '../schedule/schedule.ts';
-import { firingBefore } from '../schedule/turn.ts';
 import type { Store } from '../state/store.ts';
 import type { RunRow } from '../state/tables.ts';
 

@@ -72,7 +72,7 @@ export class Line {
     if (standing === undefined) this.#enqueue(firing);
     else if (firing.attempt !== undefined) this.#takeAttempt(standing, firing);
     else if (standing.state === 'in line' && standing.firing.attempt !== undefined) this.#replace(standing, firing);
-    else if (firing.isMadeGood) this.#wait(standing, firing);
+    else if (firing.isCatchUp) this.#wait(standing, firing);
     else this.#meet(standing, firing);
   }
 
@@ -82,8 +82,8 @@ export class Line {
   }
 
   /** True where this firing would end the run before it. */
-  cancels({ job: { name, schedule }, isMadeGood }: Firing): boolean {
-    return schedule?.overlap === 'cancel_other' && !isMadeGood && this.#standing.get(name)?.state === 'running';
+  cancels({ job: { name, schedule }, isCatchUp }: Firing): boolean {
+    return schedule?.overlap === 'cancel_other' && !isCatchUp && this.#standing.get(name)?.state === 'running';
   }
 
   /** True while another firing of the job waits for the end of its run. */

@@ -1,9 +1,9 @@
 import type { Job } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
+import { decideMisfire, type SkippedFirings } from '../schedule/misfire.ts';
 import { type Plan, resumePlan } from '../schedule/plan.ts';
 import { nominalOf, type Schedule, scheduleKey } from '../schedule/schedule.ts';
 import { createTimer, type Due, type Timer } from '../schedule/timer.ts';
-import { type Passed, takeTurn } from '../schedule/turn.ts';
 import type { Move } from '../state/schedules.ts';
 import type { Parts, Store } from '../state/store.ts';
 import type { RetryRow, ScheduleRow } from '../state/tables.ts';
@@ -21,7 +21,7 @@ export interface Firing {
   /** Another attempt at it, after the last one failed. */
   readonly attempt?: RetryRow;
   /** It was missed and has a run of its own now: it waits for its turn, whatever the job is at. */
-  readonly isMadeGood: boolean;
+  readonly isCatchUp: boolean;
   /**
    * Writes down when the job fires next, as it is planned now. Called inside the transaction that begins the run, so that
    * a crash neither loses this firing nor lets it fire twice.
@@ -39,7 +39,7 @@ export function placeOfFiring({ job, at, logicalAt }: Firing): string {
 }
 
 /** Firings that nothing is done about, as the misfire policy wants it. */
-export interface PassedOver extends Passed {
+export interface PassedOver extends SkippedFirings {
   readonly job: Job;
   /** Writes down when the job fires next. Absent: the run that fires instead does. */
   readonly settle?: (parts: Written) => Promise<void>;
@@ -111,8 +111,8 @@ export class Scheduler {
 
   /** Of a job that waits for an attempt, nothing else that was missed fires until that has ended. */
   #begun(name: string, plan: Plan): Pick<Planned, 'plan' | 'waitsFor'> {
-    const isBehind = plan.nextAt !== null && plan.nextAt <= this.#given.clock.now();
-    return isBehind && this.attempts.find(name)?.row.logical_at != null ? { plan, waitsFor: {} } : { plan };
+    const hasBacklog = plan.nextAt !== null && plan.nextAt <= this.#given.clock.now();
+    return hasBacklog && this.attempts.find(name)?.row.logical_at != null ? { plan, waitsFor: {} } : { plan };
   }
 
   /** Fires what is due now, once started. */
@@ -226,7 +226,7 @@ export class Scheduler {
       job: planned.job,
       at: attempt.fired_at,
       attempt,
-      isMadeGood: false,
+      isCatchUp: false,
       ...(attempt.logical_at === null ? {} : { logicalAt: attempt.logical_at }),
       settle: async () => undefined,
       giveBack: (parts) => this.#settle(name, parts, attempt.fired_at),
@@ -239,21 +239,21 @@ export class Scheduler {
     if (planned === undefined) return;
     const { job, schedule, behindSince } = planned;
     const now = this.#given.clock.now();
-    const turn = takeTurn(schedule, { nextAt, now, behindSince });
-    planned.plan = { ...planned.plan, nextAt: turn.nextAt };
-    planned.behindSince = turn.isBehind ? (behindSince ?? now) : undefined;
+    const decision = decideMisfire(schedule, { nextAt, now, behindSince });
+    planned.plan = { ...planned.plan, nextAt: decision.nextAt };
+    planned.behindSince = decision.hasBacklog ? (behindSince ?? now) : undefined;
     const settle = (parts: Written): Promise<void> => this.#settle(name, parts);
-    if (turn.passed !== undefined) {
-      this.#given.passOver({ job, ...turn.passed, ...(turn.fire === undefined ? { settle } : {}) });
+    if (decision.skipped !== undefined) {
+      this.#given.passOver({ job, ...decision.skipped, ...(decision.fire === undefined ? { settle } : {}) });
     }
-    if (turn.fire === undefined) return;
-    const { fire: at, isMadeGood } = turn;
+    if (decision.fire === undefined) return;
+    const { fire: at, isCatchUp } = decision;
     const token = {};
-    if (turn.isBehind) planned.waitsFor = token;
+    if (decision.hasBacklog) planned.waitsFor = token;
     this.#given.fire({
       job,
       at,
-      isMadeGood,
+      isCatchUp,
       ...(schedule.misfire?.policy === 'run_all' ? { logicalAt: nominalOf(schedule, at) } : {}),
       settle,
       giveBack: (parts) => this.#settle(name, parts, at),

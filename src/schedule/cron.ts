@@ -3,17 +3,16 @@ import { nextOfTimes, nextShown } from './zone.ts';
 import '../lib/temporal.ts';
 
 /**
- * When a cron expression fires, as pure calendar: no clock, no timers.
+ * When a cron expression fires: a pure calendar without clock or timers.
  *
- * On the two days a year when clocks change, the rule is that of Debian's cron:
- * - An expression whose minute and hour are plain values, lists or ranges means times of day. Each fires exactly once a
- *   day: a time that the spring change leaves out fires at the moment that the clock jumps (several of one gap fire once,
- *   together), a time that the autumn change repeats fires the first time only.
- * - An expression with `*` or a step in minute or hour means an interval. It follows real time: it goes on through the
- *   repeated hour, and what the missing hour would have held does not fire.
+ * Daylight saving follows Debian's cron:
+ * - An expression whose minute and hour are plain values, lists or ranges means times of day. Each fires exactly once a day: a time skipped
+ *   in spring fires when the clock jumps (several times in one gap fire once, together), a time repeated in autumn fires the first time only.
+ * - An expression with `*` or a step in minute or hour means an interval. It follows real time: it continues through the repeated hour, and
+ *   firings in the skipped hour do not exist.
  *
- * When both day of month and day of week are given, either is enough (POSIX). Five fields, names (MON, JAN), `L`, `W`, `#`
- * and the nicknames @hourly, @daily, @weekly, @monthly, @yearly.
+ * If both day of month and day of week are given, either matches (POSIX). Five fields, names (MON, JAN), `L`, `W`, `#`, and the nicknames
+ * @hourly, @daily, @weekly, @monthly, @yearly.
  */
 export interface CronSchedule {
   readonly cron: string;
@@ -21,30 +20,30 @@ export interface CronSchedule {
   readonly timezone: string;
 }
 
-/** Compiling costs some 50 µs; a daemon asks for the same few expressions every minute. */
+/** Cache: compiling takes about 50 µs, and a daemon needs the same few expressions every minute. */
 const compiled = new Map<string, Cron>();
-const mostCompiled = 1000;
+const maxCached = 1000;
 
-/** The library finds what matches on a clock that is never changed; what real clocks do to it is our own rule. */
+/** The library matches in UTC; daylight saving is handled by our own rules above. */
 function compile(cron: string): Cron {
   const found = compiled.get(cron);
   if (found !== undefined) return found;
   const made = new Cron(cron, { timezone: 'UTC', mode: '5-part', paused: true });
-  if (compiled.size >= mostCompiled) compiled.clear();
+  if (compiled.size >= maxCached) compiled.clear();
   compiled.set(cron, made);
   return made;
 }
 
-/** The last answer for a schedule holds from its question up to the firing itself: jobs of one rhythm all ask the same. */
+/** Cache: an answer is valid from the time asked about until the firing. Many jobs share a schedule. */
 const answers = new Map<string, { readonly after: number; readonly next: number }>();
 
-/** The first firing strictly after `after` (epoch milliseconds); null when there is none, ever. */
+/** The first firing strictly after `after` (epoch milliseconds); null if there is none. */
 export function nextCron(schedule: CronSchedule, after: number): number | null {
   const key = `${schedule.timezone} ${schedule.cron}`;
   const known = answers.get(key);
   if (known !== undefined && known.after <= after && after < known.next) return known.next;
   const next = searchNext(schedule, after);
-  if (answers.size >= mostCompiled) answers.clear();
+  if (answers.size >= maxCached) answers.clear();
   if (next !== null) answers.set(key, { after, next });
   return next;
 }
@@ -60,35 +59,33 @@ function isInterval(cron: string): boolean {
   return minute.toLowerCase() === '@hourly' || /[*/?]/.test(minute + hour);
 }
 
-/** Why this is not a cron expression that ever fires, in a plain sentence; undefined when it is one. */
+/** Why a cron expression is invalid or never fires, as a sentence; undefined if it is valid. */
 export function cronFault(cron: string): string | undefined {
   const fields = cron.trim().split(/\s+/).filter(Boolean);
   const isNickname = fields.length === 1 && fields[0]!.startsWith('@');
-  if (!isNickname && fields.length !== 5) return `a schedule has five fields, this one has ${fields.length}`;
+  if (!isNickname && fields.length !== 5) return `a cron expression has five fields, this one has ${fields.length}`;
   try {
-    // A whole cycle of the calendar (leap years and weekdays repeat after 28 years) decides whether a date exists.
+    // The calendar repeats after 28 years, so a date without a firing until then does not exist.
     const from = Date.UTC(2024, 0, 1);
-    return nextCron({ cron, timezone: 'UTC' }, from) === null
-      ? 'there is no such date, so it would never fire'
-      : undefined;
+    return nextCron({ cron, timezone: 'UTC' }, from) === null ? 'it never fires: there is no such date' : undefined;
   } catch (error) {
     return reasonOf(error as Error, cron);
   }
 }
 
-/** Why this is not an IANA time zone; undefined when it is one. */
+/** Why this is not an IANA time zone; undefined if it is one. */
 export function timezoneFault(timezone: string): string | undefined {
   try {
-    if (/^[+-]/.test(timezone)) return 'an offset has no clock changes; name a place instead';
-    // Asked of Temporal: the first formatter of a process costs it fifteen milliseconds.
+    if (/^[+-]/.test(timezone)) return 'an offset ignores daylight saving; use a name such as Europe/Berlin';
+    // Temporal, because the first Intl formatter of a process takes 15 ms.
     Temporal.Now.zonedDateTimeISO(timezone);
     return undefined;
   } catch {
-    return 'there is no such time zone';
+    return 'unknown time zone';
   }
 }
 
-/** All zones that this machine knows, for suggestions. */
+/** All time zones of this machine, for suggestions. */
 export function knownTimezones(): readonly string[] {
   return ['UTC', ...Intl.supportedValuesOf('timeZone')];
 }

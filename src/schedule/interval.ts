@@ -1,13 +1,13 @@
 /**
- * A fixed span of real time between firings. They stand on a grid that is fixed once and for all: neither how long runs
- * take, nor a restart, nor a lost state folder, nor a change of the clocks moves it.
+ * A fixed interval of real time. Firings lie on a fixed grid: neither the duration of runs, nor a restart, nor a lost state folder, nor
+ * daylight saving moves it.
  */
 export interface IntervalSchedule {
   /** Milliseconds between two firings, at least one minute. */
   readonly every: number;
   /** The first instant of the grid; epoch milliseconds. Nothing fires before it. */
   readonly from: number;
-  /** IANA name: where the days of what is read are reckoned. It does not move a firing. */
+  /** IANA name: the zone of dates in queries. It does not move firings. */
   readonly timezone: string;
 }
 

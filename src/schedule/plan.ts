@@ -1,20 +1,20 @@
 import { nextFiring, type Schedule, scheduleKey } from './schedule.ts';
 
-/** What is written down of a job's schedule, so that a restart goes on where the daemon stopped. */
+/** The stored plan of a job's schedule: a restart continues from it. */
 export interface Plan {
-  /** {@link scheduleKey} of the schedule that this was made for: an edited schedule is planned afresh. */
+  /** {@link scheduleKey} of the schedule that was planned: an edited schedule is planned again. */
   readonly schedule: string;
-  /** Epoch milliseconds of the firing that is due next; null when there is none. */
+  /** Epoch milliseconds of the next firing; null if there is none. */
   readonly nextAt: number | null;
 }
 
-/** A clock that was set back across a firing by less than this does not fire it a second time. */
+/** A clock set back by less than this does not repeat a firing. */
 const toleratedBackMs = 60_000;
 
 /**
- * The plan to go on with at start-up, after a reload, or when somebody has set the clock. What was written for this very
- * schedule is kept, even when its instant has passed: that firing was missed and is due now. Anything else starts from
- * `now`, so an edit fires nothing late, and a clock that was set back keeps no job waiting until it has caught up.
+ * The plan to continue with after a start, a reload or a change of the clock. A stored plan of the same schedule is kept, even if its firing
+ * is in the past: that firing was missed and is due now. Otherwise planning starts from `now`, so that an edit fires nothing late, and no job
+ * waits for a clock that was set back to catch up.
  */
 export function resumePlan(schedule: Schedule, written: Plan | undefined, now: number): Plan {
   const fresh: Plan = { schedule: scheduleKey(schedule), nextAt: nextFiring(schedule, now) };

@@ -2,36 +2,36 @@ import { type CronSchedule, nextCron } from './cron.ts';
 import { type DailySchedule, nextDaily } from './daily.ts';
 import { type IntervalSchedule, nextOnGrid } from './interval.ts';
 
-/** What becomes of firings whose instant passed while nothing could act on them: no daemon ran, the machine slept. */
+/** What happens to firings that were missed because no daemon ran or the machine slept. */
 export interface Misfire {
-  /** `skip`: nothing. `run_once`: one run for all of them. `run_all`: each has its run, one after the other. */
+  /** `skip`: no run. `run_once`: one run for all of them. `run_all`: one run each, one after the other. */
   readonly policy: 'skip' | 'run_once' | 'run_all';
-  /** Milliseconds: what was missed longer ago than this is passed over. Absent: however long ago. */
+  /** Milliseconds: firings missed longer ago than this are skipped. Absent: no limit. */
   readonly within?: number;
-  /** With `run_all`: of more than so many, the newest. */
+  /** With `run_all`: only the newest of so many firings run. */
   readonly atMost?: number;
 }
 
 /**
- * What becomes of a firing whose job is still at its last run: `skip` passes it over, `buffer_one` lets one wait for the
- * end of that run, `cancel_other` stops that run.
+ * What happens to a firing while the job's last run is still running: `skip` skips the firing, `buffer_one` keeps one until that run ends,
+ * `cancel_other` stops that run.
  */
 export type Overlap = 'skip' | 'buffer_one' | 'cancel_other';
 
-/** What goes with every kind of schedule. */
+/** Options of every kind of schedule. */
 export interface Rules {
-  /** Milliseconds by which every firing is later than the calendar says: the job's share of a spread. Absent: 0. */
+  /** Delay of every firing in milliseconds: the job's share of a `spread`. Absent: 0. */
   readonly offset?: number;
-  /** Absent: `run_once`, however long ago. */
+  /** Absent: `run_once` without a limit. */
   readonly misfire?: Misfire;
   /** Absent: `skip`. */
   readonly overlap?: Overlap;
 }
 
-/** When a job fires. A job that runs only when asked to has none. */
+/** When a job fires. A job that runs on demand only has none. */
 export type Schedule = (CronSchedule | IntervalSchedule | DailySchedule) & Rules;
 
-/** The first firing strictly after `after` (epoch milliseconds); null when there is none, ever. */
+/** The first firing strictly after `after` (epoch milliseconds); null if the schedule has none left. */
 export function nextFiring(schedule: Schedule, after: number): number | null {
   const offset = schedule.offset ?? 0;
   const next = nextInstant(schedule, after - offset);
@@ -43,7 +43,7 @@ function nextInstant(schedule: Schedule, after: number): number | null {
   return 'every' in schedule ? nextOnGrid(schedule, after) : nextDaily(schedule, after);
 }
 
-/** The firings with `after` < firing <= `until`, in order, computed as they are asked for. */
+/** The firings with `after` < firing <= `until`, in order, computed lazily. */
 export function* firingsBetween(schedule: Schedule, after: number, until: number): Generator<number> {
   let at = nextFiring(schedule, after);
   while (at !== null && at <= until) {
@@ -52,12 +52,12 @@ export function* firingsBetween(schedule: Schedule, after: number, until: number
   }
 }
 
-/** The instant that a firing stands for: what the calendar says, without the job's share of a spread. */
+/** The nominal time of a firing: what the calendar says, without the job's share of a `spread`. */
 export function nominalOf({ offset = 0 }: Schedule, firing: number): number {
   return firing - offset;
 }
 
-/** Equal for schedules that fire at the same instants by their text. What is done about late firings does not count. */
+/** Equal for schedules whose text gives the same due times. Misfire and overlap rules do not count. */
 export function scheduleKey(schedule: Schedule): string {
   const { offset = 0 } = schedule;
   return offset === 0 ? calendarKey(schedule) : `${calendarKey(schedule)} +${offset}`;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * A job's share of a spread: the milliseconds, whole seconds below `spread`, by which it fires later than the calendar says.
- * The same for the same name, everywhere and for ever; names share a spread out evenly.
+ * Deterministic jitter: the delay of a job within `spread`, in milliseconds (whole seconds). Depends on the job's name only; names are
+ * distributed evenly.
  */
 export function offsetOf(job: string, spread: number): number {
   const seconds = Math.floor(spread / 1000);

@@ -1,43 +1,43 @@
 import { schedule as startTask } from 'node-cron';
 import { type Clock, systemClock } from '../lib/clock.ts';
 
-/** A firing that stands in the plan. */
+/** A planned firing. */
 export interface Due {
   readonly job: string;
   /** Epoch milliseconds; in the past or the future. */
   readonly at: number;
-  /** Another attempt at a firing that was acted on already. */
+  /** Another attempt of a run that has started before. */
   readonly isAttempt?: true;
 }
 
 export interface TimerHooks {
-  /** All planned firings as they are written down; asked for at every look. */
+  /** All planned firings; read at each check. */
   dueAt(): Iterable<Due>;
   /**
-   * Called for each firing whose instant has come, in order of the instants. Has to move the job's plan on before it
-   * returns, else the next look fires it again. What it starts, it does not wait for.
+   * Called for each due firing, in order of due time. Must advance the job's plan before it returns; otherwise the next check fires it again.
+   * Does not wait for the run that it starts.
    */
   fire(due: Due): void;
-  /** The wall clock jumped: it was set by so many milliseconds, or (0) the machine slept or the process was suspended. Called before the next look. */
+  /** The wall clock was set by so many milliseconds, or (0) the machine or the process was suspended. Called before the next check. */
   jumped?(by: number): void;
-  /** A hook threw: that firing is lost to this look alone. */
+  /** A hook threw: the firing is skipped in this check only. */
   failed(error: unknown): void;
 }
 
 export interface Timer {
-  /** Looks at once, then when the next firing is due, and at the start of every minute. */
+  /** Checks at once, then when the next firing is due, and at the start of every minute. */
   start(hooks: TimerHooks): void;
-  /** Looks now: after a reload, or when a plan was changed. */
+  /** Checks now: after a reload or a change of a plan. */
   look(): void;
-  /** Milliseconds since the plan was last looked at; undefined before the start and after the end. */
+  /** Milliseconds since the last check; undefined before the start and after the end. */
   silence(): number | undefined;
-  /** No hook is called any more; nothing keeps the process alive. */
+  /** Stops: calls no hook and no longer keeps the process alive. */
   stop(): void;
 }
 
-/** What calls back at the start of every minute until it is destroyed. */
+/** Calls back at the start of every minute until destroyed. */
 interface Tick {
-  /** Calls back once more after so many milliseconds, less than a minute; a later call takes the place of an earlier one. */
+  /** Adds one call after so many milliseconds, less than a minute; replaces an earlier one. */
   aim(milliseconds: number): void;
   destroy(): unknown;
 }
@@ -45,11 +45,11 @@ export type StartTick = (look: () => void) => Tick;
 
 /** How often the clock is compared with the one that never jumps. */
 const guardMs = 5_000;
-/** A clock that was set by so much is told of; the rest is what time servers do all the time. */
-const toldMs = 2_000;
-/** A jump beyond this starts the tick afresh. */
+/** Smaller changes of the clock are not reported: time servers make them all the time. */
+const reportedMs = 2_000;
+/** A larger jump restarts the tick. */
 const jumpMs = 30_000;
-/** So does a tick that has not been heard of for so long: it has died. */
+/** So does a tick that has not called for this long. */
 const deadMs = 90_000;
 const minuteMs = 60_000;
 const silent = { info() {}, warn() {}, error() {}, debug() {} };
@@ -75,17 +75,16 @@ const everyMinute: StartTick = (look) => {
 };
 
 /**
- * The only place that waits for schedules. The tick is a heartbeat, once a minute: what is due is read from the plan and
- * compared with the clock, so no firing is lost to a suspended machine or a busy process, and no wait is ever long enough
- * to overflow a timer. What is due within the minute is aimed at. node-cron reckons from the tick it expects next, which
- * after a jump of the clock may be years away in either direction; the guard sees the jump and starts the tick afresh, as
- * it does with one that died. A clock that is not of this machine needs a tick of its own (`tickOf`).
+ * The only place that waits for schedules. The tick is a heartbeat once a minute that compares the plan with the clock, so that no firing is
+ * lost to a suspended machine or a busy process, and no wait is long enough to overflow a timer. Firings due within the minute get a timer
+ * of their own. node-cron counts from the tick that it expects next, which may be years away after a jump of the clock; a watchdog notices
+ * the jump, or a dead tick, and restarts the tick. A clock that is not this machine's needs a tick of its own (`tickOf`).
  */
 export function createTimer(clock: Clock = systemClock, tickOf: StartTick = everyMinute): Timer {
   let hooks: TimerHooks | undefined;
   let tick: ReturnType<StartTick> | undefined;
   let guard: NodeJS.Timeout | undefined;
-  /** How far the wall clock was ahead of the monotonic one when the tick was started, and when they were compared last. */
+  /** Wall clock minus monotonic clock when the tick was started, and at the last comparison. */
   let offset = 0;
   let comparedOffset = 0;
   let asleep = 0;
@@ -104,25 +103,25 @@ export function createTimer(clock: Clock = systemClock, tickOf: StartTick = ever
     offset = clockOffset();
     tick = tickOf(look);
   };
-  /** By how much the clock was set since the last time, 0 where by little; the clock of a machine that slept was not set. */
+  /** By how much the clock was set since the last comparison, 0 if by little; sleep of the machine does not count. */
   const setBy = (): number => {
     const [former, slept] = [comparedOffset, asleep];
     comparedOffset = clockOffset();
     asleep = clock.asleep?.() ?? 0;
     const by = comparedOffset - former;
-    const set = by > toldMs && asleep - slept > toldMs ? by - (asleep - slept) : by;
-    return Math.abs(set) >= toldMs ? set : 0;
+    const set = by > reportedMs && asleep - slept > reportedMs ? by - (asleep - slept) : by;
+    return Math.abs(set) >= reportedMs ? set : 0;
   };
   const watchClock = (): void => {
     const by = setBy();
     const hasJumped = Math.abs(clockOffset() - offset) >= jumpMs;
     const isDead = clock.monotonic() - lookedAt >= deadMs;
-    // The guard missed its times, too: the process was suspended, and the tick is not to blame.
+    // The watchdog was late as well: the process was suspended, the tick is fine.
     const wasSuspended = clock.monotonic() - guardedAt >= jumpMs;
     guardedAt = clock.monotonic();
     if (hasJumped || isDead) startTick();
     if (hasJumped || by !== 0 || (isDead && wasSuspended)) hooks?.jumped?.(by);
-    else if (isDead) hooks?.failed(new Error('the tick of the schedules had died and was started anew'));
+    else if (isDead) hooks?.failed(new Error('the tick of the schedules stopped and was restarted'));
     else return;
     look();
   };
@@ -147,7 +146,7 @@ export function createTimer(clock: Clock = systemClock, tickOf: StartTick = ever
   };
 }
 
-/** Fires what is due; the milliseconds to what is due next. */
+/** Fires what is due. Returns the milliseconds until the next firing. */
 function fireDue(hooks: TimerHooks, clock: Clock): number {
   try {
     const now = clock.now();

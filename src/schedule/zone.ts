@@ -1,11 +1,11 @@
 import '../lib/temporal.ts';
 
 /**
- * What the clocks of a place do, as plain numbers. A "local" is what its clock shows, written as the epoch milliseconds
- * that a clock in UTC has when it shows the same: locals can be counted and compared without asking for a calendar.
+ * Time zones as plain numbers. A "local" is a wall-clock reading, written as the epoch milliseconds at which a clock in UTC shows the same
+ * reading: locals can be compared and added without a calendar.
  */
 
-/** A stretch of time in which the clocks of a zone stay as they are: from (inclusive) to (exclusive), epoch milliseconds. */
+/** A time span with a constant UTC offset: from (inclusive) to (exclusive), epoch milliseconds. */
 interface Segment {
   readonly from: number;
   readonly to: number;
@@ -15,12 +15,12 @@ interface Segment {
 
 const dayMs = 86_400_000;
 
-/** Segments that were asked for, by zone: a daemon lives in the same one or two for months. */
-const known = new Map<string, Segment[]>();
-const mostKnown = 8;
+/** Cache of segments by zone: a daemon needs the same one or two for months. */
+const segments = new Map<string, Segment[]>();
+const maxCached = 8;
 
 function segmentAt(zone: string, at: number): Segment {
-  const found = known.get(zone)?.find(({ from, to }) => from <= at && at < to);
+  const found = segments.get(zone)?.find(({ from, to }) => from <= at && at < to);
   if (found !== undefined) return found;
   const here = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone);
   // "previous" is strictly before, and a change may be at this very instant.
@@ -31,23 +31,23 @@ function segmentAt(zone: string, at: number): Segment {
     to: to ?? Number.POSITIVE_INFINITY,
     offset: here.offsetNanoseconds / 1e6,
   };
-  known.set(zone, [segment, ...(known.get(zone) ?? [])].slice(0, mostKnown));
+  segments.set(zone, [segment, ...(segments.get(zone) ?? [])].slice(0, maxCached));
   return segment;
 }
 
-/** What the clock shows at an instant. */
+/** The wall-clock reading at an instant. */
 export function localOf(zone: string, at: number): number {
   return at + segmentAt(zone, at).offset;
 }
 
 /**
- * The instant at which a local is first shown. One that is left out, because the clock jumps over it, has the instant of
- * the jump. Never decreases with the local.
+ * The first instant with this wall-clock reading. A reading that the clock skips (the gap in spring) maps to the instant of the jump.
+ * Monotonic: a later reading never maps to an earlier instant.
  */
 export function firstInstantOf(zone: string, local: number): number {
   const near = segmentAt(zone, local);
   const quick = local - near.offset;
-  // Well inside of a segment nothing is left out or repeated; no clock has ever been changed by more than a day.
+  // Far from a transition no reading is skipped or repeated; no zone has ever changed by more than a day.
   if (near.from + dayMs <= quick && quick < near.to) return quick;
   const shown = Temporal.Instant.fromEpochMilliseconds(local).toZonedDateTimeISO('UTC').toPlainDateTime();
   const earlier = shown.toZonedDateTime(zone, { disambiguation: 'earlier' });
@@ -55,22 +55,22 @@ export function firstInstantOf(zone: string, local: number): number {
   return earlier.getTimeZoneTransition('next')!.epochMilliseconds;
 }
 
-/** Gives the first local after another that is wanted; null when there is none any more. */
+/** Returns the first wanted local after another; null if there is none. */
 export type NextLocal = (after: number) => number | null;
 
-/** The first instant after `after` for wanted times of day: each local has exactly one instant ({@link firstInstantOf}). */
+/** The next instant for times of day: each wanted local fires exactly once ({@link firstInstantOf}). */
 export function nextOfTimes(zone: string, nextLocal: NextLocal, after: number): number | null {
   let local = nextLocal(localOf(zone, after));
   while (local !== null) {
     const at = firstInstantOf(zone, local);
     if (at > after) return at;
-    // In the hour that is repeated: this one was shown before.
+    // In the repeated hour in autumn: this reading has fired already.
     local = nextLocal(local);
   }
   return null;
 }
 
-/** The first instant after `after` at which the clock shows a wanted local: as often as it does, which may be never or twice. */
+/** The next instant with a wanted reading: a skipped reading never fires, a repeated one fires twice. */
 export function nextShown(zone: string, nextLocal: NextLocal, after: number): number | null {
   let from = after;
   for (let segment = segmentAt(zone, after); ; segment = segmentAt(zone, segment.to)) {

@@ -46,7 +46,6 @@ const declaredTwice = new Set(
     Paging
     Parameter
     Part
-    Passed
     Path
     Piece
     Place
@@ -65,11 +64,9 @@ const declaredTwice = new Set(
     Spot
     Spread
     Stage
-    Standing
     Stretch
     Tap
     TlsOptions
-    Turn
     Value
     Verdict
     Watch

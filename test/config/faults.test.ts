@@ -322,7 +322,7 @@ jobs:
   it('refuses schedules that never fire and zones that are nowhere', async () => {
     expect(await only(job("    schedule: '0 0 31 2 *'\n"))).toMatchObject({
       code: 'CONFIG_CRON',
-      message: 'The schedule cannot be used: there is no such date, so it would never fire',
+      message: 'The schedule cannot be used: it never fires: there is no such date',
     });
     expect(await only(job("    schedule: {cron: '0 0 * * *', timezone: Europe/Pariss}\n"))).toMatchObject({
       code: 'CONFIG_TIMEZONE',

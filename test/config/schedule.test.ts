@@ -141,7 +141,7 @@ describe('a schedule that cannot be used', () => {
       'This misfire policy has no use for "at_most"',
       'Delete "at_most"',
     ],
-    ['hourly', 'a schedule has five fields, this one has 1', 'Did you mean "@hourly"?'],
+    ['hourly', 'a cron expression has five fields, this one has 1', 'Did you mean "@hourly"?'],
   ])('is told what to write: %s', async (written, message, next) => {
     const told = await refusal(written);
     expect(told).toMatchObject({ code: expect.stringMatching(/^CONFIG_(SCHEDULE|CRON)$/), message });

@@ -13,7 +13,7 @@ const problem = holdProblem('bank', { ...hold, code: 'DB_LOGIN', message: 'refus
 const firingOf = (name: string, at: number): Firing => ({
   job: { name } as Firing['job'],
   at,
-  isMadeGood: false,
+  isCatchUp: false,
   settle: async () => undefined,
   giveBack: async () => undefined,
   done: () => undefined,

@@ -18,7 +18,7 @@ interface Firing {
   readonly name: string;
   readonly at: number;
   readonly logicalAt?: number;
-  readonly isMadeGood: boolean;
+  readonly isCatchUp: boolean;
   /** The chain of missed firings that waits for it. */
   readonly chain?: object;
 }
@@ -135,21 +135,21 @@ export class Model {
     if (policy === 'run_all') fire = inWindow.slice(-atMost)[0];
     const isChain = policy === 'run_all' && fire !== undefined;
     planned.next = nextFiring(schedule, isChain ? fire! : now);
-    const isBehind = isChain && planned.next !== null && planned.next <= now;
-    planned.behindSince = isBehind ? (planned.behindSince ?? now) : undefined;
+    const hasBacklog = isChain && planned.next !== null && planned.next <= now;
+    planned.behindSince = hasBacklog ? (planned.behindSince ?? now) : undefined;
     const passed = policy === 'run_once' ? (fire === undefined ? due : []) : due.filter((at) => at < (fire ?? now + 1));
     if (passed.length > 0) this.seen.push(`${name} passed ${passed.length}`);
     if (fire === undefined) {
       this.#keep(name);
       return;
     }
-    const chain = isBehind ? {} : undefined;
+    const chain = hasBacklog ? {} : undefined;
     planned.chain = chain;
     this.#take(
       {
         name,
         at: fire,
-        isMadeGood: isChain && (isBehind || wasBehind || fire < now - grace),
+        isCatchUp: isChain && (hasBacklog || wasBehind || fire < now - grace),
         ...(policy === 'run_all' ? { logicalAt: fire - (schedule.offset ?? 0) } : {}),
         ...(chain === undefined ? {} : { chain }),
       },
@@ -161,7 +161,7 @@ export class Model {
     const standing = this.standing.get(firing.name);
     const { overlap = 'skip' } = this.planned.get(firing.name)!.schedule;
     if (standing === undefined) this.#stand(firing, now);
-    else if (firing.isMadeGood) standing.waiting.push(firing);
+    else if (firing.isCatchUp) standing.waiting.push(firing);
     else this.#meet(standing, firing, overlap);
   }
 

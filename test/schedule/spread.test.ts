@@ -6,7 +6,7 @@ const minute = 60_000;
 const names = Array.from({ length: 1000 }, (_, n) => `job_${n}`);
 
 describe('a spread', () => {
-  it('gives a job the same share everywhere and for ever', () => {
+  it('gives a job the same delay on every machine and in every version', () => {
     expect(['orders', 'stock', 'umsätze'].map((name) => offsetOf(name, 10 * minute))).toEqual([
       242_000, 256_000, 395_000,
     ]);
@@ -27,7 +27,7 @@ describe('a spread', () => {
     expect([0, 1000, 1999].map((spread) => offsetOf('orders', spread))).toEqual([0, 0, 0]);
   });
 
-  it('moves the firing and not what it stands for', () => {
+  it('moves the firing, but not its nominal time', () => {
     const schedule = { at: ['23:55'], timezone: 'Europe/Berlin', offset: 8 * minute };
     const firing = nextFiring(schedule, Date.parse('2026-11-21T12:00Z'))!;
     expect(new Date(firing).toISOString()).toBe('2026-11-21T23:03:00.000Z');

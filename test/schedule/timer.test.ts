@@ -167,7 +167,7 @@ describe('the timer', () => {
     expect(timer.silence()).toBeLessThan(5_001);
   });
 
-  it('starts a tick that died anew, and says so', async () => {
+  it('restarts a tick that stopped, and reports it', async () => {
     const ticks: (() => void)[] = [];
     const dead = createTimer(clock, (look) => {
       ticks.push(look);
@@ -182,7 +182,7 @@ describe('the timer', () => {
     await vi.advanceTimersByTimeAsync(10_000);
     expect(ticks).toHaveLength(2);
     expect(fired).toEqual([begin + minute]);
-    expect(String(failures)).toContain('had died and was started anew');
+    expect(String(failures)).toContain('stopped and was restarted');
   });
 
   it('tells of a clock that was set before it looks again', async () => {

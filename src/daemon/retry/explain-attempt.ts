@@ -12,7 +12,10 @@ export function triedAgain(facts: Facts): Judgement | undefined {
   const why = last.message ?? 'its source is away';
   const because = [
     { at: attempt.since, says: `run ${last.id} has failed ${countOf(attempt.attempt - 1, 'time')} since then: ${why}` },
-    ...runs.filter(({ id }) => id !== last.id).slice(0, 1).map(ended),
+    ...runs
+      .filter(({ id }) => id !== last.id)
+      .slice(0, 1)
+      .map(ended),
   ];
   return {
     verdict: condition === undefined ? 'waiting for its source' : 'failing',

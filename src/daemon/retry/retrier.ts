@@ -1,8 +1,8 @@
 import type { Config, Job } from '../../config/config.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Emit } from '../../lib/events.ts';
+import { graceMs } from '../../schedule/misfire.ts';
 import { nextFiring } from '../../schedule/schedule.ts';
-import { graceMs } from '../../schedule/turn.ts';
 import type { Store } from '../../state/store.ts';
 import type { RetryRow } from '../../state/tables.ts';
 import { DiskRetries } from '../disk-retries.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { decideMisfire, runsDue } from '../../src/schedule/misfire.ts';
 import type { Misfire, Schedule } from '../../src/schedule/schedule.ts';
-import { runsDue, takeTurn } from '../../src/schedule/turn.ts';
 
 const at = (text: string) => Date.parse(`2026-11-20T${text}Z`);
 const hour = 3_600_000;
@@ -10,7 +10,7 @@ const hourly = (misfire?: Misfire): Schedule => ({
   timezone: 'UTC',
   ...(misfire === undefined ? {} : { misfire }),
 });
-const alone = { isBehind: false, isMadeGood: false };
+const alone = { hasBacklog: false, isCatchUp: false };
 
 describe('a firing that is acted on in its time', () => {
   it.each([
@@ -19,8 +19,8 @@ describe('a firing that is acted on in its time', () => {
     { policy: 'run_once', within: hour },
     { policy: 'run_all', within: hour, atMost: 3 },
   ] as const)('fires, whatever the policy is: %j', (misfire) => {
-    const turn = takeTurn(hourly(misfire), { nextAt: at('10:00'), now: at('10:01') });
-    expect(turn).toEqual({ fire: at('10:00'), nextAt: at('11:00'), ...alone });
+    const decision = decideMisfire(hourly(misfire), { nextAt: at('10:00'), now: at('10:01') });
+    expect(decision).toEqual({ fire: at('10:00'), nextAt: at('11:00'), ...alone });
   });
 });
 
@@ -29,63 +29,67 @@ describe('firings that were missed', () => {
 
   it('run once for all, with the instant of the first, where nothing is said', () => {
     const once = { fire: at('10:00'), nextAt: at('15:00'), ...alone };
-    expect(takeTurn(hourly(), standing)).toEqual(once);
-    expect(takeTurn(hourly({ policy: 'run_once' }), standing)).toEqual(once);
+    expect(decideMisfire(hourly(), standing)).toEqual(once);
+    expect(decideMisfire(hourly({ policy: 'run_once' }), standing)).toEqual(once);
   });
 
   it('do not run when all of them are older than the window of run_once', () => {
-    const passed = { first: at('10:00'), last: at('14:00'), firings: 5 };
-    expect(takeTurn(hourly({ policy: 'run_once', within: 10 * 60_000 }), standing)).toEqual({
-      passed,
+    const skipped = { first: at('10:00'), last: at('14:00'), firings: 5 };
+    expect(decideMisfire(hourly({ policy: 'run_once', within: 10 * 60_000 }), standing)).toEqual({
+      skipped,
       nextAt: at('15:00'),
       ...alone,
     });
-    expect(takeTurn(hourly({ policy: 'run_once', within: 30 * 60_000 }), standing)).toMatchObject({
+    expect(decideMisfire(hourly({ policy: 'run_once', within: 30 * 60_000 }), standing)).toMatchObject({
       fire: at('10:00'),
     });
   });
 
-  it('are passed over by skip, but for one that is hardly late', () => {
+  it('are skipped by skip, unless the last one is within the grace period', () => {
     const all = { first: at('10:00'), last: at('14:00'), firings: 5 };
-    expect(takeTurn(hourly({ policy: 'skip' }), standing)).toEqual({ passed: all, nextAt: at('15:00'), ...alone });
+    expect(decideMisfire(hourly({ policy: 'skip' }), standing)).toEqual({
+      skipped: all,
+      nextAt: at('15:00'),
+      ...alone,
+    });
     const but = { first: at('10:00'), last: at('13:00'), firings: 4 };
-    const late = takeTurn(hourly({ policy: 'skip' }), { ...standing, now: at('14:04') });
-    expect(late).toEqual({ fire: at('14:00'), passed: but, nextAt: at('15:00'), ...alone });
+    const late = decideMisfire(hourly({ policy: 'skip' }), { ...standing, now: at('14:04') });
+    expect(late).toEqual({ fire: at('14:00'), skipped: but, nextAt: at('15:00'), ...alone });
   });
 
   it('run one after the other with run_all, and the last of them is not behind any more', () => {
     const policy = hourly({ policy: 'run_all', within: 24 * hour, atMost: 24 });
-    const first = takeTurn(policy, standing);
-    expect(first).toEqual({ fire: at('10:00'), nextAt: at('11:00'), isBehind: true, isMadeGood: true });
-    const last = takeTurn(policy, { nextAt: at('14:00'), now: at('14:50'), behindSince: at('14:20') });
-    expect(last).toEqual({ fire: at('14:00'), nextAt: at('15:00'), isBehind: false, isMadeGood: true });
+    const first = decideMisfire(policy, standing);
+    expect(first).toEqual({ fire: at('10:00'), nextAt: at('11:00'), hasBacklog: true, isCatchUp: true });
+    const last = decideMisfire(policy, { nextAt: at('14:00'), now: at('14:50'), behindSince: at('14:20') });
+    expect(last).toEqual({ fire: at('14:00'), nextAt: at('15:00'), hasBacklog: false, isCatchUp: true });
   });
 
-  it('begin within the window of run_all, reckoned from when making good began', () => {
+  it('start within the window of run_all, counted from the start of the catch-up', () => {
     const policy = hourly({ policy: 'run_all', within: 3 * hour, atMost: 24 });
-    const passed = { first: at('10:00'), last: at('11:00'), firings: 2 };
-    expect(takeTurn(policy, standing)).toMatchObject({ fire: at('12:00'), passed, nextAt: at('13:00') });
+    const skipped = { first: at('10:00'), last: at('11:00'), firings: 2 };
+    expect(decideMisfire(policy, standing)).toMatchObject({ fire: at('12:00'), skipped, nextAt: at('13:00') });
     const later = { nextAt: at('13:00'), now: at('18:30'), behindSince: at('14:20') };
-    expect(takeTurn(policy, later)).toMatchObject({ fire: at('13:00'), isBehind: true });
+    expect(decideMisfire(policy, later)).toMatchObject({ fire: at('13:00'), hasBacklog: true });
   });
 
   it('are the newest ones where there are more than run_all makes good', () => {
     const policy = hourly({ policy: 'run_all', within: 24 * hour, atMost: 2 });
-    const passed = { first: at('10:00'), last: at('12:00'), firings: 3 };
-    expect(takeTurn(policy, standing)).toMatchObject({
+    const skipped = { first: at('10:00'), last: at('12:00'), firings: 3 };
+    expect(decideMisfire(policy, standing)).toMatchObject({
       fire: at('13:00'),
-      passed,
+      skipped,
       nextAt: at('14:00'),
-      isBehind: true,
+      hasBacklog: true,
     });
   });
 
   it('include one that the schedule itself does not have: a run that was given up before an edit', () => {
     const given = { nextAt: at('14:10'), now: at('14:20') };
     for (const policy of ['run_once', 'run_all'] as const) {
-      expect(takeTurn(hourly({ policy }), given)).toMatchObject({ fire: at('14:10'), nextAt: at('15:00') });
+      expect(decideMisfire(hourly({ policy }), given)).toMatchObject({ fire: at('14:10'), nextAt: at('15:00') });
     }
-    expect(takeTurn(hourly({ policy: 'skip' }), { nextAt: at('14:18'), now: at('14:20') })).toMatchObject({
+    expect(decideMisfire(hourly({ policy: 'skip' }), { nextAt: at('14:18'), now: at('14:20') })).toMatchObject({
       fire: at('14:18'),
     });
   });
@@ -96,8 +100,8 @@ describe('firings that were missed', () => {
       timezone: 'Europe/Berlin',
       misfire: { policy: 'run_all', within: 366 * 24 * hour, atMost: 3 },
     };
-    const turn = takeTurn(minutely, { nextAt: at('10:00') - 3 * 365 * 24 * hour, now: at('10:00') });
-    expect(turn).toMatchObject({ fire: at('09:58'), nextAt: at('09:59'), passed: { firings: 1000 } });
+    const decision = decideMisfire(minutely, { nextAt: at('10:00') - 3 * 365 * 24 * hour, now: at('10:00') });
+    expect(decision).toMatchObject({ fire: at('09:58'), nextAt: at('09:59'), skipped: { firings: 1000 } });
   });
 
   it('come to as many runs as their policy makes of them', () => {
@@ -113,10 +117,10 @@ describe('firings that were missed', () => {
   it('may be the last that there are', () => {
     const leap: Schedule = { cron: '0 0 29 2 *', timezone: 'UTC', misfire: { policy: 'run_all' } };
     const day = Date.parse('2028-02-29T00:00Z');
-    expect(takeTurn(leap, { nextAt: day, now: day + 365 * 24 * hour })).toMatchObject({
+    expect(decideMisfire(leap, { nextAt: day, now: day + 365 * 24 * hour })).toMatchObject({
       fire: day,
-      isBehind: false,
-      isMadeGood: true,
+      hasBacklog: false,
+      isCatchUp: true,
     });
   });
 });

@@ -1,0 +1,138 @@
+import { firingsBetween, nextFiring, type Schedule } from './schedule.ts';
+
+/** Consecutive firings that start no run. */
+export interface SkippedFirings {
+  /** Due times of the first and the last, epoch milliseconds. */
+  readonly first: number;
+  readonly last: number;
+  /** How many, counted up to {@link maxCounted}. */
+  readonly firings: number;
+}
+
+/** What to do about the firings of a job that are due. */
+export interface MisfireDecision {
+  /** Due time of the run to start now; absent: none starts. */
+  readonly fire?: number;
+  /** Firings that no run makes up for. */
+  readonly skipped?: SkippedFirings;
+  /** The next firing, in the past if `hasBacklog`; null if the schedule has none left. */
+  readonly nextAt: number | null;
+  /** More missed firings follow once this run has ended. */
+  readonly hasBacklog: boolean;
+  /** The run makes up for one missed firing. */
+  readonly isCatchUp: boolean;
+}
+
+/** A firing that starts within this time was not missed: the daemon restarted, or was busy for a moment. */
+export const graceMs = 5 * 60_000;
+/** A minute schedule that was down for a year needs no exact count. */
+export const maxCounted = 1000;
+
+/** A run that was interrupted longer ago is not started again. */
+const maxLookBackMs = 400 * 86_400_000;
+
+/** A job with a firing that is due. */
+export interface DueState {
+  /** The firing that is due: epoch milliseconds, not after `now`. */
+  readonly nextAt: number;
+  readonly now: number;
+  /** Since when the job catches up, if it does: the `within` of the policy counts from then. */
+  readonly behindSince?: number | undefined;
+}
+
+/** Applies the schedule's misfire policy to the firings up to now. */
+export function decideMisfire(schedule: Schedule, state: DueState): MisfireDecision {
+  const { policy } = schedule.misfire ?? { policy: 'run_once' };
+  if (policy === 'run_all') return runNext(schedule, state);
+  return policy === 'skip' ? runLatest(schedule, state) : runOnce(schedule, state);
+}
+
+/** The last firing before `nextAt`, for a run that was interrupted. Undefined if the misfire policy skips it because of its age. */
+export function firingBefore(
+  schedule: Schedule,
+  { nextAt, now }: Pick<DueState, 'nextAt' | 'now'>,
+): number | undefined {
+  const window = schedule.misfire?.policy === 'skip' ? graceMs : Math.min(windowOf(schedule), maxLookBackMs);
+  return newestFirings(schedule, { from: now - window, now: Math.min(now, nextAt - 1), max: 1 })[0];
+}
+
+/** How many runs the firings that are due start, one after the other from `now` on. At max {@link maxCounted}. */
+export function runsDue(schedule: Schedule, { nextAt, now }: { nextAt: number | null; now: number }): number {
+  let runs = 0;
+  let [next, behindSince]: [number | null, number | undefined] = [nextAt, undefined];
+  while (next !== null && next <= now && runs < maxCounted) {
+    const decision = decideMisfire(schedule, { nextAt: next, now, behindSince });
+    if (decision.fire !== undefined) runs++;
+    [next, behindSince] = [decision.nextAt, now];
+  }
+  return runs;
+}
+
+/** `run_once`: one run, for the first of them. */
+function runOnce(schedule: Schedule, { nextAt, now }: DueState): MisfireDecision {
+  const since = now - windowOf(schedule);
+  const rest = { nextAt: nextFiring(schedule, now), hasBacklog: false, isCatchUp: false };
+  if (nextAt >= since || firstFrom(schedule, since) <= now) return { fire: nextAt, ...rest };
+  return { skipped: skippedBefore(schedule, nextAt, now + 1)!, ...rest };
+}
+
+/** `skip`: the last of them, if it is due within the grace period. */
+function runLatest(schedule: Schedule, { nextAt, now }: DueState): MisfireDecision {
+  const fire = newestFirings(schedule, { from: Math.max(nextAt, now - graceMs), now, max: 1 })[0];
+  const fresh = fire ?? (nextAt >= now - graceMs ? nextAt : undefined);
+  const skipped = skippedBefore(schedule, nextAt, fresh ?? now + 1);
+  return {
+    fire: fresh,
+    skipped,
+    nextAt: nextFiring(schedule, now),
+    hasBacklog: false,
+    isCatchUp: false,
+  };
+}
+
+/** `run_all`: the oldest of those within `within` and `at_most`. */
+function runNext(schedule: Schedule, { nextAt, now, behindSince }: DueState): MisfireDecision {
+  const max = schedule.misfire?.atMost ?? maxCounted;
+  const from = Math.max(nextAt, (behindSince ?? now) - windowOf(schedule));
+  const wanted = newestFirings(schedule, { from, now, max });
+  // After an edit of the schedule, `nextAt` may be a due time of the old one.
+  const fire = nextAt >= from && wanted.length < max ? nextAt : wanted[0];
+  const skipped = skippedBefore(schedule, nextAt, fire ?? now + 1);
+  const after = nextFiring(schedule, fire ?? now);
+  const hasBacklog = after !== null && after <= now;
+  return {
+    fire,
+    skipped,
+    nextAt: after,
+    hasBacklog,
+    isCatchUp: fire !== undefined && (hasBacklog || behindSince !== undefined || fire < now - graceMs),
+  };
+}
+
+function windowOf({ misfire }: Schedule): number {
+  return Math.max(graceMs, misfire?.within ?? Number.POSITIVE_INFINITY);
+}
+
+function firstFrom(schedule: Schedule, from: number): number {
+  return nextFiring(schedule, from - 1) ?? Number.POSITIVE_INFINITY;
+}
+
+/** The newest firings from `from` to `now`, at most `max`, oldest first. Looks back in growing steps instead of reading all firings. */
+function newestFirings(schedule: Schedule, { from, now, max }: { from: number; now: number; max: number }): number[] {
+  for (let back = 60 * 60_000; ; back *= 4) {
+    const start = Math.max(from, now - back);
+    const found = [...firingsBetween(schedule, start - 1, now)];
+    if (found.length >= max || start === from) return found.slice(-max);
+  }
+}
+
+/** The firings from `first` on that are before `end`; undefined if there are none. */
+function skippedBefore(schedule: Schedule, first: number, end: number): SkippedFirings | undefined {
+  if (first >= end) return undefined;
+  let [last, firings] = [first, 1];
+  for (const at of firingsBetween(schedule, first, end - 1)) {
+    last = at;
+    if (++firings === maxCounted) break;
+  }
+  return { first, last, firings };
+}
