@@ -1,4 +1,14 @@
-import { type Answer, defineService, type Fields, listAt, option, Problem, type Scope, textOf, valuesAt } from '#sdk';
+import {
+  defineService,
+  type Fields,
+  listAt,
+  option,
+  Problem,
+  type Scope,
+  type ServiceAnswer,
+  textOf,
+  valuesAt,
+} from '#sdk';
 import { googleOAuth } from './_google-oauth.ts';
 
 /** One row is named, the others hold values; both come with one request, so that every part of a sheet stands alone. */
@@ -189,7 +199,7 @@ function lettersOf(n: number): string {
 }
 
 /** Rows end at their last cell that holds something; they are filled up, so that a column is one even without values. */
-function* recordsOf(answer: Answer, { partition }: Scope): Generator<Fields> {
+function* recordsOf(answer: ServiceAnswer, { partition }: Scope): Generator<Fields> {
   const { header } = (partition as { part: Part }).part;
   const ranges = listAt(answer, 'valueRanges') as readonly { readonly values?: readonly (readonly unknown[])[] }[];
   const asked = header === undefined ? 1 : 2;

@@ -1,5 +1,4 @@
 import {
-  type Answer,
   defineService,
   listAt,
   type Moment,
@@ -7,6 +6,7 @@ import {
   Problem,
   type RequestData,
   type Scope,
+  type ServiceAnswer,
   type StreamData,
 } from '#sdk';
 
@@ -210,7 +210,7 @@ interface Row {
 }
 
 /** Figures stand in the order of `columnIds`, which are the places of the metrics in our request. */
-function* rowsOf(answer: Answer, scope: Scope): Generator<Record<string, unknown>> {
+function* rowsOf(answer: ServiceAnswer, scope: Scope): Generator<Record<string, unknown>> {
   const metrics = metricsOf(scope);
   const rows = listAt(answer, 'rows') as Row[];
   const names = listAt(answer, 'columns.columnIds').map((id) => nameOf(metrics[Number(id)] ?? String(id)));

@@ -1,5 +1,4 @@
 import {
-  type Answer,
   defineService,
   type Fields,
   isObject,
@@ -8,6 +7,7 @@ import {
   type Moment,
   option,
   type Scope,
+  type ServiceAnswer,
 } from '#sdk';
 
 /** Times are of UTC where no zone stands there. */
@@ -127,7 +127,7 @@ function numbered(end: unknown): Fields {
 }
 
 /** A list, a list below `result`, or a single record: which of them is not confirmed, so what looks like an error is none. */
-function listed(answer: Answer): Fields[] {
+function listed(answer: ServiceAnswer): Fields[] {
   const { body } = answer;
   const isRecord = isObject(body) && !Object.keys(body).some((name) => /^(?:result|error|message|detail)/i.test(name));
   return isRecord ? [body] : (listAt(answer, Array.isArray(body) ? '' : 'result') as Fields[]);

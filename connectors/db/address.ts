@@ -1,8 +1,8 @@
 import { Problem, readTlsFiles, registerSecret, type SourceAccount, type TlsTexts, tlsFileFaults } from '#sdk';
-import type { DriverName, QueryValues, SourceValues, TlsOptions } from './options.ts';
+import type { DbTlsOptions, DriverName, QueryValues, SourceValues } from './options.ts';
 
 /** What a driver needs to connect, wherever in the options it stood. */
-export interface Address {
+export interface ServerAddress {
   readonly driver: DriverName;
   readonly host: string;
   readonly port: number;
@@ -40,7 +40,7 @@ export function driverOf(source: SourceValues): DriverName | undefined {
 }
 
 /** The address out of a url or out of the separate options. Expects options that {@link faultsOf} has nothing against. */
-export function addressOf(source: SourceValues): Address {
+export function addressOf(source: SourceValues): ServerAddress {
   const driver = driverOf(source) ?? 'postgres';
   const url = source.url === undefined ? undefined : URL.parse(source.url);
   const given = url ? partsOf(url) : source;
@@ -201,7 +201,7 @@ function canDecodeUrl({ url }: SourceValues): boolean {
   return parsed === undefined || (parsed !== null && canDecode(parsed));
 }
 
-function tlsFaults(tls: TlsOptions): Fault[] {
+function tlsFaults(tls: DbTlsOptions): Fault[] {
   const files = [tls.ca_file, tls.cert_file, tls.key_file, tls.servername].some((given) => given !== undefined);
   return [
     ...(tls.mode === 'off' && files ? [{ option: 'tls', message: 'is off, yet names files; set mode to verify' }] : []),
@@ -216,7 +216,7 @@ export interface Tls extends TlsTexts {
 }
 
 /** What the drivers are to secure the connection with; relative paths are meant from `folder`. Throws `DB_TLS_FILE`. */
-export async function readTls(tls: TlsOptions, folder: string): Promise<Tls | undefined> {
+export async function readTls(tls: DbTlsOptions, folder: string): Promise<Tls | undefined> {
   if (tls.mode === 'off') return undefined;
   return {
     rejectUnauthorized: tls.mode === 'verify',

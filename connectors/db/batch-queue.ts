@@ -1,14 +1,14 @@
 import type { Batch } from '#sdk';
 
 /** What a queue may ask of the socket behind it. */
-export interface Tap {
+export interface Pausable {
   pause(): void;
   resume(): void;
 }
 
 /** Enough for the reader to find the next batch waiting, little enough to stay flat. */
-const mostBatches = 8;
-const mostBytes = 1024 * 1024;
+const maxBatches = 8;
+const maxBytes = 1024 * 1024;
 
 interface Waiting {
   readonly batch: Batch;
@@ -18,7 +18,7 @@ interface Waiting {
 
 /** Batches on their way from a socket to a reader; pauses the socket while more than a few wait. */
 export class BatchQueue {
-  readonly #tap: Tap;
+  readonly #tap: Pausable;
   readonly #waiting: Waiting[] = [];
   /** Gives back the memory of the batch that the reader has. */
   #release: (() => void) | undefined;
@@ -29,7 +29,7 @@ export class BatchQueue {
   #failure: { reason: unknown } | undefined;
   #wake: (() => void) | undefined;
 
-  constructor(tap: Tap) {
+  constructor(tap: Pausable) {
     this.#tap = tap;
   }
 
@@ -57,7 +57,7 @@ export class BatchQueue {
     }
     this.#waiting.push({ batch, bytes, release });
     this.#bytes += bytes;
-    if (!this.#paused && (this.#waiting.length >= mostBatches || this.#bytes >= mostBytes)) {
+    if (!this.#paused && (this.#waiting.length >= maxBatches || this.#bytes >= maxBytes)) {
       this.#paused = true;
       this.#tap.pause();
     }
@@ -94,7 +94,7 @@ export class BatchQueue {
     if (first === undefined) return undefined;
     this.#bytes -= first.bytes;
     this.#release = first.release;
-    if (this.#paused && this.#waiting.length <= mostBatches / 2 && this.#bytes <= mostBytes / 2) {
+    if (this.#paused && this.#waiting.length <= maxBatches / 2 && this.#bytes <= maxBytes / 2) {
       this.#paused = false;
       this.#tap.resume();
     }

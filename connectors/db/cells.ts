@@ -7,7 +7,7 @@ import { type Batch, type ByteCells, type Cells, type Column, Problem } from '#s
  * - `boolean`: one look at the first byte says which of the two words it is.
  * - `rewrite`: anything else; the column gets bytes of its own.
  */
-export type Fix =
+export type CellRewrite =
   | { readonly how: 'in place'; readonly fix: (bytes: Buffer, spans: Int32Array, at: number) => void }
   | { readonly how: 'boolean'; readonly isTrue: BooleanReader }
   | { readonly how: 'rewrite'; readonly text: (bytes: Buffer, start: number, end: number) => string };
@@ -17,7 +17,7 @@ type BooleanReader = (bytes: Buffer, start: number, end: number) => boolean;
 /** A column of the result and how its bytes become canonical. */
 export interface WireColumn {
   readonly column: Column;
-  readonly fix?: Fix;
+  readonly fix?: CellRewrite;
 }
 
 /** Rows as they came off the wire: `bytes` with the spans of `length` rows of `width` cells. */

@@ -1,31 +1,31 @@
 import { type Batch, type Column, type Extraction, Problem } from '#sdk';
+import { BoundaryRows } from './boundary-rows.ts';
 import { lagged, refuseCursorType } from './cursor-value.ts';
-import { type Ask, type Dialect, ranged } from './dialect.ts';
-import { Edge } from './edge.ts';
+import { type Dialect, type RunQuery, rangeQuery } from './dialect.ts';
 import type { QueryValues } from './options.ts';
 import { columnAt, refuseNulls } from './ordered.ts';
 import { parseWatermark, type Watermark, watermarkText } from './watermark.ts';
 
-interface Given {
+interface ChangesOptions {
   readonly query: QueryValues & { readonly cursor: string };
   readonly dialect: Dialect;
   readonly watermark: string | undefined;
-  readonly ask: Ask;
+  readonly ask: RunQuery;
 }
 
 /** Rows that were added or changed since the last run, by a column that grows with them, in its order. */
-export async function extractChanges({ query, dialect, watermark, ask }: Given): Promise<Extraction> {
+export async function extractChanges({ query, dialect, watermark, ask }: ChangesOptions): Promise<Extraction> {
   const { cursor: column, lag, null_cursors: nulls } = query;
   const before = parseWatermark(watermark);
   const from = before === undefined ? {} : { from: lagged(column, before.value, lag) };
-  const read = await ask(ranged(query, { column, nulls: nulls === 'refuse' ? 'read' : nulls, ...from }, dialect));
+  const read = await ask(rangeQuery(query, { column, nulls: nulls === 'refuse' ? 'read' : nulls, ...from }, dialect));
   const at = columnAt(read.columns, column, 'cursor');
   const { type } = read.columns[at]!;
   refuseCursorType(column, type);
   // What is stored comes as the last column, where it was asked for, and is nobody else's business.
   const columns = dialect.stored === undefined ? read.columns : read.columns.slice(0, -1);
   const decides = dialect.stored === undefined ? at : columns.length;
-  const edge = new Edge({ column, lag, before, at: decides, type, columns });
+  const edge = new BoundaryRows({ column, lag, before, at: decides, type, columns });
   const counted = { fresh: 0 };
   return {
     columns,
@@ -44,7 +44,7 @@ interface Reading {
   readonly columns: readonly Column[];
   /** Index of the cursor. */
   readonly at: number;
-  readonly edge: Edge;
+  readonly edge: BoundaryRows;
   readonly counted: { fresh: number };
   readonly before: Watermark | undefined;
 }

@@ -1,22 +1,22 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Batch, type Column, cellText, cutText, type Extraction, exponentialMs, Problem, storedRow } from '#sdk';
-import { type Ask, type Bound, type Dialect, ranged } from './dialect.ts';
-import type { Door } from './driver.ts';
+import { type CursorBound, type Dialect, type RunQuery, rangeQuery } from './dialect.ts';
+import type { ConnectOptions } from './driver.ts';
 import type { ChunkOptions, QueryValues } from './options.ts';
 import { columnAt, nullInOrder } from './ordered.ts';
 
 /** After a lost connection: so many tries without one more row, with pauses that double. */
-const mostTries = 6;
+const maxTries = 6;
 const firstPauseMs = 250;
 const maxPauseMs = 8000;
 
-export interface ChunkedGiven {
+export interface ChunkedOptions {
   readonly query: QueryValues & { readonly chunks: ChunkOptions };
   readonly dialect: Dialect;
-  readonly door: Pick<Door, 'signal' | 'log' | 'warn'>;
+  readonly door: Pick<ConnectOptions, 'signal' | 'log' | 'warn'>;
   /** Tells the runner that we are at work, though no rows come. */
   readonly alive: () => void;
-  readonly ask: Ask;
+  readonly ask: RunQuery;
 }
 
 /**
@@ -24,7 +24,7 @@ export interface ChunkedGiven {
  * transaction of its own, so the chunks are of different moments. When a connection is lost, the next statement begins
  * behind the last row that arrived: whoever reads notices nothing.
  */
-export async function extractChunks(given: ChunkedGiven): Promise<Extraction> {
+export async function extractChunks(given: ChunkedOptions): Promise<Extraction> {
   const chunks = new Chunks(given);
   const columns = await chunks.open();
   return { columns, batches: chunks.batches() };
@@ -35,16 +35,16 @@ const types = ['integer', 'decimal', 'uuid', 'date', 'timestamp', 'timestamptz',
 const mendNulls = 'take a column without nulls; the primary key is best';
 
 class Chunks {
-  readonly #given: ChunkedGiven;
+  readonly #given: ChunkedOptions;
   #first: Extraction | undefined;
   #columns: readonly Column[] = [];
   /** Index of the column that the chunks go by. */
   #at = 0;
-  #last: Bound | undefined;
+  #last: CursorBound | undefined;
   /** Rows that were handed on. */
   #rows = 0;
 
-  constructor(given: ChunkedGiven) {
+  constructor(given: ChunkedOptions) {
     this.#given = given;
   }
 
@@ -64,7 +64,7 @@ class Chunks {
   async #refuseNulls(): Promise<void> {
     const { query, dialect, ask } = this.#given;
     const { column } = query.chunks;
-    const { batches } = await ask(ranged(query, { column, nulls: 'only', rows: 1 }, dialect));
+    const { batches } = await ask(rangeQuery(query, { column, nulls: 'only', rows: 1 }, dialect));
     for await (const batch of batches) if (batch.length > 0) throw nullInOrder(column, { next: mendNulls });
   }
 
@@ -92,7 +92,7 @@ class Chunks {
     const { column, rows } = query.chunks;
     const last = this.#last;
     const range = last === undefined ? { rows } : { rows: rows + 1, from: last };
-    return ask(ranged(query, { column, nulls: 'leave_out', ...range }, dialect));
+    return ask(rangeQuery(query, { column, nulls: 'leave_out', ...range }, dialect));
   }
 
   /** Hands on the rows of a chunk; resolves to how many there were that had not come before. */
@@ -137,7 +137,7 @@ class Chunks {
   }
 
   /** The last row of a chunk was deleted or changed; others may have been. */
-  #warnOfGoneRow({ text }: Bound): void {
+  #warnOfGoneRow({ text }: CursorBound): void {
     this.#given.door.warn?.({
       code: 'DB_ROW_GONE',
       message: 'the last row of a chunk was not there any more when the next chunk was read',
@@ -159,7 +159,7 @@ class Chunks {
     const { signal, log } = this.#given.door;
     signal.throwIfAborted();
     const isPassing = thrown instanceof Problem && thrown.family === 'try_later' && !isForNewRun(thrown);
-    if (!isPassing || tries >= mostTries) throw thrown;
+    if (!isPassing || tries >= maxTries) throw thrown;
     const pauseMs = exponentialMs(tries, { firstMs: firstPauseMs, maxMs: maxPauseMs });
     log.warn('The connection was lost; the read goes on behind the last row', {
       rows: this.#rows,
@@ -183,7 +183,7 @@ function columnsChanged(): Problem {
 }
 
 /** Not the end of the table: the row that was read last has gone with all behind it. */
-function rowsGone(column: string, { text }: Bound): Problem {
+function rowsGone(column: string, { text }: CursorBound): Problem {
   return new Problem({
     code: 'DB_ROWS_GONE',
     family: 'try_later',

@@ -1,5 +1,5 @@
 import { type ColumnType, cutText, Problem } from '#sdk';
-import type { Bound } from './dialect.ts';
+import type { CursorBound } from './dialect.ts';
 
 const shapes: Readonly<Partial<Record<ColumnType, RegExp>>> = {
   integer: /^-?\d+$/,
@@ -30,7 +30,7 @@ export function refuseCursorType(column: string, type: ColumnType): void {
 }
 
 /** Refuses a value that nothing can be compared with: infinity, NaN, years BC, years of five digits. */
-export function refuseCursorValue(column: string, { type, text }: Bound): void {
+export function refuseCursorValue(column: string, { type, text }: CursorBound): void {
   if (shapes[type]!.test(text)) return;
   throw new Problem({
     code: 'DB_CURSOR_VALUE',
@@ -43,7 +43,7 @@ export function refuseCursorValue(column: string, { type, text }: Bound): void {
 }
 
 /** Whether a value is before another one of its type. Texts are the database's to compare: only equal ones are told. */
-export function isBefore(a: Bound, b: Bound): boolean {
+export function isBefore(a: CursorBound, b: CursorBound): boolean {
   switch (a.type) {
     case 'integer':
       return BigInt(a.text) < BigInt(b.text);
@@ -82,7 +82,7 @@ const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_40
 const daySeconds = 86_400;
 
 /** The value less the lag, exact. Throws a Problem when the lag is not one for a column of this type. */
-export function lagged(column: string, { type, text }: Bound, lag: Lag | undefined): Bound {
+export function lagged(column: string, { type, text }: CursorBound, lag: Lag | undefined): CursorBound {
   if (lag === undefined) return { type, text };
   const isNumber = type === 'integer' || type === 'decimal';
   const [, count, unit] = /^(\d+)([smhd])$/.exec(String(lag)) ?? [];

@@ -1,26 +1,26 @@
 import type { ColumnType, Extraction } from '#sdk';
-import type { Parameter, QueryValues } from './options.ts';
+import type { QueryValues, SqlParameter } from './options.ts';
 
 /** A value that rows are read from, in the canonical text of its type: exact, never a number of JavaScript. */
-export interface Bound {
+export interface CursorBound {
   readonly type: ColumnType;
   readonly text: string;
 }
 
 /** A piece of SQL, and what is bound to the placeholders in it. */
-export interface Bit {
+export interface SqlFragment {
   readonly sql: string;
-  readonly parameters: readonly Parameter[];
+  readonly parameters: readonly SqlParameter[];
 }
 
 /** Runs a query. */
-export type Ask = (query: QueryValues) => Promise<Extraction>;
+export type RunQuery = (query: QueryValues) => Promise<Extraction>;
 
 /** How a kind of database writes what we add to a query. */
 export interface Dialect {
   quote(name: string): string;
   /** The bound as an operand. `before` are the values that are bound already. */
-  operand(bound: Bound, before: readonly Parameter[]): Bit;
+  operand(bound: CursorBound, before: readonly SqlParameter[]): SqlFragment;
   /** Where the number of rows stands: behind `select`, or at the end. */
   limit(rows: number): { readonly first?: string; readonly last?: string };
   /**
@@ -31,19 +31,23 @@ export interface Dialect {
 }
 
 /** A stretch of the rows of a query, in the order of one column. */
-export interface Range {
+export interface OrderedRange {
   readonly column: string;
   /** From this value on. */
-  readonly from?: Bound;
+  readonly from?: CursorBound;
   /** Up to but without this value. */
-  readonly to?: Bound;
+  readonly to?: CursorBound;
   /** What becomes of rows that have none: they come as well, so that they are noticed; are left out; or are all that comes. */
   readonly nulls: 'read' | 'leave_out' | 'only';
   readonly rows?: number;
 }
 
 /** The query, wrapped so that it gives a range of its rows in order. */
-export function ranged(query: QueryValues, { column, from, to, nulls, rows }: Range, dialect: Dialect): QueryValues {
+export function rangeQuery(
+  query: QueryValues,
+  { column, from, to, nulls, rows }: OrderedRange,
+  dialect: Dialect,
+): QueryValues {
   const name = dialect.quote(column);
   const low = from === undefined ? undefined : dialect.operand(from, query.parameters);
   const bound = [...query.parameters, ...(low?.parameters ?? [])];
@@ -62,7 +66,7 @@ export function ranged(query: QueryValues, { column, from, to, nulls, rows }: Ra
 function conditionOf(
   name: string,
   { low, high }: { low: string | undefined; high: string | undefined },
-  nulls: Range['nulls'],
+  nulls: OrderedRange['nulls'],
 ): string {
   if (nulls === 'only') return ` where ${name} is null`;
   if (low === undefined) return nulls === 'read' ? '' : ` where ${name} is not null`;

@@ -3,7 +3,7 @@ import type { Dialect } from './dialect.ts';
 import type { QueryValues, SourceValues } from './options.ts';
 
 /** What a driver gets: the checked options of the source and the usual context of a connector. */
-export interface Door {
+export interface ConnectOptions {
   readonly source: SourceValues;
   readonly folder: string;
   readonly signal: AbortSignal;
@@ -19,6 +19,6 @@ export interface Door {
 /** One kind of database: how to prove that it can be reached, and how to read one query. */
 export interface Driver {
   readonly dialect: Dialect;
-  check(door: Door): Promise<string>;
-  extract(door: Door, query: QueryValues): Promise<Extraction>;
+  check(door: ConnectOptions): Promise<string>;
+  extract(door: ConnectOptions, query: QueryValues): Promise<Extraction>;
 }

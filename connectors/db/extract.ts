@@ -2,22 +2,22 @@ import type { Batch, ExtractContext, Extraction, SourceContext } from '#sdk';
 import { addressOf, driverOf } from './address.ts';
 import { extractChanges } from './changes.ts';
 import { extractChunks } from './chunks.ts';
-import type { Ask } from './dialect.ts';
+import { acquireSlot } from './connection-slots.ts';
+import type { RunQuery } from './dialect.ts';
 import type { Driver } from './driver.ts';
 import type { query as queryOptions, source as sourceOptions } from './options.ts';
-import { takePlace } from './places.ts';
-import { extractRange } from './reread.ts';
-import { Way } from './way.ts';
+import { extractRange } from './range-read.ts';
+import { Route } from './route.ts';
 
 type Context = ExtractContext<typeof sourceOptions, typeof queryOptions>;
 
 /** Looks whether the server is there, by the way that the runs take. */
 export async function checkBy(driver: Driver, context: SourceContext<typeof sourceOptions>): Promise<string> {
-  const way = new Way(context);
+  const way = new Route(context);
   try {
     return await driver.check(await way.door());
   } catch (thrown) {
-    throw way.blame(thrown);
+    throw way.causeOf(thrown);
   } finally {
     await way.close();
   }
@@ -29,7 +29,7 @@ export async function extractBy(driver: Driver, context: Context): Promise<Extra
   const free = await placeOf(context);
   const stop = new AbortController();
   const door = { ...context, signal: AbortSignal.any([signal, stop.signal]) };
-  const way = new Way(door);
+  const way = new Route(door);
   try {
     const extraction = await read(driver, { ...door, query: context.query }, way);
     const unread = () => {
@@ -43,7 +43,7 @@ export async function extractBy(driver: Driver, context: Context): Promise<Extra
     const left = () => stop.abort(new Error('the rows were left before the first one'));
     return { ...extraction, batches: leaving(extraction.batches, { leave, unread, left, signal: door.signal, way }) };
   } catch (thrown) {
-    const problem = way.blame(thrown);
+    const problem = way.causeOf(thrown);
     stop.abort(thrown);
     free();
     way.closeSoon();
@@ -56,14 +56,14 @@ async function placeOf({ source, signal, alive = () => undefined }: Context): Pr
   if (driverOf(source) === 'sqlite') return () => undefined;
   const { host, port, database, user } = addressOf(source);
   const server = JSON.stringify([host, port, database, user, source.ssh?.host]);
-  return takePlace({ server, most: source.connections, signal, alive });
+  return acquireSlot({ server, most: source.connections, signal, alive });
 }
 
-function read(driver: Driver, context: Context, way: Way): Promise<Extraction> {
+function read(driver: Driver, context: Context, way: Route): Promise<Extraction> {
   const { dialect } = driver;
   const { query, watermark, range, timezone, alive = () => undefined } = context;
   const { cursor, chunks } = query;
-  const ask: Ask = async (asked) => driver.extract(await way.door(), asked);
+  const ask: RunQuery = async (asked) => driver.extract(await way.door(), asked);
   if (cursor !== undefined && range !== undefined)
     return extractRange({ query: { ...query, cursor }, dialect, watermark, range, timezone, ask });
   if (cursor !== undefined) return extractChanges({ query: { ...query, cursor }, dialect, watermark, ask });
@@ -79,7 +79,7 @@ interface Leaving {
   /** Stops the run of its own accord, when the reader goes before it has read anything. */
   readonly left: () => void;
   readonly signal: AbortSignal;
-  readonly way: Way;
+  readonly way: Route;
 }
 
 function leaving(batches: AsyncIterable<Batch>, { leave, unread, left, signal, way }: Leaving): AsyncIterable<Batch> {
@@ -108,7 +108,7 @@ function leaving(batches: AsyncIterable<Batch>, { leave, unread, left, signal, w
     try {
       yield* { [Symbol.asyncIterator]: () => iterator };
     } catch (thrown) {
-      throw way.blame(thrown);
+      throw way.causeOf(thrown);
     } finally {
       await leave();
     }

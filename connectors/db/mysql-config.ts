@@ -1,10 +1,10 @@
 import { isIP, type Socket } from 'node:net';
 import type { ConnectionOptions } from 'mysql2';
-import type { Address, Tls } from './address.ts';
+import type { ServerAddress, Tls } from './address.ts';
 import { ReadingSocket } from './reading-socket.ts';
 
 interface ConfigParts {
-  readonly address: Address;
+  readonly address: ServerAddress;
   readonly tls: Tls | undefined;
   readonly timeoutMs: number;
   /** The socket of a tunnel, which leads to the server. */
@@ -44,7 +44,7 @@ function secure({ rejectUnauthorized, ca, cert, key }: Tls) {
  * mysql2 gives TLS no name to check when the host is an address, and Node then checks against `localhost`, unless the
  * socket itself remembers its host as it does for names. If Node ever stops asking it, the check fails, never passes.
  */
-function socketTo({ host, port }: Address, path: string | undefined): Socket {
+function socketTo({ host, port }: ServerAddress, path: string | undefined): Socket {
   if (host.startsWith('/')) return new ReadingSocket().connect({ path: host });
   const socket = new ReadingSocket().setNoDelay().setKeepAlive(true);
   socket.connect(path === undefined ? { host, port } : { path });

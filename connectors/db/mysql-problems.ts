@@ -2,6 +2,7 @@ import { Problem, seenIn } from '#sdk';
 import { connectionLost, connectTimeout, neverConnected } from './network-problems.ts';
 import {
   type Circumstances,
+  type ErrorMeaning,
   type ErrorNumbers,
   loginRefused,
   noDatabase,
@@ -10,7 +11,6 @@ import {
   serverBusy,
   serverProblem,
   tlsRequired,
-  type Verdict,
 } from './server-problems.ts';
 
 interface ServerError {
@@ -99,7 +99,7 @@ export function mysqlProblem(thrown: unknown, where: Circumstances): Problem {
   return serverProblem({ place, said: sqlMessage, family, code, next, seen, isLoginRefused, cause: thrown });
 }
 
-function verdictOn(errno: number, sqlState = '', { isConnected, hasTls }: Circumstances): Verdict {
+function verdictOn(errno: number, sqlState = '', { isConnected, hasTls }: Circumstances): ErrorMeaning {
   const found = rules.find(({ errors }) => errors.includes(errno));
   // A server does not tell a wrong password from an account that is only let in with TLS.
   if (errno === 1045 && !hasTls) return { ...passwordRefused, next: `${loginRefused.next}; ${mayNeedTls}` };

@@ -3,11 +3,11 @@ import type { Connection, QueryOptions } from 'mysql2';
 import { type ConnectorLog, guardStream } from '#sdk';
 import { brokenProtocol, unreadable } from './broken-protocol.ts';
 import { checkGreeting } from './mysql-greeting.ts';
-import { MysqlTap } from './mysql-tap.ts';
+import { MysqlInterceptor } from './mysql-interceptor.ts';
 import type { Field } from './mysql-types.ts';
 import { manyResults, noRows } from './result-problems.ts';
+import { wireOf } from './row-interceptor.ts';
 import type { SpanBlock } from './span-block.ts';
-import { wireOf } from './tap.ts';
 
 /**
  * What of mysql2 is not in its documented interface stands in this file: a connection has `stream`, its socket (TLS or
@@ -93,7 +93,7 @@ function refuseOddLengths(packet: Packet): void {
   (Object.getPrototypeOf(packet) as Packet).readLengthCodedNumberExt = quiet;
 }
 
-export interface RowsSettings {
+export interface RowsOptions {
   readonly sql: string;
   /** The columns are known; what is returned takes the rows. */
   readonly begin: (fields: readonly Field[]) => SpanBlock;
@@ -103,7 +103,7 @@ export interface RowsSettings {
 }
 
 /** Runs one statement; its rows become spans over bytes. After `fail` the connection is of no use. */
-export function readRows(connection: Connection, { sql, begin, end, fail }: RowsSettings): void {
+export function readRows(connection: Connection, { sql, begin, end, fail }: RowsOptions): void {
   let hasColumns = false;
   let failed = false;
   const stop = (reason: unknown) => {
@@ -121,7 +121,7 @@ export function readRows(connection: Connection, { sql, begin, end, fail }: Rows
   // mysql2 compiles a parser for rows, which never come to it, and refuses a column named __proto__ while doing so; the
   // one that it takes where compiling is forbidden does not look at names.
   const command = connection.query({ sql, disableEval: true } as QueryOptions) as unknown as Command;
-  const tap = new MysqlTap({ wire: wireOf(streamOf(connection), 'mysql2'), onFault: stop });
+  const tap = new MysqlInterceptor({ wire: wireOf(streamOf(connection), 'mysql2'), onFault: stop });
   command.on('fields', (fields) =>
     guard(() => {
       if (fields === undefined) return;

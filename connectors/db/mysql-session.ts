@@ -5,7 +5,7 @@ import { addressOf, readTls } from './address.ts';
 import { BatchQueue, batchesOf } from './batch-queue.ts';
 import { Breakable } from './breakable.ts';
 import { BatchMaker, refuseDuplicates, type WireColumn } from './cells.ts';
-import type { Door } from './driver.ts';
+import type { ConnectOptions } from './driver.ts';
 import { mysqlConfig } from './mysql-config.ts';
 import { mysqlProblem } from './mysql-problems.ts';
 import { guardConnection, readRows, streamOf } from './mysql-rows.ts';
@@ -50,11 +50,11 @@ export class MysqlSession {
   }
 
   /** Connects and logs in; throws a problem, or the signal's reason. */
-  static open(door: Door): Promise<MysqlSession> {
+  static open(door: ConnectOptions): Promise<MysqlSession> {
     return logInBy(door, () => MysqlSession.#open(door));
   }
 
-  static async #open({ source, folder, signal, log, tunnel }: Door): Promise<MysqlSession> {
+  static async #open({ source, folder, signal, log, tunnel }: ConnectOptions): Promise<MysqlSession> {
     signal.throwIfAborted();
     const address = addressOf(source);
     const connectSeconds = source.connect_timeout_seconds;
@@ -89,7 +89,7 @@ export class MysqlSession {
   }
 
   /** Begins the transaction in which nothing can be written and all rows are of one moment. */
-  async begin({ source, signal }: Door): Promise<void> {
+  async begin({ source, signal }: ConnectOptions): Promise<void> {
     await this.run(
       [
         `set names utf8mb4`,

@@ -1,5 +1,5 @@
 import { Problem } from '#sdk';
-import type { Parameter, QueryValues } from './options.ts';
+import type { QueryValues, SqlParameter } from './options.ts';
 
 /** What a server finds in a statement when it prepares it. */
 export interface StatementShape {
@@ -56,7 +56,7 @@ function placeholders(sql: string, escapes: boolean): readonly number[] {
   );
 }
 
-function withLiterals(sql: string, places: readonly number[], parameters: readonly Parameter[]): string {
+function withLiterals(sql: string, places: readonly number[], parameters: readonly SqlParameter[]): string {
   let bound = '';
   let from = 0;
   for (const [i, place] of places.entries()) {
@@ -68,7 +68,7 @@ function withLiterals(sql: string, places: readonly number[], parameters: readon
   return bound + sql.slice(from);
 }
 
-function literal(value: Parameter): string {
+function literal(value: SqlParameter): string {
   if (typeof value !== 'string') return String(value);
   return value === '' ? "_utf8mb4 x''" : `_utf8mb4 0x${Buffer.from(value, 'utf8').toString('hex')}`;
 }

@@ -1,5 +1,5 @@
 import { type ColumnType, Problem } from '#sdk';
-import type { Fix } from './cells.ts';
+import type { CellRewrite } from './cells.ts';
 import { type BitField, bitType } from './mysql-bit.ts';
 
 /** What a field of MySQL's text protocol says about itself; mysql2's own type leaves parts of it out. */
@@ -15,7 +15,7 @@ export interface Field extends BitField {
 
 export interface MysqlType {
   readonly type: ColumnType;
-  readonly fix?: Fix;
+  readonly fix?: CellRewrite;
 }
 
 /** What a date like `0000-00-00` becomes. */
@@ -59,12 +59,12 @@ function noSuchDate(seen: string): Problem {
   });
 }
 
-function date(zeroDates: ZeroDates): Fix {
+function date(zeroDates: ZeroDates): CellRewrite {
   return { how: 'in place', fix: (bytes, spans, at) => void isNoDate(bytes, spans, at, zeroDates) };
 }
 
 /** `2024-01-01 00:00:00` → `2024-01-01T00:00:00`. */
-function datetime(zeroDates: ZeroDates): Fix {
+function datetime(zeroDates: ZeroDates): CellRewrite {
   return {
     how: 'in place',
     fix(bytes, spans, at) {
@@ -77,7 +77,7 @@ function datetime(zeroDates: ZeroDates): Fix {
  * `2024-01-01 00:00:00` → `2024-01-01T00:00:00Z`: the session's time zone is UTC. The text moves one byte to the left,
  * over the byte that held its length, which makes room for the Z.
  */
-function timestamp(zeroDates: ZeroDates): Fix {
+function timestamp(zeroDates: ZeroDates): CellRewrite {
   return {
     how: 'in place',
     fix(bytes, spans, at) {
@@ -93,7 +93,7 @@ function timestamp(zeroDates: ZeroDates): Fix {
 }
 
 /** YEAR is the one integer that is sent with leading zeros: `0000`. */
-const year: Fix = {
+const year: CellRewrite = {
   how: 'in place',
   fix(bytes, spans, at) {
     const last = spans[at + 1]! - 1;
@@ -101,7 +101,7 @@ const year: Fix = {
   },
 };
 
-const base64: Fix = { how: 'rewrite', text: (bytes, start, end) => bytes.toString('base64', start, end) };
+const base64: CellRewrite = { how: 'rewrite', text: (bytes, start, end) => bytes.toString('base64', start, end) };
 
 /** https://mariadb.com/kb/en/result-set-packets/#field-types */
 export function mysqlType(field: Field, zeroDates: ZeroDates): MysqlType {

@@ -1,11 +1,11 @@
 import type { Extraction } from '#sdk';
 import { mysqlDialect } from './dialects.ts';
-import type { Door, Driver } from './driver.ts';
+import type { ConnectOptions, Driver } from './driver.ts';
 import { refuseWrites, writePrivileges } from './mysql-reading.ts';
 import { MysqlSession } from './mysql-session.ts';
 import { boundStatement } from './mysql-statement.ts';
 import type { QueryValues } from './options.ts';
-import { type ServerWarnings, tellWarnings } from './server-warnings.ts';
+import { reportWarnings, type ServerWarnings } from './server-warnings.ts';
 
 /** MySQL and MariaDB. */
 export const mysql: Driver = {
@@ -36,7 +36,7 @@ const fixes = {
   '1301': 'raise max_allowed_packet on the server, or return shorter values',
 };
 
-async function extract(door: Door, query: QueryValues): Promise<Extraction> {
+async function extract(door: ConnectOptions, query: QueryValues): Promise<Extraction> {
   const { source, signal } = door;
   refuseWrites(query.sql);
   const session = await MysqlSession.open(door);
@@ -50,7 +50,7 @@ async function extract(door: Door, query: QueryValues): Promise<Extraction> {
     await session.begin(door);
     const statement = await boundStatement(query, (sql) => session.prepare(sql, signal));
     const onWarnings = ({ list, isAll }: ServerWarnings) =>
-      tellWarnings(
+      reportWarnings(
         { list: list.filter(({ code }) => !deprecations.includes(code)), isAll },
         { place: session.place, option: query.warnings, warn: door.warn, fixes },
       );

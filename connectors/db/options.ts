@@ -4,7 +4,7 @@ export const drivers = ['postgres', 'mysql', 'mariadb', 'sqlite', 'sqlserver'] a
 export type DriverName = (typeof drivers)[number];
 
 /** TLS towards the server. `require` encrypts and checks nothing; `verify` also checks certificate and name. */
-export interface TlsOptions extends TlsFiles {
+export interface DbTlsOptions extends TlsFiles {
   readonly mode: 'off' | 'require' | 'verify';
 }
 
@@ -84,7 +84,7 @@ export const source = {
     about: 'The file of a SQLite database, meant from the folder of the config file.',
     example: 'data/shop.sqlite',
   }),
-  tls: option.schema<TlsOptions>(tlsSchema, {
+  tls: option.schema<DbTlsOptions>(tlsSchema, {
     about: 'Encryption on the way to the server.',
     default: { mode: 'off' },
     example: { mode: 'verify', ca_file: 'ca.pem' },
@@ -141,7 +141,7 @@ const lagSchema = {
 };
 
 /** A value bound to a placeholder of the query. */
-export type Parameter = string | number | boolean | null;
+export type SqlParameter = string | number | boolean | null;
 
 export const query = {
   sql: option.text({
@@ -149,7 +149,7 @@ export const query = {
     about: 'One statement that returns rows; it runs in a read-only transaction.',
     example: 'select id, customer, amount from orders where country = $1 order by id',
   }),
-  parameters: option.list<Parameter>(
+  parameters: option.list<SqlParameter>(
     { type: ['string', 'number', 'boolean', 'null'] },
     {
       about:

@@ -1,14 +1,14 @@
 import {
+  type ErrorMeaning,
   loginRefused,
   noCertificate,
   noDatabase,
   passwordRefused,
   serverBusy,
   tlsRequired,
-  type Verdict,
 } from './server-problems.ts';
 
-interface Rule extends Verdict {
+interface Rule extends ErrorMeaning {
   readonly words: RegExp;
 }
 
@@ -114,6 +114,6 @@ const rulesOf = new Map([
  * What follows from an error that a connection pooler told, by its SQLSTATE and its words with their details; undefined if it is
  * none of a pooler's.
  */
-export function poolerVerdict(sqlstate: string, words: string): Verdict | undefined {
+export function poolerErrorMeaning(sqlstate: string, words: string): ErrorMeaning | undefined {
   return rulesOf.get(sqlstate)?.find((rule) => rule.words.test(words));
 }

@@ -10,14 +10,14 @@ interface Messenger {
   cancel(processId: number, secretKey: number): void;
 }
 
-interface CancelSettings {
+interface CancelOptions {
   readonly config: pg.ClientConfig;
   /** How long the server may take to hang up, which is its answer. */
   readonly patienceMs: number;
 }
 
 /** Asks the server to stop what it does for a client, over a connection of its own, encrypted like the client's. */
-export async function requestCancel(client: pg.Client, { config, patienceMs }: CancelSettings): Promise<void> {
+export async function requestCancel(client: pg.Client, { config, patienceMs }: CancelOptions): Promise<void> {
   const { processID, secretKey } = client as unknown as { processID: number | null; secretKey: number };
   if (processID === null) return;
   const { ssl, host, port, stream } = config;

@@ -1,10 +1,10 @@
 import { type ConnectionOptions, checkServerIdentity } from 'node:tls';
 import type pg from 'pg';
-import type { Address, Tls } from './address.ts';
+import type { ServerAddress, Tls } from './address.ts';
 import { ReadingSocket } from './reading-socket.ts';
 
 interface ConfigParts {
-  readonly address: Address;
+  readonly address: ServerAddress;
   readonly tls: Tls | undefined;
   readonly timeoutMs: number;
   /** Where the socket of a tunnel stands, which leads to the server. */

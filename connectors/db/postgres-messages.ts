@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { Connection } from 'pg';
 import { guardStream, Problem } from '#sdk';
 import { brokenProtocol, unreadable } from './broken-protocol.ts';
-import { wireOf } from './tap.ts';
+import { wireOf } from './row-interceptor.ts';
 
 /** The type of a message and its length, which counts itself but not the type. */
 export const headerBytes = 5;

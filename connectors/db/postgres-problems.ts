@@ -1,9 +1,10 @@
 import { type ConnectorLog, Problem, seenIn } from '#sdk';
 import { connectionLost, neverConnected } from './network-problems.ts';
-import { poolerVerdict } from './pooler-problems.ts';
+import { poolerErrorMeaning } from './pooler-problems.ts';
 import { loginUnsupported } from './postgres-messages.ts';
 import {
   type Circumstances,
+  type ErrorMeaning,
   loginRefused,
   noCertificate,
   noDatabase,
@@ -11,7 +12,6 @@ import {
   passwordRefused,
   serverBusy,
   serverProblem,
-  type Verdict,
 } from './server-problems.ts';
 
 /** The fields of an ErrorResponse that we read. https://www.postgresql.org/docs/current/protocol-error-fields.html */
@@ -24,7 +24,7 @@ interface ServerError {
   readonly routine?: string;
 }
 
-interface Rule extends Verdict {
+interface Rule extends ErrorMeaning {
   readonly sqlstate: RegExp;
 }
 
@@ -51,7 +51,7 @@ const rules: readonly Rule[] = [
   { sqlstate: /^(08|53|57P|58000|58030|40001|40P01|55P03|25P03|72000)/, ...serverBusy },
 ];
 
-const otherParameters: Verdict = {
+const otherParameters: ErrorMeaning = {
   family: 'job',
   code: 'DB_QUERY_FAILED',
   next: 'give one parameter for each of $1, $2 …',
@@ -75,11 +75,11 @@ export function postgresProblem(thrown: unknown, where: Where): Problem {
 }
 
 /** Words count only where nothing else tells: a server may speak any language, a pooler's are always English. */
-function verdictOn(error: ServerError, message: string, where: Where): Verdict {
+function verdictOn(error: ServerError, message: string, where: Where): ErrorMeaning {
   const { code = '', routine } = error;
   if (routine === 'exec_bind_message') return otherParameters;
   if (routine === 'ClientAuthentication') return notAdmitted(message, where);
-  const pooler = routine === undefined ? poolerVerdict(code, [message, error.detail].join('; ')) : undefined;
+  const pooler = routine === undefined ? poolerErrorMeaning(code, [message, error.detail].join('; ')) : undefined;
   if (pooler !== undefined) return pooler;
   if (!where.isConnected && noAccess.test(code)) return noDatabase;
   return rules.find(({ sqlstate }) => sqlstate.test(code)) ?? otherwise(where.isConnected);
@@ -89,7 +89,7 @@ function verdictOn(error: ServerError, message: string, where: Where): Verdict {
 const noAccess = /^(42501|55000)/;
 
 /** Refused before any password: by the lines of pg_hba.conf, whose name is the same in every language, or for want of a certificate. */
-function notAdmitted(message: string, { hasTls }: Where): Verdict {
+function notAdmitted(message: string, { hasTls }: Where): ErrorMeaning {
   if (!message.includes('pg_hba.conf')) return noCertificate;
   const line = 'add a line to pg_hba.conf that lets this user into this database from this address';
   const next = hasTls ? line : `${line}; if there is one that asks for TLS, set tls: { mode: verify } on the source`;

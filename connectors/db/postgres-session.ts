@@ -4,15 +4,15 @@ import { type Batch, type Column, logInBy, type Problem, seenIn } from '#sdk';
 import { addressOf, readTls } from './address.ts';
 import { BatchQueue, batchesOf } from './batch-queue.ts';
 import { BatchMaker, refuseDuplicates, type WireColumn } from './cells.ts';
-import type { Door } from './driver.ts';
+import type { ConnectOptions } from './driver.ts';
 import { connectTimeout } from './network-problems.ts';
 import type { QueryValues } from './options.ts';
 import { requestCancel } from './postgres-cancel.ts';
 import { postgresConfig } from './postgres-config.ts';
+import { PostgresInterceptor, pgWire } from './postgres-interceptor.ts';
 import { checkMessages } from './postgres-messages.ts';
 import { logNotice, postgresProblem } from './postgres-problems.ts';
 import { Description, Portal } from './postgres-statement.ts';
-import { PostgresTap, pgWire } from './postgres-tap.ts';
 import { isUnknown, type TypeRow, typeOf, typeQuery } from './postgres-types.ts';
 import type { ServerWarning, ServerWarnings } from './server-warnings.ts';
 import { SpanBlock } from './span-block.ts';
@@ -63,11 +63,11 @@ export class PostgresSession {
   }
 
   /** Connects and logs in; throws a problem, or the signal's reason. */
-  static open(door: Door): Promise<PostgresSession> {
+  static open(door: ConnectOptions): Promise<PostgresSession> {
     return logInBy(door, () => PostgresSession.#open(door));
   }
 
-  static async #open({ source, folder, signal, log, tunnel }: Door): Promise<PostgresSession> {
+  static async #open({ source, folder, signal, log, tunnel }: ConnectOptions): Promise<PostgresSession> {
     signal.throwIfAborted();
     const address = addressOf(source);
     const tls = await readTls(source.tls, folder);
@@ -188,7 +188,7 @@ export class PostgresSession {
       this.#isBusy = true;
       portal.proceed();
     };
-    let tap: PostgresTap | undefined;
+    let tap: PostgresInterceptor | undefined;
     const portal = new Portal({
       sql,
       parameters,
@@ -196,7 +196,7 @@ export class PostgresSession {
       begin: () => {
         this.#isBusy = true;
         block = new SpanBlock(maker, queue);
-        tap = new PostgresTap({
+        tap = new PostgresInterceptor({
           wire: { stream, parser },
           block,
           width: wire.length,

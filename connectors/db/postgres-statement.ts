@@ -1,5 +1,5 @@
 import type { Connection, FieldDef, Submittable } from 'pg';
-import type { Parameter } from './options.ts';
+import type { SqlParameter } from './options.ts';
 import { noRows } from './result-problems.ts';
 
 /**
@@ -71,9 +71,9 @@ export class Description extends Statement {
   }
 }
 
-export interface PortalSettings {
+export interface PortalOptions {
   readonly sql: string;
-  readonly parameters: readonly Parameter[];
+  readonly parameters: readonly SqlParameter[];
   /** Rows per Execute; 0 asks for all at once. */
   readonly rows: number;
   /** Called before the first row can come. */
@@ -92,12 +92,12 @@ const slicesAhead = 2;
 
 /** Runs a statement through the unnamed portal, slice by slice. */
 export class Portal extends Statement {
-  readonly #settings: PortalSettings;
+  readonly #settings: PortalOptions;
   #connection: Connection | undefined;
   #asked = 0;
   #complete = false;
 
-  constructor(settings: PortalSettings) {
+  constructor(settings: PortalOptions) {
     super();
     this.#settings = settings;
   }

@@ -1,11 +1,11 @@
 import { type ColumnType, Problem } from '#sdk';
-import type { Fix } from './cells.ts';
+import type { CellRewrite } from './cells.ts';
 import { arrayReader } from './postgres-array.ts';
 
 /** What a PostgreSQL type becomes. `element` is how one value is written inside a JSON array. */
 export interface PostgresType {
   readonly type: ColumnType;
-  readonly fix?: Fix;
+  readonly fix?: CellRewrite;
 }
 
 const SPACE = 0x20;

@@ -1,9 +1,9 @@
 import type { Extraction } from '#sdk';
 import { postgresDialect } from './dialects.ts';
-import type { Door, Driver } from './driver.ts';
+import type { ConnectOptions, Driver } from './driver.ts';
 import type { QueryValues } from './options.ts';
 import { PostgresSession } from './postgres-session.ts';
-import { type ServerWarnings, tellWarnings } from './server-warnings.ts';
+import { reportWarnings, type ServerWarnings } from './server-warnings.ts';
 
 /** PostgreSQL, and what speaks its protocol. */
 export const postgres: Driver = {
@@ -24,7 +24,7 @@ export const postgres: Driver = {
   extract,
 };
 
-async function extract(door: Door, query: QueryValues): Promise<Extraction> {
+async function extract(door: ConnectOptions, query: QueryValues): Promise<Extraction> {
   const { source, signal } = door;
   const session = await PostgresSession.open(door);
   const hangUp = () => void session.cancel();
@@ -37,7 +37,7 @@ async function extract(door: Door, query: QueryValues): Promise<Extraction> {
       await (whole ? session.close() : session.cancel());
     };
     const onWarnings = (warnings: ServerWarnings) =>
-      tellWarnings(warnings, { place: session.place, option: query.warnings, warn: door.warn });
+      reportWarnings(warnings, { place: session.place, option: query.warnings, warn: door.warn });
     return session.read(wire, query, { signal, onWarnings, leave });
   } catch (thrown) {
     signal.removeEventListener('abort', hangUp);

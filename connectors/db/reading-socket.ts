@@ -6,7 +6,7 @@ const bufferBytes = 128 * 1024;
 /**
  * A socket that reads into one buffer of its own: Node otherwise makes a new one for each of the ten thousand pieces
  * that a large result comes in. What a `data` listener gets is true until it returns; whoever may keep it, as pg's parser
- * does with half a message, is handed copies unless it said {@link lend}.
+ * does with half a message, is handed copies unless it said {@link startLending}.
  */
 export class ReadingSocket extends Socket {
   #lends = false;
@@ -20,12 +20,12 @@ export class ReadingSocket extends Socket {
   }
 
   /** From now on listeners copy what they keep; until then they are handed copies. */
-  lend(): void {
+  startLending(): void {
     this.#lends = true;
   }
 
   /** Listeners may keep what they get, again. */
-  own(): void {
+  stopLending(): void {
     this.#lends = false;
   }
 

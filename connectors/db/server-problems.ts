@@ -1,7 +1,7 @@
 import { Problem, type ProblemInit } from '#sdk';
 
 /** What follows from an error that a server told. */
-export interface Verdict {
+export interface ErrorMeaning {
   readonly family: 'config' | 'login' | 'try_later' | 'job';
   readonly code: string;
   readonly next: string;
@@ -10,59 +10,59 @@ export interface Verdict {
 }
 
 /** What errors mean that a server tells by numbers: one row of its table. */
-export interface ErrorNumbers extends Verdict {
+export interface ErrorNumbers extends ErrorMeaning {
   readonly errors: readonly number[];
 }
 
 /** The verdict on an error that stands in no table: a server knows best what it does not like about a query. */
-const queryFailed: Verdict = {
+const queryFailed: ErrorMeaning = {
   family: 'job',
   code: 'DB_QUERY_FAILED',
   next: 'fix the query; the server says where',
 };
 
 /** The same before the server has let us in, when no query was sent yet. */
-const connectRefused: Verdict = {
+const connectRefused: ErrorMeaning = {
   family: 'job',
   code: 'DB_CONNECT_REFUSED',
   next: 'fix what the server names: it refused the connection before any query',
 };
 
 /** The verdict on an error that no table has. */
-export function otherwise(isConnected: boolean): Verdict {
+export function otherwise(isConnected: boolean): ErrorMeaning {
   return isConnected ? queryFailed : connectRefused;
 }
 
 /** The server may take the same request in a while. */
-export const serverBusy: Verdict = { family: 'try_later', code: 'DB_SERVER_BUSY', next: 'the run is tried again' };
+export const serverBusy: ErrorMeaning = { family: 'try_later', code: 'DB_SERVER_BUSY', next: 'the run is tried again' };
 
 /** The user is known, the database is not, or not for this user. */
-export const noDatabase: Verdict = {
+export const noDatabase: ErrorMeaning = {
   family: 'config',
   code: 'DB_NO_DATABASE',
   next: 'fix the option database, or grant this user the right to connect to it',
 };
 
-export const tlsRequired: Verdict = {
+export const tlsRequired: ErrorMeaning = {
   family: 'config',
   code: 'DB_TLS_REQUIRED',
   next: 'set tls: { mode: verify } on the source',
 };
 
-export const noCertificate: Verdict = {
+export const noCertificate: ErrorMeaning = {
   family: 'config',
   code: 'DB_CLIENT_CERTIFICATE',
   next: 'set cert_file and key_file of the option tls to a certificate of this user',
 };
 
-export const loginRefused: Verdict = {
+export const loginRefused: ErrorMeaning = {
   family: 'login',
   code: 'DB_LOGIN_REFUSED',
   next: 'check user and password of the source',
 };
 
 /** The server said no to the password itself. */
-export const passwordRefused: Verdict = { ...loginRefused, isLoginRefused: true };
+export const passwordRefused: ErrorMeaning = { ...loginRefused, isLoginRefused: true };
 
 /** What a problem tells of the connection that it came up on. */
 export interface Circumstances {

@@ -27,7 +27,7 @@ interface Told {
 }
 
 /** Adds the warnings to the run, one for each code; throws if they are refused. */
-export function tellWarnings({ list, isAll }: ServerWarnings, { place, option, warn, fixes = {} }: Told): void {
+export function reportWarnings({ list, isAll }: ServerWarnings, { place, option, warn, fixes = {} }: Told): void {
   const byCode = Map.groupBy(list, ({ code }) => code);
   const many = isAll ? '' : 'at least ';
   const told = [...byCode].map(([code, [first, ...more]]): RunWarning => {

@@ -4,11 +4,11 @@ import type { BatchMaker } from './cells.ts';
 
 /** Bytes are gathered in blocks of this size: large enough for a thousand ordinary rows, small enough for the cache. */
 export const blockBytes = 256 * 1024;
-const mostRows = 1024;
-const mostCells = 128 * 1024;
+const maxRows = 1024;
+const maxCells = 128 * 1024;
 
 /** Blocks that wait to be filled again: as many as a full queue and the reader let go of together. */
-const mostSpare = 8;
+const maxSpare = 8;
 
 /**
  * Spans of the rows that are complete within one block of bytes, on their way to becoming a batch. Several batches may
@@ -36,7 +36,7 @@ export class SpanBlock {
     this.#maker = maker;
     this.#queue = queue;
     this.#width = maker.columns.length;
-    this.#capacity = Math.max(16, Math.min(mostRows, Math.floor(mostCells / Math.max(1, this.#width))));
+    this.#capacity = Math.max(16, Math.min(maxRows, Math.floor(maxCells / Math.max(1, this.#width))));
     this.spans = this.#freshSpans();
   }
 
@@ -85,7 +85,7 @@ export class SpanBlock {
   }
 
   #keep(block: Buffer): void {
-    if (block.length === blockBytes && this.#spare.length < mostSpare) this.#spare.push(block);
+    if (block.length === blockBytes && this.#spare.length < maxSpare) this.#spare.push(block);
   }
 
   #freshSpans(): Int32Array {

@@ -1,5 +1,5 @@
 import { type PreparedStatement, SqliteDatabase, type SqliteValue } from '#sdk';
-import type { Parameter } from './options.ts';
+import type { SqlParameter } from './options.ts';
 import { FileOverwritten, SqliteSnapshot } from './sqlite-snapshot.ts';
 
 /** What is to be read from which file. */
@@ -8,7 +8,7 @@ export interface SqliteOrder {
   /** How long to wait for a writer to let go of the file, milliseconds. */
   readonly timeoutMs: number;
   readonly sql: string;
-  readonly parameters: readonly Parameter[];
+  readonly parameters: readonly SqlParameter[];
 }
 
 /** A column of a result, with the type that its table declares. */
@@ -109,7 +109,7 @@ export function openSqlite({ path, timeoutMs }: Pick<SqliteOrder, 'path' | 'time
 }
 
 /** Whole numbers are bound as integers, which JavaScript does not tell from floats; booleans as SQLite keeps them. */
-function bound(value: Parameter): SqliteValue {
+function bound(value: SqlParameter): SqliteValue {
   if (typeof value === 'boolean') return value ? 1n : 0n;
   return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : value;
 }

@@ -3,7 +3,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import { type Batch, type Column, cutText, type Extraction, Problem, type SqliteValue, type Value } from '#sdk';
 import { refuseDuplicates } from './cells.ts';
 import { sqliteDialect } from './dialects.ts';
-import type { Door, Driver } from './driver.ts';
+import type { ConnectOptions, Driver } from './driver.ts';
 import { openSqlite, type SqliteColumn, SqliteFile, type SqliteOrder, type SqliteReader } from './sqlite-file.ts';
 import { sqliteProblem } from './sqlite-problems.ts';
 import { SqliteProcess } from './sqlite-process.ts';
@@ -39,7 +39,7 @@ export const sqlite: Driver = {
   },
 };
 
-function placeOf({ source, folder, signal }: Door): Pick<SqliteOrder, 'path' | 'timeoutMs'> {
+function placeOf({ source, folder, signal }: ConnectOptions): Pick<SqliteOrder, 'path' | 'timeoutMs'> {
   signal.throwIfAborted();
   return { path: resolve(folder, source.file ?? ''), timeoutMs: Math.ceil(source.connect_timeout_seconds * 1000) };
 }
@@ -53,7 +53,7 @@ async function guarded<T>(path: string, work: () => Promise<T>): Promise<T> {
 }
 
 /** A process that may start no other is one for this query alone already. */
-function readerFor({ source, signal }: Door): SqliteReader {
+function readerFor({ source, signal }: ConnectOptions): SqliteReader {
   if (process.permission?.has('child') === false) return new SqliteHere(signal);
   return new SqliteProcess({ signal, timeoutMs: source.statement_timeout_seconds * 1000 });
 }

@@ -2,6 +2,7 @@ import { Problem, seenIn } from '#sdk';
 import { connectionLost, connectTimeout, networkProblem, neverConnected, tlsRefused } from './network-problems.ts';
 import {
   type Circumstances,
+  type ErrorMeaning,
   type ErrorNumbers,
   loginRefused,
   noDatabase,
@@ -9,7 +10,6 @@ import {
   passwordRefused,
   serverBusy,
   serverProblem,
-  type Verdict,
 } from './server-problems.ts';
 
 interface ServerError {
@@ -60,7 +60,7 @@ export function sqlserverProblem(thrown: unknown, where: Login): Problem {
   const number = error.number ?? (code === 'ELOGIN' ? loginError : undefined);
   const { message } = seenIn(thrown);
   if (number !== undefined) {
-    const verdict: Verdict = rules.find(({ errors }) => errors.includes(number)) ?? otherwise(isConnected);
+    const verdict: ErrorMeaning = rules.find(({ errors }) => errors.includes(number)) ?? otherwise(isConnected);
     const { family, code: name, next } = verdict;
     const isLoginRefused = verdict.isLoginRefused === true && !isConnected;
     const seen = `error ${number}`;

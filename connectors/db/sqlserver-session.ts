@@ -1,12 +1,12 @@
 import type * as Tedious from 'tedious';
 import type { Connection, ConnectionConfiguration, Request } from 'tedious';
 import { type Batch, type Column, type Extraction, logInBy, Problem, type Value } from '#sdk';
-import { type Address, addressOf, readTls, type Tls } from './address.ts';
+import { addressOf, readTls, type ServerAddress, type Tls } from './address.ts';
 import { BatchQueue, batchesOf } from './batch-queue.ts';
 import { Breakable } from './breakable.ts';
 import { refuseDuplicates } from './cells.ts';
-import type { Door } from './driver.ts';
-import type { Parameter, QueryValues } from './options.ts';
+import type { ConnectOptions } from './driver.ts';
+import type { QueryValues, SqlParameter } from './options.ts';
 import { manyResults, noRows } from './result-problems.ts';
 import type { Circumstances } from './server-problems.ts';
 import { connectorTo, driverChanged, loadTedious } from './sqlserver-driver.ts';
@@ -48,11 +48,11 @@ export class SqlserverSession {
   }
 
   /** Connects and logs in; throws a problem, or the signal's reason. */
-  static open(door: Door): Promise<SqlserverSession> {
+  static open(door: ConnectOptions): Promise<SqlserverSession> {
     return logInBy(door, () => SqlserverSession.#open(door));
   }
 
-  static async #open({ source, folder, signal, tunnel }: Door): Promise<SqlserverSession> {
+  static async #open({ source, folder, signal, tunnel }: ConnectOptions): Promise<SqlserverSession> {
     signal.throwIfAborted();
     const tedious = loadTedious(folder);
     const address = addressOf(source);
@@ -141,7 +141,7 @@ export class SqlserverSession {
     return { columns: columns!, batches: batchesOf(queue!, leave) satisfies AsyncIterable<Batch> };
   }
 
-  #bind(request: Request, parameters: readonly Parameter[]): void {
+  #bind(request: Request, parameters: readonly SqlParameter[]): void {
     const { TYPES } = this.#tedious;
     parameters.forEach((value, i) => {
       const name = `p${i + 1}`;
@@ -221,7 +221,7 @@ function variant(column: string): Problem {
 }
 
 interface ConfigParts {
-  readonly address: Address;
+  readonly address: ServerAddress;
   readonly tls: Tls | undefined;
   readonly connectMs: number;
   readonly statementMs: number;

@@ -1,11 +1,11 @@
 import { type ColumnType, canonicalText, columnTypes, cutText, Problem } from '#sdk';
 import { refuseCursorValue } from './cursor-value.ts';
-import type { Bound } from './dialect.ts';
+import type { CursorBound } from './dialect.ts';
 
 /** How far a job has read: up to this value of its cursor; of the rows at the edge, what tells them again. */
 export interface Watermark {
   readonly column: string;
-  readonly value: Bound;
+  readonly value: CursorBound;
   /** Columns that the hashes in `seen` are of, in this order; empty where that is not known. */
   readonly columns: readonly string[];
   /** Hashes of the rows from the lag on, as often as they came. */

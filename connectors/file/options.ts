@@ -17,4 +17,4 @@ export const query = {
   ...fileOptions,
 };
 
-export type QueryValues = OptionValues<typeof query>;
+export type FileQueryValues = OptionValues<typeof query>;

@@ -1,6 +1,6 @@
 import { type FilesRead, isFileWanted, newestFile, type RecordInput, withFilesRead } from '#sdk';
 import { findFiles } from './find.ts';
-import type { QueryValues } from './options.ts';
+import type { FileQueryValues } from './options.ts';
 import { watchFile } from './watched-input.ts';
 
 /** What a run reads, and how far the job has got when it has. */
@@ -13,7 +13,7 @@ interface Selection {
 interface Selecting {
   /** Absolute: the folder that the path is meant from. */
   readonly folder: string;
-  readonly query: QueryValues;
+  readonly query: FileQueryValues;
   readonly before: FilesRead;
   readonly signal: AbortSignal;
 }

@@ -1,11 +1,11 @@
 import { posix } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Problem, RunWarning } from '#sdk';
-import type { Found, RemoteFile } from './find.ts';
-import { lookAt } from './look-at.ts';
-import type { QueryValues } from './options.ts';
+import type { FoundFiles, RemoteFile } from './find.ts';
+import { inspectFile } from './inspect-file.ts';
+import type { FtpQueryValues } from './options.ts';
 import { make } from './problems.ts';
-import type { Facts, Session } from './session.ts';
+import type { FileFacts, Session } from './session.ts';
 
 /** Files that may be read, and files that must wait. */
 export interface Sorted<F> {
@@ -17,7 +17,7 @@ export interface Sorted<F> {
 export interface Settled {
   readonly file: RemoteFile;
   /** What it was, by the same question that is asked again when it has been read. */
-  readonly facts: Facts;
+  readonly facts: FileFacts;
 }
 
 /** The path of the file that says that this one is complete; see the option `marker`. */
@@ -45,10 +45,10 @@ export function stillUploading(files: readonly RemoteFile[]): RunWarning {
   };
 }
 
-type ReadyQuery = Pick<QueryValues, 'path' | 'marker'>;
+type ReadyQuery = Pick<FtpQueryValues, 'path' | 'marker'>;
 
 /** Parts the files by whether they are uploaded, and their marker is there. */
-export async function byMarker(found: Found, { path, marker }: ReadyQuery): Promise<Sorted<RemoteFile>> {
+export async function byMarker(found: FoundFiles, { path, marker }: ReadyQuery): Promise<Sorted<RemoteFile>> {
   const ready: RemoteFile[] = [];
   const pending: RemoteFile[] = [];
   const markers = new Set(marker === undefined ? [] : found.files.map((file) => markerOf(file.path, marker)));
@@ -88,17 +88,17 @@ export async function bySettling(
 }
 
 async function look(session: Session, files: readonly RemoteFile[], signal: AbortSignal) {
-  const facts: (Facts | undefined)[] = [];
+  const facts: (FileFacts | undefined)[] = [];
   for (const { path, entry } of files) {
     signal.throwIfAborted();
-    const seen = await (entry === undefined ? session.stat(path) : lookAt(session, path, entry));
+    const seen = await (entry === undefined ? session.stat(path) : inspectFile(session, path, entry));
     facts.push(typeof seen === 'string' || 'absent' in seen ? undefined : seen);
   }
   return facts;
 }
 
 /** Whether a file is as it was, in size and in time. */
-export function isSame(a: Facts | undefined, b: Facts | undefined): boolean {
+export function isSame(a: FileFacts | undefined, b: FileFacts | undefined): boolean {
   return a?.size === b?.size && a?.modified === b?.modified;
 }
 

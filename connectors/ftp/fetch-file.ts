@@ -1,15 +1,15 @@
 import type { FileHandle } from 'node:fs/promises';
 import { openScratchFile, type Problem } from '#sdk';
 import { isSame, type Settled } from './complete.ts';
-import type { Line } from './line.ts';
 import { endedEarly, fileChanged, isAway, isRefusal, resumedElsewhere } from './problems.ts';
-import type { Absent, Facts, Session } from './session.ts';
+import type { ReconnectingSession } from './reconnecting-session.ts';
+import type { Absent, FileFacts, Session } from './session.ts';
 
 /** So many times in a row a transfer may break without a byte having come in between. */
-const mostBarrenTries = 5;
+const maxBarrenTries = 5;
 
 interface Fetching {
-  readonly line: Line;
+  readonly line: ReconnectingSession;
   /** Where the bytes go: a file of ours that is not there yet. */
   readonly to: string;
   /** Called as bytes arrive. */
@@ -59,7 +59,7 @@ async function fetchInto(copy: Copy, { file, facts }: Settled, { line, alive, on
     } catch (error) {
       barren = copy.at > furthest ? 1 : barren + 1;
       furthest = Math.max(furthest, copy.at);
-      if (!isAway(error) || barren > mostBarrenTries) throw error;
+      if (!isAway(error) || barren > maxBarrenTries) throw error;
       if (facts.modified === undefined && copy.at < size) await startOver(copy);
       onResume(copy.at, error);
     }
@@ -127,12 +127,12 @@ async function append(copy: Copy, bytes: Uint8Array): Promise<void> {
   }
 }
 
-function changeOf(before: Facts, now: Facts | Absent): string {
+function changeOf(before: FileFacts, now: FileFacts | Absent): string {
   if ('absent' in now) return 'it is gone';
   if (now.size !== before.size) return `${now.size} bytes, ${before.size} before`;
   return `modified at ${timeOf(now)}, before at ${timeOf(before)}`;
 }
 
-function timeOf({ modified }: Facts): string {
+function timeOf({ modified }: FileFacts): string {
   return modified === undefined ? 'no known time' : new Date(modified).toISOString();
 }

@@ -1,29 +1,29 @@
 import { posix } from 'node:path';
 import type { ConnectorLog, Problem, RunWarning } from '#sdk';
 import { type Glob, globOf } from './glob.ts';
-import { lookAt } from './look-at.ts';
+import { inspectFile } from './inspect-file.ts';
 import { make, maxEntries, tooMany } from './problems.ts';
-import type { Entry, Facts, Session } from './session.ts';
+import type { DirectoryEntry, FileFacts, Session } from './session.ts';
 
 /** A file on the server that a query means. */
-export interface RemoteFile extends Facts {
+export interface RemoteFile extends FileFacts {
   /** Absolute. */
   readonly path: string;
   /** As seen from the source's folder; absolute when it lies elsewhere. */
   readonly name: string;
   /** What a listing tells of it; absent if the query names the file. */
-  readonly entry?: Entry;
+  readonly entry?: DirectoryEntry;
 }
 
 /** The files that match, and whether another file stands beside them. */
-export interface Found {
+export interface FoundFiles {
   readonly files: readonly RemoteFile[];
   /** Whether a file of this absolute path is there. */
   has(path: string): Promise<boolean>;
 }
 
 /** What is looked for, and where. */
-export interface Finding {
+export interface FindOptions {
   readonly folder: string | undefined;
   readonly path: string;
   /** Whether a pattern may match nothing at all. */
@@ -36,7 +36,7 @@ export interface Finding {
  * The files that a path or a glob means, in the order of their names. A file that is called exactly like the pattern is
  * that file, whatever brackets stand in its name.
  */
-export async function findFiles(session: Session, finding: Finding): Promise<Found> {
+export async function findFiles(session: Session, finding: FindOptions): Promise<FoundFiles> {
   const { path, none } = finding;
   const base = baseOf(session.home, finding);
   const glob = globOf(path);
@@ -46,7 +46,7 @@ export async function findFiles(session: Session, finding: Finding): Promise<Fou
   return found;
 }
 
-async function findOne(session: Session, base: string, path: string): Promise<Found> {
+async function findOne(session: Session, base: string, path: string): Promise<FoundFiles> {
   const exact = posix.resolve(base, path);
   const seen = await session.stat(exact);
   if ('absent' in seen) {
@@ -58,7 +58,7 @@ async function findOne(session: Session, base: string, path: string): Promise<Fo
 }
 
 /** The folder that relative paths are meant from. Not every server has folders with `/`: VMS, z/OS, IBM i. */
-function baseOf(home: string, { folder, path }: Finding): string {
+function baseOf(home: string, { folder, path }: FindOptions): string {
   if (folder?.startsWith('/')) return posix.resolve(folder);
   if (home.startsWith('/')) return posix.resolve(home, folder ?? '.');
   if (path.startsWith('/')) return '/';
@@ -69,7 +69,7 @@ function baseOf(home: string, { folder, path }: Finding): string {
   });
 }
 
-interface Walking extends Finding {
+interface Walking extends FindOptions {
   readonly base: string;
   readonly glob: Glob;
 }
@@ -79,7 +79,7 @@ class Walk {
   readonly #walking: Walking;
   /** A file whose name is the pattern itself. */
   readonly #exact: string;
-  readonly #matched: { readonly path: string; readonly entry: Entry }[] = [];
+  readonly #matched: { readonly path: string; readonly entry: DirectoryEntry }[] = [];
   /** The names in the folders that were listed. */
   readonly #names = new Map<string, Set<string>>();
   #entries = 0;
@@ -91,7 +91,7 @@ class Walk {
     this.#exact = posix.resolve(walking.base, walking.path);
   }
 
-  async run(): Promise<Found> {
+  async run(): Promise<FoundFiles> {
     const { base, path, glob } = this.#walking;
     const start = posix.resolve(base, glob.base);
     // Also an error for `files: changed`: a folder that is gone, or denied, is not an empty one.
@@ -115,7 +115,7 @@ class Walk {
     }
   }
 
-  async #list(folder: string): Promise<Entry[]> {
+  async #list(folder: string): Promise<DirectoryEntry[]> {
     const entries = await this.#session.list(folder);
     this.#entries += entries.length;
     if (this.#entries > maxEntries) throw tooMany();
@@ -143,13 +143,13 @@ class Walk {
   }
 
   /** Links are followed to files, never to folders: those may go round in circles. */
-  async #filesOf(matched: readonly { readonly path: string; readonly entry: Entry }[]): Promise<RemoteFile[]> {
+  async #filesOf(matched: readonly { readonly path: string; readonly entry: DirectoryEntry }[]): Promise<RemoteFile[]> {
     const files: RemoteFile[] = [];
     let dangling = 0;
     for (const { path, entry } of matched) {
       const { kind, size, modified } = entry;
       const isTold = kind === 'file' && size !== undefined && modified !== undefined;
-      const seen = isTold ? { size, modified } : await lookAt(this.#session, path, entry);
+      const seen = isTold ? { size, modified } : await inspectFile(this.#session, path, entry);
       if (seen === 'link to nowhere') dangling += 1;
       else if (seen === 'link to a folder') this.#linkedFolders += 1;
       else if (seen !== 'gone') files.push({ path, name: nameOf(this.#walking.base, path), entry, ...seen });

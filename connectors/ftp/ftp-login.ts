@@ -1,6 +1,6 @@
 import { type Client, FTPError } from 'basic-ftp';
 import { greetingOf, Problem } from '#sdk';
-import type { SourceValues } from './options.ts';
+import type { FtpSourceValues } from './options.ts';
 import { placeOf, portOf } from './place.ts';
 import {
   accountWanted,
@@ -16,7 +16,7 @@ import {
 } from './problems.ts';
 
 /** Connects, encrypts where that is wanted, and logs in, within the time that the source allows. */
-export async function logIn(source: SourceValues, client: Client, secureOptions: object | undefined): Promise<void> {
+export async function logIn(source: FtpSourceValues, client: Client, secureOptions: object | undefined): Promise<void> {
   const asked: Asked = { hasPassword: false };
   refusePlainData(client, placeOf(source));
   try {
@@ -32,7 +32,7 @@ interface Asked {
 }
 
 async function login(
-  source: SourceValues,
+  source: FtpSourceValues,
   client: Client,
   { secureOptions, asked }: { secureOptions: object | undefined; asked: Asked },
 ): Promise<void> {
@@ -57,7 +57,7 @@ async function login(
   });
 }
 
-async function inTime(source: SourceValues, client: Client, work: Promise<void>): Promise<void> {
+async function inTime(source: FtpSourceValues, client: Client, work: Promise<void>): Promise<void> {
   const seconds = source.connect_timeout_seconds;
   let isLate = false;
   const timer = setTimeout(() => {
@@ -74,7 +74,7 @@ async function inTime(source: SourceValues, client: Client, work: Promise<void>)
 }
 
 /** The library waits for words of FTP, whatever else a server says. */
-async function late(source: SourceValues): Promise<Problem> {
+async function late(source: FtpSourceValues): Promise<Problem> {
   const greeting = await greetingOf({ host: source.host, port: portOf(source) });
   if (greeting?.startsWith('SSH-')) return otherProtocol(placeOf(source), { seen: greeting, protocol: 'sftp' });
   return connectTimeout(placeOf(source), source.connect_timeout_seconds);
@@ -95,7 +95,7 @@ function refusePlainData(client: Client, place: string): void {
  * said of an account before TLS.
  */
 function connectProblem(
-  source: SourceValues,
+  source: FtpSourceValues,
   client: Client,
   { error, asked }: { error: unknown; asked: Asked },
 ): Problem {

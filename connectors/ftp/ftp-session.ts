@@ -2,28 +2,28 @@ import { Client, FTPError, type FTPResponse } from 'basic-ftp';
 import { Problem } from '#sdk';
 import { useActiveMode } from './active-data.ts';
 import { Arrivals } from './arrivals.ts';
+import { delayDataErrors } from './delayed-data-errors.ts';
 import { logIn } from './ftp-login.ts';
 import { guardClient } from './guarded-client.ts';
 import { type ListingForm, parseListing, timeOf } from './listing.ts';
-import type { SourceValues } from './options.ts';
+import type { FtpSourceValues } from './options.ts';
 import { ignorePasvAddress } from './passive-data.ts';
-import { waitForWord } from './patient-data.ts';
 import { placeOf } from './place.ts';
 import { busy, denied, lost, noSize, refused, tooMany, unusableName } from './problems.ts';
-import type { Absent, Entry, Facts, ReadRange, Session } from './session.ts';
+import type { Absent, DirectoryEntry, FileFacts, ReadRange, Session } from './session.ts';
 import { tlsOptions } from './tls.ts';
 
 /** Pings of the control connection while a long file comes over the other: firewalls forget what is silent. */
 const keepAliveMs = 15_000;
 
 /** Logs in by FTP, with TLS where the source says so. */
-export async function openFtp(source: SourceValues, folder: string, signal: AbortSignal): Promise<Session> {
+export async function openFtp(source: FtpSourceValues, folder: string, signal: AbortSignal): Promise<Session> {
   const client = new Client(source.idle_timeout_seconds * 1000);
   guardClient(client);
   client.ftp.encoding = source.name_encoding;
   if (source.active !== undefined) useActiveMode(client, source.active);
   ignorePasvAddress(client);
-  waitForWord(client);
+  delayDataErrors(client);
   const secureOptions = source.protocol === 'ftp' ? undefined : await tlsOptions(source, folder);
   const stop = () => client.close();
   signal.addEventListener('abort', stop);
@@ -54,14 +54,14 @@ class FtpSession implements Session {
   readonly #client: Client;
   readonly #place: string;
 
-  constructor(client: Client, source: SourceValues, home: string) {
+  constructor(client: Client, source: FtpSourceValues, home: string) {
     this.#client = client;
     this.#place = placeOf(source);
     this.home = home;
   }
 
   /** Goes there first: many servers take brackets and stars behind LIST for a pattern of their own. */
-  async list(folder: string): Promise<Entry[]> {
+  async list(folder: string): Promise<DirectoryEntry[]> {
     return await this.#ask(folder, async () => {
       await this.#client.cd(folder);
       const { text, form } = await this.#listing();
@@ -89,7 +89,7 @@ class FtpSession implements Session {
   }
 
   /** By SIZE and MDTM (RFC 3659), always the same way, so that two looks at one file can be compared. */
-  async stat(path: string): Promise<Facts | Absent> {
+  async stat(path: string): Promise<FileFacts | Absent> {
     const size = await this.#ask(path, () => unlessUnknown(absent(this.#client.send(`SIZE ${path}`))));
     if (typeof size === 'object') return size;
     const [, bytes] = /^213[ -]\s*(\d+)/.exec(size ?? '') ?? [];
@@ -97,14 +97,14 @@ class FtpSession implements Session {
     return { size: Number(bytes), ...(await this.#modified(path)) };
   }
 
-  async #modified(path: string): Promise<Pick<Facts, 'modified'>> {
+  async #modified(path: string): Promise<Pick<FileFacts, 'modified'>> {
     const answer = await this.#ask(path, () => unlessUnknown(absent(this.#client.send(`MDTM ${path}`))));
     const modified = typeof answer === 'string' ? timeOf(answer.slice(4).trim()) : undefined;
     return modified === undefined ? {} : { modified };
   }
 
   /** What the folder's listing tells, if the server knows no SIZE. */
-  async #listed(path: string): Promise<Facts | Absent> {
+  async #listed(path: string): Promise<FileFacts | Absent> {
     const at = path.lastIndexOf('/');
     const folder = path.slice(0, at) || '/';
     if (!(await this.isFolder(folder))) return { absent: `there is no folder ${folder}` };
@@ -116,7 +116,7 @@ class FtpSession implements Session {
     return { size, ...(modified === undefined ? await this.#modified(path) : { modified }) };
   }
 
-  async linkTarget(_path: string, entry: Entry): Promise<string | undefined> {
+  async linkTarget(_path: string, entry: DirectoryEntry): Promise<string | undefined> {
     return entry.target;
   }
 

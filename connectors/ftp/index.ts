@@ -14,9 +14,9 @@ import {
 } from '#sdk';
 import { fetchFile } from './fetch-file.ts';
 import { fetchedInput } from './fetched-input.ts';
-import { Line } from './line.ts';
 import { query, source } from './options.ts';
 import { placeOf } from './place.ts';
+import { ReconnectingSession } from './reconnecting-session.ts';
 import { reference } from './reference.ts';
 import { type Selection, selectFiles } from './select.ts';
 import type { Connect } from './session.ts';
@@ -66,14 +66,14 @@ export default defineConnector({
   },
 });
 
-async function openLine(context: SourceContext<typeof source>): Promise<Line> {
+async function openLine(context: SourceContext<typeof source>): Promise<ReconnectingSession> {
   const { source: given, folder, signal } = context;
   const open: Connect = async (stop) =>
     given.protocol === 'sftp'
       ? (await import('./sftp-session.ts')).openSftp(given, folder, stop)
       : (await import('./ftp-session.ts')).openFtp(given, folder, stop);
   const connect: Connect = (stop) => logInBy(context, () => open(stop));
-  return await Line.open({ connect, signal });
+  return await ReconnectingSession.open({ connect, signal });
 }
 
 interface FetchedAll {

@@ -1,6 +1,6 @@
 import { cutText, type Problem } from '#sdk';
 import { make } from './problems.ts';
-import type { Entry } from './session.ts';
+import type { DirectoryEntry } from './session.ts';
 
 /** The answer to MLSD, whose form RFC 3659 defines, or to LIST, which looks as the server likes. */
 export type ListingForm = 'MLSD' | 'LIST';
@@ -9,7 +9,7 @@ export type ListingForm = 'MLSD' | 'LIST';
  * The entries of a listing. A line that is not understood may be the very file that is wanted, so it is an error and
  * never left out.
  */
-export function parseListing(text: string, { form, folder }: { form: ListingForm; folder: string }): Entry[] {
+export function parseListing(text: string, { form, folder }: { form: ListingForm; folder: string }): DirectoryEntry[] {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
   const rows = form === 'LIST' && isTotal(lines) ? lines.slice(1) : lines;
   const parse = form === 'MLSD' ? machineEntry : listedEntry;
@@ -36,7 +36,7 @@ function unknownLine(folder: string, line: string): Problem {
 }
 
 /** `fact=value;fact=value; name` (RFC 3659, 7.2). Names of facts and types are the same in upper and lower case. */
-function machineEntry(line: string): Entry | 'itself' | undefined {
+function machineEntry(line: string): DirectoryEntry | 'itself' | undefined {
   const parts =
     /^((?:[^=;\s]+=[^;]*;)*) (.+)$/s.exec(line) ?? /^((?:[^=;\s]+=[^;\s]*)(?:;[^=;\s]+=[^;\s]*)*) (.+)$/s.exec(line);
   if (parts === null) return undefined;
@@ -59,7 +59,7 @@ function splitFact(fact: string): [name: string, value: string] {
 }
 
 /** Symbolic links have no type of their own; servers write `OS.unix=slink:target` or `OS.unix=symlink`. */
-function kindOfType(type: string | undefined, told = ''): Pick<Entry, 'kind' | 'target'> {
+function kindOfType(type: string | undefined, told = ''): Pick<DirectoryEntry, 'kind' | 'target'> {
   if (type === 'file') return { kind: 'file' };
   if (type === 'dir') return { kind: 'folder' };
   const link = /^os\.unix=s(?:ym)?link(?::(.+))?$/i.exec(told);
@@ -76,11 +76,11 @@ export function timeOf(text: string): number | undefined {
   return Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second), ms);
 }
 
-function sizeOf(text: string): Pick<Entry, 'size'> {
+function sizeOf(text: string): Pick<DirectoryEntry, 'size'> {
   return /^\d+$/.test(text) ? { size: Number(text) } : {};
 }
 
-function listedEntry(line: string): Entry | undefined {
+function listedEntry(line: string): DirectoryEntry | undefined {
   return unixEntry(line) ?? dosEntry(line);
 }
 
@@ -101,7 +101,7 @@ const unixLines = [unixLine('{2,16}?'), unixLine('{1}')];
 /** What `ls` writes of an entry that it was not allowed to look at: `-????????? ? ? ? ? ? name`. */
 const unseenLine = /^([a-z?-])\?{9}(?:\s+\?){4,6}\s(.+)$/is;
 
-const kindsOfUnix: Readonly<Record<string, Entry['kind']>> = {
+const kindsOfUnix: Readonly<Record<string, DirectoryEntry['kind']>> = {
   '-': 'file',
   f: 'file',
   d: 'folder',
@@ -114,7 +114,7 @@ const kindsOfUnix: Readonly<Record<string, Entry['kind']>> = {
 };
 
 /** Times are left out: without a zone, and often without a year, they do not tell when a file was modified. */
-function unixEntry(line: string): Entry | undefined {
+function unixEntry(line: string): DirectoryEntry | undefined {
   const [, type, told, text] = unixLines.map((form) => form.exec(line)).find((found) => found !== null) ?? [];
   const [, unseenType, unseen] = type === undefined ? (unseenLine.exec(line) ?? []) : [];
   const name = text ?? unseen;
@@ -129,7 +129,7 @@ const dosLine =
   /^\s*\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}\s+\d{1,2}:\d\d(?::\d\d)?\s*(?:[AP]M?)?\s+(?:<([A-Z]+)>|([\d.,]+))\s+(\S.*)$/is;
 
 /** As `dir` and Internet Information Services write it. Links and junctions may lead to a file or to a folder. */
-function dosEntry(line: string): Entry | undefined {
+function dosEntry(line: string): DirectoryEntry | undefined {
   const [, mark, told = '', name] = dosLine.exec(line) ?? [];
   if (name === undefined) return undefined;
   if (mark === undefined) return { name, kind: 'file', ...sizeOf(told) };

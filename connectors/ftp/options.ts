@@ -3,7 +3,7 @@ import { changedFilesOptions, fileOptions, type OptionValues, option, type TlsFi
 export const protocols = ['sftp', 'ftps', 'ftps_implicit', 'ftp'] as const;
 
 /** TLS towards the server. `verify` checks certificate and name; `require` encrypts and checks nothing. */
-export interface TlsOptions extends TlsFiles {
+export interface FtpTlsOptions extends TlsFiles {
   readonly mode: 'verify' | 'require';
 }
 
@@ -84,7 +84,7 @@ export const source = {
     about: 'ftp and ftps: the account that few servers ask for beside user and password (ACCT).',
     example: 'sales',
   }),
-  tls: option.schema<TlsOptions>(tlsSchema, {
+  tls: option.schema<FtpTlsOptions>(tlsSchema, {
     about: 'ftps: whom to believe.',
     default: { mode: 'verify' },
     example: { mode: 'verify', ca_file: 'ca.pem' },
@@ -133,5 +133,5 @@ export const query = {
   ...fileOptions,
 };
 
-export type SourceValues = OptionValues<typeof source>;
-export type QueryValues = OptionValues<typeof query>;
+export type FtpSourceValues = OptionValues<typeof source>;
+export type FtpQueryValues = OptionValues<typeof query>;

@@ -10,7 +10,7 @@ import {
 } from '#sdk';
 import { byMarker, bySettling, isUploading, notComplete, reasonOf, type Settled, stillUploading } from './complete.ts';
 import { findFiles, type RemoteFile } from './find.ts';
-import type { QueryValues, SourceValues } from './options.ts';
+import type { FtpQueryValues, FtpSourceValues } from './options.ts';
 import { make } from './problems.ts';
 import type { Session } from './session.ts';
 
@@ -25,8 +25,8 @@ export interface Selection {
 }
 
 interface Selecting {
-  readonly source: SourceValues;
-  readonly query: QueryValues;
+  readonly source: FtpSourceValues;
+  readonly query: FtpQueryValues;
   readonly before: FilesRead;
   readonly signal: AbortSignal;
   readonly log: ConnectorLog;
@@ -63,7 +63,7 @@ function incremental(ready: readonly Settled[], listed: readonly Dated[], { befo
   return { files: ready, after: withFilesRead(before, { read: ready.map(({ file }) => dated(file)), listed }) };
 }
 
-function chosen(files: readonly RemoteFile[], which: QueryValues['files']): readonly RemoteFile[] {
+function chosen(files: readonly RemoteFile[], which: FtpQueryValues['files']): readonly RemoteFile[] {
   if (which !== 'newest' || files.length < 2) return files;
   return [newestFile(files.map(dated))];
 }

@@ -1,5 +1,5 @@
 /** What a folder of the server holds. */
-export interface Entry {
+export interface DirectoryEntry {
   readonly name: string;
   /** `other` is a device, pipe or socket; `unknown` is what the listing does not tell. */
   readonly kind: 'file' | 'folder' | 'link' | 'other' | 'unknown';
@@ -11,7 +11,7 @@ export interface Entry {
 }
 
 /** A plain file on the server at one moment. */
-export interface Facts {
+export interface FileFacts {
   /** Absent if the server does not tell it; the file is then read to its end. */
   readonly size?: number;
   /** Milliseconds since 1970, as exact as the server tells it; absent if it does not tell. */
@@ -32,11 +32,11 @@ export interface Absent {
 export interface Session {
   /** The folder after login. */
   readonly home: string;
-  list(folder: string): Promise<Entry[]>;
-  stat(path: string): Promise<Facts | Absent>;
+  list(folder: string): Promise<DirectoryEntry[]>;
+  stat(path: string): Promise<FileFacts | Absent>;
   isFolder(path: string): Promise<boolean>;
   /** Where the symbolic link leads, as it is written there; undefined if it is none, or if the server does not tell. */
-  linkTarget(path: string, entry: Entry): Promise<string | undefined>;
+  linkTarget(path: string, entry: DirectoryEntry): Promise<string | undefined>;
   /** The bytes of a file from an offset on. `size` is how many the whole file has by what `stat` told. */
   read(path: string, range: ReadRange): AsyncIterable<Uint8Array>;
   /** Ends the connection at once; whatever is under way fails. */

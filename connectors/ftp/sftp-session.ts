@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import type { Client, FileEntryWithStats, SFTPWrapper, Stats } from 'ssh2';
 import { greetingOf, openSsh, Problem, type SshLogin } from '#sdk';
-import type { SourceValues } from './options.ts';
+import type { FtpSourceValues } from './options.ts';
 import { placeOf, portOf } from './place.ts';
 import {
   busy,
@@ -16,7 +16,7 @@ import {
   refused,
   tooMany,
 } from './problems.ts';
-import type { Absent, Entry, Facts, ReadRange, Session } from './session.ts';
+import type { Absent, DirectoryEntry, FileFacts, ReadRange, Session } from './session.ts';
 import { readAhead } from './sftp-read.ts';
 
 /** Status codes of the protocol (draft-ietf-secsh-filexfer-02, 7). */
@@ -30,14 +30,14 @@ const lockConflict = 17;
 
 /** The high bits of a mode tell the kind (POSIX, sys/stat.h). */
 const kindMask = 0o170000;
-const kinds = new Map<number, Entry['kind']>([
+const kinds = new Map<number, DirectoryEntry['kind']>([
   [0o100000, 'file'],
   [0o040000, 'folder'],
   [0o120000, 'link'],
 ]);
 
 /** Logs in by SSH and opens its file transfer subsystem, within the time that the source allows for each. */
-export async function openSftp(source: SourceValues, folder: string, signal: AbortSignal): Promise<Session> {
+export async function openSftp(source: FtpSourceValues, folder: string, signal: AbortSignal): Promise<Session> {
   const client = (await openSsh(loginOf(source, folder), signal).catch((error: unknown) =>
     explain(source, error),
   )) as Client;
@@ -61,7 +61,7 @@ export async function openSftp(source: SourceValues, folder: string, signal: Abo
 }
 
 /** An SSH client passes over what comes before the greeting of SSH (RFC 4253, 4.2), so one that meets FTP waits in vain. */
-async function explain(source: SourceValues, error: unknown): Promise<never> {
+async function explain(source: FtpSourceValues, error: unknown): Promise<never> {
   const isLate = error instanceof Problem && error.code === 'FTP_CONNECT_TIMEOUT';
   const greeting = isLate ? await greetingOf({ host: source.host, port: portOf(source) }) : undefined;
   if (greeting !== undefined && /^220[ -]/.test(greeting)) {
@@ -112,7 +112,7 @@ class Answers {
   }
 }
 
-function loginOf(source: SourceValues, folder: string): SshLogin {
+function loginOf(source: FtpSourceValues, folder: string): SshLogin {
   return {
     ...source,
     port: portOf(source),
@@ -128,7 +128,7 @@ function loginOf(source: SourceValues, folder: string): SshLogin {
 interface Opened {
   readonly client: Client;
   readonly sftp: SFTPWrapper;
-  readonly source: SourceValues;
+  readonly source: FtpSourceValues;
   readonly home: string;
   readonly answers: Answers;
 }
@@ -152,13 +152,13 @@ class SftpSession implements Session {
     this.#patience = { seconds, late };
   }
 
-  async list(folder: string): Promise<Entry[]> {
+  async list(folder: string): Promise<DirectoryEntry[]> {
     const handle = await this.#ask(folder, () =>
       promisify<string, Buffer>(this.#sftp.opendir.bind(this.#sftp))(folder),
     );
     const read = promisify<Buffer, FileEntryWithStats[] | undefined>(this.#sftp.readdir.bind(this.#sftp));
     try {
-      const entries: Entry[] = [];
+      const entries: DirectoryEntry[] = [];
       // Batch by batch, so that a long listing is not taken for silence.
       for (let isEnd = false; !isEnd; ) {
         const batch = await this.#ask(folder, () => unlessStatus(endOfFile, read(handle)));
@@ -172,7 +172,7 @@ class SftpSession implements Session {
     }
   }
 
-  async stat(path: string): Promise<Facts | Absent> {
+  async stat(path: string): Promise<FileFacts | Absent> {
     const stats = await this.#stats(path);
     if (stats === undefined) return { absent: 'no such file', isMissing: true };
     const kind = await this.#kindOf(path, stats);
@@ -185,7 +185,7 @@ class SftpSession implements Session {
   }
 
   /** Servers may leave out the permissions, and with them the kind (draft-ietf-secsh-filexfer-02, 5). */
-  async #kindOf(path: string, { mode }: Stats): Promise<Entry['kind']> {
+  async #kindOf(path: string, { mode }: Stats): Promise<DirectoryEntry['kind']> {
     if (mode !== undefined) return kinds.get(mode & kindMask) ?? 'other';
     const open = promisify<string, Buffer>(this.#sftp.opendir.bind(this.#sftp));
     const handle = await this.#ask(path, () => open(path)).catch((error: unknown) => {
@@ -261,13 +261,13 @@ async function unlessStatus<T>(status: number, call: Promise<T>): Promise<T | un
   }
 }
 
-function factsOf({ size, mtime }: Partial<Stats>): Facts {
+function factsOf({ size, mtime }: Partial<Stats>): FileFacts {
   return { size, modified: mtime === undefined ? undefined : mtime * 1000 };
 }
 
-const kindsOfLongNames: Readonly<Record<string, Entry['kind']>> = { '-': 'file', d: 'folder', l: 'link' };
+const kindsOfLongNames: Readonly<Record<string, DirectoryEntry['kind']>> = { '-': 'file', d: 'folder', l: 'link' };
 
-function entryOf({ filename: name, longname, attrs }: FileEntryWithStats): Entry {
+function entryOf({ filename: name, longname, attrs }: FileEntryWithStats): DirectoryEntry {
   const { mode } = attrs as Partial<Stats>;
   const kind =
     mode === undefined ? (kindsOfLongNames[longname.charAt(0)] ?? 'unknown') : (kinds.get(mode & kindMask) ?? 'other');

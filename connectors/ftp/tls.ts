@@ -1,11 +1,11 @@
 import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { readTlsFiles } from '#sdk';
-import type { SourceValues } from './options.ts';
+import type { FtpSourceValues } from './options.ts';
 import { badFile } from './problems.ts';
 
 /** What the control connection and every data connection are secured with. The host's name is sent and checked. */
-export async function tlsOptions({ tls, host }: SourceValues, folder: string): Promise<ConnectionOptions> {
+export async function tlsOptions({ tls, host }: FtpSourceValues, folder: string): Promise<ConnectionOptions> {
   const servername = tls.servername ?? host;
   return {
     rejectUnauthorized: tls.mode === 'verify',

@@ -1,5 +1,5 @@
 import { tlsFileFaults } from '#sdk';
-import type { QueryValues, SourceValues } from './options.ts';
+import type { FtpQueryValues, FtpSourceValues } from './options.ts';
 
 interface Fault {
   readonly option: string;
@@ -9,14 +9,14 @@ interface Fault {
 const sftpOnly = ['private_key_file', 'passphrase', 'host_key'] as const;
 
 /** Everything that is wrong with the options together, without any network. */
-export function faultsOf(source: SourceValues, query: QueryValues | undefined): Fault[] {
+export function faultsOf(source: FtpSourceValues, query: FtpQueryValues | undefined): Fault[] {
   return [
     ...(source.protocol === 'sftp' ? sftpFaults(source) : ftpFaults(source)),
     ...(query === undefined ? [] : queryFaults(query)),
   ];
 }
 
-function sftpFaults(source: SourceValues): Fault[] {
+function sftpFaults(source: FtpSourceValues): Fault[] {
   const { user, password, private_key_file: key, passphrase, active } = source;
   return [
     ...(user === undefined ? [{ option: 'user', message: 'is missing; sftp has no anonymous login' }] : []),
@@ -30,7 +30,7 @@ function sftpFaults(source: SourceValues): Fault[] {
   ];
 }
 
-function ftpFaults(source: SourceValues): Fault[] {
+function ftpFaults(source: FtpSourceValues): Fault[] {
   const { protocol, user, password, tls, active } = source;
   const hasFiles = tls.ca_file !== undefined || tls.cert_file !== undefined || tls.servername !== undefined;
   return [
@@ -51,7 +51,7 @@ function ftpFaults(source: SourceValues): Fault[] {
   ];
 }
 
-function queryFaults({ path, marker, path_column: name, modified_column: time }: QueryValues): Fault[] {
+function queryFaults({ path, marker, path_column: name, modified_column: time }: FtpQueryValues): Fault[] {
   return [
     ...(path === '' ? [{ option: 'path', message: 'is empty' }] : []),
     ...(/[\r\n\0]/.test(path) ? [{ option: 'path', message: 'must not hold a line break' }] : []),

@@ -1,4 +1,4 @@
-import { parseExact, restProblem, type SpooledPage, shownUrl, valueAt } from '#sdk';
+import { httpProblem, parseExact, type SpooledPage, shownUrl, valueAt } from '#sdk';
 import type { RestQuery } from './options.ts';
 import { isCounted, totalOf } from './paging.ts';
 
@@ -23,7 +23,7 @@ async function parsed({ input }: SpooledPage): Promise<unknown> {
 
 /** The problem of a page that came before. */
 export function repeatedPage(url: URL, page: number) {
-  return restProblem('REST_PAGES_REPEAT', 'job', `page ${page} is the same as the one before`, {
+  return httpProblem('REST_PAGES_REPEAT', 'job', `page ${page} is the same as the one before`, {
     seen: shownUrl(url),
     next: 'the server seems to ignore the paging parameter: look at `paging`. Pages of equal records are read if `total` is set; the part that was read is not sent',
   });

@@ -1,16 +1,16 @@
 import { boundOf, Moment, recordFaults, templateFault } from '#sdk';
 import type { Auth } from './auth.ts';
-import type { Paging, RestQuery, RestSource } from './options.ts';
+import type { RestPaging, RestQuery, RestSource } from './options.ts';
 import { placesOf } from './paging.ts';
 import { holdsCredentials, parametersOf } from './request.ts';
 
-export interface Fault {
+export interface OptionFault {
   readonly option: string;
   readonly message: string;
 }
 
 /** What the options of source and query show to be wrong among themselves. */
-export function optionFaults(source: RestSource, query: RestQuery | undefined): Fault[] {
+export function optionFaults(source: RestSource, query: RestQuery | undefined): OptionFault[] {
   const faults = authFaults(source.auth);
   return query === undefined ? faults : [...faults, ...addressFaults(source, query), ...queryFaults(query)];
 }
@@ -25,12 +25,12 @@ const needed: Readonly<Record<Auth['kind'], readonly (keyof Auth)[]>> = {
   login_call: ['call', 'token_path'],
 };
 
-function authFaults(auth: Auth): Fault[] {
+function authFaults(auth: Auth): OptionFault[] {
   const missing = needed[auth.kind].filter((name) => auth[name] === undefined || auth[name] === '');
   return missing.map((name) => ({ option: 'auth', message: `kind ${auth.kind} needs ${name}` }));
 }
 
-function addressFaults(source: RestSource, { path, endpoint_url }: RestQuery): Fault[] {
+function addressFaults(source: RestSource, { path, endpoint_url }: RestQuery): OptionFault[] {
   const { url } = source;
   if (url === undefined && endpoint_url === undefined) {
     return [{ option: 'path', message: 'needs the `url` of the source, or `endpoint_url` instead' }];
@@ -52,8 +52,8 @@ function addressFaults(source: RestSource, { path, endpoint_url }: RestQuery): F
     : [];
 }
 
-function queryFaults(query: RestQuery): Fault[] {
-  const faults: Fault[] = [
+function queryFaults(query: RestQuery): OptionFault[] {
+  const faults: OptionFault[] = [
     ...recordFaults(query),
     ...pagingFaults(query),
     ...templateFaults(query),
@@ -73,7 +73,7 @@ function queryFaults(query: RestQuery): Fault[] {
 
 const templated = ['path', 'endpoint_url', 'parameters', 'body'] as const;
 
-function templateFaults(query: RestQuery): Fault[] {
+function templateFaults(query: RestQuery): OptionFault[] {
   const names = new Set(['page', ...(query.window === undefined ? [] : ['window'])]);
   return templated.flatMap((option) => {
     const fault = templateFault(query[option], names);
@@ -83,7 +83,7 @@ function templateFaults(query: RestQuery): Fault[] {
   });
 }
 
-function windowFaults(query: RestQuery): Fault[] {
+function windowFaults(query: RestQuery): OptionFault[] {
   const { window } = query;
   if (window === undefined) return [];
   const now = new Moment(Temporal.Now.zonedDateTimeISO('UTC'), false);
@@ -97,16 +97,16 @@ function windowFaults(query: RestQuery): Fault[] {
   return isUsed ? [] : [{ option: 'window', message: 'is used nowhere: put `{{ window.from }}` into the request' }];
 }
 
-function conditionFaults({ conditional, paging, window }: RestQuery): Fault[] {
+function conditionFaults({ conditional, paging, window }: RestQuery): OptionFault[] {
   const isOne = paging.kind === 'none' && window === undefined;
   return conditional && !isOne
     ? [{ option: 'conditional', message: 'needs an answer of one page: a page says nothing about the others' }]
     : [];
 }
 
-function pagingFaults(query: RestQuery): Fault[] {
+function pagingFaults(query: RestQuery): OptionFault[] {
   const { paging, records, format } = query;
-  const fault = (message: string): Fault[] => [{ option: 'paging', message }];
+  const fault = (message: string): OptionFault[] => [{ option: 'paging', message }];
   if (paging.kind === 'cursor' && !paging.cursor) return fault('kind cursor needs `cursor`, its path in the answer');
   if (paging.kind === 'next_link' && !paging.path) return fault('kind next_link needs `path`, the place of the link');
   const isJson = format === undefined || format === 'json';
@@ -125,6 +125,6 @@ function pagingFaults(query: RestQuery): Fault[] {
 }
 
 /** Whether the way to the next page, or its end, stands inside the answer, which only json is read for. */
-export function readsAnswer(paging: Paging): boolean {
+export function readsAnswer(paging: RestPaging): boolean {
   return placesOf(paging).length > 0;
 }

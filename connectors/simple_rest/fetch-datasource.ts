@@ -1,5 +1,5 @@
-import { type MayReach, openHttp, restProblem, withDefaults } from '#sdk';
-import { type Parameter, query, source } from './options.ts';
+import { httpProblem, type MayReach, openHttp, withDefaults } from '#sdk';
+import { query, type RequestParameter, source } from './options.ts';
 import { requestOf } from './request.ts';
 
 /** The properties of a `simple_rest` data source, as the service document defines them. */
@@ -8,7 +8,7 @@ export interface DatasourceProperties {
   /** `get` and `GET` are both used; GET when absent. */
   readonly method?: string;
   /** JSON text of a list of {name, value, type}, or the list itself. */
-  readonly parameters?: string | readonly Parameter[];
+  readonly parameters?: string | readonly RequestParameter[];
   /** Sent along; they carry the token where the data source has one. */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -41,7 +41,7 @@ export async function* fetchDatasource(
     let bytes = 0;
     for await (const chunk of body) {
       bytes += chunk.length;
-      if (bytes > maxBytes) throw restProblem('REST_TOO_LARGE', 'job', `the answer is larger than ${maxBytes} bytes`);
+      if (bytes > maxBytes) throw httpProblem('REST_TOO_LARGE', 'job', `the answer is larger than ${maxBytes} bytes`);
       yield chunk;
     }
   } finally {
@@ -50,5 +50,5 @@ export async function* fetchDatasource(
 }
 
 function noAddress(seen: string) {
-  return restProblem('REST_ADDRESS', 'config', 'endpoint_url is no http or https address', { seen });
+  return httpProblem('REST_ADDRESS', 'config', 'endpoint_url is no http or https address', { seen });
 }

@@ -3,18 +3,18 @@ import { resolve } from 'node:path';
 import {
   defineConnector,
   type HttpClient,
+  httpProblem,
   openHttp,
+  PageSpool,
   Problem,
-  restProblem,
   type SourceContext,
-  Spool,
   shownUrl,
 } from '#sdk';
-import { Asking, describedLogin } from './asking.ts';
 import { optionFaults } from './faults.ts';
 import { query, source } from './options.ts';
 import { readPages } from './pages.ts';
 import { reference } from './reference.ts';
+import { describedLogin, RestClient } from './rest-client.ts';
 
 export { type DatasourceProperties, type FetchLimits, fetchDatasource } from './fetch-datasource.ts';
 
@@ -47,8 +47,8 @@ const connector = defineConnector({
     const { source: given, query: asked, scratch, signal, log, warn, login, timezone, logicalAt, watermark } = context;
     const client = await clientOf(context);
     const run = { zone: timezone ?? 'UTC', logicalAt };
-    const asking = new Asking({ source: given, client, login, signal, log, ...run });
-    const spool = new Spool(scratch, { mostBytes: given.max_answer_bytes, signal });
+    const asking = new RestClient({ source: given, client, login, signal, log, ...run });
+    const spool = new PageSpool(scratch, { maxBytes: given.max_answer_bytes, signal });
     try {
       const { alive = () => undefined } = context;
       return await readPages({ asking, client, query: asked, spool, log, warn, alive, watermark });
@@ -76,7 +76,7 @@ async function readAuthority(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    throw restProblem('REST_CA_FILE', 'config', 'the file of the authority cannot be read', {
+    throw httpProblem('REST_CA_FILE', 'config', 'the file of the authority cannot be read', {
       seen: path,
       cause: error,
     });
@@ -85,7 +85,7 @@ async function readAuthority(path: string): Promise<string> {
 
 async function greet(client: HttpClient, url: URL, context: SourceContext<typeof source>): Promise<string> {
   const { source: given, login, signal, log } = context;
-  const asking = new Asking({ source: { ...given, retries: 0 }, client, login, zone: 'UTC', signal, log });
+  const asking = new RestClient({ source: { ...given, retries: 0 }, client, login, zone: 'UTC', signal, log });
   const asked = { method: 'GET', parameters: [], path: undefined, endpoint_url: undefined, body: undefined };
   try {
     return await asking.fetch(

@@ -3,7 +3,7 @@ import { auth } from './auth.ts';
 import { closed, text } from './schemas.ts';
 
 /** One of the service document's parameters: `header` goes into a request header, any other type into the query. */
-export interface Parameter {
+export interface RequestParameter {
   readonly name: string;
   readonly value: string | number | boolean | null;
   readonly type?: string;
@@ -13,7 +13,7 @@ export interface Parameter {
 export type FailWhen = string | { readonly path: string; readonly is: string | number | boolean };
 
 /** How one page leads to the next. */
-export interface Paging {
+export interface RestPaging {
   readonly kind: 'none' | 'page' | 'offset' | 'cursor' | 'next_link' | 'link_header';
   /** Paths in the answer: true while there is more, true on the last page, records and pages altogether. */
   readonly more?: string;
@@ -34,7 +34,7 @@ export interface Paging {
 }
 
 /** From when to when, and how much of it at once. */
-export interface Window {
+export interface RestWindow {
   readonly start: string;
   readonly end?: string;
   readonly step?: string;
@@ -92,7 +92,7 @@ export const query = {
     example: 'https://api.example.com/v2/orders',
     pattern: '^https?://',
   }),
-  window: option.schema<Window | undefined>(
+  window: option.schema<RestWindow | undefined>(
     {
       type: 'object',
       additionalProperties: false,
@@ -123,7 +123,7 @@ export const query = {
     default: false,
   }),
   method: option.text({ about: 'HTTP method, in upper or lower case.', default: 'GET', pattern: '^[A-Za-z]+$' }),
-  parameters: option.schema<string | readonly Parameter[]>(
+  parameters: option.schema<string | readonly RequestParameter[]>(
     {
       anyOf: [
         { type: 'string' },
@@ -149,7 +149,7 @@ export const query = {
     { type: ['string', 'object', 'array'] },
     { about: 'Body of the request: text as it is, anything else as JSON.', example: { query: '{ orders { id } }' } },
   ),
-  paging: option.schema<Paging>(
+  paging: option.schema<RestPaging>(
     closed({
       kind: { enum: ['none', 'page', 'offset', 'cursor', 'next_link', 'link_header'] },
       parameter: { ...text, description: 'page, offset, cursor: query parameter that asks for the page.' },

@@ -3,12 +3,12 @@ import {
   excerpt,
   formatOfMediaType,
   formatOfName,
-  type HttpAnswer,
   type HttpRequest,
+  type HttpResponse,
+  httpProblem,
   isKnownEncoding,
   type Problem,
-  type RecordSettings,
-  restProblem,
+  type RecordOptions,
   shownUrl,
   textOf,
 } from '#sdk';
@@ -16,7 +16,7 @@ import { readsAnswer } from './faults.ts';
 import type { FailWhen, RestQuery } from './options.ts';
 
 /** How an answer is read, as its headers and the options say. */
-export function settingsOf(query: RestQuery, answer: HttpAnswer): RecordSettings {
+export function settingsOf(query: RestQuery, answer: HttpResponse): RecordOptions {
   const contentType = [answer.headers['content-type'] ?? []].flat()[0];
   const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType ?? '')?.[1];
   const format = query.format ?? formatOfMediaType(contentType) ?? formatOfName(answer.url.pathname);
@@ -28,7 +28,7 @@ export function settingsOf(query: RestQuery, answer: HttpAnswer): RecordSettings
 }
 
 /** The columns that hold headers of the answer. */
-export function factsOf({ header_columns }: RestQuery, { headers }: HttpAnswer): Record<string, string | undefined> {
+export function factsOf({ header_columns }: RestQuery, { headers }: HttpResponse): Record<string, string | undefined> {
   const facts = Object.entries(header_columns).map(([column, name]) => {
     const value = headers[name.toLowerCase()];
     return [column, value === undefined ? undefined : [value].flat().join(', ')] as const;
@@ -40,7 +40,7 @@ export function factsOf({ header_columns }: RestQuery, { headers }: HttpAnswer):
  * Refuses good answers that are not the whole of what was asked for: 202 (there will be an answer), 206 (a part of it) and
  * 304 (the same as before, said to a request that did not ask so).
  */
-export async function refusePartOf(request: HttpRequest, answer: HttpAnswer, given: StatusGiven): Promise<void> {
+export async function refusePartOf(request: HttpRequest, answer: HttpResponse, given: StatusOptions): Promise<void> {
   const problem = partProblem(request, answer, given);
   if (problem === undefined) return;
   // An answer that is not read keeps its connection.
@@ -48,16 +48,16 @@ export async function refusePartOf(request: HttpRequest, answer: HttpAnswer, giv
   throw problem;
 }
 
-interface StatusGiven {
+interface StatusOptions {
   readonly isPaged: boolean;
   readonly isConditional: boolean;
 }
 
-function partProblem(request: HttpRequest, answer: HttpAnswer, given: StatusGiven): Problem | undefined {
+function partProblem(request: HttpRequest, answer: HttpResponse, given: StatusOptions): Problem | undefined {
   const { status, url } = answer;
   if (status === 202) {
     // Another request by POST may start the same work again.
-    return restProblem(
+    return httpProblem(
       'REST_ACCEPTED',
       request.method === 'GET' ? 'try_later' : 'job',
       `${shownUrl(url)} has accepted the request, and gives no answer to it yet`,
@@ -69,7 +69,7 @@ function partProblem(request: HttpRequest, answer: HttpAnswer, given: StatusGive
     );
   }
   if (status === 304 && !given.isConditional) {
-    return restProblem(
+    return httpProblem(
       'REST_NOT_MODIFIED',
       'try_later',
       `${shownUrl(url)} says that nothing has changed, which was not the question`,
@@ -84,13 +84,13 @@ function partProblem(request: HttpRequest, answer: HttpAnswer, given: StatusGive
 }
 
 /** 206 is a whole answer only as a page of several, or if its range ends where everything ends, or if just that range was asked for. */
-function partialProblem(request: HttpRequest, { url, headers }: HttpAnswer, isPaged: boolean): Problem | undefined {
+function partialProblem(request: HttpRequest, { url, headers }: HttpResponse, isPaged: boolean): Problem | undefined {
   const range = [headers['content-range'] ?? []].flat()[0] ?? '';
   const [, unit = '', first = '', last = '', total = ''] = /^\s*(\w*)\s*(\d+)-(\d+)\/(\d+|\*)\s*$/.exec(range) ?? [];
   const isWhole = total !== '*' && total !== '' && Number(first) === 0 && Number(last) + 1 >= Number(total);
   const isAskedFor = Object.keys(request.trustedHeaders).includes('range');
   if (isWhole || isAskedFor || (isPaged && unit !== 'bytes' && total !== '')) return undefined;
-  return restProblem('REST_PARTIAL', 'job', `${shownUrl(url)} gives only a part of the data`, {
+  return httpProblem('REST_PARTIAL', 'job', `${shownUrl(url)} gives only a part of the data`, {
     seen: `status 206, ${range === '' ? 'no Content-Range' : `Content-Range: ${range}`}`,
     allowed: 'the whole data, or pages of it',
     next: 'Set `paging`, so that the other parts are read as well; nothing is sent',
@@ -110,7 +110,7 @@ function isGraph(body: unknown): boolean {
 }
 
 /** The problem of an answer that says that it is an error; undefined if it does not. */
-export function saidFailure(
+export function failureMessage(
   paths: readonly FailWhen[],
   valueAt: (path: string) => unknown,
   url: URL,
@@ -121,7 +121,7 @@ export function saidFailure(
     const isFound = is === undefined ? isSomething(value) : textOf(value) === String(is);
     if (!isFound) continue;
     const isPassing = typeof value === 'object' && blamedByErrors([value].flat() as object[]) === 'server';
-    return restProblem(
+    return httpProblem(
       'REST_ANSWER_ERROR',
       isPassing ? 'try_later' : 'job',
       `The answer says that it is an error, at \`${path}\` (${shownUrl(url)})`,
@@ -148,16 +148,16 @@ function wordsOf(value: unknown): string {
   return messages.join('; ');
 }
 
-function unknownFormat({ url }: HttpAnswer, contentType: string | undefined) {
-  return restProblem('REST_FORMAT', 'job', `${shownUrl(url)} answers with something that is not known to be data`, {
+function unknownFormat({ url }: HttpResponse, contentType: string | undefined) {
+  return httpProblem('REST_FORMAT', 'job', `${shownUrl(url)} answers with something that is not known to be data`, {
     seen: contentType ?? 'no content type',
     allowed: 'json, jsonl, csv, xml',
     next: 'check the address and the login; set `format` if the content type is simply wrong',
   });
 }
 
-function noJson({ url }: HttpAnswer, contentType: string | undefined) {
-  return restProblem(
+function noJson({ url }: HttpResponse, contentType: string | undefined) {
+  return httpProblem(
     'REST_FORMAT',
     'job',
     `${shownUrl(url)} does not answer in json, so the way to the next page is unknown`,

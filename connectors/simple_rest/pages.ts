@@ -1,40 +1,40 @@
 import {
   type ConnectorLog,
   type Extraction,
-  type HttpAnswer,
   type HttpClient,
   type HttpRequest,
+  type HttpResponse,
+  httpProblem,
+  type NextPage,
   Pager,
+  type PageSpool,
   Problem,
   type RecordReader,
   type RunWarning,
   readTwice,
   recordReader,
-  restProblem,
   type Scope,
-  type Spool,
   type SpooledPage,
   type Surveyed,
   shownUrl,
   signOfMore,
   signPlaces,
   spansOf,
-  type Turn,
   totalWarning,
   withUrl,
 } from '#sdk';
-import type { Asking } from './asking.ts';
 import { mayEqual, repeatedPage } from './equal-pages.ts';
 import type { RestQuery } from './options.ts';
-import { factsOf, failPathsOf, refusePartOf, saidFailure, settingsOf } from './page-answer.ts';
+import { factsOf, failPathsOf, failureMessage, refusePartOf, settingsOf } from './page-answer.ts';
 import { AskedBefore, pagingOf, placePage, placesOf } from './paging.ts';
+import type { RestClient } from './rest-client.ts';
 import { conditioned, isConditioned, validatorsOf } from './validators.ts';
 
-interface PagesInit {
-  readonly asking: Asking;
+interface PagesOptions {
+  readonly asking: RestClient;
   readonly client: HttpClient;
   readonly query: RestQuery;
-  readonly spool: Spool;
+  readonly spool: PageSpool;
   readonly log: ConnectorLog;
   readonly warn: (warning: RunWarning) => void;
   /** Called after each page. */
@@ -44,7 +44,7 @@ interface PagesInit {
 
 interface Page {
   readonly request: HttpRequest;
-  readonly answer: HttpAnswer;
+  readonly answer: HttpResponse;
   readonly spooled: SpooledPage;
 }
 
@@ -52,7 +52,7 @@ interface Page {
  * Fetches every page of a query into the spool, and only then gives its rows: a part never passes for the whole. If the server tells
  * another total on the way, rows have moved between the pages, and all of them are fetched a second time.
  */
-export async function readPages(init: PagesInit): Promise<Extraction> {
+export async function readPages(init: PagesOptions): Promise<Extraction> {
   const { spool, log } = init;
   return (await readTwice(() => PageRun.read(init), { forget: () => spool.clear(), log })).extraction();
 }
@@ -76,7 +76,7 @@ interface Content {
 class PageRun {
   hasChanged = false;
   problem: unknown;
-  readonly #init: PagesInit;
+  readonly #init: PagesOptions;
   readonly #asked = new AskedBefore();
   readonly #failPaths: ReturnType<typeof failPathsOf>;
   readonly #wanted: readonly string[];
@@ -89,7 +89,7 @@ class PageRun {
   #isTable = false;
   #validators: string | undefined;
 
-  constructor(init: PagesInit) {
+  constructor(init: PagesOptions) {
     this.#init = init;
     const { query } = init;
     this.#failPaths = failPathsOf(query);
@@ -98,7 +98,7 @@ class PageRun {
   }
 
   /** Reads all pages, or as many as there are before a problem. */
-  static async read(init: PagesInit): Promise<PageRun> {
+  static async read(init: PagesOptions): Promise<PageRun> {
     const run = new PageRun(init);
     try {
       for (const scope of scopesOf(init.query, init.asking.scope)) await run.#readSpan(scope);
@@ -113,7 +113,7 @@ class PageRun {
     const paging = pagingOf(query.paging);
     const pager = new Pager(paging, { title, places: 'option' });
     this.#before = undefined;
-    for (let turn: Turn | undefined = pager.first(scope); turn !== undefined; ) {
+    for (let turn: NextPage | undefined = pager.first(scope); turn !== undefined; ) {
       if (++this.#number > query.max_pages) throw tooManyPages(query.max_pages);
       const { page, content } = await this.#fetch(turn, scope);
       this.#init.alive();
@@ -135,13 +135,13 @@ class PageRun {
     if (warning !== undefined) this.#warnings.push(warning);
   }
 
-  async #readerFor(answer: HttpAnswer): Promise<RecordReader> {
+  async #readerFor(answer: HttpResponse): Promise<RecordReader> {
     const settings = { ...settingsOf(this.#init.query, answer), warn: this.#init.warn };
     this.#isTable = settings.format === 'csv';
     return recordReader(settings);
   }
 
-  #turnAfter({ answer }: Page, { records, valueAt }: Content, pager: Pager): Turn | undefined {
+  #turnAfter({ answer }: Page, { records, valueAt }: Content, pager: Pager): NextPage | undefined {
     const { paging } = this.#init.query;
     const link = [answer.headers.link ?? []].flat().join(', ');
     const body = Object.fromEntries(placesOf(paging).map((place) => [place, valueAt(place)]));
@@ -172,7 +172,7 @@ class PageRun {
   }
 
   /** A page and what it holds, which is looked at while it can still be asked for again; nothing if it has not changed. */
-  async #fetch(turn: Turn, scope: Scope): Promise<{ page: Page; content: Content | undefined }> {
+  async #fetch(turn: NextPage, scope: Scope): Promise<{ page: Page; content: Content | undefined }> {
     const { asking, query, spool } = this.#init;
     const make = async () => {
       const made = await asking.request(query, { ...scope, page: turn.page });
@@ -210,7 +210,7 @@ class PageRun {
     const { query, log } = this.#init;
     const isPaged = query.paging.kind !== 'none';
     // Looking for them costs a pass over the answer, and what is that large is no page.
-    const signs = query.records && (isPaged || spooled.bytes < largestPageBytes) ? signPlaces : [];
+    const signs = query.records && (isPaged || spooled.bytes < maxPageBytes) ? signPlaces : [];
     const ask = { count: isPaged, values: [...this.#wanted, ...signs] };
     const input = { ...spooled.input, facts: factsOf(query, answer) };
     const isNothing = answer.status === 204 || (spooled.bytes === 0 && this.#number > 1 && this.#isTable);
@@ -218,7 +218,7 @@ class PageRun {
     const { records = 0, values } = found;
     log.debug('page read', { page: this.#number, records, bytes: spooled.bytes });
     const valueAt = (path: string) => values.get(path);
-    const failure = saidFailure(this.#failPaths, valueAt, answer.url) ?? found.refused;
+    const failure = failureMessage(this.#failPaths, valueAt, answer.url) ?? found.refused;
     if (failure !== undefined) throw failure;
     this.#refuseShape(found, answer.url);
     return { records, valueAt };
@@ -240,7 +240,7 @@ const otherFaults = new Set(['JSON_SYNTAX', 'RECORDS_FORMAT']);
  * Whether a page that cannot be read may be readable if it is asked for again: the pages before it were, or it has neither length nor
  * chunks, so that a connection that broke looks like its end (RFC 9112, 6.3).
  */
-function isPassing(error: unknown, { answer, number }: { answer: HttpAnswer; number: number }): error is Problem {
+function isPassing(error: unknown, { answer, number }: { answer: HttpResponse; number: number }): error is Problem {
   if (!(error instanceof Problem)) return false;
   const { headers } = answer;
   const isOpenEnded = headers['content-length'] === undefined && headers['transfer-encoding'] === undefined;
@@ -248,7 +248,7 @@ function isPassing(error: unknown, { answer, number }: { answer: HttpAnswer; num
 }
 
 function unreadable(url: URL, cause: Problem): Problem {
-  return restProblem('REST_UNREADABLE', 'try_later', `${shownUrl(url)} gives a page that cannot be read`, {
+  return httpProblem('REST_UNREADABLE', 'try_later', `${shownUrl(url)} gives a page that cannot be read`, {
     seen: `${cause.code}: ${cause.message}${cause.seen === undefined ? '' : `, ${cause.seen}`}`,
     next: 'it is asked for again by itself; if it stays like this, look whether the connection breaks or a proxy answers instead',
     cause,
@@ -258,7 +258,7 @@ function unreadable(url: URL, cause: Problem): Problem {
 /** What messages call the server. */
 const title = 'The server';
 
-const largestPageBytes = 8 * 1024 * 1024;
+const maxPageBytes = 8 * 1024 * 1024;
 
 const nothing: Surveyed = { records: 0, values: new Map() };
 
@@ -273,7 +273,7 @@ function moreIsShown(sign: string, kind: string): RunWarning {
 
 function noList(records: string, url: URL, seen: string) {
   const place = records === '' ? 'The answer' : `What is at \`${records}\``;
-  return restProblem('REST_NO_LIST', 'job', `${place} is not a list of records (${shownUrl(url)})`, {
+  return httpProblem('REST_NO_LIST', 'job', `${place} is not a list of records (${shownUrl(url)})`, {
     seen,
     allowed: 'a list, which may be empty',
     next:
@@ -284,7 +284,7 @@ function noList(records: string, url: URL, seen: string) {
 }
 
 function tooManyPages(most: number) {
-  return restProblem('REST_MAX_PAGES', 'job', `there are more than ${most} pages`, {
+  return httpProblem('REST_MAX_PAGES', 'job', `there are more than ${most} pages`, {
     allowed: String(most),
     next: 'raise `max_pages`, or ask for larger pages; the part that was read is not sent',
   });

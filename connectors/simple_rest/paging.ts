@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type HttpRequest, type Paging as PagingData, restProblem, setParameter, shownUrl, withUrl } from '#sdk';
-import type { Paging, RestQuery } from './options.ts';
+import { type HttpRequest, httpProblem, type Paging, setParameter, shownUrl, withUrl } from '#sdk';
+import type { RestPaging, RestQuery } from './options.ts';
 
 /** Which query parameter carries what the pages count, where no template says that it goes elsewhere. */
 interface Carrier {
@@ -8,14 +8,14 @@ interface Carrier {
   readonly parameter: string;
 }
 
-const carriers: Readonly<Partial<Record<Paging['kind'], Carrier>>> = {
+const carriers: Readonly<Partial<Record<RestPaging['kind'], Carrier>>> = {
   page: { fact: 'number', parameter: 'page' },
   offset: { fact: 'offset', parameter: 'offset' },
   cursor: { fact: 'token', parameter: 'cursor' },
 };
 
 /** The options in the words that the SDK has for pages. A path is one step: that is how its value comes out of the answer. */
-export function pagingOf(paging: Paging): PagingData | undefined {
+export function pagingOf(paging: RestPaging): Paging | undefined {
   const { kind, first, cursor = '', path = '', stop_at, size, more, last, pages, missing } = paging;
   const at = (where: string | undefined) => (where === undefined ? undefined : [where]);
   const stops = {
@@ -41,18 +41,18 @@ function isOData(path: string): boolean {
 }
 
 /** Whether the next page is asked for by its number, or by how many records there were. */
-export function isCounted({ kind }: Paging): boolean {
+export function isCounted({ kind }: RestPaging): boolean {
   return kind === 'page' || kind === 'offset';
 }
 
 /** The place of the exact number of all records; undefined for one that is an estimate. */
-export function totalOf({ total }: Paging): string | undefined {
+export function totalOf({ total }: RestPaging): string | undefined {
   if (typeof total === 'string' || total === undefined) return total;
   return total.estimate === true ? undefined : total.path;
 }
 
 /** Paths of the values that the paging looks at in each answer. */
-export function placesOf(paging: Paging): string[] {
+export function placesOf(paging: RestPaging): string[] {
   const { cursor, path, more, last, pages } = paging;
   return [cursor, path, more, last, totalOf(paging), pages].filter(
     (one) => one !== undefined && one !== '',
@@ -101,7 +101,7 @@ export class AskedBefore {
 }
 
 function inCircles(url: URL) {
-  return restProblem('REST_PAGES_REPEAT', 'job', 'the pages lead in circles: the next one has been read already', {
+  return httpProblem('REST_PAGES_REPEAT', 'job', 'the pages lead in circles: the next one has been read already', {
     seen: shownUrl(url),
     next: 'look at `paging`; the part that was read is not sent',
   });

@@ -2,22 +2,22 @@ import {
   addParameters,
   addQuery,
   type HttpRequest,
+  httpProblem,
   lowerCased,
   ownHeaders,
   Problem,
   registerSecret,
-  restProblem,
   secretName,
   shownUrl,
 } from '#sdk';
 import type { Auth } from './auth.ts';
-import type { Parameter, RestQuery, RestSource } from './options.ts';
+import type { RequestParameter, RestQuery, RestSource } from './options.ts';
 
 /** What of a query makes its request. */
 type Asked = Pick<RestQuery, 'path' | 'endpoint_url' | 'method' | 'parameters' | 'body'>;
 
 /** Headers and parameters that show who we are. */
-export interface Credentials {
+export interface RestCredentials {
   readonly headers: Readonly<Record<string, string>>;
   readonly query: readonly (readonly [string, string])[];
 }
@@ -26,7 +26,7 @@ export interface Filling {
   /** Fills the templates of a value; undefined where a name in it has no value. Nothing is filled when absent. */
   readonly fill?: (value: unknown) => unknown;
   /** From a login; those that the options hold are added here. */
-  readonly credentials?: Credentials;
+  readonly credentials?: RestCredentials;
 }
 
 /** The request of a query. Expects options that {@link optionFaults} has nothing against. */
@@ -87,7 +87,7 @@ export function holdsCredentials({ url, auth, headers }: Pick<RestSource, 'url' 
 function refuseOtherOrigin(source: RestSource, url: URL): void {
   const base = source.url === undefined ? null : URL.parse(source.url);
   if (base === null || base.origin === url.origin || !holdsCredentials(source)) return;
-  throw restProblem('REST_ORIGIN', 'config', '`endpoint_url` leads to another origin than the `url` of the source', {
+  throw httpProblem('REST_ORIGIN', 'config', '`endpoint_url` leads to another origin than the `url` of the source', {
     seen: shownUrl(url),
     allowed: base.origin,
     next: 'the credentials of the source are for its `url` alone: set the origin of `endpoint_url` to that of `url`, or use a source of its own',
@@ -101,7 +101,7 @@ function parsedAddress(filled: unknown, written: string): URL {
 }
 
 function unfilled(seen: string) {
-  return restProblem('REST_TEMPLATE', 'config', 'the address cannot be put together: a name in it has no value here', {
+  return httpProblem('REST_TEMPLATE', 'config', 'the address cannot be put together: a name in it has no value here', {
     seen,
     next: '`window.…` needs `window`, `page.…` needs `paging` of that kind; `| default: x` gives a value of its own',
   });
@@ -113,7 +113,7 @@ function splitOnce(text: string, mark: string): string[] {
 }
 
 /** Takes credentials out of the address too, where they would end up in logs. */
-function authOf(auth: Auth, url: URL): Credentials {
+function authOf(auth: Auth, url: URL): RestCredentials {
   const { username, password } = url;
   url.username = '';
   url.password = '';
@@ -131,7 +131,7 @@ function registerSecrets(named: readonly (readonly [string, string])[]): void {
   for (const [name, value] of named) if (secretName.test(name)) registerSecret(value);
 }
 
-function basic(user: string, password: string): Credentials {
+function basic(user: string, password: string): RestCredentials {
   const pair = Buffer.from(`${user}:${secret(password)}`, 'utf8').toString('base64');
   return { headers: { authorization: `Basic ${secret(pair)}` }, query: [] };
 }
@@ -148,7 +148,7 @@ function bodyOf(body: unknown): { body: string | undefined; type: Record<string,
 }
 
 /** The parameters as a list, also from the JSON text in which the service document stores them. */
-export function parametersOf(given: string | readonly Parameter[] | undefined): readonly Parameter[] {
+export function parametersOf(given: string | readonly RequestParameter[] | undefined): readonly RequestParameter[] {
   if (given === undefined || given === '') return [];
   const list: unknown = typeof given === 'string' ? parsed(given) : given;
   if (Array.isArray(list) && list.every(isParameter)) return list;
@@ -163,7 +163,7 @@ function parsed(text: string): unknown {
   }
 }
 
-function isParameter(given: unknown): given is Parameter {
+function isParameter(given: unknown): given is RequestParameter {
   if (typeof given !== 'object' || given === null || !('name' in given)) return false;
   const value = 'value' in given ? given.value : null;
   return typeof given.name === 'string' && given.name !== '' && (value === null || typeof value !== 'object');

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { HttpAnswer, HttpRequest } from '#sdk';
+import type { HttpRequest, HttpResponse } from '#sdk';
 
 /** What an answer said about its state, for the next time that it is asked for (RFC 9110, 8.8 and 13.1). */
 interface Validators {
@@ -26,7 +26,7 @@ export function isConditioned({ trustedHeaders }: HttpRequest): boolean {
 }
 
 /** The watermark after an answer; undefined where it said nothing that could be asked with. */
-export function validatorsOf(request: HttpRequest, { headers }: Pick<HttpAnswer, 'headers'>): string | undefined {
+export function validatorsOf(request: HttpRequest, { headers }: Pick<HttpResponse, 'headers'>): string | undefined {
   const etag = [headers.etag ?? []].flat()[0];
   const modified = [headers['last-modified'] ?? []].flat()[0];
   if (etag === undefined && modified === undefined) return undefined;

@@ -137,9 +137,9 @@ async function previewJob(job: Job, { config, store, logins, signal, payloadPath
     emit: () => undefined,
   };
   try {
-    const { Watch } = await import('../guards/watch.ts');
+    const { GuardCounters } = await import('../guards/guard-counters.ts');
     const asOf = clock.now();
-    const watch = Watch.of(job, asOf);
+    const watch = GuardCounters.of(job, asOf);
     const onBatch = watch === undefined ? {} : { onBatch: (batch: Batch) => watch.take(batch) };
     const place = await placeOf(job, store);
     const kept = payloadPath === undefined ? {} : { payloadPath };
@@ -163,13 +163,13 @@ async function guardOf(source: Source, { config, store }: { config: Config; stor
 const warned = ({ list }: RunWarnings): Pick<Shown, 'warnings'> => (list.length === 0 ? {} : { warnings: list });
 
 /** Where a run of a job that keeps its rows would go on; the others are shown whole. */
-async function placeOf(job: Job, store: Store | undefined): Promise<Pick<Onward, 'watermark' | 'keeping'>> {
+async function placeOf(job: Job, store: Store | undefined): Promise<Pick<Onward, 'watermark' | 'keptRows'>> {
   if (job.extract?.write === undefined) return {};
   const run = 'preview';
-  if (store === undefined) return { keeping: { folder: '', run, isWanted: true } };
+  if (store === undefined) return { keptRows: { folder: '', run, mustSend: true } };
   const { lookUpPlace } = await import('../daemon/keep-rows.ts');
-  const { watermark, keeping } = await lookUpPlace(store, { job, run });
-  return { watermark, keeping };
+  const { watermark, keptRows } = await lookUpPlace(store, { job, run });
+  return { watermark, keptRows };
 }
 
 async function verdictOf(

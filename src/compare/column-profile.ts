@@ -1,5 +1,5 @@
 import { compareKeys, compareText, sortKeyOf } from '../transforms/values/sort-key.ts';
-import { type Distinct, DistinctCount } from './distinct-count.ts';
+import { DistinctCount, type DistinctResult } from './distinct-count.ts';
 
 /** What a column holds. */
 export interface ColumnFigures {
@@ -7,7 +7,7 @@ export interface ColumnFigures {
   /** The lowest and the highest value: by value if all are plain numbers, else by code point. Null where all cells are null. */
   readonly min: string | null;
   readonly max: string | null;
-  readonly distinct: Distinct;
+  readonly distinct: DistinctResult;
 }
 
 /** Collects the figures of one column while its cells pass, in memory of a fixed size. */

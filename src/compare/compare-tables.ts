@@ -1,6 +1,6 @@
 import { type ColumnFigures, ColumnProfile } from './column-profile.ts';
 import type { PayloadTable, Row } from './payload-table.ts';
-import { type Names, RowChanges } from './row-changes.ts';
+import { type CellNames, RowChanges } from './row-changes.ts';
 import { type RowKey, type Side, type SortedRow, SortedRows } from './sorted-rows.ts';
 
 /** So many columns that may be unique are tried, each in a pass over all rows. */
@@ -125,7 +125,7 @@ async function fewestChanges(
 
 interface Comparison {
   readonly tables: Tables;
-  readonly names: Names;
+  readonly names: CellNames;
   readonly options: CompareOptions;
 }
 
@@ -186,7 +186,7 @@ function columnsOf(
   }));
 }
 
-function namedSamples({ samples }: RowChanges, names: Names): TableDifference['samples'] {
+function namedSamples({ samples }: RowChanges, names: CellNames): TableDifference['samples'] {
   const named = (row: Row, side: Side): NamedRow => Object.fromEntries(names[side].map((name, c) => [name, row[c]!]));
   return {
     added: samples.added.map((row) => named(row, 'now')),

@@ -6,7 +6,7 @@ const indexBits = 12;
 const registers = 1 << indexBits;
 
 /** How many different values there are. */
-export interface Distinct {
+export interface DistinctResult {
   readonly count: number;
   /** False: estimated, to within about 2 %. */
   readonly exact: boolean;
@@ -34,7 +34,7 @@ export class DistinctCount {
     this.#exact = undefined;
   }
 
-  get value(): Distinct {
+  get value(): DistinctResult {
     if (this.#exact !== undefined) return { count: this.#exact.size, exact: true };
     return { count: Math.round(estimate(this.#registers!)), exact: false };
   }

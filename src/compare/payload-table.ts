@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { batchText } from '../sdk/batch.ts';
 import { withDefaults } from '../sdk/option.ts';
-import { type RecordSettings, recordOptions } from '../sdk/records/options.ts';
+import { type RecordOptions, recordOptions } from '../sdk/records/options.ts';
 import { type RecordReader, recordReader } from '../sdk/records/reader.ts';
 
 /** A payload on the disk, and the options of its format. */
@@ -41,7 +41,7 @@ export class PayloadTable {
   }
 }
 
-function settingsFor(format: PayloadFile['format'], options: PayloadFile['options']): RecordSettings {
+function settingsFor(format: PayloadFile['format'], options: PayloadFile['options']): RecordOptions {
   const { delimiter, header, null_text } = options;
   const csv = Object.entries({ delimiter, header, null_text }).filter(([, value]) => value !== undefined);
   const own = format === 'csv' ? Object.fromEntries(csv) : format === 'xml' ? { records: options.row ?? 'row' } : {};

@@ -11,12 +11,12 @@ export interface RowGroup {
 }
 
 /** Names of the cells of a row, by side. */
-export type Names = Readonly<Record<Side, readonly string[]>>;
+export type CellNames = Readonly<Record<Side, readonly string[]>>;
 
 /** Counts what was added, removed and changed while groups of rows pass, and keeps the first of each. */
 export class RowChanges {
   readonly key: RowKey;
-  readonly #names: Names;
+  readonly #names: CellNames;
   /** Rows in which a common cell differs, by its place. */
   readonly changedCells: number[];
   readonly samples: Readonly<Record<'added' | 'removed', Row[]>> & { readonly changed: { last: Row; now: Row }[] } = {
@@ -28,7 +28,7 @@ export class RowChanges {
   removed = 0;
   changed = 0;
 
-  constructor(key: RowKey, names: Names) {
+  constructor(key: RowKey, names: CellNames) {
     this.key = key;
     this.#names = names;
     this.changedCells = Array.from({ length: key.width }, () => 0);

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
-import { Merge } from '../sets/merge.ts';
-import { mostBytes, orderedBytes } from '../sets/ordered-bytes.ts';
+import { Merge } from '../kept-rows/merge.ts';
+import { maxOrderedBytes, orderedBytes } from '../kept-rows/ordered-bytes.ts';
 import {
   cellHeadBytes,
   cellsAt,
   findCells,
   headBytes,
-  type Spot,
+  type RecordRef,
   sizeAt,
   writeCellHead,
   writeHead,
-} from '../sets/record.ts';
-import { Sorter } from '../sets/sorter.ts';
+} from '../kept-rows/record.ts';
+import { Sorter } from '../kept-rows/sorter.ts';
 import type { Row } from './payload-table.ts';
 
 /** Which of the two tables a row is of; the former comes first. */
@@ -45,7 +45,7 @@ export class SortedRows {
   /** `maxBytes`: so much is sorted in memory at a time; 16 MB unless told. */
   constructor(key: RowKey, { folder, maxBytes }: { readonly folder: string; readonly maxBytes?: number | undefined }) {
     this.#key = key;
-    this.#sorter = new Sorter(folder, maxBytes === undefined ? {} : { mostBytes: maxBytes });
+    this.#sorter = new Sorter(folder, maxBytes === undefined ? {} : { maxBytes });
   }
 
   /** The first `width` cells are those that both tables have. Await the promise, if there is one. */
@@ -54,7 +54,7 @@ export class SortedRows {
     const keyed = this.#key.at.length > 0;
     // UTF-8 has at most three bytes for a unit of UTF-16.
     const cellBytes = row.reduce((all, cell) => all + cellHeadBytes + 3 * (cell?.length ?? 0), 0);
-    const keyBytes = this.#key.at.reduce((all, c) => all + 1 + mostBytes(row[c] ?? ''), hashBytes);
+    const keyBytes = this.#key.at.reduce((all, c) => all + 1 + maxOrderedBytes(row[c] ?? ''), hashBytes);
     arena.reserve(headBytes + keyBytes + suffixBytes + cellBytes);
     const { buffer, used: start } = arena;
     const keyStart = start + headBytes;
@@ -105,9 +105,9 @@ export class SortedRows {
 
 /** A row that was sorted. */
 export class SortedRow {
-  readonly #spot: Spot;
+  readonly #spot: RecordRef;
 
-  constructor(spot: Spot) {
+  constructor(spot: RecordRef) {
     this.#spot = spot;
   }
 

@@ -1,10 +1,10 @@
 import type { Format } from '../formats/format.ts';
+import type { WriteRule } from '../kept-rows/write-rule.ts';
 import type { Problem } from '../lib/problem.ts';
 import type { Schedule } from '../schedule/schedule.ts';
 import type { Connector } from '../sdk/connector.ts';
 import type { GrantKind, OAuthDescription } from '../sdk/oauth.ts';
 import type { OptionSet, OptionValues } from '../sdk/option.ts';
-import type { WriteRule } from '../sets/write-rule.ts';
 import type { Transform } from '../transforms/transform.ts';
 import type { Alerts, OwnAlerts } from './alerts.ts';
 import type { JobPriority } from './budget-options.ts';

@@ -1,4 +1,4 @@
-import type { Span, WriteRule } from '../sets/write-rule.ts';
+import type { RetentionSpan, WriteRule } from '../kept-rows/write-rule.ts';
 import type { Faults } from './faults.ts';
 import { isMap } from './load-top.ts';
 import { partAt } from './member.ts';
@@ -6,7 +6,7 @@ import { fittingOptions } from './validate.ts';
 import type { Part } from './variables.ts';
 import { type WrittenRule, writeOptions } from './write-options.ts';
 
-const units: Readonly<Record<string, Span['unit']>> = { m: 'minutes', h: 'hours', d: 'days', w: 'weeks' };
+const units: Readonly<Record<string, RetentionSpan['unit']>> = { m: 'minutes', h: 'hours', d: 'days', w: 'weeks' };
 
 /**
  * How a job's rows become what is shown; undefined where they replace it. Expects values that the schema has let through,
@@ -33,7 +33,7 @@ export function loadWrite(job: Part, faults: Faults): WriteRule | undefined {
 
 const mapOf = (value: unknown): Record<string, unknown> => (isMap(value) ? value : {});
 
-function spanOf(text: string): Span {
+function spanOf(text: string): RetentionSpan {
   return { count: Number.parseInt(text, 10), unit: units[text.slice(-1)] ?? 'days' };
 }
 

@@ -1,10 +1,10 @@
 import type { Config, Extract, Job } from '../config/config.ts';
+import type { Manifest } from '../kept-rows/manifest.ts';
 import { newId } from '../lib/ids.ts';
 import { Problem } from '../lib/problem.ts';
 import { RunWarnings } from '../lib/run-warnings.ts';
 import { stageRange } from '../pipeline/stage-range.ts';
 import type { Range } from '../sdk/connector.ts';
-import type { Manifest } from '../sets/manifest.ts';
 import type { By } from '../state/audit.ts';
 import type { Backfill } from '../state/backfills.ts';
 import { lookUpPlace } from './keep-rows.ts';
@@ -45,9 +45,9 @@ export async function backfillJob(given: BackfillGiven): Promise<Outcome> {
 async function stageAll(given: BackfillGiven, extract: Extract, warnings: RunWarnings): Promise<Backfill['staged']> {
   const { runtime, job, chunk, range, onChunk } = given;
   const { store, clock, log, logins, loginGate, room } = runtime;
-  const { reading, watermark, keeping } = await lookUpPlace(store, { job, run: newId() });
-  const current = keeping?.current;
-  if (keeping === undefined || current === undefined) throw nothingKept(job);
+  const { reading, watermark, keptRows } = await lookUpPlace(store, { job, run: newId() });
+  const current = keptRows?.current;
+  if (keptRows === undefined || current === undefined) throw nothingKept(job);
   let backfill = await begin(given, { reading, current });
   const login = logins.of(extract.source);
   const left = { from: backfill.reached, to: range.to };
@@ -63,7 +63,7 @@ async function stageAll(given: BackfillGiven, extract: Extract, warnings: RunWar
         ...(login === undefined ? {} : { login }),
         ...(room === undefined ? {} : { room }),
         ...(watermark === undefined ? {} : { watermark }),
-        set: { ...keeping, run, current, ...(backfill.staged === undefined ? {} : { staged: backfill.staged }) },
+        set: { ...keptRows, run, current, ...(backfill.staged === undefined ? {} : { staged: backfill.staged }) },
       });
       backfill = { ...backfill, reached: one.to, staged };
       await store.backfills.set(backfill);

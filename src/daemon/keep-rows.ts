@@ -1,7 +1,7 @@
 import type { Job } from '../config/config.ts';
 import { addressGiven, declaredTarget } from '../delivery/address.ts';
-import type { Keeping } from '../pipeline/folded-source.ts';
-import type { Staged } from '../sets/manifest.ts';
+import type { StagedRanges } from '../kept-rows/manifest.ts';
+import type { KeptRowsOptions } from '../pipeline/merged-source.ts';
 import type { Store } from '../state/store.ts';
 import { readingOf, shapeHashOf } from './reading.ts';
 
@@ -13,7 +13,7 @@ export interface Onward {
   /** Of what is made of the rows; absent for a job that keeps none. */
   readonly shape?: string;
   readonly watermark?: string;
-  readonly keeping?: Keeping;
+  readonly keptRows?: KeptRowsOptions;
 }
 
 /**
@@ -23,7 +23,7 @@ export interface Onward {
  */
 export async function lookUpPlace(
   store: Places,
-  { job, run, staged }: { job: Job; run: string; staged?: Staged },
+  { job, run, staged }: { job: Job; run: string; staged?: StagedRanges },
 ): Promise<Onward> {
   const reading = readingOf(job);
   const watermark = await store.watermarks.find(job.name, reading);
@@ -39,16 +39,16 @@ export async function lookUpPlace(
   const present = isResuming && watermark === undefined ? undefined : await store.sets.find(job.name, reading);
   const isHeld = (await store.backfills.find(job.name)) !== undefined;
   const isShown = present?.isShown === true && present.shape === shape && (await shownOf(store, job)) === 'as given';
-  const keeping: Keeping = {
+  const keptRows: KeptRowsOptions = {
     folder: store.sets.root,
     run,
     isHeld,
-    isWanted: !isShown,
+    mustSend: !isShown,
     current: present?.manifest,
     staged,
   };
   // A watermark whose rows are not there any more is none.
-  return { reading, shape, keeping, ...(present === undefined ? {} : known) };
+  return { reading, shape, keptRows, ...(present === undefined ? {} : known) };
 }
 
 function givesOnlyNew({ extract }: Job): boolean {

@@ -4,11 +4,11 @@ import { commitPayload, passPayload } from '../delivery/commit-payload.ts';
 import { deliverOwed } from '../delivery/deliver.ts';
 import type { Priority } from '../delivery/pacing.ts';
 import type { Seat } from '../delivery/refresh-desk.ts';
-import { Watch } from '../guards/watch.ts';
+import { GuardCounters } from '../guards/guard-counters.ts';
+import type { StagedRanges } from '../kept-rows/manifest.ts';
 import type { RunWarning } from '../lib/run-warnings.ts';
 import { RunWarnings } from '../lib/run-warnings.ts';
-import { type FreshPayload, resumePipeline, type Whole } from '../pipeline/run-pipeline.ts';
-import type { Staged } from '../sets/manifest.ts';
+import { type DraftPayload, type FreshPayload, resumePipeline } from '../pipeline/run-pipeline.ts';
 import { clearSuspect } from '../state/blocked-runs.ts';
 import { isUnwritable } from '../state/state-problem.ts';
 import type { Parts } from '../state/store.ts';
@@ -39,7 +39,7 @@ export interface RunGiven {
    */
   readonly deliverUntil?: number;
   /** Ranges that were read again, for the rows that the job keeps. */
-  readonly staged?: Staged;
+  readonly staged?: StagedRanges;
   /** What was warned of before the run began, while ranges were read. */
   readonly warned?: readonly RunWarning[];
   /** What follows if a passing fault ends it. Absent: nothing does. */
@@ -141,7 +141,7 @@ interface Run {
   readonly id: string;
   readonly place: Onward;
   /** What its result is judged by. */
-  readonly judged: { readonly watch?: Watch; readonly logicalAt?: number };
+  readonly judged: { readonly watch?: GuardCounters; readonly logicalAt?: number };
   readonly warnings: RunWarnings;
 }
 
@@ -151,7 +151,7 @@ async function runStages(given: RunGiven, id: string, warnings: RunWarnings): Pr
   // Asked first: a target that is not there yet should not cost an extract.
   await addressOf(runtime.store, job);
   const place = await lookUpPlace(runtime.store, { job, run: id, staged });
-  const watch = Watch.of(job, runtime.clock.now());
+  const watch = GuardCounters.of(job, runtime.clock.now());
   const judged = { watch, logicalAt };
   const run = { id, place, judged, warnings };
   const payload = await extract(given, requestsOnce(job.extract, given.attempt), run).finally(() =>
@@ -181,12 +181,12 @@ function extract(
 ): ReturnType<typeof resumePipeline> {
   const { runtime, job, config, signal } = given;
   const { store, clock, events, log, gateway, logins, loginGate, room } = runtime;
-  const { watermark, keeping } = place;
+  const { watermark, keptRows } = place;
   const { watch, logicalAt } = judged;
   const login = logins.of(what.source);
   const guard = loginGate.guard(what.source);
   // Kept rows move on with their files, which have to be safe.
-  const isShown = (whole: Whole) =>
+  const isShown = (whole: DraftPayload) =>
     passPayload(gateway, { job, run: id, payload: whole, ...readTo(place, whole), ...judged });
   return resumePipeline({
     extract: what,
@@ -205,7 +205,7 @@ function extract(
     logicalAt,
     room,
     watermark,
-    ...(keeping === undefined ? { isShown } : { keeping }),
+    ...(keptRows === undefined ? { isShown } : { keptRows }),
     onBatch: watch === undefined ? undefined : (batch) => watch.take(batch),
   });
 }

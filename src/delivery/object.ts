@@ -1,7 +1,7 @@
 import type { Job } from '../config/config.ts';
-import type { Finding } from '../guards/finding.ts';
-import { judge } from '../guards/judge.ts';
-import type { Watch } from '../guards/watch.ts';
+import { checkGuards } from '../guards/check-guards.ts';
+import type { GuardCounters } from '../guards/guard-counters.ts';
+import type { GuardFailure } from '../guards/guard-finding.ts';
 import { Problem } from '../lib/problem.ts';
 import type { Payload } from '../pipeline/payload.ts';
 import type { Verdict } from '../state/quarantine.ts';
@@ -15,7 +15,7 @@ export interface Judged {
     readonly columns?: readonly { readonly name: string }[];
   };
   /** What was counted in the rows, where a guard asks for that. */
-  readonly watch?: Watch;
+  readonly watch?: GuardCounters;
   /** The instant that the run stands for, epoch milliseconds. Absent: the beginning of its extract. */
   readonly logicalAt?: number;
 }
@@ -40,7 +40,7 @@ export async function objectionOf(
   const counted = watch === undefined ? {} : { counted: watch.counted() };
   const result = { ...payload, at: logicalAt, columns, ...counted, mayBeEmpty: job.allowEmpty };
   const last = await known?.store.good.last(known.key);
-  const findings = judge(job.guards, result, last && { rows: last.row_count, run: last.run });
+  const findings = checkGuards(job.guards, result, last && { rows: last.row_count, run: last.run });
   if (findings.length === 0) return undefined;
   if (await known?.store.quarantine.hasApproved(known.key, payload.sha256)) return undefined;
   const problem = problemOf(job, findings);
@@ -53,7 +53,7 @@ export async function objectionOf(
   };
 }
 
-function problemOf(job: Job, findings: readonly Finding[]): Problem {
+function problemOf(job: Job, findings: readonly GuardFailure[]): Problem {
   return new Problem({
     code: 'GUARD_FAILED',
     family: 'job',
@@ -65,6 +65,6 @@ function problemOf(job: Job, findings: readonly Finding[]): Problem {
   });
 }
 
-function joined(findings: readonly Finding[], part: 'message' | 'seen' | 'allowed'): string {
+function joined(findings: readonly GuardFailure[], part: 'message' | 'seen' | 'allowed'): string {
   return findings.map((finding) => finding[part]).join('; ');
 }

@@ -1,22 +1,22 @@
-import type { Stops } from './clean-copy.ts';
+import type { EscapeSet } from './copy-unescaped.ts';
 import type { Output } from './output.ts';
-import { mostReserved } from './output.ts';
+import { maxReservedBytes } from './output.ts';
 import { characterEnd } from './utf8.ts';
 
 /** A byte of a cell becomes at most this many bytes (`\u0000` in JSON). */
-export const mostGrowth = 6;
+export const maxGrowth = 6;
 /** Cells up to this size are written in one go; larger ones in slices of it. */
-export const sliceBytes = Math.floor(mostReserved / mostGrowth) - 64;
+export const sliceBytes = Math.floor(maxReservedBytes / maxGrowth) - 64;
 
 /** Copies the bytes `start..end` of `from` into `to` at `at`, escaped, and returns where it stopped. The room is there. */
 export type Escape = (to: Buffer, at: number, from: Buffer, start: number, end: number) => number;
 
 /** How cells of one kind are written in one format. */
 export interface CellWriter {
-  /** A cell of at most {@link sliceBytes}; may write up to {@link mostGrowth} times its size and 16 bytes more. */
+  /** A cell of at most {@link sliceBytes}; may write up to {@link maxGrowth} times its size and 16 bytes more. */
   readonly small: Escape;
   /** A cell without any of these bytes is copied as it is. */
-  readonly stops?: Stops;
+  readonly stops?: EscapeSet;
   /** A cell of any size. */
   large(out: Output, from: Buffer, start: number, end: number): void;
 }
@@ -25,14 +25,14 @@ export interface CellWriter {
 export function writeSlices(copy: Escape, out: Output, from: Buffer, [start, end]: readonly [number, number]): void {
   for (let p = start; p < end; ) {
     const stop = characterEnd(from, p, Math.min(p + sliceBytes, end), end);
-    out.reserve((stop - p) * mostGrowth + 16);
+    out.reserve((stop - p) * maxGrowth + 16);
     out.position = copy(out.buffer, out.position, from, p, stop);
     p = stop;
   }
 }
 
 /** A writer whose escape looks at one character at a time, so that slices of a large cell need nothing of each other. */
-export function cellWriter(small: Escape, stops?: Stops): CellWriter {
+export function cellWriter(small: Escape, stops?: EscapeSet): CellWriter {
   const large: CellWriter['large'] = (out, from, start, end) => writeSlices(small, out, from, [start, end]);
   return stops === undefined ? { small, large } : { small, large, stops };
 }

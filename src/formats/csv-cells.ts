@@ -1,6 +1,6 @@
 import type { CellWriter, Escape } from './cell-writer.ts';
 import { writeSlices } from './cell-writer.ts';
-import { stops } from './clean-copy.ts';
+import { escapeSet } from './copy-unescaped.ts';
 import type { Output } from './output.ts';
 
 const quote = 34;
@@ -54,7 +54,7 @@ export function csvCells({ separators: among, nullText }: QuoteRules): CellWrite
   };
   const others = ['"', ...among].map((character) => character.charCodeAt(0)).filter((byte) => byte >= lineEnds);
   const canLook = others.length <= 4 && nullText === '';
-  return canLook ? { small, large, stops: stops(lineEnds, others, space) } : { small, large };
+  return canLook ? { small, large, stops: escapeSet(lineEnds, others, space) } : { small, large };
 }
 
 const apostrophe = Buffer.from("'");

@@ -1,6 +1,6 @@
-import { CsvFirstRecord, longestFirstRecord } from './csv-first-record.ts';
-import { CsvScanner } from './csv-scanner.ts';
-import type { Checked, Checker } from './format.ts';
+import { CsvFirstRecord, maxFirstRecordBytes } from './csv-first-record.ts';
+import { CsvSyntax } from './csv-syntax.ts';
+import type { CheckResult, FormatChecker } from './format.ts';
 import { invalid } from './invalid.ts';
 import { Utf8Gate } from './utf8-gate.ts';
 
@@ -11,13 +11,13 @@ const byteOrderMark = Buffer.from('\ufeff', 'utf8');
  * every quote closed. Lines end with LF, CRLF or CR; the delimiter is told from the first record. A byte order mark, and
  * empty lines at the very end, are let pass.
  */
-export class CsvChecker implements Checker {
+export class CsvChecker implements FormatChecker {
   readonly #gate = new Utf8Gate(
     (bytes) => this.#accept(bytes),
     () => this.#refusal(),
   );
   #first: CsvFirstRecord | undefined = new CsvFirstRecord();
-  #scanner: CsvScanner | undefined;
+  #scanner: CsvSyntax | undefined;
   #began = false;
   #visible = false;
   #skipped = 0;
@@ -26,7 +26,7 @@ export class CsvChecker implements Checker {
     this.#gate.write(chunk);
   }
 
-  end(): Checked {
+  end(): CheckResult {
     this.#gate.end();
     if (!this.#visible) throw invalid('CSV', 'the document is empty', { line: 1, byte: 0 });
     return { records: this.#scan().end() - 1 };
@@ -53,9 +53,9 @@ export class CsvChecker implements Checker {
   }
 
   /** The scanner; the first call makes it and feeds it what was held back. */
-  #scan(): CsvScanner {
+  #scan(): CsvSyntax {
     if (this.#scanner !== undefined) return this.#scanner;
-    this.#scanner = new CsvScanner(this.#first!.delimiter, this.#skipped);
+    this.#scanner = new CsvSyntax(this.#first!.delimiter, this.#skipped);
     const held = this.#first!.bytes;
     this.#first = undefined;
     this.#scanner.accept(held);
@@ -73,6 +73,6 @@ function isVisible(byte: number): boolean {
 }
 
 function tooLong(): Error {
-  const what = `the first record does not end within ${longestFirstRecord} bytes`;
-  return invalid('CSV', what, { line: 1, byte: longestFirstRecord });
+  const what = `the first record does not end within ${maxFirstRecordBytes} bytes`;
+  return invalid('CSV', what, { line: 1, byte: maxFirstRecordBytes });
 }

@@ -1,7 +1,7 @@
 import { separators } from './csv-cells.ts';
 
 /** The first record is held back until the delimiter is known from it; a longer one is refused. */
-export const longestFirstRecord = 1024 * 1024;
+export const maxFirstRecordBytes = 1024 * 1024;
 
 const quote = 34;
 
@@ -30,9 +30,9 @@ export class CsvFirstRecord {
     return this.tooLong;
   }
 
-  /** The record had not ended after {@link longestFirstRecord} bytes. */
+  /** The record had not ended after {@link maxFirstRecordBytes} bytes. */
   get tooLong(): boolean {
-    return this.#bytes > longestFirstRecord;
+    return this.#bytes > maxFirstRecordBytes;
   }
 
   /** The delimiter as a byte. */

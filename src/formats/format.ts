@@ -24,7 +24,7 @@ export interface Encoder {
 }
 
 /** What a checking reader knows when the document has ended. */
-export interface Checked {
+export interface CheckResult {
   /** Records where the format has any: csv rows without the header, items of a json array; else undefined. */
   readonly records: number | undefined;
 }
@@ -34,9 +34,9 @@ export interface Checked {
  * `FORMAT_INVALID` (family `job`) whose message names line and byte; the same one wherever the document is cut into chunks.
  * Bytes that are not UTF-8, and documents of nothing but white space, are refused by every format.
  */
-export interface Checker {
+export interface FormatChecker {
   write(chunk: Uint8Array): void;
-  end(): Checked;
+  end(): CheckResult;
 }
 
 /** An output format. The `id` is the word in the config and the service's `format`. */
@@ -54,7 +54,7 @@ export interface Format<O extends OptionSet = OptionSet> {
    * column names collide in this format.
    */
   encoder(columns: readonly Column[], options: OptionValues<O>): Encoder;
-  checker(): Checker;
+  checker(): FormatChecker;
 }
 
 /** Declares a format; the identity function, there to infer the option types. */

@@ -1,13 +1,13 @@
 import { Problem } from '../lib/problem.ts';
 
 /** Where a checking reader stopped: 1-based line, 0-based byte of the document. */
-export interface Spot {
+export interface SyntaxPosition {
   readonly line: number;
   readonly byte: number;
 }
 
 /** The refusal of a checking reader. `what` is a plain sentence without a full stop. */
-export function invalid(format: string, what: string, { line, byte }: Spot): Problem {
+export function invalid(format: string, what: string, { line, byte }: SyntaxPosition): Problem {
   return new Problem({
     code: 'FORMAT_INVALID',
     family: 'job',

@@ -1,6 +1,6 @@
 import type { CellWriter, Escape } from './cell-writer.ts';
 import { cellWriter, plain } from './cell-writer.ts';
-import { stops } from './clean-copy.ts';
+import { escapeSet } from './copy-unescaped.ts';
 
 const quote = 34;
 const backslash = 92;
@@ -44,7 +44,7 @@ function control(to: Buffer, at: number, byte: number): number {
 }
 
 /** The inside of a JSON string; the quotes stand in the frame of the column. */
-export const stringCells: CellWriter = cellWriter(escaped, stops(0x20, [quote, backslash]));
+export const stringCells: CellWriter = cellWriter(escaped, escapeSet(0x20, [quote, backslash]));
 
 /** Decimals and floats: digits as they are, but `NaN`, `Infinity` and `-Infinity`, which JSON has no number for, quoted. */
 export const numberCells: CellWriter = {

@@ -21,7 +21,7 @@ import {
 import { escapable, isDigit, isHex, isSpace, words } from './json-tokens.ts';
 
 /** Deeper documents are refused: a reader that recurses would run out of stack on them. */
-export const deepest = 1000;
+export const maxDepth = 1000;
 
 /**
  * Where a reader of one JSON value stands, and the rules byte by byte: whatever is read at once, what is cut or wrong is
@@ -30,7 +30,7 @@ export const deepest = 1000;
 export class JsonSteps {
   state = value;
   /** For each depth whether an object is open there. */
-  readonly objects = new Uint8Array(deepest + 1);
+  readonly objects = new Uint8Array(maxDepth + 1);
   depth = 0;
   #isKey = false;
   #hexLeft = 0;
@@ -146,7 +146,7 @@ export class JsonSteps {
   }
 
   #open(byte: number, p: number): void {
-    if (this.depth === deepest) throw this.invalid(p, `more than ${deepest} open brackets`);
+    if (this.depth === maxDepth) throw this.invalid(p, `more than ${maxDepth} open brackets`);
     const object = byte === 0x7b;
     if (this.depth === 0) this.array = !object;
     this.objects[++this.depth] = object ? 1 : 0;

@@ -11,7 +11,7 @@ import { isInteger, isJson, isNumber } from './json-texts.ts';
 import { writtenNames } from './names.ts';
 import type { ColumnFrame, Framing } from './row-encoder.ts';
 import { RowEncoder } from './row-encoder.ts';
-import type { TextCheck } from './staging.ts';
+import type { TextCheck } from './value-buffer.ts';
 
 const options = {
   exact_numbers: option.choice(['number', 'string'], {

@@ -7,7 +7,7 @@ import { characterEnd, validPrefix } from './utf8.ts';
 const pieceBytes = 256 * 1024;
 
 /** The most that one {@link Output.reserve} may ask for. It keeps every piece at `pieceBytes` or more, and all of one size class. */
-export const mostReserved = pieceBytes;
+export const maxReservedBytes = pieceBytes;
 
 /**
  * Where an encoder writes. The encoder calls {@link reserve} before it writes at most that many bytes into `buffer` at
@@ -24,7 +24,7 @@ export class Output {
   #full: Buffer[] = [];
   readonly #spare: Buffer[] = [];
 
-  /** Makes room for `bytes` (at most {@link mostReserved}) more bytes at `position`. May swap `buffer`. */
+  /** Makes room for `bytes` (at most {@link maxReservedBytes}) more bytes at `position`. May swap `buffer`. */
   reserve(bytes: number): void {
     if (this.position + bytes > this.buffer.length) this.#cut();
   }
@@ -37,7 +37,7 @@ export class Output {
   /** Writes whole UTF-8 characters as they are, however many. */
   bytes(bytes: Uint8Array): void {
     for (let start = 0; start < bytes.length; ) {
-      const end = characterEnd(bytes, start, Math.min(start + mostReserved, bytes.length), bytes.length);
+      const end = characterEnd(bytes, start, Math.min(start + maxReservedBytes, bytes.length), bytes.length);
       this.reserve(end - start);
       this.buffer.set(bytes.subarray(start, end), this.position);
       this.position += end - start;

@@ -7,8 +7,8 @@ import type { Constant } from './constant.ts';
 import type { Encoder } from './format.ts';
 import type { Output } from './output.ts';
 import { RowLoop } from './row-loop.ts';
-import type { TextCheck } from './staging.ts';
-import { Staging } from './staging.ts';
+import type { TextCheck } from './value-buffer.ts';
+import { ValueBuffer } from './value-buffer.ts';
 
 /** What stands around a cell of one column, and how the cell itself is written. */
 export interface ColumnFrame {
@@ -55,7 +55,7 @@ export interface Framing {
 export class RowEncoder implements Encoder {
   readonly replaced = new ReplacedCharacters();
   readonly #framing: Framing;
-  readonly #staging: readonly Staging[];
+  readonly #staging: readonly ValueBuffer[];
   readonly #first: RowLoop;
   readonly #others: RowLoop;
   #rows = 0;
@@ -66,7 +66,7 @@ export class RowEncoder implements Encoder {
     this.#first = new RowLoop(firstFrames ?? frames, { lead: firstLead, tail });
     this.#others = new RowLoop(frames, { lead, tail });
     this.#staging = framing.columns.map(
-      (column, c) => new Staging(column, { check: framing.frames[c]!.check, replaced: this.replaced }),
+      (column, c) => new ValueBuffer(column, { check: framing.frames[c]!.check, replaced: this.replaced }),
     );
   }
 

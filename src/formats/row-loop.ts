@@ -1,9 +1,9 @@
 import type { ByteCells } from '../sdk/batch.ts';
 import type { CellWriter } from './cell-writer.ts';
-import { mostGrowth, plain } from './cell-writer.ts';
-import { copyClean, type Stops } from './clean-copy.ts';
+import { maxGrowth, plain } from './cell-writer.ts';
 import { type Constant, put } from './constant.ts';
-import { mostReserved, type Output } from './output.ts';
+import { copyUnescaped, type EscapeSet } from './copy-unescaped.ts';
+import { maxReservedBytes, type Output } from './output.ts';
 import type { ColumnFrame } from './row-encoder.ts';
 
 /** The cells of one batch, all of them bytes by now. */
@@ -21,7 +21,7 @@ interface Stretch {
 }
 
 /** The constants around rows. */
-interface Around {
+interface RowLoopOptions {
   readonly lead: Constant;
   readonly tail: Constant;
 }
@@ -45,7 +45,7 @@ class LoopColumn {
   /** What may be written besides the cell itself. */
   readonly around: number;
   writer: CellWriter = plain;
-  stops: Stops | undefined = undefined;
+  stops: EscapeSet | undefined = undefined;
   isPlain = true;
   isStaged = false;
   bytes: Buffer = nothing;
@@ -80,10 +80,10 @@ class LoopColumn {
  * that it has seen, and compiling it again whenever a batch brings others took a short run a fifth of a second.
  */
 export class RowLoop {
-  readonly #around: Around;
+  readonly #around: RowLoopOptions;
   readonly #columns: LoopColumn[] = [];
 
-  constructor(frames: readonly ColumnFrame[], around: Around) {
+  constructor(frames: readonly ColumnFrame[], around: RowLoopOptions) {
     this.#around = around;
     for (const frame of frames) this.#columns.push(new LoopColumn(frame));
   }
@@ -98,7 +98,7 @@ export class RowLoop {
 /** The output stands in local variables, because this runs once per cell. */
 function writeRows(
   columns: readonly LoopColumn[],
-  stretch: Around & Stretch & Pick<Source, 'rows'>,
+  stretch: RowLoopOptions & Stretch & Pick<Source, 'rows'>,
   out: Output,
 ): void {
   const { lead, tail, rows, from, to } = stretch;
@@ -132,10 +132,10 @@ function writeRows(
         continue;
       }
       const end = spans[at + 1]!;
-      const room = (end - start) * mostGrowth + column.around;
+      const room = (end - start) * maxGrowth + column.around;
       if (position + room > buffer.length) {
         out.position = position;
-        if (room > mostReserved) {
+        if (room > maxReservedBytes) {
           out.bytes(column.before.bytes);
           column.writer.large(out, column.bytes, start, end);
           out.bytes(column.after.bytes);
@@ -154,7 +154,7 @@ function writeRows(
         while (start < end) buffer[position++] = bytes[start++]!;
       } else {
         const { stops } = column;
-        const clean = stops === undefined ? -1 : copyClean(view, position, column.view, start, end, stops);
+        const clean = stops === undefined ? -1 : copyUnescaped(view, position, column.view, start, end, stops);
         position = clean >= 0 ? clean : column.writer.small(buffer, position, column.bytes, start, end);
       }
       position = put(view, position, column.after);

@@ -1,7 +1,7 @@
 import { replacementCharacter } from '../lib/replaced-characters.ts';
 import type { CellWriter, Escape } from './cell-writer.ts';
 import { cellWriter } from './cell-writer.ts';
-import { stops } from './clean-copy.ts';
+import { escapeSet } from './copy-unescaped.ts';
 import type { ReplacedBytes } from './row-encoder.ts';
 
 /** For each byte: 0 = stands as it is, else an index into `replacements`; 5 may begin U+FFFE or U+FFFF. */
@@ -63,4 +63,4 @@ function isNoncharacter(from: Buffer, p: number, end: number): boolean {
  * Character data of XML 1.0: `&`, `<`, `>` as entities, CR as `&#13;` (a reader would turn it into LF), tabs and LF as
  * they are, characters that XML cannot carry as U+FFFD, and counted.
  */
-export const xmlCells: CellWriter = cellWriter(escaped, stops(0x20, [0x26, 0x3c, 0x3e, 0xef]));
+export const xmlCells: CellWriter = cellWriter(escaped, escapeSet(0x20, [0x26, 0x3c, 0x3e, 0xef]));

@@ -1,8 +1,8 @@
-import type { Checked, Checker } from './format.ts';
+import type { CheckResult, FormatChecker } from './format.ts';
 import { invalid } from './invalid.ts';
 import { Utf8Gate } from './utf8-gate.ts';
 import { XmlParser } from './xml-parser.ts';
-import { longestPiece, XmlScanner } from './xml-scanner.ts';
+import { maxPieceBytes, XmlSyntax } from './xml-syntax.ts';
 
 /** So much is put behind what is held, to get past the place where two chunks meet. */
 const joinBytes = 1024;
@@ -16,12 +16,12 @@ const nothing = Buffer.alloc(0);
  * A scanner reads as far as it is sure, for nearly all that is data to the end of the root. From there a strict parser
  * reads, which knows every rule and says what is wrong.
  */
-export class XmlChecker implements Checker {
+export class XmlChecker implements FormatChecker {
   readonly #gate = new Utf8Gate(
     (bytes) => this.#accept(bytes),
     () => this.#handOver().invalid('a byte that is not UTF-8'),
   );
-  readonly #scanner = new XmlScanner();
+  readonly #scanner = new XmlSyntax();
   #parser: XmlParser | undefined;
   #visible = false;
   /** Bytes that the scanner was sure of; behind them, those that it was not. */
@@ -35,7 +35,7 @@ export class XmlChecker implements Checker {
     this.#gate.write(chunk);
   }
 
-  end(): Checked {
+  end(): CheckResult {
     this.#gate.end();
     if (!this.#visible) throw invalid('XML', 'the document is empty', { line: 1, byte: 0 });
     return { records: this.#handOver().end() };
@@ -60,8 +60,8 @@ export class XmlChecker implements Checker {
     this.#forget();
     if (sure > held && held > 0) return bytes.subarray(sure - held);
     this.#hold(piece.subarray(sure));
-    this.#scanAt = Math.min(longestPiece + 1, Math.max(joinBytes, 2 * this.#heldBytes));
-    if (this.#scanner.ended || this.#heldBytes > longestPiece) this.#handOver();
+    this.#scanAt = Math.min(maxPieceBytes + 1, Math.max(joinBytes, 2 * this.#heldBytes));
+    if (this.#scanner.ended || this.#heldBytes > maxPieceBytes) this.#handOver();
     return rest;
   }
 

@@ -1,8 +1,8 @@
 /** Deeper documents are refused, so that what is remembered of open elements stays small. */
-export const deepest = 1000;
+export const maxDepth = 1000;
 
 /** Of all names together, which is far more than data needs. */
-const mostNameBytes = 64 * 1024;
+const maxNameBytes = 64 * 1024;
 
 /**
  * The names of the elements that are open. Those of the bytes at hand are only pointed at; {@link keep} copies what is
@@ -10,20 +10,20 @@ const mostNameBytes = 64 * 1024;
  */
 export class OpenElements {
   depth = 0;
-  readonly #starts = new Int32Array(deepest + 1);
-  readonly #ends = new Int32Array(deepest + 1);
-  readonly #kept = Buffer.allocUnsafeSlow(mostNameBytes);
+  readonly #starts = new Int32Array(maxDepth + 1);
+  readonly #ends = new Int32Array(maxDepth + 1);
+  readonly #kept = Buffer.allocUnsafeSlow(maxNameBytes);
   /** So many elements, the outer ones, have their names among the kept bytes. */
   #keptDepth = 0;
   #nameBytes = 0;
 
   get hasRoom(): boolean {
-    return this.depth < deepest;
+    return this.depth < maxDepth;
   }
 
   /** Opens one whose name stands between these offsets. False where there is no room for it. */
   push(start: number, end: number): boolean {
-    if (this.depth === deepest || this.#nameBytes + end - start > mostNameBytes) return false;
+    if (this.depth === maxDepth || this.#nameBytes + end - start > maxNameBytes) return false;
     this.#starts[this.depth] = start;
     this.#ends[this.depth++] = end;
     this.#nameBytes += end - start;

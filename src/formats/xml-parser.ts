@@ -2,7 +2,7 @@ import { SaxesParser } from 'saxes';
 import type { Problem } from '../lib/problem.ts';
 import { invalid } from './invalid.ts';
 import { characterEnd } from './utf8.ts';
-import { deepest } from './xml-open-elements.ts';
+import { maxDepth } from './xml-open-elements.ts';
 
 /**
  * The parser gets the document in parts of this size, because where it sees a fault depends on how it is fed: so the
@@ -14,7 +14,7 @@ const partBytes = 64 * 1024;
  * What the parser collects of one tag, comment, reference or CDATA section may be this long. It drops running text, but
  * keeps these until they end, and a document may never end one.
  */
-const longestToken = 16 * 1024 * 1024;
+const maxTokenBytes = 16 * 1024 * 1024;
 /** The members in which saxes 6 collects them; it has no public way to ask. */
 const collected = ['text', 'name', 'entity', 'piTarget'] as const;
 
@@ -108,15 +108,15 @@ export class XmlParser {
     this.#part = '';
     this.#held.copyWithin(0, bytes, this.#heldBytes);
     this.#heldBytes -= bytes;
-    if (collected.some((member) => String(Reflect.get(this.#parser, member)).length > longestToken)) {
-      throw this.#at(`a tag, comment, reference or CDATA section of more than ${longestToken} characters`);
+    if (collected.some((member) => String(Reflect.get(this.#parser, member)).length > maxTokenBytes)) {
+      throw this.#at(`a tag, comment, reference or CDATA section of more than ${maxTokenBytes} characters`);
     }
   }
 
   #open(): void {
     this.#depth++;
     if (this.#depth === 2) this.#records++;
-    if (this.#depth > deepest) throw this.#at(`more than ${deepest} open elements`);
+    if (this.#depth > maxDepth) throw this.#at(`more than ${maxDepth} open elements`);
   }
 
   #at(what: string): Problem {

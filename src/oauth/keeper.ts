@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Emit } from '../lib/events.ts';
 import { Problem, toProblem } from '../lib/problem.ts';
 import { pauseMs } from '../sdk/http/retry.ts';
-import type { Login, Token } from '../sdk/oauth.ts';
+import type { Token, TokenSource } from '../sdk/oauth.ts';
 import type { Store } from '../state/store.ts';
 import type { LoginEvents } from './events.ts';
 import type { Granted } from './granted.ts';
@@ -46,7 +46,7 @@ interface InHand {
  * Keeps one login's token good. However many ask at once, one request goes out: callers of this process share it, and
  * processes take turns by a lease. What a renewal gives is on disk before anybody uses it.
  */
-export class Keeper implements Login {
+export class Keeper implements TokenSource {
   readonly #given: KeeperGiven;
   #inHand: InHand | undefined;
   #renewing: Promise<Token> | undefined;

@@ -5,15 +5,15 @@ import { toProblem } from '../lib/problem.ts';
 import { makeTempFolder } from '../lib/temp-folder.ts';
 import { type Batch, batchText } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
-import { type CarryGiven, carry } from './carry.ts';
-import type { Keeping } from './folded-source.ts';
+import type { KeptRowsOptions } from './merged-source.ts';
 import { progressReporter } from './progress.ts';
-import type { PipelineGiven } from './run-pipeline.ts';
+import type { PipelineOptions } from './run-pipeline.ts';
+import { type StreamRowsOptions, streamRows } from './stream-rows.ts';
 
-export type PreviewGiven = Omit<PipelineGiven, 'spool'> & {
+export type PreviewOptions = Omit<PipelineOptions, 'spool'> & {
   /** For a job that keeps its rows: where the run would go on. What is kept stays as it is. */
   readonly watermark?: string;
-  readonly keeping?: Omit<Keeping, 'aside'>;
+  readonly keptRows?: Omit<KeptRowsOptions, 'aside'>;
   /** How many of the first rows to keep. */
   readonly rows: number;
   /** A file that does not exist yet: it gets the bytes that would be sent. Absent: they are kept nowhere. */
@@ -34,12 +34,12 @@ export interface Preview {
 }
 
 /** The whole of a run, but for its payload: every row is read, shaped, encoded and hashed, and no file is left behind. */
-export async function previewPipeline(given: PreviewGiven): Promise<Preview> {
+export async function previewPipeline(given: PreviewOptions): Promise<Preview> {
   const spool = await makeTempFolder(`preview-${process.pid}`);
   const hash = createHash('sha256');
   const firstRows: (string | null)[][] = [];
   const file = given.payloadPath === undefined ? undefined : openSync(given.payloadPath, 'wx', 0o600);
-  const sink: CarryGiven['sink'] = {
+  const sink: StreamRowsOptions['sink'] = {
     write(pieces, recycle) {
       for (const piece of pieces) {
         hash.update(piece);
@@ -55,9 +55,9 @@ export async function previewPipeline(given: PreviewGiven): Promise<Preview> {
     if (missing > 0) firstRows.push(...batchText({ ...batch, length: Math.min(missing, batch.length) }));
   };
   try {
-    const { keeping } = given;
-    const aside = keeping === undefined ? {} : { keeping: { ...keeping, isWanted: true, aside: spool } };
-    const carried = await carry({ ...given, ...aside, spool, sink, onBatch, onProgress: progressReporter(given) });
+    const { keptRows } = given;
+    const aside = keptRows === undefined ? {} : { keptRows: { ...keptRows, mustSend: true, aside: spool } };
+    const carried = await streamRows({ ...given, ...aside, spool, sink, onBatch, onProgress: progressReporter(given) });
     return { ...carried, firstRows, sha256: hash.digest('hex'), format: given.extract.format.id };
   } catch (thrown) {
     if (given.signal.aborted) throw given.signal.reason;

@@ -1,12 +1,12 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Emit } from '../lib/events.ts';
-import type { Carried } from './carry.ts';
 import type { PipelineEvents } from './events.ts';
+import type { StreamProgress } from './stream-rows.ts';
 
 /** Four times a second is as often as anybody looks. */
 const intervalMs = 250;
 
-interface ProgressGiven {
+interface ProgressReporterOptions {
   readonly clock: Clock;
   readonly emit: Emit<PipelineEvents>;
   readonly job: string;
@@ -14,7 +14,12 @@ interface ProgressGiven {
 }
 
 /** A reporter of progress that speaks at most every 250 ms, unless told that this is the `last` word. */
-export function progressReporter({ clock, emit, job, run }: ProgressGiven): (carried: Carried, last?: boolean) => void {
+export function progressReporter({
+  clock,
+  emit,
+  job,
+  run,
+}: ProgressReporterOptions): (carried: StreamProgress, last?: boolean) => void {
   let spoken = clock.monotonic();
   return ({ rowsRead, bytes }, last = false) => {
     const now = clock.monotonic();

@@ -1,4 +1,5 @@
 import type { Extract } from '../config/config.ts';
+import type { Manifest } from '../kept-rows/manifest.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Emit } from '../lib/events.ts';
 import { toProblem } from '../lib/problem.ts';
@@ -7,17 +8,16 @@ import type { RunWarning } from '../lib/run-warnings.ts';
 import type { Batch } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
 import type { ConnectorLog } from '../sdk/connector.ts';
-import type { Login } from '../sdk/oauth.ts';
-import type { Manifest } from '../sets/manifest.ts';
-import { type Carried, carry } from './carry.ts';
+import type { TokenSource } from '../sdk/oauth.ts';
 import type { PipelineEvents } from './events.ts';
-import type { Keeping } from './folded-source.ts';
+import type { KeptRowsOptions } from './merged-source.ts';
 import type { Payload } from './payload.ts';
 import { progressReporter } from './progress.ts';
 import type { LoginGuard } from './source.ts';
 import { Spool } from './spool.ts';
+import { type StreamProgress, streamRows } from './stream-rows.ts';
 
-export interface PipelineGiven {
+export interface PipelineOptions {
   readonly extract: Extract;
   /** Folder of the config file: relative paths in options are meant from here. */
   readonly folder: string;
@@ -31,7 +31,7 @@ export interface PipelineGiven {
   /** Takes what the source warns of. */
   readonly warn: (warning: RunWarning) => void;
   /** Tokens, for a source that logs in by OAuth. */
-  readonly login?: Login;
+  readonly login?: TokenSource;
   /** Asks whether the source may log in; absent: it may. */
   readonly guard?: LoginGuard;
   /** The instant that the run stands for, epoch milliseconds; absent: the present. */
@@ -47,16 +47,16 @@ export interface PipelineGiven {
   readonly run: string;
 }
 
-export interface ResumeGiven extends PipelineGiven {
+export interface ResumeOptions extends PipelineOptions {
   /** Where the last run of the job had got to; absent when it is to begin anew. */
   readonly watermark?: string;
   /** For a job that keeps its rows: what the source gives is put to them, and the payload is made of the whole. */
-  readonly keeping?: Keeping;
+  readonly keptRows?: KeptRowsOptions;
   /**
    * Asked when the whole is encoded and hashed, before it is made safe: true where the instance shows these bytes already
    * and the run has been settled by that. Nothing is kept then.
    */
-  readonly isShown?: (whole: Whole) => Promise<boolean>;
+  readonly isShown?: (whole: DraftPayload) => Promise<boolean>;
 }
 
 /** A payload fresh from the pipeline, with the columns that its rows have, and how far the source was read for it. */
@@ -68,11 +68,11 @@ export type FreshPayload = Payload & {
 };
 
 /** The same before it is safe on the disk. */
-export type Whole = Omit<FreshPayload, 'path' | 'manifest'>;
+export type DraftPayload = Omit<FreshPayload, 'path' | 'manifest'>;
 
 /** What was read is what the instance shows: no payload was kept. */
-export interface Shown {
-  readonly shown: Carried;
+export interface AlreadyShown {
+  readonly shown: StreamProgress;
 }
 
 /** Nothing has changed at the source since the watermark: no payload was made. The watermark may have moved all the same. */
@@ -87,21 +87,21 @@ export interface Unchanged {
  * the caller. However it fails, no file is left that could be taken for a payload; it rejects with a Problem that names
  * the job, or with the signal's reason.
  */
-export async function runPipeline(given: PipelineGiven): Promise<FreshPayload> {
+export async function runPipeline(given: PipelineOptions): Promise<FreshPayload> {
   // Without a watermark there is nothing that could be unchanged since.
   return (await resumePipeline(given)) as FreshPayload;
 }
 
 /** The same from a watermark on; without a payload where nothing has changed. */
-export async function resumePipeline(given: ResumeGiven): Promise<FreshPayload | Unchanged | Shown> {
+export async function resumePipeline(given: ResumeOptions): Promise<FreshPayload | Unchanged | AlreadyShown> {
   const { extract, clock, emit, job, run } = given;
   const asOf = clock.now();
   const began = clock.monotonic();
-  let last: Pick<Carried, 'rowsRead' | 'bytes'> = { rowsRead: 0, bytes: 0 };
+  let last: Pick<StreamProgress, 'rowsRead' | 'bytes'> = { rowsRead: 0, bytes: 0 };
   const report = progressReporter(given);
   emit('extract.started', { job, run, source: extract.source.name, connector: extract.source.connector.id, at: asOf });
   try {
-    const onProgress = (carried: Carried) => {
+    const onProgress = (carried: StreamProgress) => {
       last = carried;
       report(carried);
     };
@@ -137,12 +137,12 @@ interface Spooled {
 }
 
 async function spooled(
-  given: ResumeGiven & { readonly asOf: number; readonly onProgress: (carried: Carried) => void },
-): Promise<Spooled | Unchanged | Shown> {
+  given: ResumeOptions & { readonly asOf: number; readonly onProgress: (carried: StreamProgress) => void },
+): Promise<Spooled | Unchanged | AlreadyShown> {
   const { extract, asOf } = given;
   const file = new Spool(given.spool, given);
   try {
-    const { columns, rows, rowsRead, ending, manifest } = await carry({ ...given, sink: file });
+    const { columns, rows, rowsRead, ending, manifest } = await streamRows({ ...given, sink: file });
     given.signal.throwIfAborted();
     const watermark = ending?.watermark === undefined ? {} : { watermark: ending.watermark };
     if (ending?.unchanged === true) {

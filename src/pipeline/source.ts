@@ -9,17 +9,17 @@ import type { Batch } from '../sdk/batch.ts';
 import { checkBatch, checkColumns } from '../sdk/batch-contract.ts';
 import type { Column } from '../sdk/column.ts';
 import type { ConnectorLog, Extraction, LogIn, Range } from '../sdk/connector.ts';
-import type { Login } from '../sdk/oauth.ts';
-import { Patience } from './patience.ts';
+import type { TokenSource } from '../sdk/oauth.ts';
 import { ScratchWatch } from './scratch-watch.ts';
 import { scratchProblem } from './spool-problem.ts';
+import { StallTimer } from './stall-timer.ts';
 
 /** How long a source may take to close after it was told to stop; afterwards it is left behind. */
 const closeMs = 2000;
 /** A source that never waits would keep timers, signals and heartbeats from running; this lets them in. */
 const turnMs = 25;
 
-export interface SourceGiven {
+export interface SourceReaderOptions {
   readonly extract: Extract;
   /** Folder of the config file. */
   readonly folder: string;
@@ -31,7 +31,7 @@ export interface SourceGiven {
   /** Takes what the source warns of. */
   readonly warn: (warning: RunWarning) => void;
   /** Tokens, for a source that logs in by OAuth. */
-  readonly login?: Login;
+  readonly login?: TokenSource;
   /** Asks whether the source may log in, and remembers whether it could; absent: it may. */
   readonly guard?: LoginGuard;
   /** The instant that the run stands for, epoch milliseconds; absent: the present. */
@@ -46,18 +46,18 @@ export interface SourceGiven {
 
 /** What a connector logs in with. */
 export interface LogInContext {
-  readonly login?: Login;
+  readonly login?: TokenSource;
   readonly logIn?: LogIn;
 }
 
 /** Opens a source whose login may be on hold. Throws `LOGIN_ON_HOLD` instead if it is; notes a refusal that `open` throws. */
 export type LoginGuard = <T>(
-  given: { readonly signal: AbortSignal; readonly login?: Login | undefined },
+  given: { readonly signal: AbortSignal; readonly login?: TokenSource | undefined },
   open: (logIn: LogInContext) => Promise<T>,
 ) => Promise<T>;
 
 /** What a source says of itself when its last batch has been taken. */
-export interface Ending {
+export interface SourceEnd {
   /** How far it got; undefined leaves that where it is. */
   readonly watermark: string | undefined;
   /** Nothing has changed since the watermark that it was given. */
@@ -68,12 +68,12 @@ export interface Ending {
  * A connector at work, held to its contract: it is waited for only so long, its batches are checked, and it is closed
  * however the run ends. Whatever it throws comes out as a Problem that names the source.
  */
-export class Source {
-  readonly #given: SourceGiven;
-  readonly #patience: Patience;
+export class SourceReader {
+  readonly #options: SourceReaderOptions;
+  readonly #stallTimer: StallTimer;
   readonly #watch: ScratchWatch | undefined;
   readonly #stop = new AbortController();
-  readonly #onAbort = () => this.#stop.abort(this.#given.signal.reason);
+  readonly #onAbort = () => this.#stop.abort(this.#options.signal.reason);
   #columns: readonly Column[] = [];
   #extraction: Extraction | undefined;
   #iterator: AsyncIterator<Batch> | undefined;
@@ -82,13 +82,13 @@ export class Source {
   /** What the source warned of and the job does not want. */
   #unwanted: unknown;
 
-  constructor(given: SourceGiven) {
+  constructor(given: SourceReaderOptions) {
     const { signal, clock, extract } = given;
-    this.#given = given;
+    this.#options = given;
     this.#turned = clock.monotonic();
     if (signal.aborted) this.#onAbort();
     signal.addEventListener('abort', this.#onAbort);
-    this.#patience = new Patience({
+    this.#stallTimer = new StallTimer({
       clock,
       signal,
       limitMs: extract.stallTimeoutMs,
@@ -112,7 +112,7 @@ export class Source {
   async open(): Promise<readonly Column[]> {
     const started = this.#start();
     try {
-      const extraction = await this.#patience.wait(started);
+      const extraction = await this.#stallTimer.wait(started);
       this.#extraction = extraction;
       this.#iterator = extraction.batches[Symbol.asyncIterator]();
       this.#columns = extraction.columns;
@@ -130,7 +130,7 @@ export class Source {
       for (;;) {
         await this.#takeTurn();
         if (this.#watch?.refusal !== undefined) throw this.#watch.refusal;
-        const step = await this.#patience.wait(Promise.resolve(this.#iterator!.next()));
+        const step = await this.#stallTimer.wait(Promise.resolve(this.#iterator!.next()));
         if (step.done === true) return this.#ended();
         checkBatch(step.value, this.#columns);
         this.#rows += step.value.length;
@@ -142,10 +142,10 @@ export class Source {
   }
 
   /** How the extract ended: asked after the last batch, and only when all were taken. */
-  ending(): Ending {
+  ending(): SourceEnd {
     try {
       const extraction = this.#extraction;
-      const unchanged = this.#given.watermark !== undefined && (extraction?.unchanged?.() ?? false);
+      const unchanged = this.#options.watermark !== undefined && (extraction?.unchanged?.() ?? false);
       return { watermark: extraction?.watermark?.(), unchanged };
     } catch (thrown) {
       throw this.#blamed(thrown);
@@ -157,9 +157,9 @@ export class Source {
    * of something that the job does not want.
    */
   async close(): Promise<void> {
-    this.#patience.end();
+    this.#stallTimer.end();
     this.#watch?.end();
-    this.#given.signal.removeEventListener('abort', this.#onAbort);
+    this.#options.signal.removeEventListener('abort', this.#onAbort);
     const iterator = this.#iterator;
     this.#iterator = undefined;
     if (iterator?.return !== undefined) await this.#return(iterator);
@@ -170,7 +170,7 @@ export class Source {
   /** A source that is let go of before its end may still have something to say that ends the run. */
   #warn(warning: RunWarning): void {
     try {
-      this.#given.warn(warning);
+      this.#options.warn(warning);
     } catch (thrown) {
       this.#unwanted = thrown;
       throw thrown;
@@ -180,13 +180,13 @@ export class Source {
   /** There is no room for what the source writes: whatever it does now is over. */
   #refuse(why: unknown): void {
     this.#stop.abort(why);
-    this.#patience.giveUp(why);
+    this.#stallTimer.giveUp(why);
   }
 
   #start(): Promise<Extraction> {
-    const { extract, folder, scratch, log, login, guard, logicalAt, watermark, range } = this.#given;
+    const { extract, folder, scratch, log, login, guard, logicalAt, watermark, range } = this.#options;
     const { connector, options } = extract.source;
-    const alive = () => this.#patience.refresh();
+    const alive = () => this.#stallTimer.refresh();
     const warn = (warning: RunWarning) => this.#warn(warning);
     const { query, timezone } = extract;
     const context = {
@@ -202,7 +202,7 @@ export class Source {
   }
 
   async #takeTurn(): Promise<void> {
-    const now = this.#given.clock.monotonic();
+    const now = this.#options.clock.monotonic();
     if (now - this.#turned < turnMs) return;
     this.#turned = now;
     await nextTurn();
@@ -214,7 +214,7 @@ export class Source {
   }
 
   async #return(iterator: AsyncIterator<Batch>): Promise<void> {
-    const { clock, log, extract } = this.#given;
+    const { clock, log, extract } = this.#options;
     const enough = new AbortController();
     const late = clock.sleep(closeMs, enough.signal).then(
       () => log.warn('The source did not close in time and was left behind', { source: extract.source.name }),
@@ -228,7 +228,7 @@ export class Source {
   }
 
   #blamed(thrown: unknown): unknown {
-    const { signal, extract, scratch } = this.#given;
+    const { signal, extract, scratch } = this.#options;
     if (signal.aborted) return signal.reason;
     const full = this.#watch?.refusal;
     if (full !== undefined) {
@@ -247,7 +247,7 @@ export class Source {
       family: 'try_later',
       message: `The source was silent for ${seconds} s ${asking}`,
       seen: `${countOf(this.#rows, 'row')} so far`,
-      allowed: `at most ${this.#given.extract.stallTimeoutMs / 1000} s of silence`,
+      allowed: `at most ${this.#options.extract.stallTimeoutMs / 1000} s of silence`,
       next: 'Look for a lock or a slow plan at the source; where such pauses are normal, raise stall_timeout_seconds',
     });
   }

@@ -6,8 +6,8 @@ import { giveToOwner } from '../lib/give-to-owner.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 import type { Room } from '../lib/room.ts';
 import { syncPath } from '../lib/sync-path.ts';
-import { ownedPrefix } from './living.ts';
 import { spoolProblem } from './spool-problem.ts';
+import { tempFilePrefix } from './temp-file-owner.ts';
 
 /** Encoding runs ahead of the disk by at most this much. */
 const inFlightLimit = 2 * 1024 * 1024;
@@ -15,7 +15,7 @@ const inFlightLimit = 2 * 1024 * 1024;
 const syncEvery = 16 * 1024 * 1024;
 
 /** A payload that has reached the disk: whole, under its hash, synced. */
-export interface Sealed {
+export interface SealedFile {
   readonly sha256: string;
   readonly path: string;
   readonly bytes: number;
@@ -86,7 +86,7 @@ export class SpoolFile {
   }
 
   /** Hash and size, when everything has been written. What comes of a loss of power is not said yet. */
-  async weigh(): Promise<Pick<Sealed, 'sha256' | 'bytes'>> {
+  async weigh(): Promise<Pick<SealedFile, 'sha256' | 'bytes'>> {
     await this.#drain(0);
     this.#throwFailure();
     this.#digest ??= this.#hash.digest('hex');
@@ -97,7 +97,7 @@ export class SpoolFile {
    * Everything written and synced, the file renamed to its hash, its folder and the one above synced: from here on a crash
    * cannot lose it.
    */
-  async seal(ending: string): Promise<Sealed> {
+  async seal(ending: string): Promise<SealedFile> {
     const weighed = await this.weigh();
     await this.#sync;
     this.#throwFailure();
@@ -175,14 +175,14 @@ async function writeAll(handle: FileHandle, piece: Buffer, position: number): Pr
 
 /** A name for a file of the folder that is not whole yet. */
 export function temporaryIn(folder: string): string {
-  return join(folder, `${ownedPrefix()}${randomBytes(4).toString('hex')}.part`);
+  return join(folder, `${tempFilePrefix()}${randomBytes(4).toString('hex')}.part`);
 }
 
 /** Gives a file that is whole the name of its hash, and makes that safe. */
 export async function settle(
   temporary: string,
   { sha256, bytes, ending, durable }: { sha256: string; bytes: number; ending: string; durable: boolean },
-): Promise<Sealed> {
+): Promise<SealedFile> {
   const folder = dirname(temporary);
   const path = join(folder, sha256 + ending);
   const reused = statSync(path, { throwIfNoEntry: false })?.size === bytes;

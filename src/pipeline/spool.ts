@@ -5,9 +5,9 @@ import { makeFolder } from '../lib/make-folder.ts';
 import { createPrivateFile } from '../lib/private-file.ts';
 import { smallBytes } from '../lib/small-file.ts';
 import { syncDescriptor } from '../lib/sync-path.ts';
-import type { Sink } from './carry.ts';
-import { type Sealed, SpoolFile, type SpoolOptions, settle, temporaryIn } from './spool-file.ts';
+import { type SealedFile, SpoolFile, type SpoolOptions, settle, temporaryIn } from './spool-file.ts';
 import { spoolProblem } from './spool-problem.ts';
+import type { Sink } from './stream-rows.ts';
 
 /**
  * A payload on its way to the disk. As long as it is small it is held back until {@link seal}; a larger one goes out while
@@ -48,7 +48,7 @@ export class Spool implements Sink {
   }
 
   /** Hash and size, when everything has been written. What comes of a loss of power is not said yet. */
-  async weigh(): Promise<Pick<Sealed, 'sha256' | 'bytes'>> {
+  async weigh(): Promise<Pick<SealedFile, 'sha256' | 'bytes'>> {
     if (this.#file !== undefined) return this.#file.weigh();
     const hash = createHash('sha256');
     for (const piece of this.#held) hash.update(piece);
@@ -56,7 +56,7 @@ export class Spool implements Sink {
   }
 
   /** Written, under its hash, and safe: from here on a crash cannot lose it. */
-  async seal(ending: string): Promise<Sealed> {
+  async seal(ending: string): Promise<SealedFile> {
     if (this.#file !== undefined) return this.#file.seal(ending);
     const { durable = true, room } = this.#options;
     const weighed = await this.weigh();

@@ -1,7 +1,7 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fateOfMaker } from './living.ts';
 import { spoolProblem } from './spool-problem.ts';
+import { ownerState } from './temp-file-owner.ts';
 
 /** Where the maker cannot be asked (another container on the same volume), a day without a write counts as dead. */
 const silentMs = 24 * 60 * 60 * 1000;
@@ -31,7 +31,7 @@ async function namesIn(folder: string): Promise<string[]> {
 }
 
 async function isLeftover(path: string, name: string, now: number): Promise<boolean> {
-  const fate = fateOfMaker(name);
+  const fate = ownerState(name);
   if (fate !== 'unknown') return fate === 'dead';
   const found = await stat(path).catch(() => undefined);
   return found !== undefined && now - found.mtimeMs > silentMs;

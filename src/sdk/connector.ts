@@ -1,7 +1,7 @@
 import type { RunWarning } from '../lib/run-warnings.ts';
 import type { Batch } from './batch.ts';
 import type { Column } from './column.ts';
-import type { Login, OAuthDescription } from './oauth.ts';
+import type { OAuthDescription, TokenSource } from './oauth.ts';
 import type { OptionSet, OptionValues } from './option.ts';
 
 /** Writes one line to the log. The text is constant, the facts go into fields; both are redacted on the way out. */
@@ -21,7 +21,7 @@ export interface SourceContext<S extends OptionSet> {
   readonly signal: AbortSignal;
   readonly log: ConnectorLog;
   /** There for a source whose connector describes an OAuth login for it, and only then. */
-  readonly login?: Login;
+  readonly login?: TokenSource;
   /**
    * To be called around each attempt to log in with credentials of the options, reconnects too. It lets attempts of one account wait
    * for the first of them, and refuses where an earlier one was refused, so that a wrong password does not lock the account. A

@@ -88,7 +88,7 @@ export interface Token {
 }
 
 /** What a connector with an OAuth description gets: tokens, kept fresh by the runner across processes. */
-export interface Login {
+export interface TokenSource {
   /**
    * A token good for at least the next minute; refreshed first where needed. Cheap: ask before every request.
    * @throws Problem of family `login` when only a person can help, `try_later` when the vendor cannot be reached.

@@ -1,4 +1,4 @@
-import type { Staged } from '../sets/manifest.ts';
+import type { StagedRanges } from '../kept-rows/manifest.ts';
 import type { Ground } from './part.ts';
 
 /** A past range that is being read again, chunk by chunk. */
@@ -14,7 +14,7 @@ export interface Backfill {
   /** What lies before this has been read. */
   readonly reached: string;
   /** The files of it; absent before the first. */
-  readonly staged?: Staged;
+  readonly staged?: StagedRanges;
   readonly begunAt: number;
 }
 
@@ -30,7 +30,7 @@ export class Backfills {
     const row = await this.#ground.db.selectFrom('backfills').selectAll().where('job', '=', job).executeTakeFirst();
     if (row === undefined) return undefined;
     const { begun_at: begunAt, staged, ...rest } = row;
-    return { ...rest, begunAt, ...(staged === null ? {} : { staged: JSON.parse(staged) as Staged }) };
+    return { ...rest, begunAt, ...(staged === null ? {} : { staged: JSON.parse(staged) as StagedRanges }) };
   }
 
   /** Begins one, or writes down how far it is. */

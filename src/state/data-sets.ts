@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import type { Manifest, Staged } from '../sets/manifest.ts';
+import type { Manifest, StagedRanges } from '../kept-rows/manifest.ts';
 import { type Backfill, Backfills } from './backfills.ts';
 import { type Lease, Leases } from './leases.ts';
 import { atomically, type Ground } from './part.ts';
@@ -191,7 +191,9 @@ export class DataSets {
     const { db } = this.#ground;
     const rows = await db.selectFrom('generations').select('manifest').execute();
     const backfills = await db.selectFrom('backfills').select('staged').execute();
-    const staged = backfills.flatMap(({ staged }) => (staged === null ? [] : (JSON.parse(staged) as Staged).segments));
+    const staged = backfills.flatMap(({ staged }) =>
+      staged === null ? [] : (JSON.parse(staged) as StagedRanges).segments,
+    );
     return new Set([...rows.flatMap(filesOf), ...staged.map(({ file }) => file)]);
   }
 

@@ -11,70 +11,24 @@ const root = resolve(import.meta.dirname, '../..');
 const declaredTwice = new Set(
   `
     Action
-    Address
     Alerts
     Answer
     BookGiven
-    Bound
-    Call
-    Caller
-    Checked
-    Checker
-    Credentials
-    CsvScanner
-    Distinct
-    Entry
-    Facts
     Fate
-    Fault
-    Finding
-    Found
     HttpRequest
-    JsonScanner
-    Judged
-    Judgement
-    Leaf
     Line
-    Login
     Logins
     Look
     Manifest
-    Member
-    Names
-    Newest
     Outcome
-    Paging
-    Parameter
-    Part
-    Path
-    Piece
     Place
     Plan
-    Progress
-    QueryValues
-    Range
     Reading
     Refusal
-    Rows
-    Sealed
-    Source
-    SourceValues
-    Span
-    Spool
-    Spot
     Spread
     Stage
-    Stretch
-    Tap
-    TlsOptions
     Value
-    Verdict
-    Watch
-    Where
-    Window
     Written
-    XmlPart
-    XmlScanner
   `
     .split(/\s+/)
     .filter((name) => name !== ''),

@@ -34,11 +34,11 @@ it('hands out copies, which stay what they were, until it lends', async () => {
 
 it('lends the same memory again and again, and stops when told', async () => {
   const { socket, kept, send } = await connected();
-  socket.lend();
+  socket.startLending();
   await send('first');
   await send('other');
   expect(kept.map(String)).toEqual(['other', 'other']);
-  socket.own();
+  socket.stopLending();
   await send('third');
   await send('final');
   expect(kept.map(String).slice(2)).toEqual(['third', 'final']);

@@ -2,7 +2,7 @@ import { afterEach, expect, it } from 'vitest';
 import type { Job } from '../../src/config/config.ts';
 import { lookUpPlace } from '../../src/daemon/keep-rows.ts';
 import { readingOf, shapeHashOf } from '../../src/daemon/reading.ts';
-import type { Manifest } from '../../src/sets/manifest.ts';
+import type { Manifest } from '../../src/kept-rows/manifest.ts';
 import type { Store } from '../../src/state/store.ts';
 import { cleanUp, newStore, place, spool, VirtualClock } from '../state/fixtures.ts';
 import { destinationOf, type JobGiven, jobOf, Source } from './rig.ts';
@@ -17,7 +17,7 @@ function job(name: string, more: Partial<JobGiven> = {}): Job {
 }
 
 /** The job keeps its rows. */
-function keeping(one: Job): Job {
+function keptRows(one: Job): Job {
   return { ...one, extract: { ...one.extract!, write: { disposition: 'merge', key: ['id'] } } };
 }
 
@@ -45,14 +45,14 @@ async function deliver(store: Store, id: number): Promise<void> {
 }
 
 async function placeOf(store: Store, one: Job) {
-  const { watermark, keeping } = await lookUpPlace(store, { job: one, run: 'r' });
-  return { watermark, ...(keeping === undefined ? {} : { isWanted: keeping.isWanted }) };
+  const { watermark, keptRows } = await lookUpPlace(store, { job: one, run: 'r' });
+  return { watermark, ...(keptRows === undefined ? {} : { mustSend: keptRows.mustSend }) };
 }
 
 it('what a job has read counts while its instance shows that, or is owed it', async () => {
   const clock = new VirtualClock();
   const store = await newStore({ clock });
-  const [plain, kept] = [job('plain'), keeping(job('plain'))];
+  const [plain, kept] = [job('plain'), keptRows(job('plain'))];
   const id = await owe(store, { job: plain, text: 'a', clock });
   expect(await placeOf(store, plain)).toEqual({ watermark: 'a' });
   await store.outbox.attempt(id);
@@ -61,26 +61,26 @@ it('what a job has read counts while its instance shows that, or is owed it', as
   expect(await placeOf(store, plain)).toEqual({ watermark: 'a' });
   clock.advance(11 * 60_000);
   await deliver(store, await owe(store, { job: kept, text: 'b', clock }));
-  expect(await placeOf(store, kept)).toEqual({ watermark: 'b', isWanted: false });
+  expect(await placeOf(store, kept)).toEqual({ watermark: 'b', mustSend: false });
 });
 
 it('what a job has read counts for nothing once another job has written its instance', async () => {
   const clock = new VirtualClock();
   const store = await newStore({ clock });
-  for (const one of [job('one'), keeping(job('one'))]) {
+  for (const one of [job('one'), keptRows(job('one'))]) {
     await deliver(store, await owe(store, { job: one, text: 'a', clock }));
     await deliver(store, await owe(store, { job: job('variant'), text: 'b', clock }));
     const isKept = one.extract?.write !== undefined;
-    expect(await placeOf(store, one)).toEqual(isKept ? { watermark: 'a', isWanted: true } : { watermark: undefined });
+    expect(await placeOf(store, one)).toEqual(isKept ? { watermark: 'a', mustSend: true } : { watermark: undefined });
   }
 });
 
 it('what was taken counts as shown though an older attempt may still be carried out: it is sent once more', async () => {
   const clock = new VirtualClock();
   const store = await newStore({ clock });
-  for (const one of [job('one'), keeping(job('one'))]) {
+  for (const one of [job('one'), keptRows(job('one'))]) {
     const isKept = one.extract?.write !== undefined;
-    const shown = isKept ? { watermark: 'sure', isWanted: false } : { watermark: 'sure' };
+    const shown = isKept ? { watermark: 'sure', mustSend: false } : { watermark: 'sure' };
     const unsure = await owe(store, { job: one, text: `unsure ${isKept}`, clock });
     await store.outbox.attempt(unsure);
     await store.outbox.postpone(unsure, { code: 'DELIVERY_NO_ANSWER', message: 'none', free: false });
@@ -125,12 +125,12 @@ it('bytes that took two attempts may come once more after newer ones', async () 
 it('rows that gave way to a payload that is dead now were never shown, though nothing has changed since', async () => {
   const clock = new VirtualClock();
   const store = await newStore({ clock });
-  const one = keeping(job('one'));
+  const one = keptRows(job('one'));
   await deliver(store, await owe(store, { job: one, text: 'shown', clock }));
   await owe(store, { job: one, text: 'waiting', clock });
   const last = await owe(store, { job: one, text: 'damaged', clock });
   await store.outbox.bury(last, { code: 'PAYLOAD_DAMAGED', message: 'gone' });
-  expect(await placeOf(store, one)).toEqual({ watermark: 'waiting', isWanted: true });
+  expect(await placeOf(store, one)).toEqual({ watermark: 'waiting', mustSend: true });
 });
 
 it('what is owed to a destination of another name now is read anew: nobody sends it', async () => {

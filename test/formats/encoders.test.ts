@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { formatById, formats } from '../../src/formats/index.ts';
-import { mostReserved, Output } from '../../src/formats/output.ts';
+import { maxReservedBytes, Output } from '../../src/formats/output.ts';
 import type { Batch } from '../../src/sdk/batch.ts';
 import { batchOf } from '../../src/sdk/batch.ts';
 import type { Column } from '../../src/sdk/column.ts';
@@ -102,8 +102,8 @@ describe.each(formatIds)('the %s encoder', (id) => {
     const checker = formatById(id).checker();
     checker.write(document);
     expect(checker.end().records).toBe(15);
-    expect(pieces.slice(0, -1).filter((piece) => piece.length < mostReserved)).toEqual([]);
-    expect(Math.max(...pieces.map((piece) => piece.length))).toBeLessThanOrEqual(2 * mostReserved);
+    expect(pieces.slice(0, -1).filter((piece) => piece.length < maxReservedBytes)).toEqual([]);
+    expect(Math.max(...pieces.map((piece) => piece.length))).toBeLessThanOrEqual(2 * maxReservedBytes);
     expect(pieces.every((piece) => isUtf8(piece))).toBe(true);
   });
 

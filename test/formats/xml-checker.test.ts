@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { Utf8Gate } from '../../src/formats/utf8-gate.ts';
 import { XmlChecker } from '../../src/formats/xml-checker.ts';
 import { XmlParser } from '../../src/formats/xml-parser.ts';
-import { XmlScanner } from '../../src/formats/xml-scanner.ts';
+import { XmlSyntax } from '../../src/formats/xml-syntax.ts';
 import { Problem } from '../../src/lib/problem.ts';
 
 const said = (verdict: () => number | undefined): string => {
@@ -188,7 +188,7 @@ const tables = fc
 
 /** Whether the scanner needed the parser for nothing but what stands behind the root. */
 function scanned(document: Buffer): boolean {
-  const scanner = new XmlScanner();
+  const scanner = new XmlSyntax();
   scanner.scan(document);
   return scanner.ended;
 }

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { Stryker } from '@stryker-mutator/core';
 
 /**
- * `npm run test:mutation -- src/guards [test/guards/judge.test.ts …]`: changes the code at each place where a change should
+ * `npm run test:mutation -- src/guards [test/guards/check-guards.test.ts …]`: changes the code at each place where a change should
  * matter, and shows the changes that no test notices. Without named tests, those of the same room run (`test/guards`).
  * Stryker works in a copy outside of the tree, which goes when it ends.
  */
@@ -14,7 +14,7 @@ const named = process.argv.slice(2).map((path) => path.replace(/^\.\//, '').repl
 const sources = named.filter((path) => !path.startsWith('test/'));
 const tests = named.filter((path) => path.startsWith('test/'));
 
-/** The folder of tests that mirrors a room: `src/guards/judge.ts` is tested in `test/guards`. */
+/** The folder of tests that mirrors a room: `src/guards/check-guards.ts` is tested in `test/guards`. */
 function roomOfTests(source: string): string {
   const [top, room = ''] = source.split('/');
   return top === 'src' ? `test/${room}` : 'test/connectors';

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Extract } from '../../src/config/config.ts';
-import type { Keeping } from '../../src/pipeline/folded-source.ts';
+import type { KeptRowsOptions } from '../../src/pipeline/merged-source.ts';
 import { previewPipeline } from '../../src/pipeline/preview-pipeline.ts';
 import { type FreshPayload, resumePipeline } from '../../src/pipeline/run-pipeline.ts';
 import { batchOf } from '../../src/sdk/batch.ts';
@@ -37,15 +37,15 @@ function job(more: Partial<Extract> = {}, said: Partial<Extraction> = {}) {
   const folder = join(temporaryFolder(), 'sets');
   let runs = 0;
   let last: { manifest?: FreshPayload['manifest']; watermark?: string } = {};
-  const given = (rows: readonly Row[], keeping: Partial<Keeping> = {}) => {
+  const given = (rows: readonly Row[], keptRows: Partial<KeptRowsOptions> = {}) => {
     const extract = extractOf(source(rows, said), { write: { disposition: 'merge', key: ['id'] }, ...more });
     const { manifest, watermark } = last;
     return {
       ...rig(extract, { run: `r${++runs}` }).given,
-      keeping: {
-        ...{ folder, run: `r${runs}`, isWanted: manifest === undefined },
+      keptRows: {
+        ...{ folder, run: `r${runs}`, mustSend: manifest === undefined },
         ...(manifest === undefined ? {} : { current: manifest }),
-        ...keeping,
+        ...keptRows,
       },
       ...(watermark === undefined ? {} : { watermark }),
     };
@@ -53,8 +53,8 @@ function job(more: Partial<Extract> = {}, said: Partial<Extraction> = {}) {
   return {
     folder,
     given,
-    run: async (rows: readonly Row[], keeping: Partial<Keeping> = {}) => {
-      const result = await resumePipeline(given(rows, keeping));
+    run: async (rows: readonly Row[], keptRows: Partial<KeptRowsOptions> = {}) => {
+      const result = await resumePipeline(given(rows, keptRows));
       if ('unchanged' in result || 'shown' in result) return result;
       last = result;
       return { text: await readFile(result.path, 'utf8'), rows: result.rows, watermark: result.watermark };
@@ -94,7 +94,7 @@ it('names the columns that are gone where rows cannot be told from those that we
 it('makes one where nothing came, if what is kept has to be sent all the same', async () => {
   const orders = job();
   await orders.run([[1, 'one']]);
-  expect(await orders.run([[1, 'one']], { isWanted: true })).toMatchObject({ text: 'id|name\n1|one\n.\n' });
+  expect(await orders.run([[1, 'one']], { mustSend: true })).toMatchObject({ text: 'id|name\n1|one\n.\n' });
 });
 
 it('takes all rows in, also where the transforms want only the first of the whole', async () => {

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { resumePipeline, runPipeline, type Whole } from '../../src/pipeline/run-pipeline.ts';
+import { type DraftPayload, resumePipeline, runPipeline } from '../../src/pipeline/run-pipeline.ts';
 import { batchOf } from '../../src/sdk/batch.ts';
 import type { Connector } from '../../src/sdk/connector.ts';
 import { transformById } from '../transforms/rig.ts';
@@ -41,8 +41,8 @@ it('makes no payload of what has not changed since the watermark', async () => {
 
 it('keeps nothing of what the instance shows already, and says so once the run is settled', async () => {
   const { given, heard } = rig(extractOf(counting(3)));
-  const asked: Whole[] = [];
-  const isShown = async (whole: Whole) => {
+  const asked: DraftPayload[] = [];
+  const isShown = async (whole: DraftPayload) => {
     asked.push(whole);
     return true;
   };

@@ -8,7 +8,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { Events } from '../../src/lib/events.ts';
 import { ReplacedCharacters } from '../../src/lib/replaced-characters.ts';
 import type { PipelineEvents } from '../../src/pipeline/events.ts';
-import type { PipelineGiven } from '../../src/pipeline/run-pipeline.ts';
+import type { PipelineOptions } from '../../src/pipeline/run-pipeline.ts';
 import { type Batch, batchOf, batchText, type Value } from '../../src/sdk/batch.ts';
 import type { Column } from '../../src/sdk/column.ts';
 import { type Connector, defineConnector, type ExtractContext } from '../../src/sdk/connector.ts';
@@ -87,12 +87,12 @@ export interface Heard {
 }
 
 /** Everything runPipeline wants, and what it said. */
-export function rig(extract: Extract, more: Partial<PipelineGiven> = {}): { given: PipelineGiven; heard: Heard[] } {
+export function rig(extract: Extract, more: Partial<PipelineOptions> = {}): { given: PipelineOptions; heard: Heard[] } {
   const heard: Heard[] = [];
   const events = new Events<PipelineEvents>();
   events.listen((name, facts) => heard.push({ name, facts }));
   const log = { debug: () => {}, info: () => {}, warn: () => {} };
-  const given: PipelineGiven = {
+  const given: PipelineOptions = {
     extract,
     folder: '/',
     spool: join(temporaryFolder(), 'payloads'),

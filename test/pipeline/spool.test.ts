@@ -5,12 +5,12 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ReplacedCharacters } from '../../src/lib/replaced-characters.ts';
-import { ourselvesInNames as ourselves, ownedPrefix } from '../../src/pipeline/living.ts';
 import { runPipeline } from '../../src/pipeline/run-pipeline.ts';
 import { Spool } from '../../src/pipeline/spool.ts';
 import { SpoolFile } from '../../src/pipeline/spool-file.ts';
 import { spoolProblem } from '../../src/pipeline/spool-problem.ts';
 import { sweepSpool } from '../../src/pipeline/sweep-spool.ts';
+import { thisProcess as ourselves, tempFilePrefix } from '../../src/pipeline/temp-file-owner.ts';
 import { verifyPayload } from '../../src/pipeline/verify-payload.ts';
 import { batchOf } from '../../src/sdk/batch.ts';
 import { columns, connectorOf, extractOf, rig, rowsConnector, temporaryFolder } from './rig.ts';
@@ -33,21 +33,21 @@ describe('sweeping the payload folder', () => {
   it('removes what dead processes left, and nothing else', async () => {
     const folder = temporaryFolder();
     const dead = [
-      `${ownedPrefix({ ...ourselves, boot: 'anotherboot1', start: '1' })}aa.part`,
-      `${ownedPrefix({ ...ourselves, pid: 2 ** 22 + 1 })}bb.part`,
+      `${tempFilePrefix({ ...ourselves, boot: 'anotherboot1', start: '1' })}aa.part`,
+      `${tempFilePrefix({ ...ourselves, pid: 2 ** 22 + 1 })}bb.part`,
       // The process id is in use, by us, but not since then.
-      `${ownedPrefix({ ...ourselves, start: '1' })}cc.part`,
+      `${tempFilePrefix({ ...ourselves, start: '1' })}cc.part`,
       // As an earlier version named them.
       `.tmp-${ourselves.boot}-${ourselves.space}-${ourselves.pid}-1-gg.part`,
     ];
     const kept = [
-      `${ownedPrefix()}dd.part`,
+      `${tempFilePrefix()}dd.part`,
       `${'0'.repeat(64)}.csv`,
       'notes.txt',
-      `${ownedPrefix({ ...ourselves, space: '1' })}ee.part`,
+      `${tempFilePrefix({ ...ourselves, space: '1' })}ee.part`,
     ];
     for (const name of [...dead, ...kept]) writeFileSync(join(folder, name), 'x');
-    const scratch = `${ownedPrefix({ ...ourselves, boot: 'anotherboot1', start: '1' })}run.scratch`;
+    const scratch = `${tempFilePrefix({ ...ourselves, boot: 'anotherboot1', start: '1' })}run.scratch`;
     mkdirSync(join(folder, scratch, 'deep'), { recursive: true });
     expect((await sweepSpool(folder)).sort()).toEqual([...dead, scratch].sort());
     expect(readdirSync(folder).sort()).toEqual(kept.sort());
@@ -55,7 +55,7 @@ describe('sweeping the payload folder', () => {
 
   it('takes a day of silence for death where it cannot see the maker', async () => {
     const folder = temporaryFolder();
-    const name = `${ownedPrefix({ ...ourselves, space: '1' })}ee.part`;
+    const name = `${tempFilePrefix({ ...ourselves, space: '1' })}ee.part`;
     writeFileSync(join(folder, name), 'x');
     const yesterday = Date.now() / 1000 - 25 * 3600;
     utimesSync(join(folder, name), yesterday, yesterday);

@@ -2,7 +2,7 @@ import { closeSync, openSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { type Batch, batchOf, type Connector, defineConnector, option, Problem, type Value } from '#sdk';
-import { connectorKit, hostileValues, type Kit, type Place, type World } from '#sdk/testing';
+import { connectorKit, hostileValues, type Kit, type TestSource, type World } from '#sdk/testing';
 
 const columns = [
   { name: 'id', type: 'integer' },
@@ -99,7 +99,7 @@ function shelfWith(flaws: Flaws = {}): Connector {
   }) as unknown as Connector;
 }
 
-function worldWith(changed: Partial<Place> = {}, waived: World['waived'] = {}): World {
+function worldWith(changed: Partial<TestSource> = {}, waived: World['waived'] = {}): World {
   return {
     waived,
     open: async () => {

@@ -1,6 +1,6 @@
 import papaparse from 'papaparse';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Place, World } from '#sdk/testing';
+import type { TestSource, World } from '#sdk/testing';
 import { pullDatasource } from '../../src/cli/pull.ts';
 import { openCatalogue } from '../../src/config/catalogue.ts';
 
@@ -16,21 +16,21 @@ async function worldsOf(id: string): Promise<readonly { name: string; world: Wor
   return [worlds].flat().map((world) => ({ name: [id, world.name].filter(Boolean).join(' in '), world }));
 }
 
-async function openedFor(world: World): Promise<Place> {
+async function openedFor(world: World): Promise<TestSource> {
   const place = await world.open();
   onTestFinished(async () => await place.close?.());
   return place;
 }
 
 /** Options as texts, which is what properties are. */
-function textsOf(place: 'source' | 'query', options: Place['source']): Record<string, string> {
+function textsOf(place: 'source' | 'query', options: TestSource['source']): Record<string, string> {
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   return Object.fromEntries(
     given.map(([name, value]) => [`${place}.${name}`, typeof value === 'string' ? value : JSON.stringify(value)]),
   );
 }
 
-async function propertiesOf({ source, query, login }: Place): Promise<Record<string, string>> {
+async function propertiesOf({ source, query, login }: TestSource): Promise<Record<string, string>> {
   const options = { ...textsOf('source', source), ...textsOf('query', query) };
   if (login === undefined) return options;
   const { access_token, kept, client_id = '' } = await login.token();

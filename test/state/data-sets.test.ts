@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import type { Manifest } from '../../src/sets/manifest.ts';
+import type { Manifest } from '../../src/kept-rows/manifest.ts';
 import type { Store } from '../../src/state/store.ts';
 import { cleanUp, newStore, noon, place, spool, VirtualClock } from './fixtures.ts';
 

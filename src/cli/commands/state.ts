@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { Extract, Job } from '../../config/config.ts';
+import { bytesOf } from '../../kept-rows/manifest.ts';
 import { commandLine } from '../../lib/command-line.ts';
 import { Problem, toProblem } from '../../lib/problem.ts';
-import { bytesOf } from '../../sets/manifest.ts';
 import type { Store } from '../../state/store.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';

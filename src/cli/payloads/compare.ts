@@ -1,6 +1,6 @@
 import type { TableDifference } from '../../compare/compare-tables.ts';
 import type { Job } from '../../config/config.ts';
-import type { Finding } from '../../guards/finding.ts';
+import type { GuardFailure } from '../../guards/guard-finding.ts';
 import type { Quarantined } from '../../state/quarantine.ts';
 import { bytesText, countText } from '../figures.ts';
 import { renderTable } from '../table.ts';
@@ -9,7 +9,7 @@ import { comparedText } from './difference-text.ts';
 
 /** What a person needs in order to decide: what guards found, figures then and now, and how the rows differ. */
 export interface Difference {
-  readonly findings: readonly Finding[];
+  readonly findings: readonly GuardFailure[];
   readonly now: { readonly rows: number; readonly bytes: number };
   readonly last: { readonly run: string; readonly rows: number; readonly bytes: number } | null;
   /** Null where the rows cannot be compared; `note` then says why. */
@@ -23,7 +23,7 @@ export async function differenceOf(row: Quarantined, job: Job | undefined): Prom
   const last = last_path === null ? undefined : payloadFileOf({ path: last_path, format: row.format }, job);
   const compared = await comparePayloads({ last, now: payloadFileOf(row, job), job });
   return {
-    findings: JSON.parse(row.findings) as Finding[],
+    findings: JSON.parse(row.findings) as GuardFailure[],
     now: { rows: row.row_count, bytes: row.bytes },
     last: run === null || rows === null || bytes === null ? null : { run, rows, bytes },
     difference: null,

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { Problem, toProblem } from '../../lib/problem.ts';
 import { redact } from '../../lib/redact.ts';
-import type { Sink } from '../../pipeline/carry.ts';
+import type { Sink } from '../../pipeline/stream-rows.ts';
 import { addressPolicy } from '../../service/refresh/address-policy.ts';
 import { guardSockets } from './guard-sockets.ts';
 import { bytesFd, type Order, type Outcome } from './order.ts';

@@ -1,5 +1,5 @@
 import { fetchDatasource } from '../../../connectors/simple_rest/index.ts';
-import type { Sink } from '../../pipeline/carry.ts';
+import type { Sink } from '../../pipeline/stream-rows.ts';
 import type { Properties } from './properties.ts';
 
 /** What the service's document says that a `simple_rest` data source has, and what may stand beside it. */

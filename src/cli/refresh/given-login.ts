@@ -13,7 +13,7 @@ import { clientRefused, oddRefusal } from '../../oauth/login-problems.ts';
 import { Refusal } from '../../oauth/refusal.ts';
 import { Vendor } from '../../oauth/vendor.ts';
 import type { Connector } from '../../sdk/connector.ts';
-import type { Login, OAuthDescription, Token } from '../../sdk/oauth.ts';
+import type { OAuthDescription, Token, TokenSource } from '../../sdk/oauth.ts';
 import type { OptionSet, OptionValues } from '../../sdk/option.ts';
 import { typedValue } from './typed-value.ts';
 
@@ -26,7 +26,11 @@ export const grantNames = ['grant', 'client_id', 'client_secret', 'private_key',
  * The login of a data source out of its properties: a token as it is, or what gets one without a person. Undefined where
  * the connector logs in by other means.
  */
-export function givenLogin(connector: Connector, source: OptionValues<OptionSet>, given: Texts): Login | undefined {
+export function givenLogin(
+  connector: Connector,
+  source: OptionValues<OptionSet>,
+  given: Texts,
+): TokenSource | undefined {
   const described = connector.oauth?.(source);
   if (described === undefined) return undefined;
   const description = fillDescription(described, source);
@@ -47,7 +51,7 @@ export function givenLogin(connector: Connector, source: OptionValues<OptionSet>
 const textIn = (given: Texts, name: string): string | undefined =>
   typeof given[name] === 'string' && given[name] !== '' ? given[name] : undefined;
 
-class GivenToken implements Login {
+class GivenToken implements TokenSource {
   readonly #token: Token;
   #isRefused = false;
 
@@ -77,7 +81,7 @@ interface Asked {
   readonly given: Texts;
 }
 
-function askedLogin({ connector, source, description, given }: Asked): Login {
+function askedLogin({ connector, source, description, given }: Asked): TokenSource {
   const written = Object.fromEntries(
     [...grantNames, 'password']
       .filter((name) => textIn(given, name) !== undefined)
@@ -109,7 +113,7 @@ function refreshTokenOf(description: OAuthDescription, login: LoginConfig, given
 const usedShare = 0.8;
 
 /** A token that is asked for when it is first needed, and again near its end or when it was refused. */
-class AskedToken implements Login {
+class AskedToken implements TokenSource {
   readonly #login: LoginConfig;
   readonly #refreshToken: string | undefined;
   #granted: Promise<Granted> | undefined;

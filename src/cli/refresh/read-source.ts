@@ -2,7 +2,7 @@ import { openCatalogue } from '../../config/catalogue.ts';
 import { formatById } from '../../formats/index.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { Problem } from '../../lib/problem.ts';
-import { carry, type Sink } from '../../pipeline/carry.ts';
+import { type Sink, streamRows } from '../../pipeline/stream-rows.ts';
 import type { Connector } from '../../sdk/connector.ts';
 import { withDefaults } from '../../sdk/option.ts';
 import { fetchPlain, isPlainFetch, withTokenHeader } from './fetch-plain.ts';
@@ -21,7 +21,7 @@ export async function readSource(order: Order, sink: Sink, signal: AbortSignal):
   const { source, query } = readProperties(connector, given, others);
   const login = givenLogin(connector, source, given);
   const encoding = formatById(format);
-  await carry({
+  await streamRows({
     extract: {
       source: { name: connector.id, connector, options: source },
       query,

@@ -1,12 +1,12 @@
 import { rm } from 'node:fs/promises';
 import type { Extract, Job } from '../../config/config.ts';
-import { missingColumns } from '../../guards/judge.ts';
+import { missingColumns } from '../../guards/check-guards.ts';
+import { checkNamedColumns } from '../../kept-rows/kept-columns.ts';
 import { Problem, toProblem } from '../../lib/problem.ts';
 import { makeTempFolder } from '../../lib/temp-folder.ts';
 import { Chain } from '../../pipeline/chain.ts';
-import { Source } from '../../pipeline/source.ts';
+import { SourceReader } from '../../pipeline/source.ts';
 import type { Column } from '../../sdk/column.ts';
-import { checkNamedColumns } from '../../sets/set-columns.ts';
 import type { AskGiven } from './ask-source.ts';
 
 /** A query that gives no columns within this time is left alone: it has to work before it knows them. */
@@ -49,7 +49,7 @@ async function openColumns(extract: Extract, given: AskGiven): Promise<readonly 
   const { config, logins, loginGate, clock, log, signal } = given;
   const scratch = await makeTempFolder(`check-${process.pid}`);
   const login = logins.of(extract.source);
-  const source = new Source({
+  const source = new SourceReader({
     ...{ extract: { ...extract, stallTimeoutMs: patienceMs }, folder: config.folder, scratch, signal, clock, log },
     warn: () => undefined,
     guard: loginGate.guard(extract.source, given),

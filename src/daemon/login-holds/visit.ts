@@ -2,7 +2,7 @@ import type { Source } from '../../config/config.ts';
 import { Problem } from '../../lib/problem.ts';
 import type { LogInContext } from '../../pipeline/source.ts';
 import type { LogIn } from '../../sdk/connector.ts';
-import type { Login, Token } from '../../sdk/oauth.ts';
+import type { Token, TokenSource } from '../../sdk/oauth.ts';
 import type { LoginHoldRow } from '../../state/tables.ts';
 import type { SourceLogin } from './account.ts';
 import type { LoginGate } from './gate.ts';
@@ -32,7 +32,7 @@ export class Visit {
   }
 
   /** Opens the source, once it may log in. */
-  async open<T>(login: Login | undefined, open: (logIn: LogInContext) => Promise<T>): Promise<T> {
+  async open<T>(login: TokenSource | undefined, open: (logIn: LogInContext) => Promise<T>): Promise<T> {
     await this.#ask();
     try {
       const opened = await open({ logIn: this.logIn, login: login === undefined ? undefined : this.#noting(login) });
@@ -101,7 +101,7 @@ export class Visit {
   }
 
   /** The first token is the login. Others are asked for in the middle of a run. */
-  #noting(login: Login): Login {
+  #noting(login: TokenSource): TokenSource {
     let isFirst = true;
     const first = async (): Promise<Token> => {
       const token = await login.token();

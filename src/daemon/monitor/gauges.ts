@@ -1,8 +1,8 @@
 import { Gauge, type Registry } from 'prom-client';
 import { occasions } from '../../config/alert-options.ts';
 import type { Config } from '../../config/config.ts';
+import { bytesOf } from '../../kept-rows/manifest.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { bytesOf } from '../../sets/manifest.ts';
 import { holdingKinds } from '../../state/holdings.ts';
 import type { Store } from '../../state/store.ts';
 import { readChecks } from '../checks/check-book.ts';

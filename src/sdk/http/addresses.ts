@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import type { Problem } from '../../lib/problem.ts';
-import { make, shownUrl } from './problems.ts';
+import { httpProblem, shownUrl } from './problems.ts';
 
 /** Whether an IP address may be connected to. */
 export type MayReach = (address: string) => boolean;
@@ -30,7 +30,7 @@ export function checkedLookup(mayReach: MayReach): LookupFunction {
 
 /** Does not say what a name stands for: that is how a network is searched from outside. */
 export function addressRefused(place: string): Problem {
-  return make('REST_ADDRESS_REFUSED', 'config', `${place}: this address may not be fetched from here`, {
+  return httpProblem('REST_ADDRESS_REFUSED', 'config', `${place}: this address may not be fetched from here`, {
     next: 'loopback, link-local and private addresses have to be allowed by whoever runs this',
   });
 }

@@ -3,12 +3,12 @@ import { Agent, request as send } from 'undici';
 import { passingAnswer } from '../../lib/passing-answer.ts';
 import { setParameter } from './address-query.ts';
 import { checkedLookup, checkHost, type MayReach } from './addresses.ts';
-import { make, networkProblem, refusalProblem, shownUrl } from './problems.ts';
+import { httpProblem, networkProblem, refusalProblem, shownUrl } from './problems.ts';
 import { type HttpRequest, withoutKeys, withUrl } from './request.ts';
 import { unpacked } from './unpack.ts';
 
 /** What bounds the requests of one run. */
-export interface ClientInit {
+export interface HttpClientOptions {
   /** Longest wait for a connection, for the first byte and between two. */
   readonly timeoutMs: number;
   /** Longest time for one answer as a whole: a server that drips bytes resets the other limit for ever. */
@@ -24,23 +24,23 @@ export interface ClientInit {
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /** An answer of any status: its body is unpacked and not read yet. Errors of the body are Problems. */
-export interface Answer {
+export interface HttpResponse {
   readonly url: URL;
   readonly status: number;
   readonly headers: Headers;
   readonly body: AsyncGenerator<Buffer>;
 }
 
-const mostRedirects = 5;
+const maxRedirects = 5;
 /** More of an answer that is no success is not looked at. */
 const shownBytes = 64 * 1024;
 
 /** Sends requests over connections of its own. HTTP/1.1 alone: for bulk it is faster than HTTP/2. */
 export class HttpClient {
-  readonly #init: ClientInit;
+  readonly #init: HttpClientOptions;
   readonly #agent: Agent;
 
-  constructor(init: ClientInit) {
+  constructor(init: HttpClientOptions) {
     this.#init = init;
     this.#agent = new Agent({
       allowH2: false,
@@ -56,12 +56,12 @@ export class HttpClient {
   }
 
   /** One attempt, redirects included. Whatever is no success is thrown as a Problem. */
-  async fetch(request: HttpRequest): Promise<Answer> {
+  async fetch(request: HttpRequest): Promise<HttpResponse> {
     return this.accept(await this.send(request));
   }
 
   /** The answer itself when it is a success; a Problem with the beginning of what it says when not. */
-  async accept(answer: Answer): Promise<Answer> {
+  async accept(answer: HttpResponse): Promise<HttpResponse> {
     if (answer.status < 300) return answer;
     const { url, status, headers } = answer;
     const text = await beginning(answer.body).catch(() => '');
@@ -69,17 +69,17 @@ export class HttpClient {
   }
 
   /** One attempt, redirects included. The answer is given as it is; only the network's failures are thrown, as Problems. */
-  async send(request: HttpRequest): Promise<Answer> {
+  async send(request: HttpRequest): Promise<HttpResponse> {
     const clock = AbortSignal.timeout(this.#init.answerMs);
     const signal = AbortSignal.any([this.#init.signal, clock]);
     let current = request;
-    for (let redirects = 0; redirects <= mostRedirects; redirects++) {
+    for (let redirects = 0; redirects <= maxRedirects; redirects++) {
       const response = await this.#once(current, signal);
       if (!isRedirect(response.statusCode)) return this.#answer(current.url, response);
       await response.body.dump();
       current = this.#redirected(current, response.statusCode, response.headers);
     }
-    throw make('REST_REDIRECTS', 'job', `${shownUrl(request.url)} redirects more than ${mostRedirects} times`);
+    throw httpProblem('REST_REDIRECTS', 'job', `${shownUrl(request.url)} redirects more than ${maxRedirects} times`);
   }
 
   /** Frees the connections at once. */
@@ -92,7 +92,7 @@ export class HttpClient {
     const isHttp = url.protocol === 'http:' || url.protocol === 'https:';
     const { otherOrigins } = this.#init;
     if (isHttp && (url.origin === request.trustedOrigin || isListed(url, otherOrigins))) return;
-    throw make('REST_ORIGIN', 'job', 'the answer leads to another origin', {
+    throw httpProblem('REST_ORIGIN', 'job', 'the answer leads to another origin', {
       seen: shownUrl(url),
       allowed: request.trustedOrigin,
       next: 'list it under `other_origins` of the source if it may be asked; it will not get the credentials',
@@ -118,7 +118,7 @@ export class HttpClient {
     }
   }
 
-  #answer(url: URL, response: Awaited<ReturnType<typeof send>>): Answer {
+  #answer(url: URL, response: Awaited<ReturnType<typeof send>>): HttpResponse {
     const { statusCode: status, headers } = response;
     return { url, status, headers, body: this.#read(url, unpacked(response.body, headers['content-encoding'])) };
   }
@@ -141,7 +141,7 @@ export class HttpClient {
   #redirected(request: HttpRequest, status: number, headers: Headers): HttpRequest {
     const location = [headers.location ?? []].flat()[0];
     const url = location === undefined ? null : URL.parse(location, request.url);
-    if (url === null) throw make('REST_REDIRECTS', 'job', `${shownUrl(request.url)} redirects to nowhere`);
+    if (url === null) throw httpProblem('REST_REDIRECTS', 'job', `${shownUrl(request.url)} redirects to nowhere`);
     this.allow(request, url);
     const keepsMethod = status >= 307 || request.method === 'GET' || request.method === 'HEAD';
     return keepsMethod ? withUrl(request, url) : { ...request, url, method: 'GET', body: undefined };

@@ -3,7 +3,7 @@ import { Problem, type ProblemInit } from '../../lib/problem.ts';
 import { redact } from '../../lib/redact.ts';
 import { networkWords, seenIn } from '../network.ts';
 import { blamedBy } from './blamed-by.ts';
-import { saidIn } from './said.ts';
+import { messageIn } from './message-in.ts';
 
 /** Address as it may be shown: the query may hold a key. */
 export function shownUrl(url: URL): string {
@@ -25,14 +25,14 @@ export function networkProblem(url: URL, thrown: unknown): Problem {
   const { code, message } = seenIn(thrown);
   const place = shownUrl(url);
   if (/CERT|SELF_SIGNED|UNABLE_TO_|^ERR_TLS_|^ERR_SSL_|^EPROTO/.test(code)) {
-    return make('REST_TLS', 'job', `${place}: the server's certificate is not trusted`, {
+    return httpProblem('REST_TLS', 'job', `${place}: the server's certificate is not trusted`, {
       seen: redact(message),
       next: 'name the authority that signed it with `ca_file`',
       cause: thrown,
     });
   }
   if (code === 'UND_ERR_INVALID_ARG' || code === 'ERR_INVALID_CHAR') {
-    return make('REST_REQUEST', 'config', 'the request cannot be sent as it is written', {
+    return httpProblem('REST_REQUEST', 'config', 'the request cannot be sent as it is written', {
       seen: redact(message),
       next: 'look at `method`, `headers` and `parameters`',
       cause: thrown,
@@ -41,7 +41,7 @@ export function networkProblem(url: URL, thrown: unknown): Problem {
   if (/^Z_|^ERR_BROTLI|^ERR__ERROR|ZSTD/.test(code)) return cutAnswer(place, 'the packed answer is damaged', thrown);
   if (thrown instanceof DOMException && thrown.name === 'TimeoutError') return timeout(place, thrown);
   const because = away[code] ?? (code.startsWith('HPE_') ? 'what came back is no HTTP' : redact(message));
-  return make('REST_UNREACHABLE', 'try_later', `${place}: ${because}`, {
+  return httpProblem('REST_UNREACHABLE', 'try_later', `${place}: ${because}`, {
     seen: code || redact(message),
     next: `look whether ${url.host} can be reached from this machine, and at the address; it is asked again by itself`,
     cause: thrown,
@@ -50,18 +50,18 @@ export function networkProblem(url: URL, thrown: unknown): Problem {
 
 function cutAnswer(place: string, what: string, cause: unknown): Problem {
   const next = 'it is asked again by itself; where it stays like this, look at the server, and at proxies on the way';
-  return make('REST_UNREACHABLE', 'try_later', `${place}: ${what}`, { next, cause });
+  return httpProblem('REST_UNREACHABLE', 'try_later', `${place}: ${what}`, { next, cause });
 }
 
 function timeout(place: string, cause: unknown): Problem {
-  return make('REST_UNREACHABLE', 'try_later', `${place}: the answer took too long as a whole`, {
+  return httpProblem('REST_UNREACHABLE', 'try_later', `${place}: the answer took too long as a whole`, {
     next: 'ask for less at once with `paging`, or raise `answer_seconds`',
     cause,
   });
 }
 
 /** An answer whose status says no. */
-export interface Refusal {
+export interface HttpRefusal {
   readonly url: URL;
   readonly status: number;
   /** The beginning of the answer. */
@@ -71,14 +71,14 @@ export interface Refusal {
 }
 
 /** The problem of an answer that is not a success: who has to do what. */
-export function refusalProblem({ url, status, text, passing }: Refusal): Problem {
+export function refusalProblem({ url, status, text, passing }: HttpRefusal): Problem {
   const place = shownUrl(url);
-  const said = saidIn(text);
+  const said = messageIn(text);
   const seen = said === '' ? `status ${status}` : `status ${status}: ${said}`;
   const blamed = blamedBy({ status, text });
   if (blamed !== 'request' && (passing !== undefined || blamed === 'server')) {
     const { isRateLimit = false, retryAfterMs } = passing ?? {};
-    return make(
+    return httpProblem(
       'REST_BUSY',
       'try_later',
       isRateLimit ? `rate limited by ${place}` : `${place} cannot answer at the moment`,
@@ -93,24 +93,24 @@ export function refusalProblem({ url, status, text, passing }: Refusal): Problem
     );
   }
   if (status === 401 || status === 403) {
-    return make('REST_LOGIN', 'login', `${place} refuses our credentials`, {
+    return httpProblem('REST_LOGIN', 'login', `${place} refuses our credentials`, {
       seen,
       next: 'fix `auth` of the source',
       ...(status === 401 ? { refusedPath: place } : {}),
     });
   }
   if (status === 404 || status === 410) {
-    return make('REST_NOT_FOUND', 'job', `${place} is not there`, {
+    return httpProblem('REST_NOT_FOUND', 'job', `${place} is not there`, {
       seen,
       next: 'look at `path` or `endpoint_url`, and at `url` of the source',
     });
   }
   const next = 'look at `method`, `parameters` and `body`';
-  return make('REST_REFUSED', 'job', `${place} refuses the request`, { seen, next });
+  return httpProblem('REST_REFUSED', 'job', `${place} refuses the request`, { seen, next });
 }
 
 /** A problem of this connector. */
-export function make(
+export function httpProblem(
   code: string,
   family: ProblemInit['family'],
   message: string,

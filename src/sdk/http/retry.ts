@@ -9,13 +9,13 @@ const passing = { firstMs: 500, maxMs: 30_000, jitter: 1 };
  */
 const rateLimit = { firstMs: 37_500, maxMs: 50_000, jitter: 0.2 };
 /** Who asks for a longer pause than this is asked again by the next run instead of by a run that sleeps. */
-const longestPauseMs = 60_000;
+const maxPauseMs = 60_000;
 
-interface RetryInit {
+interface RetryOptions {
   readonly retries: number;
   readonly signal: AbortSignal;
   /** Who asks for a longer pause ends the run; a minute unless said otherwise. */
-  readonly longestPauseMs?: number;
+  readonly maxPauseMs?: number;
   /** Told before each pause. */
   onPause?(problem: Problem, milliseconds: number): void;
 }
@@ -24,7 +24,7 @@ interface RetryInit {
  * Runs `attempt` until it succeeds, fails in a way that repeating cannot mend, or has been repeated often enough. See
  * {@link pauseMs} for the pauses.
  */
-export async function withRetries<T>(init: RetryInit, attempt: () => Promise<T>): Promise<T> {
+export async function withRetries<T>(init: RetryOptions, attempt: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries++) {
     try {
       init.signal.throwIfAborted();
@@ -33,7 +33,7 @@ export async function withRetries<T>(init: RetryInit, attempt: () => Promise<T>)
       init.signal.throwIfAborted();
       if (!(error instanceof Problem) || error.family !== 'try_later' || tries >= init.retries) throw error;
       const pause = pauseMs(error, tries);
-      if (pause > (init.longestPauseMs ?? longestPauseMs)) throw error;
+      if (pause > (init.maxPauseMs ?? maxPauseMs)) throw error;
       init.onPause?.(error, pause);
       await pausing(pause, init.signal);
     }

@@ -1,6 +1,6 @@
 import { pipeline, type Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
-import { make } from './problems.ts';
+import { httpProblem } from './problems.ts';
 
 const unpackers: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
@@ -25,7 +25,7 @@ function unpackOne(packed: Readable, name: string): Readable {
   const create = Object.hasOwn(unpackers, name) ? unpackers[name] : undefined;
   if (create === undefined) {
     packed.destroy();
-    throw make('REST_ENCODING', 'job', 'the answer is packed in a way that nobody here knows', { seen: name });
+    throw httpProblem('REST_ENCODING', 'job', 'the answer is packed in a way that nobody here knows', { seen: name });
   }
   const unpack = create();
   pipeline(packed, unpack, () => undefined);

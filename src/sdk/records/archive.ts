@@ -6,11 +6,11 @@ import { foreignHeadBytes, refuseForeign } from './foreign.ts';
 import { faultIn, type RecordInput } from './input.ts';
 
 /** An honest member is packed to a thousandth at best (RFC 1951); small archives get this much in any case. */
-const mostRatio = 1100;
+const maxRatio = 1100;
 const alwaysBytes = 64 * 1024 * 1024;
 
 /** A member of a zip archive: a file, by its path inside. */
-export interface Member {
+export interface ArchiveMember {
   readonly name: string;
   readonly bytes: number;
   /** Reads it from the start; called again for a second pass. The archive must be what it was, and so must the bytes. */
@@ -21,16 +21,16 @@ export interface Member {
  * The files in a zip archive, in the archive's order. The archive's own list decides (APPNOTE 4.3.12), names that lead
  * outside are refused, and one that would unpack to more than any honest archive of its size is never begun.
  */
-export async function membersOf(input: RecordInput): Promise<Member[]> {
+export async function membersOf(input: RecordInput): Promise<ArchiveMember[]> {
   await input.unchanged?.();
   const zip = await opened(input);
   try {
-    const members: Member[] = [];
+    const members: ArchiveMember[] = [];
     let bytes = 0;
     for await (const entry of zip.eachEntry()) {
       if (entry.fileName.endsWith('/')) continue;
       bytes += entry.uncompressedSize;
-      if (bytes > alwaysBytes + mostRatio * zip.fileSize) throw bomb(input, bytes);
+      if (bytes > alwaysBytes + maxRatio * zip.fileSize) throw bomb(input, bytes);
       members.push({ name: entry.fileName, bytes: entry.uncompressedSize, open: () => read(input, entry) });
     }
     return members;

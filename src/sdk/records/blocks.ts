@@ -1,7 +1,7 @@
 import { faultIn, type RecordInput } from './input.ts';
 
 /** Small chunks are gathered up to this size: a scanner has a price per block, not per byte. */
-const usualBytes = 256 * 1024;
+const defaultBytes = 256 * 1024;
 /** One record may be this large; beyond, a quote or bracket was never closed, or memory would not stay flat. */
 const recordBytes = 64 * 1024 * 1024;
 
@@ -20,7 +20,7 @@ export class Blocks {
 
   readonly #size: number;
 
-  constructor(input: RecordInput, chunks: AsyncIterable<Uint8Array>, size = usualBytes) {
+  constructor(input: RecordInput, chunks: AsyncIterable<Uint8Array>, size = defaultBytes) {
     this.#input = input;
     this.#size = size;
     this.#chunks = chunks[Symbol.asyncIterator]();

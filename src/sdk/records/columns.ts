@@ -1,7 +1,7 @@
 import { Problem } from '../../lib/problem.ts';
 import type { Column, ColumnType } from '../column.ts';
-import { faultIn, type RecordInput, type Spot, shorten } from './input.ts';
-import type { RecordSettings } from './options.ts';
+import { faultIn, type InputPosition, type RecordInput, shorten } from './input.ts';
+import type { RecordOptions } from './options.ts';
 
 /** More columns than a table may have: as many as a sheet of Excel. */
 export const maxColumns = 16_384;
@@ -12,7 +12,7 @@ export function maxRows(width: number): number {
 }
 
 /** The columns that the job names, where it does. A type may stand there or under `types`. */
-export function declaredColumns({ columns, types }: Pick<RecordSettings, 'columns' | 'types'>): readonly Column[] {
+export function declaredColumns({ columns, types }: Pick<RecordOptions, 'columns' | 'types'>): readonly Column[] {
   return columns.map(({ name, type }) => ({
     name,
     type: type ?? (Object.hasOwn(types, name) ? types[name]! : 'text'),
@@ -53,7 +53,10 @@ export function unknownColumn(input: RecordInput, name: string, columns: readonl
 }
 
 /** The problem of data with more columns than a table may have. */
-export function tooManyColumns(input: RecordInput, given: { message: string; next: string; spot?: Spot }): Problem {
+export function tooManyColumns(
+  input: RecordInput,
+  given: { message: string; next: string; spot?: InputPosition },
+): Problem {
   return faultIn(input, { code: 'RECORDS_TOO_MANY_COLUMNS', allowed: String(maxColumns), ...given });
 }
 
@@ -69,7 +72,7 @@ export function missingColumn(input: RecordInput, name: string, names: readonly 
 
 /** Warns of columns that the job declares and no record had: the source may have renamed them. */
 export function warnOfUnmet(
-  { columns, warn }: Pick<RecordSettings, 'columns' | 'warn'>,
+  { columns, warn }: Pick<RecordOptions, 'columns' | 'warn'>,
   isMet: (slot: number) => boolean,
 ): void {
   const unmet = columns.filter((_, slot) => !isMet(slot)).map(({ name }) => name);

@@ -5,20 +5,20 @@ import { columnsOf, declaredColumns, missingColumn, unknownColumn } from './colu
 import { type CsvTable, openCsv, type RawRows } from './csv-table.ts';
 import { faultIn, type RecordInput } from './input.ts';
 import { inputCells, withInputColumns } from './input-columns.ts';
-import type { RecordSettings } from './options.ts';
+import type { RecordOptions } from './options.ts';
 import type { RecordReader, SurveyAsk, Surveyed } from './reader.ts';
 import { retype } from './retype.ts';
 
 /** More than any batch has. */
-const mostRows = 4096;
+const maxRows = 4096;
 
 /** Reads CSV documents that all have the same columns, in whatever order each of them has them. */
 export class CsvReader implements RecordReader {
-  readonly #settings: RecordSettings;
+  readonly #settings: RecordOptions;
   readonly #inputs: RecordInput[] = [];
   #names: readonly string[] | undefined;
 
-  constructor(settings: RecordSettings) {
+  constructor(settings: RecordOptions) {
     this.#settings = settings;
   }
 
@@ -97,7 +97,7 @@ export class CsvReader implements RecordReader {
       const table = await openCsv(input, this.#settings);
       try {
         const slots = columns.map(({ name }, c) => this.#slotOf(table.names, name, c));
-        const lead = inputCells(this.#settings, input, mostRows);
+        const lead = inputCells(this.#settings, input, maxRows);
         for await (const raw of table.rows) {
           const cells: Cells[] = [...lead];
           columns.forEach((column, c) => {

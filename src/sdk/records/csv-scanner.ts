@@ -22,7 +22,7 @@ interface CsvDialect {
   readonly nullText: Buffer;
 }
 
-interface CsvScannerInit {
+interface CsvScannerOptions {
   readonly input: RecordInput;
   readonly dialect: CsvDialect;
   /** Line of the input that the scanner begins at, 1-based. */
@@ -41,7 +41,7 @@ export class CsvScanner {
   /** Line of each row found. */
   lines = new Int32Array(0);
   #line: number;
-  readonly #init: CsvScannerInit;
+  readonly #init: CsvScannerOptions;
   /** Bytes at which a cell may end, or has to be looked at. */
   readonly #special = new Uint8Array(256);
   readonly #delimiterFirst: number;
@@ -56,7 +56,7 @@ export class CsvScanner {
   #breaks = 0;
   #rowEnd = 0;
 
-  constructor(init: CsvScannerInit) {
+  constructor(init: CsvScannerOptions) {
     this.#init = init;
     this.#line = init.line;
     const { delimiter, quote, escape: escaper } = init.dialect;
@@ -67,15 +67,15 @@ export class CsvScanner {
   }
 
   /**
-   * Scans at most `mostRows` rows of `width` cells from `from`; returns where the first row that is not complete (or
+   * Scans at most `maxRows` rows of `width` cells from `from`; returns where the first row that is not complete (or
    * no longer wanted) begins. With `last`, the end of the bytes ends a row. Cells with escapes are rewritten in place. A
    * width of 0 takes the first row whatever its width.
    */
-  scan(bytes: Buffer, from: number, limit: { width: number; mostRows: number; last: boolean }): number {
-    const { width, mostRows, last } = limit;
-    const wanted = width === 0 ? 1 : mostRows;
+  scan(bytes: Buffer, from: number, limit: { width: number; maxRows: number; last: boolean }): number {
+    const { width, maxRows, last } = limit;
+    const wanted = width === 0 ? 1 : maxRows;
     // A row with too many cells writes past the end, which typed arrays ignore, and is refused at its end.
-    this.spans = new Int32Array(2 * (width === 0 ? maxColumns : mostRows * width));
+    this.spans = new Int32Array(2 * (width === 0 ? maxColumns : maxRows * width));
     this.lines = new Int32Array(wanted);
     this.rows = 0;
     this.#escaped = [];

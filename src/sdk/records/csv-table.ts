@@ -5,7 +5,7 @@ import { namesOf, noHeader, refuseOtherDelimiter } from './csv-header.ts';
 import { CsvScanner, lineEnd } from './csv-scanner.ts';
 import { openUtf8 } from './encoding.ts';
 import type { RecordInput } from './input.ts';
-import { delimiterOf, type RecordSettings } from './options.ts';
+import { delimiterOf, type RecordOptions } from './options.ts';
 
 /** Rows of a table as they stand in the data, by position of the cell. */
 export interface RawRows {
@@ -24,7 +24,7 @@ export interface CsvTable {
 }
 
 /** Opens a CSV document. */
-export async function openCsv(input: RecordInput, settings: RecordSettings): Promise<CsvTable> {
+export async function openCsv(input: RecordInput, settings: RecordOptions): Promise<CsvTable> {
   const blocks = new Blocks(input, openUtf8(input, settings), settings.blockBytes);
   try {
     return await begin(input, settings, blocks);
@@ -34,7 +34,7 @@ export async function openCsv(input: RecordInput, settings: RecordSettings): Pro
   }
 }
 
-async function begin(input: RecordInput, settings: RecordSettings, blocks: Blocks): Promise<CsvTable> {
+async function begin(input: RecordInput, settings: RecordOptions, blocks: Blocks): Promise<CsvTable> {
   await blocks.refill(0);
   const { from, line, delimiter } = await tableStart(input, settings, blocks);
   const quote = settings.quote === '' ? -1 : settings.quote.charCodeAt(0);
@@ -65,7 +65,7 @@ interface TableStart {
 }
 
 /** Where the table begins. The line with the delimiter stands first, or first behind what is skipped; it is a line to be skipped, too. */
-async function tableStart(input: RecordInput, settings: RecordSettings, blocks: Blocks): Promise<TableStart> {
+async function tableStart(input: RecordInput, settings: RecordOptions, blocks: Blocks): Promise<TableStart> {
   const { skip_rows } = settings;
   const top = await toldDelimiter(blocks, 0);
   const from = await skipLines(input, skip_rows, blocks);
@@ -96,16 +96,16 @@ async function skipLines(input: RecordInput, lines: number, blocks: Blocks): Pro
  */
 async function toldDelimiter(blocks: Blocks, from: number): Promise<{ from: number; delimiter?: string }> {
   let at = from;
-  while (blocks.bytes.length - at < longestSeparatorLine && !blocks.last) {
+  while (blocks.bytes.length - at < maxSeparatorLineBytes && !blocks.last) {
     await blocks.refill(at);
     at = 0;
   }
-  const head = blocks.bytes.toString('latin1', at, at + longestSeparatorLine);
+  const head = blocks.bytes.toString('latin1', at, at + maxSeparatorLineBytes);
   const [line, , sign] = /^("?)sep=([\t -!#-~])\1(?:\r\n|\n|\r(?!$))/i.exec(head) ?? [];
   return line === undefined ? { from: at } : { from: at + line.length, delimiter: sign! };
 }
 
-const longestSeparatorLine = '"sep=;"\r\n'.length;
+const maxSeparatorLineBytes = '"sep=;"\r\n'.length;
 
 interface FirstRow {
   readonly texts: (string | null)[];
@@ -119,7 +119,7 @@ async function firstRow(scanner: CsvScanner, blocks: Blocks, from: number): Prom
   for (;;) {
     // Cells with escapes are rewritten in place, and without a header these bytes are scanned once more.
     const bytes = Buffer.from(blocks.bytes);
-    const end = scanner.scan(bytes, from, { width: 0, mostRows: 1, last: blocks.last });
+    const end = scanner.scan(bytes, from, { width: 0, maxRows: 1, last: blocks.last });
     if (scanner.rows === 1) {
       const texts = textsOf(scanner, bytes);
       return { texts, line: scanner.lines[0]!, isQuoted: isQuoted(scanner, bytes), end };
@@ -153,7 +153,7 @@ async function* rowsOf(
   let capacity = 256;
   do {
     for (;;) {
-      at = scanner.scan(blocks.bytes, at, { width, mostRows: capacity, last: blocks.last });
+      at = scanner.scan(blocks.bytes, at, { width, maxRows: capacity, last: blocks.last });
       if (scanner.rows > 0) yield rawRows(scanner, blocks.bytes, width);
       if (scanner.rows < capacity) break;
       capacity = Math.min(maxRows(width), capacity * 2);

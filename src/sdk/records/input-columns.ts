@@ -2,7 +2,7 @@ import { Problem } from '../../lib/problem.ts';
 import type { Cells } from '../batch.ts';
 import type { Column } from '../column.ts';
 import type { RecordInput } from './input.ts';
-import type { RecordSettings } from './options.ts';
+import type { RecordOptions } from './options.ts';
 import { constantCells } from './retype.ts';
 
 /** What an input can tell about itself in a column of its own, in the order of the columns. */
@@ -14,7 +14,7 @@ const facts = {
 const names = ['inputColumn', 'modifiedColumn'] as const;
 
 /** The columns of the table: in front those that tell about the input, where they are asked for. */
-export function withInputColumns(settings: RecordSettings, columns: readonly Column[]): readonly Column[] {
+export function withInputColumns(settings: RecordOptions, columns: readonly Column[]): readonly Column[] {
   const front = names.flatMap((name): Column[] => {
     const wanted = settings[name];
     return wanted === undefined ? [] : [{ name: wanted, type: facts[name].type }];
@@ -33,7 +33,7 @@ export function withInputColumns(settings: RecordSettings, columns: readonly Col
 }
 
 /** The cells of those columns for up to `rows` rows of one input. */
-export function inputCells(settings: RecordSettings, input: RecordInput, rows: number): Cells[] {
+export function inputCells(settings: RecordOptions, input: RecordInput, rows: number): Cells[] {
   const known = names.filter((name) => settings[name] !== undefined).map((name) => facts[name].of(input));
   const more = (settings.factColumns ?? []).map((name) => input.facts?.[name] ?? null);
   return [...known, ...more].map((text) => constantCells(text, rows));

@@ -20,7 +20,7 @@ export interface RecordInput {
 }
 
 /** Where in an input something was met. */
-export interface Spot {
+export interface InputPosition {
   readonly line?: number;
   readonly row?: number;
   readonly column?: string;
@@ -30,7 +30,7 @@ interface Fault {
   readonly code: string;
   readonly family?: 'row' | 'job';
   readonly message: string;
-  readonly spot?: Spot;
+  readonly spot?: InputPosition;
   readonly seen?: string;
   readonly allowed?: string;
   readonly next?: string;

@@ -3,7 +3,7 @@ import { faultIn, type RecordInput } from './input.ts';
 import { kind } from './json-paths.ts';
 import { digitsEnd, isHex } from './json-text.ts';
 
-const mostDepth = 256;
+const maxDepth = 256;
 
 /**
  * Finds where values of JSON end (RFC 8259, strictly) in a block of UTF-8. Every method takes a position and returns the one
@@ -53,7 +53,7 @@ export class JsonLexer {
 
   #skipInside(pos: number, depth: number): number {
     const { bytes } = this;
-    if (depth > mostDepth) throw this.fault(pos, `values are nested more than ${mostDepth} deep`);
+    if (depth > maxDepth) throw this.fault(pos, `values are nested more than ${maxDepth} deep`);
     const isObject = bytes[pos] === 123;
     const close = isObject ? 125 : 93;
     let i = this.space(pos + 1);

@@ -9,26 +9,26 @@ import { inputCells, withInputColumns } from './input-columns.ts';
 import { JsonPaths, kind, naturalKinds, type PathNode } from './json-paths.ts';
 import type { JsonScanner } from './json-scanner.ts';
 import { JsonWalk } from './json-walk.ts';
-import type { RecordSettings } from './options.ts';
+import type { RecordOptions } from './options.ts';
 import type { RecordReader, SurveyAsk, Surveyed } from './reader.ts';
 import { retype } from './retype.ts';
 
 /** More than any batch has. */
-const mostRows = 4096;
+const maxRows = 4096;
 
 /**
  * Reads json and jsonl. Without `columns` the data is read twice: once for the union of all keys and the types that
  * hold for every record, once for the rows. Numbers keep the digits that the source wrote.
  */
 export class JsonReader implements RecordReader {
-  readonly #settings: RecordSettings;
+  readonly #settings: RecordOptions;
   readonly #inputs: RecordInput[] = [];
   readonly #paths: JsonPaths;
   /** Of the pass for the rows alone: what is only looked through has no cells. */
   readonly #replaced = new ReplacedCharacters();
   #surveying: RecordInput | undefined;
 
-  constructor(settings: RecordSettings) {
+  constructor(settings: RecordOptions) {
     this.#settings = settings;
     this.#paths = new JsonPaths(settings.flatten);
     this.#paths.meet = () => {
@@ -98,7 +98,7 @@ export class JsonReader implements RecordReader {
     for (const input of this.#inputs) {
       const paths = this.#boundPaths(input, columns, met);
       const walk = this.#walk(input, { paths, width: columns.length, wanted: [] });
-      const lead = inputCells(this.#settings, input, mostRows);
+      const lead = inputCells(this.#settings, input, maxRows);
       for await (const _ of walk.rows()) {
         this.#refuseStrayValues(input, paths, columns);
         const cells = columns.map((column, slot) => typedCells({ input, scanner: walk.scanner, column, slot }));

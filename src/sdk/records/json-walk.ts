@@ -8,7 +8,7 @@ import type { JsonPaths } from './json-paths.ts';
 import { JsonScanner } from './json-scanner.ts';
 import type { RecordsShape } from './reader.ts';
 
-interface WalkInit {
+interface JsonWalkOptions {
   readonly input: RecordInput;
   readonly format: string;
   readonly encoding: string | undefined;
@@ -36,7 +36,7 @@ export class JsonWalk {
   shape: RecordsShape | undefined;
   /** The wanted values that were met, numbers with their digits. */
   readonly values = new Map<string, unknown>();
-  readonly #init: WalkInit;
+  readonly #init: JsonWalkOptions;
   readonly #blocks: Blocks;
   readonly #met: string[] = [];
   readonly #wanted: ReadonlySet<string>;
@@ -46,7 +46,7 @@ export class JsonWalk {
   #betweenItems = false;
   #capacity = 256;
 
-  constructor(init: WalkInit) {
+  constructor(init: JsonWalkOptions) {
     this.#init = init;
     this.#wanted = new Set(init.wanted);
     this.#leading = new Set([init.records, ...init.wanted].flatMap(waysTo));

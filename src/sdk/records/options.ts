@@ -81,7 +81,7 @@ export const recordOptions = {
 export type RecordQuery = OptionValues<typeof recordOptions>;
 
 /** What a reader needs: the options, with the format decided, and the columns that tell about the input, if any. */
-export interface RecordSettings extends Omit<RecordQuery, 'format'> {
+export interface RecordOptions extends Omit<RecordQuery, 'format'> {
   readonly format: RecordFormat | 'xlsx';
   /** xlsx: name of the sheet. */
   readonly sheet?: string | undefined;

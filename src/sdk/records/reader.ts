@@ -1,7 +1,7 @@
 import type { Problem } from '../../lib/problem.ts';
 import type { Extraction } from '../connector.ts';
 import type { RecordInput } from './input.ts';
-import type { RecordSettings } from './options.ts';
+import type { RecordOptions } from './options.ts';
 
 /**
  * Reads the records of one or more inputs as one table. First every input is shown to it, in order; what can only be
@@ -42,7 +42,7 @@ export interface Surveyed {
 }
 
 /** A reader for the settings' format, loaded when it is wanted. */
-export async function recordReader(settings: RecordSettings): Promise<RecordReader> {
+export async function recordReader(settings: RecordOptions): Promise<RecordReader> {
   if (settings.format === 'csv') return new (await import('./csv-reader.ts')).CsvReader(settings);
   if (settings.format === 'xml') return new (await import('./xml-reader.ts')).XmlReader(settings);
   if (settings.format === 'xlsx') return new (await import('./xlsx-reader.ts')).XlsxReader(settings);
@@ -52,7 +52,7 @@ export async function recordReader(settings: RecordSettings): Promise<RecordRead
 /** Reads all inputs as one table: surveys each, then gives columns and batches. */
 export async function readRecords(
   inputs: Iterable<RecordInput> | AsyncIterable<RecordInput>,
-  settings: RecordSettings,
+  settings: RecordOptions,
 ): Promise<Extraction> {
   const reader = await recordReader(settings);
   for await (const input of inputs) await reader.survey(input);

@@ -2,7 +2,7 @@ import { type ByteCells, type Cells, cellText, type Value } from '../batch.ts';
 import type { Column } from '../column.ts';
 import { canonicalText } from './canonical.ts';
 import { surelyCanonical } from './canonical-bytes.ts';
-import { faultIn, type RecordInput, type Spot, shorten } from './input.ts';
+import { faultIn, type InputPosition, type RecordInput, shorten } from './input.ts';
 
 interface Retyping {
   readonly input: RecordInput;
@@ -10,7 +10,7 @@ interface Retyping {
   readonly cells: Cells;
   readonly rows: number;
   /** Where stored row `r` of the batch stands in the input. */
-  spotOf(r: number): Spot;
+  spotOf(r: number): InputPosition;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import picomatch from 'picomatch';
-import { type Member, membersOf } from './archive.ts';
+import { type ArchiveMember, membersOf } from './archive.ts';
 import { faultIn, type RecordInput } from './input.ts';
 
 interface Unpacking {
@@ -52,7 +52,7 @@ async function wantedMembers(input: RecordInput, { member }: Unpacking): Promise
 }
 
 /** Office files are archives, too: one whose ending does not tell is not to be taken apart. */
-function refuseOffice(input: RecordInput, members: readonly Member[]): void {
+function refuseOffice(input: RecordInput, members: readonly ArchiveMember[]): void {
   const has = (path: string) => members.some(({ name }) => name === path);
   const isOpenDocument = has('mimetype') && has('content.xml');
   if (!isOpenDocument && !has('_rels/.rels')) return;
@@ -64,14 +64,14 @@ function refuseOffice(input: RecordInput, members: readonly Member[]): void {
 }
 
 /** Without a name: everything but what systems put beside the data, `__MACOSX/` and files that begin with a dot. */
-function isWanted(members: readonly Member[], member: string | undefined): (member: Member) => boolean {
+function isWanted(members: readonly ArchiveMember[], member: string | undefined): (member: ArchiveMember) => boolean {
   if (member === undefined) return ({ name }) => !/(?:^|\/)(?:__MACOSX\/|\.)/.test(name);
   if (members.some(({ name }) => name === member)) return ({ name }) => name === member;
   const matches = picomatch(member);
   return ({ name }) => matches(name);
 }
 
-function nothingIn(input: RecordInput, members: readonly Member[], member: string | undefined) {
+function nothingIn(input: RecordInput, members: readonly ArchiveMember[], member: string | undefined) {
   const names = members.slice(0, 10).map(({ name }) => name);
   return faultIn(input, {
     code: 'RECORDS_ZIP_EMPTY',

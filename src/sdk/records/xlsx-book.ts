@@ -1,16 +1,16 @@
 import { posix } from 'node:path';
-import { type Member, membersOf } from './archive.ts';
+import { type ArchiveMember, membersOf } from './archive.ts';
 import { faultIn, type RecordInput } from './input.ts';
 import { type Elements, localName, walk } from './xlsx-parts.ts';
 import { type NumberStyle, styleOf } from './xlsx-values.ts';
 
 /** Texts of a workbook stand in one list that its sheets point into; it is held in memory, so it has a bound. */
-const mostTextBytes = 128 * 1024 * 1024;
+const maxTextBytes = 128 * 1024 * 1024;
 
 /** What is needed to read one sheet of a workbook. */
 export interface Sheet {
   readonly name: string;
-  readonly part: Member;
+  readonly part: ArchiveMember;
   readonly texts: readonly string[];
   /** By the number that cells carry. */
   readonly styles: readonly NumberStyle[];
@@ -33,7 +33,7 @@ export async function openSheet(input: RecordInput, wanted: string | undefined):
   return { name: sheet.name, part, texts, styles: await readStyles(input, partOf('styles')), from1904 };
 }
 
-async function all(input: RecordInput, part: Member | undefined, elements: Elements): Promise<void> {
+async function all(input: RecordInput, part: ArchiveMember | undefined, elements: Elements): Promise<void> {
   if (part === undefined) return;
   for await (const _ of walk(input, part, elements));
 }
@@ -48,7 +48,7 @@ interface Relation {
 /** Where the parts stand that a part (or, without one, the package) points to (ECMA-376 part 2, 9.3). */
 async function relationsOf(
   input: RecordInput,
-  members: ReadonlyMap<string, Member>,
+  members: ReadonlyMap<string, ArchiveMember>,
   path: string,
 ): Promise<Relation[]> {
   const { dir, base } = posix.parse(path);
@@ -69,7 +69,7 @@ interface Named {
   readonly isHidden: boolean;
 }
 
-async function readBook(input: RecordInput, part: Member): Promise<{ sheets: Named[]; from1904: boolean }> {
+async function readBook(input: RecordInput, part: ArchiveMember): Promise<{ sheets: Named[]; from1904: boolean }> {
   const sheets: Named[] = [];
   let from1904 = false;
   await all(input, part, {
@@ -84,8 +84,8 @@ async function readBook(input: RecordInput, part: Member): Promise<{ sheets: Nam
 }
 
 /** The texts that cells point to: their own text or that of their runs, and no phonetic hint (`rPh`). */
-async function readTexts(input: RecordInput, part: Member | undefined): Promise<string[]> {
-  if (part !== undefined && part.bytes > mostTextBytes) throw tooManyTexts(input);
+async function readTexts(input: RecordInput, part: ArchiveMember | undefined): Promise<string[]> {
+  if (part !== undefined && part.bytes > maxTextBytes) throw tooManyTexts(input);
   const texts: string[] = [];
   let text = '';
   await all(input, part, {
@@ -105,7 +105,7 @@ export function unescaped(text: string): string {
   return text.replace(/_x([\dA-Fa-f]{4})_/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 }
 
-async function readStyles(input: RecordInput, part: Member | undefined): Promise<NumberStyle[]> {
+async function readStyles(input: RecordInput, part: ArchiveMember | undefined): Promise<NumberStyle[]> {
   const codes = new Map<number, string>();
   const styles: NumberStyle[] = [];
   await all(input, part, {
@@ -137,7 +137,7 @@ function noSheet(input: RecordInput, wanted: string | undefined, sheets: readonl
 function tooManyTexts(input: RecordInput) {
   return faultIn(input, {
     code: 'RECORDS_TOO_LARGE',
-    message: `the texts of the workbook are more than ${mostTextBytes / 1024 / 1024} MB`,
+    message: `the texts of the workbook are more than ${maxTextBytes / 1024 / 1024} MB`,
     next: 'save the sheet as csv, which is read in any size',
   });
 }

@@ -1,5 +1,5 @@
 import { SaxesParser, type SaxesTagPlain } from 'saxes';
-import type { Member } from './archive.ts';
+import type { ArchiveMember } from './archive.ts';
 import { openUtf8 } from './encoding.ts';
 import { faultIn, type RecordInput } from './input.ts';
 import { declaredEncoding } from './xml-text.ts';
@@ -19,7 +19,7 @@ export interface Elements {
  * Walks through the elements of a part that are of the namespace of its root. What extensions add (`extLst`, elements of other
  * namespaces, and all inside) is left out: it may use the same names for other things (`x15:workbookPr`).
  */
-export async function* walk(input: RecordInput, part: Member, elements: Elements): AsyncGenerator<void> {
+export async function* walk(input: RecordInput, part: ArchiveMember, elements: Elements): AsyncGenerator<void> {
   const parser = new SaxesParser({ xmlns: false, position: false });
   const spaces = new Namespaces();
   /** Of each open element the name, '' for what is left out, and its text so far. */
@@ -60,7 +60,7 @@ export async function* walk(input: RecordInput, part: Member, elements: Elements
   parser.close();
 }
 
-function asInput(input: RecordInput, part: Member): RecordInput {
+function asInput(input: RecordInput, part: ArchiveMember): RecordInput {
   const file = input.file === undefined ? {} : { file: input.file };
   return { name: `${input.name}, ${part.name}`, ...file, open: () => part.open() };
 }

@@ -4,9 +4,9 @@ import type { Column, ColumnType } from '../column.ts';
 import type { Extraction } from '../connector.ts';
 import { columnsOf, declaredColumns, missingColumn, unknownColumn } from './columns.ts';
 import { namesOf } from './csv-header.ts';
-import { faultIn, type RecordInput, type Spot, shorten } from './input.ts';
+import { faultIn, type InputPosition, type RecordInput, shorten } from './input.ts';
 import { inputCells, withInputColumns } from './input-columns.ts';
-import type { RecordSettings } from './options.ts';
+import type { RecordOptions } from './options.ts';
 import type { RecordReader, Surveyed } from './reader.ts';
 import { retype } from './retype.ts';
 import { openSheet, type Sheet } from './xlsx-book.ts';
@@ -27,13 +27,13 @@ interface Table {
 
 /** Reads a sheet of each workbook: once for the kinds of its columns, once for the rows. */
 export class XlsxReader implements RecordReader {
-  readonly #settings: RecordSettings;
+  readonly #settings: RecordOptions;
   readonly #tables: Table[] = [];
   readonly #kinds = new Map<string, CellKind>();
   /** Cells of the input at hand that hold an error, by column. */
   readonly #errors = new Map<string, Errors>();
 
-  constructor(settings: RecordSettings) {
+  constructor(settings: RecordOptions) {
     this.#settings = settings;
   }
 
@@ -189,7 +189,7 @@ function noHeader(input: RecordInput, { name }: Sheet) {
   });
 }
 
-function uncalculated(input: RecordInput, spot: Spot, formula: string) {
+function uncalculated(input: RecordInput, spot: InputPosition, formula: string) {
   return faultIn(input, {
     code: 'RECORDS_XLSX_FORMULA',
     message: 'a formula has no value: the program that wrote the workbook did not calculate it',

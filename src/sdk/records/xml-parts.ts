@@ -1,7 +1,7 @@
 import { isDeclaration, isNil, nameIn, type XmlNames, type XmlScope } from './xml-names.ts';
 
 /** One element or attribute inside the records, by where it stands. */
-export interface XmlPart {
+export interface XmlColumnPart {
   /** Names from the record down, joined by dots; '' is the record, `@name` an attribute. */
   readonly path: string;
   /** Bytes of its name. */
@@ -9,10 +9,10 @@ export interface XmlPart {
   /** The same with the `>` of an end tag. */
   readonly close: Buffer;
   /** In order of first appearance, which the next record most likely repeats. */
-  readonly elements: XmlPart[];
-  readonly attributes: XmlPart[];
+  readonly elements: XmlColumnPart[];
+  readonly attributes: XmlColumnPart[];
   /** By name, attributes with `@` before it. */
-  readonly byName: Map<string, XmlPart>;
+  readonly byName: Map<string, XmlColumnPart>;
   /** Place among the elements, or the attributes, of its parent. */
   readonly index: number;
   /** What its text is: a value, whether the element is null, or a namespace. */
@@ -26,11 +26,11 @@ export interface XmlPart {
 }
 
 /** More parts than a table may have columns are for the parser to refuse. */
-const mostParts = 20_000;
+const maxParts = 20_000;
 
 /** The parts of records that were met, as a tree that follows the elements. */
 export class XmlParts {
-  readonly root: XmlPart;
+  readonly root: XmlColumnPart;
   /** The namespaces around the records, in which these names have their meaning. */
   readonly scope: XmlScope;
   readonly #slotOf: (path: string) => number;
@@ -46,10 +46,10 @@ export class XmlParts {
   }
 
   /** The element, or with `@` before its name the attribute, inside a part; undefined when there are too many. */
-  inside(parent: XmlPart, name: string): XmlPart | undefined {
+  inside(parent: XmlColumnPart, name: string): XmlColumnPart | undefined {
     const known = parent.byName.get(name);
     if (known !== undefined) return known;
-    if (this.#count++ >= mostParts) return undefined;
+    if (this.#count++ >= maxParts) return undefined;
     const siblings = name.startsWith('@') ? parent.attributes : parent.elements;
     const shown = this.#shown(name);
     const part = this.#part(parent.path === '' ? shown : `${parent.path}.${shown}`, name, siblings.length);
@@ -66,7 +66,7 @@ export class XmlParts {
     return `${isAttribute ? '@' : ''}${this.#names.shown(nameIn(this.scope, raw, isAttribute))}`;
   }
 
-  #part(path: string, name: string, index: number): XmlPart {
+  #part(path: string, name: string, index: number): XmlColumnPart {
     const written = name.replace(/^@/, '');
     return {
       path,
@@ -83,7 +83,7 @@ export class XmlParts {
     };
   }
 
-  #meaningOf(name: string): XmlPart['means'] {
+  #meaningOf(name: string): XmlColumnPart['means'] {
     if (!name.startsWith('@')) return 'value';
     const raw = name.slice(1);
     if (isDeclaration(raw)) return 'namespace';

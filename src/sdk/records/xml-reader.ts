@@ -4,7 +4,7 @@ import type { Extraction } from '../connector.ts';
 import { columnsOf, declaredColumns, maxColumns, tooManyColumns, unknownColumn, warnOfUnmet } from './columns.ts';
 import type { RecordInput } from './input.ts';
 import { inputCells, withInputColumns } from './input-columns.ts';
-import type { RecordSettings } from './options.ts';
+import type { RecordOptions } from './options.ts';
 import type { RecordReader, SurveyAsk, Surveyed } from './reader.ts';
 import { retype } from './retype.ts';
 import { XmlColumns } from './xml-columns.ts';
@@ -15,14 +15,14 @@ import { XmlWalk } from './xml-walk.ts';
 
 /** Reads the repeated elements of XML documents: once for the union of their parts, once for the rows. */
 export class XmlReader implements RecordReader {
-  readonly #settings: RecordSettings;
+  readonly #settings: RecordOptions;
   readonly #inputs: RecordInput[] = [];
   /** Paths met, in order of first appearance; true where one stood more than once in a record. */
   readonly #paths = new Map<string, boolean>();
   readonly #names = new XmlNames();
   readonly #places = new XmlPlaces();
 
-  constructor(settings: RecordSettings) {
+  constructor(settings: RecordOptions) {
     this.#settings = settings;
   }
 

@@ -28,7 +28,7 @@ interface Open extends XmlNode {
   readonly scope: XmlScope;
 }
 
-const mostDepth = 256;
+const maxDepth = 256;
 
 interface XmlRecordsOptions {
   readonly wanted: string | undefined;
@@ -110,7 +110,7 @@ export class XmlRecords {
    * follow are records too, and may be read by others. Undefined elsewhere, and for XML 1.1, whose rules are other ones.
    */
   get next(): string | undefined {
-    const isBehind = this.#lastEnd === this.#written && this.#outer.length < mostDepth / 2;
+    const isBehind = this.#lastEnd === this.#written && this.#outer.length < maxDepth / 2;
     // A record may have declared the namespace of its own name: the next one need not.
     const isSame = nameIn(this.scope, this.#last).uri === this.#first?.uri;
     return isBehind && isSame && this.#parser.xmlDecl.version !== '1.1' ? this.#last : undefined;
@@ -131,7 +131,7 @@ export class XmlRecords {
   }
 
   #open(tag: SaxesTagPlain): void {
-    if (this.#outer.length + this.#inner.length > mostDepth) throw this.#syntax('elements are nested too deep');
+    if (this.#outer.length + this.#inner.length > maxDepth) throw this.#syntax('elements are nested too deep');
     if (this.#record === undefined) this.#openOutside(tag);
     else this.#openInside(tag);
   }

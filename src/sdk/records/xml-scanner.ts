@@ -1,8 +1,8 @@
 import { referenceEnd } from '../../lib/xml-reference.ts';
-import type { XmlPart, XmlParts } from './xml-parts.ts';
+import type { XmlColumnPart, XmlParts } from './xml-parts.ts';
 import { cdataStart, cut, doubt, inName, isPlain, resolveInPlace } from './xml-text.ts';
 
-const mostDepth = 100;
+const maxDepth = 100;
 
 /** The element of the records: its name, and the name with `>`. */
 export interface XmlTag {
@@ -25,7 +25,7 @@ export class XmlScanner {
   /** Line feeds that were passed. */
   lineFeeds = 0;
   /** Parts with a value in the record that was read last, of which nobody was told yet. */
-  readonly fresh: XmlPart[] = [];
+  readonly fresh: XmlColumnPart[] = [];
   /** The parts of the records at hand; others where other namespaces hold. */
   parts: XmlParts;
   readonly #width: number;
@@ -85,7 +85,7 @@ export class XmlScanner {
   }
 
   /** An element, from behind its name on. */
-  #element(part: XmlPart, pos: number, depth: number): number {
+  #element(part: XmlColumnPart, pos: number, depth: number): number {
     const inside = this.#attributes(part, pos);
     if (inside < 0) return inside;
     const isNil = this.#isNil;
@@ -94,7 +94,7 @@ export class XmlScanner {
     return this.#put(part, isNil ? -1 : inside, inside, false) ? inside : doubt;
   }
 
-  #attributes(part: XmlPart, pos: number): number {
+  #attributes(part: XmlColumnPart, pos: number): number {
     this.#isNil = false;
     this.#isEmpty = false;
     for (let expected = 0; ; ) {
@@ -114,7 +114,7 @@ export class XmlScanner {
     }
   }
 
-  #value(attribute: XmlPart, at: number): number {
+  #value(attribute: XmlColumnPart, at: number): number {
     const { bytes } = this;
     const quote = bytes[at + 1];
     if (bytes[at] !== 61 || (quote !== 34 && quote !== 39)) return this.#unless(at + 1);
@@ -133,7 +133,7 @@ export class XmlScanner {
     return cut;
   }
 
-  #keep(attribute: XmlPart, start: number, end: number): boolean {
+  #keep(attribute: XmlColumnPart, start: number, end: number): boolean {
     // From here on names may mean something else.
     if (attribute.means === 'namespace') return false;
     if (attribute.means === 'value') return this.#put(attribute, start, end, this.#isEscaped);
@@ -145,13 +145,13 @@ export class XmlScanner {
     return this.#isNil || text === 'false' || text === '0';
   }
 
-  #content(part: XmlPart, start: number, isNil: boolean, depth: number): number {
+  #content(part: XmlColumnPart, start: number, isNil: boolean, depth: number): number {
     const { bytes } = this;
     let at = this.#text(start);
     if (at < 0 || at + 1 === bytes.length) return Math.min(at, cut);
     if (bytes[at + 1] === 47)
       return depth === 0 ? this.#onlyText(part, start, at) : this.#leaf(part, isNil ? -1 : start, at);
-    if (at !== this.#ink || depth > mostDepth) return doubt;
+    if (at !== this.#ink || depth > maxDepth) return doubt;
     for (let expected = 0; ; ) {
       const child = this.#inside(part, part.elements[expected], at + 1, '');
       if (child === undefined) return this.#failure;
@@ -164,12 +164,12 @@ export class XmlScanner {
     }
   }
 
-  #leaf(part: XmlPart, start: number, end: number): number {
+  #leaf(part: XmlColumnPart, start: number, end: number): number {
     return this.#put(part, start, end, this.#isEscaped) ? this.#endTag(part, end + 2) : doubt;
   }
 
   /** A record without elements inside: its text is a part, but not where it is blank. */
-  #onlyText(record: XmlPart, start: number, end: number): number {
+  #onlyText(record: XmlColumnPart, start: number, end: number): number {
     if (this.#ink < end) {
       const ink = this.bytes[this.#ink]!;
       // It may be nothing but what Unicode takes for blank.
@@ -180,7 +180,7 @@ export class XmlScanner {
     return this.#endTag(record, end + 2);
   }
 
-  #endTag(part: XmlPart, at: number): number {
+  #endTag(part: XmlColumnPart, at: number): number {
     const close = part.path === '' ? this.#tag.close : part.close;
     if (this.#stands(close, at)) return at + close.length;
     return at + close.length > this.bytes.length ? cut : doubt;
@@ -243,7 +243,12 @@ export class XmlScanner {
   }
 
   /** The part whose name stands at `at`, most likely the one handed in; undefined with a failure set. */
-  #inside(parent: XmlPart, likely: XmlPart | undefined, at: number, prefix: '' | '@'): XmlPart | undefined {
+  #inside(
+    parent: XmlColumnPart,
+    likely: XmlColumnPart | undefined,
+    at: number,
+    prefix: '' | '@',
+  ): XmlColumnPart | undefined {
     const { bytes } = this;
     if (likely !== undefined && this.#stands(likely.name, at) && inName[bytes[at + likely.name.length]!] === 0) {
       return likely;
@@ -263,7 +268,7 @@ export class XmlScanner {
   }
 
   /** False where the part has a value already. */
-  #put(part: XmlPart, start: number, end: number, isEscaped: boolean): boolean {
+  #put(part: XmlColumnPart, start: number, end: number, isEscaped: boolean): boolean {
     if (part.record === this.#record) return false;
     part.record = this.#record;
     if (!part.isTold) this.fresh.push(part);

@@ -10,7 +10,7 @@ import { type XmlRecord, XmlRecords, type XmlValue } from './xml-records.ts';
 import { XmlScanner, type XmlTag } from './xml-scanner.ts';
 import { cut, declaredEncoding, doubt } from './xml-text.ts';
 
-interface WalkInit {
+interface XmlWalkOptions {
   readonly input: RecordInput;
   readonly encoding: string | undefined;
   readonly blockBytes: number | undefined;
@@ -30,7 +30,7 @@ interface WalkInit {
 /** Text that the parser is given at once. */
 const pieceBytes = 65_536;
 /** A record that is larger is the parser's, which need not hold its bytes. */
-const mostHeld = 1024 * 1024;
+const maxHeld = 1024 * 1024;
 
 /**
  * One pass over an XML document. The parser reads it up to the end of the first record; from there on the scanner reads
@@ -43,7 +43,7 @@ export class XmlWalk {
   readonly parsed = new Map<number, XmlRecord>();
   /** Line on which each record of this batch ended. */
   readonly lines: number[] = [];
-  readonly #init: WalkInit;
+  readonly #init: XmlWalkOptions;
   readonly #blocks: Blocks;
   readonly #parser: XmlRecords;
   #tag: XmlTag | undefined;
@@ -55,7 +55,7 @@ export class XmlWalk {
   #lastTag: XmlTag | undefined;
   #strides = 0;
 
-  constructor(init: WalkInit) {
+  constructor(init: XmlWalkOptions) {
     const { input, encoding, blockBytes } = init;
     this.#init = init;
     this.scanner = new XmlScanner(new XmlParts(init.slotOf, init.names, outermost), init.width);
@@ -96,7 +96,7 @@ export class XmlWalk {
       if (this.scanner.rows >= this.#capacity) return true;
       const end = this.#tag === undefined ? doubt : this.scanner.record(this.#tag, this.#pos);
       if (end >= 0) this.#scanned(end);
-      else if (end === cut && !this.#blocks.last && bytes.length - this.#pos < mostHeld) return false;
+      else if (end === cut && !this.#blocks.last && bytes.length - this.#pos < maxHeld) return false;
       else this.#parse();
     }
     return false;

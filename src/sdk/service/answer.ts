@@ -1,7 +1,7 @@
-import { type Path, valueAt, valuesAt } from './path.ts';
+import { type ValuePath, valueAt, valuesAt } from './path.ts';
 
 /** An answer of the service, read and parsed as far as it could be. */
-export interface Answer {
+export interface ServiceAnswer {
   readonly url: URL;
   readonly status: number;
   /** Lower-case names. */
@@ -13,25 +13,25 @@ export interface Answer {
 }
 
 /** Where something stands in an answer: a path in its body, or a header, whose JSON may be looked into with `at`. */
-export type Where = Path | { readonly header: string; readonly at?: Path };
+export type AnswerPath = ValuePath | { readonly header: string; readonly at?: ValuePath };
 
 /** The value there; undefined where there is none. */
-export function pick(answer: Pick<Answer, 'headers' | 'body'>, where: Where): unknown {
+export function pick(answer: Pick<ServiceAnswer, 'headers' | 'body'>, where: AnswerPath): unknown {
   return placed(answer, where, valueAt);
 }
 
 /** All values there, where the place goes through lists. */
-export function pickAll(answer: Pick<Answer, 'headers' | 'body'>, where: Where): readonly unknown[] {
+export function pickAll(answer: Pick<ServiceAnswer, 'headers' | 'body'>, where: AnswerPath): readonly unknown[] {
   return placed(answer, where, valuesAt) ?? [];
 }
 
 function placed<T>(
-  answer: Pick<Answer, 'headers' | 'body'>,
-  where: Where,
-  look: (root: unknown, path: Path) => T,
+  answer: Pick<ServiceAnswer, 'headers' | 'body'>,
+  where: AnswerPath,
+  look: (root: unknown, path: ValuePath) => T,
 ): T | undefined {
   if (typeof where === 'string' || Array.isArray(where)) return look(answer.body, where);
-  const { header, at } = where as Exclude<Where, Path>;
+  const { header, at } = where as Exclude<AnswerPath, ValuePath>;
   const text = answer.headers[header.toLowerCase()];
   return text === undefined ? undefined : look(at === undefined ? text : parsed(text), at ?? '');
 }

@@ -6,7 +6,7 @@ import type { RequestData, ServiceDescription } from './description.ts';
 import { render, renderDeep, renderText, type Scope, type Template } from './template.ts';
 
 /** What goes out with a request to show who we are. */
-export interface Credentials {
+export interface RequestCredentials {
   readonly headers: Readonly<Record<string, string>>;
   readonly query: readonly (readonly [string, string])[];
 }
@@ -14,7 +14,12 @@ export interface Credentials {
 type Common = Pick<ServiceDescription, 'base' | 'headers' | 'query'>;
 
 /** The request that the data says, filled from the scope. */
-export function buildRequest(data: RequestData, service: Common, scope: Scope, credentials: Credentials): HttpRequest {
+export function buildRequest(
+  data: RequestData,
+  service: Common,
+  scope: Scope,
+  credentials: RequestCredentials,
+): HttpRequest {
   const url = addressOf(data, service, scope);
   addParameters(url, queryOf({ ...service.query, ...data.query }, scope));
   const { body, type } = bodyOf(data, scope);
@@ -34,7 +39,7 @@ export function buildLink(
   url: URL,
   service: Common,
   data: RequestData,
-  given: { scope: Scope; credentials: Credentials },
+  given: { scope: Scope; credentials: RequestCredentials },
 ): HttpRequest {
   return {
     method: 'GET',
@@ -51,7 +56,7 @@ export function buildLink(
 function headersOf(
   data: RequestData,
   service: Common,
-  { scope, credentials }: { scope: Scope; credentials: Credentials },
+  { scope, credentials }: { scope: Scope; credentials: RequestCredentials },
 ): Record<string, string> {
   const own = lowerCased(textsOf(data.headers, scope));
   if (own.authorization !== undefined) registerSecret(own.authorization.replace(/^Bearer /i, ''));

@@ -2,26 +2,26 @@ import { createHash } from 'node:crypto';
 import type { Batch } from '../batch.ts';
 import type { Connector, ExtractContext, Extraction, SourceContext } from '../connector.ts';
 import { openHttp } from '../http/open.ts';
-import { Spool } from '../http/spool.ts';
+import { PageSpool } from '../http/page-spool.ts';
 import type { OAuthDescription } from '../oauth.ts';
 import type { OptionSet } from '../option.ts';
-import { answerOf, Caller } from './caller.ts';
-import { loginOf } from './credentials.ts';
+import { ApiClient, answerOf } from './api-client.ts';
+import { loginOf } from './credential-provider.ts';
 import { dateFaults } from './date-faults.ts';
 import type { LoginData, ServiceDescription, StreamData } from './description.ts';
 import { discoverColumns } from './discovery.ts';
 import { fileDecoding, fileTable } from './file-table.ts';
 import { Moment } from './moment.ts';
 import { pacerFor } from './pacer.ts';
-import { Progress } from './progress.ts';
-import { type Asked, askedFor, coversOf, cursorOf, rangesBy } from './ranges.ts';
-import { Reading } from './reading.ts';
+import { coversOf, cursorOf, type RangeScope, rangeScope, rangesBy } from './ranges.ts';
 import { RecordStore } from './record-store.ts';
 import { rowKeyOf } from './row-key.ts';
 import { type ColumnMap, RowMaker } from './rows.ts';
 import { queryFaults, queryOptions, sourceOptions } from './service-options.ts';
 import { columnsText, resumesText } from './service-page.ts';
 import { cursorUnmet } from './service-problems.ts';
+import { StreamReader } from './stream-reader.ts';
+import { StreamWatermark } from './stream-watermark.ts';
 import { renderText, type Scope } from './template.ts';
 
 type Context = SourceContext<OptionSet>;
@@ -79,7 +79,7 @@ async function checkService(service: ServiceDescription, context: Context): Prom
   const session = await open(service, context, { scope, scratch: undefined, alive: () => undefined });
   const { request, decode, say } = service.check;
   try {
-    const answer = await answerOf(session.caller, { request, scope, decode });
+    const answer = await answerOf(session.api, { request, scope, decode });
     return renderText(say, { ...scope, answer: answer.body }) ?? `${service.title} answers and takes our credentials`;
   } finally {
     await session.close();
@@ -94,12 +94,12 @@ async function extractStream(
   const zone = zoneOf(context);
   const plain = scopeOf(context.source, query, zone, context.logicalAt);
   const stream = withCursor(service.streams[String(query.stream)]!, plain);
-  const asked = context.range === undefined ? undefined : askedFor(context.range, { stream, scope: plain });
+  const asked = context.range === undefined ? undefined : rangeScope(context.range, { stream, scope: plain });
   const { scope } = asked ?? { scope: plain };
   const session = await open(service, context, { scope, scratch, alive });
-  const progress = progressOf({ stream, asked, scope, context });
-  const mostPages = Number(query.max_pages);
-  const reading = new Reading({ ...context, service, caller: session.caller, progress, mostPages, alive });
+  const position = watermarkOf({ stream, asked, scope, context });
+  const maxPages = Number(query.max_pages);
+  const reading = new StreamReader({ ...context, service, api: session.api, watermark: position, maxPages, alive });
   try {
     const table = await tableOf({ service, stream, session, reading, scope, context });
     const pass: Pass = { rows: 0, isWhole: false };
@@ -108,10 +108,10 @@ async function extractStream(
       const covers = coversOf(context.range, { stream, columns: table.columns, zone });
       return { columns: table.columns, batches, ...told(stream), covers };
     }
-    if (progress === undefined || fileDecoding(stream) !== undefined) return { ...table, batches };
+    if (position === undefined || fileDecoding(stream) !== undefined) return { ...table, batches };
     const unchanged = () => pass.isWhole && pass.rows === 0 && watermark !== undefined;
     // Records come in any order: the highest cursor of some of them says nothing about the others.
-    const mark = () => (pass.isWhole ? progress.watermark() : undefined);
+    const mark = () => (pass.isWhole ? position.watermark() : undefined);
     return { columns: table.columns, batches, ...told(stream), watermark: mark, unchanged };
   } catch (error) {
     await session.close();
@@ -120,18 +120,18 @@ async function extractStream(
 }
 
 /** What tells records that are known from those that are not; nothing does where all of them are wanted. */
-function progressOf(given: {
+function watermarkOf(given: {
   stream: StreamData;
-  asked: Asked | undefined;
+  asked: RangeScope | undefined;
   scope: Scope;
   context: ExtractContext<OptionSet, OptionSet>;
-}): Progress | undefined {
+}): StreamWatermark | undefined {
   const { stream, asked, scope, context } = given;
   if (asked !== undefined) {
-    return asked.until && new Progress(stream, { start: scope.now, watermark: undefined, until: asked.until });
+    return asked.until && new StreamWatermark(stream, { start: scope.now, watermark: undefined, until: asked.until });
   }
   const { query, watermark } = context;
-  return query.incremental === true ? new Progress(stream, { start: scope.now, watermark }) : undefined;
+  return query.incremental === true ? new StreamWatermark(stream, { start: scope.now, watermark }) : undefined;
 }
 
 function told(stream: StreamData): Pick<Extraction, 'cursor'> {
@@ -182,16 +182,16 @@ function closing(
   return { [Symbol.asyncIterator]: () => ({ next, return: end }) };
 }
 
-interface TableGiven {
+interface TableOptions {
   readonly service: ServiceDescription;
   readonly stream: StreamData;
   readonly session: Session;
-  readonly reading: Reading;
+  readonly reading: StreamReader;
   readonly scope: Scope;
   readonly context: ExtractContext<OptionSet, OptionSet>;
 }
 
-async function tableOf(given: TableGiven): Promise<Extraction> {
+async function tableOf(given: TableOptions): Promise<Extraction> {
   const { service, stream, session, reading, scope, context } = given;
   const { columns } = stream;
   const { scratch, query, signal } = context;
@@ -208,7 +208,7 @@ async function tableOf(given: TableGiven): Promise<Extraction> {
     return store.table({ title: service.title, flatten: query.flatten, types: query.types });
   }
   if (typeof columns !== 'function' && 'request' in columns && typeof columns.request === 'object') {
-    const found = await discoverColumns(session.caller, columns as Parameters<typeof discoverColumns>[1], {
+    const found = await discoverColumns(session.api, columns as Parameters<typeof discoverColumns>[1], {
       scope,
       stream,
       title: service.title,
@@ -220,7 +220,7 @@ async function tableOf(given: TableGiven): Promise<Extraction> {
 
 /** Columns that are known beforehand need no look at all records: rows come as the pages do. */
 function lazily(
-  { service, stream, reading, context }: TableGiven,
+  { service, stream, reading, context }: TableOptions,
   map: ColumnMap,
   scope: Scope,
 ): Pick<Extraction, 'columns' | 'batches'> {
@@ -236,7 +236,7 @@ function lazily(
 }
 
 interface Session {
-  readonly caller: Caller;
+  readonly api: ApiClient;
   close(): Promise<void>;
 }
 
@@ -248,8 +248,8 @@ async function open(
   const { source, signal, log, login: tokens } = context;
   const timeoutMs = Number(source.timeout_seconds) * 1000;
   const client = await openHttp({ timeoutMs, answerMs: 30 * 60_000, signal, otherOrigins: 'any' });
-  const spool = new Spool(scratch ?? '', { mostBytes: Number.MAX_SAFE_INTEGER, signal });
-  const caller = new Caller({
+  const spool = new PageSpool(scratch ?? '', { maxBytes: Number.MAX_SAFE_INTEGER, signal });
+  const api = new ApiClient({
     service,
     login: loginOf(service.login, source),
     tokens,
@@ -258,17 +258,17 @@ async function open(
     pacer: pacerFor(keyOf(service, source), service.budget),
     spool,
     retries: Number(source.retries),
-    mostBytes: Number(source.max_answer_bytes),
+    maxBytes: Number(source.max_answer_bytes),
     signal,
     log,
     alive,
   });
   const close = async () => {
-    await caller.end();
+    await api.end();
     await spool.close();
     await client.close();
   };
-  return { caller, close };
+  return { api, close };
 }
 
 /** Runs of the same source share what the vendor allows. */

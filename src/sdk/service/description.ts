@@ -3,11 +3,11 @@ import type { OAuthDescription } from '../oauth.ts';
 import type { OptionSet } from '../option.ts';
 import type { RecordInput } from '../records/input.ts';
 import type { RecordQuery } from '../records/options.ts';
-import type { Answer, Where } from './answer.ts';
+import type { AnswerPath, ServiceAnswer } from './answer.ts';
 import type { FileDecoding } from './file-table.ts';
 import type { DateFormat } from './moment.ts';
 import type { Paging } from './paging-data.ts';
-import type { Path } from './path.ts';
+import type { ValuePath } from './path.ts';
 import type { Budget, ErrorRule } from './rules.ts';
 import type { Scope, Template } from './template.ts';
 
@@ -65,7 +65,7 @@ export type LoginData = Placed &
     | {
         readonly kind: 'session';
         readonly call: RequestData;
-        readonly token: Where;
+        readonly token: AnswerPath;
         /** Called when the run ends. */
         readonly logout?: RequestData;
       }
@@ -101,13 +101,13 @@ export interface StreamData {
   readonly decode?: Decoding;
   readonly records: RecordsAt;
   /** Where the vendor leaves the list out if it is empty: what then is in the answer all the same. `''`: any object. */
-  readonly absent?: Path;
+  readonly absent?: ValuePath;
   /** Changes a record, makes several of it, or none. For what data cannot say. */
   readonly each?: (record: Fields, scope: Scope) => Fields | readonly Fields[] | undefined;
   /** Only records in which these paths hold these values. */
   readonly only?: Readonly<Record<string, unknown>>;
   /** What tells records apart, where the service may give one on several pages: it then comes once. */
-  readonly distinct?: Path;
+  readonly distinct?: ValuePath;
   /** Members that are no columns, where the columns are what the records have. */
   readonly drop?: readonly string[];
   readonly columns: Columns;
@@ -145,14 +145,14 @@ export type Fields = Readonly<Record<string, unknown>>;
 /** Where the records stand in an answer. */
 export type RecordsAt =
   /** A list at that path: an answer without it is an error. `*` goes through lists: `*.results`. */
-  | Path
+  | ValuePath
   /** A single record at that path. */
-  | { readonly one: Path }
+  | { readonly one: ValuePath }
   /** A list of lists whose first row holds the names. */
-  | { readonly at: Path; readonly table: 'header_row' }
+  | { readonly at: ValuePath; readonly table: 'header_row' }
   /** Records that are lists of values beside lists of names, put together. */
-  | { readonly at: Path; readonly zip: readonly { readonly names: Path; readonly values: Path }[] }
-  | ((answer: Answer, scope: Scope) => Iterable<Fields>);
+  | { readonly at: ValuePath; readonly zip: readonly { readonly names: ValuePath; readonly values: ValuePath }[] }
+  | ((answer: ServiceAnswer, scope: Scope) => Iterable<Fields>);
 
 /** By name. `discovered`: whatever the records have, found by reading all of them first. */
 export type Columns =
@@ -165,7 +165,7 @@ export type Columns =
 export interface ColumnData {
   readonly type: ColumnType;
   /** Where it stands in the record; at its name unless said otherwise. */
-  readonly at?: Path;
+  readonly at?: ValuePath;
   /** Instead: a name of the scope, such as `partition.survey.id`. */
   readonly scope?: string;
   /** How the service writes this date. */
@@ -178,9 +178,9 @@ export interface ColumnData {
 export interface Discovery {
   readonly request: RequestData;
   /** The list of fields in its answer, and in each of them name and type. */
-  readonly records: Path;
-  readonly name: Path;
-  readonly type: Path;
+  readonly records: ValuePath;
+  readonly name: ValuePath;
+  readonly type: ValuePath;
   /** The service's types in ours; text where nothing is said. */
   readonly types: Readonly<Record<string, ColumnType | ColumnData>>;
   /** Only fields for which this holds. */
@@ -199,13 +199,13 @@ export type Partition =
   | { readonly option: string }
   | { readonly values: readonly unknown[] }
   /** Each record of another stream; `partition.NAME.FIELD` then is a field of it. */
-  | { readonly stream: string; readonly fields: Readonly<Record<string, Path>>; readonly given?: string }
+  | { readonly stream: string; readonly fields: Readonly<Record<string, ValuePath>>; readonly given?: string }
   /** Each record of one call. */
   | {
       readonly request: RequestData;
       readonly records: RecordsAt;
-      readonly absent?: Path;
-      readonly fields: Readonly<Record<string, Path>>;
+      readonly absent?: ValuePath;
+      readonly fields: Readonly<Record<string, ValuePath>>;
       readonly paging?: Paging;
       /** An option: where it is set, its items are the first of the fields, and nobody is asked. */
       readonly given?: string;
@@ -230,7 +230,7 @@ export type Incremental =
       /** A column whose value only grows: a time of change, a number. May be a template: `{{ changed_field }}`. */
       readonly column: string;
       /** Tells records apart, so that those at the very edge do not come twice. */
-      readonly key?: Path;
+      readonly key?: ValuePath;
       readonly look_back?: string;
       /**
        * Changes may show up this late, or in another order than that of the column: the watermark never comes nearer to
@@ -241,21 +241,21 @@ export type Incremental =
       readonly cap?: number;
     }
   /** The service keeps our place: `state` is what stood there in the last answer; `onward` asks with it. */
-  | { readonly state: Where; readonly onward?: RequestData };
+  | { readonly state: AnswerPath; readonly onward?: RequestData };
 
 /** Create, poll, fetch. The stream's own request fetches, with `job.NAME` of what was kept. */
 export interface JobData {
   readonly create: RequestData;
   /** What to keep of the answer: `{ id: 'report_run_id' }`. */
-  readonly keep: Readonly<Record<string, Where>>;
+  readonly keep: Readonly<Record<string, AnswerPath>>;
   /** Where the vendor wants the job started by a call of its own. */
   readonly start?: RequestData;
   readonly poll: RequestData;
   /** What to keep of the poll's last answer, such as the address of the result. */
-  readonly result?: Readonly<Record<string, Where>>;
+  readonly result?: Readonly<Record<string, AnswerPath>>;
   /** The one of these without which there is nothing to fetch: the address of a file, which is null where there are no rows. */
   readonly needs?: string;
-  readonly state: Where;
+  readonly state: AnswerPath;
   readonly done: readonly string[];
   readonly failed: readonly string[];
   /** Between two polls; 5 seconds. */

@@ -1,4 +1,4 @@
-import { answerOf, type Caller } from './caller.ts';
+import { type ApiClient, answerOf } from './api-client.ts';
 import type { ColumnData, Discovery, Fields, StreamData } from './description.ts';
 import { textOf } from './exact-json.ts';
 import { valueAt } from './path.ts';
@@ -17,12 +17,12 @@ interface Found {
  * @throws Problem `SERVICE_NO_FIELD` where the user wants one that there is not.
  */
 export async function discoverColumns(
-  caller: Caller,
+  api: ApiClient,
   discovery: Discovery,
   { scope, stream, title }: { scope: Scope; stream: StreamData; title: string },
 ): Promise<Found> {
   const { request, records, name, only, within, always = {} } = discovery;
-  const answer = await answerOf(caller, { request, scope, errors: stream.errors });
+  const answer = await answerOf(api, { request, scope, errors: stream.errors });
   const known = new Map<string, Fields>();
   for (const field of listed(answer, { records }, scope)) {
     const called = textOf(valueAt(field, name));

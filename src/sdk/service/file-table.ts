@@ -9,7 +9,7 @@ import type { RecordInput } from '../records/input.ts';
 import { storedBytes } from '../records/stored-bytes.ts';
 import type { StreamData } from './description.ts';
 import { readMoment } from './moment.ts';
-import type { Reading } from './reading.ts';
+import type { StreamReader } from './stream-reader.ts';
 import { renderText, type Scope, type Template } from './template.ts';
 
 /** Answers that are files. */
@@ -21,9 +21,9 @@ export interface FileDecoding {
   readonly modified?: Template;
 }
 
-interface Given {
+interface FileTableOptions {
   readonly title: string;
-  readonly reading: Reading;
+  readonly reading: StreamReader;
   readonly stream: StreamData;
   readonly scope: Scope;
   /** The run's private folder. */
@@ -44,7 +44,7 @@ export function fileDecoding({ decode }: Pick<StreamData, 'decode'>): FileDecodi
  * what they were ends as unchanged; what has changed is read whole.
  * @throws Problem where no file came: it is no empty table.
  */
-export async function fileTable(given: Given): Promise<Extraction> {
+export async function fileTable(given: FileTableOptions): Promise<Extraction> {
   const { title, reading, stream, scope, query, watermark } = given;
   const parts = await Array.fromAsync(reading.parts(stream, scope));
   const version = query.incremental === true ? versionOf(stream, parts) : undefined;
@@ -69,7 +69,7 @@ function unchanged(version: string): Extraction {
 }
 
 /** The files of a partition, each in the run's folder: archives and workbooks are read from their end. */
-async function fetched({ reading, stream, scratch, signal }: Given, part: Scope, before: number) {
+async function fetched({ reading, stream, scratch, signal }: FileTableOptions, part: Scope, before: number) {
   const files: RecordInput[] = [];
   for await (const { records, scope } of reading.part(stream, part)) {
     for (const { file } of records) {

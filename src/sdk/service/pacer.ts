@@ -1,13 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Answer, Where } from './answer.ts';
+import type { AnswerPath, ServiceAnswer } from './answer.ts';
 import { pickAll } from './answer.ts';
+import { waitOf } from './classify.ts';
 import { textOf } from './exact-json.ts';
-import { waitOf } from './judge.ts';
 import { secondsOf } from './moment.ts';
 import type { Budget, Gauge } from './rules.ts';
 
 /** However much a gauge asks for: after this long we look again. */
-const longestHoldMs = 5 * 60_000;
+const maxHoldMs = 5 * 60_000;
 
 /** A gauge that stands low: where it stands in the answer, what it says, how long the next request waits. */
 interface Low {
@@ -51,12 +51,12 @@ export class Pacer {
   }
 
   /** Looks at what an answer says about what is left; gives what said too little, and for how many milliseconds we hold on. */
-  learn(answer: Answer): Low | undefined {
+  learn(answer: ServiceAnswer): Low | undefined {
     let low: Low | undefined;
     for (const gauge of this.#budget.gauges ?? []) {
       const said = lowValue(gauge, answer);
       if (said === undefined) continue;
-      const pauseMs = Math.min(waitOf(gauge.pause, answer, Date.now()) ?? 1000, longestHoldMs);
+      const pauseMs = Math.min(waitOf(gauge.pause, answer, Date.now()) ?? 1000, maxHoldMs);
       this.#heldUntil = Math.max(this.#heldUntil, performance.now() + pauseMs);
       if (low === undefined || pauseMs > low.pauseMs) low = { at: nameOf(gauge.at), said, pauseMs };
     }
@@ -113,13 +113,13 @@ export function pacerFor(key: string, budget: Budget = {}): Pacer {
 }
 
 /** The first value there that says that too little is left. */
-function lowValue(gauge: Gauge, answer: Answer): string | undefined {
+function lowValue(gauge: Gauge, answer: ServiceAnswer): string | undefined {
   return pickAll(answer, gauge.at)
     .map(textOf)
     .find((text) => saysLow(gauge, text));
 }
 
-function nameOf(at: Where): string {
+function nameOf(at: AnswerPath): string {
   if (typeof at === 'string') return at;
   return 'header' in at ? `header ${at.header}` : at.join('.');
 }

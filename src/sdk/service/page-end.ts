@@ -1,13 +1,13 @@
 import type { Problem } from '../../lib/problem.ts';
 import { isLinkHeader, nextLink } from '../http/link-header.ts';
-import { type Answer, pick, type Where } from './answer.ts';
+import { type AnswerPath, pick, type ServiceAnswer } from './answer.ts';
 import { isObject, textOf } from './exact-json.ts';
 import { type PageFault, pageProblem } from './page-problems.ts';
 import type { Paging } from './paging-data.ts';
 
 /** One page, as far as it says whether there is another one. */
 export interface PageFacts {
-  readonly answer: Answer;
+  readonly answer: ServiceAnswer;
   readonly records: number;
   /** Where the answer shows a next page that nobody asked about, if the caller looked for one. */
   readonly sign?: string | undefined;
@@ -143,7 +143,7 @@ export class PageEndJudge {
   }
 
   /** The place of the next page is not there: the end only if something else says so. */
-  #without(page: PageFacts, at: Where | undefined): PageEnd {
+  #without(page: PageFacts, at: AnswerPath | undefined): PageEnd {
     const { missing } = this.#paging;
     const { records, sign } = page;
     // Shorter than the pages before, which had the place. What was asked for proves nothing: servers cap the size.
@@ -218,7 +218,7 @@ export class PageEndJudge {
 }
 
 /** The next address of the Link header: null if it has only others, undefined if there is no header. */
-function linkOf({ headers: { link = '' } }: Answer): unknown {
+function linkOf({ headers: { link = '' } }: ServiceAnswer): unknown {
   if (link === '') return undefined;
   // What is no list of links says nothing about the next page. As an object it is no address either.
   return nextLink(link) ?? (isLinkHeader(link) ? null : { link });

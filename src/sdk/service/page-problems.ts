@@ -1,22 +1,22 @@
 import { Problem } from '../../lib/problem.ts';
 import { excerpt } from '../../lib/redact.ts';
 import { shownUrl } from '../http/problems.ts';
-import type { Where } from './answer.ts';
+import type { AnswerPath } from './answer.ts';
 import { textOf } from './exact-json.ts';
 
 /** What is wrong about how one page leads to the next. `at` is undefined for the Link header. */
 export type PageFault =
-  | { readonly kind: 'missing'; readonly at: Where | undefined; readonly hasSeen: boolean }
-  | { readonly kind: 'no way'; readonly at: Where | undefined }
-  | { readonly kind: 'link' | 'token'; readonly at: Where | undefined; readonly value: unknown }
-  | { readonly kind: 'flag'; readonly name: 'more' | 'last' | 'empty'; readonly at: Where }
+  | { readonly kind: 'missing'; readonly at: AnswerPath | undefined; readonly hasSeen: boolean }
+  | { readonly kind: 'no way'; readonly at: AnswerPath | undefined }
+  | { readonly kind: 'link' | 'token'; readonly at: AnswerPath | undefined; readonly value: unknown }
+  | { readonly kind: 'flag'; readonly name: 'more' | 'last' | 'empty'; readonly at: AnswerPath }
   | {
       readonly kind: 'count';
       readonly name: 'total' | 'pages';
-      readonly at: Where | undefined;
+      readonly at: AnswerPath | undefined;
       readonly value: unknown;
     }
-  | { readonly kind: 'untold'; readonly name: 'total' | 'pages'; readonly at: Where }
+  | { readonly kind: 'untold'; readonly name: 'total' | 'pages'; readonly at: AnswerPath }
   | { readonly kind: 'short'; readonly what: 'records' | 'pages'; readonly seen: number; readonly told: number };
 
 interface Context {
@@ -28,7 +28,7 @@ interface Context {
 }
 
 /** A place in an answer, for a person to read. */
-export function placeText(at: Where | undefined): string {
+export function placeText(at: AnswerPath | undefined): string {
   if (at === undefined) return 'the Link header';
   if (typeof at === 'string') return `\`${at}\``;
   if (Array.isArray(at)) return `\`${at.join('.')}\``;

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
-import type { Answer } from './answer.ts';
-import type { Caller } from './caller.ts';
+import type { ServiceAnswer } from './answer.ts';
+import type { ApiClient } from './api-client.ts';
+import { Deduplicator } from './deduplicator.ts';
 import type { Fields, RequestData, StreamData } from './description.ts';
-import { Distinct } from './distinct.ts';
 import { signOfMore } from './more-signs.ts';
-import { Pager, type Turn } from './paging.ts';
+import { type NextPage, Pager } from './paging.ts';
 import { valueAt } from './path.ts';
-import { type Piece, recordsOf } from './records.ts';
+import { type RecordPiece, recordsOf } from './records.ts';
 import { Ignored, partIgnored, partialAnswer, repeatedPage } from './service-problems.ts';
 import type { Scope } from './template.ts';
 
 export interface PageSeriesOptions {
-  readonly caller: Caller;
+  readonly api: ApiClient;
   /** What messages call the service. */
   readonly title: string;
   readonly stream: StreamData;
@@ -23,8 +23,8 @@ export interface PageSeriesOptions {
 }
 
 /** Records of one page, and what the page was in templates. */
-export interface PagePiece extends Pick<Piece, 'records' | 'count'> {
-  readonly page: Turn['page'];
+export interface PagePiece extends Pick<RecordPiece, 'records' | 'count'> {
+  readonly page: NextPage['page'];
 }
 
 /** All pages of one question, in order, each asked for when the records of the one before were taken. */
@@ -32,8 +32,8 @@ export class PageSeries {
   readonly #options: PageSeriesOptions;
   readonly #pager: Pager;
   readonly #guard = new RepeatGuard();
-  readonly #distinct: Distinct | undefined;
-  #answer: Answer | undefined;
+  readonly #distinct: Deduplicator | undefined;
+  #answer: ServiceAnswer | undefined;
   #hasPages = false;
   #sign: string | undefined;
 
@@ -41,7 +41,7 @@ export class PageSeries {
     this.#options = options;
     const { stream, title } = options;
     this.#pager = new Pager(stream.paging, { title, places: 'vendor' });
-    this.#distinct = stream.distinct === undefined ? undefined : new Distinct(stream.distinct);
+    this.#distinct = stream.distinct === undefined ? undefined : new Deduplicator(stream.distinct);
   }
 
   /** What the totals that the service told say about the pages. */
@@ -50,7 +50,7 @@ export class PageSeries {
   }
 
   /** The answer that came last, if the stream resumes by it; no other is held, as it may be a large page. */
-  get answer(): Answer | undefined {
+  get answer(): ServiceAnswer | undefined {
     return this.#answer;
   }
 
@@ -62,7 +62,7 @@ export class PageSeries {
   /** @throws Problem if an answer is not a page, or does not say how to go on. */
   async *read(): AsyncGenerator<PagePiece> {
     const { stream, firstRequest, scope, onPage } = this.#options;
-    let turn: Turn | undefined = this.#pager.first(scope);
+    let turn: NextPage | undefined = this.#pager.first(scope);
     for (let request = firstRequest; turn !== undefined; request = turn?.request ?? stream.request) {
       onPage();
       turn = yield* this.#page(request, turn);
@@ -70,11 +70,11 @@ export class PageSeries {
   }
 
   /** One page. Gives the turn after it; undefined if it was the last. */
-  async *#page(request: RequestData, { page, link }: Turn): AsyncGenerator<PagePiece, Turn | undefined> {
-    const { caller, title, stream } = this.#options;
+  async *#page(request: RequestData, { page, link }: NextPage): AsyncGenerator<PagePiece, NextPage | undefined> {
+    const { api, title, stream } = this.#options;
     const scope: Scope = { ...this.#options.scope, page };
     const { decode, errors } = stream;
-    const reply = await caller.call({ request, link, scope, decode, errors }).catch((error: unknown) => {
+    const reply = await api.call({ request, link, scope, decode, errors }).catch((error: unknown) => {
       throw error instanceof Ignored && this.#hasPages ? partIgnored(error.message) : error;
     });
     const part = partialAnswer(title, reply.answer);
@@ -103,7 +103,7 @@ function isList({ records }: StreamData): boolean {
   return typeof records === 'string' || Array.isArray(records);
 }
 
-function signIn({ body, headers }: Answer): string | undefined {
+function signIn({ body, headers }: ServiceAnswer): string | undefined {
   return signOfMore((place) => valueAt(body, place), headers.link);
 }
 
@@ -111,7 +111,7 @@ function signIn({ body, headers }: Answer): string | undefined {
  * Tells two pages apart where answers differ by more than their records, such as the number of a request: the same last
  * record, and the same way on.
  */
-function digestOf({ page, link }: Turn, count: number, last: Fields | undefined): string {
+function digestOf({ page, link }: NextPage, count: number, last: Fields | undefined): string {
   const text = JSON.stringify([page, link, count, last]);
   return createHash('sha256').update(text).digest('hex');
 }

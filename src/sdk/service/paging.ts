@@ -1,4 +1,4 @@
-import type { Answer } from './answer.ts';
+import type { ServiceAnswer } from './answer.ts';
 import type { Fields, RequestData } from './description.ts';
 import { PageEndJudge, type PageEndOptions } from './page-end.ts';
 import type { Paging } from './paging-data.ts';
@@ -6,7 +6,7 @@ import { valueAt } from './path.ts';
 import { renderText, type Scope } from './template.ts';
 
 /** How the next page is asked for: by the same request with other facts, by another one, or at an address. */
-export interface Turn {
+export interface NextPage {
   /** `page` in the scope of the request. */
   readonly page: Readonly<Record<string, unknown>>;
   readonly request?: RequestData;
@@ -14,8 +14,8 @@ export interface Turn {
 }
 
 /** What was found on a page. */
-export interface Leaf {
-  readonly answer: Answer;
+export interface PageResult {
+  readonly answer: ServiceAnswer;
   readonly records: number;
   readonly last: Fields | undefined;
   /** Where the answer shows a next page that the paging says nothing about. */
@@ -48,7 +48,7 @@ export class Pager {
     return this.#end?.surplus ?? 0;
   }
 
-  first(scope: Scope): Turn {
+  first(scope: Scope): NextPage {
     const paging = this.#paging;
     if (paging?.by === 'page') this.#page = { number: paging.first ?? 1 };
     if (paging?.by === 'offset') this.#page = { offset: paging.first ?? 0 };
@@ -60,14 +60,14 @@ export class Pager {
    * The turn after that page; undefined when it was the last.
    * @throws Problem if the answer does not say whether there is more, or how to get there.
    */
-  next(leaf: Leaf): Turn | undefined {
+  next(leaf: PageResult): NextPage | undefined {
     if (this.#paging === undefined || this.#end === undefined) return undefined;
     const decided = this.#end.after(leaf);
     if (decided.kind === 'fault') throw decided.problem;
     return decided.kind === 'end' ? undefined : this.#turn(this.#paging, leaf, decided);
   }
 
-  #turn(paging: Paging, { last }: Leaf, { token, link }: { token?: unknown; link?: URL }): Turn {
+  #turn(paging: Paging, { last }: PageResult, { token, link }: { token?: unknown; link?: URL }): NextPage {
     if (paging.by === 'link') return { page: {}, link: link! };
     if (paging.by === 'page') this.#page = { number: (this.#page.number ?? 0) + 1 };
     else if (paging.by === 'token') this.#page = { token };

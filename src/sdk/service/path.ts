@@ -4,17 +4,17 @@ import { isObject } from './exact-json.ts';
  * Where a value stands: keys and indices joined by dots, `*` for every item of a list or every value of an object, ''
  * for the whole. As a list of steps where a key holds a dot itself.
  */
-export type Path = string | readonly string[];
+export type ValuePath = string | readonly string[];
 
 /** All values at a path, in order; none where nothing is there. */
-export function valuesAt(root: unknown, path: Path): readonly unknown[] {
+export function valuesAt(root: unknown, path: ValuePath): readonly unknown[] {
   let found: unknown[] = [root];
   for (const step of stepsOf(path)) found = found.flatMap((value) => [...below(value, step)]);
   return found.filter((value) => value !== undefined);
 }
 
 /** The first value at a path; undefined where nothing is there. */
-export function valueAt(root: unknown, path: Path): unknown {
+export function valueAt(root: unknown, path: ValuePath): unknown {
   let value = root;
   const steps = stepsOf(path);
   for (const [i, step] of steps.entries()) {
@@ -25,7 +25,7 @@ export function valueAt(root: unknown, path: Path): unknown {
 }
 
 /** The steps of a path, each a key, an index or `*`. */
-export function stepsOf(path: Path): readonly string[] {
+export function stepsOf(path: ValuePath): readonly string[] {
   if (typeof path !== 'string') return path;
   return path === '' ? [] : path.split('.');
 }

@@ -23,7 +23,7 @@ export function cursorOf({ incremental }: Pick<StreamData, 'incremental'>): stri
 }
 
 /** A range in the terms of a stream. */
-export interface Asked {
+export interface RangeScope {
   /** With the dates that the stream is asked for. */
   readonly scope: Scope;
   /** Records from here on are left out, where the service cannot be asked for an end. */
@@ -31,7 +31,7 @@ export interface Asked {
 }
 
 /** Throws a Problem of family `config` for ends that are no dates. */
-export function askedFor(range: Range, { stream, scope }: { stream: StreamData; scope: Scope }): Asked {
+export function rangeScope(range: Range, { stream, scope }: { stream: StreamData; scope: Scope }): RangeScope {
   const [from, to] = [range.from, range.to].map((text) => momentOf(text, scope.now.at.timeZoneId)) as [Moment, Moment];
   if (stream.window === undefined) return { scope: { ...scope, start_date: range.from }, until: to };
   // The end that a stream is given is the last day that counts.

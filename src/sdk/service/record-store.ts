@@ -8,7 +8,7 @@ import { readRecords } from '../records/reader.ts';
 import { storedBytes } from '../records/stored-bytes.ts';
 import type { Fields } from './description.ts';
 
-interface StoreInit {
+interface RecordStoreOptions {
   readonly signal: AbortSignal;
   /** Members that are no columns. */
   readonly drop: readonly string[];
@@ -18,15 +18,15 @@ interface StoreInit {
 export class RecordStore {
   readonly #path: string;
   readonly #file: FileHandle;
-  readonly #init: StoreInit;
+  readonly #init: RecordStoreOptions;
 
-  private constructor(path: string, file: FileHandle, init: StoreInit) {
+  private constructor(path: string, file: FileHandle, init: RecordStoreOptions) {
     this.#path = path;
     this.#file = file;
     this.#init = init;
   }
 
-  static async create(folder: string, init: StoreInit): Promise<RecordStore> {
+  static async create(folder: string, init: RecordStoreOptions): Promise<RecordStore> {
     const path = join(folder, 'records.jsonl');
     return new RecordStore(path, await openScratchFile(path), init);
   }

@@ -3,28 +3,28 @@ import { withDefaults } from '../option.ts';
 import type { RecordInput } from '../records/input.ts';
 import { recordOptions } from '../records/options.ts';
 import { readRecords } from '../records/reader.ts';
-import type { Answer } from './answer.ts';
+import type { ServiceAnswer } from './answer.ts';
+import { matches } from './classify.ts';
 import type { Decoding, Fields, RecordsAt, StreamData } from './description.ts';
 import { isObject, parseExact, textOf } from './exact-json.ts';
-import { matches } from './judge.ts';
-import { type Path, stepsOf, valueAt, valuesAt } from './path.ts';
+import { stepsOf, type ValuePath, valueAt, valuesAt } from './path.ts';
 import type { Reply } from './reply.ts';
 import { noList, unreadable } from './service-problems.ts';
 import type { Scope } from './template.ts';
 
-type Reading = Pick<StreamData, 'records' | 'absent' | 'decode' | 'each' | 'only'>;
+type RecordRules = Pick<StreamData, 'records' | 'absent' | 'decode' | 'each' | 'only'>;
 
 const chunkRows = 1000;
 
 /** Some records of a reply as the stream wants them, and what stood there before anything was left out. */
-export interface Piece {
+export interface RecordPiece {
   readonly records: readonly Fields[];
   readonly count: number;
   readonly last: Fields | undefined;
 }
 
 /** The records of a reply, some hundreds at a time. */
-export async function* recordsOf(reply: Reply, stream: Reading, scope: Scope): AsyncGenerator<Piece> {
+export async function* recordsOf(reply: Reply, stream: RecordRules, scope: Scope): AsyncGenerator<RecordPiece> {
   const { each, only } = stream;
   for await (const chunk of chunksOf(reply, stream, scope)) {
     const wanted = only === undefined ? chunk : chunk.filter((record) => isWanted(record, only));
@@ -38,7 +38,7 @@ export function isWanted(record: Fields, only: StreamData['only']): boolean {
   return Object.entries(only ?? {}).every(([path, value]) => matches(valueAt(record, path), value as never));
 }
 
-async function* chunksOf(reply: Reply, stream: Reading, scope: Scope): AsyncGenerator<Fields[]> {
+async function* chunksOf(reply: Reply, stream: RecordRules, scope: Scope): AsyncGenerator<Fields[]> {
   const { decode = 'json' } = stream;
   if (reply.input === undefined) yield* sliced(listed(reply.answer, stream, scope));
   else if (decode === 'raw') yield [{ content: await textIn(reply.input) }];
@@ -53,13 +53,13 @@ async function* chunksOf(reply: Reply, stream: Reading, scope: Scope): AsyncGene
  * @throws Problem if they are not where the vendor always writes them: such an answer is not an empty one.
  */
 export function listed(
-  answer: Answer,
-  stream: Pick<Reading, 'records' | 'absent' | 'decode'>,
+  answer: ServiceAnswer,
+  stream: Pick<RecordRules, 'records' | 'absent' | 'decode'>,
   scope: Scope,
 ): Iterable<Fields> {
   const { records: at } = stream;
   if (typeof at === 'function') return at(answer, scope);
-  if (typeof at === 'string' || Array.isArray(at)) return listAt(answer, at as Path, stream).map(asFields);
+  if (typeof at === 'string' || Array.isArray(at)) return listAt(answer, at as ValuePath, stream).map(asFields);
   const shape = at as Exclude<RecordsAt, string | readonly string[] | ((...given: never[]) => unknown)>;
   if ('one' in shape) return [recordAt(answer, shape.one)];
   if ('zip' in shape) return zipped(answer, shape, stream);
@@ -70,9 +70,9 @@ export function listed(
 
 /** The items of the list at a path of an answer; in XML, those that are nil are none. */
 export function listAt(
-  answer: Answer,
-  path: Path,
-  { absent, decode }: Pick<Reading, 'absent' | 'decode'> = {},
+  answer: ServiceAnswer,
+  path: ValuePath,
+  { absent, decode }: Pick<RecordRules, 'absent' | 'decode'> = {},
 ): unknown[] {
   const steps = stepsOf(path);
   const star = steps.indexOf('*');
@@ -93,7 +93,11 @@ export function listAt(
 }
 
 /** What each item of the first list has at the rest of the path: it is there in all of them. */
-function itemsIn(answer: Answer, path: Path, { list, rest }: { list: unknown; rest: readonly string[] }): unknown[] {
+function itemsIn(
+  answer: ServiceAnswer,
+  path: ValuePath,
+  { list, rest }: { list: unknown; rest: readonly string[] },
+): unknown[] {
   return valuesAt(list, ['*']).flatMap((item) => {
     const found = valuesAt(item, rest);
     if (found.length === 0 && !rest.includes('*')) throw noList(answer, path);
@@ -101,7 +105,7 @@ function itemsIn(answer: Answer, path: Path, { list, rest }: { list: unknown; re
   });
 }
 
-function recordAt(answer: Answer, path: Path): Fields {
+function recordAt(answer: ServiceAnswer, path: ValuePath): Fields {
   const value = valueAt(answer.body, path);
   if (!isObject(value)) throw noList(answer, path, 'an object');
   return value;
@@ -112,9 +116,9 @@ function asFields(value: unknown): Fields {
 }
 
 function* zipped(
-  answer: Answer,
+  answer: ServiceAnswer,
   shape: Extract<RecordsAt, { zip: unknown }>,
-  stream: Pick<Reading, 'absent'>,
+  stream: Pick<RecordRules, 'absent'>,
 ): Generator<Fields> {
   const groups = shape.zip.map(({ names, values }) => ({ names: valuesAt(answer.body, names).map(String), values }));
   for (const row of listAt(answer, shape.at, stream)) {

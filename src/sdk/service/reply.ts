@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
-import type { Answer as HttpAnswer } from '../http/client.ts';
-import type { Spool } from '../http/spool.ts';
+import type { HttpResponse } from '../http/client.ts';
+import type { PageSpool } from '../http/page-spool.ts';
 import type { RecordInput } from '../records/input.ts';
-import type { Answer } from './answer.ts';
+import type { ServiceAnswer } from './answer.ts';
 import type { Decoding } from './description.ts';
 import { parseExact } from './exact-json.ts';
 import { parseXml } from './xml-tree.ts';
 
 /** A whole answer: parsed where it is JSON or XML, on the disk where it is a table or a file. */
 export interface Reply {
-  readonly answer: Answer;
+  readonly answer: ServiceAnswer;
   /** What a large answer was written to. */
   readonly input: RecordInput | undefined;
   /** Tells two answers apart. */
@@ -21,16 +21,16 @@ export interface Reply {
 /** The beginning of an answer that is shown or looked into when it is no success. */
 const shownBytes = 64 * 1024;
 
-interface ReadInit {
+interface ReadReplyOptions {
   readonly decode: Decoding;
-  readonly spool: Spool;
+  readonly spool: PageSpool;
   /** Most bytes of an answer that is parsed in memory. */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   readonly tooLarge: () => Error;
 }
 
 /** Reads an answer to its end. */
-export async function readReply(http: HttpAnswer, init: ReadInit): Promise<Reply> {
+export async function readReply(http: HttpResponse, init: ReadReplyOptions): Promise<Reply> {
   const { decode, spool } = init;
   const isStreamed = decode !== 'json' && decode !== 'xml' && http.status < 300;
   if (!isStreamed) return parsedReply(http, init);
@@ -59,11 +59,11 @@ async function peeked(body: AsyncIterable<Buffer>): Promise<{ first: string; bod
   return { first: first.done === true ? '' : first.value.subarray(0, 16).toString('utf8'), body: whole() };
 }
 
-type Heard = Omit<HttpAnswer, 'body'> & { readonly body: AsyncIterable<Buffer> };
+type Heard = Omit<HttpResponse, 'body'> & { readonly body: AsyncIterable<Buffer> };
 
-async function parsedReply(http: Heard, { decode, mostBytes, tooLarge }: ReadInit): Promise<Reply> {
+async function parsedReply(http: Heard, { decode, maxBytes, tooLarge }: ReadReplyOptions): Promise<Reply> {
   const isGood = http.status < 300;
-  const bytes = await collect(http.body, isGood ? mostBytes : shownBytes, isGood ? tooLarge : undefined);
+  const bytes = await collect(http.body, isGood ? maxBytes : shownBytes, isGood ? tooLarge : undefined);
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
   const digest = createHash('sha256').update(bytes).digest('hex');
   const isXml = decode === 'xml' || (!isGood && text.trimStart().startsWith('<'));
@@ -77,7 +77,11 @@ async function parsedReply(http: Heard, { decode, mostBytes, tooLarge }: ReadIni
   return { answer: { ...plain(http), body, text }, input: undefined, digest, fault };
 }
 
-function plain({ url, status, headers }: Omit<HttpAnswer, 'body'>): Pick<Answer, 'url' | 'status' | 'headers'> {
+function plain({
+  url,
+  status,
+  headers,
+}: Omit<HttpResponse, 'body'>): Pick<ServiceAnswer, 'url' | 'status' | 'headers'> {
   const flat = Object.entries(headers).map(([name, value]) => [name, [value ?? []].flat().join(', ')] as const);
   return { url, status, headers: Object.fromEntries(flat) };
 }

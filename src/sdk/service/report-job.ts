@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { exponentialMs } from '../../lib/backoff.ts';
-import { type Answer, pick, type Where } from './answer.ts';
-import { answerOf, type Caller } from './caller.ts';
+import { type AnswerPath, pick, type ServiceAnswer } from './answer.ts';
+import { type ApiClient, answerOf } from './api-client.ts';
 import type { JobData, StreamData } from './description.ts';
 import { isObject, textOf } from './exact-json.ts';
 import { secondsOf } from './moment.ts';
@@ -12,8 +12,8 @@ import type { Scope } from './template.ts';
 /** Polls become rarer up to this, or stay as far apart as the stream wants. */
 const maxPauseMs = 60_000;
 
-interface JobGiven {
-  readonly caller: Caller;
+interface ReportJobOptions {
+  readonly api: ApiClient;
   readonly stream: StreamData;
   readonly scope: Scope;
   readonly title: string;
@@ -22,17 +22,17 @@ interface JobGiven {
 }
 
 /** Has the vendor make a report and waits for it. Gives the facts for `job` in templates. */
-export async function runReportJob(given: JobGiven): Promise<Readonly<Record<string, unknown>>> {
-  const { caller, stream, scope, title, signal, alive } = given;
+export async function runReportJob(given: ReportJobOptions): Promise<Readonly<Record<string, unknown>>> {
+  const { api, stream, scope, title, signal, alive } = given;
   const { create, keep, start, poll, state, done, failed, every = '5s', patience = '1h' } = stream.job!;
   const call = (request: typeof create, facts: object, isPoll = false) =>
-    caller.call({ request, scope: { ...scope, job: facts }, decode: jobDecode(stream), errors: stream.errors, isPoll });
+    api.call({ request, scope: { ...scope, job: facts }, decode: jobDecode(stream), errors: stream.errors, isPoll });
   const { answer: made } = await call(create, {});
   const facts = kept(made, keep);
   const missing = Object.keys(keep).find((name) => !isScalar(facts[name]));
   if (missing !== undefined) throw jobNotMade(title, placeText(keep[missing]), made);
   if (start !== undefined)
-    await answerOf(caller, { request: start, scope: { ...scope, job: facts }, errors: stream.errors });
+    await answerOf(api, { request: start, scope: { ...scope, job: facts }, errors: stream.errors });
   const deadline = performance.now() + secondsOf(patience) * 1000;
   const firstMs = secondsOf(every) * 1000;
   for (let polls = 0; ; polls++) {
@@ -51,7 +51,7 @@ export async function runReportJob(given: JobGiven): Promise<Readonly<Record<str
 }
 
 /** What to fetch the report with. Null means that there is nothing in it; what is missing altogether means nothing. */
-function finished(answer: Answer, { result = {}, needs }: JobData, title: string): Record<string, unknown> {
+function finished(answer: ServiceAnswer, { result = {}, needs }: JobData, title: string): Record<string, unknown> {
   const facts = kept(answer, result);
   if (needs !== undefined && facts[needs] === undefined) throw jobNotMade(title, placeText(result[needs]), answer);
   return facts;
@@ -66,6 +66,6 @@ function jobDecode({ decode }: StreamData) {
   return decode === 'xml' ? 'xml' : 'json';
 }
 
-function kept(answer: Answer, places: Readonly<Record<string, Where>>): Record<string, unknown> {
+function kept(answer: ServiceAnswer, places: Readonly<Record<string, AnswerPath>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(places).map(([name, where]) => [name, pick(answer, where)]));
 }

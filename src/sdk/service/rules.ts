@@ -1,7 +1,7 @@
-import type { Where } from './answer.ts';
+import type { AnswerPath } from './answer.ts';
 
 /** What is to be done about an answer. */
-export type Verdict =
+export type AnswerKind =
   /** A good answer after all. */
   | 'ok'
   /** No records, and no fault. */
@@ -32,13 +32,13 @@ export interface ErrorRule {
   /** All of these hold: the value at the path is it, is among them, matches, or (`true`) is there at all. */
   readonly body?: Readonly<Record<string, Match>>;
   readonly headers?: Readonly<Record<string, Match>>;
-  readonly verdict: Verdict;
+  readonly verdict: AnswerKind;
   /** How long to wait; an own growing pause where nothing is said or found. `Retry-After` comes before a fixed time. */
   readonly wait?: WaitTime;
   /** Too many requests, said with another status than 429: the pause outlasts the windows that vendors count in. */
   readonly limit?: true;
   /** Where the vendor's own words stand; the user is shown these instead of the beginning of the answer. */
-  readonly said?: Where;
+  readonly said?: AnswerPath;
   /** What it means, for the user, and what to do about it. */
   readonly say?: string;
   readonly next?: string;
@@ -50,7 +50,7 @@ export type Match = string | number | boolean | RegExp | readonly (string | numb
 /** A span such as `30s`, or where the answer says how long or until when. */
 export type WaitTime =
   | string
-  | { readonly at: Where; readonly unit: 'seconds' | 'minutes' | 'milliseconds' | 'epoch' | 'epoch_ms' };
+  | { readonly at: AnswerPath; readonly unit: 'seconds' | 'minutes' | 'milliseconds' | 'epoch' | 'epoch_ms' };
 
 /** What the vendor allows. Runs of one process that use the same source share it. */
 export interface Budget {
@@ -64,7 +64,7 @@ export interface Budget {
 /** Something in answers that tells how much is left; when it is too little we pause. */
 export interface Gauge {
   /** A number left, a number used, `used/limit` (also `name=used/limit`), or JSON. */
-  readonly at: Where;
+  readonly at: AnswerPath;
   readonly means: 'left' | 'percent_used' | 'used/limit';
   /** Pause when fewer are left than this (`left`, 1), or when more than this share is used (0.9). */
   readonly threshold?: number;

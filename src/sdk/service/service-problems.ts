@@ -1,23 +1,23 @@
 import { Problem, type ProblemInit } from '../../lib/problem.ts';
 import type { RunWarning } from '../../lib/run-warnings.ts';
+import { messageIn } from '../http/message-in.ts';
 import { shownUrl } from '../http/problems.ts';
-import { saidIn } from '../http/said.ts';
-import { type Answer, pick } from './answer.ts';
+import { pick, type ServiceAnswer } from './answer.ts';
+import type { Classification } from './classify.ts';
 import type { Fields } from './description.ts';
 import { textOf } from './exact-json.ts';
-import type { Judgement } from './judge.ts';
-import type { Path } from './path.ts';
+import type { ValuePath } from './path.ts';
 
 /** The service knows no such thing as a record of this partition: the next one is asked for. */
 export class Ignored extends Error {}
 
 /** The service has forgotten our place: begin again from the start. */
-export class PlaceLost extends Error {}
+export class WatermarkLost extends Error {}
 
 /** Longer than any run waits: whoever has used up the day is asked again by a later run. */
 const shortestDailyMs = 15 * 60_000;
 
-type Verdicts = Partial<Record<Judgement['verdict'], Pick<ProblemInit, 'code' | 'family' | 'message' | 'next'>>>;
+type Verdicts = Partial<Record<Classification['kind'], Pick<ProblemInit, 'code' | 'family' | 'message' | 'next'>>>;
 
 const meanings: Verdicts = {
   wait: { code: 'SERVICE_BUSY', family: 'try_later', message: 'cannot answer at the moment' },
@@ -47,12 +47,12 @@ const meanings: Verdicts = {
 /** The problem of an answer that is not a good one. */
 export function answerProblem(
   service: string,
-  answer: Answer,
-  { verdict, rule, waitMs, isRateLimit }: Judgement,
+  answer: ServiceAnswer,
+  { kind: verdict, rule, waitMs, isRateLimit }: Classification,
 ): Problem {
   const meaning = meanings[verdict] ?? meanings.fail!;
   const words = rule?.said === undefined ? undefined : textOf(pick(answer, rule.said));
-  const said = saidIn(words ?? answer.text);
+  const said = messageIn(words ?? answer.text);
   const next = rule?.next ?? meaning.next;
   const pause = verdict === 'daily' ? Math.max(waitMs ?? 0, shortestDailyMs) : waitMs;
   return new Problem({
@@ -67,12 +67,12 @@ export function answerProblem(
 }
 
 /** An answer that says it is good and cannot be read. */
-export function unreadable(service: string, answer: Pick<Answer, 'url' | 'text'>, cause: unknown): Problem {
+export function unreadable(service: string, answer: Pick<ServiceAnswer, 'url' | 'text'>, cause: unknown): Problem {
   return new Problem({
     code: 'SERVICE_UNREADABLE',
     family: 'try_later',
     message: `${service} gives an answer that is not what it should be (${shownUrl(answer.url)})`,
-    seen: saidIn(answer.text),
+    seen: messageIn(answer.text),
     next: 'where it stays like this, look whether a proxy or a sign-in page answers instead of the service',
     cause,
   });
@@ -135,11 +135,11 @@ export function tooManyPages(service: string, most: number): Problem {
 }
 
 /** An answer that does not fit into memory. */
-export function tooLarge(service: string, mostBytes: number): Problem {
+export function tooLarge(service: string, maxBytes: number): Problem {
   return new Problem({
     code: 'SERVICE_TOO_LARGE',
     family: 'job',
-    message: `${service} gives more than ${mostBytes} bytes at once`,
+    message: `${service} gives more than ${maxBytes} bytes at once`,
     next: 'ask for a shorter time or fewer fields, or raise `max_answer_bytes` of the source',
   });
 }
@@ -156,13 +156,13 @@ export function strangeLink(service: string, link: URL, asked: URL): Problem {
 }
 
 /** What the vendor always writes is not there: the answer is an error, or another version of the API. */
-export function noList(answer: Answer, path: Path, allowed = 'a list'): Problem {
+export function noList(answer: ServiceAnswer, path: ValuePath, allowed = 'a list'): Problem {
   const place = [path].flat().join('.');
   return new Problem({
     code: 'SERVICE_NO_LIST',
     family: 'job',
     message: `The answer has no records ${place === '' ? 'in it' : `at \`${place}\``} (${shownUrl(answer.url)})`,
-    seen: saidIn(answer.text) || `status ${answer.status}, an empty answer`,
+    seen: messageIn(answer.text) || `status ${answer.status}, an empty answer`,
     allowed,
     next: 'Nothing is sent, because an answer without the list is not an empty list. If this persists, check whether a proxy answers instead of the service',
   });
@@ -174,7 +174,7 @@ export function alienRecord(service: string, record: Fields): Problem {
     code: 'SERVICE_NO_RECORD',
     family: 'job',
     message: `${service} gives something that is no record: it has none of the columns`,
-    seen: saidIn(JSON.stringify(record)),
+    seen: messageIn(JSON.stringify(record)),
     next: 'Nothing is sent. If this persists, check whether a proxy answers instead of the service',
   });
 }
@@ -199,7 +199,7 @@ export function moreIsShown(service: string, sign: string): RunWarning {
 }
 
 /** An answer with a good status that is not the answer yet, or only a part of it; undefined for others. */
-export function partialAnswer(service: string, { status, url }: Answer): Problem | undefined {
+export function partialAnswer(service: string, { status, url }: ServiceAnswer): Problem | undefined {
   const isAccepted = status === 202;
   if (!isAccepted && status !== 206) return undefined;
   return new Problem({
@@ -222,12 +222,12 @@ export function totalFell(service: string): Problem {
 }
 
 /** The vendor did not make the report: its answer to the order has nothing to ask for the result with. */
-export function jobNotMade(service: string, missing: string, answer: Answer): Problem {
+export function jobNotMade(service: string, missing: string, answer: ServiceAnswer): Problem {
   return new Problem({
     code: 'SERVICE_JOB_FAILED',
     family: 'job',
     message: `${service} did not make the report: its answer has no ${missing} (${shownUrl(answer.url)})`,
-    seen: saidIn(answer.text) || `status ${answer.status}, an empty answer`,
+    seen: messageIn(answer.text) || `status ${answer.status}, an empty answer`,
     next: 'Check the options of the query: the answer usually says what is wrong with them',
   });
 }
@@ -244,7 +244,7 @@ export function jobProblem(service: string, state: string, isLate: boolean): Pro
 }
 
 /** The service forgot our place in the middle of a run. */
-export function placeLost(message: string): Problem {
+export function watermarkLost(message: string): Problem {
   return new Problem({
     code: 'SERVICE_PLACE_LOST',
     family: 'try_later',

@@ -5,13 +5,13 @@ import { momentOf, render, type Scope } from './template.ts';
 import '../../lib/temporal.ts';
 
 /** One span of time that is asked for at once. */
-export interface Span {
+export interface TimeSpan {
   readonly from: Moment;
   readonly to: Moment;
 }
 
 /** The spans from `start_date` (or where the last run ended, less the look-back) to `end_date`. */
-export function* spansOf(window: Window, scope: Scope, until: Moment | undefined): Generator<Span> {
+export function* spansOf(window: Window, scope: Scope, until: Moment | undefined): Generator<TimeSpan> {
   const { step, look_back = '0d', start = '30d' } = window;
   const end = boundOf('end_date', scope) ?? momentOf(render('{{ today }}', scope), scope)!;
   const usual = momentOf(render(`{{ today - ${start} }}`, scope), scope)!;

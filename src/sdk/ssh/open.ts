@@ -1,5 +1,5 @@
 import type { SshLogin } from './login.ts';
-import type { Tunnel, TunnelGiven } from './tunnel.ts';
+import type { Tunnel, TunnelOptions } from './tunnel.ts';
 
 /**
  * A connection to an SSH server, logged in. It is a `Client` of the package ssh2, whose types Sluice does not install: a
@@ -19,7 +19,7 @@ export async function openSsh(login: SshLogin, signal: AbortSignal): Promise<Ssh
 }
 
 /** Opens a way through an SSH server to a place behind it. */
-export async function openTunnel(given: TunnelGiven): Promise<Tunnel> {
+export async function openTunnel(given: TunnelOptions): Promise<Tunnel> {
   const { openTunnelBySsh } = await import('./tunnel.ts');
   return openTunnelBySsh(given);
 }

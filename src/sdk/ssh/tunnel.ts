@@ -9,7 +9,7 @@ import type { SshLogin } from './login.ts';
 import { make } from './problems.ts';
 
 /** Which way a tunnel goes, and for how long. */
-export interface TunnelGiven {
+export interface TunnelOptions {
   readonly login: SshLogin;
   /** Where the SSH server connects to. */
   readonly to: { readonly host: string; readonly port: number };
@@ -28,7 +28,7 @@ export interface Tunnel {
 }
 
 /** Logs in, and opens a way through. A port of loopback would do as well, but everybody on the machine could use that. */
-export async function openTunnelBySsh({ login, to, name, signal }: TunnelGiven): Promise<Tunnel> {
+export async function openTunnelBySsh({ login, to, name, signal }: TunnelOptions): Promise<Tunnel> {
   const client = await connectSsh(login, signal);
   const sockets = new Set<Socket>();
   let fault: Problem | undefined;
@@ -66,7 +66,7 @@ export async function openTunnelBySsh({ login, to, name, signal }: TunnelGiven):
 
 interface Carried {
   readonly socket: Socket;
-  readonly to: TunnelGiven['to'];
+  readonly to: TunnelOptions['to'];
   readonly refuse: (error: Error) => void;
 }
 
@@ -88,7 +88,7 @@ function carry(client: Client, { socket, to, refuse }: Carried): void {
   }
 }
 
-function blocked(login: SshLogin, { to, error }: { to: TunnelGiven['to']; error: Error }): Problem {
+function blocked(login: SshLogin, { to, error }: { to: TunnelOptions['to']; error: Error }): Problem {
   return make(login, 'FORWARD_REFUSED', 'try_later', {
     message: `${login.place} does not lead on to ${to.host}:${to.port}`,
     seen: error.message,

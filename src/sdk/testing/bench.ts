@@ -8,7 +8,7 @@ import type { Connector, ExtractContext, Extraction } from '../connector.ts';
 import type { OptionSet } from '../option.ts';
 import { withDefaults } from '../option.ts';
 import { fail } from './check.ts';
-import type { Options, Place, Reading } from './world.ts';
+import type { OptionChanges, Options, TestSource } from './world.ts';
 
 /** A whole extract as a test looks at it: cells in canonical text. */
 export interface Table {
@@ -20,7 +20,7 @@ export interface Table {
 interface How {
   readonly signal?: AbortSignal;
   readonly watermark?: string;
-  readonly login?: Place['login'];
+  readonly login?: TestSource['login'];
 }
 
 /** One connector at one place: makes the contexts that the runner would make, and keeps everything that is said. */
@@ -28,9 +28,9 @@ export class Bench {
   readonly connector: Connector;
   /** Everything that anybody could see: log lines, sentences, problems, watermarks. */
   readonly heard: string[] = [];
-  readonly place: Place;
+  readonly place: TestSource;
 
-  constructor(connector: Connector, place: Place) {
+  constructor(connector: Connector, place: TestSource) {
     this.connector = connector;
     this.place = place;
     for (const secret of place.secrets ?? [])
@@ -38,13 +38,13 @@ export class Bench {
   }
 
   /** The good options with those of a reading on top. */
-  given({ source, query }: Reading = {}): { source: Options; query: Options } {
+  given({ source, query }: OptionChanges = {}): { source: Options; query: Options } {
     return { source: merged(this.place.source, source), query: merged(this.place.query, query) };
   }
 
   /** Runs `act` in the context of a run that has a scratch folder of its own, which goes with it. */
   async within<T>(
-    reading: Reading | undefined,
+    reading: OptionChanges | undefined,
     how: How,
     act: (context: ExtractContext<OptionSet, OptionSet>) => Promise<T>,
   ): Promise<T> {
@@ -59,7 +59,7 @@ export class Bench {
     }
   }
 
-  #context(reading: Reading | undefined, how: How, scratch: string): ExtractContext<OptionSet, OptionSet> {
+  #context(reading: OptionChanges | undefined, how: How, scratch: string): ExtractContext<OptionSet, OptionSet> {
     const { connector, place } = this;
     const { source, query } = this.given(reading);
     registerSecrets(connector.source, source);
@@ -86,7 +86,7 @@ export class Bench {
     }
   }
 
-  check(reading?: Reading, how: How = {}): Promise<string> {
+  check(reading?: OptionChanges, how: How = {}): Promise<string> {
     return this.within(reading, how, async (context) => {
       const said = await this.connector.check(context);
       this.heard.push(said);
@@ -95,7 +95,7 @@ export class Bench {
   }
 
   /** Everything that one extract gives, each batch held against the contract. */
-  read(reading?: Reading, how: How = {}): Promise<Table> {
+  read(reading?: OptionChanges, how: How = {}): Promise<Table> {
     return this.within(reading, how, async (context) => {
       const extraction = await this.connector.extract(context);
       const { columns } = extraction;
@@ -116,7 +116,7 @@ export class Bench {
   }
 
   /** An extract whose batches the caller pulls itself. */
-  extracting<T>(reading: Reading | undefined, how: How, act: (extraction: Extraction) => Promise<T>): Promise<T> {
+  extracting<T>(reading: OptionChanges | undefined, how: How, act: (extraction: Extraction) => Promise<T>): Promise<T> {
     return this.within(reading, how, async (context) => act(await this.connector.extract(context)));
   }
 

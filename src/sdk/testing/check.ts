@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Family } from '../../lib/problem.ts';
 import { Problem } from '../../lib/problem.ts';
 import type { Bench } from './bench.ts';
-import type { Part } from './world.ts';
+import type { WorldPart } from './world.ts';
 
 /** One thing that is looked at. `run` ends well, or throws an assertion that says what is wrong and what was promised. */
 export interface Check {
@@ -15,7 +15,7 @@ export interface Check {
 export interface Promised {
   readonly name: string;
   /** The part of the world that it needs. */
-  readonly needs?: Part;
+  readonly needs?: WorldPart;
   look(bench: Bench): Promise<void>;
 }
 

@@ -2,4 +2,12 @@
 export type { Check } from './check.ts';
 export { hostileNames, hostileValues } from './hostile.ts';
 export { connectorKit, type Kit, type KitOptions } from './kit.ts';
-export type { Options, Part, Place, Reading, Resume, Rows, World } from './world.ts';
+export type {
+  CanonicalRows,
+  OptionChanges,
+  Options,
+  Resume,
+  TestSource,
+  World,
+  WorldPart,
+} from './world.ts';

@@ -3,11 +3,11 @@ import type { Connector } from '../connector.ts';
 import { withDefaults } from '../option.ts';
 import { Bench } from './bench.ts';
 import { type Check, fail, type Promised, problemOf } from './check.ts';
+import { connectingChecks } from './connecting-checks.ts';
 import { declaredChecks } from './declared.ts';
-import { meetingChecks } from './meeting.ts';
-import { readingChecks } from './reading.ts';
-import { stoppingChecks } from './stopping.ts';
-import type { Part, Place, World } from './world.ts';
+import { readingChecks } from './reading-checks.ts';
+import { stoppingChecks } from './stopping-checks.ts';
+import type { TestSource, World, WorldPart } from './world.ts';
 
 /** The standard suite for one connector in one world. */
 export interface Kit {
@@ -39,7 +39,7 @@ export function connectorKit(connector: Connector, world?: World, { file }: KitO
     return { checks: [...declared, goneCheck(connector)], close: async () => undefined };
   if (world === undefined) throw new Error(`the connector "${connector.id}" has no world that it could be tested in`);
   const meeting = meet(connector, world);
-  const promised = [...meetingChecks, ...readingChecks, ...stoppingChecks, secretCheck].filter(
+  const promised = [...connectingChecks, ...readingChecks, ...stoppingChecks, secretCheck].filter(
     ({ needs }) => needs !== 'resume' || connector.resumes !== undefined,
   );
   const checks = promised.map((check) => checkOf(check, { world, meeting }));
@@ -56,7 +56,7 @@ interface Meeting {
 
 /** The place is started when the first check needs it, once. */
 function meet(connector: Connector, world: World): Meeting {
-  let place: Promise<Place> | undefined;
+  let place: Promise<TestSource> | undefined;
   let bench: Promise<Bench> | undefined;
   return {
     bench: () => {
@@ -87,7 +87,7 @@ function checkOf(
 
 /** What a world goes without is said in the title of a check, so that it stands in every report. */
 function waiverCheck({ waived = {} }: World): Check {
-  const told = (Object.entries(waived) as [Part, string][]).map(([part, why]) => `${part} (${why})`);
+  const told = (Object.entries(waived) as [WorldPart, string][]).map(([part, why]) => `${part} (${why})`);
   return {
     name: told.length === 0 ? 'its world leaves nothing out' : `its world leaves out: ${told.join('; ')}`,
     run: async () => {
@@ -119,7 +119,7 @@ const secretCheck: Promised = {
   },
 };
 
-function secretTexts(connector: Connector, bench: Bench, reading?: Place['credentials']): string[] {
+function secretTexts(connector: Connector, bench: Bench, reading?: TestSource['credentials']): string[] {
   const { source, query } = bench.given(reading);
   const all = [...Object.entries(connector.source).map(([name, option]) => [option, source[name]] as const)];
   all.push(...Object.entries(connector.query).map(([name, option]) => [option, query[name]] as const));

@@ -1,70 +1,70 @@
 import type { Family } from '../../lib/problem.ts';
 import type { Column } from '../column.ts';
-import type { Login } from '../oauth.ts';
+import type { TokenSource } from '../oauth.ts';
 
 /** Options by name, as a config would give them. */
 export type Options = Readonly<Record<string, unknown>>;
 
 /** Rows as canonical text; null is an absent value. */
-export type Rows = readonly (readonly (string | null)[])[];
+export type CanonicalRows = readonly (readonly (string | null)[])[];
 
 /** What differs from the good options of the place; an option that is set to undefined is left out. */
-export interface Reading {
+export interface OptionChanges {
   readonly source?: Options;
   readonly query?: Options;
 }
 
 /** What a world may go without, where it says why. */
-export type Part = 'credentials' | 'nobody' | 'hostile' | 'many' | 'resume' | 'refused' | 'example';
+export type WorldPart = 'credentials' | 'nobody' | 'hostile' | 'many' | 'resume' | 'refused' | 'example';
 
 /** The place that a connector reads, as small as it can be while everything that is promised can be seen there. */
 export interface World {
   /** Tells worlds of one connector apart: `postgres`. */
   readonly name?: string;
   /** Parts that this world cannot show, each with the reason. Everything else is demanded. */
-  readonly waived?: Readonly<Partial<Record<Part, string>>>;
+  readonly waived?: Readonly<Partial<Record<WorldPart, string>>>;
   /** Starts the place: a real server, a double of the vendor, a folder of files. Called once, before the first check. */
-  open(): Promise<Place>;
+  open(): Promise<TestSource>;
 }
 
 /** A source that answers, and what it holds. */
-export interface Place {
+export interface TestSource {
   /** Options that work; with them the connector gives exactly `columns` and `rows`, every time. */
   readonly source: Options;
   readonly query: Options;
   readonly columns: readonly Column[];
-  readonly rows: Rows;
+  readonly rows: CanonicalRows;
   /** The folder of the config file, where the options hold relative paths. */
   readonly folder?: string;
   /** For a source with an OAuth description. */
-  readonly login?: Login;
+  readonly login?: TokenSource;
   /** Texts that nobody may see, beside the options that are declared secret: a password inside of an address. */
   readonly secrets?: readonly string[];
   /** Options that pass for nothing, each with the name of the option that has to be blamed. At least one. */
-  readonly refused?: readonly (Reading & { readonly option: string })[];
+  readonly refused?: readonly (OptionChanges & { readonly option: string })[];
   /** Credentials that the place does not know; it has to come out as family `login`. */
-  readonly credentials?: Reading & { readonly login?: Login };
+  readonly credentials?: OptionChanges & { readonly login?: TokenSource };
   /** A place where nobody is; `try_later` has to come out of it, unless another family is right here. */
-  readonly nobody?: Reading & { readonly family?: Family };
+  readonly nobody?: OptionChanges & { readonly family?: Family };
   /**
    * Reads a table of {@link hostileNames} (its columns) with a row for each of {@link hostileValues}, which stands in every
    * column. Where a place can hold only some of them: `names` and `values` say which, in that order.
    */
-  readonly hostile?: Reading & { readonly names?: readonly string[]; readonly values?: readonly string[] };
+  readonly hostile?: OptionChanges & { readonly names?: readonly string[]; readonly values?: readonly string[] };
   /** Reads at least 24 MB of cells. The place must not hold what it has not yet sent in memory of this process. */
-  readonly many?: Reading & { readonly rows: number };
+  readonly many?: OptionChanges & { readonly rows: number };
   /** Demanded of every connector that says how it resumes. */
   readonly resume?: Resume;
   /** What the jobs of the connector's own example need beside the good source to find rows here. */
-  readonly example?: Reading;
+  readonly example?: OptionChanges;
   /** Stops everything that `open` started. */
   close?(): Promise<void>;
 }
 
 /** For connectors that go on where the last run ended. */
-export interface Resume extends Reading {
+export interface Resume extends OptionChanges {
   /** Adds rows behind the watermark and returns those that the next extract has to give. */
-  grow(): Promise<Rows>;
+  grow(): Promise<CanonicalRows>;
   /**
    * Rows that may come twice; 0 unless the vendor makes that impossible: those of the very edge, or all of them where a
    * source tells only whether anything has changed, and then gives everything anew.

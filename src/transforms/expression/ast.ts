@@ -2,7 +2,7 @@ import type { ASTNode } from '@marcbachmann/cel-js';
 import type { Column } from '../../sdk/column.ts';
 
 /** What an expression's text alone tells about it. */
-export interface Reading {
+export interface ColumnUse {
   /** Indexes of the columns that it may read. */
   readonly columns: readonly number[];
   /** The column that it is, when it is nothing but a column. */
@@ -26,7 +26,7 @@ const lenientCalls = new Set([
 ]);
 
 /** Finds the columns an expression reads, and how. */
-export function readingOf(ast: ASTNode, columns: readonly Column[]): Reading {
+export function columnUseOf(ast: ASTNode, columns: readonly Column[]): ColumnUse {
   const indexes = new Map(columns.map(({ name }, index) => [name, index]));
   const found = new Set<number>();
   let strict = true;

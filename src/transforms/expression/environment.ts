@@ -18,7 +18,7 @@ export class Cursor {
 }
 
 /** An environment for these columns, and the object that its variables are read from. */
-export interface Bound {
+export interface BoundColumns {
   readonly environment: Environment;
   readonly context: object;
   /** Columns that are hidden by a word of the language and must be written `row["name"]`. */
@@ -57,7 +57,7 @@ function withNow(environment: Environment, now: Date): Environment {
  * Columns as typed variables, and once more as fields of `row`. Both are getters that decode the one cell under the
  * cursor when, and only when, an expression reads it. They stand on objects without a prototype: nothing else is there.
  */
-export function bind(columns: readonly Column[], cursor: Cursor, now: Date): Bound {
+export function bind(columns: readonly Column[], cursor: Cursor, now: Date): BoundColumns {
   const environment = withNow(language().clone(), now);
   const context: object = Object.create(null);
   const Row = class {};

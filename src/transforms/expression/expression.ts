@@ -4,7 +4,7 @@ import { type Batch, cellText } from '../../sdk/batch.ts';
 import type { Column } from '../../sdk/column.ts';
 import { shown } from '../show.ts';
 import { isNull } from '../stored.ts';
-import { type Reading, readingOf } from './ast.ts';
+import { type ColumnUse, columnUseOf } from './ast.ts';
 import { bind, Cursor, looseLanguage } from './environment.ts';
 import { invalidExpression, nearestFunction, syntaxFault, unknownFunction } from './invalid.ts';
 import { nullTouched } from './null-touched.ts';
@@ -15,7 +15,7 @@ export class Expression {
   readonly text: string;
   /** The language's name for the type of its value. */
   readonly type: string;
-  readonly reading: Reading;
+  readonly reading: ColumnUse;
   readonly #columns: readonly Column[];
   readonly #cursor: Cursor;
   readonly #evaluate: () => unknown;
@@ -31,7 +31,7 @@ export class Expression {
       if (!checked.valid) throw checked.error;
       refuseObjectAccess(parsed.ast as ASTNode);
       this.type = checked.type ?? 'dyn';
-      this.reading = readingOf(parsed.ast as ASTNode, columns);
+      this.reading = columnUseOf(parsed.ast as ASTNode, columns);
       this.#evaluate = () => parsed(context);
     } catch (thrown) {
       throw invalidExpression(thrown, { text, columns, hidden, environment });

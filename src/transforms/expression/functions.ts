@@ -5,8 +5,8 @@ import { CellFault } from './cell-fault.ts';
 import { decimalOf } from './decimal-operators.ts';
 import { registerTimeFunctions } from './time-functions.ts';
 
-const mostTexts = 8;
-const mostDigits = 100n;
+const maxTexts = 8;
+const maxDigits = 100n;
 const int64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
 
 /** Teaches the language the functions that data work needs beyond its own. None of them sees more than its arguments. */
@@ -30,7 +30,7 @@ function registerText(define: Define): void {
   );
   define('substring(string, int): string', (text: string, from: bigint) => partOf(text, from));
   define('substring(string, int, int): string', (text: string, from: bigint, to: bigint) => partOf(text, from, to));
-  for (let count = 2; count <= mostTexts; count++)
+  for (let count = 2; count <= maxTexts; count++)
     define(`concat(${Array(count).fill('string').join(', ')}): string`, (...texts: string[]) => texts.join(''));
 }
 
@@ -79,7 +79,7 @@ function towards(value: Decimal, missed: (truncated: Decimal) => boolean, step: 
 }
 
 function digitsOf(digits: bigint): number {
-  if (digits > mostDigits || digits < -mostDigits) throw new CellFault(`round takes at most ${mostDigits} digits`);
+  if (digits > maxDigits || digits < -maxDigits) throw new CellFault(`round takes at most ${maxDigits} digits`);
   return Number(digits);
 }
 

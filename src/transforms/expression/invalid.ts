@@ -4,7 +4,7 @@ import { Problem } from '../../lib/problem.ts';
 import type { Column } from '../../sdk/column.ts';
 import { shown } from '../show.ts';
 
-interface Around {
+interface ExpressionContext {
   readonly text: string;
   readonly columns: readonly Column[];
   readonly hidden: readonly string[];
@@ -12,7 +12,7 @@ interface Around {
 }
 
 /** The library's complaint about an expression as a Problem: what, at which character, what was meant. */
-export function invalidExpression(thrown: unknown, around: Around): Problem {
+export function invalidExpression(thrown: unknown, around: ExpressionContext): Problem {
   const { text, columns } = around;
   // A package that is missing says nothing about the expression.
   if (thrown instanceof Problem && thrown.family === 'bug') return thrown;
@@ -43,7 +43,7 @@ function summaryOf(thrown: unknown): string {
 function hint(
   thrown: unknown,
   unknown: string | undefined,
-  { text, columns, hidden, environment }: Around,
+  { text, columns, hidden, environment }: ExpressionContext,
 ): string | undefined {
   if (unknown !== undefined)
     return meant(

@@ -3,7 +3,7 @@ export interface CelType {
   readonly name: string;
   unify(registry: unknown, other: CelType): CelType | null;
 }
-export interface Checker {
+export interface TypeChecker {
   readonly registry: unknown;
   check(node: unknown, context: unknown): CelType;
   getType(name: string): CelType;
@@ -12,13 +12,13 @@ export interface Checker {
 export interface Runner {
   run(node: unknown, context: unknown): unknown;
 }
-export interface Call {
+export interface MacroCall {
   readonly args: readonly unknown[];
 }
-export interface Macro extends Call {
+export interface Macro extends MacroCall {
   readonly async: false;
   /** Set by typeCheck: all values become decimals. */
   asDecimal?: boolean;
-  typeCheck(checker: Checker, macro: Macro, context: unknown): CelType;
+  typeCheck(checker: TypeChecker, macro: Macro, context: unknown): CelType;
   evaluate(runner: Runner, macro: Macro, context: unknown): unknown;
 }

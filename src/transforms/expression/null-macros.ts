@@ -1,19 +1,19 @@
 import type { Environment } from '@marcbachmann/cel-js';
 import { decimalOf } from './decimal-operators.ts';
-import type { Call, CelType, Checker, Macro, Runner } from './macro.ts';
+import type { CelType, Macro, MacroCall, Runner, TypeChecker } from './macro.ts';
 import { nullTouched } from './null-touched.ts';
 
-const mostValues = 8;
+const maxValues = 8;
 const numeric = ['Decimal', 'int', 'double'];
 
 /** Teaches the language what to do about absent cells: `coalesce`, `is_null` and `null_if`. */
 export function registerNullMacros(environment: Environment): void {
-  for (let count = 2; count <= mostValues; count++)
-    environment.registerFunction(`coalesce(${Array(count).fill('ast').join(', ')}): dyn`, ({ args }: Call) =>
+  for (let count = 2; count <= maxValues; count++)
+    environment.registerFunction(`coalesce(${Array(count).fill('ast').join(', ')}): dyn`, ({ args }: MacroCall) =>
       coalesce(args),
     );
-  environment.registerFunction('is_null(ast): bool', ({ args }: Call) => isNull(args));
-  environment.registerFunction('null_if(ast, ast): dyn', ({ args }: Call) => nullIf(args));
+  environment.registerFunction('is_null(ast): bool', ({ args }: MacroCall) => isNull(args));
+  environment.registerFunction('null_if(ast, ast): dyn', ({ args }: MacroCall) => nullIf(args));
 }
 
 function coalesce(args: readonly unknown[]): Macro {
@@ -36,7 +36,7 @@ function coalesce(args: readonly unknown[]): Macro {
   };
 }
 
-function commonType(checker: Checker, types: readonly CelType[], nodes: readonly unknown[]): CelType {
+function commonType(checker: TypeChecker, types: readonly CelType[], nodes: readonly unknown[]): CelType {
   let common = types[0]!;
   for (const [index, type] of types.entries()) {
     const unified = common.unify(checker.registry, type);

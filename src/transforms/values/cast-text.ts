@@ -9,7 +9,7 @@ type From = Partial<Record<ColumnType, Convert>>;
 
 const same: Convert = (text) => text;
 /** Expanding 1e1000000 would fill the memory with zeros. */
-const largestExponent = 400;
+const maxExponent = 400;
 const number = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 const truths = new Set(['true', 't', 'yes', 'y', 'on', '1']);
 const untruths = new Set(['false', 'f', 'no', 'n', 'off', '0']);
@@ -73,7 +73,7 @@ function plainNumber(text: string): string | undefined {
   const trimmed = text.trim();
   if (!number.test(trimmed)) return undefined;
   const [digits, exponent = '0'] = trimmed.toLowerCase().split('e');
-  if (Math.abs(Number(exponent)) > largestExponent) return undefined;
+  if (Math.abs(Number(exponent)) > maxExponent) return undefined;
   const scale = Math.max(0, (digits!.split('.')[1] ?? '').length - Number(exponent));
   return new Big(digits!.replace('+', '').replace(/\.$/, '') + (exponent === '0' ? '' : `e${exponent}`))
     .toFixed(scale)

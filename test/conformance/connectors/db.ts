@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
-import { hostileNames, hostileValues, type Options, type Place, type Resume, type World } from '#sdk/testing';
+import { hostileNames, hostileValues, type Options, type Resume, type TestSource, type World } from '#sdk/testing';
 import { SqliteDatabase } from '../../../src/lib/sqlite.ts';
 import { startMariadb } from '../../servers/mariadb.ts';
 import { startPostgres } from '../../servers/postgres.ts';
@@ -57,7 +57,7 @@ const common = {
     { query: { cursor: 'id', chunks: { column: 'id', rows: 10 } }, option: 'chunks' },
     { query: { chunks: { column: 'id' } }, option: 'chunks' },
   ],
-} as const satisfies Partial<Place>;
+} as const satisfies Partial<TestSource>;
 
 interface HostileTable {
   readonly create: string;
@@ -77,7 +77,7 @@ function hostileTable(given: readonly string[], quote: (name: string) => string)
   };
 }
 
-function serverPlace(server: TestServer, port: number, many: string): Place {
+function serverPlace(server: TestServer, port: number, many: string): TestSource {
   const { host, user, password, database } = server;
   const scheme = server.url.split(':')[0]!;
   const driver: Options = { driver: scheme === 'mysql' ? 'mariadb' : scheme };

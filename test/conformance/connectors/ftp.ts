@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Place, World } from '#sdk/testing';
+import type { TestSource, World } from '#sdk/testing';
 import { makeCertificates } from '../../servers/certificates.ts';
 import type { FileServer } from '../../servers/file-server.ts';
 import { startProftpd } from '../../servers/proftpd.ts';
@@ -42,7 +42,7 @@ interface Given {
   readonly source: Readonly<Record<string, unknown>>;
 }
 
-async function placeOn(server: FileServer, { folder, source }: Given): Promise<Place> {
+async function placeOn(server: FileServer, { folder, source }: Given): Promise<TestSource> {
   const { host, port, user, password, files } = server;
   const put = (name: string, content: string) => writeFile(join(files, name), content);
   await putOrders(files);

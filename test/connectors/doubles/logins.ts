@@ -1,7 +1,7 @@
-import type { Login, Token } from '../../../src/sdk/index.ts';
+import type { Token, TokenSource } from '../../../src/sdk/index.ts';
 
 /** Plays the runner: `token-1` until it is refused, then `token-2`, and so on. */
-export class TestLogin implements Login {
+export class TestLogin implements TokenSource {
   refusals: string[] = [];
   readonly #kept: Readonly<Record<string, string>>;
 

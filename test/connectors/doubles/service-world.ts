@@ -1,4 +1,4 @@
-import type { Options, Place, Rows, World } from '#sdk/testing';
+import type { CanonicalRows, Options, TestSource, World } from '#sdk/testing';
 import type { Column } from '../../../src/sdk/index.ts';
 import { freePort } from '../../servers/server.ts';
 import { TestLogin } from './logins.ts';
@@ -10,12 +10,12 @@ interface WorldInit {
   readonly query: Options;
   readonly routes: Routes;
   readonly columns: readonly Column[];
-  readonly rows: Rows;
-  readonly refused: NonNullable<Place['refused']>;
+  readonly rows: CanonicalRows;
+  readonly refused: NonNullable<TestSource['refused']>;
   /** Pages are made when they are asked for, by the routes: at least 24 MB of cells. */
-  readonly many?: NonNullable<Place['many']>;
-  readonly hostile?: NonNullable<Place['hostile']>;
-  readonly resume?: NonNullable<Place['resume']>;
+  readonly many?: NonNullable<TestSource['many']>;
+  readonly hostile?: NonNullable<TestSource['hostile']>;
+  readonly resume?: NonNullable<TestSource['resume']>;
   readonly waived?: World['waived'];
   /** Fields that came with the token. */
   readonly kept?: Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-import { batchOf, defineConnector, type Login, option, Problem, type Token } from 'sluice/sdk';
+import { batchOf, defineConnector, option, Problem, type Token, type TokenSource } from 'sluice/sdk';
 
 const columns = [{ name: 'id', type: 'integer' }] as const;
 
@@ -44,7 +44,7 @@ export default defineConnector({
   },
 });
 
-async function pageOf(url: string, login: Login): Promise<readonly { id: number }[]> {
+async function pageOf(url: string, login: TokenSource): Promise<readonly { id: number }[]> {
   const token = await login.token();
   const first = await ask(url, token);
   if (first.ok) return (await first.json()) as { id: number }[];

@@ -1,0 +1,158 @@
+import { hash } from 'node:crypto';
+import { type Batch, type Column, cellText, type RowsAgain, storedRow } from '#sdk';
+import { isBefore, type Lag, lagged, refuseCursorValue } from './cursor-value.ts';
+import type { CursorBound } from './dialect.ts';
+import type { Watermark } from './watermark.ts';
+
+/** So many rows are told again; of more that share the edge, the first ones come once more with each run. */
+export const maxBoundaryRows = 10_000;
+
+interface BoundaryRow {
+  readonly value: CursorBound;
+  readonly row: string;
+}
+
+interface BoundaryRowsOptions {
+  readonly column: string;
+  readonly lag: Lag | undefined;
+  readonly before: Watermark | undefined;
+  /** Index of the column whose text decides. */
+  readonly at: number;
+  readonly type: CursorBound['type'];
+  /** Columns of the rows that the job gets: the first ones of each batch. */
+  readonly columns: readonly Column[];
+}
+
+/**
+ * The edge of what is read: drops rows that came before exactly as they are now, and remembers those that the next run will
+ * meet again. Rows come in the order of the cursor, so both only look at the ends of what comes.
+ */
+export class BoundaryRows {
+  readonly #reading: BoundaryRowsOptions;
+  /** Rows of the last run that may come again, and how often. */
+  readonly #expected = new Map<string, number>();
+  /** Indexes of the columns of the last run, in its order: rows of both runs are compared by these. */
+  readonly #common: readonly number[];
+  readonly #all: readonly number[];
+  /** Columns of the last run that are gone: its rows cannot be compared. */
+  readonly #gone: readonly string[];
+  /** Such rows have come. */
+  #hasUncompared = false;
+  #seen: BoundaryRow[] = [];
+  /** Value of the last row that there was no room to remember. */
+  #forgotten: CursorBound | undefined;
+  #value: CursorBound | undefined;
+
+  constructor(reading: BoundaryRowsOptions) {
+    this.#reading = reading;
+    const { columns: former = [], seen = [] } = reading.before ?? {};
+    const names = reading.columns.map(({ name }) => name);
+    this.#all = reading.columns.keys().toArray();
+    this.#gone = former.filter((name) => !names.includes(name));
+    this.#common = former.map((name) => names.indexOf(name));
+    if (this.#isIncomparable) return;
+    for (const row of seen) this.#expected.set(row, (this.#expected.get(row) ?? 0) + 1);
+  }
+
+  /** The rows of the batch that are new. */
+  fresh(batch: Batch): Batch {
+    this.#remember(batch);
+    this.#noteUncompared(batch);
+    const rows = new Int32Array(batch.length);
+    let length = 0;
+    for (let i = 0; i < batch.length; i++) {
+      if (this.#isExpected(batch, i)) continue;
+      rows[length++] = storedRow(batch, i);
+    }
+    return length === batch.length ? batch : { ...batch, rows, length };
+  }
+
+  #isExpected(batch: Batch, i: number): boolean {
+    if (this.#expected.size === 0) return false;
+    const row = rowOf(batch, i, this.#common);
+    const left = this.#expected.get(row);
+    if (left === undefined) {
+      this.#leaveBehind(this.#valueOf(batch, i));
+      return false;
+    }
+    if (left === 1) this.#expected.delete(row);
+    else this.#expected.set(row, left - 1);
+    return true;
+  }
+
+  /** Behind the last run's edge nothing is expected any more. */
+  #leaveBehind(value: CursorBound): void {
+    const { before, type } = this.#reading;
+    if (type !== 'text' && isBefore(before!.value, value)) this.#expected.clear();
+  }
+
+  /** Notes the rows at the end of the batch that the next run will be given again. */
+  #remember(batch: Batch): void {
+    const { column, lag } = this.#reading;
+    const value = this.#valueOf(batch, batch.length - 1);
+    refuseCursorValue(column, value);
+    this.#value = value;
+    const from = lagged(column, value, lag);
+    const added: BoundaryRow[] = [];
+    let i = batch.length - 1;
+    for (; i >= 0 && added.length < maxBoundaryRows; i--) {
+      const cursor = this.#valueOf(batch, i);
+      if (isBefore(cursor, from)) break;
+      added.push({ value: cursor, row: rowOf(batch, i, this.#all) });
+    }
+    const kept = added.length < batch.length ? [] : this.#seen.filter((old) => !isBefore(old.value, from));
+    const all = [...kept, ...added.reverse()];
+    if (added.length === maxBoundaryRows && i >= 0) this.#forgotten = this.#valueOf(batch, i);
+    else if (all.length > maxBoundaryRows) this.#forgotten = all.at(-maxBoundaryRows - 1)!.value;
+    this.#seen = all.slice(-maxBoundaryRows);
+    if (this.#forgotten !== undefined && isBefore(this.#forgotten, from)) this.#forgotten = undefined;
+  }
+
+  /** The last run's rows are remembered by columns that are gone, or by nobody knows which. */
+  get #isIncomparable(): boolean {
+    const { columns = [], seen = [] } = this.#reading.before ?? {};
+    return seen.length > 0 && (columns.length === 0 || this.#gone.length > 0);
+  }
+
+  /** Rows come in order, so the first one of a run tells. The order of texts is the database's: each may be of the last run. */
+  #noteUncompared(batch: Batch): void {
+    if (this.#hasUncompared || !this.#isIncomparable) return;
+    const { before, type } = this.#reading;
+    this.#hasUncompared = type === 'text' || !isBefore(before!.value, this.#valueOf(batch, 0));
+  }
+
+  /** Why rows come twice: in the next run those that are not remembered, in this one those that cannot be compared. */
+  get comesAgain(): RowsAgain | undefined {
+    if (this.#hasUncompared) return { why: 'columns_gone', columns: this.#gone };
+    return this.#forgotten === undefined ? undefined : { why: 'too_many' };
+  }
+
+  #valueOf(batch: Batch, i: number): CursorBound {
+    const { at, type } = this.#reading;
+    return { type, text: cellText(batch.cells[at]!, batch.columns[at]!.type, storedRow(batch, i))! };
+  }
+
+  /** The watermark that all this comes to; the one before where no row came. */
+  watermark(): Watermark | undefined {
+    const { before, column, columns, type } = this.#reading;
+    if (this.#value === undefined) return before;
+    // Rows may have been taken away since: what is read never goes back.
+    const isBack = before !== undefined && type !== 'text' && isBefore(this.#value, before.value);
+    const value = isBack ? before.value : this.#value;
+    return { column, value, columns: columns.map(({ name }) => name), seen: this.#seen.map(({ row }) => row) };
+  }
+}
+
+/**
+ * Hash of a row: of its cells in the columns of these indexes, in this order. All that are there count: a row that was
+ * changed twice at the same instant is another one. Cells count by value: a column that got more decimals has the same rows.
+ */
+function rowOf(batch: Batch, i: number, columns: readonly number[]): string {
+  const stored = storedRow(batch, i);
+  const texts = columns.map((c) => {
+    const { type } = batch.columns[c]!;
+    const text = cellText(batch.cells[c]!, type, stored);
+    return type === 'decimal' && text?.includes('.') ? text.replace(/\.?0+$/, '') : text;
+  });
+  return hash('sha256', JSON.stringify(texts), 'base64').slice(0, 22);
+}

@@ -1,0 +1,61 @@
+import { logInBy, openTunnel, type SshLogin, type Tunnel } from '#sdk';
+import { addressOf } from './address.ts';
+import type { ConnectOptions } from './driver.ts';
+import type { SshOptions } from './options.ts';
+
+/** A run that ends before its rows were read may still have to tell the server so, through the tunnel. */
+const lastWordsMs = 1000;
+
+/** The way to the server of a source: straight, or by an SSH tunnel that is opened when it is needed, and anew when it broke. */
+export class Route {
+  readonly #options: ConnectOptions;
+  #tunnel: Tunnel | undefined;
+
+  constructor(connectOptions: ConnectOptions) {
+    this.#options = connectOptions;
+  }
+
+  /** The door, with the tunnel that leads to it. */
+  async door(): Promise<ConnectOptions> {
+    const { source, folder, signal } = this.#options;
+    const { ssh } = source;
+    if (ssh === undefined) return this.#options;
+    if (this.#tunnel?.fault() !== undefined) await this.close();
+    const { host, port } = addressOf(source);
+    const login = loginOf(ssh, { folder, source });
+    // PostgreSQL's driver wants the folder and makes this name of the port by itself.
+    const open = () => openTunnel({ login, to: { host, port }, name: `.s.PGSQL.${port}`, signal });
+    this.#tunnel ??= await logInBy(this.#options, open, { isPart: true });
+    return { ...this.#options, tunnel: this.#tunnel };
+  }
+
+  /** What a failure really is: where the tunnel broke, the driver only knows that the connection did. */
+  causeOf(thrown: unknown): unknown {
+    const { signal } = this.#options;
+    return signal.aborted ? signal.reason : (this.#tunnel?.fault() ?? thrown);
+  }
+
+  async close(): Promise<void> {
+    const tunnel = this.#tunnel;
+    this.#tunnel = undefined;
+    await tunnel?.close();
+  }
+
+  closeSoon(): void {
+    if (this.#tunnel !== undefined) setTimeout(() => void this.close(), lastWordsMs);
+  }
+}
+
+function loginOf(ssh: SshOptions, { folder, source }: Pick<ConnectOptions, 'folder' | 'source'>): SshLogin {
+  const port = ssh.port ?? 22;
+  return {
+    ...ssh,
+    port,
+    known_hosts_file: ssh.known_hosts_file ?? '~/.ssh/known_hosts',
+    folder,
+    connectTimeoutSeconds: source.connect_timeout_seconds,
+    idleTimeoutSeconds: 60,
+    place: `ssh://${ssh.host}${port === 22 ? '' : `:${port}`}`,
+    codes: 'DB_SSH',
+  };
+}

@@ -1,0 +1,169 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  buildRequest,
+  type ConnectorLog,
+  CredentialProvider,
+  type HttpClient,
+  type HttpRequest,
+  type HttpResponse,
+  type LoginData,
+  Moment,
+  type OAuthDescription,
+  parseExact,
+  type RequestData,
+  rateLimitPauseMs,
+  registerSecret,
+  renderDeep,
+  type Scope,
+  secretName,
+  type TokenSource,
+  withRetries,
+} from '#sdk';
+import type { Auth, SideCall } from './auth.ts';
+import type { RestQuery, RestSource } from './options.ts';
+import { requestOf } from './request.ts';
+
+export interface RestClientOptions {
+  readonly source: RestSource;
+  readonly client: HttpClient;
+  /** The runner's tokens, for `client_credentials` and `authorization_code`. */
+  readonly login: TokenSource | undefined;
+  /** Zone in which days are reckoned. */
+  readonly zone: string;
+  /** The instant that the run stands for; absent: the present. */
+  readonly logicalAt?: number;
+  readonly signal: AbortSignal;
+  readonly log: ConnectorLog;
+}
+
+/** Asks for pages: logged in, with templates filled, repeated where that helps, and no faster than the server wants. */
+export class RestClient {
+  readonly scope: Scope;
+  readonly #options: RestClientOptions;
+  readonly #credentials: CredentialProvider;
+  #notBefore = 0;
+
+  constructor(init: RestClientOptions) {
+    this.#options = init;
+    this.scope = { now: Moment.ofRun(init.zone, init.logicalAt) };
+    const call = (request: RequestData) => this.#sideCall(request);
+    this.#credentials = new CredentialProvider(loginOf(init.source.auth), { login: init.login, call });
+  }
+
+  /** The request of a query, its templates filled from the scope. */
+  async request(
+    query: Pick<RestQuery, 'path' | 'endpoint_url' | 'method' | 'parameters' | 'body'>,
+    scope: Scope,
+  ): Promise<HttpRequest> {
+    const credentials = this.#credentials.credentials({ ...scope, login: await this.#credentials.facts() });
+    return requestOf(this.#options.source, query, { fill: (value) => renderDeep(value, scope), credentials });
+  }
+
+  /**
+   * Sends what `make` makes, anew for every attempt, and hands the answer to `read` while it can still be asked for again. A token
+   * that is refused is renewed once.
+   */
+  fetch<T>(
+    make: () => Promise<HttpRequest>,
+    read: (answer: HttpResponse, sent: HttpRequest) => Promise<T>,
+  ): Promise<T> {
+    const { source, signal, log, client } = this.#options;
+    const onPause = (problem: Error, milliseconds: number) =>
+      log.warn('asking again after a pause', { because: problem.message, pauseMs: Math.round(milliseconds) });
+    return withRetries({ retries: source.retries, signal, onPause }, async () => {
+      await this.#pause();
+      let sent = await make();
+      let answer = await client.send(sent);
+      if (answer.status === 401 && (await this.#credentials.refused())) {
+        await answer.body.return(undefined);
+        sent = await make();
+        answer = await client.send(sent);
+      }
+      this.#notBefore = performance.now() + rateLimitPauseMs(answer.headers, Date.now());
+      if (answer.status !== 304) await client.accept(answer);
+      this.#credentials.accepted();
+      return read(answer, sent);
+    });
+  }
+
+  /** Ends a session that was opened. */
+  end(): Promise<void> {
+    return this.#credentials.end();
+  }
+
+  async #pause(): Promise<void> {
+    const pause = this.#notBefore - performance.now();
+    const { signal } = this.#options;
+    if (pause > 0) await wait(pause, undefined, { signal }).catch(() => signal.throwIfAborted());
+  }
+
+  async #sideCall(data: RequestData) {
+    const { source, client } = this.#options;
+    const request = buildRequest(data, { base: source.url ?? '' }, this.scope, { headers: {}, query: [] });
+    const { url, status, headers, body } = await client.fetch(request);
+    const text = Buffer.concat(await Array.fromAsync(body)).toString('utf8');
+    const flat = Object.entries(headers).map(([name, value]) => [name, [value ?? []].flat().join(', ')] as const);
+    return { url, status, headers: Object.fromEntries(flat), body: parsed(text), text };
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseExact(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** How `auth` logs in, in the words of the SDK; what needs no token is put into requests by itself. */
+function loginOf(auth: Auth): LoginData {
+  const oauth = describedLogin(auth);
+  if (oauth !== undefined) return { kind: 'oauth', oauth };
+  if (auth.kind !== 'login_call') return { kind: 'none' };
+  const { name = 'authorization', in: place, call, token_path = '', logout } = auth;
+  registerWithin([call, logout]);
+  const scheme = auth.scheme ?? (auth.name === undefined ? 'Bearer' : '');
+  const value = scheme === '' ? '{{ login.token }}' : `${scheme} {{ login.token }}`;
+  return {
+    kind: 'session',
+    call: dataOf(call!),
+    token: token_path,
+    ...(place === 'query' ? { query: { [name]: '{{ login.token }}' } } : { headers: { [name]: value } }),
+    logout: logout === undefined ? undefined : dataOf(logout),
+  };
+}
+
+/** What a login call sends stands deep inside of `auth`; its secrets are known by their names. */
+function registerWithin(value: unknown, name = ''): void {
+  if (typeof value === 'string' && secretName.test(name)) registerSecret(value);
+  if (typeof value !== 'object' || value === null) return;
+  for (const [inner, one] of Object.entries(value)) registerWithin(one, Array.isArray(value) ? name : inner);
+}
+
+function dataOf({ path, method, headers, body, form }: SideCall): RequestData {
+  return {
+    path,
+    method,
+    headers,
+    json: body,
+    form,
+  };
+}
+
+/** The OAuth of `client_credentials` and `authorization_code`; undefined for every other kind. */
+export function describedLogin(auth: Auth): OAuthDescription | undefined {
+  const { kind, token_url, scopes, client_authentication, token_parameters } = auth;
+  if (token_url === undefined) return undefined;
+  const shared = { token_url, ...present({ scopes, client_authentication, token_parameters }) };
+  if (kind === 'client_credentials') return { ...shared, grants: [kind], refresh: 'none' };
+  if (kind !== 'authorization_code') return undefined;
+  const { authorize_url, authorize_parameters, revoke_url, device_url, pkce = true } = auth;
+  const device = device_url === undefined ? undefined : { url: device_url };
+  // Taken as changing with every use: that is right for those that do not change, too.
+  const person = { grants: [kind], pkce, refresh: 'rotating' as const };
+  return { ...shared, ...person, ...present({ authorize_url, authorize_parameters, revoke_url, device }) };
+}
+
+function present<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+}

@@ -1,0 +1,51 @@
+import { equal, topBits } from './four-bytes.ts';
+
+/** The bytes of a cell that a format cannot copy as they are, for looking at four of them at once. */
+export interface EscapeSet {
+  /** Every byte below this one, repeated four times. */
+  readonly below: number;
+  /** Four bytes, each repeated four times. */
+  readonly a: number;
+  readonly b: number;
+  readonly c: number;
+  readonly d: number;
+  /** No cell may begin or end with a byte up to this one; -1 where it does not matter. */
+  readonly edge: number;
+}
+
+const four = (byte: number): number => Math.imul(byte, 0x01010101);
+
+/** Stops at every byte below `below` (at most 0x80), at each of one to four others, and at either end up to `edge`. */
+export function escapeSet(below: number, others: readonly number[], edge = -1): EscapeSet {
+  const [a, b = a, c = a, d = a] = others.map(four);
+  return { below: four(below), a: a!, b: b!, c: c!, d: d!, edge };
+}
+
+/**
+ * Copies the bytes `start..end` as they are and returns where they stop in `to`; -1 when a byte of them is among the
+ * stops, or they are too few to look at four at once. What was written by then may be overwritten.
+ */
+export function copyUnescaped(
+  to: DataView,
+  at: number,
+  from: DataView,
+  start: number,
+  end: number,
+  { below, a, b, c, d, edge }: EscapeSet,
+): number {
+  const last = end - 4;
+  if (last < start || from.getUint8(start) <= edge || from.getUint8(end - 1) <= edge) return -1;
+  for (let p = start; ; p += 4, at += 4) {
+    // The last four may overlap with those before.
+    if (p > last) {
+      at += last - p;
+      p = last;
+    }
+    const word = from.getInt32(p, true);
+    const low = (word - below) & ~word;
+    const others = equal(word, a) | equal(word, b) | equal(word, c) | equal(word, d);
+    if (((low | others) & topBits) !== 0) return -1;
+    to.setInt32(at, word, true);
+    if (p === last) return at + 4;
+  }
+}

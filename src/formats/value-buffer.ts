@@ -1,0 +1,108 @@
+import { Problem } from '../lib/problem.ts';
+import { cutText } from '../lib/redact.ts';
+import { loneSurrogates, type ReplacedCharacters, replacementCharacter } from '../lib/replaced-characters.ts';
+import type { Batch, ByteCells, ValueCells } from '../sdk/batch.ts';
+import { valueText } from '../sdk/batch.ts';
+import type { Column } from '../sdk/column.ts';
+
+/** Says whether a text can stand in this column; absent where any text can. */
+export type TextCheck = (text: string) => boolean;
+
+/** Longer strings are cheaper to write with one native call than by character codes. */
+const maxLengthByCode = 12;
+const firstBytes = 64 * 1024;
+const replacement = Buffer.from(replacementCharacter, 'utf8');
+
+/**
+ * Turns a column of values into byte cells, so that one loop writes both kinds and both come out the same. The memory is
+ * kept for the next batch. One column of one encoder.
+ */
+export class ValueBuffer {
+  readonly #column: Column;
+  readonly #check: TextCheck | undefined;
+  readonly #replaced: ReplacedCharacters;
+  #bytes: Buffer = Buffer.allocUnsafeSlow(0);
+  #spans = new Int32Array(0);
+
+  /** `replaced` counts the lone surrogates. */
+  constructor(column: Column, { check, replaced }: { check?: TextCheck | undefined; replaced: ReplacedCharacters }) {
+    this.#column = column;
+    this.#check = check;
+    this.#replaced = replaced;
+  }
+
+  /**
+   * The cells of the visible rows as canonical text in UTF-8, numbered like the visible rows. Lone surrogates become
+   * U+FFFD. Valid until the next call. Throws `FORMAT_VALUE` (with the row within the batch) when the check fails. `before`: rows of
+   * the run before the batch.
+   */
+  stage(batch: Batch, cells: ValueCells, before: number): ByteCells {
+    const { length, rows } = batch;
+    const { values } = cells;
+    if (this.#spans.length < length * 2) this.#spans = new Int32Array(length * 2);
+    const spans = this.#spans;
+    const check = this.#check;
+    let at = 0;
+    for (let i = 0; i < length; i++) {
+      const value = values[rows === undefined ? i : rows[i]!] ?? null;
+      const text = typeof value === 'string' ? value : valueText(value, this.#column.type);
+      if (text === null) {
+        spans[2 * i] = -1;
+        continue;
+      }
+      if (check !== undefined && !check(text)) throw this.#refused(text, i);
+      if (at + text.length * 3 > this.#bytes.length) this.#grow(at, maxBytes(text));
+      spans[2 * i] = at;
+      at = writeText(this.#bytes, at, text);
+      spans[2 * i + 1] = at;
+    }
+    if (this.#bytes.subarray(0, at).includes(replacement)) this.#countReplaced(batch, cells, before);
+    return { kind: 'bytes', bytes: this.#bytes, spans, stride: 1, slot: 0 };
+  }
+
+  /** A text may also hold U+FFFD of its own, which is none that was replaced. */
+  #countReplaced({ length, rows }: Batch, { values }: ValueCells, before: number): void {
+    const { name: column, type } = this.#column;
+    for (let i = 0; i < length; i++) {
+      const lone = loneSurrogates(valueText(values[rows === undefined ? i : rows[i]!] ?? null, type) ?? '');
+      this.#replaced.add(lone.length, () => ({ codePoint: lone[0]!.charCodeAt(0), row: before + i + 1, column }));
+    }
+  }
+
+  #grow(used: number, more: number): void {
+    if (used + more <= this.#bytes.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(firstBytes, this.#bytes.length * 2, used + more));
+    this.#bytes.copy(larger, 0, 0, used);
+    this.#bytes = larger;
+  }
+
+  #refused(text: string, row: number): Problem {
+    const { name, type } = this.#column;
+    return new Problem({
+      code: 'FORMAT_VALUE',
+      family: 'row',
+      message: `A value of the column ${JSON.stringify(name)} is not of its type ${type}`,
+      where: { column: name, row: row + 1 },
+      seen: JSON.stringify(cutText(text, 80)),
+      allowed: type === 'json' ? 'one JSON value' : `canonical text of the type ${type}`,
+      next: 'Declare the column as text, or cast it',
+    });
+  }
+}
+
+/** An upper bound of the size in UTF-8; exact for texts so long that three bytes a character would be a waste. */
+function maxBytes(text: string): number {
+  return text.length > firstBytes ? Buffer.byteLength(text, 'utf8') : text.length * 3;
+}
+
+/** Writes UTF-8 and returns where it ends. The room is there. */
+function writeText(to: Buffer, at: number, text: string): number {
+  const { length } = text;
+  if (length > maxLengthByCode) return at + to.write(text, at, 'utf8');
+  for (let k = 0; k < length; k++) {
+    const code = text.charCodeAt(k);
+    if (code > 0x7f) return at + k + to.write(text.slice(k), at + k, 'utf8');
+    to[at + k] = code;
+  }
+  return at + length;
+}

@@ -1,0 +1,125 @@
+import type { Guards } from '../config/config.ts';
+import { countOf, countText } from '../lib/count-text.ts';
+import { spanText } from '../lib/span.ts';
+import { instantText } from '../lib/time-text.ts';
+import type { Counted } from './guard-counters.ts';
+import type { GuardFailure } from './guard-finding.ts';
+
+/** A finished extract, as far as guards care. */
+export interface Result {
+  readonly rows: number;
+  readonly bytes: number;
+  /** Names of its columns. */
+  readonly columns: readonly string[];
+  /** The instant that the run stands for, epoch milliseconds: what is new is new at that time. */
+  readonly at: number;
+  readonly counted?: Counted;
+  /** An empty result is right: what guards say of rows that are not there does not count. */
+  readonly mayBeEmpty: boolean;
+}
+
+/** What it is compared with. */
+export interface LastGood {
+  readonly rows: number;
+  readonly run: string;
+}
+
+/** Everything that the guards object to, in the order in which they are declared. Empty: the result may be sent. */
+export function checkGuards(guards: Guards, result: Result, last: LastGood | undefined): GuardFailure[] {
+  const isEmpty = result.rows === 0 && result.mayBeEmpty;
+  const findings = [
+    bounds('rows', guards.rows, result.rows),
+    isEmpty ? undefined : change(guards, result, last),
+    missingColumns(guards, result.columns),
+    ...(isEmpty ? [] : nulls(guards, result)),
+    isEmpty ? undefined : newest(guards, result),
+    bounds('bytes', guards.bytes, result.bytes),
+  ];
+  return findings.filter((finding) => finding !== undefined);
+}
+
+function bounds(unit: 'rows' | 'bytes', allowed: Guards['rows'], seen: number): GuardFailure | undefined {
+  const { minimum = 0, maximum = Number.POSITIVE_INFINITY } = allowed ?? {};
+  if (seen >= minimum && seen <= maximum) return undefined;
+  const few = seen < minimum;
+  const noun = unit === 'rows' ? 'row' : 'byte';
+  return {
+    guard: unit,
+    message: `${few ? 'Fewer' : 'More'} ${unit} than a result ${few ? 'must' : 'may'} have`,
+    seen: countOf(seen, noun),
+    allowed: few ? `at least ${countOf(minimum, noun)}` : `at most ${countOf(maximum, noun)}`,
+  };
+}
+
+function change({ rowChange }: Guards, { rows }: Result, last: LastGood | undefined): GuardFailure | undefined {
+  if (rowChange === undefined || last === undefined || last.rows === 0 || last.rows < rowChange.from) return undefined;
+  const { down = 1, up = Number.POSITIVE_INFINITY } = rowChange;
+  // Compared as rows and not as parts: 0.7 of a hundred is not exactly seventy for a machine.
+  const fewest = Math.ceil(last.rows * (1 - down) - 1e-6);
+  const most = Math.floor(last.rows * (1 + up) + 1e-6);
+  if (rows >= fewest && rows <= most) return undefined;
+  const part = percentText(Math.abs(rows - last.rows) / last.rows);
+  const lost = rows < last.rows;
+  return {
+    guard: 'row_change',
+    message: `The number of rows ${lost ? 'fell' : 'grew'} by ${part} against the last good result`,
+    seen: `${countOf(rows, 'row')}; ${countText(last.rows)} in run ${last.run}`,
+    allowed: lost
+      ? `a loss of ${percentText(down)}: at least ${countOf(fewest, 'row')}`
+      : `a gain of ${percentText(up)}: at most ${countOf(most, 'row')}`,
+  };
+}
+
+/** What the guard of columns objects to: names that it, or a guard of cells, asks for and that are not among `columns`. */
+export function missingColumns(
+  { columns: asked = [], nulls, newest }: Guards,
+  columns: readonly string[],
+): GuardFailure | undefined {
+  const wanted = new Set([...asked, ...(nulls?.keys() ?? []), ...(newest === undefined ? [] : [newest.column])]);
+  const absent = [...wanted].filter((name) => !columns.includes(name));
+  if (absent.length === 0) return undefined;
+  return {
+    guard: 'columns',
+    message: `${absent.length === 1 ? 'A column is' : 'Columns are'} missing: ${absent.join(', ')}`,
+    seen: columns.length === 0 ? 'no columns' : columns.join(', '),
+    allowed: [...wanted].join(', '),
+  };
+}
+
+function nulls({ nulls: allowed = new Map() }: Guards, { rows, columns, counted }: Result): GuardFailure[] {
+  return [...allowed].flatMap(([name, most]): GuardFailure[] => {
+    const missing = counted?.missing.get(name) ?? 0;
+    if (!columns.includes(name) || rows === 0 || missing <= rows * most + 1e-6) return [];
+    return [
+      {
+        guard: 'nulls',
+        message: `Too many cells of column ${name} are missing`,
+        seen: `${countText(missing)} of ${countText(rows)} (${percentText(missing / rows)})`,
+        allowed: `at most ${percentText(most)}`,
+      },
+    ];
+  });
+}
+
+function newest({ newest: asked }: Guards, { columns, counted, at }: Result): GuardFailure | undefined {
+  if (asked === undefined || !columns.includes(asked.column)) return undefined;
+  const oldest = at - asked.withinMs;
+  const seen = counted?.newest;
+  if (seen !== undefined && seen >= oldest) return undefined;
+  return {
+    guard: 'newest',
+    message:
+      seen === undefined
+        ? `Column ${asked.column} holds no date or time`
+        : `The newest ${asked.column} is too old: the source may have stopped`,
+    seen: seen === undefined ? 'none' : instantText(seen),
+    allowed: `${instantText(oldest)} or later (${spanText(asked.withinMs)} before the run)`,
+  };
+}
+
+/** At most two digits after the point, and never "0%" or "100%" of what is neither. */
+function percentText(part: number): string {
+  const percent = part * 100;
+  const near = (percent > 0 && percent < 0.01) || (percent < 100 && percent > 99.99);
+  return near ? `${percent < 1 ? 'under 0.01' : 'over 99.99'}%` : `${Number(percent.toFixed(2))}%`;
+}

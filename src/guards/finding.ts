@@ -1,8 +1,0 @@
-/** What one guard objects to. All words are for people. */
-export interface Finding {
-  readonly guard: 'rows' | 'row_change' | 'columns' | 'nulls' | 'newest' | 'bytes';
-  /** One sentence. */
-  readonly message: string;
-  readonly seen: string;
-  readonly allowed: string;
-}

@@ -1,0 +1,71 @@
+import type { Guards, Job } from '../config/config.ts';
+import { type Batch, type Cells, cellText, storedRow } from '../sdk/batch.ts';
+import type { Column } from '../sdk/column.ts';
+import { NewestTime } from './newest-time.ts';
+
+/** What was counted in the rows as they passed. */
+export interface Counted {
+  /** Cells that are null or have no length, by column; only those that a guard asks for and that are there. */
+  readonly missing: ReadonlyMap<string, number>;
+  /** Epoch milliseconds; absent where the column holds no date or time. */
+  readonly newest?: number;
+}
+
+/**
+ * Counts in every batch what the guards of a job ask for, and keeps no row. Jobs whose guards look at no cell have no
+ * watch, and pay nothing.
+ */
+export class GuardCounters {
+  readonly #guards: Guards;
+  readonly #newest: NewestTime;
+  readonly #missing = new Map<string, number>();
+
+  /** `timezone`: of dates and times that name none. `now`: the start of the run, epoch milliseconds. */
+  constructor(guards: Guards, { timezone, now }: { timezone: string; now: number }) {
+    this.#guards = guards;
+    this.#newest = new NewestTime({ timezone, now });
+  }
+
+  /** For one run of a job; undefined where its guards look at no cell. */
+  static of({ guards = {}, extract }: Pick<Job, 'guards' | 'extract'>, now: number): GuardCounters | undefined {
+    const { nulls, newest } = guards;
+    const isWanted = newest !== undefined || (nulls !== undefined && nulls.size > 0);
+    return isWanted ? new GuardCounters(guards, { timezone: extract?.timezone ?? 'UTC', now }) : undefined;
+  }
+
+  take(batch: Batch): void {
+    for (const [c, column] of batch.columns.entries()) {
+      const cells = batch.cells[c]!;
+      if (this.#guards.nulls?.has(column.name)) {
+        this.#missing.set(column.name, (this.#missing.get(column.name) ?? 0) + missingIn(batch, cells));
+      }
+      if (this.#guards.newest?.column === column.name) this.#look(batch, cells, column);
+    }
+  }
+
+  counted(): Counted {
+    const newest = this.#newest.instant();
+    return { missing: this.#missing, newest };
+  }
+
+  #look(batch: Batch, cells: Cells, { type }: Column): void {
+    for (let i = 0; i < batch.length; i++) {
+      const text = cellText(cells, type, storedRow(batch, i));
+      if (text !== null) this.#newest.take(text);
+    }
+  }
+}
+
+function missingIn(batch: Batch, cells: Cells): number {
+  let missing = 0;
+  for (let i = 0; i < batch.length; i++) if (isMissing(cells, storedRow(batch, i))) missing++;
+  return missing;
+}
+
+function isMissing(cells: Cells, r: number): boolean {
+  if (cells.kind === 'values')
+    return cells.values[r] === null || cells.values[r] === undefined || cells.values[r] === '';
+  const at = 2 * (r * cells.stride + cells.slot);
+  const start = cells.spans[at]!;
+  return start < 0 || cells.spans[at + 1]! <= start;
+}

@@ -1,0 +1,91 @@
+import '../lib/temporal.ts';
+
+/** What lies further ahead than this is a slip of somebody's hand, and must not hide for years that nothing new comes. */
+const aheadMs = 86_400_000;
+
+/** A day that counts until its end is shown as its last second, under its own date. */
+const secondMs = 1000;
+
+const month = String.raw`(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])`;
+const clock = String.raw`([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.\d+)?)?`;
+const shape = new RegExp(`^${month}(?:[T ]${clock}( ?Z|[+-]\\d\\d(?::?\\d\\d)?)?)?$`, 'i');
+
+/**
+ * The newest of many dates and times as texts. A day counts until its end. Texts without a zone are compared as texts,
+ * so that only the newest of them is ever looked up in the calendar of a zone.
+ */
+export class NewestTime {
+  readonly #timezone: string;
+  readonly #latest: number;
+  /** The same as a local time, in the shape of the texts. */
+  readonly #latestLocal: string;
+  #day = '';
+  #local = '';
+  #utc = '';
+  #instant = Number.NEGATIVE_INFINITY;
+
+  constructor({ timezone, now }: { timezone: string; now: number }) {
+    this.#timezone = timezone;
+    this.#latest = now + aheadMs;
+    const latest = Temporal.Instant.fromEpochMilliseconds(Math.round(this.#latest)).toZonedDateTimeISO(timezone);
+    this.#latestLocal = latest.toPlainDateTime().toString();
+  }
+
+  /** Looks at one more; anything but a date or a time of a date is passed over. */
+  take(text: string): void {
+    // Most texts are older than the newest one and need no closer look; those of one shape compare as texts.
+    if (text.length === 10 ? text <= this.#day : isUtc(text) && text <= this.#utc) return;
+    const match = shape.exec(text);
+    if (match === null) return;
+    if (match[4] === undefined) this.#day = later(this.#day, text, this.#latestLocal);
+    else if (match[7] === undefined) this.#local = later(this.#local, text.replace(' ', 'T'), this.#latestLocal);
+    else this.#takeZoned(text, match);
+  }
+
+  /** Epoch milliseconds; undefined when there was none. */
+  instant(): number | undefined {
+    const newest = Math.max(this.#instant, this.#endOfDay(), this.#ofLocal());
+    return Number.isFinite(newest) ? newest : undefined;
+  }
+
+  #takeZoned(text: string, match: RegExpExecArray): void {
+    const [, year, mon, day, hour, minute, second = '0', zone = 'Z'] = match;
+    const utc = Date.UTC(Number(year), Number(mon) - 1, Number(day), Number(hour), Number(minute), Number(second));
+    const at = utc - offsetMs(zone.trim());
+    if (at > this.#latest || at <= this.#instant) return;
+    this.#instant = at;
+    if (isUtc(text)) this.#utc = text;
+  }
+
+  #endOfDay(): number {
+    if (this.#day === '') return Number.NEGATIVE_INFINITY;
+    const [year, month, day] = this.#day.split('-').map(Number) as [number, number, number];
+    return (
+      Temporal.PlainDate.from({ year, month, day }).add({ days: 1 }).toZonedDateTime(this.#timezone).epochMilliseconds -
+      secondMs
+    );
+  }
+
+  #ofLocal(): number {
+    const match = shape.exec(this.#local);
+    if (match === null) return Number.NEGATIVE_INFINITY;
+    const [year, month, day, hour, minute] = match.slice(1, 6).map(Number) as [number, number, number, number, number];
+    const local = Temporal.PlainDateTime.from({ year, month, day, hour, minute, second: Number(match[6] ?? 0) });
+    return local.toZonedDateTime(this.#timezone).epochMilliseconds;
+  }
+}
+
+/** In the shape that databases and programs mostly give. */
+function isUtc(text: string): boolean {
+  return text.endsWith('Z') && text[10] === 'T';
+}
+
+function later(known: string, text: string, latest: string): string {
+  return text > known && text <= latest ? text : known;
+}
+
+function offsetMs(zone: string): number {
+  if (/^z$/i.test(zone)) return 0;
+  const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(3).replace(':', ''));
+  return (zone.startsWith('-') ? -minutes : minutes) * 60_000;
+}

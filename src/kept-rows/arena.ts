@@ -1,0 +1,143 @@
+import { compareKeys, compareVersions, keyPrefix, sizeAt } from './record.ts';
+import type { RecordSource } from './record-source.ts';
+
+const firstBytes = 64 * 1024;
+
+/** Records in memory, as they came; then in the order of their keys. */
+export class Arena {
+  buffer = Buffer.allocUnsafeSlow(firstBytes);
+  used = 0;
+  readonly #maxBytes: number;
+  #starts = new Uint32Array(1024);
+  /** Used again by each sort. */
+  #order = new Uint32Array(0);
+  #prefixes = new Float64Array(0);
+  #count = 0;
+
+  /**
+   * With `maxBytes`, it grows to that in one step, and beyond only as far as it has to: the pages of memory that is not written
+   * to take no room, but each buffer that a larger one replaced does until it is collected. Without, it doubles.
+   */
+  constructor(maxBytes = Number.POSITIVE_INFINITY) {
+    this.#maxBytes = maxBytes;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Makes room for so many bytes behind what is used; `buffer` may be another one afterwards. */
+  reserve(bytes: number): void {
+    const needed = this.used + bytes;
+    if (needed <= this.buffer.length) return;
+    const next = Number.isFinite(this.#maxBytes) ? this.#maxBytes : 2 * this.buffer.length;
+    const larger = Buffer.allocUnsafeSlow(Math.max(needed, next));
+    this.buffer.copy(larger, 0, 0, this.used);
+    this.buffer = larger;
+  }
+
+  /** A record was written where `used` is, and so many bytes long. */
+  added(bytes: number): void {
+    if (this.#count === this.#starts.length) {
+      const larger = new Uint32Array(2 * this.#count);
+      larger.set(this.#starts);
+      this.#starts = larger;
+    }
+    this.#starts[this.#count++] = this.used;
+    this.used += bytes;
+  }
+
+  clear(): void {
+    this.used = 0;
+    this.#count = 0;
+  }
+
+  /**
+   * Where the records begin, in the order of their keys; of one key the last one that came with the highest version. Good until
+   * it is sorted again.
+   */
+  sorted(): Uint32Array {
+    const starts = this.#starts;
+    const [a, b] = [
+      { buffer: this.buffer, start: 0 },
+      { buffer: this.buffer, start: 0 },
+    ];
+    this.#readPrefixes();
+    const prefixes = this.#prefixes;
+    // Most keys differ in their first bytes.
+    const compare = (left: number, right: number): number => {
+      const rough = prefixes[left]! - prefixes[right]!;
+      if (rough !== 0) return rough;
+      a.start = starts[left]!;
+      b.start = starts[right]!;
+      return compareKeys(a, b);
+    };
+    const order = this.#order.subarray(0, this.#count);
+    let isSorted = true;
+    for (let i = 0; i < order.length; i++) {
+      order[i] = i;
+      isSorted &&= i === 0 || compare(i - 1, i) <= 0;
+    }
+    if (!isSorted) order.sort((left, right) => compare(left, right) || left - right);
+    let kept = 0;
+    for (const i of order) {
+      const isSame = kept > 0 && compare(order[kept - 1]!, i) === 0;
+      if (!isSame) order[kept++] = i;
+      else if (compareVersions(a, b) <= 0) order[kept - 1] = i;
+    }
+    for (let i = 0; i < kept; i++) order[i] = starts[order[i]!]!;
+    return order.subarray(0, kept);
+  }
+
+  #readPrefixes(): void {
+    if (this.#order.length < this.#count) {
+      this.#order = new Uint32Array(this.#starts.length);
+      this.#prefixes = new Float64Array(this.#starts.length);
+    }
+    const spot = { buffer: this.buffer, start: 0 };
+    for (let i = 0; i < this.#count; i++) {
+      spot.start = this.#starts[i]!;
+      this.#prefixes[i] = keyPrefix(spot);
+    }
+  }
+}
+
+/** The sorted records of an arena. */
+export class ArenaSource implements RecordSource {
+  readonly rank: number;
+  readonly buffer: Buffer;
+  readonly #order: Uint32Array;
+  #at = -1;
+  start = 0;
+  prefix = 0;
+
+  constructor(arena: Arena, rank: number) {
+    this.rank = rank;
+    this.buffer = arena.buffer;
+    this.#order = arena.sorted();
+  }
+
+  /** How many there are. */
+  get length(): number {
+    return this.#order.length;
+  }
+
+  next(): boolean {
+    if (this.#at + 1 >= this.#order.length) return false;
+    this.#at += 1;
+    this.start = this.#order[this.#at]!;
+    this.prefix = keyPrefix(this);
+    return true;
+  }
+
+  async fill(): Promise<boolean> {
+    return this.#at < 0 && this.next();
+  }
+
+  /** The rest, one by one. */
+  *records(): Generator<{ readonly start: number; readonly bytes: number }> {
+    for (const start of this.#order) yield { start, bytes: sizeAt(this.buffer, start) };
+  }
+
+  async close(): Promise<void> {}
+}

@@ -1,0 +1,104 @@
+import { nearest } from '../lib/nearest.ts';
+import { Problem } from '../lib/problem.ts';
+import type { Column, ColumnType } from '../sdk/column.ts';
+import type { KeptColumn } from './manifest.ts';
+import type { WriteRule } from './write-rule.ts';
+
+/** The columns of a set and those of a run, put together. */
+export interface ColumnLayout {
+  /** Those of the set in their order, then those that are new. */
+  readonly columns: readonly KeptColumn[];
+  /** Which column of the run each of them is; -1 for one that the run does not have. */
+  readonly from: readonly number[];
+}
+
+/** Columns only come: one that a run does not have stays, and the run's rows have nothing there. */
+export function joinColumns(known: readonly KeptColumn[], come: readonly Column[]): ColumnLayout {
+  const names = new Set(known.map(({ name }) => name));
+  const fresh = come.filter(({ name }) => !names.has(name)).map((column) => ({ ...column, seen: false }));
+  const columns = [...known, ...fresh];
+  return { columns, from: columns.map(({ name }) => come.findIndex((column) => column.name === name)) };
+}
+
+/**
+ * What the columns are after a run: a type may only become one in which all that is there can be said as well. `hasValue`
+ * tells of each whether the run had a value there; where it had none, its type says nothing.
+ */
+export function settleTypes(
+  { columns, from }: ColumnLayout,
+  { come, hasValue }: { come: readonly Column[]; hasValue: readonly boolean[] },
+): readonly KeptColumn[] {
+  return columns.map((column, c) => {
+    const other = come[from[c]!];
+    if (other === undefined || hasValue[c] !== true) return column;
+    if (!column.seen) return { ...other, seen: true };
+    return { ...column, type: typeOfBoth(column, other.type) };
+  });
+}
+
+function typeOfBoth({ name, type }: Column, other: ColumnType): ColumnType {
+  if (type === other) return type;
+  const pair = [type, other].sort().join();
+  if (pair === 'decimal,integer') return 'decimal';
+  throw otherType(name, { type, other });
+}
+
+/**
+ * The columns of a set when those of ranges are put to it that were read beside it: one of the two lists begins the other,
+ * or their records do not fit together.
+ */
+export function joinLayouts(a: readonly KeptColumn[], b: readonly KeptColumn[]): readonly KeptColumn[] {
+  const [longer, shorter] = a.length < b.length ? [b, a] : [a, b];
+  return longer.map((column, c) => {
+    const other = shorter[c];
+    if (other === undefined || (other.name === column.name && !other.seen)) return column;
+    if (other.name !== column.name) throw otherLayout(column.name, other.name);
+    return column.seen ? { ...column, type: typeOfBoth(column, other.type) } : other;
+  });
+}
+
+function otherLayout(name: string, other: string): Problem {
+  return new Problem({
+    code: 'SET_MOVED',
+    family: 'job',
+    message: 'Columns came to the job while a range was being read again, and others came with the range',
+    seen: `${name} and ${other} in one place`,
+    next: 'read the range from its beginning: sluice backfill … --restart',
+  });
+}
+
+/** A column is not any more what it was. */
+export function otherType(name: string, { type, other }: { type: ColumnType; other: ColumnType }): Problem {
+  return new Problem({
+    code: 'SET_COLUMN_TYPE',
+    family: 'job',
+    message: `Column ${JSON.stringify(name)} was ${type} when the job read before, and is ${other} now`,
+    where: { column: name },
+    seen: other,
+    allowed: type,
+    next: 'cast it in the query to what it was, or let the job read everything anew: sluice state clear JOB',
+  });
+}
+
+/** Throws `SET_NO_COLUMN` for the first column that a rule names and the rows do not have. */
+export function checkNamedColumns(columns: readonly Column[], { key, deleted, retain }: WriteRule): void {
+  for (const name of key) namedColumn(columns, name, 'key');
+  if (deleted !== undefined) namedColumn(columns, deleted, 'deleted');
+  if (retain?.column !== undefined) namedColumn(columns, retain.column, 'retain.column');
+}
+
+/** Where a column stands that `write` names. */
+export function namedColumn(columns: readonly Column[], name: string, option: string): number {
+  const at = columns.findIndex((column) => column.name === name);
+  if (at >= 0) return at;
+  const names = columns.map((column) => column.name);
+  const meant = nearest(name, names);
+  throw new Problem({
+    code: 'SET_NO_COLUMN',
+    family: 'config',
+    message: `The rows have no column ${JSON.stringify(name)}, which write.${option} names`,
+    where: { column: name },
+    allowed: names.join(', '),
+    next: `${meant === undefined ? '' : `Did you mean "${meant}"? `}It is looked for in the rows as the source gives them, before the transforms`,
+  });
+}

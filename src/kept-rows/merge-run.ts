@@ -1,0 +1,299 @@
+import { dirname, join } from 'node:path';
+import { makeFolder } from '../lib/make-folder.ts';
+import type { Room } from '../lib/room.ts';
+import type { RunWarning } from '../lib/run-warnings.ts';
+import { syncPath } from '../lib/sync-path.ts';
+import type { Batch } from '../sdk/batch.ts';
+import type { Column } from '../sdk/column.ts';
+import { type ColumnLayout, joinColumns, joinLayouts, namedColumn, settleTypes } from './kept-columns.ts';
+import type { ColumnRange, KeptColumn, Manifest, Segment, StagedRanges } from './manifest.ts';
+import { Merge } from './merge.ts';
+import { findNewest } from './newest-rows.ts';
+import { rangeFilter } from './range-filter.ts';
+import type { RecordRef } from './record.ts';
+import type { RecordSource } from './record-source.ts';
+import { RetentionAge } from './retention-age.ts';
+import { type RetentionFilters, RowReader } from './row-reader.ts';
+import { RowWriter } from './row-writer.ts';
+import { SegmentReader } from './segment-reader.ts';
+import { SegmentWriter } from './segment-writer.ts';
+import { Sorter } from './sorter.ts';
+import type { WriteRule } from './write-rule.ts';
+
+/** Beyond so many files, or so many records for each row that counts, a run writes all rows into one file. */
+const maxSegments = 16;
+const maxRecords = 1.3;
+const fewRecords = 1000;
+/** While somebody reads an old range again, files are kept apart for longer: theirs has its place among them. */
+const maxSegmentsHeld = 64;
+
+export interface MergeRunOptions {
+  readonly rule: WriteRule;
+  /** The folder of all sets. */
+  readonly folder: string;
+  /** Id of the run: the name of the folder in it that the run writes to. */
+  readonly run: string;
+  /** Write below this folder instead, for a run that is only to be looked at. */
+  readonly aside?: string;
+  /** For files that nobody wants any more when the run is over. */
+  readonly scratch: string;
+  /** The generation that the run goes on from; absent: from nothing. */
+  readonly current?: Manifest;
+  /** Ranges that were read again, to be put among the rows. */
+  readonly staged?: StagedRanges;
+  /** Files are not to be made one now. */
+  readonly isHeld?: boolean;
+  /** Start of the run, epoch milliseconds. */
+  readonly asOf: number;
+  /** IANA zone of the job. */
+  readonly zone: string;
+  /** What may be written; absent: anything. */
+  readonly room?: Room;
+  /** For tests: so much is sorted in memory at a time. */
+  readonly arenaBytes?: number;
+}
+
+/** What a source says of the rows that it gives. */
+export interface IncomingRows {
+  readonly columns: readonly Column[];
+  /** The column by which it tells what is new. */
+  readonly cursor?: string;
+  /** It gives all rows that have this now; others that the set has in there are gone. */
+  readonly covers?: ColumnRange;
+}
+
+/**
+ * A data set in the hands of one run: takes in the rows of the source, then gives back the whole, in the order of the keys,
+ * and a manifest of what is on the disk then. Memory does not grow with either. Nothing that was there before is changed;
+ * until the manifest is kept somewhere, nothing has happened.
+ */
+export class MergeRun {
+  readonly #options: MergeRunOptions;
+  readonly #sorter: Sorter;
+  #incoming: IncomingRows = { columns: [] };
+  #layout: ColumnLayout = { columns: [], from: [] };
+  #writer: RowWriter | undefined;
+  #columns: readonly KeptColumn[] = [];
+  #reader: RowReader | undefined;
+  #merge: Merge | undefined;
+  #whole: SegmentWriter | undefined;
+  #segments: readonly Segment[] = [];
+  #files = 0;
+
+  constructor(given: MergeRunOptions) {
+    this.#options = given;
+    this.#sorter = new Sorter(given.scratch, {
+      room: given.room,
+      maxBytes: given.arenaBytes,
+    });
+  }
+
+  /** The columns of what {@link next} gives. Known after {@link merge}. */
+  get columns(): readonly Column[] {
+    return this.#reader?.columns ?? [];
+  }
+
+  /** Rows that were taken in. */
+  get taken(): number {
+    return this.#writer?.rows ?? 0;
+  }
+
+  /** Characters of the rows taken in that could not be kept as they are. */
+  get replaced(): RunWarning | undefined {
+    return this.#writer?.replaced.warning;
+  }
+
+  /** Called before the first row. */
+  begin(incoming: IncomingRows): void {
+    const { rule, current, staged } = this.#options;
+    this.#incoming = incoming;
+    this.#layout = joinColumns(joinLayouts(current?.columns ?? [], staged?.columns ?? []), incoming.columns);
+    const next = Math.max(current?.next ?? 0, staged?.next ?? 0);
+    const { columns, from } = this.#layout;
+    const { cursor } = incoming;
+    this.#writer = new RowWriter({
+      ...{ columns, from, come: incoming.columns, key: rule.key, next },
+      deleted: rule.deleted,
+      cursor,
+    });
+  }
+
+  /** Takes the rows of a batch in, by copy. */
+  async take(batch: Batch): Promise<void> {
+    for (let i = 0; i < batch.length; i++) {
+      this.#writer!.write(batch, i, this.#sorter.arena);
+      const full = this.#sorter.spill();
+      if (full !== undefined) await full;
+    }
+  }
+
+  /**
+   * Whether it would come to the very same as it was: nothing was taken in, nothing is put away, and no row has become too
+   * old since.
+   */
+  get isIdle(): boolean {
+    const { current, rule, staged } = this.#options;
+    if (current === undefined || staged !== undefined || this.taken > 0 || this.#incoming.covers !== undefined)
+      return false;
+    if (rule.retain?.within === undefined || current.rows === 0) return true;
+    return current.oldest !== undefined && this.#age(current.columns)?.of.isOld(current.oldest) === false;
+  }
+
+  /** The rows taken in become one more file of those that are to be put among the rows: what these are then. */
+  async stage(): Promise<StagedRanges> {
+    this.#settleColumns();
+    const { staged, folder, run } = this.#options;
+    const segment = await this.#writeTaken(new Merge(this.#sorter.sources(0)));
+    for (const made of [join(folder, run), folder, dirname(folder)]) await syncPath(made);
+    const { id = run, segments = [] } = staged ?? {};
+    return { id, columns: this.#columns, next: this.#writer!.next, segments: [...segments, segment] };
+  }
+
+  /** All rows have been taken in: makes the whole ready to be read. */
+  async merge(): Promise<void> {
+    this.#settleColumns();
+    const { current, staged } = this.#options;
+    const before = inOrderOfExtract(current?.segments ?? [], staged?.segments ?? []);
+    const isWhole = this.#isWhole(before);
+    const isNew = this.taken > 0 || this.#incoming.covers !== undefined;
+    if (!isWhole && isNew) {
+      this.#segments = [...before, await this.#writeTaken(new Merge(this.#sorter.sources(0)))];
+    } else this.#segments = before;
+    const columns = this.#columns.map(({ name, type }) => ({ name, type }));
+    const newest = await this.#newest(columns, isWhole);
+    this.#merge = this.#sources(isWhole);
+    const gates = { ...this.#retention(), newest };
+    this.#reader = new RowReader(this.#merge, { columns, gates });
+    if (isWhole) this.#whole = await SegmentWriter.create(this.#pathOf(this.#nextFile()), this.#options);
+  }
+
+  /** The next batch of the whole; undefined at the end. Good until the next call. */
+  next(): Promise<Batch | undefined> {
+    const whole = this.#whole;
+    if (whole === undefined) return this.#reader!.next();
+    return this.#reader!.next((source, bytes) => whole.write(source.buffer, source.start, bytes));
+  }
+
+  /** What is left is read, everything is on the disk and synced: what the set is now. */
+  async seal(): Promise<Manifest> {
+    while ((await this.next()) !== undefined);
+    const { run, asOf, folder, aside = folder } = this.#options;
+    if (this.#whole !== undefined) {
+      const file = `${run}/${this.#files}.rows`;
+      this.#segments = [{ file, ...(await this.#whole.seal()), asOf }];
+      this.#whole = undefined;
+    }
+    if (this.#files > 0) {
+      for (const made of [join(aside, run), aside, dirname(aside)]) await syncPath(made);
+    }
+    const { rows, oldest = '' } = this.#reader!;
+    const columns = this.#columns;
+    const { next } = this.#writer!;
+    const { staged } = this.#options;
+    const filled = staged === undefined ? {} : { filled: staged.id };
+    const told = oldest === '' ? {} : { oldest };
+    return { version: 1, columns, next, rows, ...told, ...filled, segments: this.#segments };
+  }
+
+  /** Lets go of files; those that the run wrote stay. */
+  async close(): Promise<void> {
+    await this.#whole?.abandon();
+    await this.#merge?.close();
+    await this.#sorter.close();
+  }
+
+  /** Types are known for sure only when the last row was. */
+  #settleColumns(): void {
+    const { columns: come } = this.#incoming;
+    this.#columns = settleTypes(this.#layout, { come, hasValue: this.#writer!.hasValue });
+  }
+
+  #isWhole(before: readonly Segment[]): boolean {
+    const { current, isHeld = false } = this.#options;
+    if (current === undefined || !this.#sorter.isSmall) return true;
+    if (isHeld) return before.length >= maxSegmentsHeld;
+    const records = before.reduce((sum, { rows }) => sum + rows, this.taken);
+    return before.length >= maxSegments || records > maxRecords * current.rows + fewRecords;
+  }
+
+  /** The sources of the whole: files of before and of this run, or files of before and what is still to be written. */
+  #sources(isWhole: boolean): Merge {
+    const { covers } = this.#incoming;
+    const stretches = this.#segments.map(({ replaces }) => replaces);
+    if (isWhole) stretches.push(covers);
+    const files = this.#segments.map((segment, rank): RecordSource => {
+      const later = stretches.slice(rank + 1).filter((stretch) => stretch !== undefined);
+      const skips = anyOf(later.map((stretch) => rangeFilter(stretch, this.#columns)));
+      const path = this.#pathOf(segment.file);
+      return new SegmentReader({ path, segment, rank, skips });
+    });
+    return new Merge(isWhole ? [...files, ...this.#sorter.sources(files.length)] : files);
+  }
+
+  #retention(): RetentionFilters {
+    const age = this.#age(this.#columns);
+    return age === undefined ? {} : { age };
+  }
+
+  #age(columns: readonly Column[]): RetentionFilters['age'] {
+    const { rule, zone, asOf } = this.#options;
+    const { column, within: span } = rule.retain ?? {};
+    if (column === undefined || span === undefined) return undefined;
+    const at = namedColumn(columns, column, 'retain.column');
+    return { at, of: new RetentionAge(columns[at]!, { within: span, zone, now: asOf }) };
+  }
+
+  async #newest(columns: readonly Column[], isWhole: boolean): Promise<RetentionFilters['newest']> {
+    const { rule, scratch, room } = this.#options;
+    const { rows, column } = rule.retain ?? {};
+    const most = this.#segments.reduce((sum, segment) => sum + segment.rows, isWhole ? this.taken : 0);
+    if (rows === undefined || most <= rows) return undefined;
+    if (column !== undefined) namedColumn(columns, column, 'retain.column');
+    const merge = this.#sources(isWhole);
+    const reader = new RowReader(merge, { columns, gates: this.#retention() });
+    return findNewest(reader, { rows, folder: scratch, merge, room, column });
+  }
+
+  async #writeTaken(merge: Merge): Promise<Segment> {
+    const { asOf } = this.#options;
+    const { covers } = this.#incoming;
+    const file = this.#nextFile();
+    const writer = await SegmentWriter.create(this.#pathOf(file), this.#options);
+    try {
+      await merge.copyTo(writer);
+      const sealed = await writer.seal();
+      return { file, ...sealed, asOf, replaces: covers };
+    } catch (thrown) {
+      await writer.abandon();
+      throw thrown;
+    } finally {
+      await merge.close();
+    }
+  }
+
+  #pathOf(file: string): string {
+    const { run, folder, aside = folder } = this.#options;
+    return join(file.startsWith(`${run}/`) ? aside : folder, file);
+  }
+
+  #nextFile(): string {
+    const { run, folder, aside = folder } = this.#options;
+    makeFolder(join(aside, run), 0o700);
+    this.#files += 1;
+    return `${run}/${this.#files}.rows`;
+  }
+}
+
+/** Each before the first that is later. Those of a set stay in their order, whatever clocks said. */
+function inOrderOfExtract(segments: readonly Segment[], staged: readonly Segment[]): Segment[] {
+  const all = [...segments];
+  for (const one of staged) {
+    const at = all.findIndex(({ asOf }) => asOf > one.asOf);
+    all.splice(at < 0 ? all.length : at, 0, one);
+  }
+  return all;
+}
+
+function anyOf(tests: readonly ((spot: RecordRef) => boolean)[]): ((spot: RecordRef) => boolean) | undefined {
+  return tests.length === 0 ? undefined : (spot) => tests.some((test) => test(spot));
+}

@@ -1,0 +1,164 @@
+import { Problem } from '../lib/problem.ts';
+import type { Room } from '../lib/room.ts';
+import type { Column } from '../sdk/column.ts';
+import { Arena } from './arena.ts';
+import { Merge } from './merge.ts';
+import { maxOrderedBytes, type OrderedBytes, orderedBytes } from './ordered-bytes.ts';
+import { cellsAt, compareKeys, headBytes, type RecordRef, writeHead } from './record.ts';
+import type { RowReader } from './row-reader.ts';
+import { Sorter } from './sorter.ts';
+
+/** Tells whether a row is among the newest: not below the lowest of them. */
+export interface NewestRows {
+  /** Index of the column that says how new a row is; -1 where its place does. */
+  readonly at: number;
+  has(spot: RecordRef, text: string | undefined): boolean;
+}
+
+/** Rows are as new as they stand late: the first ones go. */
+class LastRows implements NewestRows {
+  readonly at = -1;
+  #tooMany: number;
+
+  constructor(tooMany: number) {
+    this.#tooMany = tooMany;
+  }
+
+  has(): boolean {
+    this.#tooMany -= 1;
+    return this.#tooMany < 0;
+  }
+}
+
+/** Rows are as new as a column says, and of equal ones as their keys do. */
+class HighestRows implements NewestRows {
+  readonly at: number;
+  readonly #rank: Ranking;
+  readonly #lowest: RecordRef;
+
+  constructor(at: number, { rank, lowest }: { rank: Ranking; lowest: RecordRef }) {
+    this.at = at;
+    this.#rank = rank;
+    this.#lowest = lowest;
+  }
+
+  has(spot: RecordRef, text: string | undefined): boolean {
+    return compareKeys(this.#rank.of(spot, text), this.#lowest) >= 0;
+  }
+}
+
+/** Writes records whose key is the value of a column, then the key of the row. */
+class Ranking {
+  readonly #write: OrderedBytes;
+  readonly #arena: Arena;
+
+  constructor(write: OrderedBytes, arena: Arena = new Arena()) {
+    this.#write = write;
+    this.#arena = arena;
+  }
+
+  add(spot: RecordRef, text: string | undefined): RecordRef {
+    const { buffer, start } = spot;
+    const end = cellsAt(buffer, start);
+    const arena = this.#arena;
+    arena.reserve(headBytes + 1 + maxOrderedBytes(text ?? '') + end - start);
+    const begin = arena.used;
+    let at = begin + headBytes;
+    arena.buffer[at++] = text === undefined ? 0 : 1;
+    if (text !== undefined) at = this.#write(text, arena.buffer, at);
+    at += buffer.copy(arena.buffer, at, start + headBytes, end);
+    const size = at - begin;
+    writeHead(arena.buffer, begin, { size, key: size - headBytes, version: 0, isDeletion: false });
+    arena.added(size);
+    return { buffer: arena.buffer, start: begin };
+  }
+
+  /** Good until the next one. */
+  of(spot: RecordRef, text: string | undefined): RecordRef {
+    this.#arena.clear();
+    return this.add(spot, text);
+  }
+}
+
+interface Sorting {
+  readonly rows: number;
+  /** For files that are gone afterwards, and what may be written there. */
+  readonly folder: string;
+  readonly room: Room | undefined;
+}
+
+/**
+ * Looks through all rows to find which are the newest; undefined where there are no more than so many. `read` gives the rows
+ * as they will be read again.
+ */
+export async function findNewest(
+  reader: RowReader,
+  { column, merge, ...sorting }: { column?: string; merge: Merge } & Sorting,
+): Promise<NewestRows | undefined> {
+  const at = column === undefined ? -1 : reader.columns.findIndex(({ name }) => name === column);
+  try {
+    return at < 0 ? await countRows(reader, sorting.rows) : await rankRows(reader, { at, ...sorting });
+  } finally {
+    await merge.close();
+  }
+}
+
+async function countRows(reader: RowReader, rows: number): Promise<NewestRows | undefined> {
+  while ((await reader.next()) !== undefined);
+  return reader.rows <= rows ? undefined : new LastRows(reader.rows - rows);
+}
+
+async function rankRows(
+  reader: RowReader,
+  { at, rows, folder, room }: { at: number } & Sorting,
+): Promise<NewestRows | undefined> {
+  const write = writerFor(reader.columns[at]!);
+  const sorter = new Sorter(folder, { room });
+  const ranking = new Ranking(write, sorter.arena);
+  try {
+    for (let batch = await reader.next(noteRow); batch !== undefined; batch = await reader.next(noteRow));
+    const lowest = await recordAt(new Merge(sorter.sources(0)), reader.rows - rows);
+    return lowest && new HighestRows(at, { rank: new Ranking(write), lowest });
+  } finally {
+    await sorter.close();
+  }
+
+  function noteRow(spot: RecordRef): Promise<void> | undefined {
+    ranking.add(spot, reader.textOf(at));
+    return sorter.spill();
+  }
+}
+
+/** A copy of the record at that place; undefined for one before the first. */
+async function recordAt(merge: Merge, place: number): Promise<RecordRef | undefined> {
+  try {
+    for (let left = place; left >= 0; ) {
+      const source = merge.next();
+      if (source === 'end') break;
+      if (source === 'wait') await merge.fill();
+      else if (left-- === 0) {
+        return {
+          buffer: Buffer.from(source.buffer.subarray(source.start, cellsAt(source.buffer, source.start))),
+          start: 0,
+        };
+      }
+    }
+    return undefined;
+  } finally {
+    await merge.close();
+  }
+}
+
+function writerFor({ name, type }: Column): OrderedBytes {
+  const write = orderedBytes(type);
+  if (write !== undefined) return write;
+  throw new Problem({
+    code: 'SET_AGE_TYPE',
+    family: 'config',
+    message: `retain cannot tell which rows are the newest by column ${JSON.stringify(name)}: it is ${type}`,
+    where: { column: name },
+    seen: type,
+    allowed: 'a column of dates, times, whole or decimal numbers, or text',
+    next: 'name another column under write.retain',
+  });
+}

@@ -1,0 +1,137 @@
+import { Problem } from '../lib/problem.ts';
+import { cutText } from '../lib/redact.ts';
+import type { ColumnType } from '../sdk/column.ts';
+import '../lib/temporal.ts';
+
+/**
+ * Turns canonical text into bytes that sort as the value does, so that keys of every type are compared by one look at
+ * memory. Numbers by value, instants by instant, all else by the bytes of its text (which is the order of code points).
+ * Each ends where it says itself, so several can stand behind each other. Equal values give equal bytes: `1.50` is `1.5`.
+ */
+export type OrderedBytes = (text: string, into: Buffer, at: number) => number;
+
+/** The most bytes that a text may come to. */
+export const maxOrderedBytes = (text: string): number => 6 * text.length + 16;
+
+const byType: Readonly<Partial<Record<ColumnType, OrderedBytes>>> = {
+  integer: integerBytes,
+  decimal: decimalBytes,
+  timestamptz: instantBytes,
+};
+
+/** How values of a type are written; undefined for types in which two texts may or may not be the same value. */
+export function orderedBytes(type: ColumnType): OrderedBytes | undefined {
+  return type === 'float' || type === 'json' ? undefined : (byType[type] ?? textBytes);
+}
+
+/** Zero ends it; a zero inside is followed by 255. */
+function textBytes(text: string, into: Buffer, at: number): number {
+  let end = at + into.write(text, at, 'utf8');
+  if (text.includes('\0')) end = escapeZeros(into, at, end);
+  into[end] = 0;
+  into[end + 1] = 0;
+  return end + 2;
+}
+
+function escapeZeros(into: Buffer, start: number, end: number): number {
+  const plain = Buffer.from(into.subarray(start, end));
+  let at = start;
+  for (const byte of plain) {
+    into[at++] = byte;
+    if (byte === 0) into[at++] = 255;
+  }
+  return at;
+}
+
+const maxSafeDigits = 15;
+/** The first byte: how many bytes of magnitude follow, for positive numbers from here up, for negative ones from below down. */
+const zeroLevel = 0x80;
+const longNumber = 9;
+
+function integerBytes(text: string, into: Buffer, at: number): number {
+  const isNegative = text.charCodeAt(0) === 0x2d;
+  const digits = isNegative ? text.length - 1 : text.length;
+  if (digits > maxSafeDigits) return longInteger(text, isNegative, { into, at });
+  let rest = wholeNumber(text, text.length - digits);
+  let bytes = 0;
+  for (let left = rest; left > 0; left = Math.floor(left / 256)) bytes++;
+  into[at] = isNegative ? zeroLevel - bytes : zeroLevel + bytes;
+  for (let i = bytes; i > 0; i--) {
+    into[at + i] = isNegative ? 255 - (rest % 256) : rest % 256;
+    rest = Math.floor(rest / 256);
+  }
+  return at + 1 + bytes;
+}
+
+/** Digits as a number, exact for as many as there are here. */
+function wholeNumber(text: string, from: number): number {
+  if (from === text.length) throw notCanonical('integer', text);
+  let value = 0;
+  for (let i = from; i < text.length; i++) {
+    const digit = text.charCodeAt(i) - 0x30;
+    if (digit < 0 || digit > 9) throw notCanonical('integer', text);
+    value = value * 10 + digit;
+  }
+  return value;
+}
+
+/** More digits than a number of JavaScript holds: their count, then they themselves. */
+function longInteger(text: string, isNegative: boolean, { into, at }: { into: Buffer; at: number }): number {
+  const digits = isNegative ? text.slice(1) : text;
+  if (!/^[1-9]\d*$/.test(digits)) throw notCanonical('integer', text);
+  into[at] = isNegative ? zeroLevel - longNumber : zeroLevel + longNumber;
+  into.writeUInt32BE(digits.length, at + 1);
+  const end = at + 5 + into.write(digits, at + 5, 'latin1');
+  if (isNegative) for (let i = at + 1; i < end; i++) into[i] = 255 - into[i]!;
+  return end;
+}
+
+const decimalShape = /^(-?)0*(\d*?)(?:\.(\d*?)0*)?$/;
+
+/** Sign, place of the first digit, digits without the zeros at the end. NaN is the greatest, as in PostgreSQL. */
+function decimalBytes(text: string, into: Buffer, at: number): number {
+  const special = ['-Infinity', 'Infinity', 'NaN'].indexOf(text);
+  if (special >= 0) {
+    into[at] = [0, 0xfe, 0xff][special]!;
+    return at + 1;
+  }
+  const match = /^-?\d+(\.\d+)?$/.test(text) ? decimalShape.exec(text) : null;
+  if (match === null) throw notCanonical('decimal', text);
+  const [, sign, whole = '', fraction = ''] = match;
+  const leading = whole === '' ? /^0*/.exec(fraction)![0].length : 0;
+  const digits = (whole + fraction).slice(leading).replace(/0+$/, '');
+  if (digits === '') {
+    into[at] = zeroLevel;
+    return at + 1;
+  }
+  into[at] = sign === '-' ? 1 : zeroLevel + 1;
+  into.writeInt32BE((whole.length - leading) ^ 0x80000000, at + 1);
+  let end = at + 5 + into.write(digits, at + 5, 'latin1');
+  into[end++] = 0;
+  if (sign === '-') for (let i = at + 1; i < end; i++) into[i] = 255 - into[i]!;
+  return end;
+}
+
+/** The instant in UTC, without the Z, so that a fraction sorts behind none. */
+function instantBytes(text: string, into: Buffer, at: number): number {
+  return textBytes(utcText(text), into, at);
+}
+
+/** Canonical text of an instant without its zone, in UTC. Texts that no calendar knows stay as they are. */
+export function utcText(text: string): string {
+  if (text.endsWith('Z')) return text.slice(0, -1);
+  try {
+    return Temporal.Instant.from(text).toString().slice(0, -1);
+  } catch {
+    return text;
+  }
+}
+
+function notCanonical(type: ColumnType, text: string): Problem {
+  return new Problem({
+    code: 'SET_VALUE',
+    family: 'row',
+    message: `The source calls this ${type}, and it is none`,
+    seen: JSON.stringify(cutText(text, 80)),
+  });
+}

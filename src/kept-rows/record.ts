@@ -1,0 +1,127 @@
+/**
+ * A row as it lies in a segment: eight bytes of measures, its key and its version (both in bytes that sort), then its
+ * cells. Cells of columns that came into being later are not there.
+ *
+ * | bytes | what                                                             |
+ * |-------|------------------------------------------------------------------|
+ * | 4     | size of the whole record                                         |
+ * | 2     | size of the key                                                  |
+ * | 2     | size of the version; the highest bit: the row is a deletion      |
+ * | 1 … 5 | before each cell: 0 for null, else its size plus one, or 252 and the size in four bytes |
+ *
+ * All numbers are little-endian.
+ */
+export const headBytes = 8;
+export const maxKeyBytes = 0xffff;
+export const maxVersionBytes = 0x7fff;
+const deletion = 0x8000;
+const longCell = 252;
+/** The most that stands before a cell. */
+export const cellHeadBytes = 5;
+
+/** Something that stands on a record of a buffer. */
+export interface RecordRef {
+  readonly buffer: Buffer;
+  /** Where the record begins. */
+  readonly start: number;
+}
+
+export interface RecordHead {
+  readonly size: number;
+  readonly key: number;
+  readonly version: number;
+  readonly isDeletion: boolean;
+}
+
+/** Writes the head of a record at `at`: sizes in bytes, and whether it marks its key as deleted. */
+export function writeHead(buffer: Buffer, at: number, { size, key, version, isDeletion }: RecordHead): void {
+  buffer.writeUInt32LE(size, at);
+  buffer.writeUInt16LE(key, at + 4);
+  buffer.writeUInt16LE(version | (isDeletion ? deletion : 0), at + 6);
+}
+
+/** Bytes of the record that begins at `at`, its head included. */
+export function sizeAt(buffer: Buffer, at: number): number {
+  return buffer[at]! + buffer[at + 1]! * 0x100 + buffer[at + 2]! * 0x10000 + buffer[at + 3]! * 0x1000000;
+}
+
+const keySize = (buffer: Buffer, at: number): number => buffer[at + 4]! + buffer[at + 5]! * 0x100;
+const versionSize = (buffer: Buffer, at: number): number => buffer[at + 6]! + (buffer[at + 7]! & 0x7f) * 0x100;
+
+/** Whether the record says no more than that its key is gone. */
+export function isDeletion({ buffer, start }: RecordRef): boolean {
+  return buffer[start + 7]! >= 0x80;
+}
+
+/** The order of two records by the bytes of their keys: below, at or above zero. */
+export function compareKeys(a: RecordRef, b: RecordRef): number {
+  const [from, other] = [a.start + headBytes, b.start + headBytes];
+  return a.buffer.compare(b.buffer, other, other + keySize(b.buffer, b.start), from, from + keySize(a.buffer, a.start));
+}
+
+/** By the bytes of their versions; one without any is the lowest. */
+export function compareVersions(a: RecordRef, b: RecordRef): number {
+  const from = a.start + headBytes + keySize(a.buffer, a.start);
+  const other = b.start + headBytes + keySize(b.buffer, b.start);
+  return a.buffer.compare(
+    b.buffer,
+    other,
+    other + versionSize(b.buffer, b.start),
+    from,
+    from + versionSize(a.buffer, a.start),
+  );
+}
+
+/** The first six bytes of the key as a number: most comparisons need no more. */
+export function keyPrefix({ buffer, start }: RecordRef): number {
+  const size = keySize(buffer, start);
+  const at = start + headBytes;
+  if (size >= 6) return buffer.readUIntBE(at, 6);
+  let prefix = 0;
+  for (let i = 0; i < 6; i++) prefix = prefix * 256 + (i < size ? buffer[at + i]! : 0);
+  return prefix;
+}
+
+/** Where the cells begin. */
+export function cellsAt(buffer: Buffer, start: number): number {
+  return start + headBytes + keySize(buffer, start) + versionSize(buffer, start);
+}
+
+/** Writes what stands before a cell of so many bytes, or a null (-1); returns where the cell itself goes. */
+export function writeCellHead(buffer: Buffer, at: number, size: number): number {
+  if (size < longCell - 1) {
+    buffer[at] = size + 1;
+    return at + 1;
+  }
+  buffer[at] = longCell;
+  buffer.writeUInt32LE(size, at + 1);
+  return at + cellHeadBytes;
+}
+
+/**
+ * Finds the cells of a record: start and end of each as of `origin`, two numbers a cell from `spans[at]` on, -1 for null
+ * and for those that the record does not have.
+ */
+export function findCells(
+  { buffer, start }: RecordRef,
+  { spans, at, width, origin }: { spans: Int32Array; at: number; width: number; origin: number },
+): void {
+  const end = start + sizeAt(buffer, start);
+  let p = cellsAt(buffer, start);
+  for (let c = 0; c < width; c++, at += 2) {
+    const head = p < end ? buffer[p++]! : 0;
+    if (head === 0) {
+      spans[at] = -1;
+      spans[at + 1] = -1;
+      continue;
+    }
+    let size = head - 1;
+    if (head === longCell) {
+      size = buffer.readUInt32LE(p);
+      p += 4;
+    }
+    spans[at] = p - origin;
+    p += size;
+    spans[at + 1] = p - origin;
+  }
+}

@@ -1,0 +1,79 @@
+import { Problem } from '../lib/problem.ts';
+import { cutText } from '../lib/redact.ts';
+import type { ColumnType } from '../sdk/column.ts';
+import { utcText } from './ordered-bytes.ts';
+import type { RetentionSpan } from './write-rule.ts';
+import '../lib/temporal.ts';
+
+const types: readonly ColumnType[] = ['date', 'timestamp', 'timestamptz', 'text'];
+const shape = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?: ?Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
+
+/**
+ * Tells which rows are older than a span before an instant, by the text of a date or a time. A day is as old as its end;
+ * a time that names no zone is one of the zone of the job.
+ */
+export class RetentionAge {
+  readonly #column: string;
+  /** The limit, in the shapes that texts have. */
+  readonly #day: string;
+  readonly #local: string;
+  readonly #utc: string;
+  readonly #isDated: boolean;
+
+  /** `now` is the instant of the run, epoch milliseconds. */
+  constructor(
+    { name, type }: { readonly name: string; readonly type: ColumnType },
+    { within, zone, now }: { readonly within: RetentionSpan; readonly zone: string; readonly now: number },
+  ) {
+    if (!types.includes(type)) throw notAged(name, type);
+    const limit = Temporal.Instant.fromEpochMilliseconds(Math.round(now))
+      .toZonedDateTimeISO(zone)
+      .subtract({ [within.unit]: within.count });
+    this.#column = name;
+    this.#day = limit.toPlainDate().toString();
+    this.#local = limit.toPlainDateTime().toString();
+    this.#utc = limit.toInstant().toString().slice(0, -1);
+    this.#isDated = type === 'date';
+  }
+
+  /** Throws a Problem (family `row`) for a text that is neither a date nor a time. */
+  isOld(text: string): boolean {
+    if (text.length === 10) return this.#checked(text) < this.#day;
+    if (text.endsWith('Z') && text[10] === 'T' && text.length > 16) return text.slice(0, -1) < this.#utc;
+    if (/^-?infinity$/i.test(text)) return text.startsWith('-');
+    this.#checked(text);
+    const plain = text.replace(' ', 'T').replace(/^(.{16})(?!:)/, '$1:00');
+    const hasZone = /(?:Z|[+-]\d\d(?::?\d\d)?)$/i.test(plain.slice(16));
+    return hasZone ? utcText(plain.replace(/ ?z$/i, 'Z')) < this.#utc : plain < this.#local;
+  }
+
+  /** Whether the lowest of several texts is the oldest too, so that it alone has to be looked at the next time. */
+  isPlain(text: string): boolean {
+    return this.#isDated ? text.length === 10 : text.endsWith('Z') && text[10] === 'T';
+  }
+
+  #checked(text: string): string {
+    if (shape.test(text)) return text;
+    throw new Problem({
+      code: 'SET_AGE',
+      family: 'row',
+      message: `retain looks for the age of a row in column ${JSON.stringify(this.#column)}, and there is no date or time in it`,
+      where: { column: this.#column },
+      seen: cutText(text, 80),
+      allowed: '2026-01-31, 2026-01-31T09:00:00Z, 2026-01-31 09:00:00+01:00, or nothing: such a row stays',
+      next: 'name another column under write.retain, or mend the value at the source',
+    });
+  }
+}
+
+function notAged(column: string, type: ColumnType): Problem {
+  return new Problem({
+    code: 'SET_AGE_TYPE',
+    family: 'config',
+    message: `retain cannot tell the age of a row by column ${JSON.stringify(column)}: it is ${type}`,
+    where: { column },
+    seen: type,
+    allowed: types.join(', '),
+    next: 'name a column of dates or times under write.retain, or make one of it in the query',
+  });
+}

@@ -1,0 +1,276 @@
+import { Problem } from '../lib/problem.ts';
+import { loneSurrogates, ReplacedCharacters } from '../lib/replaced-characters.ts';
+import { type Batch, type Cells, cellText, storedRow, valueText } from '../sdk/batch.ts';
+import type { Column, ColumnType } from '../sdk/column.ts';
+import type { Arena } from './arena.ts';
+import { namedColumn, otherType } from './kept-columns.ts';
+import type { KeptColumn } from './manifest.ts';
+import { maxOrderedBytes, type OrderedBytes, orderedBytes } from './ordered-bytes.ts';
+import { cellHeadBytes, headBytes, maxKeyBytes, maxVersionBytes, writeCellHead, writeHead } from './record.ts';
+
+/** A column whose value is turned into bytes that sort. */
+interface Ordering extends Column {
+  /** Which column of the run. */
+  readonly at: number;
+  readonly write: OrderedBytes;
+  /** A time as sources mostly give it is its own ordering. */
+  readonly copies: boolean;
+}
+
+export interface RowWriterOptions {
+  /** Of the set. */
+  readonly columns: readonly KeptColumn[];
+  /** Which column of the run each of them is. */
+  readonly from: readonly number[];
+  /** Of the run. */
+  readonly come: readonly Column[];
+  /** Columns that tell rows apart; none: each row is a new one, and they are numbered from `next` on. */
+  readonly key: readonly string[];
+  readonly next: number;
+  readonly deleted?: string;
+  /** Where the source says so: of two rows of one key, the one with the higher value here counts. */
+  readonly cursor?: string;
+}
+
+/** Turns the rows of batches into records. */
+export class RowWriter {
+  readonly #given: RowWriterOptions;
+  readonly #key: readonly Ordering[];
+  readonly #version: Ordering | undefined;
+  readonly #deleted: number;
+  /** The texts of the row's cells, where they are not bytes of the source. */
+  readonly #texts: (string | null)[] = [];
+  readonly hasValue: boolean[];
+  /** Rows are kept as UTF-8. */
+  readonly replaced = new ReplacedCharacters();
+  #rows = 0;
+
+  constructor(given: RowWriterOptions) {
+    const { columns, come, key, deleted, cursor } = given;
+    this.#given = given;
+    this.#key = key.map((name) => keyOrdering(name, { columns, come }));
+    this.#version = versionOrdering(cursor, come);
+    this.#deleted = deleted === undefined ? -1 : namedColumn(come, deleted, 'deleted');
+    this.hasValue = columns.map(() => false);
+  }
+
+  /** Number of the next row, where they are numbered. */
+  get next(): number {
+    return this.#given.next + this.#rows;
+  }
+
+  get rows(): number {
+    return this.#rows;
+  }
+
+  /** The batch's row at `i` becomes a record. Throws a Problem (family `row`) for a key that is null or too long. */
+  write(batch: Batch, i: number, arena: Arena): void {
+    if (this.#rows === 0) this.#refuseOtherTypes();
+    const r = storedRow(batch, i);
+    arena.reserve(this.#maxBytes(batch, r));
+    const { buffer, used } = arena;
+    let at = used + headBytes;
+    at = this.#key.length === 0 ? this.#writeNumber(buffer, at) : this.#writeKey(batch, r, { buffer, at });
+    const key = at - used - headBytes;
+    at = this.#writeVersion(batch, r, { buffer, at });
+    const version = at - used - headBytes - key;
+    if (key > maxKeyBytes || version > maxVersionBytes) throw this.#tooLong(key);
+    for (let c = 0; c < this.#given.columns.length; c++) at = this.#writeCell(batch, c, { r, buffer, at });
+    writeHead(buffer, used, { size: at - used, key, version, isDeletion: this.#isDeleted(batch, r) });
+    arena.added(at - used);
+    this.#rows += 1;
+  }
+
+  /**
+   * Keys and versions of two types cannot be compared, also where one type could hold both values. Asked at the first row: the types
+   * of a result without rows say nothing (SQLite finds them in the values).
+   */
+  #refuseOtherTypes(): void {
+    const { columns, come } = this.#given;
+    for (const { name, type, at } of this.#key) {
+      if (type === 'integer' && come[at]!.type === 'decimal') throw otherType(name, { type, other: 'decimal' });
+    }
+    const version = this.#version;
+    const known = columns.find(({ name, seen }) => name === version?.name && seen);
+    if (version === undefined || known === undefined || known.type === version.type) return;
+    throw otherType(version.name, { type: known.type, other: version.type });
+  }
+
+  #writeNumber(buffer: Buffer, at: number): number {
+    const number = this.next;
+    buffer.writeUInt32BE(Math.floor(number / 0x100000000), at);
+    buffer.writeUInt32BE(number % 0x100000000, at + 4);
+    return at + 8;
+  }
+
+  #writeKey(batch: Batch, r: number, { buffer, at }: { buffer: Buffer; at: number }): number {
+    for (const ordering of this.#key) {
+      const end = this.#writeOrdered(batch, ordering, { r, buffer, at });
+      if (end === at) throw this.#nullKey(ordering.name);
+      at = end;
+    }
+    return at;
+  }
+
+  #writeVersion(batch: Batch, r: number, { buffer, at }: { buffer: Buffer; at: number }): number {
+    const version = this.#version;
+    return version === undefined ? at : this.#writeOrdered(batch, version, { r, buffer, at });
+  }
+
+  /** Where the bytes end; where they began for a null. */
+  #writeOrdered(batch: Batch, ordering: Ordering, to: { r: number; buffer: Buffer; at: number }): number {
+    const { r, buffer, at } = to;
+    const cells = batch.cells[ordering.at]!;
+    if (cells.kind === 'bytes' && ordering.copies) {
+      const span = 2 * (r * cells.stride + cells.slot);
+      const [start, end] = [cells.spans[span]!, cells.spans[span + 1]!];
+      if (start < 0) return at;
+      const isInstant = ordering.type === 'timestamptz';
+      if (!isInstant || cells.bytes[end - 1] === utcMark) {
+        const last = copyBytes(cells.bytes, { start, end: end - (isInstant ? 1 : 0) }, to);
+        buffer[last] = 0;
+        buffer[last + 1] = 0;
+        return last + 2;
+      }
+    }
+    const text = cellText(cells, batch.columns[ordering.at]!.type, r);
+    return text === null ? at : this.#placed(ordering.name, () => ordering.write(text, buffer, at));
+  }
+
+  #writeCell(batch: Batch, c: number, { r, buffer, at }: { r: number; buffer: Buffer; at: number }): number {
+    const from = this.#given.from[c]!;
+    const cells: Cells | undefined = batch.cells[from];
+    if (cells?.kind === 'bytes') {
+      const span = 2 * (r * cells.stride + cells.slot);
+      const start = cells.spans[span]!;
+      if (start >= 0) {
+        const end = cells.spans[span + 1]!;
+        this.hasValue[c] = true;
+        at = writeCellHead(buffer, at, end - start);
+        return copyBytes(cells.bytes, { start, end }, { buffer, at });
+      }
+    }
+    const text = cells?.kind === 'values' ? this.#texts[from]! : null;
+    if (text === null) {
+      buffer[at] = 0;
+      return at + 1;
+    }
+    this.hasValue[c] = true;
+    const lone = loneSurrogates(text);
+    this.replaced.add(lone.length, () => {
+      return { codePoint: lone[0]!.charCodeAt(0), row: this.#rows + 1, column: this.#given.columns[c]!.name };
+    });
+    const bytes = Buffer.byteLength(text);
+    at = writeCellHead(buffer, at, bytes);
+    return at + buffer.write(text, at, 'utf8');
+  }
+
+  /** An upper limit for the record; takes the texts of values on the way. */
+  #maxBytes(batch: Batch, r: number): number {
+    let bytes = headBytes + 8 + this.#given.columns.length;
+    for (let c = 0; c < batch.cells.length; c++) {
+      const cells = batch.cells[c]!;
+      if (cells.kind === 'bytes') {
+        const span = 2 * (r * cells.stride + cells.slot);
+        bytes += cellHeadBytes + cells.spans[span + 1]! - cells.spans[span]!;
+        continue;
+      }
+      const text = valueText(cells.values[r] ?? null, batch.columns[c]!.type);
+      this.#texts[c] = text;
+      bytes += cellHeadBytes + 3 * (text?.length ?? 0);
+    }
+    for (const ordering of this.#key) bytes += orderedSize(batch, ordering, r);
+    return this.#version === undefined ? bytes : bytes + orderedSize(batch, this.#version, r);
+  }
+
+  /** Nothing, no text, false and 0 are no mark. */
+  #isDeleted(batch: Batch, r: number): boolean {
+    if (this.#deleted < 0) return false;
+    const text = cellText(batch.cells[this.#deleted]!, batch.columns[this.#deleted]!.type, r);
+    return text !== null && text !== '' && text !== 'false' && text !== '0';
+  }
+
+  #placed(column: string, work: () => number): number {
+    try {
+      return work();
+    } catch (thrown) {
+      throw thrown instanceof Problem ? thrown.at({ row: this.#rows + 1, column }) : thrown;
+    }
+  }
+
+  #nullKey(column: string): Problem {
+    return new Problem({
+      code: 'SET_KEY_NULL',
+      family: 'row',
+      message: `Column ${JSON.stringify(column)} is null in a row, and it is part of the key: nothing says which row this is`,
+      where: { row: this.#rows + 1, column },
+      next: 'leave such rows out in the query, or take another key under write.key',
+    });
+  }
+
+  #tooLong(bytes: number): Problem {
+    return new Problem({
+      code: 'SET_KEY_LONG',
+      family: 'row',
+      message: 'The key of a row is too long',
+      where: { row: this.#rows + 1, column: this.#key.map(({ name }) => name).join(', ') },
+      seen: `${bytes} bytes`,
+      allowed: `${maxKeyBytes} bytes`,
+      next: 'take a shorter key under write.key',
+    });
+  }
+}
+
+function orderedSize(batch: Batch, { at }: Ordering, r: number): number {
+  const cells = batch.cells[at]!;
+  if (cells.kind === 'values') return maxOrderedBytes(String(cells.values[r] ?? ''));
+  const span = 2 * (r * cells.stride + cells.slot);
+  return 6 * (cells.spans[span + 1]! - cells.spans[span]!) + 16;
+}
+
+/** The key is written as the set knows it: a run that has whole numbers where others had decimals must find its rows. */
+function keyOrdering(
+  name: string,
+  { columns, come }: { columns: readonly KeptColumn[]; come: readonly Column[] },
+): Ordering {
+  const at = namedColumn(come, name, 'key');
+  const known = columns.find((column) => column.name === name);
+  const { type } = known?.seen === true ? known : come[at]!;
+  const write = orderedBytes(type);
+  if (write !== undefined) return { name, type, at, write, copies: copies(type) };
+  throw new Problem({
+    code: 'SET_KEY_TYPE',
+    family: 'config',
+    message: `Column ${JSON.stringify(name)} cannot be part of a key: it is ${type}`,
+    where: { column: name },
+    seen: type,
+    allowed: 'columns of any type but float and json, whose values may be the same in different words',
+    next: 'cast it in the query, or take another key under write.key',
+  });
+}
+
+/** Texts are the source's to compare: there the one that came last counts. */
+function versionOrdering(cursor: string | undefined, come: readonly Column[]): Ordering | undefined {
+  const at = come.findIndex(({ name }) => name === cursor);
+  const column = come[at];
+  if (column === undefined || column.type === 'text') return undefined;
+  const write = orderedBytes(column.type);
+  return write === undefined ? undefined : { ...column, at, write, copies: copies(column.type) };
+}
+
+const copies = (type: ColumnType): boolean => type === 'timestamptz' || type === 'timestamp' || type === 'date';
+
+/** The Z of UTC. */
+const utcMark = 0x5a;
+const fewBytes = 24;
+
+/** Where the copy ends. So few bytes are copied faster than a native call begins. */
+function copyBytes(
+  bytes: Buffer,
+  { start, end }: { start: number; end: number },
+  { buffer, at }: { buffer: Buffer; at: number },
+): number {
+  if (end - start > fewBytes) return at + bytes.copy(buffer, at, start, end);
+  for (let p = start; p < end; p++) buffer[at++] = bytes[p]!;
+  return at;
+}

@@ -1,0 +1,102 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Room } from '../lib/room.ts';
+import { Arena, ArenaSource } from './arena.ts';
+import type { Segment } from './manifest.ts';
+import { Merge } from './merge.ts';
+import type { RecordSource } from './record-source.ts';
+import { SegmentReader } from './segment-reader.ts';
+import { SegmentWriter, type WriterMemory, writerMemory } from './segment-writer.ts';
+
+/** So much is sorted in memory at a time. */
+const arenaBytes = 16 * 1024 * 1024;
+/** So many sorted files are open at once; more of them are first made one. */
+const maxFiles = 24;
+
+interface SortedFile extends Pick<Segment, 'rows' | 'bytes' | 'crc'> {
+  readonly path: string;
+}
+
+/** Sorts records, of whatever number: what does not fit in memory goes to files, each sorted, and these are merged. */
+export class Sorter {
+  readonly arena: Arena;
+  readonly #folder: string;
+  readonly #maxBytes: number;
+  readonly #room: Room | undefined;
+  #memory: WriterMemory | undefined;
+  #files: SortedFile[] = [];
+  #made = 0;
+
+  /** `folder` is for files that are gone when the sorter is closed; `room`: what may be written there. */
+  constructor(folder: string, { maxBytes = arenaBytes, room }: { maxBytes?: number; room?: Room | undefined } = {}) {
+    this.#folder = folder;
+    this.#maxBytes = maxBytes;
+    this.#room = room;
+    // The row that makes it full has to fit in as well.
+    this.arena = new Arena(maxBytes + 256 * 1024);
+  }
+
+  /** No file was needed so far. */
+  get isSmall(): boolean {
+    return this.#files.length === 0;
+  }
+
+  /** To be awaited between two records where it says so: the memory is full. */
+  spill(): Promise<void> | undefined {
+    return this.arena.used < this.#maxBytes ? undefined : this.#spill();
+  }
+
+  /** All records in order, from now on; nothing may be added any more. `rank` is for those that come last. */
+  sources(rank: number): RecordSource[] {
+    const files = this.#files.map(({ path, ...segment }, i) => {
+      // Between two whole ranks: what came later counts, and all of it before the next segment.
+      return new SegmentReader({ path, segment, rank: rank - 1 + (i + 1) / (this.#files.length + 1) });
+    });
+    return this.arena.count === 0 ? files : [...files, new ArenaSource(this.arena, rank)];
+  }
+
+  async close(): Promise<void> {
+    for (const { path } of this.#files) await rm(path, { force: true });
+    this.#files = [];
+  }
+
+  async #spill(): Promise<void> {
+    const source = new ArenaSource(this.arena, 0);
+    this.#files.push(
+      await this.#write(async (writer) => {
+        for (const { start, bytes } of source.records()) {
+          const full = writer.write(source.buffer, start, bytes);
+          if (full !== undefined) await full;
+        }
+      }),
+    );
+    this.arena.clear();
+    if (this.#files.length >= maxFiles) await this.#join();
+  }
+
+  async #join(): Promise<void> {
+    const files = this.#files;
+    const readers = files.map(({ path, ...segment }, rank) => new SegmentReader({ path, segment, rank }));
+    const merge = new Merge(readers);
+    try {
+      const joined = await this.#write((writer) => merge.copyTo(writer));
+      this.#files = [joined];
+    } finally {
+      await merge.close();
+    }
+    for (const { path } of files) await rm(path, { force: true });
+  }
+
+  async #write(work: (writer: SegmentWriter) => Promise<void>): Promise<SortedFile> {
+    const path = join(this.#folder, `sort-${this.#made++}`);
+    this.#memory ??= writerMemory();
+    const writer = await SegmentWriter.create(path, { room: this.#room, memory: this.#memory });
+    try {
+      await work(writer);
+      return { path, ...(await writer.seal()) };
+    } catch (thrown) {
+      await writer.abandon();
+      throw thrown;
+    }
+  }
+}

@@ -1,0 +1,193 @@
+import { rmdirSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Extract } from '../config/config.ts';
+import type { Encoder } from '../formats/format.ts';
+import { Output } from '../formats/output.ts';
+import type { Manifest } from '../kept-rows/manifest.ts';
+import type { Clock } from '../lib/clock.ts';
+import { makeFolder } from '../lib/make-folder.ts';
+import { toProblem } from '../lib/problem.ts';
+import type { Room } from '../lib/room.ts';
+import type { RunWarning } from '../lib/run-warnings.ts';
+import type { Batch } from '../sdk/batch.ts';
+import type { Column } from '../sdk/column.ts';
+import type { ConnectorLog } from '../sdk/connector.ts';
+import type { TokenSource } from '../sdk/oauth.ts';
+import { Chain } from './chain.ts';
+import { type KeptRowsOptions, MergedSource, type RowSource } from './merged-source.ts';
+import { type SourceEnd, SourceReader } from './source.ts';
+import { spoolProblem } from './spool-problem.ts';
+import { tempFilePrefix } from './temp-file-owner.ts';
+
+/** Where encoded bytes go. */
+export interface Sink {
+  /** Takes the pieces; each is handed to `recycle` when its memory may be used again. Await the promise, if any. */
+  write(pieces: readonly Buffer[], recycle: (piece: Buffer) => void): Promise<void> | undefined;
+}
+
+export interface StreamRowsOptions {
+  readonly extract: Extract;
+  /** Folder of the config file. */
+  readonly folder: string;
+  /** The folder in which the connector's scratch folder is made. */
+  readonly spool: string;
+  /** Id of the run. */
+  readonly run: string;
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  readonly log: ConnectorLog;
+  /** Takes what the source warns of. */
+  readonly warn: (warning: RunWarning) => void;
+  /** Tokens, for a source that logs in by OAuth. */
+  readonly login?: TokenSource;
+  readonly sink: Sink;
+  /** What may be written beside it; absent: anything. */
+  readonly room?: Room;
+  /** Where the last run had got to. */
+  readonly watermark?: string;
+  /** For a job that keeps its rows. */
+  readonly keptRows?: KeptRowsOptions;
+  /** When the run began, epoch milliseconds; now, where nothing is said. */
+  readonly asOf?: number;
+  /** After every batch. */
+  readonly onProgress: (carried: StreamProgress) => void;
+  /** Every batch as it is encoded. */
+  readonly onBatch?: (batch: Batch) => void;
+}
+
+/** What has been carried so far; the same object from beginning to end. */
+export interface StreamProgress {
+  columns: readonly Column[];
+  /** Rows that the source gave. */
+  rowsRead: number;
+  /** Rows that were encoded. */
+  rows: number;
+  bytes: number;
+  /** How the source ended; absent while it has rows, and where not all of them were wanted. */
+  ending?: SourceEnd;
+  /** What the data set is now, for a job that keeps its rows. */
+  manifest?: Manifest;
+}
+
+/** Extract, transform, encode, from the source's first row to the last byte handed to the sink. */
+export async function streamRows(given: StreamRowsOptions): Promise<StreamProgress> {
+  given.signal.throwIfAborted();
+  const scratch = await makeScratch(given);
+  const source = new SourceReader({ ...given, scratch });
+  const carrier = new RowStreamer(given, { source, scratch });
+  try {
+    return await carrier.run();
+  } finally {
+    await carrier.close();
+    await source.close().finally(() => clearScratch(scratch));
+  }
+}
+
+/** Few sources leave anything in it. */
+async function clearScratch(scratch: string): Promise<void> {
+  try {
+    rmdirSync(scratch);
+  } catch {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+async function makeScratch({ spool, run }: StreamRowsOptions): Promise<string> {
+  const scratch = join(spool, `${tempFilePrefix()}${run}.scratch`);
+  try {
+    makeFolder(scratch, 0o700);
+    return scratch;
+  } catch (error) {
+    throw spoolProblem(error, spool);
+  }
+}
+
+class RowStreamer {
+  readonly #options: StreamRowsOptions;
+  readonly #source: SourceReader;
+  readonly #merged: MergedSource | undefined;
+  readonly #out = new Output();
+  readonly #recycle = (piece: Buffer) => this.#out.recycle(piece);
+  readonly #progress: StreamProgress = { columns: [], rowsRead: 0, rows: 0, bytes: 0 };
+
+  constructor(given: StreamRowsOptions, { source, scratch }: { source: SourceReader; scratch: string }) {
+    this.#options = given;
+    this.#source = source;
+    const { extract, keptRows, clock, asOf = clock.now(), room } = given;
+    const { write: rule, timezone: zone = 'UTC' } = extract;
+    if (keptRows === undefined || rule === undefined) return;
+    this.#merged = new MergedSource(source, { ...keptRows, rule, scratch, asOf, zone, room }, () => this.#report());
+  }
+
+  async run(): Promise<StreamProgress> {
+    const { extract } = this.#options;
+    const rows = this.#merged ?? this.#source;
+    const columns = await rows.open();
+    if (this.#merged?.isIdle === true) return this.#finish(rows);
+    const chain = new Chain(extract.transforms, columns);
+    const encoder = extract.format.encoder(chain.columns, extract.formatOptions);
+    this.#progress.columns = chain.columns;
+    encoding(() => encoder.begin(this.#out));
+    await this.#drain(rows, { chain, encoder });
+    for (const held of chain.finish()) await this.#encode(held, encoder);
+    encoding(() => encoder.end(this.#out));
+    await this.#flush(true);
+    for (const warning of [this.#merged?.replaced, encoder.replaced.warning])
+      if (warning !== undefined) this.#options.warn(warning);
+    if (this.#merged === undefined) return this.#progress;
+    this.#progress.manifest = await this.#merged.seal();
+    return this.#finish(this.#merged);
+  }
+
+  async close(): Promise<void> {
+    await this.#merged?.close();
+  }
+
+  async #drain(rows: RowSource, { chain, encoder }: { chain: Chain; encoder: Encoder }): Promise<void> {
+    while (!chain.satisfied) {
+      const before = rows.rows;
+      const batch = await rows.next();
+      if (batch === undefined) {
+        this.#finish(rows);
+        return;
+      }
+      const shaped = chain.apply(batch, before);
+      if (shaped !== null) await this.#encode(shaped, encoder);
+      this.#report();
+    }
+  }
+
+  #report(): void {
+    this.#progress.rowsRead = this.#source.rows;
+    this.#options.onProgress(this.#progress);
+  }
+
+  #finish(rows: RowSource): StreamProgress {
+    this.#progress.ending = rows.ending();
+    return this.#progress;
+  }
+
+  async #encode(batch: Batch, encoder: Encoder): Promise<void> {
+    this.#options.signal.throwIfAborted();
+    encoding(() => encoder.batch(batch, this.#out));
+    this.#progress.rows += batch.length;
+    this.#options.onBatch?.(batch);
+    await this.#flush(false);
+  }
+
+  async #flush(all: boolean): Promise<void> {
+    const pieces = this.#out.take(all);
+    if (pieces.length === 0) return;
+    for (const piece of pieces) this.#progress.bytes += piece.length;
+    await this.#options.sink.write(pieces, this.#recycle);
+  }
+}
+
+function encoding(work: () => void): void {
+  try {
+    work();
+  } catch (thrown) {
+    throw toProblem(thrown, { code: 'ENCODER_THREW', family: 'bug' }).at({ stage: 'encode' });
+  }
+}

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { type FileHandle, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { openScratchFile } from '../../lib/scratch-file.ts';
+import type { RecordInput } from '../records/input.ts';
+import { storedBytes } from '../records/stored-bytes.ts';
+import { httpProblem } from './problems.ts';
+
+/** A page as it lies in the spool. */
+export interface SpooledPage {
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly input: RecordInput;
+}
+
+interface PageSpoolOptions {
+  /** Most bytes of all pages together. */
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+  /** Of the file; `answers.spool` when absent. */
+  readonly name?: string;
+}
+
+/** All pages of a run, one behind another in one file of the run's private folder; made with the first of them. */
+export class PageSpool {
+  readonly #path: string;
+  readonly #maxBytes: number;
+  readonly #signal: AbortSignal;
+  #file: FileHandle | undefined;
+  #end = 0;
+  #pages = 0;
+
+  constructor(folder: string, { maxBytes, signal, name = 'answers.spool' }: PageSpoolOptions) {
+    this.#path = join(folder, name);
+    this.#maxBytes = maxBytes;
+    this.#signal = signal;
+  }
+
+  /** Writes one whole page. One that fails half-way is as if it had never begun: the next is written over it. */
+  async add(body: AsyncIterable<Buffer>): Promise<SpooledPage> {
+    const start = this.#end;
+    const hash = createHash('sha256');
+    this.#file ??= await openScratchFile(this.#path);
+    let at = start;
+    for await (const chunk of body) {
+      if (at + chunk.length > this.#maxBytes) throw tooLarge(this.#maxBytes);
+      hash.update(chunk);
+      for (let written = 0; written < chunk.length; ) {
+        const { bytesWritten } = await this.#file.write(chunk, written, chunk.length - written, at + written);
+        written += bytesWritten;
+      }
+      at += chunk.length;
+    }
+    this.#end = at;
+    this.#pages += 1;
+    const input = { name: `page ${this.#pages} of the answer`, open: () => this.#read(start, at) };
+    return { bytes: at - start, sha256: hash.digest('hex'), input };
+  }
+
+  /** Forgets the page that was written last: the next one is written over it. */
+  takeBack({ bytes }: SpooledPage): void {
+    this.#end -= bytes;
+    this.#pages -= 1;
+  }
+
+  /** Forgets all pages: the next one is written over the first. */
+  clear(): void {
+    this.#end = 0;
+    this.#pages = 0;
+  }
+
+  /** No page will be added any more; those that were can still be read. */
+  async close(): Promise<void> {
+    await this.#file?.close();
+    this.#file = undefined;
+  }
+
+  /** Removes the file, if there is one; nothing can be read any more. */
+  async remove(): Promise<void> {
+    if (this.#file === undefined) return;
+    await this.close();
+    await rm(this.#path, { force: true });
+  }
+
+  async *#read(start: number, end: number): AsyncGenerator<Buffer> {
+    if (start < end) yield* storedBytes(this.#path, { start, end: end - 1, signal: this.#signal });
+  }
+}
+
+function tooLarge(maxBytes: number) {
+  return httpProblem('REST_TOO_LARGE', 'job', `the answer is larger than ${maxBytes} bytes`, {
+    next: 'ask for less, or raise `max_answer_bytes` of the source',
+  });
+}

@@ -1,0 +1,73 @@
+import { type PassingAnswer, passingAnswer, retryAfterMs } from '../../lib/passing-answer.ts';
+import { blamedBy } from '../http/blamed-by.ts';
+import { pickAll, type ServiceAnswer } from './answer.ts';
+import { textOf } from './exact-json.ts';
+import { secondsOf } from './moment.ts';
+import { valuesAt } from './path.ts';
+import type { AnswerKind, ErrorRule, Match, WaitTime } from './rules.ts';
+
+/** What an answer means, and what the rule that says so adds. */
+export interface Classification {
+  readonly kind: AnswerKind;
+  readonly rule: ErrorRule | undefined;
+  /** How long the service wants us to wait; undefined where it does not say. */
+  readonly waitMs: number | undefined;
+  /** Too many requests: said by the rule, or by the answer itself. */
+  readonly isRateLimit: boolean;
+}
+
+/** Looks an answer up in the rules; what none of them knows has the usual meaning of its status. */
+export function classify(answer: ServiceAnswer, rules: readonly ErrorRule[], now: number): Classification {
+  const rule = rules.find((one) => fits(one, answer));
+  const passing = passingAnswer(answer.status, answer.headers, now);
+  const verdict = rule?.verdict ?? usual(answer, passing);
+  const ruleMs = rule?.wait === undefined ? undefined : waitOf(rule.wait, answer, now);
+  const said = passing?.retryAfterMs ?? retryAfterMs(answer.headers, now);
+  // A time that always is the same yields to one that this very answer tells.
+  const waitMs = typeof rule?.wait === 'string' ? (said ?? ruleMs) : (ruleMs ?? said);
+  return { kind: verdict, rule, waitMs, isRateLimit: rule?.limit === true || passing?.isRateLimit === true };
+}
+
+function usual({ status, text }: ServiceAnswer, passing: PassingAnswer | undefined): AnswerKind {
+  if (status < 300) return 'ok';
+  const blamed = blamedBy({ status, text });
+  if (blamed === 'server' || (passing !== undefined && blamed !== 'request')) return 'wait';
+  if (status === 401) return 'login';
+  return status === 403 ? 'permission' : 'fail';
+}
+
+function fits(rule: ErrorRule, answer: ServiceAnswer): boolean {
+  const { status, body = {}, headers = {} } = rule;
+  if (status !== undefined && ![status].flat().includes(answer.status)) return false;
+  return (
+    Object.entries(body).every(([path, match]) => valuesAt(answer.body, path).some((value) => matches(value, match))) &&
+    Object.entries(headers).every(([name, match]) => matches(answer.headers[name.toLowerCase()], match))
+  );
+}
+
+/** Whether a value is what a rule asks for. `true` means that there is one. */
+export function matches(value: unknown, match: Match): boolean {
+  const text = textOf(value);
+  if (match === true) return text !== undefined && value !== false;
+  if (text === undefined) return false;
+  if (match instanceof RegExp) return match.test(text);
+  return [match].flat().some((one) => String(one) === text);
+}
+
+/** Milliseconds that an answer asks us to wait; undefined where it does not say. */
+export function waitOf(
+  wait: WaitTime,
+  answer: Pick<ServiceAnswer, 'headers' | 'body'>,
+  now: number,
+): number | undefined {
+  if (typeof wait === 'string') return secondsOf(wait) * 1000;
+  // Google writes `30s`, as Protocol Buffers write a duration.
+  const numbers = pickAll(answer, wait.at).map((value) =>
+    Number(textOf(value)?.replace(/^([\d.]+)s$/, '$1') ?? 'none'),
+  );
+  const found = Math.max(...numbers.filter((number) => Number.isFinite(number)));
+  if (!Number.isFinite(found)) return undefined;
+  const factor = { seconds: 1000, minutes: 60_000, milliseconds: 1, epoch: 1000, epoch_ms: 1 }[wait.unit];
+  const milliseconds = found * factor;
+  return Math.max(0, wait.unit.startsWith('epoch') ? milliseconds - now : milliseconds);
+}

@@ -1,0 +1,120 @@
+import { Problem } from '../../lib/problem.ts';
+import { registerSecret } from '../../lib/redact.ts';
+import type { Token, TokenSource } from '../oauth.ts';
+import type { ServiceAnswer } from './answer.ts';
+import { pick } from './answer.ts';
+import { type RequestCredentials, textsOf } from './build-request.ts';
+import type { LoginData, RequestData } from './description.ts';
+import { textOf } from './exact-json.ts';
+import { tokenMissing } from './service-problems.ts';
+import { renderText, type Scope } from './template.ts';
+
+/** Makes the calls of a session login; without credentials. */
+export type BareCall = (request: RequestData) => Promise<ServiceAnswer>;
+
+interface Facts {
+  readonly token: string;
+  readonly kept: Readonly<Record<string, string>>;
+  readonly client_id: string | undefined;
+}
+
+/** Who we are to the service, for the length of a run. */
+export class CredentialProvider {
+  readonly #data: LoginData;
+  readonly #login: TokenSource | undefined;
+  readonly #call: BareCall;
+  #token: Token | undefined;
+  #refusals = 0;
+
+  constructor(data: LoginData, given: { login: TokenSource | undefined; call: BareCall }) {
+    this.#data = data;
+    this.#login = given.login;
+    this.#call = given.call;
+  }
+
+  /** What templates may use of the login. */
+  async facts(): Promise<Facts | undefined> {
+    if (this.#data.kind === 'oauth') {
+      if (this.#login === undefined) throw tokenMissing();
+      this.#remember(await this.#login.token());
+    }
+    if (this.#data.kind === 'session' && this.#token === undefined) await this.#logIn();
+    if (this.#token === undefined) return undefined;
+    const { access_token, kept, client_id } = this.#token;
+    return { token: access_token, kept, client_id };
+  }
+
+  /** Headers and parameters for one request; `scope` has the facts under `login`. */
+  credentials(scope: Scope): RequestCredentials {
+    const data = this.#data;
+    if (data.kind === 'none') return { headers: {}, query: [] };
+    const headers = textsOf(data.headers, scope);
+    const query = Object.entries(textsOf(data.query, scope));
+    if (data.kind === 'basic') return { headers: { authorization: basicOf(data, scope), ...headers }, query };
+    const isPlaced = data.headers !== undefined || data.query !== undefined;
+    const bearer = isPlaced || data.kind === 'key' ? {} : textsOf({ authorization: 'Bearer {{ login.token }}' }, scope);
+    for (const value of [...Object.values(headers), ...query.map(([, text]) => text)]) registerSecret(value);
+    return { headers: { ...bearer, ...headers }, query };
+  }
+
+  /** The service refused the token. True when there is hope in a new one: once between two good answers. */
+  async refused(): Promise<boolean> {
+    const token = this.#token;
+    if (token === undefined || this.#refusals > 0) return false;
+    this.#refusals += 1;
+    this.#token = undefined;
+    if (this.#data.kind === 'oauth') await this.#login?.refused(token);
+    return true;
+  }
+
+  /** The credentials did. */
+  accepted(): void {
+    this.#refusals = 0;
+  }
+
+  /** Ends a session that is open. Never throws: the run is over already. */
+  async end(): Promise<void> {
+    const data = this.#data;
+    if (data.kind !== 'session' || data.logout === undefined || this.#token === undefined) return;
+    await this.#call(data.logout).catch(() => undefined);
+  }
+
+  async #logIn(): Promise<void> {
+    if (this.#data.kind !== 'session') return;
+    const answer = await this.#call(this.#data.call).catch(ofLogin);
+    const token = textOf(pick(answer, this.#data.token));
+    if (token === undefined || token === '') throw tokenMissing();
+    this.#remember({ access_token: token, kept: {} });
+  }
+
+  #remember(token: Token): void {
+    if (token.access_token !== this.#token?.access_token) registerSecret(token.access_token);
+    this.#token = token;
+  }
+}
+
+/** What refuses a request for a token refuses the login itself. */
+function ofLogin(thrown: unknown): never {
+  throw thrown instanceof Problem && thrown.refusedPath !== undefined ? thrown.ofLogin() : thrown;
+}
+
+/** The login that applies: the first whose option is set, or that needs none. */
+export function loginOf(
+  logins: LoginData | readonly LoginData[],
+  options: Readonly<Record<string, unknown>>,
+): LoginData {
+  const all = [logins].flat() as readonly LoginData[];
+  return all.find(({ when }) => when === undefined || isSet(options[when])) ?? { kind: 'none' };
+}
+
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== '';
+}
+
+function basicOf(data: Extract<LoginData, { kind: 'basic' }>, scope: Scope): string {
+  const password = renderText(data.password, scope) ?? '';
+  registerSecret(password);
+  const pair = Buffer.from(`${renderText(data.user, scope) ?? ''}:${password}`, 'utf8').toString('base64');
+  registerSecret(pair);
+  return `Basic ${pair}`;
+}

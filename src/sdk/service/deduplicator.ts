@@ -1,0 +1,33 @@
+import type { Fields } from './description.ts';
+import { textOf } from './exact-json.ts';
+import { type ValuePath, valueAt } from './path.ts';
+
+/** So many keys are remembered. */
+const maxKeys = 10_000;
+
+/** Leaves out records that came a little while ago. */
+export class Deduplicator {
+  readonly #key: ValuePath;
+  readonly #seen = new Set<string>();
+
+  constructor(key: ValuePath) {
+    this.#key = key;
+  }
+
+  /** The records that are new; one without a key always is. */
+  fresh(records: readonly Fields[]): Fields[] {
+    return records.filter((record) => {
+      const key = textOf(valueAt(record, this.#key));
+      if (key === undefined) return true;
+      if (this.#seen.has(key)) return false;
+      this.#remember(key);
+      return true;
+    });
+  }
+
+  /** A set gives its items in the order in which they came: the first one is the oldest. */
+  #remember(key: string): void {
+    this.#seen.add(key);
+    if (this.#seen.size > maxKeys) this.#seen.delete(this.#seen.values().next().value!);
+  }
+}

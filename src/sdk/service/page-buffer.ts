@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import { PageSpool, type SpooledPage } from '../http/page-spool.ts';
+import { parseExact } from './exact-json.ts';
+import type { PagePiece } from './page-series.ts';
+
+interface PageBufferOptions {
+  /** The run's private folder. */
+  readonly folder: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Records that wait until all pages of their question are read. The first piece stays in memory, because most questions
+ * have one page; the others go to a file.
+ */
+export class PageBuffer {
+  readonly #spool: PageSpool;
+  #first: PagePiece | undefined;
+  #others: SpooledPage[] = [];
+
+  constructor({ folder, signal }: PageBufferOptions) {
+    const name = `held-${randomUUID()}.spool`;
+    this.#spool = new PageSpool(folder, { maxBytes: Number.MAX_SAFE_INTEGER, signal, name });
+  }
+
+  async add(piece: PagePiece): Promise<void> {
+    if (this.#first === undefined) this.#first = piece;
+    else this.#others.push(await this.#spool.add(bytesOf(piece)));
+  }
+
+  /** Forgets everything that was added. */
+  clear(): void {
+    this.#first = undefined;
+    this.#others = [];
+    this.#spool.clear();
+  }
+
+  /** Everything that was added, in order, once: what was taken is held no longer. */
+  async *read(): AsyncGenerator<PagePiece> {
+    const first = this.#first;
+    this.#first = undefined;
+    if (first !== undefined) yield first;
+    for (const { input } of this.#others) {
+      const bytes = Buffer.concat(await Array.fromAsync(input.open()));
+      yield parseExact(bytes.toString('utf8')) as PagePiece;
+    }
+  }
+
+  /** Removes the file. */
+  remove(): Promise<void> {
+    return this.#spool.remove();
+  }
+}
+
+async function* bytesOf(piece: PagePiece): AsyncGenerator<Buffer> {
+  yield Buffer.from(JSON.stringify(piece), 'utf8');
+}

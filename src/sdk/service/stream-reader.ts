@@ -1,0 +1,290 @@
+import type { RunWarning } from '../../lib/run-warnings.ts';
+import type { ConnectorLog } from '../connector.ts';
+import type { ServiceAnswer } from './answer.ts';
+import type { ApiClient } from './api-client.ts';
+import type { Fields, Partition, ServiceDescription, StreamData } from './description.ts';
+import { textOf } from './exact-json.ts';
+import type { Moment } from './moment.ts';
+import { PageBuffer } from './page-buffer.ts';
+import { type PagePiece, PageSeries, type PageSeriesOptions } from './page-series.ts';
+import type { Pager } from './paging.ts';
+import { valueAt } from './path.ts';
+import { readTwice, totalWarning } from './read-twice.ts';
+import { runReportJob } from './report-job.ts';
+import { isUnset } from './service-options.ts';
+import {
+  cappedInstant,
+  Ignored,
+  moreIsShown,
+  tooManyPages,
+  totalFell,
+  WatermarkLost,
+  watermarkLost,
+} from './service-problems.ts';
+import type { StreamWatermark } from './stream-watermark.ts';
+import type { Scope } from './template.ts';
+import { boundOf, endOf, spansOf } from './windows.ts';
+
+/** What one reading of a stream needs, from the first request to the last. */
+export interface StreamReaderOptions {
+  readonly service: Pick<ServiceDescription, 'title' | 'streams'>;
+  readonly api: ApiClient;
+  readonly watermark: StreamWatermark | undefined;
+  readonly maxPages: number;
+  /** The run's private folder. */
+  readonly scratch: string;
+  readonly signal: AbortSignal;
+  readonly log: ConnectorLog;
+  readonly warn: (warning: RunWarning) => void;
+  readonly alive: () => void;
+}
+
+/** Records that came together, and what the names in templates stood for. */
+export interface RecordChunk {
+  readonly records: readonly Fields[];
+  /** How many the service gave, before any was left out. */
+  readonly count: number;
+  readonly scope: Scope;
+}
+
+/** Reads a stream: every partition, every window, every page, one after another. */
+export class StreamReader {
+  readonly #options: StreamReaderOptions;
+  #pages = 0;
+
+  constructor(init: StreamReaderOptions) {
+    this.#options = init;
+  }
+
+  async *read(stream: StreamData, scope: Scope): AsyncGenerator<RecordChunk> {
+    for await (const part of this.parts(stream, scope)) yield* this.part(stream, part);
+    if (stream.window !== undefined) this.#options.watermark?.noteEnd(endOf(scope));
+  }
+
+  /** What the names in templates stand for, of every partition. */
+  async *parts(stream: StreamData, scope: Scope): AsyncGenerator<Scope> {
+    const since = this.#options.watermark?.since() ?? scope.since ?? boundOf('start_date', scope);
+    yield* this.#combined(Object.entries(stream.partitions ?? {}), { ...scope, since });
+  }
+
+  /** The records of one partition. */
+  async *part(stream: StreamData, scope: Scope): AsyncGenerator<RecordChunk> {
+    try {
+      yield* this.#windows(stream, scope);
+    } catch (error) {
+      if (error instanceof WatermarkLost) throw watermarkLost(error.message);
+      if (!(error instanceof Ignored)) throw error;
+      this.#options.log.warn('nothing to be had for this part, going on', { because: error.message });
+    }
+  }
+
+  async *#combined(left: readonly (readonly [string, Partition])[], scope: Scope): AsyncGenerator<Scope> {
+    const [first, ...rest] = left;
+    if (first === undefined) return yield scope;
+    const [name, partition] = first;
+    for await (const value of this.#values(partition, scope)) {
+      const known = (scope.partition ?? {}) as object;
+      yield* this.#combined(rest, { ...scope, partition: { ...known, [name]: value } });
+    }
+  }
+
+  async *#values(partition: Partition, scope: Scope): AsyncGenerator<unknown> {
+    if ('values' in partition) yield* partition.values;
+    else if ('option' in partition) yield* items(scope[partition.option]);
+    else if (partition.given !== undefined && !isUnset(scope[partition.given])) {
+      const [name = ''] = Object.keys(partition.fields);
+      for (const item of items(scope[partition.given])) yield { [name]: item };
+    } else {
+      const stream = 'stream' in partition ? this.#options.service.streams[partition.stream]! : callAsStream(partition);
+      const parent = new StreamReader({ ...this.#options, watermark: undefined });
+      for await (const { records } of parent.read(stream, scope)) {
+        for (const record of records) yield picked(record, partition.fields);
+      }
+    }
+  }
+
+  async *#windows(stream: StreamData, scope: Scope): AsyncGenerator<RecordChunk> {
+    if (stream.window === undefined) return yield* this.#places(stream, scope);
+    for (const span of spansOf(stream.window, scope, this.#options.watermark?.until())) {
+      yield* this.#places(stream, { ...scope, window: span });
+    }
+  }
+
+  /** From the place that the service keeps for us, where it does; from the start where it has forgotten it. */
+  async *#places(stream: StreamData, scope: Scope): AsyncGenerator<RecordChunk> {
+    const state = this.#options.watermark?.state(keyOf(scope));
+    if (state === undefined) return yield* this.#capped(stream, scope);
+    const { incremental } = stream;
+    const onward = incremental !== undefined && 'state' in incremental ? incremental.onward : undefined;
+    let hasBegun = false;
+    try {
+      for await (const chunk of this.#series(stream, { ...scope, state }, onward)) {
+        hasBegun = true;
+        yield chunk;
+      }
+    } catch (error) {
+      if (!(error instanceof WatermarkLost)) throw error;
+      if (hasBegun) throw watermarkLost(error.message);
+      this.#options.log.warn('the service has forgotten how far we were: reading everything again', {
+        because: error.message,
+      });
+      yield* this.#capped(stream, scope);
+    }
+  }
+
+  /** Where the service gives only so many records, it is asked again from the last one on. */
+  async *#capped(stream: StreamData, scope: Scope): AsyncGenerator<RecordChunk> {
+    const { incremental } = stream;
+    const { cap, key = [] } = incremental !== undefined && 'column' in incremental ? incremental : {};
+    if (cap === undefined) return yield* this.#series(stream, scope);
+    const edge = new Edge(key);
+    for (let from: Scope | undefined = scope; from !== undefined; ) {
+      let records = 0;
+      for await (const chunk of this.#series(stream, from)) {
+        records += chunk.count;
+        yield { ...chunk, records: edge.fresh(chunk.records, this.#cursorOf(stream)) };
+      }
+      const isAll = records < cap;
+      if (!isAll && !edge.hasMoved()) throw cappedInstant(this.#options.service.title, cap, edge.value);
+      from = isAll ? undefined : { ...scope, since: edge.value };
+    }
+  }
+
+  #cursorOf({ incremental }: StreamData): (record: Fields) => string | undefined {
+    const { watermark } = this.#options;
+    const column = incremental !== undefined && 'column' in incremental ? incremental.column : '';
+    return (record) => watermark?.cursorValue(record) ?? textOf(valueAt(record, column));
+  }
+
+  /** All pages of one question. */
+  async *#series(stream: StreamData, outer: Scope, firstRequest = stream.request): AsyncGenerator<RecordChunk> {
+    const { api, service, signal, alive, watermark } = this.#options;
+    const { title } = service;
+    const job =
+      stream.job === undefined ? undefined : await runReportJob({ api, stream, scope: outer, title, signal, alive });
+    const { needs = '' } = stream.job ?? {};
+    if (needs !== '' && textOf(job?.[needs]) === undefined) return;
+    const options = { api, title, stream, firstRequest, scope: { ...outer, job }, onPage: () => this.#countPage() };
+    const { total, pages } = stream.paging ?? {};
+    const isTold = total !== undefined || pages !== undefined;
+    const answer = yield* isTold ? this.#held(options) : this.#streamed(options);
+    if (answer !== undefined) watermark?.noteState(keyOf(outer), answer);
+  }
+
+  /** Records that leave page by page. */
+  async *#streamed(options: PageSeriesOptions): AsyncGenerator<RecordChunk, ServiceAnswer | undefined> {
+    const series = new PageSeries(options);
+    for await (const piece of series.read()) yield this.#met(piece, options.scope);
+    const { service, warn } = this.#options;
+    if (series.sign !== undefined) warn(moreIsShown(service.title, series.sign));
+    return series.answer;
+  }
+
+  /** Records that leave once all pages are there, because the totals that the service tells may say that they moved. */
+  async *#held(options: PageSeriesOptions): AsyncGenerator<RecordChunk, ServiceAnswer | undefined> {
+    const { scratch, signal, log } = this.#options;
+    const held = new PageBuffer({ folder: scratch, signal });
+    const pagesBefore = this.#pages;
+    const forget = () => {
+      held.clear();
+      this.#pages = pagesBefore;
+    };
+    try {
+      const { series } = await readTwice(() => filled(held, new PageSeries(options)), { forget, log });
+      this.#judgeTotals(series.pager);
+      for await (const piece of held.read()) yield this.#met(piece, options.scope);
+      return series.answer;
+    } finally {
+      await held.remove();
+    }
+  }
+
+  /** Notes the cursor, and leaves out what is older than what was asked for. */
+  #met({ records, count, page }: PagePiece, outer: Scope): RecordChunk {
+    const { watermark } = this.#options;
+    const scope: Scope = { ...outer, page };
+    if (watermark === undefined) return { records, count, scope };
+    watermark.note(records);
+    const since = scope.since as Moment | string | undefined;
+    const fresh = since === undefined ? records : records.filter((one) => !watermark.isKnown(one, since));
+    return { records: fresh, count, scope };
+  }
+
+  /** A watermark must not move past records that were skipped because others went away. */
+  #judgeTotals(pager: Pager): void {
+    const { service, watermark, warn } = this.#options;
+    if (watermark !== undefined && pager.hasFallen) throw totalFell(service.title);
+    const warning = totalWarning({ code: 'SERVICE', title: service.title }, pager);
+    if (warning !== undefined) warn(warning);
+  }
+
+  #countPage(): void {
+    this.#pages += 1;
+    const { maxPages, service, alive } = this.#options;
+    if (this.#pages > maxPages) throw tooManyPages(service.title, maxPages);
+    alive();
+  }
+}
+
+/** Reads all pages of a question into the store, or as many as there are before a problem. */
+async function filled(held: PageBuffer, series: PageSeries) {
+  let problem: unknown;
+  try {
+    for await (const piece of series.read()) await held.add(piece);
+  } catch (error) {
+    problem = error;
+  }
+  return { series, problem, hasChanged: series.pager.hasChanged };
+}
+
+/** Tells apart the records at the edge, which come twice. */
+class Edge {
+  value: string | undefined;
+  readonly #key: Parameters<typeof valueAt>[1];
+  #keys = new Set<string>();
+  #before: string | undefined;
+
+  constructor(key: Parameters<typeof valueAt>[1]) {
+    this.#key = key;
+  }
+
+  fresh(records: readonly Fields[], cursorOf: (record: Fields) => string | undefined): Fields[] {
+    return records.filter((record) => {
+      const key = textOf(valueAt(record, this.#key)) ?? '';
+      const cursor = cursorOf(record);
+      if (cursor === this.value && this.#keys.has(key)) return false;
+      if (cursor !== this.value) this.#keys = new Set();
+      this.value = cursor;
+      this.#keys.add(key);
+      return true;
+    });
+  }
+
+  hasMoved(): boolean {
+    const hasMoved = this.value !== this.#before;
+    this.#before = this.value;
+    return hasMoved;
+  }
+}
+
+function* items(option: unknown): Generator<unknown> {
+  if (Array.isArray(option)) yield* option;
+  else
+    yield* String(option ?? '')
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== '');
+}
+
+function picked(record: Fields, fields: Readonly<Record<string, string | readonly string[]>>): Fields {
+  return Object.fromEntries(Object.entries(fields).map(([name, path]) => [name, valueAt(record, path)]));
+}
+
+function callAsStream(call: Extract<Partition, { request: unknown }>): StreamData {
+  const { fields: _, given: _given, ...stream } = call;
+  return { about: '', columns: 'discovered', ...stream };
+}
+
+function keyOf({ partition }: Scope): string {
+  return partition === undefined ? '' : JSON.stringify(partition);
+}

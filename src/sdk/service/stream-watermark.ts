@@ -1,0 +1,185 @@
+import type { ServiceAnswer } from './answer.ts';
+import { pick } from './answer.ts';
+import type { ColumnData, Discovery, Fields, StreamData } from './description.ts';
+import { textOf } from './exact-json.ts';
+import { Moment, readMoment } from './moment.ts';
+import { type ValuePath, valueAt } from './path.ts';
+import { cursorOf } from './ranges.ts';
+import '../../lib/temporal.ts';
+
+/** So many keys are remembered. */
+const maxEdge = 10_000;
+
+/** What a watermark says. One of these, as the stream resumes. */
+interface StreamState {
+  /** Highest value of the cursor column. */
+  since?: string;
+  /** Keys of the records that have just that value. */
+  edge?: string[];
+  /** End of the last window. */
+  until?: string;
+  /** Tokens that the service keeps our place with, by partition. */
+  states?: Record<string, string>;
+}
+
+/** How far a run of a stream got, and how far the last one had. */
+export class StreamWatermark {
+  readonly #stream: StreamData;
+  readonly #zone: string;
+  readonly #before: StreamState;
+  readonly #now: StreamState = {};
+  /** Keys of the records that have the highest value. */
+  readonly #edge = new Set<string>();
+  readonly #cursor: { readonly name: string } & Partial<ColumnData>;
+  readonly #start: Moment;
+  readonly #end: Moment | undefined;
+
+  /** `watermark` is what {@link watermark} of the last run gave; undefined to read everything. `start` is that of the run. */
+  constructor(
+    stream: StreamData,
+    given: { readonly start: Moment; readonly watermark: string | undefined; readonly until?: Moment | undefined },
+  ) {
+    this.#stream = stream;
+    this.#start = given.start;
+    this.#end = given.until;
+    this.#zone = given.start.at.timeZoneId;
+    this.#before = read(given.watermark);
+    const name = cursorOf(stream) ?? '';
+    const { columns } = stream;
+    const declared = typeof columns !== 'object' ? {} : isDiscovery(columns) ? (columns.always ?? {}) : columns;
+    const data = (declared as Readonly<Record<string, string | ColumnData>>)[name];
+    this.#cursor = { name, ...(typeof data === 'object' ? data : {}) };
+  }
+
+  /** Where this run begins: the last one's cursor less the look-back; undefined at the first run. */
+  since(): Moment | string | undefined {
+    const { since } = this.#before;
+    if (since === undefined) return undefined;
+    const moment = readMoment(since, this.#zone);
+    if (moment === undefined) return since;
+    return this.#lag === undefined ? moment : moment.plus(`-${this.#lag}`);
+  }
+
+  /** The end of the last run's windows. */
+  until(): Moment | undefined {
+    return this.#before.until === undefined ? undefined : readMoment(this.#before.until, this.#zone);
+  }
+
+  /** The token of a partition. */
+  state(partition: string): string | undefined {
+    return this.#before.states?.[partition];
+  }
+
+  /** Notes the records that were read. */
+  note(records: readonly Fields[]): void {
+    if (this.#cursor.name === '') return;
+    for (const record of records) {
+      const value = this.cursorValue(record);
+      if (value === undefined) continue;
+      const { since } = this.#now;
+      if (since === undefined || isLater(value, since, this.#zone)) {
+        this.#now.since = value;
+        this.#edge.clear();
+      }
+      if (value === this.#now.since && this.#key !== undefined && this.#edge.size <= maxEdge)
+        this.#edge.add(this.#keyOf(record));
+    }
+  }
+
+  get #key(): ValuePath | undefined {
+    return (this.#stream.incremental as { key?: ValuePath } | undefined)?.key;
+  }
+
+  #keyOf(record: Fields): string {
+    return textOf(valueAt(record, this.#key!)) ?? '';
+  }
+
+  /** The cursor of a record, as exact text. */
+  cursorValue(record: Fields): string | undefined {
+    const { name, at, date, zone = this.#zone } = this.#cursor;
+    const value =
+      at !== undefined ? valueAt(record, at) : Object.hasOwn(record, name) ? record[name] : valueAt(record, name);
+    const text = textOf(value);
+    return date === undefined || text === undefined ? text : readMoment(text, zone, date)?.text('iso');
+  }
+
+  /**
+   * Whether a record was there before: older than what was asked for (services round), or one of those at the edge. Or it is
+   * not wanted, because it is not before the end of the range that is.
+   */
+  isKnown(record: Fields, since: Moment | string | undefined): boolean {
+    const value = since === undefined ? undefined : this.cursorValue(record);
+    if (value === undefined) return false;
+    if (this.#end !== undefined && !isLater(this.#end.text('iso'), value, this.#zone)) return true;
+    if (isLater(since instanceof Moment ? since.text('iso') : since!, value, this.#zone)) return true;
+    if (this.#key === undefined || this.#lag !== undefined || value !== this.#before.since) return false;
+    return this.#before.edge?.includes(this.#keyOf(record)) ?? false;
+  }
+
+  get #lag(): string | undefined {
+    return (this.#stream.incremental as { look_back?: string } | undefined)?.look_back;
+  }
+
+  /** Notes where the service keeps our place, from the answer that came last. */
+  noteState(partition: string, answer: ServiceAnswer): void {
+    const { incremental } = this.#stream;
+    if (incremental === undefined || !('state' in incremental)) return;
+    const state = textOf(pick(answer, incremental.state));
+    if (state === undefined || state === '') return;
+    this.#now.states = { ...this.#now.states, [partition]: state };
+  }
+
+  /** Notes the end of the windows. */
+  noteEnd(end: Moment): void {
+    this.#now.until = end.text();
+  }
+
+  /** The highest value, but none that may still be overtaken by an earlier one, and never less than the last run's. */
+  #settled(): string | undefined {
+    const { since } = this.#now;
+    const { settles } = (this.#stream.incremental ?? {}) as { settles?: string };
+    if (since === undefined || settles === undefined || readMoment(since, this.#zone) === undefined) return since;
+    const limit = this.#start.plus(`-${settles}`).text('iso');
+    if (!isLater(since, limit, this.#zone)) return since;
+    const { since: before } = this.#before;
+    return before !== undefined && isLater(before, limit, this.#zone) ? before : limit;
+  }
+
+  /** The text for the next run; undefined where nothing was learned. */
+  watermark(): string | undefined {
+    const since = this.#settled();
+    const kept: StreamState = { ...this.#before, ...this.#now, ...(since === undefined ? {} : { since }) };
+    const isSame = since === undefined || since === this.#before.since;
+    const met = since === this.#now.since ? this.#edge : [];
+    const edge = [...new Set([...(isSame ? (this.#before.edge ?? []) : []), ...met])];
+    // A bulk change may give a million records one time: what is kept stays small, and they come twice.
+    if (edge.length > 0 && edge.length <= maxEdge) kept.edge = edge;
+    else delete kept.edge;
+    if (this.#before.states !== undefined || this.#now.states !== undefined) {
+      kept.states = { ...this.#before.states, ...this.#now.states };
+    }
+    return Object.keys(kept).length === 0 ? undefined : JSON.stringify(kept);
+  }
+}
+
+function isDiscovery(columns: object): columns is Discovery {
+  return 'request' in columns && typeof columns.request === 'object';
+}
+
+function read(watermark: string | undefined): StreamState {
+  if (watermark === undefined) return {};
+  try {
+    const mark: unknown = JSON.parse(watermark);
+    return typeof mark === 'object' && mark !== null ? (mark as StreamState) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Whether `a` is later, or greater, than `b`: as instants, as whole numbers, else as texts. */
+export function isLater(a: string, b: string, zone: string): boolean {
+  if (/^-?\d+$/.test(a) && /^-?\d+$/.test(b)) return BigInt(a) > BigInt(b);
+  const [left, right] = [readMoment(a, zone), readMoment(b, zone)];
+  if (left === undefined || right === undefined) return a > b;
+  return Temporal.ZonedDateTime.compare(left.at, right.at) > 0;
+}

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Batch } from '../batch.ts';
+import { cellText, storedRow } from '../batch.ts';
+import type { Extraction } from '../connector.ts';
+import type { Bench } from './bench.ts';
+import { fail, type Promised } from './check.ts';
+import { leftOpen, openHandles } from './handles.ts';
+import { heldBytes, steadyBytes } from './memory.ts';
+
+/** How it behaves while it reads: it ends when told to, leaves nothing open and holds no more than a little. */
+export const stoppingChecks: readonly Promised[] = [
+  { name: 'does not begin when it is stopped before', look: doesNotBegin },
+  {
+    name: 'ends within a second of being stopped, with the reason, and leaves nothing open',
+    needs: 'many',
+    look: stops,
+  },
+  {
+    name: 'leaves nothing open when its rows are no longer wanted, and when all are read',
+    needs: 'many',
+    look: letsGo,
+  },
+  { name: 'reads no further ahead than a little while its reader is slow', needs: 'many', look: waits },
+];
+
+const reason = new Error('stopped by the conformance kit');
+/** The promise is a second; a busy machine gets another. */
+const promptMs = 2000;
+
+async function doesNotBegin(bench: Bench): Promise<void> {
+  isReason(await prompt(bench.read(undefined, { signal: AbortSignal.abort(reason) })), 'stopped before it began');
+}
+
+async function stops(bench: Bench): Promise<void> {
+  await bench.read();
+  const before = await openHandles();
+  for (const ms of [0, 30]) {
+    const stop = new AbortController();
+    const begun = bench.extracting(bench.place.many, { signal: stop.signal }, (extraction) =>
+      pull(extraction, 1, stop),
+    );
+    begun.catch(() => undefined);
+    await wait(ms);
+    stop.abort(reason);
+    const when = `stopped ${ms} ms after it began`;
+    isReason(await prompt(begun), when);
+    assert.deepEqual(await leftOpen(before), [], `${when} it left this open`);
+  }
+  for (const batches of [1, 3]) {
+    const stop = new AbortController();
+    const reading = bench.extracting(bench.place.many, { signal: stop.signal }, (extraction) =>
+      pull(extraction, batches, stop),
+    );
+    const when = `stopped after ${batches} batches`;
+    isReason(await thrownBy(reading), when);
+    assert.deepEqual(await leftOpen(before), [], `${when} it left this open`);
+  }
+}
+
+/** Only the reason of the signal tells the runner that this was no failure. */
+function isReason(thrown: unknown, when: string): void {
+  if (thrown instanceof assert.AssertionError) throw thrown;
+  if (thrown !== reason) fail(`${when} it threw "${String(thrown)}" instead of the reason of the signal`);
+}
+
+function thrownBy(act: Promise<unknown>): Promise<unknown> {
+  return act.then(
+    () => fail('it read to the end although it was stopped'),
+    (error: unknown) => error,
+  );
+}
+
+/** Reads so many batches, stops, and goes on reading until it throws, which has to be soon. */
+async function pull({ batches }: Extraction, wanted: number, stop: AbortController): Promise<void> {
+  const iterator = batches[Symbol.asyncIterator]();
+  for (let i = 0; i < wanted; i++) {
+    if ((await iterator.next()).done) fail(`its many rows are only ${i} batches: it cannot be stopped among them`);
+  }
+  stop.abort(reason);
+  const rest = async () => {
+    while (!(await iterator.next()).done);
+  };
+  const thrown = await prompt(rest());
+  throw thrown;
+}
+
+/** What an act throws, if it does so promptly. */
+async function prompt(act: Promise<unknown>): Promise<unknown> {
+  const late = new AbortController();
+  const tooLate = wait(promptMs, undefined, { signal: late.signal }).then(
+    () => fail(`it had not ended ${promptMs} ms after it was stopped; a second is promised`),
+    () => undefined,
+  );
+  try {
+    return await Promise.race([tooLate, thrownBy(act)]);
+  } finally {
+    late.abort();
+  }
+}
+
+async function letsGo(bench: Bench): Promise<void> {
+  await bench.read();
+  const before = await openHandles();
+  await bench.extracting(bench.place.many, {}, async ({ batches }) => {
+    for await (const _ of batches) break;
+  });
+  assert.deepEqual(await leftOpen(before), [], 'left in the middle it keeps this open');
+  await bench.read();
+  assert.deepEqual(await leftOpen(before), [], 'read to the end it keeps this open');
+}
+
+/** What may be read ahead, decoded or not, and how much there has to be so that reading ahead without end would show. */
+const maxAhead = 8_000_000;
+const fewestBytes = 3 * maxAhead;
+
+async function waits(bench: Bench): Promise<void> {
+  const many = bench.place.many!;
+  await bench.read();
+  const before = await heldBytes();
+  await bench.extracting(many, {}, async ({ batches }) => {
+    let [ahead, rows, bytes] = [0, 0, 0];
+    for await (const batch of batches) {
+      if (rows === 0) ahead = (await steadyBytes()) - before;
+      rows += batch.length;
+      bytes += bytesOf(batch);
+    }
+    assert.equal(rows, many.rows, 'its many rows are not as many as the world says');
+    assert.ok(bytes >= fewestBytes, `its many rows have only ${bytes} bytes; below ${fewestBytes} nothing would show`);
+    assert.ok(
+      ahead <= maxAhead,
+      `behind its first batch it holds ${ahead} bytes; at most ${maxAhead} may be read ahead`,
+    );
+  });
+}
+
+function bytesOf(batch: Batch): number {
+  let bytes = 0;
+  for (const [c, { type }] of batch.columns.entries()) {
+    for (let i = 0; i < batch.length; i++) bytes += cellText(batch.cells[c]!, type, storedRow(batch, i))?.length ?? 0;
+  }
+  return bytes;
+}

@@ -1,0 +1,272 @@
+import { describe, expect, it } from 'vitest';
+import type { Guards, Job } from '../../src/config/config.ts';
+import { checkGuards, type LastGood, type Result } from '../../src/guards/check-guards.ts';
+import { GuardCounters } from '../../src/guards/guard-counters.ts';
+import { type Batch, batchOf, type Value } from '../../src/sdk/batch.ts';
+import type { Column } from '../../src/sdk/column.ts';
+import { wired } from '../formats/encoding.ts';
+
+const noon = Date.UTC(2026, 5, 15, 12);
+const day = 86_400_000;
+
+function result(given: Partial<Result>): Result {
+  return { rows: 200, bytes: 5000, columns: ['id', 'day'], at: noon, mayBeEmpty: false, ...given };
+}
+
+/** What the guards say of a result, as a person reads it. */
+function told(guards: Guards, given: Partial<Result>, last?: LastGood) {
+  return checkGuards(guards, result(given), last).map(({ message, allowed }) => [message, allowed]);
+}
+
+function found(guards: Guards, given: Partial<Result>, last?: LastGood) {
+  return checkGuards(guards, result(given), last).map(({ guard, seen }) => [guard, seen]);
+}
+
+describe('the numbers of rows and bytes', () => {
+  it('may be what they are allowed at the edge, and nothing beyond', () => {
+    const rows = { minimum: 10, maximum: 20 };
+    expect([10, 20].flatMap((n) => found({ rows }, { rows: n }))).toEqual([]);
+    expect([9, 21].flatMap((n) => found({ rows }, { rows: n }))).toEqual([
+      ['rows', '9 rows'],
+      ['rows', '21 rows'],
+    ]);
+    expect(found({ bytes: { maximum: 4999 } }, {})).toEqual([['bytes', '5,000 bytes']]);
+  });
+
+  it('are told as too few or too many, with the bound that counts', () => {
+    const rows = { minimum: 10, maximum: 20 };
+    expect(told({ rows }, { rows: 9 })).toEqual([['Fewer rows than a result must have', 'at least 10 rows']]);
+    expect(told({ rows }, { rows: 21 })).toEqual([['More rows than a result may have', 'at most 20 rows']]);
+    expect(told({ bytes: { minimum: 2 } }, { bytes: 1 })).toEqual([
+      ['Fewer bytes than a result must have', 'at least 2 bytes'],
+    ]);
+  });
+});
+
+describe('a change of the number of rows', () => {
+  const rowChange = { down: 0.3, up: 1, from: 100 };
+  const last = { rows: 1000, run: 'r1' };
+
+  it('is allowed up to its limits, which are whole rows and not a rounding', () => {
+    expect([700, 1000, 2000].flatMap((rows) => found({ rowChange }, { rows }, last))).toEqual([]);
+    expect(found({ rowChange }, { rows: 699 }, last)).toEqual([['row_change', '699 rows; 1,000 in run r1']]);
+    expect(found({ rowChange }, { rows: 2001 }, last)).toHaveLength(1);
+  });
+
+  it('is not looked at without a last good result, or where that was small', () => {
+    expect(found({ rowChange }, { rows: 1 })).toEqual([]);
+    expect(found({ rowChange }, { rows: 1 }, { rows: 99, run: 'r1' })).toEqual([]);
+    expect(found({ rowChange: { up: 1, from: 0 } }, { rows: 500 }, { rows: 0, run: 'r1' })).toEqual([]);
+  });
+
+  it('is looked at from so many rows on, with or without any other guard', () => {
+    expect(found({ rowChange }, { rows: 1 }, { rows: 100, run: 'r1' })).toHaveLength(1);
+    expect(found({}, { rows: 1 }, last)).toEqual([]);
+  });
+
+  it('is told as a loss or a gain, with the rows that would have been right', () => {
+    expect(told({ rowChange }, { rows: 600 }, last)).toEqual([
+      ['The number of rows fell by 40% against the last good result', 'a loss of 30%: at least 700 rows'],
+    ]);
+    expect(told({ rowChange }, { rows: 2500 }, last)).toEqual([
+      ['The number of rows grew by 150% against the last good result', 'a gain of 100%: at most 2,000 rows'],
+    ]);
+  });
+
+  it('counts for an empty result that is wrong, and for one with rows where an empty one would be right', () => {
+    const guards: Guards = { rowChange, newest: { column: 'day', withinMs: day } };
+    const names = (given: Partial<Result>) => checkGuards(guards, result(given), last).map(({ guard }) => guard);
+    expect(names({ rows: 0, mayBeEmpty: false })).toEqual(['row_change', 'newest']);
+    expect(names({ rows: 600, mayBeEmpty: true })).toEqual(['row_change', 'newest']);
+  });
+
+  it('is none where an empty result is right', () => {
+    const empty = { rows: 0, mayBeEmpty: true };
+    expect(found({ rowChange, newest: { column: 'day', withinMs: day } }, empty, last)).toEqual([]);
+    expect(found({ rowChange, rows: { minimum: 1 } }, empty, last)).toEqual([['rows', '0 rows']]);
+  });
+
+  it('is told with a part that is never rounded to nothing or to all', () => {
+    const by = (rows: number, before: number, up = 0) => {
+      const [finding] = checkGuards({ rowChange: { down: 0, up, from: 0 } }, result({ rows }), {
+        rows: before,
+        run: 'r1',
+      });
+      return / by (.*) against/.exec(finding?.message ?? '')?.[1];
+    };
+    expect(by(1, 1_000_000)).toBe('over 99.99%');
+    expect(by(0, 1_000_000)).toBe('100%');
+    expect(by(999_999, 1_000_000)).toBe('under 0.01%');
+    expect(by(9999, 10_000)).toBe('0.01%');
+    expect(by(1, 10_000)).toBe('99.99%');
+    expect(by(3, 1)).toBe('200%');
+    expect(by(999, 1024)).toBe('2.44%');
+  });
+});
+
+describe('columns', () => {
+  it('that any guard names have to be there, and are all named once', () => {
+    const guards: Guards = {
+      columns: ['id', 'gone'],
+      nulls: new Map([['gone', 0.5]]),
+      newest: { column: 'lost', withinMs: day },
+    };
+    const [finding, ...more] = checkGuards(guards, result({}), undefined);
+    expect(more).toEqual([]);
+    expect(finding).toMatchObject({
+      guard: 'columns',
+      message: 'Columns are missing: gone, lost',
+      seen: 'id, day',
+      allowed: 'id, gone, lost',
+    });
+  });
+
+  it('are told as missing where there are none at all', () => {
+    const [finding, ...more] = checkGuards({ columns: ['id'] }, result({ columns: [] }), undefined);
+    expect(more).toEqual([]);
+    expect(finding).toMatchObject({ message: 'A column is missing: id', seen: 'no columns' });
+  });
+});
+
+describe('a watch', () => {
+  const extract = (timezone?: string) => ({ extract: { timezone } }) as unknown as Pick<Job, 'extract'>;
+  const watched = (guards?: Guards) =>
+    GuardCounters.of({ ...extract(), ...(guards && { guards }) } as Job, noon) !== undefined;
+
+  it('is there only if a guard looks at cells', () => {
+    expect(watched()).toBe(false);
+    expect(watched({ rows: { minimum: 1 }, nulls: new Map() })).toBe(false);
+    expect(watched({ nulls: new Map([['a', 0]]) })).toBe(true);
+    expect(watched({ newest: { column: 'a', withinMs: day } })).toBe(true);
+  });
+
+  it('means dates in the zone of the job, or in UTC', () => {
+    const newest = (timezone?: string) => {
+      const guards: Guards = { newest: { column: 'a', withinMs: day } };
+      const watch = GuardCounters.of({ ...extract(timezone), guards } as Job, noon)!;
+      watch.take(rowsOf(text, ['2026-06-14 10:00']));
+      return new Date(watch.counted().newest!).toISOString();
+    };
+    expect(newest('Europe/Berlin')).toBe('2026-06-14T08:00:00.000Z');
+    expect(newest()).toBe('2026-06-14T10:00:00.000Z');
+  });
+
+  it('counts and looks at the columns that are asked for alone, also where rows lie together as bytes', () => {
+    const columns = ['x', 'a', 'at', 'y'].map((name): Column => ({ name, type: 'text' }));
+    const batch = batchOf(columns, [
+      ['v', 'v', '2026-06-13T10:00:00Z', '2026-06-15T10:00:00Z'],
+      ['v', null, '2026-06-14T10:00:00Z', '2026-06-15T10:00:00Z'],
+      [null, '', null, null],
+      ['v', null, '2026-06-12T10:00:00Z', null],
+    ]);
+    const guards: Guards = { nulls: new Map([['a', 0.25]]), newest: { column: 'at', withinMs: day } };
+    for (const one of [batch, wired(batch)]) {
+      expect(counted(guards, [one])).toEqual({
+        missing: new Map([['a', 3]]),
+        newest: Date.parse('2026-06-14T10:00:00Z'),
+      });
+    }
+    expect(counted({ nulls: guards.nulls! }, [batch]).newest).toBeUndefined();
+  });
+});
+
+function counted(guards: Guards, batches: readonly Batch[], timezone = 'UTC') {
+  const watch = new GuardCounters(guards, { timezone, now: noon });
+  for (const batch of batches) watch.take(batch);
+  return watch.counted();
+}
+
+const text: Column = { name: 'a', type: 'text' };
+const rowsOf = (column: Column, values: readonly Value[]) =>
+  batchOf(
+    [column],
+    values.map((value) => [value]),
+  );
+
+describe('missing cells', () => {
+  const guards: Guards = { nulls: new Map([['a', 0.25]]) };
+
+  it('are null or of no length, as values and as bytes, and only in rows that can be seen', () => {
+    const values = rowsOf(text, [null, '', 'x', 0, false]);
+    const bytes = Buffer.from('xyz');
+    const spans = Int32Array.from([0, 1, -1, -1, 1, 1, 2, 3]);
+    const spanned: Batch = {
+      columns: [text],
+      cells: [{ kind: 'bytes', bytes, spans, stride: 1, slot: 0 }],
+      length: 3,
+      rows: Int32Array.from([0, 1, 2]),
+    };
+    expect(counted(guards, [values, spanned]).missing).toEqual(new Map([['a', 4]]));
+    expect(counted(guards, [{ ...spanned, length: 1, rows: Int32Array.of(3) }]).missing).toEqual(new Map([['a', 0]]));
+  });
+
+  it('may be as many as allowed over all batches, and no more', () => {
+    const columns = ['a'];
+    const of = (missing: number) => ({ rows: 8, columns, counted: { missing: new Map([['a', missing]]) } });
+    expect(found(guards, of(2))).toEqual([]);
+    expect(found(guards, of(3))).toEqual([['nulls', '3 of 8 (37.5%)']]);
+    expect(told(guards, of(3))).toEqual([['Too many cells of column a are missing', 'at most 25%']]);
+    expect(found({ nulls: new Map([['a', 0]]) }, of(0))).toEqual([]);
+    expect(found(guards, { ...of(3), columns: ['b'] }).map(([guard]) => guard)).toEqual(['columns']);
+    expect(found(guards, { ...of(0), rows: 0 })).toEqual([]);
+  });
+});
+
+describe('the newest date or time', () => {
+  const guards: Guards = { newest: { column: 'a', withinMs: 2 * day } };
+  const newest = (values: readonly Value[], timezone?: string) => {
+    const at = counted(guards, [rowsOf(text, values)], timezone).newest;
+    return at === undefined ? undefined : new Date(at).toISOString();
+  };
+
+  it.for([
+    ['a date until its end', ['2026-06-01', '2026-06-14', '2026-06-13'], '2026-06-14T23:59:59.000Z'],
+    ['a zone behind a blank', ['2026-06-14 10:00:00 Z'], '2026-06-14T10:00:00.000Z'],
+    ['the very end of the day that may lie ahead', ['2026-06-16T12:00:00Z'], '2026-06-16T12:00:00.000Z'],
+    ['the same without a zone', ['2026-06-16T12:00:00'], '2026-06-16T12:00:00.000Z'],
+    ['times without a zone', ['2026-06-14 10:00', '2026-06-14T09:59:59.9'], '2026-06-14T10:00:00.000Z'],
+    ['zones', ['2026-06-14T10:00:00+05:00', '2026-06-14T06:00:00Z', null], '2026-06-14T06:00:00.000Z'],
+    ['zones west of Greenwich', ['2026-06-14T10:00:00-05:30', '2026-06-14T15:29:59Z'], '2026-06-14T15:30:00.000Z'],
+    ['zones of hours alone', ['2026-06-14T10:00:00-0330', '2026-06-14T10:00:00-04'], '2026-06-14T14:00:00.000Z'],
+    ['dates beside times', ['2026-06-14T23:00:00Z', '2026-06-13'], '2026-06-14T23:00:00.000Z'],
+    [
+      'what lies a day ahead and no further',
+      ['2026-06-16T11:59:00Z', '2999-01-01', '2999-01-01T00:00:00Z'],
+      '2026-06-16T11:59:00.000Z',
+    ],
+    ['nothing that is no date', ['x', '2026-13-01', '20260614', '', '2026-06-14x'], undefined],
+    ['a day that no month has as the last that it has', ['2026-02-31'], '2026-02-28T23:59:59.000Z'],
+  ] as const)('counts %s', ([, values, expected]) => {
+    expect(newest(values)).toBe(expected);
+  });
+
+  it('without a zone is meant in that of the job, in summer as in winter', () => {
+    expect(newest(['2026-06-14 10:00'], 'Europe/Berlin')).toBe('2026-06-14T08:00:00.000Z');
+    expect(newest(['2026-01-14'], 'America/New_York')).toBe('2026-01-15T04:59:59.000Z');
+  });
+
+  it('may be as old as allowed, and a column without any date does not pass', () => {
+    const at = (newest?: number) =>
+      found(guards, { columns: ['a'], counted: { missing: new Map(), ...(newest === undefined ? {} : { newest }) } });
+    expect(at(noon - 2 * day)).toEqual([]);
+    expect(at(noon - 2 * day - 1)).toEqual([['newest', '2026-06-13 11:59:59Z']]);
+    expect(at()).toEqual([['newest', 'none']]);
+    expect(found(guards, { columns: ['a'] })).toEqual([['newest', 'none']]);
+    const message = (newest?: number) =>
+      told(guards, { columns: ['a'], counted: { missing: new Map(), ...(newest === undefined ? {} : { newest }) } });
+    expect(message(0)).toEqual([
+      ['The newest a is too old: the source may have stopped', '2026-06-13 12:00:00Z or later (2d before the run)'],
+    ]);
+    expect(message()[0]?.[0]).toBe('Column a holds no date or time');
+  });
+
+  it('is the same however the rows are cut into batches and in whatever order they come', () => {
+    const values = Array.from({ length: 50 }, (_, i) => new Date(noon - ((i * 37) % 50) * 3_600_000).toISOString());
+    const whole = counted(guards, [rowsOf(text, values)]).newest;
+    const cut = counted(
+      guards,
+      values.toReversed().map((value) => rowsOf(text, [value])),
+    ).newest;
+    expect([whole, cut]).toEqual([noon, noon]);
+  });
+});

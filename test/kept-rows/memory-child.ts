@@ -1,0 +1,42 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Manifest } from '../../src/kept-rows/manifest.ts';
+import { MergeRun } from '../../src/kept-rows/merge-run.ts';
+import type { Batch } from '../../src/sdk/batch.ts';
+import type { Column } from '../../src/sdk/column.ts';
+
+/** Puts so many rows into a set, in an order that is none, then changes some; prints rows and the peak in megabytes. */
+const [folder = '', count = ''] = process.argv.slice(2);
+const rows = Number(count);
+const columns: readonly Column[] = [
+  { name: 'id', type: 'integer' },
+  { name: 'note', type: 'text' },
+];
+const batchRows = 1000;
+
+/** A step that is prime to the number of rows meets every one of them once. */
+const step = 982_451_653n;
+
+function batchAt(from: number): Batch {
+  const ids = Array.from({ length: batchRows }, (_, i) => Number((BigInt(from + i) * step) % BigInt(rows)));
+  const values = [ids, ids.map((id) => `a note on row ${id}, long enough to weigh something ${'.'.repeat(id % 60)}`)];
+  return { columns, length: batchRows, cells: values.map((column) => ({ kind: 'values', values: column })) };
+}
+
+async function run(name: string, upTo: number, current?: Manifest): Promise<Manifest> {
+  const scratch = join(folder, `scratch-${name}`);
+  mkdirSync(scratch);
+  const rule = { disposition: 'merge', key: ['id'] } as const;
+  const known = current === undefined ? {} : { current };
+  const set = new MergeRun({ rule, folder, run: name, scratch, asOf: Date.now(), zone: 'UTC', ...known });
+  set.begin({ columns });
+  for (let from = 0; from < upTo; from += batchRows) await set.take(batchAt(from));
+  await set.merge();
+  const manifest = await set.seal();
+  await set.close();
+  return manifest;
+}
+
+const first = await run('first', rows);
+const second = await run('second', rows / 10, first);
+process.stdout.write(JSON.stringify({ rows: second.rows, peakMb: process.resourceUsage().maxRSS / 1024 }));

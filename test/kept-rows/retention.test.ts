@@ -1,0 +1,144 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { RetentionAge } from '../../src/kept-rows/retention-age.ts';
+import type { Column } from '../../src/sdk/column.ts';
+import { noon, Rig } from './rig.ts';
+
+const age = (type: Column['type'], within: { count: number; unit: 'hours' | 'days' }, zone = 'UTC') =>
+  new RetentionAge({ name: 'at', type }, { within, zone, now: noon });
+
+describe('the age of a row', () => {
+  it('is exact to the last digit of an instant, whatever zone it is written in', () => {
+    const twoHours = age('timestamptz', { count: 2, unit: 'hours' });
+    for (const [text, isOld] of [
+      ['2026-06-15T10:00:00Z', false],
+      ['2026-06-15T10:00:00.000001Z', false],
+      ['2026-06-15T09:59:59.999999Z', true],
+      ['2026-06-15T12:00:00+02:00', false],
+      ['2026-06-15T11:59:59.999+02:00', true],
+      ['2026-06-15 04:00:00-06:00', false],
+      ['infinity', false],
+      ['-infinity', true],
+    ] as const) {
+      expect([text, twoHours.isOld(text)]).toEqual([text, isOld]);
+    }
+  });
+
+  it('is that of the end of a day, and a time without a zone is one of the zone of the job', () => {
+    const oneDay = age('date', { count: 1, unit: 'days' }, 'Asia/Tokyo');
+    expect([oneDay.isOld('2026-06-14'), oneDay.isOld('2026-06-13')]).toEqual([false, true]);
+    const local = age('timestamp', { count: 1, unit: 'days' }, 'Asia/Tokyo');
+    expect([
+      local.isOld('2026-06-14T21:00:00'),
+      local.isOld('2026-06-14T20:59:59.9'),
+      local.isOld('2026-06-14 21:00'),
+    ]).toEqual([false, true, false]);
+  });
+
+  it('has days of the calendar: the night of the clock change is shorter', () => {
+    const now = Date.parse('2026-03-29T10:00:00Z');
+    const oneDay = new RetentionAge(
+      { name: 'at', type: 'timestamptz' },
+      { within: { count: 1, unit: 'days' }, zone: 'Europe/Berlin', now },
+    );
+    expect([oneDay.isOld('2026-03-28T11:00:00Z'), oneDay.isOld('2026-03-28T10:59:59Z')]).toEqual([false, true]);
+  });
+
+  it('cannot be told by a number, or by a text that is no time', () => {
+    expect(() => age('integer', { count: 1, unit: 'days' })).toThrow(expect.objectContaining({ code: 'SET_AGE_TYPE' }));
+    expect(() => age('text', { count: 1, unit: 'days' }).isOld('yesterday')).toThrow(
+      expect.objectContaining({ code: 'SET_AGE', family: 'row' }),
+    );
+  });
+});
+
+const dated: Column[] = [
+  { name: 'id', type: 'integer' },
+  { name: 'day', type: 'date' },
+];
+
+describe('rows that are kept', () => {
+  it('go when they are too old, and a row without a date stays', async () => {
+    const rig = new Rig({
+      disposition: 'merge',
+      key: ['id'],
+      retain: { column: 'day', within: { count: 30, unit: 'days' } },
+    });
+    const told = { columns: dated };
+    expect(
+      await rig.run(
+        [
+          [1, '2026-05-16'],
+          [2, '2026-05-15'],
+          [3, null],
+        ],
+        told,
+      ),
+    ).toEqual([
+      ['1', '2026-05-16'],
+      ['3', null],
+    ]);
+    expect(rig.manifest).toMatchObject({ rows: 2, oldest: '2026-05-16' });
+    const sameDay = rig.open({ asOf: noon + 3_600_000 });
+    sameDay.begin(told);
+    expect(sameDay.isIdle).toBe(true);
+    await sameDay.close();
+    const nextDay = rig.open({ asOf: noon + 86_400_000 });
+    nextDay.begin(told);
+    expect(nextDay.isIdle).toBe(false);
+    await nextDay.close();
+    expect(await rig.run([], { ...told, asOf: noon + 86_400_000 })).toEqual([['3', null]]);
+  });
+
+  it('are the newest of so many by a column, and of equal ones those with the higher key', async () => {
+    const rig = new Rig({ disposition: 'merge', key: ['id'], retain: { column: 'day', rows: 3 } }, { arenaBytes: 64 });
+    const told = { columns: dated };
+    expect(
+      await rig.run(
+        [
+          [1, '2026-01-01'],
+          [2, '2026-01-02'],
+          [3, null],
+        ],
+        told,
+      ),
+    ).toHaveLength(3);
+    expect(
+      await rig.run(
+        [
+          [4, '2026-01-02'],
+          [5, '2026-01-02'],
+          [6, '2026-01-01'],
+        ],
+        told,
+      ),
+    ).toEqual([
+      ['2', '2026-01-02'],
+      ['4', '2026-01-02'],
+      ['5', '2026-01-02'],
+    ]);
+  });
+
+  it('are the last of so many where they are only added', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.nat(9), { maxLength: 12 }),
+        fc.integer({ min: 1, max: 15 }),
+        async (counts, rows) => {
+          const rig = new Rig({ disposition: 'append', key: [], retain: { rows } });
+          const all: number[] = [];
+          for (const count of counts) {
+            const come = Array.from({ length: count }, (_, i) => all.length + i);
+            all.push(...come);
+            const got = await rig.run(
+              come.map((id) => [id, null]),
+              { columns: dated },
+            );
+            expect(got.map(([id]) => Number(id))).toEqual(all.slice(-rows));
+          }
+        },
+      ),
+      { numRuns: 15 },
+    );
+  });
+});

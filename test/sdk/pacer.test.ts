@@ -1,0 +1,126 @@
+import { setImmediate as tick } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import type { ServiceAnswer } from '../../src/sdk/service/answer.ts';
+import { Pacer } from '../../src/sdk/service/pacer.ts';
+import type { Budget } from '../../src/sdk/service/rules.ts';
+
+const alive = new AbortController().signal;
+const stopped = new Error('stopped');
+
+/** Who has a turn, in the order in which they got it; each lets go of it when told. */
+function crowd(budget: Budget) {
+  const pacer = new Pacer(budget);
+  const order: string[] = [];
+  const releases = new Map<string, () => void>();
+  const come = async (name: string, signal = alive): Promise<void> => {
+    const release = await pacer.turn(signal);
+    order.push(name);
+    releases.set(name, release);
+  };
+  return { come, order, leave: (name: string) => releases.get(name)!() };
+}
+
+/** Waits for all that can go on by itself to have gone on. */
+const settled = async () => {
+  for (let i = 0; i < 5; i++) await tick();
+};
+
+describe('one at a time', () => {
+  it('the next one begins when the one before is done, in the order of asking', async () => {
+    const { come, order, leave } = crowd({ at_once: 1 });
+    const all = ['a', 'b', 'c'].map((name) => come(name));
+    await settled();
+    expect(order).toEqual(['a']);
+    leave('a');
+    await settled();
+    expect(order).toEqual(['a', 'b']);
+    leave('b');
+    await Promise.all(all);
+    expect(order).toEqual(['a', 'b', 'c']);
+  });
+
+  it('who came later never gets the turn of who waits', async () => {
+    const { come, order, leave } = crowd({ at_once: 1 });
+    await come('a');
+    const waiting = come('b');
+    leave('a');
+    const late = come('c');
+    await waiting;
+    expect(order).toEqual(['a', 'b']);
+    leave('b');
+    await late;
+  });
+
+  it('a run that is stopped while it waits takes no turn from those behind it', async () => {
+    const { come, order, leave } = crowd({ at_once: 1 });
+    const stop = new AbortController();
+    await come('a');
+    const given = expect(come('b', stop.signal)).rejects.toThrow('stopped');
+    const behind = come('c');
+    stop.abort(stopped);
+    await given;
+    leave('a');
+    await behind;
+    expect(order).toEqual(['a', 'c']);
+  });
+
+  it('a run that is stopped in the moment in which its turn comes hands it on', async () => {
+    const { come, order, leave } = crowd({ at_once: 1 });
+    const stop = new AbortController();
+    await come('a');
+    const given = expect(come('b', stop.signal)).rejects.toThrow('stopped');
+    const behind = come('c');
+    await settled();
+    leave('a');
+    stop.abort(stopped);
+    await given;
+    await behind;
+    expect(order).toEqual(['a', 'c']);
+  });
+
+  it('a run that was stopped before it asked gets no turn', async () => {
+    const { come, leave } = crowd({ at_once: 1 });
+    await come('a');
+    await expect(come('b', AbortSignal.abort(stopped))).rejects.toThrow('stopped');
+    leave('a');
+    await come('c');
+  });
+});
+
+it('a run that is stopped while the rate makes it wait gives its place back', async () => {
+  const { come, order, leave } = crowd({ at_once: 1, rates: [{ requests: 1, within: '1s' }] });
+  await come('a');
+  leave('a');
+  const stop = new AbortController();
+  const given = expect(come('b', stop.signal)).rejects.toThrow('stopped');
+  const behind = come('c');
+  await settled();
+  stop.abort(stopped);
+  await given;
+  await behind;
+  expect(order).toEqual(['a', 'c']);
+}, 30_000);
+
+describe('a gauge', () => {
+  type Gauge = NonNullable<Budget['gauges']>[number];
+  const learn = (gauge: Omit<Gauge, 'at' | 'pause'>, said: string) => {
+    const pacer = new Pacer({ gauges: [{ at: { header: 'x-left' }, pause: '7s', ...gauge }] });
+    return pacer.learn({ status: 200, headers: { 'x-left': said }, body: {} } as unknown as ServiceAnswer);
+  };
+
+  it.each<[Gauge['means'], number | undefined, string, boolean]>([
+    ['left', undefined, '0', true],
+    ['left', undefined, '1', false],
+    ['left', 10, '9', true],
+    ['left', 10, '10', false],
+    ['used/limit', undefined, '90/100', false],
+    ['used/limit', undefined, 'calls=91/100', true],
+    ['used/limit', 0.5, '51 / 100', true],
+    ['percent_used', undefined, '90', false],
+    ['percent_used', undefined, '91', true],
+    ['left', undefined, 'many', false],
+  ])('that means %s (threshold %s) and says %s is low: %s', (means, threshold, said, isLow) => {
+    const low = learn({ means, ...(threshold === undefined ? {} : { threshold }) }, said);
+    expect(low).toEqual(isLow ? { at: 'header x-left', said, pauseMs: 7000 } : undefined);
+  });
+});
