@@ -35,7 +35,7 @@ export interface ApiClientOptions {
 }
 
 /** One call: what to ask for, and how its answer is meant. */
-export interface ApiCall {
+export interface ServiceCall {
   readonly request: RequestData;
   /** Instead of the request's address: where an answer says that the next page is. */
   readonly link?: URL | undefined;
@@ -73,7 +73,7 @@ export class ApiClient {
    * One call, repeated as long as the rules say so.
    * @throws Problem where an answer is no good one, {@link Ignored} and {@link WatermarkLost} where the rules say that.
    */
-  call(call: ApiCall): Promise<ClassifiedReply> {
+  call(call: ServiceCall): Promise<ClassifiedReply> {
     return this.#repeated(call);
   }
 
@@ -82,7 +82,7 @@ export class ApiClient {
     return this.#credentials.end();
   }
 
-  async #repeated(call: ApiCall): Promise<ClassifiedReply> {
+  async #repeated(call: ServiceCall): Promise<ClassifiedReply> {
     const { retries, signal, log, alive } = this.#options;
     const signs = setInterval(alive, signEveryMs);
     signs.unref();
@@ -96,7 +96,7 @@ export class ApiClient {
     }
   }
 
-  async #attempt(call: ApiCall, as: 'known' | 'bare'): Promise<ClassifiedReply> {
+  async #attempt(call: ServiceCall, as: 'known' | 'bare'): Promise<ClassifiedReply> {
     const { pacer, signal, service, client } = this.#options;
     // First: it may have to log in, which is a call of its own and needs a turn of its own.
     const request = await this.#request(call, as);
@@ -128,7 +128,7 @@ export class ApiClient {
     this.#options.log.warn('the service says that little of its allowance is left: requests wait', low);
   }
 
-  async #request({ request, link, scope }: ApiCall, as: 'known' | 'bare'): Promise<HttpRequest> {
+  async #request({ request, link, scope }: ServiceCall, as: 'known' | 'bare'): Promise<HttpRequest> {
     const { service } = this.#options;
     if (as === 'bare') return buildRequest(request, service, scope, { headers: {}, query: [] });
     if (request.bare === true) return buildRequest(request, { base: '' }, scope, { headers: {}, query: [] });
@@ -140,7 +140,7 @@ export class ApiClient {
     return buildLink(link, service, request, { scope: full, credentials });
   }
 
-  async #classified(call: ApiCall, reply: Reply, as: 'known' | 'bare'): Promise<ClassifiedReply> {
+  async #classified(call: ServiceCall, reply: Reply, as: 'known' | 'bare'): Promise<ClassifiedReply> {
     const { service } = this.#options;
     const { answer, fault } = reply;
     const judgement = classify(answer, [...(call.errors ?? []), ...(service.errors ?? [])], Date.now());
@@ -161,6 +161,6 @@ export class ApiClient {
 const again = new Problem({ code: 'SERVICE_LOGIN', family: 'login', message: 'the token was refused' });
 
 /** The answer of a call that is no page: for checks, discoveries and jobs. */
-export async function answerOf(api: ApiClient, call: ApiCall): Promise<ServiceAnswer> {
+export async function answerOf(api: ApiClient, call: ServiceCall): Promise<ServiceAnswer> {
   return (await api.call(call)).answer;
 }

@@ -6,7 +6,7 @@ import type { RequestData, ServiceDescription } from './description.ts';
 import { render, renderDeep, renderText, type Scope, type Template } from './template.ts';
 
 /** What goes out with a request to show who we are. */
-export interface RequestCredentials {
+export interface AuthParameters {
   readonly headers: Readonly<Record<string, string>>;
   readonly query: readonly (readonly [string, string])[];
 }
@@ -18,7 +18,7 @@ export function buildRequest(
   data: RequestData,
   service: Common,
   scope: Scope,
-  credentials: RequestCredentials,
+  credentials: AuthParameters,
 ): HttpRequest {
   const url = addressOf(data, service, scope);
   addParameters(url, queryOf({ ...service.query, ...data.query }, scope));
@@ -39,7 +39,7 @@ export function buildLink(
   url: URL,
   service: Common,
   data: RequestData,
-  given: { scope: Scope; credentials: RequestCredentials },
+  given: { scope: Scope; credentials: AuthParameters },
 ): HttpRequest {
   return {
     method: 'GET',
@@ -56,7 +56,7 @@ export function buildLink(
 function headersOf(
   data: RequestData,
   service: Common,
-  { scope, credentials }: { scope: Scope; credentials: RequestCredentials },
+  { scope, credentials }: { scope: Scope; credentials: AuthParameters },
 ): Record<string, string> {
   const own = lowerCased(textsOf(data.headers, scope));
   if (own.authorization !== undefined) registerSecret(own.authorization.replace(/^Bearer /i, ''));

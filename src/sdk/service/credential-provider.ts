@@ -3,7 +3,7 @@ import { registerSecret } from '../../lib/redact.ts';
 import type { Token, TokenSource } from '../oauth.ts';
 import type { ServiceAnswer } from './answer.ts';
 import { pick } from './answer.ts';
-import { type RequestCredentials, textsOf } from './build-request.ts';
+import { type AuthParameters, textsOf } from './build-request.ts';
 import type { LoginData, RequestData } from './description.ts';
 import { textOf } from './exact-json.ts';
 import { tokenMissing } from './service-problems.ts';
@@ -45,7 +45,7 @@ export class CredentialProvider {
   }
 
   /** Headers and parameters for one request; `scope` has the facts under `login`. */
-  credentials(scope: Scope): RequestCredentials {
+  credentials(scope: Scope): AuthParameters {
     const data = this.#data;
     if (data.kind === 'none') return { headers: {}, query: [] };
     const headers = textsOf(data.headers, scope);
