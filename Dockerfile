@@ -1,10 +1,10 @@
-# The first stage has compilers and tests' tools, the second only what runs. How to run it: docs/operate.md.
+# The first stage has the build and test tools, the second only what runs. How to run it: docs/operate.md.
 FROM node:26-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts
 COPY . .
-# What the image says of itself; docs/operate.md shows where it comes from.
+# Build information; see docs/operate.md.
 ARG SLUICE_COMMIT=""
 ARG SOURCE_DATE_EPOCH=""
 RUN npm run build && npm prune --omit=dev --omit=optional --ignore-scripts
@@ -17,14 +17,14 @@ COPY --from=build /build/dist ./dist
 COPY --from=build /build/config ./config
 COPY --from=build /build/src/cli/sluice.js ./src/cli/sluice.js
 
-# The state is the one thing that is written; /config holds sluice.yaml and belongs to whoever mounts it.
+# Only the state is written; /config has sluice.yaml and belongs to the user who mounts it.
 RUN mkdir /data /app/cache && chown 1000:1000 /data /app/cache
 ENV NODE_ENV=production \
     XDG_CACHE_HOME=/app/cache \
     SLUICE_CONFIG=/config/sluice.yaml \
     SLUICE_STATE=/data
 USER 1000:1000
-# Compiled code is kept in the image: the root may be read-only, and each start is quicker for it.
+# Cache compiled code in the image: the root may be read-only, and each start is faster.
 RUN node src/cli/sluice.js demo
 VOLUME ["/data"]
 EXPOSE 9464

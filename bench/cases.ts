@@ -1,16 +1,16 @@
 import type { TestServer } from '../test/servers/server.ts';
 import { mariadbClient, orderColumns } from './data.ts';
 
-/** One thing measured: a job of ours beside the pipe that a user would write instead. */
+/** One benchmark case: a job, and the shell pipe that does the same. */
 export interface Case {
   readonly name: string;
   readonly format: 'csv' | 'json' | 'xml';
-  /** Country in lower case: what the per-row transform does. */
+  /** Country in lower case, the result of the per-row transform. */
   readonly transformed: boolean;
   readonly source: 'pg' | 'maria';
-  /** What a user would do instead; `$SINK` is the receiver's address. */
+  /** The shell pipe; `$SINK` is the receiver's URL. */
   readonly pipe: string;
-  /** Wall time as a ratio to the pipe: what we aim at, and what must not be exceeded. */
+  /** Wall time as a ratio to the pipe: the goal, and the upper limit. */
   readonly aim: number;
   readonly floor: number;
 }
@@ -18,7 +18,7 @@ export interface Case {
 const columns = orderColumns.join(', ');
 const query = `select ${columns} from orders order by id`;
 
-/** The cases, with the pipes for these two servers. */
+/** All cases, with the pipes for these two servers. */
 export function casesFor({ pg, maria }: { pg: TestServer; maria: TestServer }): Case[] {
   const psql = (copy: string): string => `psql -q "${pg.url}" -c "\\copy (${copy}) to stdout`;
   const curl = 'curl -sS -o /dev/null -T - "$SINK"';
@@ -44,12 +44,12 @@ export function casesFor({ pg, maria }: { pg: TestServer; maria: TestServer }): 
   ];
 }
 
-/** The name of the job that plays a case. */
+/** The name of a case's job. */
 export function jobOf(given: Case): string {
   return `${given.source}-${given.format}${given.transformed ? '-lower' : ''}`;
 }
 
-/** The config that our side runs with: the same query, one job a case, into the sink. */
+/** The config with the same query and one job per case, into the sink. */
 export function configFor({
   cases,
   pg,

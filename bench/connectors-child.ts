@@ -8,9 +8,9 @@ import { cellText, storedRow } from '../src/sdk/index.ts';
 import { contextOf } from '../test/connectors/harness.ts';
 
 /**
- * Reads a whole source once and prints how many rows there were and the sum of the lengths of all cells' texts, so that
- * no reader is quick by leaving something out. `ours CONNECTOR SOURCE QUERY [touch]` reads as a run does; with `touch`
- * every cell is made a JavaScript string as well. Anything else is a peer by name, and a file.
+ * Reads a whole source once and prints the number of rows and the total text length of all cells, so that no reader wins by
+ * skipping data. `ours CONNECTOR SOURCE QUERY [touch]` reads like a run; `touch` also converts each cell to a JavaScript
+ * string. Otherwise the arguments are the name of another reader and a file.
  */
 const [who, ...rest] = process.argv.slice(2);
 

@@ -11,9 +11,9 @@ import { writeForms } from './connectors-data.ts';
 import { type Cost, measure, median } from './measure.ts';
 
 /**
- * `npm run bench:connectors -- [--rows 1000000] [--runs 3] [--only TEXT] [--json]`: rows a second, CPU and peak memory of what reads
- * files, HTTP and file servers, beside the best of its peers and what moves the bytes without looking at them. Every reader
- * is a process of its own, start included; all that make texts of the cells have to count the same characters.
+ * `npm run bench:connectors -- [--rows 1000000] [--runs 3] [--only TEXT] [--json]`: rows per second, CPU and peak memory of the readers
+ * of files, HTTP and file servers, compared with the best libraries and with tools that only move bytes. Each reader runs in
+ * its own process, start included. All readers that convert cells to text must count the same characters.
  */
 const { values: options } = parseArgs({
   options: {
@@ -28,7 +28,7 @@ const rows = Number(options.rows);
 interface Reader {
   readonly what: string;
   readonly command: string;
-  /** It counts rows and characters: what it says is held against the others of its kind. */
+  /** It counts rows and characters, which must equal those of the other readers of this format. */
   readonly counts?: 'rows' | 'texts';
   readonly file: string;
 }
@@ -102,7 +102,7 @@ function readersOf({ folder, web, ftp }: Places): Reader[] {
   ];
 }
 
-/** Rows and characters as the children print them; characters of one file have to be the same for all that count them. */
+/** Rows and characters that the child processes print. All readers of a file must count the same characters. */
 const characters = new Map<string, number>();
 function assertWhole({ what, counts, file }: Reader, { said }: Cost): void {
   if (counts === undefined) return;

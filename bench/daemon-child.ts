@@ -8,8 +8,8 @@ import { createTimer } from '../src/schedule/timer.ts';
 import { heldBytes } from '../src/sdk/testing/memory.ts';
 
 /**
- * The daemon with a config, for some simulated hours against a service of another process; prints what it held when an
- * hour was over, which has loaded and compiled all that it uses, and what at the end.
+ * Runs the daemon for some simulated hours against a service in another process. Prints the memory it holds after the first
+ * hour, when all code is loaded and compiled, and at the end.
  */
 const [file = '', hours = '24'] = process.argv.slice(2);
 const hourMs = 3_600_000;

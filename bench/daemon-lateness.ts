@@ -7,13 +7,13 @@ import { SqliteDatabase, type SqliteValue } from '../src/lib/sqlite.ts';
 import { instanceOf, writeFixtures, writeJobs } from './daemon-world.ts';
 import { serve } from './service-process.ts';
 
-/** How late runs began after the instants of their firings, real milliseconds. */
+/** Delay from a firing to the start of its run, in real milliseconds. */
 export interface Lateness {
   readonly runs: number;
   readonly p50: number;
   readonly p99: number;
   readonly most: number;
-  /** From the start of the process until its schedules ticked. */
+  /** Time from process start until the schedules run. */
   readonly startSeconds: number;
   /** Resident memory of the daemon at the end. */
   readonly residentMb: number;
@@ -24,22 +24,22 @@ interface LatenessGiven {
   readonly sluice: string;
   readonly folder: string;
   readonly jobs: number;
-  /** The minute of the hour at which a job fires; `first` is the first one that is looked at. */
+  /** The minute of the hour at which a job fires; `first` is the first measured minute. */
   readonly minuteOf: (job: number, first: number) => number;
-  /** Whole minutes of real time that are looked at. */
+  /** Number of measured minutes. */
   readonly minutes: number;
 }
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-/** The daemon has to be ready before the first minute that is looked at. */
+/** The daemon must be ready before the first measured minute. */
 const readyMs = 45_000;
-/** Runs that have not begun so long after the last minute are not waited for. */
+/** How long to wait for runs after the last minute. */
 const patienceMs = 10 * minuteMs;
 
 /**
- * A daemon of its own process on the real clock. Every job's target already shows what the job reads, so runs read, encode,
- * hash and compare, and send nothing: what is measured is the daemon and not the limit of five requests a second.
+ * Runs a daemon process on the real clock. All targets are up to date, so runs read, encode, hash and compare, but send
+ * nothing: this measures the daemon, not the limit of five requests per second.
  */
 export async function measureLateness(given: LatenessGiven): Promise<Lateness> {
   const { folder, jobs } = given;
@@ -54,7 +54,7 @@ export async function measureLateness(given: LatenessGiven): Promise<Lateness> {
   }
 }
 
-/** One job is delivered; the others' targets are then said to show the very same bytes. */
+/** Delivers one job, then records that all other targets show the same bytes. */
 async function pretendAllIsDelivered({ sluice, folder, jobs, file }: LatenessGiven & { file: string }): Promise<void> {
   const args = [sluice, 'sync', 'job-0', '--config', file];
   const [code] = await once(spawn(process.execPath, args, { stdio: 'ignore' }), 'exit');
@@ -114,7 +114,7 @@ interface Run {
   readonly started_at: number;
 }
 
-/** Waits until all runs that are expected have begun; how late each was. */
+/** Waits until all expected runs have started; returns their delays. */
 async function latenessIn(
   folder: string,
   given: { from: number; expected: number; minuteOfJob: ReadonlyMap<string, number> },
@@ -137,7 +137,7 @@ async function latenessIn(
   }
 }
 
-/** Since the last time that it was this minute of an hour. */
+/** Time since the last occurrence of this minute of an hour. */
 function lateOf({ started_at }: Run, minute: number): number {
   return (started_at - minute * minuteMs) % hourMs;
 }
@@ -148,7 +148,7 @@ function spreadOf(late: readonly number[]): Pick<Lateness, 'runs' | 'p50' | 'p99
   return { runs: sorted.length, p50: at(0.5), p99: at(0.99), most: sorted.at(-1)! };
 }
 
-/** Resident memory of a process, megabytes. */
+/** Resident memory of a process, in megabytes. */
 export async function residentMb(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)![1]) / 1024;

@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Whose account the benches of the daemon use. */
+/** The account that the daemon benchmarks use. */
 const key = 'ad'.repeat(20);
 
-/** The id of a job's target. */
+/** The ID of a job's target. */
 export const instanceOf = (job: number): string => job.toString(16).padStart(32, '0');
 
 interface ConfigGiven {
@@ -15,7 +15,7 @@ interface ConfigGiven {
   readonly always?: boolean;
 }
 
-/** A folder with a csv file of twelve rows and jobs that send it, each to a target of its own. */
+/** Creates a folder with a csv file of twelve rows, and jobs that send it to separate targets. */
 export async function writeJobs(folder: string, given: ConfigGiven): Promise<string> {
   const { url, jobs, scheduleOf = () => undefined, requestsPerDay = 50_000, always = false } = given;
   const rows = Array.from({ length: 12 }, (_, month) => `2026-${String(month + 1).padStart(2, '0')},${month * 1000}`);
@@ -36,7 +36,7 @@ export async function writeJobs(folder: string, given: ConfigGiven): Promise<str
   return file;
 }
 
-/** For the embedded service: the account, and targets for the first so many jobs. */
+/** Fixtures for the embedded service: the account, and targets for the first jobs. */
 export async function writeFixtures(folder: string, jobs: number): Promise<string> {
   const users = [{ email: 'bench@bench.invalid', role: 'Admin', api_keys: [key] }];
   const datasources = Array.from({ length: jobs }, (_, job) => ({
@@ -51,7 +51,7 @@ export async function writeFixtures(folder: string, jobs: number): Promise<strin
   return file;
 }
 
-/** Fifty jobs as an agency may have them: ten each quarter-hourly, hourly, two-hourly, daily, and thrice on weekdays. */
+/** Fifty jobs of a typical agency: ten each every 15 minutes, hourly, every two hours, daily, and three times on weekdays. */
 const rhythms = ['3,18,33,48 * * * *', '6 * * * *', '9 */2 * * *', '30 6 * * *', '10 6,12,18 * * 1-5'];
 export const referenceJobs = 50;
 export const referenceSchedule = (job: number): string => rhythms[job % rhythms.length]!;

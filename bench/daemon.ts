@@ -16,9 +16,9 @@ import { measure, median } from './measure.ts';
 import { serve } from './service-process.ts';
 
 /**
- * `npm run bench:daemon -- [--runs 9] [--jobs 10000] [--minutes 3] [--only start|late|memory|requests]`: what the daemon
- * costs when it has little to send: how long a one-shot sync takes, how late runs begin when there are very many jobs,
- * what it holds, and what skipping what has not changed saves.
+ * `npm run bench:daemon -- [--runs 9] [--jobs 10000] [--minutes 3] [--only start|late|memory|requests]`: the cost
+ * of the daemon when it has little to send: time of a one-shot sync, lateness with very many jobs, memory, and requests saved by
+ * skipping unchanged results.
  */
 const { values: options } = parseArgs({
   options: {
@@ -35,7 +35,7 @@ type Part = (given: { folder: string; sluice: string }) => Promise<Row[]>;
 const seconds = (value: number): string => `${value.toFixed(2)} s`;
 const megabytes = (value: number): string => `${value.toFixed(0)} MB`;
 
-/** All of one `sync` of one job with twelve rows, sent each time; beside a process that does nothing. */
+/** One `sync` of one job with twelve rows, sent each time, compared with a process that does nothing. */
 const start: Part = async ({ folder, sluice }) => {
   const service = await serve(folder, ['--memory', '--no-limits', '--fixtures', await writeFixtures(folder, 1)]);
   try {
@@ -111,7 +111,7 @@ const memory: Part = async ({ folder, sluice }) => {
   }
 };
 
-/** Resident memory of a daemon that has had nothing to do for half a minute. */
+/** Resident memory of a daemon that has been idle for 30 seconds. */
 async function idleMb(sluice: string, file: string): Promise<number> {
   const daemon = spawn(process.execPath, [sluice, 'run', '--config', file], { stdio: 'ignore' });
   const ended = once(daemon, 'exit');

@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import type { TestServer } from '../test/servers/server.ts';
 
 /**
- * The table that everything is measured on: id bigint, UTF-8 names, country, numeric(12,2), timestamptz with
- * microseconds, and a note that is null in a third of the rows and else holds quotes, commas, newlines, CJK and markup.
- * Fixed seed, so every machine has the same rows.
+ * The table of all benchmarks: id bigint, UTF-8 names, country, numeric(12,2), timestamptz with microseconds, and a note that
+ * is null in a third of the rows and otherwise has quotes, commas, newlines, CJK and markup. The seed is fixed, so every machine
+ * has the same rows.
  */
 const ordersSql = (rows: number): string => `
 select setseed(0.42);
@@ -30,7 +30,7 @@ select g,
 from (select g, random() r from generate_series(1, ${rows}) g) s;
 vacuum analyze orders;`;
 
-/** The columns, in order, for every query of the bench. */
+/** The columns of all benchmark queries, in order. */
 export const orderColumns = ['id', 'customer', 'country', 'amount', 'created_at', 'note'] as const;
 
 /** Fills `orders` in PostgreSQL. */

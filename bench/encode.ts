@@ -1,6 +1,6 @@
 /**
- * What encoding and checking alone cost, in memory: a million rows of six columns, as bytes and as values, to each
- * format. `node bench/encode.ts [csv|json|xml]`; medians of five.
+ * Cost of encoding and checking alone, in memory: a million rows of six columns, as bytes and as values, to each format.
+ * `node bench/encode.ts [csv|json|xml]`; medians of five.
  */
 import { formats } from '../src/formats/index.ts';
 import { Output } from '../src/formats/output.ts';
@@ -21,7 +21,7 @@ const rowsPerBatch = 1000;
 const distinctBatches = 50;
 const rounds = 20;
 
-/** The same numbers in every run (an LCG of Numerical Recipes), so that figures compare. */
+/** Pseudorandom numbers, the same in every run (an LCG of Numerical Recipes). */
 function numbers(seed: number): () => number {
   let state = seed;
   return () => {
@@ -63,7 +63,7 @@ function orders(count: number): Value[][] {
   });
 }
 
-/** The rows as PostgreSQL sends them: a message of length-prefixed fields for each row, all in one buffer. */
+/** The rows as PostgreSQL sends them: one message of length-prefixed fields per row, all in one buffer. */
 function wireBatch(rows: readonly (readonly Value[])[]): Batch {
   const parts: Buffer[] = [];
   const spans = new Int32Array(rows.length * columns.length * 2);

@@ -12,8 +12,8 @@ import { fillPostgres, orderColumns, shell } from './data.ts';
 import { type Cost, measure, median } from './measure.ts';
 
 /**
- * `npm run bench:kept [-- --rows 1000000 --changed 10000 --runs 5]`: what a dashboard of all rows costs when a job keeps them
- * and reads only what changed, beside a job that reads all of them every time. Both have to send the very same bytes.
+ * `npm run bench:kept [-- --rows 1000000 --changed 10000 --runs 5]`: compares a job that keeps its rows and reads only
+ * changes with a job that reads everything each time. Both must send the same bytes.
  */
 const given = new Map<string, string>();
 for (let i = 2; i < process.argv.length; i += 2) given.set(process.argv[i]!, process.argv[i + 1] ?? '');

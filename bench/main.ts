@@ -17,9 +17,9 @@ import { verifyRows } from './verify.ts';
 import { startWarm } from './warm.ts';
 
 /**
- * `npm run bench -- [--rows 1000000] [--runs 5] [--only TEXT]`: moves a table to a loopback receiver, our way and the
- * way of a pipe in a shell, turn about in one run. Our way is measured twice: the whole `sluice sync` of the built package
- * (process start, config, extract, encode, spool with hash and fsync, outbox, PUT, receipt), and the same run in a process that stays.
+ * `npm run bench -- [--rows 1000000] [--runs 5] [--only TEXT]`: moves a table to a loopback receiver with Sluice and
+ * with a shell pipe, alternating in one run. Sluice is measured twice: `sluice sync` of the built package (process start, config,
+ * extract, encode, spool with hash and fsync, outbox, PUT, receipt), and the same run in a process that is already running.
  */
 interface Options {
   readonly rows: number;
@@ -64,7 +64,7 @@ async function startSink(folder: string, keep?: string): Promise<Sink> {
   return { url: `http://127.0.0.1:${port}/api/1.0`, last: () => readWritten(last), stop: () => child.kill() };
 }
 
-/** The text of a file that another process is about to write. */
+/** Waits for a file of another process, and returns its text. */
 async function readWritten(file: string): Promise<string> {
   for (;;) {
     const text = existsSync(file) ? await readFile(file, 'utf8') : '';
@@ -85,7 +85,7 @@ async function writeConfig(bench: Bench, cases: readonly Case[], sink: Sink): Pr
 const ours = ({ sluice }: Bench, one: Case, config: string): string =>
   `"${process.execPath}" "${sluice}" sync ${jobOf(one)} --config "${config}" --json >/dev/null`;
 
-/** Runs our side once with the body kept, compares it with the reference, and says which bytes are the right ones. */
+/** Runs Sluice once, compares the body with the reference, and returns the size and hash of the correct bytes. */
 async function verify(bench: Bench, one: Case): Promise<string> {
   const file = join(bench.folder, 'kept');
   const reference = join(bench.folder, `reference-${one.source}.csv`);
@@ -109,21 +109,21 @@ async function writeReferences({ folder, pg }: Bench): Promise<void> {
   await shell(`cp ${folder}/reference-pg.csv ${folder}/reference-maria.csv`, '');
 }
 
-/** The runs in the middle. */
+/** The median runs. */
 interface Result {
   readonly pipe: Cost;
   readonly ours: Cost;
-  /** The same in a process that stays, as the daemon does. */
+  /** The same in a process that is already running, like the daemon. */
   readonly warm: Cost;
 }
 
 /**
- * Turns of all three that are not counted. A virtual machine gives memory back while rows are being checked; whoever
- * runs first has to fetch it again, which takes up to half a second.
+ * Number of warm-up rounds. A virtual machine returns memory to its host while rows are checked, and the next process needs up to
+ * half a second to get it back.
  */
 const uncounted = 2;
 
-/** One case, turn about: pipe, sync, daemon, pipe … so that a noisy neighbour hits all. */
+/** Runs one case, alternating pipe, sync and daemon, so that other load affects all three. */
 async function runCase(bench: Bench, one: Case, right: string): Promise<Result> {
   const sink = await startSink(bench.folder);
   try {
@@ -146,7 +146,7 @@ async function runCase(bench: Bench, one: Case, right: string): Promise<Result> 
   }
 }
 
-/** A run whose bytes are not the ones that were checked row for row does not count. */
+/** Throws if a run sent other bytes than the checked ones. */
 async function assertRight(sink: Sink, { one, right }: { one: Case; right: string }): Promise<void> {
   if ((await sink.last()) !== right) throw new Error(`${one.name}: these bytes are not the checked ones`);
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-/** What one run of a command cost. Times in seconds, memory as the largest resident set of any of its processes in MB. */
+/** Cost of one command: times in seconds, memory as the largest resident set of its processes in MB. */
 export interface Cost {
   readonly wall: number;
   readonly cpu: number;
@@ -9,7 +9,7 @@ export interface Cost {
   readonly said: string;
 }
 
-/** Runs a shell command under GNU time. Throws with its standard error when it fails. */
+/** Runs a shell command under GNU time. If it fails, throws its standard error. */
 export async function measure(command: string, env: NodeJS.ProcessEnv = {}): Promise<Cost> {
   const started = process.hrtime.bigint();
   const child = spawn('/usr/bin/time', ['-f', '@@ %U %S %M', 'bash', '-c', `set -o pipefail; ${command}`], {
@@ -36,7 +36,7 @@ export async function measure(command: string, env: NodeJS.ProcessEnv = {}): Pro
   };
 }
 
-/** The run in the middle when ordered by wall time. */
+/** The median run by wall time. */
 export function median(costs: readonly Cost[]): Cost {
   const ordered = [...costs].sort((a, b) => a.wall - b.wall);
   return ordered[Math.floor(ordered.length / 2)]!;

@@ -7,8 +7,8 @@ import Fastify from 'fastify';
 import { startService } from '../src/service/service.ts';
 
 /**
- * One server in a process of its own, by the name given as first argument; the second is a folder for what it writes.
- * Tells its address once it listens, and its CPU time and memory whenever it is asked.
+ * Runs one server. The first argument is its name, the second a folder for its files. Reports its URL when it listens, and its
+ * CPU time and memory on request.
  */
 const [kind, folder] = process.argv.slice(2) as [keyof typeof servers, string];
 
@@ -19,7 +19,7 @@ interface Running {
   close(): Promise<void>;
 }
 
-/** What a server cannot be faster than: Node, and one small answer. */
+/** The upper bound: bare Node with one small answer. */
 async function bareNode(): Promise<Running> {
   const body = JSON.stringify({ hello: 'world' });
   return listening(
@@ -30,14 +30,14 @@ async function bareNode(): Promise<Running> {
   );
 }
 
-/** One route with a parameter and an answer that Fastify writes as it does by default. */
+/** Fastify with one parameterized route and its default serialization. */
 async function bareFastify(): Promise<Running> {
   const app = Fastify({ forceCloseConnections: true });
   app.get('/hello/:id', async () => ({ hello: 'world' }));
   return { url: await app.listen({ host: '127.0.0.1', port: 0 }), close: () => app.close() };
 }
 
-/** The ten lines that one would write to keep what is sent: to a file, with its hash. Looks at nothing. */
+/** Ten lines that write a body to a file and hash it, without checking it. */
 async function receiver(): Promise<Running> {
   return listening(
     createServer(async (request, response) => {

@@ -1,10 +1,10 @@
-/** The formats of uploads, and documents of about a size in each. */
+/** Formats of uploads, and documents of about a given size in each. */
 export const formats = ['csv', 'json', 'xml'] as const;
 export type Format = (typeof formats)[number];
 
 const names = ['Zoë Müller', 'Björn Holm', "Kari O'Neill", 'Łucja Nowak', '佐藤 花'];
 
-/** Rows of four columns with UTF-8, quotes and markup, until there are so many bytes. */
+/** Rows of four columns with UTF-8, quotes and markup, up to a number of bytes. */
 export function documentOf(format: Format, bytes: number): Buffer {
   const { head, row, between, tail } = shapes[format];
   const parts: string[] = [head];

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 
-/** Requests that are sent again and again, and the one body that every answer must have. */
+/** Repeated requests, and the body that every answer must have. */
 export interface Load {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -13,9 +13,9 @@ export interface Load {
 const headEnd = Buffer.from('\r\n\r\n');
 
 /**
- * Keeps every connection busy with one request at a time for so long; answers how many were answered a second. Each
- * answer is compared byte for byte, the date in its head aside: one that is different ends the run with an error.
- * Sockets instead of an HTTP client, because the client must cost less than the server that it measures.
+ * Keeps each connection busy with one request at a time, and returns the requests per second. Answers are compared byte for
+ * byte, except their date; a different answer ends the run with an error. Uses sockets instead of an HTTP client, because the
+ * client must cost less than the measured server.
  */
 export async function load(given: Load): Promise<{ readonly perSecond: number; readonly answers: number }> {
   const started = performance.now();

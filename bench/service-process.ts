@@ -9,7 +9,7 @@ import { documentOf, type Format, formats } from './service-documents.ts';
 import { middle } from './service-rates.ts';
 import { keyOf } from './service-world.ts';
 
-/** `sluice serve` as a user starts it. */
+/** `sluice serve`, started like a user starts it. */
 const main = new URL('../src/cli/sluice.js', import.meta.url).pathname;
 
 export interface Serving {
@@ -39,7 +39,7 @@ export async function serve(folder: string, args: readonly string[]): Promise<Se
   return { url, pid, stop };
 }
 
-/** Seconds from the start of the process to its first answer. */
+/** Seconds from process start to the first answer. */
 export async function measureStarts(folder: string, runs: number): Promise<{ service: number; node: number }> {
   const seconds = { service: [] as number[], node: [] as number[] };
   for (let run = 0; run <= runs; run++) {
@@ -65,7 +65,7 @@ async function timed(work: () => Promise<void>): Promise<number> {
   return (performance.now() - started) / 1000;
 }
 
-/** The largest resident set of the service so far in MB: idle, and after documents of these sizes. */
+/** Peak resident memory of the service in MB: idle, and after documents of these sizes. */
 export interface Peaks {
   readonly format: Format;
   readonly idle: number;
@@ -73,7 +73,7 @@ export interface Peaks {
   readonly hundred: number;
 }
 
-/** A new process for each format: ten megabytes three times, then a hundred. */
+/** A new process per format: ten megabytes three times, then a hundred. */
 export async function measureMemory(folder: string): Promise<Peaks[]> {
   const peaks: Peaks[] = [];
   for (const format of formats) {

@@ -3,14 +3,14 @@ import { load } from './service-load.ts';
 import { type Server, startServer } from './service-server.ts';
 import { type Company, keyOf, type Person, people, seenBy, sourceId } from './service-world.ts';
 
-/** One address that is asked for again and again. */
+/** One repeatedly requested URL. */
 interface Target {
   readonly name: string;
   readonly server: Server;
   readonly path: string;
   readonly company?: Company;
   readonly headers: Readonly<Record<string, string>>;
-  /** Whether this is the answer. */
+  /** Whether the answer is correct. */
   readonly isRight: (answer: Answer) => boolean;
 }
 
@@ -20,11 +20,11 @@ interface Answer {
   readonly hello?: string;
 }
 
-/** Requests a second and what each cost the server; medians over the rounds. */
+/** Requests per second, and server cost per request; medians of the rounds. */
 export interface Rate {
   readonly name: string;
   readonly perSecond: number;
-  /** Microseconds of the server's CPU time for one request. */
+  /** CPU time of the server per request, in microseconds. */
   readonly cpuMicroseconds: number;
 }
 
@@ -42,7 +42,7 @@ interface Servers {
 const connections = 20;
 const pageItems = 25;
 
-/** Asks all of them turn about, so that a noisy neighbour hits all, after a round that warms up and does not count. */
+/** Alternates between all servers, so that other load affects all, after a warm-up round. */
 export async function measureRates(folder: string, rounds: Rounds): Promise<Rate[]> {
   const [node, fastify, service] = await Promise.all([
     startServer('node', folder),
@@ -100,7 +100,7 @@ function detailTarget(server: Server): Target {
   };
 }
 
-/** The name that a list has in the results. */
+/** The name of a list in the results. */
 export const listName = (company: Company, person: Person): string => `list ${company} ${person}`;
 
 function listTarget(server: Server, company: Company, person: Person): Target {
@@ -133,7 +133,7 @@ async function ask({ name, server, path, headers, isRight }: Target, millisecond
   return { perSecond, answers, cpuMicroseconds: (((await server.cpu()) - before) / answers) * 1e6 };
 }
 
-/** The service must have counted every call that was made, this last one too, and no other. */
+/** The service must have counted exactly the calls that were made, including this one. */
 async function assertCounted(service: Server, company: Company, calls: number): Promise<void> {
   const path = '/usage-overview/api-usage?start_date=0&end_date=4000000000';
   const answer = await request(service.url + path, { headers: { 'kf-api-key': keyOf(company, 'admin') } });

@@ -1,17 +1,17 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 
-/** A server in a process of its own; see service-child.ts. */
+/** A server in a child process; see service-child.ts. */
 export interface Server {
   readonly url: string;
-  /** CPU seconds that it has used so far. */
+  /** CPU seconds used so far. */
   cpu(): Promise<number>;
   stop(): Promise<void>;
 }
 
 export type ServerKind = 'node' | 'fastify' | 'receiver' | 'synced receiver' | 'service';
 
-/** Starts one. `nodeFlags` go to its Node: a profiler, for example. */
+/** Starts a server. `nodeFlags` are passed to Node, for example for a profiler. */
 export async function startServer(
   kind: ServerKind,
   folder: string,

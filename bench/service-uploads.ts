@@ -7,7 +7,7 @@ import { middle, type Rounds } from './service-rates.ts';
 import { type Server, startServer } from './service-server.ts';
 import { keyOf } from './service-world.ts';
 
-/** What taking a document of ten megabytes costs: seconds and CPU seconds of the server, medians of the rounds. */
+/** Cost of receiving a document of ten megabytes: seconds and CPU seconds of the server, medians of the rounds. */
 export interface Upload {
   readonly name: string;
   readonly seconds: number;
@@ -17,7 +17,7 @@ export interface Upload {
 const documentBytes = 10_000_000;
 const admin = { 'kf-api-key': keyOf('small', 'admin') };
 
-/** Where a document goes, and how it is known to have arrived whole. */
+/** Where a document is sent, and how to verify that it arrived. */
 interface Receiver {
   readonly name: string;
   readonly server: Server;
@@ -26,8 +26,8 @@ interface Receiver {
 }
 
 /**
- * The same bytes to ten lines of Node that write and hash what comes over HTTP, to the same that also wait for the
- * disk, and to the service, turn about.
+ * Sends the same bytes, alternating, to ten lines of Node that write and hash the body, to the same with an fsync, and to the
+ * service.
  */
 export async function measureUploads(folder: string, rounds: Rounds): Promise<Upload[]> {
   const plain = await startServer('receiver', folder);
@@ -51,7 +51,7 @@ function bare(name: string, server: Server): Receiver {
   return { name, server, url: server.url, sha256 };
 }
 
-/** A new source that takes this format. What was kept is read from its file, which costs the service nothing. */
+/** Creates a data source of this format. The stored document is read from its file, at no cost for the service. */
 async function instanceOf(server: Server, format: Format, folder: string): Promise<Receiver> {
   const body = JSON.stringify({ name: format, format });
   const made = await request(`${server.url}/datasources`, { method: 'POST', headers: admin, body });

@@ -6,11 +6,11 @@ import { Database } from '../src/service/store/database.ts';
 import { insertDatasource } from '../src/service/store/datasources.ts';
 import { share } from '../src/service/store/shares.ts';
 
-/** Two companies in one data folder, of few and of many data sources, with people who see them for different reasons. */
+/** Two companies in one data folder, with few and with many data sources, and users with different permissions. */
 export const companies = { small: 100, large: 100_000 } as const;
 export type Company = keyof typeof companies;
 
-/** Who asks: an admin sees everything, a member all of it through a group, a guest fifty that are shared with them. */
+/** The users: an admin sees everything, a member everything through a group, a guest fifty shared data sources. */
 export const people = { admin: 'Admin', member: 'View-Only', guest: 'View-Only' } as const;
 export type Person = keyof typeof people;
 
@@ -26,10 +26,10 @@ export function keyOf(company: Company, person: Person): string {
 
 export const sourceId = (company: Company, index: number): string => `${company}-source-${index}`;
 
-/** A rate that no machine reaches: limits are looked at on every call and refuse none. */
+/** A rate that no machine reaches: limits are checked on every call but refuse none. */
 const endless = 1_000_000_000;
 
-/** Fills a folder; the sources of both companies take turns, as they would in a service that many use. */
+/** Fills a folder; the data sources of both companies alternate, as in a shared service. */
 export async function makeServiceWorld(folder: string): Promise<void> {
   const file = join(folder, 'fixtures.json');
   await writeFile(file, JSON.stringify({ companies: (Object.keys(companies) as Company[]).map(companyFixture) }));
@@ -84,7 +84,7 @@ function addSource(db: Database, company: Company, index: number): void {
   createInstances(db, { source, properties: {} }, insertDatasource);
   const right = { canEdit: false, now: index };
   share(db, { kind: 'datasource', id }, { kind: 'group', holderId: `${company}-team`, ...right });
-  // Spread over all of them: the first page of a guest is not at the beginning.
+  // Spread over all data sources, so that the first page of a guest isn't at the start.
   if (index % (companies[company] / guestSees) === 0)
     share(db, { kind: 'datasource', id }, { kind: 'user', holderId: `${company}-guest`, ...right });
 }

@@ -9,8 +9,8 @@ import { measureUploads, type Upload } from './service-uploads.ts';
 import { makeServiceWorld, type Person, people } from './service-world.ts';
 
 /**
- * `npm run bench:service -- [--runs 5] [--seconds 1] [--json]`: what the embedded service costs, beside what cannot be
- * faster, in one run on one machine. Each server is a process of its own; the client is this one.
+ * `npm run bench:service -- [--runs 5] [--seconds 1] [--json]`: cost of the embedded service compared with upper bounds, in
+ * one run on one machine. Each server runs in its own process; this process is the client.
  */
 const { values: options } = parseArgs({
   options: {
@@ -20,12 +20,12 @@ const { values: options } = parseArgs({
   },
 });
 
-/** Something measured, and what it was measured beside. A ratio of 1 is as good, more is better. */
+/** A measurement and its reference. A ratio of 1 means equal; more is better. */
 interface Line {
   readonly what: string;
   readonly beside: string;
   readonly ratio: number;
-  /** The same by the servers' CPU time alone, which neighbours and a busy client disturb less. */
+  /** The same by the servers' CPU time, which other load disturbs less. */
   readonly cpuRatio: number;
   readonly aim: number | undefined;
 }

@@ -5,12 +5,12 @@ import { createServer } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 
 /**
- * A bare receiver in a process of its own: takes any PUT, counts the body, answers as the service does. Only then it
- * hashes what it got and writes `<bytes> <sha256>` to the file given as second argument, so that a run whose bytes are
- * not the checked ones can be thrown out and no run pays for the look. With a third argument the body is kept there.
+ * A bare receiver: accepts any PUT, counts the body and answers like the service. Afterwards it hashes the body and writes
+ * `<bytes> <sha256>` to the file in the second argument, so that verification costs no measured time. With a third argument, it
+ * stores the body there.
  */
 const [ready, last, keep] = process.argv.slice(2);
-/** Of a larger body, the beginning is hashed while the rest comes. */
+/** For a larger body, hashing starts while the rest arrives. */
 const mostHeld = 256 * 1024 * 1024;
 
 const server = createServer(async (request, response) => {

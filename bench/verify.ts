@@ -4,10 +4,10 @@ import { parse } from 'csv-parse';
 import { SaxesParser } from 'saxes';
 import { orderColumns } from './data.ts';
 
-/** One row as independent readers see it, made comparable: instants without zone mark and with six digits of a second. */
+/** One row from an independent parser, normalized: instants without a zone, with six fractional digits. */
 type Row = readonly (string | null)[];
 
-/** Reads a csv file with csv-parse. Empty is null: no text of the table is empty. */
+/** Reads a csv file with csv-parse. Empty means null, because no text of the table is empty. */
 async function* csvRows(file: string, nullText: string): AsyncGenerator<Row> {
   const reader = createReadStream(file).pipe(parse({ from_line: 2 }));
   for await (const record of reader as AsyncIterable<string[]>) {
@@ -15,7 +15,7 @@ async function* csvRows(file: string, nullText: string): AsyncGenerator<Row> {
   }
 }
 
-/** Reads a JSON array that has one object a line, number texts kept as they stand. */
+/** Reads a JSON array with one object per line, and keeps the text of numbers. */
 async function* jsonRows(file: string): AsyncGenerator<Row> {
   for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })) {
     if (line === '[' || line === ']') continue;
@@ -56,7 +56,7 @@ function comparable(row: Row): string {
   return JSON.stringify([row[0], row[1], row[2], row[3], `${seconds}.${fraction.padEnd(6, '0')}`, row[5]]);
 }
 
-/** Compares an output with the reference, row for row and cell for cell. Throws at the first difference. */
+/** Compares an output with the reference, cell by cell. Throws at the first difference. */
 export async function verifyRows(
   output: { file: string; format: string },
   reference: string,

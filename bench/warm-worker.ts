@@ -3,8 +3,8 @@ import { syncJobs } from '../src/daemon/sync-jobs.ts';
 import { wire } from '../src/daemon/wire.ts';
 
 /**
- * A process that stays, as the daemon does: `fork`ed with a config and a job, it runs the job once for every message and
- * answers with what that run cost: the same road as `sluice sync`, from extract to receipt, less the start of a process.
+ * A long-running process like the daemon: `fork`ed with a config and a job, it runs the job once per message and answers with the
+ * cost of the run, from extract to receipt, without process start.
  */
 const [file, name] = process.argv.slice(2);
 const { config } = await loadConfig(file!);

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { Cost } from './measure.ts';
 
-/** A job in a process that stays between its runs; the first run, which warms it up, is not counted. */
+/** A job in a long-running process; the first run is a warm-up and isn't counted. */
 export interface Warm {
   run(): Promise<Cost>;
   stop(): void;

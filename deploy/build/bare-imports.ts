@@ -13,15 +13,15 @@ interface AstNode {
 }
 
 /**
- * Packages that bundled code asks for in a `try` and does without. `pg-native`: used by `pg` if a user installed it.
- * `cardinal`: colors for `mysql2`'s debug output. `picomatch`: `fdir` looks for it; `tinyglobby` brings its own import of it.
+ * Optional packages that bundled code imports in a `try`. `pg-native`: used by `pg` if a user installed it. `cardinal`: colors for
+ * `mysql2`'s debug output. `picomatch`: tried by `fdir`; `tinyglobby` imports its own.
  */
 const optional = ['pg-native', 'cardinal', 'picomatch'];
 
 /**
- * The packages that built files load by name and that an installation does not bring: neither built in, nor bundled, nor
- * in `installed`. Such a file works in a checkout, where all development packages lie around it, and fails for users.
- * Each is named with its file; a name that is not a literal is not seen here (test/architecture holds the list of those).
+ * Packages that built files load by name but an installation lacks: neither built in, nor bundled, nor in `installed`. Such a
+ * file works in a checkout with all development packages, but fails for users. Returns each with its file. Names that aren't
+ * literals aren't found here (test/architecture has a list of those).
  */
 export function missingPackages(files: readonly BuiltFile[], installed: readonly string[]): string[] {
   const known = new Set([...installed, ...optional]);
@@ -33,12 +33,12 @@ export function missingPackages(files: readonly BuiltFile[], installed: readonly
   return [...new Set(missing)].sort();
 }
 
-/** The package that a specifier is in; undefined for paths. */
+/** The package of a specifier; undefined for paths. */
 export function packageOf(specifier: string): string | undefined {
   return /^(@[^/]+\/)?[^./#\0][^/]*/.exec(specifier)?.[0];
 }
 
-/** Every literal name that a module imports, requires or loads late. */
+/** Every literal name that a module imports, requires or loads lazily. */
 function namesIn(node: AstNode): string[] {
   const names: string[] = [];
   const pending: unknown[] = [node];
@@ -58,7 +58,7 @@ function specifierOf(node: AstNode): unknown {
   const [first, second] = node.arguments as unknown[];
   const { name } = node.callee;
   if (typeof name !== 'string') return undefined;
-  // The bundler gives a second one of a name a number.
+  // The bundler appends a number to duplicate names.
   if (/^(__)?require(\$\d+)?$/.test(name)) return first;
   return /^late(\$\d+)?$/.test(name) ? second : undefined;
 }

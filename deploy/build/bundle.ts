@@ -6,13 +6,12 @@ import { noticesOf } from './notices.ts';
 import { stampOf } from './stamp.ts';
 
 /**
- * The last step of `npm run build`: the sources and the packages they need become a few dozen files in dist/. A short
- * command spends most of its time on finding and linking small files; bundled, `sync` of one small job starts in two
- * thirds of the time. What is found by name at run time (commands, connectors, resources, migrations, the SDK) stays a
- * file of its own under its own path.
+ * The last step of `npm run build`: bundles the sources and their packages into a few dozen files in dist/. Short commands spend
+ * most of their time finding and linking small files; bundled, `sync` of one small job starts in two thirds of the time. Files
+ * that are found by name at run time (commands, connectors, resources, migrations, the SDK) keep their paths.
  */
 const root = join(import.meta.dirname, '../..');
-/** Where the build goes: the first argument, or dist/. */
+/** Output folder: the first argument, or dist/. */
 const dist = resolve(process.argv[2] ?? join(root, 'dist'));
 
 interface Manifest {
@@ -24,13 +23,13 @@ interface Manifest {
 }
 
 /**
- * Packages that stay out of the bundle: `dependencies`, which are those that cannot be moved into another file (native code, and
- * what is loaded by `require` when first needed). All others are `devDependencies`, as nobody needs them beside the
- * bundle. `pg-native` is asked for by `pg` and there only where a user has it.
+ * Packages that aren't bundled: `dependencies`, which can't be moved to another file (native code, and packages that use a late
+ * `require`). All others are `devDependencies`, because the bundle contains them. `pg` loads `pg-native` only if a user
+ * installed it.
  */
 const isApart = ({ dependencies }: Manifest, name: string): boolean => name in dependencies || name === 'pg-native';
 
-/** What is imported by a name that is made at run time; the list that the check for unused files goes by as well. */
+/** Files that are imported by a computed name; the check for unused files uses the same list. */
 async function findEntries({ imports, knip }: Manifest): Promise<Record<string, string>> {
   const patterns = [...knip.entry.filter((pattern) => /^(src|connectors)\//.test(pattern)), ...Object.values(imports)];
   const files: string[] = [];
@@ -41,8 +40,8 @@ async function findEntries({ imports, knip }: Manifest): Promise<Record<string, 
 const withoutEnding = (file: string): string => file.replace(/\.ts$/, '').split(sep).join('/');
 
 /**
- * Code asks `import.meta` where it stands, to find its neighbours; a module that moved into a chunk must still be told
- * the place it came from. Marked while modules are read, resolved when it is known which file each one went to.
+ * Code uses `import.meta` to find files next to it, so a module in a chunk must still see its original location. Marks are
+ * inserted when modules are read, and resolved when each module's output file is known.
  */
 const places: Plugin = {
   name: 'places',
@@ -91,7 +90,7 @@ if (missing.length > 0) {
 const stamp = await stampOf({ root, version: manifest.version, files: chunks, env: process.env });
 await writeFile(join(dist, 'build.json'), `${JSON.stringify(stamp)}\n`);
 
-/** dist/ has a package.json of its own, so that `#sdk` and `#sdk/testing` mean the built files there. */
+/** dist/ has its own package.json, so that `#sdk` and `#sdk/testing` resolve to built files. */
 const doors = Object.entries(manifest.imports).map(([door, file]) => [door, `${withoutEnding(file)}.js`]);
 const scope = { type: 'module', imports: Object.fromEntries(doors) };
 await writeFile(join(dist, 'package.json'), `${JSON.stringify(scope, undefined, 2)}\n`);

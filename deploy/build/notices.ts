@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The packages whose code is in a bundle, with their licences, as their licences ask for. Takes paths of modules. */
+/** The bundled packages with their licenses, as those licenses require. Takes module paths. */
 export async function noticesOf(modules: readonly string[]): Promise<string> {
   const folders = new Set(modules.map(packageFolder).filter((folder) => folder !== undefined));
   const notices = await Promise.all([...folders].sort().map(noticeOf));

@@ -15,9 +15,9 @@ export interface StampOptions {
 }
 
 /**
- * What a build says of itself, written to dist/build.json. Nothing in it depends on when or where the build ran: the same
- * commit gives the same stamp. Outside of a git checkout (an image is built without `.git`) `SLUICE_COMMIT` and
- * `SOURCE_DATE_EPOCH` (https://reproducible-builds.org/specs/source-date-epoch/) say it; without them the commit is unknown.
+ * Build information in dist/build.json. It's reproducible: the same commit gives the same stamp. Outside of a git checkout (an
+ * image is built without `.git`), `SLUICE_COMMIT` and `SOURCE_DATE_EPOCH`
+ * (https://reproducible-builds.org/specs/source-date-epoch/) provide it; without them, the commit is unknown.
  */
 export async function stampOf({ root, version, files, env }: StampOptions): Promise<Build> {
   const hash = createHash('sha256');
@@ -30,7 +30,7 @@ export async function stampOf({ root, version, files, env }: StampOptions): Prom
 
 type Commit = Pick<Build, 'commit' | 'committed_at' | 'modified'>;
 
-/** The commit that is checked out in `root` itself; a repository around it is not ours. */
+/** The commit that is checked out in `root` itself, ignoring a repository around it. */
 async function commitIn(root: string): Promise<Commit | undefined> {
   const git = async (...args: string[]) => (await run('git', ['-C', root, ...args])).stdout.trim();
   try {
@@ -48,7 +48,7 @@ function commitOf({ SLUICE_COMMIT: commit, SOURCE_DATE_EPOCH: at }: NodeJS.Proce
   return { commit, ...(at ? { committed_at: instantOf(at) } : {}) };
 }
 
-/** Without milliseconds: git's clock has none. */
+/** Without milliseconds, like git. */
 function instantOf(epochSeconds: string): string {
   return new Date(Number(epochSeconds) * 1000).toISOString().replace('.000Z', 'Z');
 }
