@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { inject } from 'vitest';
 import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import { makeFolder } from '../journey/process.ts';
 import { adminKey, type World } from '../journey/world.ts';
@@ -121,7 +122,7 @@ export async function typeAll(world: World, { blocks, before = {}, keeps = false
       TMPDIR: folder,
       PATH: join(folder, 'bin'),
       NODE: process.execPath,
-      DOOR: join(root, 'src/cli/sluice.js'),
+      DOOR: inject('door'),
       TOOLS: import.meta.dirname,
       XDG_CACHE_HOME: join(root, 'node_modules/.cache'),
       NO_COLOR: '1',

@@ -53,7 +53,7 @@ export interface Start {
   readonly serves?: boolean;
   /** It reads what the test writes to its standard input; otherwise there is none. */
   readonly input?: boolean;
-  /** By default the built package, which starts in half of the CPU time of the sources; the sources where a preload changes them. */
+  /** By default the built package, which starts in half of the CPU time of the sources. */
   readonly program?: Program;
 }
 
@@ -62,11 +62,6 @@ export interface Program {
   readonly node: string;
   readonly door: string;
 }
-
-const ofThisCheckout = (preload: readonly string[]): Program => ({
-  node: process.execPath,
-  door: preload.length > 0 ? new URL('../../src/cli/sluice.js', import.meta.url).pathname : inject('door'),
-});
 
 /** A running `sluice` process. `ended` resolves however it ends; the end of its scope kills it. */
 export interface Running {
@@ -78,7 +73,7 @@ export interface Running {
 /** Starts the real command line in a process of its own. */
 export function start(args: readonly string[], how: Start = {}): Running {
   const { env = {}, cwd, under = [], node = [], preload = [], scope = forTest, serves = false, input = false } = how;
-  const { program: sluice = ofThisCheckout(preload) } = how;
+  const { program: sluice = { node: process.execPath, door: inject('door') } } = how;
   const imports = preload.flatMap((name) => ['--import', new URL(`${name}.ts`, preloads).href]);
   const [program, ...flags] = [...under, sluice.node, ...node, ...imports, sluice.door, ...args];
   const child = spawn(program!, flags, {

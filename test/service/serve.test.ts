@@ -3,10 +3,8 @@ import { once } from 'node:events';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { fixtures, keys, scratch } from './service.ts';
-
-const sluice = join(import.meta.dirname, '../../src/cli/sluice.js');
 
 interface Started {
   readonly child: ChildProcess;
@@ -14,7 +12,7 @@ interface Started {
 }
 
 function start(...flags: string[]): Started {
-  const child = spawn(process.execPath, [sluice, 'serve', ...flags], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [inject('door'), 'serve', ...flags], { stdio: ['ignore', 'pipe', 'pipe'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   let [out, err] = ['', ''];
   child.stdout.on('data', (chunk) => {

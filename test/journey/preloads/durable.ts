@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import promises, { type FileHandle } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
-import { SqliteDatabase } from '../../../src/lib/sqlite.ts';
+import { DatabaseSync } from 'node:sqlite';
 
 /** One thing that a process is about to do to a disk. */
 export interface DurableStep {
@@ -98,19 +98,19 @@ function wrapHandles(prototype: Any, paths: WeakMap<object, string>, around: Aro
 
 /** A commit, a statement that writes outside of a transaction and so commits by itself, and (`change`) one inside. */
 function aroundCommits(isOurs: (path: unknown) => boolean, around: Around): void {
-  const prototype = SqliteDatabase.prototype as Any;
+  const prototype = DatabaseSync.prototype as Any;
   const prepare = prototype.prepare as Go;
   let last = '';
-  prototype.prepare = function (this: SqliteDatabase, text: string) {
+  prototype.prepare = function (this: DatabaseSync, text: string) {
     const statement = prepare.call(this, text);
-    if (!isOurs(this.file) || text.startsWith('begin')) return statement;
+    if (!isOurs(this.location()) || /^(begin|pragma)\b/.test(text)) return statement;
     for (const name of ['run', 'all', 'get']) {
       const real = (statement[name] as Go).bind(statement);
       statement[name] = (...given: Any[]) => {
         if (text === 'commit') return around({ what: 'commit', on: last }, real, given);
-        if (statement.isReader && !/\breturning\b/.test(text)) return real(...given);
+        if (statement.columns().length > 0 && !/\breturning\b/.test(text)) return real(...given);
         last = shorten(text);
-        return around({ what: this.inTransaction ? 'change' : 'commit', on: last }, real, given);
+        return around({ what: this.isTransaction ? 'change' : 'commit', on: last }, real, given);
       };
     }
     return statement;
