@@ -1,8 +1,20 @@
-/** How many random schedules are played: SLUICE_CHAOS_SEEDS, three where nothing is said. */
-export const seeds: readonly number[] = Array.from(
-  { length: Math.max(1, Math.trunc(Number(process.env.SLUICE_CHAOS_SEEDS ?? '3')) || 3) },
-  (_, i) => i + 1,
-);
+const dayMs = 24 * 60 * 60 * 1000;
+const { SLUICE_CHAOS_SEED: one, SLUICE_CHAOS_SEEDS: many } = process.env;
+
+/**
+ * Which random schedules are played: that of today (UTC), so that days take turns at the points of a matrix (see {@link handOf});
+ * the one that SLUICE_CHAOS_SEED names, to repeat a failure; or the first SLUICE_CHAOS_SEEDS of them, as `npm run test:chaos` does.
+ */
+export const seeds: readonly number[] =
+  many === undefined
+    ? [numberIn(one) ?? Math.floor(Date.now() / dayMs)]
+    : Array.from({ length: numberIn(many) ?? 1 }, (_, i) => i + 1);
+
+/** A whole number from 1 on; undefined for anything else. */
+function numberIn(text: string | undefined): number | undefined {
+  const number = Math.trunc(Number(text));
+  return number >= 1 ? number : undefined;
+}
 
 /** Numbers in [0, 1) that are the same for the same seed (mulberry32). */
 export function randomOf(seed: number): () => number {
