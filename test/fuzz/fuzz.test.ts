@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { protocols } from './protocols.ts';
 
 /** `npm run test:fuzz` plays more. */
-const dialogs = Number(process.env.SLUICE_FUZZ_DIALOGS ?? 500);
+const dialogs = Number(process.env.SLUICE_FUZZ_DIALOGS ?? 150);
 const seed = Number(process.env.SLUICE_FUZZ_SEED ?? 1);
 /** A child that says nothing for so long is in an endless loop. */
 const silenceMs = 180_000;
