@@ -1,4 +1,5 @@
 import { configDefaults, defineConfig } from 'vitest/config';
+import { LongFirst } from './long-first.ts';
 
 const sdk = (file: string) => new URL(`../src/sdk/${file}`, import.meta.url).pathname;
 const report = process.env.SLUICE_TEST_REPORT;
@@ -15,8 +16,9 @@ export default defineConfig({
     pool: 'forks',
     globalSetup: ['test/journey/built.ts'],
     setupFiles: ['src/lib/temporal.ts'],
-    // One more than two cores: many tests wait, for timers and for processes of their own.
-    maxWorkers: 3,
+    // Two more than two cores: many tests wait, for timers and for processes of their own.
+    maxWorkers: 4,
+    sequence: { sequencer: LongFirst },
     // Not how long anything may take, but when it hangs: a starved machine is twenty times slower than an idle one.
     testTimeout: 300_000,
     hookTimeout: 240_000,
