@@ -65,6 +65,18 @@ describe('the HTTP side', () => {
       ]);
     }
     expect((await given.call('HEAD', '/datasources')).status).toBe(405);
+    const id = await given.source();
+    for (const path of [
+      `/datasources/${id}`,
+      `/datasourc%65s/${id}/`,
+      `/api/1/datasources/${id}?full=true`,
+      '/users/%C3%A4',
+    ]) {
+      expect((await given.call('PATCH', path)).headers.allow, path).toMatch(/^GET, PUT, DELETE|^GET, .*PUT/);
+    }
+    for (const path of [`/datasources/${id}/nothing`, `/datasources/${id}//`, '/nothing']) {
+      expect(errorOf(await given.call('PATCH', path)), path).toEqual([404, 'not_found']);
+    }
     expect((await given.call('GET', '/datasources/@/refresh')).headers.allow).toBe('POST');
     expect(errorOf(await given.call('PATCH', '/datasources', { key: null }))).toEqual([401, 'auth_not_provided']);
   });

@@ -40,7 +40,7 @@ export interface App {
   cutOff(): void;
 }
 
-/** The HTTP side: one route a path, which answers every method itself, so that 405 can say what is allowed. */
+/** The HTTP side: a path answers every method itself, so that 405 can say what is allowed. */
 export function buildApp(context: ServiceContext, resources: readonly Resource[], requestLog: RequestLog): App {
   const app = Fastify({
     logger: false,
@@ -153,12 +153,30 @@ function routeAll(app: FastifyInstance, routing: Routing, resources: readonly Re
     resources.flatMap((resource) => resource.endpoints),
     (endpoint) => endpoint.path,
   );
-  for (const [path, endpoints] of byPath) {
-    const target = targetOf(endpoints);
-    const route = path.replaceAll(/\{(\w+)\}/g, ':$1');
-    for (const prefix of prefixes) app.all(prefix + route, handler(routing, target));
+  const methods = [...new Set(resources.flatMap(({ endpoints }) => endpoints.map(({ method }) => method)))];
+  const targets = new Map([...byPath].map(([path, endpoints]) => [path, targetOf(endpoints)]));
+  for (const [path, target] of targets) {
+    const url = path.replaceAll(/\{(\w+)\}/g, ':$1');
+    for (const prefix of prefixes) app.route({ method: methods, url: prefix + url, handler: handler(routing, target) });
   }
-  app.setNotFoundHandler(handler(routing, { kind: 'unknown path' }));
+  const unknown = handler(routing, { kind: 'unknown path' });
+  const otherMethod = [...targets].map(([path, target]) => ({
+    pattern: patternOf(path),
+    handle: handler(routing, target),
+  }));
+  // Routes for the thirty methods that no endpoint has would take most of the time of a start.
+  app.setNotFoundHandler((request, reply) => {
+    const isOther = !(methods as string[]).includes(request.method);
+    const path = decodeURI(pathOf(request));
+    const found = isOther ? otherMethod.find(({ pattern }) => pattern.test(path)) : undefined;
+    (found?.handle ?? unknown)(request, reply);
+  });
+}
+
+/** What the router takes for a path of the API, with each prefix and with or without a slash at the end; escapes are decoded before. */
+function patternOf(path: string): RegExp {
+  const segments = path.split(/\{\w+\}/).map(RegExp.escape);
+  return new RegExp(`^(?:${prefixes.map(RegExp.escape).join('|')})${segments.join('[^/]*')}/?$`);
 }
 
 function targetOf(endpoints: readonly Endpoint[]): RouteTarget {
