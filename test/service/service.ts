@@ -179,13 +179,18 @@ export async function bench(options: Partial<ServiceOptions> & { given?: object 
   return started;
 }
 
+/** A password is hashed at each reset, which takes longer than most tests. */
+const withoutPasswords = JSON.parse(
+  JSON.stringify(fixtures, (name, value) => (name === 'password' ? undefined : value)),
+) as object;
+
 /** One service for all tests of a file, brought back to the start before each: starting one takes longer than most tests. */
 export function sharedBench(): () => Bench {
   let folder: string;
   let shared: Bench;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sluice-service-'));
-    shared = await startBench(folder, fixtures, { control: {} });
+    shared = await startBench(folder, withoutPasswords, { control: {} });
   });
   beforeEach(async () => {
     expect(await shared.control('POST', '/reset')).toMatchObject({ status: 200 });
