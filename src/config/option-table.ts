@@ -1,7 +1,7 @@
 import type { Option, OptionSet } from '../sdk/option.ts';
 import { describeSchema } from './wording.ts';
 
-/** Options as a table of Markdown: name, values, default, what it means. */
+/** Options as a Markdown table: name, values, default, description. */
 export function optionTable(options: OptionSet): string {
   const names = Object.keys(options);
   if (names.length === 0) return 'None.';
@@ -10,7 +10,7 @@ export function optionTable(options: OptionSet): string {
 }
 
 function row(name: string, option: Option<unknown>): string {
-  const fallback = option.required ? '**must be given**' : defaultText(option.default);
+  const fallback = option.required ? '**required**' : defaultText(option.default);
   const about = [option.about, option.secret ? 'Secret.' : '', exampleText(option.example)].filter(Boolean).join(' ');
   return `| \`${name}\` | ${cell(describeSchema(option.schema))} | ${fallback} | ${cell(about)} |`;
 }

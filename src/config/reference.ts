@@ -15,52 +15,44 @@ import { writeOptions } from './write-options.ts';
 /** The reference page of the config, as Markdown, out of the same declarations that checking uses. */
 export function configReference({ connectors, formats, transforms }: Declarations): string {
   const parts = [
-    '# The config, option by option',
-    'Generated from the declarations by `npm run generate`; edit those, not this page. [config/example.yaml](../config/example.yaml) shows every option at work.',
+    '# Config reference',
+    'Generated from the declarations by `npm run generate`: edit those, not this page. [config/example.yaml](../config/example.yaml)\nuses every option.',
     variablesText,
     section('Top level', { ...topOptions, ...topMaps }),
-    section('A destination', destinationOptions, 'Under `destinations`, by a name of your choice.'),
+    section('A destination', destinationOptions, 'Under `destinations`, with a name of your choice.'),
     section(
       'A source',
       sourceOptions,
-      'Under `sources`, by a name of your choice; the options of its connector stand beside `connector`.',
+      'Under `sources`, with a name of your choice. The options of its connector are next to `connector`.',
     ),
-    section(
-      'A login',
-      loginOptions,
-      'Behind `login` of a source whose connector logs in by OAuth; [oauth.md](oauth.md) tells how.',
-    ),
-    section('A job', jobOptions, 'Under `jobs`, by a name of your choice.'),
+    section('A login', loginOptions, 'In `login` of a source whose connector uses OAuth; see [oauth.md](oauth.md).'),
+    section('A job', jobOptions, 'Under `jobs`, with a name of your choice.'),
     section('A schedule', scheduleOptions, scheduleText),
     section('Retry', retryOptions, retryText),
     section(
       'Guards',
       guardOptions,
-      'Behind `guards` of a job, and of the top level for all jobs; [guards.md](guards.md) tells what becomes of a result that is held back.',
+      'In `guards` of a job, or of the top level for all jobs. [guards.md](guards.md) explains what happens to a quarantined result.',
     ),
     section(
       'Write',
       writeOptions,
-      'Behind `write` of a job, as a map; [incremental.md](incremental.md) tells how rows are kept.',
+      'In `write` of a job, as a map. [incremental.md](incremental.md) explains how rows are kept.',
     ),
-    section(
-      'Alerts',
-      alertOptions,
-      'Behind `alerts` of the top level; [alerts.md](alerts.md) tells what is told when.',
-    ),
-    section('A rule of alerts', ruleOptions, 'In `rules` of `alerts`.'),
-    section('Alerts of a job', ownAlertOptions, 'Behind `alerts` of a job.'),
+    section('Alerts', alertOptions, 'In `alerts` of the top level; see [alerts.md](alerts.md).'),
+    section('An alert rule', ruleOptions, 'In `rules` of `alerts`.'),
+    section('Alerts of a job', ownAlertOptions, 'In `alerts` of a job.'),
     ...Object.entries(channelOptions).map(([type, options]) =>
       section(`Alert channel: ${type}`, options, `In \`channels\` of \`alerts\`, with \`type: ${type}\`.`),
     ),
     section(
       'A target',
       targetOptions,
-      'Behind `target`, as a map; exactly one of `instance`, `datasource` and `refresh`.',
+      'In `target`, as a map with exactly one of `instance`, `datasource` and `refresh`.',
     ),
-    section('A declared data source', datasourceOptions, 'Behind `target: {datasource: …}`.'),
+    section('A declared data source', datasourceOptions, 'In `target: {datasource: …}`.'),
     '## Connectors',
-    'Each has a page of its own: what it reads, its options, columns and limits. How to write one is said in [connectors.md](connectors.md).',
+    'Each connector has a page with its options, columns and limits. To write your own, see [connectors.md](connectors.md).',
     connectors.map(({ id, summary }) => `- [${id}](connectors/${id}.md): ${summary}`).join('\n'),
     '## Formats',
     ...formats.map(({ id, summary, options }) => [`### ${id}`, summary, optionTable(options)].join('\n\n')),
@@ -83,31 +75,34 @@ function transformText(id: string, schema: JsonSchema): string {
 
 const variablesText = `## Variables
 
-Any value (never a key) may hold variables. They are replaced after the file was parsed, so nothing in them can change its structure. In a value that is one variable and nothing else, numbers and \`true\`/\`false\` are recognised where the option wants them.
+Any value, but no key, may contain variables. They are replaced after the file is parsed, so they can't change its
+structure. If a value is a single variable, numbers and \`true\`/\`false\` are recognized where the option expects them.
 
-| Written | Becomes |
+| Variable | Value |
 |---|---|
-| \`\${env:NAME}\` | the environment variable; a fault when it is not set |
-| \`\${env:NAME:-value}\` | the same, or \`value\` when it is not set or empty |
-| \`\${file:PATH}\` | what stands in the file, without line breaks at its end; the path is meant from the config's folder, and may hold variables |
-| \`\${cmd:program arguments}\` | what the program writes, without line breaks at its end; only with \`allow_commands: true\`, without a shell, within 10 seconds |
-| \`$\${\` | the two characters \`\${\` themselves |
+| \`\${env:NAME}\` | the environment variable; an error if it isn't set |
+| \`\${env:NAME:-value}\` | the same, or \`value\` if it isn't set or is empty |
+| \`\${file:PATH}\` | the content of the file, without trailing line breaks; the path is relative to the config's folder, and may contain variables |
+| \`\${cmd:program arguments}\` | the output of the program, without trailing line breaks; only with \`allow_commands: true\`, without a shell, within 10 seconds |
+| \`$\${\` | the two characters \`\${\` |
 
-Inside of \`{…}\` and \`[…]\` YAML wants such values in quotes.`;
+Inside \`{…}\` and \`[…]\`, YAML requires quotes around such values.`;
 
-const retryText = `Behind \`retry\` of a job, and of the top level for all jobs. It tries a whole **run** again, minutes later, after its connection is
-closed: the database was restarted, the token address answered 503. \`retries\` of a source that speaks HTTP
-([simple_rest](connectors/simple_rest.md)) is another thing: it repeats one **request** within a run, seconds later, while the
-connection and the pages read so far are kept. A request that is still refused after its \`retries\` ends the attempt, and \`retry\` decides when
-the next one begins; from the second attempt on, a request is repeated once at most. [operate.md](operate.md#a-source-that-is-away) says what is tried again and what ends it.`;
+const retryText = `In \`retry\` of a job, or of the top level for all jobs. It repeats a whole **run** minutes later, with a new connection, for
+example after a database restart or a 503 of the token address. In contrast, \`retries\` of an HTTP source
+([simple_rest](connectors/simple_rest.md)) repeats one **request** within a run, seconds later, and keeps the connection and
+the pages read so far. A request that still fails after its \`retries\` ends the attempt, and \`retry\` decides when the next
+attempt starts. From the second attempt on, a request is repeated at most once.
+[operate.md](operate.md#a-source-that-is-away) explains what is retried, and until when.`;
 
-const scheduleText = `A schedule is a text or a map:
+const scheduleText = `A schedule is text or a map:
 
-| Written | Fires |
+| Schedule | Fires |
 |---|---|
-| \`"*/15 * * * *"\` | as the cron expression says, in quotes: minute, hour, day of month, month, day of week; names (\`MON\`, \`JAN\`), lists, ranges, steps, \`L\`, \`W\`, \`#\`, and \`@hourly\`, \`@daily\`, \`@weekly\`, \`@monthly\`, \`@yearly\` |
-| \`every 15m\` | every quarter of an hour of real time |
+| \`"*/15 * * * *"\` | according to the cron expression, in quotes: minute, hour, day of month, month, day of week; names (\`MON\`, \`JAN\`), lists, ranges, steps, \`L\`, \`W\`, \`#\`, and \`@hourly\`, \`@daily\`, \`@weekly\`, \`@monthly\`, \`@yearly\` |
+| \`every 15m\` | every 15 minutes of real time |
 | \`at 06:00, 18:30 on MON-FRI\` | at these times of day; without \`on\`, every day |
-| \`manual\` | never by itself, as without a schedule |
+| \`manual\` | never; the default |
 
-As a map it has exactly one of \`cron\`, \`every\` and \`at\`. [schedules.md](schedules.md) tells what happens on the days when clocks change, after a downtime, when a run takes longer than expected, and when a schedule is edited.`;
+As a map, it has exactly one of \`cron\`, \`every\` and \`at\`. [schedules.md](schedules.md) explains clock changes, missed and
+overlapping runs, and edits of a schedule.`;

@@ -69,7 +69,7 @@ async function faultsOf(config: Part): Promise<string[]> {
 describe.each(pages)('the configs that %s shows', (page) => {
   it('are there, and load', async () => {
     const examples = await examplesOf(page);
-    const isGone = (await readFile(join(root, page), 'utf8')).includes('**It is gone.**');
+    const isGone = (await readFile(join(root, page), 'utf8')).includes('**Retired.**');
     if (!isGone) expect(examples.length).toBeGreaterThan(0);
     for (const example of examples) expect(await faultsOf(completed(example))).toEqual([]);
   });

@@ -10,7 +10,7 @@ const root = resolve(import.meta.dirname, '../..');
 const isOurs = (path: string): boolean => !/^src\/(service\/|cli\/commands\/serve\.ts)/.test(path);
 const calls = [
   /\blog\??\.(?<level>debug|info|warn|error)\(\s*'(?<line>[^']+)'(?<facts>,\s*\{[^{}]*\})?/g,
-  /this\.#fault\('(?<line>[^']+)', error(?<facts>,\s*\{[^{}]*\})?/g,
+  /(?:this\.#fault|\bfailed)\('(?<line>[^']+)', error(?<facts>,\s*\{[^{}]*\})?/g,
 ];
 
 interface Written {
@@ -28,7 +28,7 @@ function* written(): Generator<Written> {
       const text = readFileSync(path, 'utf8');
       for (const call of calls) {
         // Problems of a workbook are no lines of the log.
-        if (call.source.startsWith('this') && !path.endsWith('daemon/daemon.ts')) continue;
+        if (call.source.includes('#fault') && !relative(root, path).startsWith('src/daemon/')) continue;
         for (const { groups = {} } of text.matchAll(call)) {
           yield { line: groups.line!, level: groups.level ?? 'error', facts: namesIn(groups.facts) };
         }

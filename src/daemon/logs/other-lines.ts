@@ -1,6 +1,6 @@
 import type { Level } from '../../lib/log.ts';
 
-/** A line of the log that is no event. */
+/** A log line that isn't an event. */
 export interface OtherLine {
   readonly line: string;
   readonly level: Exclude<Level, 'silent'>;
@@ -8,147 +8,147 @@ export interface OtherLine {
   readonly says: string;
 }
 
-/** All of them; a test holds the list to the sources. */
+/** All of them; a test compares the list with the sources. */
 export const otherLines: readonly OtherLine[] = [
-  { line: 'monitor.listening', level: 'info', facts: ['url'], says: 'The address for those who watch is open.' },
+  { line: 'monitor.listening', level: 'info', facts: ['url'], says: 'The monitor is listening.' },
   {
     line: 'daemon.waiting',
     level: 'warn',
     facts: ['for', 'state'],
-    says: 'Another daemon has the state folder; this one stands in reserve.',
+    says: 'Another daemon uses the state folder; this one is on standby.',
   },
   {
     line: 'process.blocked',
     level: 'error',
     facts: ['seconds', 'runs', 'stack'],
-    says: 'The event loop was blocked; the process ends, and the sources being read are read last next time.',
+    says: 'The event loop was blocked; the process ends. The next start reads these sources last.',
   },
-  { line: 'daemon.stopped', level: 'info', facts: [], says: 'The daemon has ended; the last line.' },
+  { line: 'daemon.stopped', level: 'info', facts: [], says: 'The daemon stopped; the last line.' },
   {
     line: 'config.fault',
     level: 'error',
     facts: ['code', 'place', 'fault'],
-    says: 'A fault in the config. At the start, the jobs that it concerns are left out; at a reload, the config is refused.',
+    says: 'A config error. At startup, the affected jobs are left out; at a reload, the config is refused.',
   },
   {
     line: 'config.remark',
     level: 'warn',
     facts: ['code', 'place', 'remark'],
-    says: 'Something in the config is worth a look and stops nothing; at the start alone.',
+    says: 'Advice about the config, which stops nothing; only at startup.',
   },
   {
     line: 'the state folder cannot be changed while running; restart to use it',
     level: 'error',
     facts: ['now', 'asked'],
-    says: 'A reload was refused for that.',
+    says: 'The reload was refused.',
   },
-  { line: 'the reload met a fault', level: 'error', facts: ['error'], says: 'The former config stays in force.' },
+  { line: 'the reload met a fault', level: 'error', facts: ['error'], says: 'The previous config stays active.' },
   {
     line: 'the config could not be read again',
     level: 'error',
     facts: ['error'],
-    says: 'With `on_start_error: retry`; it is tried again.',
+    says: 'With `on_start_error: retry`; it will be retried.',
   },
   {
     line: 'a run was interrupted by the end of its process',
     level: 'warn',
     facts: ['job', 'run'],
-    says: 'Found at the start; it is begun anew, once.',
+    says: 'Found at startup; the run starts again, once.',
   },
   {
     line: 'a payload is damaged and was put aside',
     level: 'error',
     facts: ['job', 'path'],
-    says: 'Found at the start; its file is not what was written.',
+    says: 'Found at startup; its file is missing or changed.',
   },
   {
     line: 'swept files that nothing wanted',
     level: 'info',
     facts: ['files'],
-    says: 'Left by a process that was killed.',
+    says: 'Unused files of a killed process were deleted.',
   },
   {
     line: 'a clock that was set could not be written down',
     level: 'error',
     facts: ['error'],
-    says: 'Beside `clock.set`: there will be no alert.',
+    says: 'With `clock.set`: there will be no alert.',
   },
   {
     line: 'old runs could not be forgotten',
     level: 'error',
     facts: ['error'],
-    says: 'The history grows meanwhile; it is tried again.',
+    says: 'The history grows in the meantime; it will be retried.',
   },
-  { line: 'the timer met a fault', level: 'error', facts: ['error'], says: 'The schedules go on.' },
+  { line: 'the timer met a fault', level: 'error', facts: ['error'], says: 'The schedules continue.' },
   {
     line: 'a firing met a fault',
     level: 'error',
     facts: ['job', 'at', 'error'],
-    says: 'The job goes on with its next firing.',
+    says: 'The job continues with its next firing.',
   },
   {
     line: 'a former config could not be let go',
     level: 'error',
     facts: ['error'],
-    says: 'After a reload; the new one is in force.',
+    says: 'After a reload; the new config is active.',
   },
   {
     line: 'a skipped firing could not be written down',
     level: 'error',
     facts: ['job', 'error'],
-    says: 'The history lacks it.',
+    says: 'The history is incomplete.',
   },
   {
     line: 'the look for alerts met a fault',
     level: 'error',
     facts: ['error'],
-    says: 'It is tried again within a minute.',
+    says: 'It will be retried within a minute.',
   },
-  { line: 'alerts could not be sent', level: 'error', facts: ['error'], says: 'They stay owed.' },
-  { line: 'the look at sources met a fault', level: 'error', facts: ['error'], says: 'It is tried again.' },
-  { line: 'the check of logins on hold failed', level: 'error', facts: ['error'], says: 'It is tried again.' },
-  { line: 'the check of the disk failed', level: 'error', facts: ['error'], says: 'It is tried again.' },
+  { line: 'alerts could not be sent', level: 'error', facts: ['error'], says: 'They will be retried.' },
+  { line: 'the look at sources met a fault', level: 'error', facts: ['error'], says: 'It will be retried.' },
+  { line: 'the check of logins on hold failed', level: 'error', facts: ['error'], says: 'It will be retried.' },
+  { line: 'the check of the disk failed', level: 'error', facts: ['error'], says: 'It will be retried.' },
   {
     line: 'a look at a source met a fault',
     level: 'error',
     facts: ['source', 'error'],
-    says: 'It counts for nothing.',
+    says: 'The check is ignored.',
   },
   {
     line: 'systemd could not be told',
     level: 'warn',
     facts: ['words', 'error'],
-    says: 'The program `systemd-notify` is missing, or fails.',
+    says: 'The program `systemd-notify` is missing or fails.',
   },
   {
     line: 'traces could not be sent',
     level: 'warn',
     facts: ['said'],
-    says: 'The collector does not take them; nothing waits for it.',
+    says: 'The collector does not accept them; nothing waits for it.',
   },
   {
     line: 'the total changed while the pages were read: reading them a second time',
     level: 'info',
     facts: ['job', 'run'],
-    says: 'A REST API whose data changed meanwhile.',
+    says: 'The data of a REST API changed during the read.',
   },
   {
     line: 'traces are asked for, but nothing here can send them that way: load a kit with NODE_OPTIONS="--import …"',
     level: 'warn',
     facts: [],
-    says: 'For other ways than OTLP over HTTP.',
+    says: 'For protocols other than OTLP over HTTP.',
   },
   {
     line: 'The source did not close in time and was left behind',
     level: 'warn',
     facts: ['job', 'run', 'source'],
-    says: 'The run is over all the same.',
+    says: 'The run ends anyway.',
   },
   {
     line: 'The source did not close cleanly',
     level: 'warn',
     facts: ['job', 'run', 'source', 'error'],
-    says: 'The run is over all the same.',
+    says: 'The run ends anyway.',
   },
   {
     line: 'The connection was lost; the read goes on behind the last row',
@@ -161,7 +161,7 @@ export const otherLines: readonly OtherLine[] = [
     line: 'the server numbers its packets out of order',
     level: 'warn',
     facts: ['job', 'run', 'expected', 'seen'],
-    says: 'A MySQL or MariaDB server, or something between, counts its packets differently. Told once for each connection.',
+    says: 'A MySQL or MariaDB server, or a proxy, counts packets differently. Logged once per connection.',
   },
   {
     line: 'files found',
@@ -173,19 +173,19 @@ export const otherLines: readonly OtherLine[] = [
     line: 'a transfer broke and goes on',
     level: 'warn',
     facts: ['job', 'run', 'file', 'at', 'because'],
-    says: 'Connector `ftp`; from this byte on.',
+    says: 'Connector `ftp`; continues from this byte.',
   },
   {
     line: 'symbolic links are left out',
     level: 'info',
     facts: ['job', 'run', 'dangling', 'to_folders'],
-    says: 'Connector `ftp`: how many links lead nowhere, and how many to folders, which are not followed.',
+    says: 'Connector `ftp`: number of broken links, and of links to folders, which are not followed.',
   },
   {
     line: 'asking again after a pause',
     level: 'warn',
     facts: ['job', 'run', 'because', 'pauseMs'],
-    says: 'An API was busy, or did not answer.',
+    says: 'An API was busy or did not answer.',
   },
   {
     line: 'page read',
@@ -197,7 +197,7 @@ export const otherLines: readonly OtherLine[] = [
     line: 'nothing to be had for this part, going on',
     level: 'warn',
     facts: ['job', 'run', 'because'],
-    says: 'A third-party service refuses one of several parts.',
+    says: 'A third-party service refuses one of several partitions.',
   },
   {
     line: 'the service has forgotten how far we were: reading everything again',
@@ -209,6 +209,6 @@ export const otherLines: readonly OtherLine[] = [
     line: 'the service says that little of its allowance is left: requests wait',
     level: 'warn',
     facts: ['job', 'run', 'at', 'said', 'pauseMs'],
-    says: 'A third-party service; said once a run.',
+    says: 'A third-party service; logged once per run.',
   },
 ];
