@@ -93,6 +93,12 @@ export const otherLines: readonly OtherLine[] = [
     says: 'After a reload; the new config is active.',
   },
   {
+    line: 'the end of a run was not written down',
+    level: 'error',
+    facts: ['error'],
+    says: 'The history is incomplete.',
+  },
+  {
     line: 'a skipped firing could not be written down',
     level: 'error',
     facts: ['job', 'error'],
